@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# Output folders, compiler settings and the two helpers that the rooms of this project share:
+# tutti_embed_text (files into a C++ source) and tutti_add_plugin (a backend library).
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(TUTTI_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/tutti/plugins)
+
+# Every target of the project links this one for warnings and sanitizers.
+add_library(tutti_options INTERFACE)
+target_compile_options(tutti_options INTERFACE
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor>
+  $<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-Wall -Wextra>)
+if(TUTTI_WERROR)
+  target_compile_options(tutti_options INTERFACE -Werror)
+endif()
+if(TUTTI_SANITIZE)
+  target_compile_options(tutti_options INTERFACE
+    -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(tutti_options INTERFACE -fsanitize=${TUTTI_SANITIZE})
+endif()
+
+# tutti_embed_text(TARGET NAMESPACE FILE...): gives TARGET a header "embedded_NAMESPACE.hpp" that
+# declares, for every FILE, a std::string_view tutti::NAMESPACE::<file name with _ for .>.
+function(tutti_embed_text target namespace)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.hpp)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.cpp)
+  add_custom_command(
+    OUTPUT ${header} ${source}
+    COMMAND ${CMAKE_COMMAND} -DNAMESPACE=${namespace} -DHEADER=${header} -DSOURCE=${source}
+            "-DFILES=${ARGN}" -P ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${header} ${source})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+
+# tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.
+function(tutti_add_plugin name)
+  add_library(tutti_${name} MODULE ${ARGN})
+  target_link_libraries(tutti_${name} PRIVATE tutti_options tutti_sdk)
+  set_target_properties(tutti_${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${TUTTI_PLUGIN_OUTPUT_DIRECTORY})
+  install(TARGETS tutti_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+endfunction()

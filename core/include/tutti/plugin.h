@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The plugin ABI of Tutti: everything a backend shared library and the core know of each other.
+ * Pure C, fixed-width integers, no exceptions, append only. A plugin exports exactly one symbol,
+ * tutti_plugin_entry, and hands out tables of function pointers.
+ *
+ * Rules that hold for every function here:
+ *  - It returns NULL for success, or a status object that the caller releases.
+ *  - Every struct starts with its own size in bytes (struct_size), set by whoever fills it in. The
+ *    reader takes min(mine, yours) bytes and treats the rest as zero / absent. Sizes are never
+ *    compared for equality, fields are never moved or reused.
+ *  - A plugin never aborts, never throws across this boundary and never frees what it did not
+ *    allocate. A plugin outlives its devices, a device outlives its buffers, streams, events and
+ *    programs. Libraries stay loaded until the process exits.
+ *  - Functions may be called from any thread; calls that take the same stream are serialised by
+ *    the caller. Only event wait, stream synchronize and blocking transfers may block.
+ */
+#ifndef TUTTI_PLUGIN_H
+#define TUTTI_PLUGIN_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUTTI_ABI_MAJOR 1
+#define TUTTI_ABI_MINOR 0
+#define TUTTI_IR_VERSION 1
+#define TUTTI_MAX_RANK 8
+
+#if defined(_WIN32)
+#define TUTTI_PLUGIN_EXPORT __declspec(dllexport)
+#else
+#define TUTTI_PLUGIN_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+typedef enum tutti_code {
+  TUTTI_OK = 0,
+  TUTTI_ERROR_INTERNAL = 1,         /* a defect in the plugin */
+  TUTTI_ERROR_INVALID_ARGUMENT = 2, /* a defect in the caller */
+  TUTTI_ERROR_UNSUPPORTED = 3,      /* this device cannot do that; the message says why */
+  TUTTI_ERROR_OUT_OF_MEMORY = 4,    /* device or host memory; the core trims its pool and retries */
+  TUTTI_ERROR_DEVICE_LOST = 5,      /* every later call on this device fails as well */
+  TUTTI_ERROR_COMPILE = 6,          /* a program did not build; the message holds the log */
+  TUTTI_ERROR_DRIVER = 7,           /* any other vendor error, see vendor_code */
+  TUTTI_ERROR_TIMEOUT = 8,
+  TUTTI_ERROR_NO_DRIVER = 9 /* the vendor's driver or library is absent on this machine */
+} tutti_code;
+
+typedef struct tutti_status {
+  uint64_t struct_size;
+  int32_t code;        /* tutti_code */
+  int32_t vendor_code; /* the driver's own number, 0 where there is none */
+  uint32_t retryable;  /* 1: the same call may succeed later */
+  uint32_t reserved;
+  const char* message; /* UTF-8, owned by the status */
+  void (*release)(struct tutti_status* self);
+} tutti_status;
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+typedef enum tutti_dtype {
+  TUTTI_INVALID = 0,
+  TUTTI_BOOL = 1, /* one byte, 0 or 1 */
+  TUTTI_I8 = 2,
+  TUTTI_I16 = 3,
+  TUTTI_I32 = 4,
+  TUTTI_I64 = 5,
+  TUTTI_U8 = 6,
+  TUTTI_U16 = 7,
+  TUTTI_U32 = 8,
+  TUTTI_U64 = 9,
+  TUTTI_F16 = 10,
+  TUTTI_BF16 = 11,
+  TUTTI_F32 = 12,
+  TUTTI_F64 = 13,
+  TUTTI_C64 = 14,
+  TUTTI_C128 = 15
+} tutti_dtype;
+
+#define TUTTI_DTYPE_BIT(d) (1u << (d))
+
+typedef struct tutti_device tutti_device;
+typedef struct tutti_buffer tutti_buffer;
+typedef struct tutti_stream tutti_stream;
+typedef struct tutti_event tutti_event;
+typedef struct tutti_program tutti_program;
+typedef struct tutti_communicator tutti_communicator;
+
+/* One scalar argument: the value's own bytes, in its own dtype, at the start. */
+typedef union tutti_scalar {
+  uint8_t u8;
+  int8_t i8;
+  uint16_t u16;
+  int16_t i16;
+  uint32_t u32;
+  int32_t i32;
+  uint64_t u64;
+  int64_t i64;
+  float f32;
+  double f64;
+} tutti_scalar;
+
+/* ---- what the host offers ----------------------------------------------------------------------
+ * Valid until process exit. The cache keeps compiled code (memory and disk); the core adds ABI,
+ * plugin build, device and driver to the key, so a plugin passes only source and options. */
+
+typedef enum tutti_log_level {
+  TUTTI_LOG_ERROR = 1,
+  TUTTI_LOG_WARN = 2,
+  TUTTI_LOG_INFO = 3,
+  TUTTI_LOG_DEBUG = 4
+} tutti_log_level;
+
+typedef struct tutti_host {
+  uint64_t struct_size;
+  uint32_t abi_major;
+  uint32_t abi_minor;
+  void* context;
+  void (*log)(void* context, int32_t level, const char* message);
+  /* Calls sink(sink_context, data, size) and returns 1 on a hit, returns 0 on a miss. */
+  int32_t (*cache_load)(void* context, const char* device_key, const void* key, uint64_t key_size,
+                        void (*sink)(void* sink_context, const void* data, uint64_t size),
+                        void* sink_context);
+  void (*cache_store)(void* context, const char* device_key, const void* key, uint64_t key_size,
+                      const void* data, uint64_t size);
+  /* Reports one compilation for logs, statistics and the trace. */
+  void (*compiled)(void* context, const char* what, double seconds, int32_t from_cache);
+} tutti_host;
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+typedef enum tutti_device_type {
+  TUTTI_DEVICE_CPU = 1,
+  TUTTI_DEVICE_GPU = 2,
+  TUTTI_DEVICE_ACCELERATOR = 3
+} tutti_device_type;
+
+typedef struct tutti_device_properties {
+  uint64_t struct_size;
+  int32_t type; /* tutti_device_type */
+  uint32_t compute_units;
+  const char* name; /* strings belong to the plugin and stay valid until process exit */
+  const char* vendor;
+  const char* driver;    /* driver name and version */
+  const char* cache_key; /* changes whenever compiled code must not be reused */
+  uint64_t memory_bytes;
+  uint64_t max_allocation_bytes;
+  uint32_t stored_dtypes;   /* TUTTI_DTYPE_BIT set of what arrays may hold */
+  uint32_t computed_dtypes; /* set of what arithmetic runs in; f16 is loaded to f32 where absent */
+  uint8_t uuid[16];
+  uint32_t has_uuid;
+  uint32_t has_pci;
+  uint32_t pci_domain, pci_bus, pci_device, pci_function;
+  uint32_t unified_memory;       /* 1: device memory is host memory */
+  uint32_t max_inputs;           /* of one program */
+  uint32_t max_outputs;          /* of one program */
+  uint32_t max_instructions;     /* of one program */
+  uint32_t max_argument_bytes;   /* of one kernel launch */
+  uint32_t max_work_group_size;
+  uint32_t alignment;            /* of buffers, bytes */
+  const char* schedule;          /* "cpu", "gpu" or another word, for humans and tests */
+} tutti_device_properties;
+
+typedef struct tutti_device_api {
+  uint64_t struct_size;
+  /* Enumerates; TUTTI_ERROR_NO_DRIVER where nothing can be found. May touch the driver. */
+  tutti_status* (*count)(uint32_t* count);
+  tutti_status* (*properties)(uint32_t index, tutti_device_properties* properties);
+  tutti_status* (*open)(uint32_t index, tutti_device** device);
+  void (*release)(tutti_device* device);
+  tutti_status* (*memory_available)(tutti_device* device, uint64_t* bytes);
+} tutti_device_api;
+
+/* ---- memory: raw; the core pools -------------------------------------------------------------- */
+
+typedef struct tutti_memory_api {
+  uint64_t struct_size;
+  tutti_status* (*allocate)(tutti_device* device, uint64_t bytes, tutti_buffer** buffer);
+  void (*release)(tutti_buffer* buffer); /* the caller has made sure that no work uses it */
+} tutti_memory_api;
+
+/* ---- streams and events ------------------------------------------------------------------------ */
+
+typedef enum tutti_stream_flags {
+  TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
+} tutti_stream_flags;
+
+typedef struct tutti_event_times {
+  uint64_t struct_size;
+  uint64_t begin_ns; /* device clock */
+  uint64_t end_ns;
+} tutti_event_times;
+
+typedef struct tutti_stream_api {
+  uint64_t struct_size;
+  tutti_status* (*create)(tutti_device* device, uint32_t flags, tutti_stream** stream);
+  void (*release)(tutti_stream* stream);
+  tutti_status* (*flush)(tutti_stream* stream);       /* hand queued work to the device */
+  tutti_status* (*synchronize)(tutti_stream* stream); /* wait; returns the first failure */
+  tutti_status* (*record)(tutti_stream* stream, tutti_event** event);
+  tutti_status* (*wait)(tutti_stream* stream, tutti_event* event); /* later work waits for event */
+  tutti_status* (*event_wait)(tutti_event* event);                 /* returns the work's failure */
+  tutti_status* (*event_query)(tutti_event* event, int32_t* done);
+  void (*event_release)(tutti_event* event);
+} tutti_stream_api;
+
+/* Optional: times of finished events, on the device's clock, and that clock now. */
+typedef struct tutti_profile_api {
+  uint64_t struct_size;
+  tutti_status* (*event_times)(tutti_event* event, tutti_event_times* times);
+  tutti_status* (*clock)(tutti_device* device, uint64_t* now_ns);
+} tutti_profile_api;
+
+/* ---- transfers ---------------------------------------------------------------------------------
+ * A non-blocking write may read `host` until its event is done. `event` may be NULL. */
+
+typedef struct tutti_transfer_api {
+  uint64_t struct_size;
+  tutti_status* (*write)(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
+                         uint64_t bytes, int32_t blocking, tutti_event** event);
+  tutti_status* (*read)(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
+                        uint64_t bytes, int32_t blocking, tutti_event** event);
+  /* Both buffers belong to devices of this plugin; the ranges do not overlap. */
+  tutti_status* (*copy)(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
+                        tutti_buffer* to, uint64_t to_offset, uint64_t bytes, tutti_event** event);
+} tutti_transfer_api;
+
+/* ---- programs: a fused group as a typed SSA program --------------------------------------------
+ * Values are numbered: inputs first, then scalars, then one per instruction. A program runs once
+ * for each point of an iteration space whose extents are launch arguments: the kept dimensions,
+ * outermost first, then the reduced ones. Without a reduction all dimensions are kept.
+ *
+ * Registers: f16 and bf16 inputs are widened to f32 on load and narrowed (round to nearest even)
+ * on store, so no instruction has those types. bool values are 0 or 1.
+ *
+ * The innermost loop runs over the last kept dimension (no reduction, TUTTI_REDUCE_OUTER) or the
+ * last reduced dimension (TUTTI_REDUCE_INNER); `access` says how an operand moves along it. */
+
+typedef enum tutti_opcode {
+#define TUTTI_OP(id, name, ...) TUTTI_OP_##name = id,
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+  TUTTI_OP_INVALID = 0
+} tutti_opcode;
+
+typedef enum tutti_access {
+  TUTTI_ACCESS_UNIT = 0,   /* stride 1 along the innermost loop */
+  TUTTI_ACCESS_ZERO = 1,   /* stride 0: the same element */
+  TUTTI_ACCESS_STRIDED = 2 /* any stride */
+} tutti_access;
+
+typedef enum tutti_reduction {
+  TUTTI_REDUCE_NONE = 0,
+  TUTTI_REDUCE_SUM = 1,
+  TUTTI_REDUCE_PROD = 2,
+  TUTTI_REDUCE_MIN = 3, /* NaN wins */
+  TUTTI_REDUCE_MAX = 4, /* NaN wins */
+  TUTTI_REDUCE_ANY = 5,
+  TUTTI_REDUCE_ALL = 6,
+  TUTTI_REDUCE_ARGMIN = 7, /* first of equals, first NaN; output i64: row-major index among the */
+  TUTTI_REDUCE_ARGMAX = 8  /* reduced dimensions */
+} tutti_reduction;
+
+typedef enum tutti_reduce_layout {
+  TUTTI_REDUCE_INNER = 0, /* the fastest-moving memory axis is reduced */
+  TUTTI_REDUCE_OUTER = 1  /* the fastest-moving memory axis is kept */
+} tutti_reduce_layout;
+
+typedef struct tutti_instruction {
+  uint16_t opcode; /* tutti_opcode */
+  uint8_t dtype;   /* of the result */
+  uint8_t operand_count;
+  uint32_t operand[3]; /* value numbers */
+} tutti_instruction;
+
+typedef struct tutti_program_operand {
+  uint8_t dtype;  /* as stored */
+  uint8_t access; /* tutti_access */
+  uint16_t reserved;
+  uint32_t value; /* outputs: the value stored; inputs: unused */
+} tutti_program_operand;
+
+typedef struct tutti_program_desc {
+  uint64_t struct_size;
+  uint32_t ir_version;
+  uint32_t kept_rank;    /* 0..8; kept_rank + reduced_rank <= 8 */
+  uint32_t reduced_rank; /* 0 without a reduction */
+  uint8_t reduction;     /* tutti_reduction */
+  uint8_t reduce_layout; /* tutti_reduce_layout */
+  uint8_t accumulator;   /* dtype the reduction runs in; the reduced value has this dtype */
+  uint8_t wide_index;    /* 1: an extent, stride product or offset needs 64 bits */
+  uint32_t input_count;
+  uint32_t scalar_count;
+  uint32_t instruction_count;
+  uint32_t output_count; /* with a reduction: exactly 1 */
+  const tutti_program_operand* inputs;
+  const uint8_t* scalar_dtypes;
+  const tutti_instruction* instructions;
+  const tutti_program_operand* outputs;
+  const char* label; /* for logs and traces, e.g. "multiply+tanh+add"; no part of the meaning */
+} tutti_program_desc;
+
+typedef struct tutti_operand {
+  tutti_buffer* buffer;
+  uint64_t offset;                /* bytes; always a multiple of the element size */
+  int64_t stride[TUTTI_MAX_RANK]; /* elements, one per iteration dimension; outputs: 0 along reduced */
+} tutti_operand;
+
+typedef struct tutti_program_launch {
+  uint64_t struct_size;
+  uint64_t extent[TUTTI_MAX_RANK]; /* kept, then reduced; all >= 1 but reduced ones may be 0 */
+  const tutti_operand* inputs;
+  const tutti_scalar* scalars;
+  const tutti_operand* outputs; /* an output may be the very buffer, offset and strides of an input */
+  tutti_buffer* workspace;
+  uint64_t workspace_offset;
+  uint64_t workspace_bytes;
+} tutti_program_launch;
+
+typedef struct tutti_program_api {
+  uint64_t struct_size;
+  tutti_status* (*create)(tutti_device* device, const tutti_program_desc* desc,
+                          tutti_program** program);
+  void (*release)(tutti_program* program);
+  tutti_status* (*workspace)(tutti_program* program, const tutti_program_launch* launch,
+                             uint64_t* bytes);
+  tutti_status* (*launch)(tutti_stream* stream, tutti_program* program,
+                          const tutti_program_launch* launch, tutti_event** event);
+  /* The generated source, for people and golden tests; NULL where there is none. */
+  const char* (*source)(tutti_program* program);
+} tutti_program_api;
+
+/* ---- operators: what is not a fused program ---------------------------------------------------- */
+
+typedef struct tutti_view {
+  tutti_buffer* buffer;
+  uint64_t offset; /* bytes */
+  int32_t dtype;
+  uint32_t rank;
+  uint64_t extent[TUTTI_MAX_RANK];
+  int64_t stride[TUTTI_MAX_RANK]; /* elements */
+} tutti_view;
+
+typedef enum tutti_operator {
+  /* views: out[B,M,N], a[B,M,K], b[B,K,N], all rank 3, one dtype. out is contiguous; of a and b
+   * either the last or the last but one stride is 1; a batch stride may be 0. */
+  TUTTI_OPERATOR_MATMUL = 1,
+  /* views: out[O,I,N], x[O,R,N], index[I] (i32 or i64, contiguous); out[o,i,n] = x[o,index[i],n].
+   * Indices were checked by the core or are clamped to [0, R). */
+  TUTTI_OPERATOR_TAKE = 2,
+  /* views: out[O,R,N], updates[O,I,N], index[I]; out[o,index[i],n] += updates[o,i,n], in a fixed
+   * order of i for each element, so the result is deterministic. */
+  TUTTI_OPERATOR_SCATTER_ADD = 3
+} tutti_operator;
+
+typedef enum tutti_support {
+  TUTTI_SUPPORT_NO = 0,
+  TUTTI_SUPPORT_YES = 1,
+  TUTTI_SUPPORT_SLOW = 2
+} tutti_support;
+
+typedef struct tutti_operator_launch {
+  uint64_t struct_size;
+  int32_t kind; /* tutti_operator */
+  uint32_t view_count;
+  const tutti_view* views; /* outputs first */
+  const void* params;      /* a struct of the operator, NULL where it has none */
+  tutti_buffer* workspace;
+  uint64_t workspace_offset;
+  uint64_t workspace_bytes;
+} tutti_operator_launch;
+
+typedef struct tutti_operator_api {
+  uint64_t struct_size;
+  /* Buffers may be NULL here. `reason` (may be NULL) receives a string that stays valid. */
+  tutti_status* (*supports)(tutti_device* device, const tutti_operator_launch* launch,
+                            int32_t* support, const char** reason);
+  tutti_status* (*workspace)(tutti_device* device, const tutti_operator_launch* launch,
+                             uint64_t* bytes);
+  tutti_status* (*launch)(tutti_stream* stream, const tutti_operator_launch* launch,
+                          tutti_event** event);
+} tutti_operator_api;
+
+/* ---- optional: collectives between devices of one plugin ---------------------------------------
+ * One call per participant and stream, enqueued like a kernel; counts in elements. */
+
+typedef struct tutti_collective_api {
+  uint64_t struct_size;
+  tutti_status* (*create)(tutti_device* const* devices, uint32_t count,
+                          tutti_communicator** participants /* count of them */);
+  void (*release)(tutti_communicator* participant);
+  tutti_status* (*all_reduce)(tutti_communicator* participant, tutti_stream* stream,
+                              const tutti_view* in, const tutti_view* out, int32_t reduction,
+                              tutti_event** event);
+  tutti_status* (*reduce)(tutti_communicator* participant, tutti_stream* stream,
+                          const tutti_view* in, const tutti_view* out, int32_t reduction,
+                          uint32_t root, tutti_event** event);
+  tutti_status* (*broadcast)(tutti_communicator* participant, tutti_stream* stream,
+                             const tutti_view* inout, uint32_t root, tutti_event** event);
+  tutti_status* (*reduce_scatter)(tutti_communicator* participant, tutti_stream* stream,
+                                  const tutti_view* in, const tutti_view* out, int32_t reduction,
+                                  tutti_event** event);
+  tutti_status* (*all_gather)(tutti_communicator* participant, tutti_stream* stream,
+                              const tutti_view* in, const tutti_view* out, tutti_event** event);
+  tutti_status* (*all_to_all)(tutti_communicator* participant, tutti_stream* stream,
+                              const tutti_view* in, const tutti_view* out, tutti_event** event);
+  tutti_status* (*send)(tutti_communicator* participant, tutti_stream* stream,
+                        const tutti_view* in, uint32_t peer, tutti_event** event);
+  tutti_status* (*receive)(tutti_communicator* participant, tutti_stream* stream,
+                           const tutti_view* out, uint32_t peer, tutti_event** event);
+  tutti_status* (*abort)(tutti_communicator* participant);
+} tutti_collective_api;
+
+/* ---- optional: native handles, for interoperation ---------------------------------------------- */
+
+typedef enum tutti_native_kind {
+  TUTTI_NATIVE_OPENCL = 1, /* cl_context, cl_device_id, cl_command_queue, cl_mem */
+  TUTTI_NATIVE_CUDA = 2,   /* CUcontext, CUdevice, CUstream, CUdeviceptr */
+  TUTTI_NATIVE_HOST = 3    /* void* */
+} tutti_native_kind;
+
+typedef struct tutti_native_api {
+  uint64_t struct_size;
+  int32_t kind; /* tutti_native_kind */
+  tutti_status* (*device)(tutti_device* device, void** context, void** id);
+  tutti_status* (*stream)(tutti_stream* stream, void** handle);
+  tutti_status* (*buffer)(tutti_buffer* buffer, void** handle);
+  /* Wraps foreign memory; `release` of the buffer calls `deleter(deleter_context)`. */
+  tutti_status* (*wrap)(tutti_device* device, void* handle, uint64_t bytes,
+                        void (*deleter)(void*), void* deleter_context, tutti_buffer** buffer);
+} tutti_native_api;
+
+/* ---- the entry --------------------------------------------------------------------------------- */
+
+typedef struct tutti_plugin_api {
+  uint64_t struct_size;
+  uint32_t abi_major;
+  uint32_t abi_minor;
+  const char* name;     /* as in TUTTI_DEVICE: "opencl" */
+  const char* version;  /* of the plugin, semantic */
+  const char* build_id; /* changes with every build whose kernels or renderer differ */
+  const tutti_device_api* device;
+  const tutti_memory_api* memory;
+  const tutti_stream_api* stream;
+  const tutti_transfer_api* transfer;
+  const tutti_program_api* program;
+  const tutti_operator_api* op;
+  const tutti_profile_api* profile;       /* optional: NULL where absent */
+  const tutti_collective_api* collective; /* optional */
+  const tutti_native_api* native;         /* optional */
+} tutti_plugin_api;
+
+/* Touches no driver. `host` stays valid until process exit. On a major mismatch the core calls
+ * nothing but reads struct_size, abi_major, abi_minor, name and version. */
+typedef const tutti_plugin_api* (*tutti_plugin_entry_fn)(const tutti_host* host);
+TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TUTTI_PLUGIN_H */
