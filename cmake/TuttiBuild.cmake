@@ -52,6 +52,7 @@ endfunction()
 # tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.
 function(tutti_add_plugin name)
   add_library(tutti_${name} MODULE ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY TUTTI_PLUGINS ${name}) # tests run once on each
   target_link_libraries(tutti_${name} PRIVATE tutti_options tutti_sdk)
   set_target_properties(tutti_${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${TUTTI_PLUGIN_OUTPUT_DIRECTORY})

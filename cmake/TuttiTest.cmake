@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests: tutti_add_test builds a Boost.Test program, tutti_register_device_tests runs a program once
+# per plugin of this build and per schedule. Labels: host (no device), the plugin's name, and
+# plain_build (only in builds without sanitizers).
+
+find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
+
+set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
+file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
+set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
+
+# What each test sees whatever the caller's shell has set.
+set(TUTTI_TEST_ENVIRONMENT
+  POCL_AFFINITY=unset:
+  POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
+  OCL_ICD_VENDORS=unset:
+  TUTTI_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/tutti
+  TUTTI_PLUGIN_PATH=set:${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
+  TUTTI_DEVICE=unset:
+  TUTTI_FALLBACK=unset:
+  TUTTI_LOG=unset:
+  TUTTI_OPENCL_SCHEDULE=unset:
+  TUTTI_TRACE=unset:
+  ASAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/asan.supp
+  LSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/lsan.supp:print_suppressions=0
+  UBSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/ubsan.supp:print_stacktrace=1
+  TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1)
+
+# tutti_set_test(NAME TIMEOUT SECONDS LABELS label... ENVIRONMENT variable=op:value...)
+function(tutti_set_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+  set(environment ${TUTTI_TEST_ENVIRONMENT})
+  # The last change of a variable is the one that ctest applies.
+  list(APPEND environment ${arg_ENVIRONMENT})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT_MODIFICATION "${environment}"
+    LABELS "${arg_LABELS}"
+    TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# tutti_register_device_tests(NAME [TIMEOUT SECONDS] [LABELS label...] COMMAND program argument...)
+# adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
+# plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
+function(tutti_register_device_tests name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;COMMAND" ${ARGN})
+  get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
+  foreach(plugin IN LISTS plugins)
+    if(plugin STREQUAL "opencl")
+      set(variants opencl_cpu opencl_gpu_schedule)
+    else()
+      set(variants ${plugin})
+    endif()
+    foreach(variant IN LISTS variants)
+      set(environment TUTTI_DEVICE=set:${plugin})
+      if(plugin STREQUAL "opencl")
+        set(environment TUTTI_DEVICE=set:opencl:cpu)
+      endif()
+      if(variant STREQUAL "opencl_gpu_schedule")
+        list(APPEND environment TUTTI_OPENCL_SCHEDULE=set:gpu)
+      endif()
+      add_test(NAME ${name}.${variant} COMMAND ${arg_COMMAND})
+      if(NOT plugin MATCHES "^(reference|opencl)$")
+        list(APPEND environment TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
+      endif()
+      tutti_set_test(${name}.${variant} TIMEOUT ${arg_TIMEOUT}
+        LABELS ${plugin} ${arg_LABELS} ENVIRONMENT ${environment})
+      set_tests_properties(${name}.${variant} PROPERTIES SKIP_RETURN_CODE 77)
+    endforeach()
+  endforeach()
+endfunction()
+
+# tutti_add_test(NAME [DEVICE] SOURCES file... [LIBRARIES target...] [LABELS label...]
+#                [TIMEOUT seconds])
+# builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
+# by tutti_register_device_tests; without, it is registered once as NAME.
+function(tutti_add_test name)
+  cmake_parse_arguments(arg "DEVICE" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
+  endif()
+  add_executable(test_${name} ${arg_SOURCES})
+  target_link_libraries(test_${name} PRIVATE tutti_options ${arg_LIBRARIES})
+  get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
+  if(arg_DEVICE)
+    target_link_libraries(test_${name} PRIVATE tutti_test_device_main Tutti::tutti)
+    foreach(plugin IN LISTS plugins)
+      add_dependencies(test_${name} tutti_${plugin})
+    endforeach()
+    tutti_register_device_tests(${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
+      COMMAND test_${name})
+  else()
+    target_link_libraries(test_${name} PRIVATE tutti_test_main)
+    add_test(NAME ${name} COMMAND test_${name})
+    tutti_set_test(${name} TIMEOUT ${arg_TIMEOUT} LABELS host ${arg_LABELS})
+  endif()
+endfunction()

@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the other scripts: the repository root, a heading, configuring and building a preset,
+# and the list of files that clang-format looks after.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+
+heading() { printf '\n== %s\n' "$*"; }
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# configure PRESET [OPTION...]: quiet where all is well, the whole log where not.
+configure() {
+  local preset=$1
+  shift
+  local launcher=()
+  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  mkdir -p "build/$preset"
+  local log="build/$preset/configure.log"
+  if ! cmake --preset "$preset" "${launcher[@]}" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    return 1
+  fi
+}
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1
+  shift
+  local targets=()
+  if [ $# -gt 0 ]; then targets=(--target "$@"); fi
+  cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}"
+}
+
+# The C, C++ and OpenCL files of this tree, tracked or new.
+formatted_files() {
+  git ls-files --cached --others --exclude-standard -- \
+    '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.cu' | while read -r file; do
+    if [ -f "$file" ]; then echo "$file"; fi
+  done
+}
+
+# Debian 12's version; another one lays out some lines differently.
+find_clang_format() {
+  command -v clang-format-14 || command -v clang-format || fail "clang-format is not installed"
+}
