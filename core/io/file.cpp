@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checked reading and replacing of files.
+#include "file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/io.hpp"
+
+namespace tutti::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string last_error() {
+  return errno != 0 ? std::generic_category().message(errno) : "unknown error";
+}
+
+fs::path temporary_name(const fs::path& path) {
+  std::random_device source;
+  fs::path name = path;
+  name += fmt::format(".{:08x}{:08x}.tmp", source(), source());
+  return name;
+}
+
+}  // namespace
+
+void fail(std::string_view op, const fs::path& path, std::string_view what) {
+  throw io_error(fmt::format("{}: {}: {}", op, path.string(), what));
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::string out = "\"";
+  for (char c : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out + (text.size() > longest ? "...\"" : "\"");
+}
+
+reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(path) {
+  std::error_code code;
+  if (fs::is_directory(path_, code)) fail("is a folder");
+  errno = 0;
+  stream_.open(path_, std::ios::binary);
+  if (!stream_) fail("cannot open: " + last_error());
+  stream_.seekg(0, std::ios::end);
+  const auto end = static_cast<std::streamoff>(stream_.tellg());
+  if (!stream_ || end < 0) fail("cannot find its size: " + last_error());
+  stream_.seekg(0);
+  size_ = static_cast<std::uint64_t>(end);
+}
+
+void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
+  if (bytes > remaining()) {
+    fail(fmt::format("truncated: {} needs {} bytes at offset {}, the file has {}", what, bytes,
+                     position_, size_));
+  }
+  errno = 0;
+  stream_.read(static_cast<char*>(out), static_cast<std::streamsize>(bytes));
+  if (!stream_) fail(fmt::format("cannot read {}: {}", what, last_error()));
+  position_ += bytes;
+}
+
+writer::writer(std::string_view op, const fs::path& path)
+    : op_(op), path_(path), temporary_(temporary_name(path)) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path_, code);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    fail(op_, path_, "exists and is not a regular file");
+  }
+  errno = 0;
+  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!stream_) fail(op_, path_, "cannot write: " + last_error());
+}
+
+writer::~writer() {
+  if (temporary_.empty()) return;
+  stream_.close();
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void writer::write(const void* data, std::uint64_t bytes) {
+  errno = 0;
+  stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+  if (!stream_) fail(op_, path_, "cannot write: " + last_error());
+}
+
+void writer::write(const array& a) {
+  std::vector<std::byte> bytes(a.nbytes());
+  a.copy_to(bytes.data(), bytes.size());
+  write(bytes.data(), bytes.size());
+}
+
+void writer::commit() {
+  errno = 0;
+  stream_.close();
+  if (!stream_) fail(op_, path_, "cannot write: " + last_error());
+  std::error_code code;
+  fs::rename(temporary_, path_, code);
+  if (code) fail(op_, path_, "cannot replace: " + code.message());
+  temporary_.clear();
+}
+
+array read_array(reader& in, dtype type, const shape& extents, std::string_view what,
+                 const device& on) {
+  const auto count = static_cast<std::size_t>(extents.size());
+  const std::size_t bytes = count * size_of(type);
+  if (bytes > in.remaining()) {
+    in.fail(fmt::format("truncated: {} needs {} bytes, {} are left", what, bytes, in.remaining()));
+  }
+  // new[] of std::max_align_t keeps every dtype aligned.
+  const auto store = std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1);
+  const auto* data = reinterpret_cast<const std::uint8_t*>(store.get());
+  in.read(store.get(), bytes, what);
+  if (type == dtype::boolean) {
+    const auto* odd = std::find_if(data, data + count, [](std::uint8_t b) { return b > 1; });
+    if (odd != data + count) {
+      in.fail(fmt::format("{} is bool but element {} is {}", what, odd - data, *odd));
+    }
+  }
+  return array::from_bytes(store.get(), count, type, extents, on);
+}
+
+void write_file(const fs::path& path, std::string_view bytes) {
+  writer out("write_file", path);
+  out.write(bytes);
+  out.commit();
+}
+
+}  // namespace tutti::io

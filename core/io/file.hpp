@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the file formats share: reading with checks, writing through a temporary file, and errors
+// that name the format's function and the path.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "tutti/array.hpp"
+
+namespace tutti::io {
+
+static_assert(std::endian::native == std::endian::little,
+              "tutti::io copies little-endian files as they are");
+
+/// Throws io_error "OP: PATH: WHAT".
+[[noreturn]] void fail(std::string_view op, const std::filesystem::path& path,
+                       std::string_view what);
+
+/// `text` for a message: in double quotes, control characters and bytes beyond ASCII as \xNN, long
+/// text cut.
+std::string printable(std::string_view text);
+
+/// A file open for reading, of known size.
+class reader {
+ public:
+  reader(std::string_view op, const std::filesystem::path& path);
+  std::uint64_t size() const { return size_; }
+  std::uint64_t position() const { return position_; }
+  std::uint64_t remaining() const { return size_ - position_; }
+  /// Fails naming `what` where fewer than `bytes` are left.
+  void read(void* out, std::uint64_t bytes, std::string_view what);
+  [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
+
+ private:
+  std::string op_;
+  std::filesystem::path path_;
+  std::ifstream stream_;
+  std::uint64_t size_ = 0;
+  std::uint64_t position_ = 0;
+};
+
+/// A file that takes its name only in commit(); without it, nothing stays behind.
+class writer {
+ public:
+  writer(std::string_view op, const std::filesystem::path& path);
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+  ~writer();
+  void write(const void* data, std::uint64_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// The row-major elements of `a`, evaluated.
+  void write(const array& a);
+  void commit();
+
+ private:
+  std::string op_;
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::ofstream stream_;
+};
+
+/// Reads shape.size() elements of `type` from `in` and makes them an array. Checks that bools are
+/// 0 or 1.
+array read_array(reader& in, dtype type, const shape& extents, std::string_view what,
+                 const device& on);
+
+}  // namespace tutti::io

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON header of a safetensors file: text to checked entries and back.
+#include "safetensors_header.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "file.hpp"
+
+namespace tutti::io::safetensors {
+
+using json = nlohmann::json;
+
+namespace {
+
+template <class... T>
+[[noreturn]] void bad(fmt::format_string<T...> format, T&&... values) {
+  throw malformed_header(fmt::format(format, std::forward<T>(values)...));
+}
+
+struct type_name {
+  dtype type;
+  std::string_view name;
+};
+constexpr type_name type_names[] = {
+    {dtype::boolean, "BOOL"}, {dtype::i8, "I8"},   {dtype::i16, "I16"},   {dtype::i32, "I32"},
+    {dtype::i64, "I64"},      {dtype::u8, "U8"},   {dtype::u16, "U16"},   {dtype::u32, "U32"},
+    {dtype::u64, "U64"},      {dtype::f16, "F16"}, {dtype::bf16, "BF16"}, {dtype::f32, "F32"},
+    {dtype::f64, "F64"}};
+
+/// Parses, refusing a name that occurs twice in one object (the parser itself keeps the last) and
+/// nesting beyond what a header has.
+json parse_unique(std::string_view text) {
+  std::vector<std::set<std::string>> names;
+  const auto check = [&](int depth, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
+      if (depth > 3) bad("header is nested too deeply");
+      names.emplace_back();
+    } else if (event == json::parse_event_t::object_end ||
+               event == json::parse_event_t::array_end) {
+      names.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto name = value.get<std::string>();
+      if (!names.back().insert(name).second) {
+        bad("name {} occurs twice", printable(name));
+      }
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, check);
+  } catch (const json::exception& e) {
+    bad("header is not JSON: {}", e.what());
+  }
+}
+
+dtype type_in(const json& value, const std::string& tensor) {
+  if (value.is_string()) {
+    const auto text = value.get<std::string>();
+    for (const type_name& row : type_names) {
+      if (row.name == text) return row.type;
+    }
+    bad("tensor {}: dtype {} is not supported", tensor, printable(text));
+  }
+  bad("tensor {}: dtype is not a string", tensor);
+}
+
+shape shape_in(const json& value, const std::string& tensor) {
+  if (!value.is_array()) bad("tensor {}: shape is not a list", tensor);
+  if (value.size() > static_cast<std::size_t>(max_rank)) {
+    bad("tensor {}: {} dimensions, at most {} are supported", tensor, value.size(), max_rank);
+  }
+  shape out;
+  std::uint64_t total = 1;
+  for (const json& extent : value) {
+    if (!extent.is_number_unsigned()) {
+      bad("tensor {}: extent {} is not a natural number", tensor, extent.dump());
+    }
+    const auto n = extent.get<std::uint64_t>();
+    if (n != 0 && total > (std::numeric_limits<std::uint64_t>::max() >> 5) / n) {
+      bad("tensor {}: shape {} is too large", tensor, value.dump());
+    }
+    total *= std::max<std::uint64_t>(n, 1);
+    out.push_back(static_cast<std::int64_t>(n));
+  }
+  return out;
+}
+
+entry entry_in(const std::string& name, const json& value, std::uint64_t data_bytes) {
+  const std::string tensor = printable(name);
+  if (!value.is_object()) bad("tensor {}: entry is not an object", tensor);
+  for (const char* key : {"dtype", "shape", "data_offsets"}) {
+    if (!value.contains(key)) bad("tensor {}: \"{}\" is missing", tensor, key);
+  }
+  if (value.size() != 3) bad("tensor {}: entry has unknown fields", tensor);
+  const json& offsets = value["data_offsets"];
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned()) {
+    bad("tensor {}: data_offsets {} are not two natural numbers", tensor, offsets.dump());
+  }
+  entry out{name, type_in(value["dtype"], tensor), shape_in(value["shape"], tensor),
+            offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};
+  if (out.begin > out.end || out.end > data_bytes) {
+    bad("tensor {}: offsets [{},{}] are outside the {} bytes of data", tensor, out.begin, out.end,
+        data_bytes);
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(out.extents.size()) * size_of(out.type);
+  if (out.end - out.begin != bytes) {
+    bad("tensor {}: {} bytes, but {}{} needs {}", tensor, out.end - out.begin,
+        tutti::name(out.type), out.extents.str(), bytes);
+  }
+  return out;
+}
+
+void check_metadata(const json& value) {
+  const bool strings =
+      value.is_object() &&
+      std::all_of(value.begin(), value.end(), [](const json& text) { return text.is_string(); });
+  if (!strings) bad("\"{}\" is not an object of strings", metadata_name);
+}
+
+}  // namespace
+
+bool has_dtype(dtype type) {
+  return std::any_of(std::begin(type_names), std::end(type_names),
+                     [&](const type_name& row) { return row.type == type; });
+}
+
+std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes) {
+  if (!text.starts_with('{')) bad("header does not start with {{");
+  const json header = parse_unique(text);
+  std::vector<entry> entries;
+  for (const auto& [name, value] : header.items()) {
+    if (name == metadata_name)
+      check_metadata(value);
+    else
+      entries.push_back(entry_in(name, value, data_bytes));
+  }
+  std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::uint64_t position = 0;
+  for (const entry& e : entries) {
+    if (e.begin < position) {
+      bad("tensor {}: offsets [{},{}] overlap the tensor before it", printable(e.name), e.begin,
+          e.end);
+    }
+    if (e.begin > position) {
+      bad("{} unused bytes before tensor {}", e.begin - position, printable(e.name));
+    }
+    position = e.end;
+  }
+  if (position != data_bytes) bad("{} unused bytes at the end", data_bytes - position);
+  return entries;
+}
+
+std::string render_header(const std::vector<entry>& entries,
+                          const std::map<std::string, std::string>& metadata) {
+  json header = json::object();
+  if (!metadata.empty()) header[std::string(metadata_name)] = metadata;
+  for (const entry& e : entries) {
+    const auto* row = std::find_if(std::begin(type_names), std::end(type_names),
+                                   [&](const type_name& t) { return t.type == e.type; });
+    header[e.name] = {{"dtype", row->name},
+                      {"shape", std::vector<std::int64_t>(e.extents.begin(), e.extents.end())},
+                      {"data_offsets", {e.begin, e.end}}};
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  return text;
+}
+
+}  // namespace tutti::io::safetensors
