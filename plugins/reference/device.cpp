@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device group: one device of type CPU and its properties.
+#include <string>
+
+#include "reference/host_info.hpp"
+#include "reference/objects.hpp"
+
+namespace tutti::reference {
+namespace {
+
+using sdk::deref;
+using sdk::guarded;
+
+void check_index(uint32_t index) {
+  if (index != 0) {
+    sdk::throw_invalid("reference: there is 1 device, not one of index " + std::to_string(index));
+  }
+}
+
+tutti_status* count(uint32_t* result) {
+  return guarded([&] { deref(result, "count") = 1; });
+}
+
+tutti_status* properties(uint32_t index, tutti_device_properties* result) {
+  return guarded([&] {
+    check_index(index);
+    static const std::string name = "host (" + processor_name() + ")";
+    tutti_device_properties p{};
+    p.type = TUTTI_DEVICE_CPU;
+    p.compute_units = 1;
+    p.name = name.c_str();
+    p.vendor = "Tutti";
+    p.driver = "plain loops 0.1.0";
+    p.cache_key = "reference";
+    p.memory_bytes = physical_memory();
+    p.max_allocation_bytes = p.memory_bytes;
+    const uint32_t all = TUTTI_DTYPE_BIT(TUTTI_C64) - TUTTI_DTYPE_BIT(TUTTI_BOOL);
+    p.stored_dtypes = all;
+    p.computed_dtypes = all & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
+    p.unified_memory = 1;
+    p.max_inputs = max_inputs;
+    p.max_outputs = max_outputs;
+    p.max_instructions = max_instructions;
+    p.max_argument_bytes = 1u << 20;
+    p.max_work_group_size = 1;
+    p.alignment = buffer_alignment;
+    p.schedule = "plain";
+    sdk::write_struct(result, p, "properties");
+  });
+}
+
+tutti_status* open(uint32_t index, tutti_device** device) {
+  return guarded([&] {
+    check_index(index);
+    deref(device, "device") = new tutti_device{index};
+  });
+}
+
+void release(tutti_device* device) {
+  delete device;
+}
+
+tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
+  return guarded([&] {
+    deref(device, "device");
+    deref(bytes, "bytes") = available_memory();
+  });
+}
+
+}  // namespace
+
+const tutti_device_api device_api = {sizeof(tutti_device_api), count, properties, open, release,
+                                     memory_available};
+
+}  // namespace tutti::reference

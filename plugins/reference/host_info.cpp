@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of this plugin that is POSIX and Linux: memory sizes and the processor's name.
+#include "reference/host_info.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+
+namespace tutti::reference {
+namespace {
+
+uint64_t pages(int name) {
+  const long count = sysconf(name);
+  const long size = sysconf(_SC_PAGESIZE);
+  return count > 0 && size > 0 ? static_cast<uint64_t>(count) * static_cast<uint64_t>(size) : 0;
+}
+
+}  // namespace
+
+uint64_t physical_memory() {
+  return pages(_SC_PHYS_PAGES);
+}
+
+uint64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  uint64_t kilobytes = 0;
+  std::string unit;
+  while (file >> key >> kilobytes) {
+    if (key == "MemAvailable:") return kilobytes * 1024;
+    std::getline(file, unit);
+  }
+  return pages(_SC_AVPHYS_PAGES);
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "processor";
+}
+
+}  // namespace tutti::reference

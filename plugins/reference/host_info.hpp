@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the operating system says of this machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tutti::reference {
+
+uint64_t physical_memory();   // bytes
+uint64_t available_memory();  // bytes that can be had without swapping
+std::string processor_name();
+
+}  // namespace tutti::reference

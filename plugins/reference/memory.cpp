@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory group: aligned host memory. A size beyond the machine's memory is refused at once,
+// since the operating system would grant it and fail at the first touch.
+#include <new>
+#include <string>
+
+#include "reference/host_info.hpp"
+#include "reference/objects.hpp"
+
+namespace tutti::reference {
+namespace {
+
+constexpr std::align_val_t alignment{buffer_alignment};
+
+tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** buffer) {
+  return sdk::guarded([&] {
+    sdk::deref(device, "device");
+    sdk::deref(buffer, "buffer") = nullptr;
+    if (bytes > physical_memory()) {
+      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, "allocate: " + std::to_string(bytes) +
+                                                             " bytes of a host with " +
+                                                             std::to_string(physical_memory()));
+    }
+    auto made = std::make_unique<tutti_buffer>();
+    void* data = ::operator new(bytes > 0 ? bytes : 1, alignment, std::nothrow);
+    if (data == nullptr) {
+      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
+                              "allocate: no room for " + std::to_string(bytes) + " bytes", 0, true);
+    }
+    *made = {static_cast<std::byte*>(data), bytes, nullptr, nullptr, true};
+    *buffer = made.release();
+  });
+}
+
+void release(tutti_buffer* buffer) {
+  if (buffer == nullptr) return;
+  if (buffer->owned) ::operator delete(buffer->data, alignment);
+  if (buffer->deleter != nullptr) buffer->deleter(buffer->deleter_context);
+  delete buffer;
+}
+
+}  // namespace
+
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release};
+
+}  // namespace tutti::reference

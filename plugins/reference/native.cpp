@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The native-handle group: buffers are plain host pointers, in and out.
+#include "reference/objects.hpp"
+
+namespace tutti::reference {
+namespace {
+
+using sdk::deref;
+using sdk::guarded;
+
+// The host has neither contexts nor queues: the handles of this plugin stand for themselves.
+tutti_status* device(tutti_device* handle, void** context, void** id) {
+  return guarded([&] {
+    deref(handle, "device");
+    if (context != nullptr) *context = nullptr;
+    if (id != nullptr) *id = handle;
+  });
+}
+
+tutti_status* stream(tutti_stream* handle, void** native) {
+  return guarded([&] {
+    deref(handle, "stream");
+    deref(native, "handle") = handle;
+  });
+}
+
+tutti_status* buffer(tutti_buffer* handle, void** native) {
+  return guarded([&] { deref(native, "handle") = deref(handle, "buffer").data; });
+}
+
+tutti_status* wrap(tutti_device* owner, void* memory, uint64_t bytes, void (*deleter)(void*),
+                   void* deleter_context, tutti_buffer** result) {
+  return guarded([&] {
+    deref(owner, "device");
+    deref(result, "buffer") = nullptr;
+    if (memory == nullptr && bytes > 0) sdk::throw_invalid("wrap: handle is NULL");
+    *result =
+        new tutti_buffer{static_cast<std::byte*>(memory), bytes, deleter, deleter_context, false};
+  });
+}
+
+}  // namespace
+
+const tutti_native_api native_api = {
+    sizeof(tutti_native_api), TUTTI_NATIVE_HOST, device, stream, buffer, wrap};
+
+}  // namespace tutti::reference

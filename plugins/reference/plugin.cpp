@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entry of the reference plugin: one device, the host, plain loops. It is the oracle of the
+// tests, the worked example for plugin authors, and the device of a machine without drivers.
+#include "reference/objects.hpp"
+
+namespace {
+
+const tutti_plugin_api api = {
+    .struct_size = sizeof(tutti_plugin_api),
+    .abi_major = TUTTI_ABI_MAJOR,
+    .abi_minor = TUTTI_ABI_MINOR,
+    .name = "reference",
+    .version = "0.1.0",
+    .build_id = "1",
+    .device = &tutti::reference::device_api,
+    .memory = &tutti::reference::memory_api,
+    .stream = &tutti::reference::stream_api,
+    .transfer = &tutti::reference::transfer_api,
+    .program = &tutti::reference::program_api,
+    .op = &tutti::reference::operator_api,
+    .profile = &tutti::reference::profile_api,
+    .collective = nullptr,
+    .native = &tutti::reference::native_api,
+};
+
+}  // namespace
+
+// Nothing is compiled or logged here, so the host's services stay unused.
+extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host*) {
+  return &api;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program group: checks what comes in, keeps a copy, and hands launches to the interpreter.
+#include "reference/interpreter.hpp"
+#include "reference/objects.hpp"
+#include "sdk/validate.hpp"
+
+struct tutti_program {
+  tutti::reference::interpreter interpreter;
+};
+
+namespace tutti::reference {
+namespace {
+
+using sdk::deref;
+using sdk::guarded;
+
+tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
+                     tutti_program** program) {
+  return guarded([&] {
+    deref(device, "device");
+    deref(program, "program") = nullptr;
+    const tutti_program_desc mine = sdk::read_struct(desc, "program desc");
+    sdk::validate_program(mine, {max_inputs, max_outputs, max_instructions});
+    *program = new tutti_program{interpreter(mine)};
+  });
+}
+
+void release(tutti_program* program) {
+  delete program;
+}
+
+tutti_status* workspace(tutti_program* program, const tutti_program_launch*, uint64_t* bytes) {
+  return guarded([&] {
+    deref(program, "program");
+    deref(bytes, "bytes") = 0;
+  });
+}
+
+tutti_status* launch(tutti_stream* stream, tutti_program* program,
+                     const tutti_program_launch* given, tutti_event** event) {
+  return guarded([&] {
+    const tutti_program_launch mine = sdk::read_struct(given, "program launch");
+    sdk::validate_launch(deref(program, "program").interpreter.desc(), mine);
+    enqueue(deref(stream, "stream"), event, [&] { program->interpreter.run(mine); });
+  });
+}
+
+// Nothing is generated here.
+const char* source(tutti_program*) {
+  return nullptr;
+}
+
+}  // namespace
+
+const tutti_program_api program_api = {
+    sizeof(tutti_program_api), create, release, workspace, launch, source};
+
+}  // namespace tutti::reference

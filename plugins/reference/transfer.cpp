@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The transfer group: copies between the caller's memory and buffers, and between buffers.
+#include <cstring>
+
+#include "reference/objects.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::reference {
+namespace {
+
+using sdk::deref;
+using sdk::guarded;
+
+void check_host(const void* host, uint64_t bytes, const char* what) {
+  if (host == nullptr && bytes > 0) sdk::throw_invalid(std::string(what) + ": host is NULL");
+}
+
+void copy_bytes(void* to, const void* from, uint64_t bytes) {
+  if (bytes > 0) std::memmove(to, from, static_cast<size_t>(bytes));
+}
+
+// A blocking call tells of the stream's failure itself; its event does not outlive a failure.
+void finish(tutti_stream& stream, tutti_event** event) {
+  if (stream.unreported && event != nullptr) {
+    delete *event;
+    *event = nullptr;
+  }
+  throw_unreported(stream);
+}
+
+tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
+                    uint64_t bytes, int32_t blocking, tutti_event** event) {
+  return guarded([&] {
+    deref(to, "write: buffer");
+    check_host(host, bytes, "write");
+    enqueue(deref(stream, "write: stream"), event, [&] {
+      sdk::validate_span("write", offset, bytes, to->bytes);
+      copy_bytes(to->data + offset, host, bytes);
+    });
+    if (blocking != 0) finish(*stream, event);
+  });
+}
+
+tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
+                   uint64_t bytes, int32_t blocking, tutti_event** event) {
+  return guarded([&] {
+    deref(from, "read: buffer");
+    check_host(host, bytes, "read");
+    enqueue(deref(stream, "read: stream"), event, [&] {
+      sdk::validate_span("read", offset, bytes, from->bytes);
+      copy_bytes(host, from->data + offset, bytes);
+    });
+    if (blocking != 0) finish(*stream, event);
+  });
+}
+
+tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  return guarded([&] {
+    deref(from, "copy: from");
+    deref(to, "copy: to");
+    enqueue(deref(stream, "copy: stream"), event, [&] {
+      sdk::validate_span("copy: from", from_offset, bytes, from->bytes);
+      sdk::validate_span("copy: to", to_offset, bytes, to->bytes);
+      copy_bytes(to->data + to_offset, from->data + from_offset, bytes);
+    });
+  });
+}
+
+}  // namespace
+
+const tutti_transfer_api transfer_api = {sizeof(tutti_transfer_api), write, read, copy};
+
+}  // namespace tutti::reference

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a dtype number to a C++ type: the one switch that everything here goes through.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "op/host_half.hpp"
+#include "sdk/op_info.hpp"
+#include "sdk/status.hpp"
+
+namespace tutti::reference {
+
+template <typename T>
+struct type_tag {
+  using type = T;
+};
+
+// Calls `f` with the tag of a register dtype: bool, the integers, float, double.
+template <typename F>
+decltype(auto) with_register_type(uint8_t dtype, F&& f) {
+  switch (dtype) {
+    // clang-format off
+    case TUTTI_BOOL: return f(type_tag<bool>{});
+    case TUTTI_I8: return f(type_tag<int8_t>{});
+    case TUTTI_I16: return f(type_tag<int16_t>{});
+    case TUTTI_I32: return f(type_tag<int32_t>{});
+    case TUTTI_I64: return f(type_tag<int64_t>{});
+    case TUTTI_U8: return f(type_tag<uint8_t>{});
+    case TUTTI_U16: return f(type_tag<uint16_t>{});
+    case TUTTI_U32: return f(type_tag<uint32_t>{});
+    case TUTTI_U64: return f(type_tag<uint64_t>{});
+    case TUTTI_F32: return f(type_tag<float>{});
+    case TUTTI_F64: return f(type_tag<double>{});
+    // clang-format on
+    default:
+      sdk::throw_invalid("dtype " + std::to_string(dtype) + " has no register type");
+  }
+}
+
+// How an element lies in memory: `value` is what it is in a register.
+template <typename T>
+struct stored {
+  using value = T;
+  static constexpr int64_t bytes = sizeof(T);
+  static T load(const std::byte* from) {
+    T result;
+    std::memcpy(&result, from, sizeof(T));
+    return result;
+  }
+  static void store(std::byte* to, T element) { std::memcpy(to, &element, sizeof(T)); }
+};
+
+// Any byte but 0 counts as true, only 1 is written.
+template <>
+struct stored<bool> {
+  using value = bool;
+  static constexpr int64_t bytes = 1;
+  static bool load(const std::byte* from) { return *from != std::byte{0}; }
+  static void store(std::byte* to, bool element) { *to = std::byte{element}; }
+};
+
+template <float (*Widen)(uint16_t), uint16_t (*Narrow)(float)>
+struct stored_half {
+  using value = float;
+  static constexpr int64_t bytes = 2;
+  static float load(const std::byte* from) { return Widen(stored<uint16_t>::load(from)); }
+  static void store(std::byte* to, float element) { stored<uint16_t>::store(to, Narrow(element)); }
+};
+
+using stored_f16 = stored_half<host::half_to_float, host::float_to_half>;
+using stored_bf16 = stored_half<host::bfloat16_to_float, host::float_to_bfloat16>;
+
+// Calls `f` with the tag of the storage (stored<T>, stored_f16, stored_bf16) of a stored dtype.
+template <typename F>
+decltype(auto) with_stored_type(uint8_t dtype, F&& f) {
+  if (dtype == TUTTI_F16) return f(type_tag<stored_f16>{});
+  if (dtype == TUTTI_BF16) return f(type_tag<stored_bf16>{});
+  return with_register_type(dtype, [&](auto tag) -> decltype(auto) {
+    return f(type_tag<stored<typename decltype(tag)::type>>{});
+  });
+}
+
+}  // namespace tutti::reference

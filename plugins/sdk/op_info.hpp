@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What op_table.def says of each opcode, as data: arity, operand kinds, result, test range,
+// tolerance. For validation, interpreters and the conformance program.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+enum class op_kind { NUMERIC, FLOATING, INTEGRAL, LOGICAL, ANY, IR };
+enum class op_result { SAME, BOOL };
+
+struct op_info {
+  uint16_t opcode;
+  const char* name;
+  uint8_t arity;
+  op_kind kind;
+  op_result result;
+  double low, high, ulp;
+};
+
+// All rows, in the order of the table.
+std::span<const op_info> op_rows();
+
+// NULL for a number that is no opcode.
+const op_info* find_op(uint16_t opcode);
+
+// Whether operands of this register dtype are allowed; IR rows have rules of their own.
+bool accepts(op_kind kind, uint8_t dtype);
+
+inline bool is_floating(uint8_t d) {
+  return d == TUTTI_F32 || d == TUTTI_F64;
+}
+inline bool is_integer(uint8_t d) {
+  return d >= TUTTI_I8 && d <= TUTTI_U64;
+}
+inline bool is_storage_only(uint8_t d) {
+  return d == TUTTI_F16 || d == TUTTI_BF16;
+}
+// What instructions may produce.
+inline bool is_register(uint8_t d) {
+  return d == TUTTI_BOOL || is_integer(d) || is_floating(d);
+}
+// The dtype that an input of stored dtype `d` has in registers.
+inline uint8_t register_dtype(uint8_t d) {
+  return is_storage_only(d) ? static_cast<uint8_t>(TUTTI_F32) : d;
+}
+
+// Bytes of one element, 0 for a number that is no dtype.
+uint32_t dtype_size(int32_t dtype);
+// "f32", "i64", ...; "invalid" for a number that is no dtype.
+const char* dtype_name(int32_t dtype);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks of what the core hands over, the same for every backend. Each failure throws
+// plugin_error (TUTTI_ERROR_INVALID_ARGUMENT) that names the program, the place and the values.
+#pragma once
+
+#include <string>
+
+#include "sdk/op_info.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+struct program_limits {
+  uint32_t inputs;
+  uint32_t outputs;
+  uint32_t instructions;
+};
+
+// A well-formed program: versions, ranks, counts, dtypes of every value, operand numbers, the rules
+// of each opcode, reduction and accumulator. `desc` has passed read_struct.
+void validate_program(const tutti_program_desc& desc, const program_limits& limits);
+
+// A launch that fits the program: arrays present where they are counted, no extent 0 among the kept
+// ones, buffers present, offsets multiples of the element size, strides as the access classes
+// promise. Says nothing of buffer sizes.
+void validate_launch(const tutti_program_desc& desc, const tutti_program_launch& launch);
+
+// A view as operators take it: buffer present (unless `shape_only`), known dtype, rank <= 8.
+void validate_view(const tutti_view& view, const std::string& what, bool shape_only);
+
+// Throws unless every element that `extent` and `stride` reach lies inside `buffer_bytes`. An
+// extent of 0 reaches nothing.
+void validate_range(const std::string& what, uint64_t offset, uint32_t element_size, uint32_t rank,
+                    const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes);
+
+// `offset + bytes <= buffer_bytes`, without overflow.
+void validate_span(const std::string& what, uint64_t offset, uint64_t bytes, uint64_t buffer_bytes);
+
+// "program `label`" or "program"; for messages.
+std::string program_name(const tutti_program_desc& desc);
+
+}  // namespace tutti::sdk
