@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Symbol visibility. TUTTI_API marks what applications may use; everything else in the library is
+// hidden. TUTTI_INTERNAL_API marks what only the project's own tools and tests reach for: it is
+// exported, but neither documented nor kept stable.
+#pragma once
+
+#if defined(_WIN32)
+#if defined(TUTTI_BUILDING_LIBRARY)
+#define TUTTI_API __declspec(dllexport)
+#else
+#define TUTTI_API __declspec(dllimport)
+#endif
+#else
+#define TUTTI_API __attribute__((visibility("default")))
+#endif
+
+#define TUTTI_INTERNAL_API TUTTI_API

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions behind tutti_host. They are called by plugins, so nothing may leave them.
+#include "plugin/host.hpp"
+
+#include <chrono>
+#include <string_view>
+
+#include "runtime/disk_cache.hpp"
+#include "runtime/log.hpp"
+#include "runtime/stats.hpp"
+#include "runtime/trace.hpp"
+
+namespace tutti::detail {
+namespace {
+
+const host_identity& identity_of(void* context) {
+  return *static_cast<const host_identity*>(context);
+}
+
+void log_message(void* context, int32_t level, const char* message) {
+  try {
+    const auto at = level >= TUTTI_LOG_ERROR && level <= TUTTI_LOG_DEBUG
+                        ? static_cast<logging::level>(level)
+                        : logging::level::warn;
+    logging::message(at, "{}: {}", identity_of(context).name, message != nullptr ? message : "");
+  } catch (...) {
+  }
+}
+
+/// Fields with their lengths in front, so that no two different keys look alike.
+std::string full_key(const host_identity& identity, const char* device_key, const void* key,
+                     uint64_t key_size) {
+  const std::string_view device = device_key != nullptr ? device_key : "";
+  std::string full = identity.cache_prefix;
+  full.reserve(full.size() + device.size() + key_size + 32);
+  full += std::to_string(device.size()) + ":";
+  full += device;
+  full += std::to_string(key_size) + ":";
+  full.append(static_cast<const char*>(key), key_size);
+  return full;
+}
+
+int32_t cache_load(void* context, const char* device_key, const void* key, uint64_t key_size,
+                   void (*sink)(void*, const void*, uint64_t), void* sink_context) {
+  try {
+    const host_identity& identity = identity_of(context);
+    if (identity.cache_prefix.empty() || key == nullptr) return 0;
+    const auto found = program_cache().load(full_key(identity, device_key, key, key_size));
+    if (!found) return 0;
+    sink(sink_context, found->data(), found->size());
+    return 1;
+  } catch (...) {
+    return 0;
+  }
+}
+
+void cache_store(void* context, const char* device_key, const void* key, uint64_t key_size,
+                 const void* data, uint64_t size) {
+  try {
+    const host_identity& identity = identity_of(context);
+    if (identity.cache_prefix.empty() || key == nullptr || data == nullptr) return;
+    program_cache().store(full_key(identity, device_key, key, key_size),
+                          {static_cast<const char*>(data), size});
+  } catch (...) {
+    // A program that is not cached is compiled again next time.
+  }
+}
+
+void compiled(void* context, const char* what, double seconds, int32_t from_cache) {
+  try {
+    const std::string& name = identity_of(context).name;
+    const std::string label = what != nullptr ? what : "program";
+    if (from_cache == 0) {
+      count().compiles.add();
+      count().compile_ns.add(static_cast<uint64_t>(seconds * 1e9));
+    }
+    logging::debug("{}: {} {} in {:.1f} ms", name, from_cache != 0 ? "loaded" : "compiled", label,
+                   seconds * 1e3);
+    if (trace_enabled()) {
+      static const uint32_t track = trace_track("host", "compile");
+      const uint64_t end = trace_now_ns();
+      const auto length = static_cast<uint64_t>(seconds * 1e9);
+      trace_complete(track, (from_cache != 0 ? "load " : "compile ") + label,
+                     end > length ? end - length : 0, end, {});
+    }
+  } catch (...) {
+  }
+}
+
+std::string field(const std::string& text) {
+  return std::to_string(text.size()) + ":" + text;
+}
+
+}  // namespace
+
+const tutti_host* make_host(host_identity** identity) {
+  auto* const made = new host_identity();
+  made->table = {sizeof(tutti_host), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, made,
+                 log_message,        cache_load,      cache_store,     compiled};
+  *identity = made;
+  return &made->table;
+}
+
+void identify_host(host_identity& identity, const plugin& of) {
+  identity.name = of.name;
+  identity.cache_prefix =
+      field(std::to_string(TUTTI_ABI_MAJOR) + "." + std::to_string(TUTTI_ABI_MINOR) + "/" +
+            std::to_string(of.abi_minor)) +
+      field(of.name) + field(of.version) + field(of.build_id);
+}
+
+}  // namespace tutti::detail

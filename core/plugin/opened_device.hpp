@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a tutti::device handle points to: a device of a loaded plugin, opened on first use. Lives
+// until the process exits; nothing is released into a driver from static destructors.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "plugin/plugin.hpp"
+#include "tutti/device.hpp"
+
+namespace tutti::detail {
+
+struct opened_device {
+  const detail::plugin* plugin = nullptr;
+  uint32_t index = 0;
+  std::string name;   ///< "opencl:0"
+  std::string title;  ///< "opencl:0 (vendor's name)", for messages
+  device_properties properties;
+  tutti_device_properties limits{};  ///< as the plugin gave it, zero where it gave nothing
+  tutti_device* handle = nullptr;    ///< set once detail::get() has returned
+
+  /// A slot for the executor's per-device state; see runtime/device_context.hpp.
+  mutable std::once_flag context_once;
+  mutable std::shared_ptr<void> context;
+
+  /// Opens the device unless that has happened. Throws device_error; a later call tries again.
+  void open();
+
+ private:
+  std::atomic<bool> is_open_{false};
+  std::mutex opening_;
+};
+
+}  // namespace tutti::detail

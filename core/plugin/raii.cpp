@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns a plugin's status object into the exception that the application sees.
+#include "plugin/raii.hpp"
+
+#include <string>
+
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+const char* describe(int32_t code) {
+  switch (code) {
+    case TUTTI_ERROR_INTERNAL:
+      return "internal error of the plugin";
+    case TUTTI_ERROR_INVALID_ARGUMENT:
+      return "invalid argument";
+    case TUTTI_ERROR_UNSUPPORTED:
+      return "not supported";
+    case TUTTI_ERROR_OUT_OF_MEMORY:
+      return "out of memory";
+    case TUTTI_ERROR_DEVICE_LOST:
+      return "the device was lost";
+    case TUTTI_ERROR_COMPILE:
+      return "a program did not compile";
+    case TUTTI_ERROR_DRIVER:
+      return "driver error";
+    case TUTTI_ERROR_TIMEOUT:
+      return "timed out";
+    case TUTTI_ERROR_NO_DRIVER:
+      return "no driver";
+    default:
+      return "unknown error";
+  }
+}
+
+void append(std::string& text, std::string_view part, std::string_view separator) {
+  if (part.empty()) return;
+  if (!text.empty()) text += separator;
+  text += part;
+}
+
+void release(tutti_status* status) noexcept {
+  if (status->release != nullptr) status->release(status);
+}
+
+}  // namespace
+
+bool ignore(tutti_status* status) noexcept {
+  if (status == nullptr) return false;
+  release(status);
+  return true;
+}
+
+void throw_status(tutti_status* status, std::string_view where, std::string_view device,
+                  std::string_view action, std::string_view detail) {
+  const std::unique_ptr<tutti_status, void (*)(tutti_status*)> owner(
+      status, [](tutti_status* s) { release(s); });
+  std::string text(where);
+  append(text, action, ": ");
+  append(text, detail, " ");
+  const bool has_message = status->message != nullptr && *status->message != '\0';
+  append(text, has_message ? status->message : describe(status->code), ": ");
+  if (status->vendor_code != 0) {
+    const std::string number = std::to_string(status->vendor_code);
+    if (text.find(number) == std::string::npos) text += " (vendor code " + number + ")";
+  }
+  const int32_t code = status->code;
+  const int32_t vendor_code = status->vendor_code;
+  const bool retryable = status->retryable != 0;
+  if (code == TUTTI_ERROR_OUT_OF_MEMORY)
+    throw out_of_memory(text, code, vendor_code, retryable, std::string(device));
+  throw device_error(text, code, vendor_code, retryable, std::string(device));
+}
+
+}  // namespace tutti::detail

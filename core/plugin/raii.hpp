@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C tables as C++: statuses become exceptions, objects release themselves. Nothing else is
+// hidden; calls that have no wrapper here go through opened_device::plugin and check().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "plugin/opened_device.hpp"
+#include "tutti/export.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::detail {
+
+/// Throws device_error or out_of_memory "WHERE: ACTION DETAIL: message (vendor code)" and releases
+/// `status`. `device` is what device_error::device() tells.
+[[noreturn]] TUTTI_INTERNAL_API void throw_status(tutti_status* status, std::string_view where,
+                                                  std::string_view device, std::string_view action,
+                                                  std::string_view detail);
+
+/// Does nothing for success (NULL). Example: check(status, device, "launch", "multiply+tanh").
+inline void check(tutti_status* status, const opened_device& device, std::string_view action,
+                  std::string_view detail = {}) {
+  if (status != nullptr) [[unlikely]]
+    throw_status(status, device.title, device.name, action, detail);
+}
+
+inline void check(tutti_status* status, std::string_view context) {
+  if (status != nullptr) [[unlikely]]
+    throw_status(status, {}, {}, context, {});
+}
+
+/// Releases a status that nobody acts on (unwinding, best-effort calls); true if there was one.
+TUTTI_INTERNAL_API bool ignore(tutti_status* status) noexcept;
+
+template <class T>
+struct releaser {
+  void (*release)(T*) = nullptr;
+  void operator()(T* object) const noexcept { release(object); }
+};
+
+using buffer_handle = std::unique_ptr<tutti_buffer, releaser<tutti_buffer>>;
+using stream_handle = std::unique_ptr<tutti_stream, releaser<tutti_stream>>;
+using event_handle = std::unique_ptr<tutti_event, releaser<tutti_event>>;
+using program_handle = std::unique_ptr<tutti_program, releaser<tutti_program>>;
+
+inline buffer_handle own(const plugin& p, tutti_buffer* b) {
+  return {b, {p.memory.release}};
+}
+inline stream_handle own(const plugin& p, tutti_stream* s) {
+  return {s, {p.stream.release}};
+}
+inline event_handle own(const plugin& p, tutti_event* e) {
+  return {e, {p.stream.event_release}};
+}
+inline program_handle own(const plugin& p, tutti_program* x) {
+  return {x, {p.program.release}};
+}
+
+inline buffer_handle allocate(const opened_device& d, uint64_t bytes) {
+  tutti_buffer* made = nullptr;
+  tutti_status* status = d.plugin->memory.allocate(d.handle, bytes, &made);
+  if (status != nullptr) check(status, d, "allocate", std::to_string(bytes) + " bytes");
+  return own(*d.plugin, made);
+}
+
+inline stream_handle create_stream(const opened_device& d, uint32_t flags = 0) {
+  tutti_stream* made = nullptr;
+  check(d.plugin->stream.create(d.handle, flags, &made), d, "create a stream");
+  return own(*d.plugin, made);
+}
+
+inline event_handle record_event(const opened_device& d, tutti_stream* stream) {
+  tutti_event* made = nullptr;
+  check(d.plugin->stream.record(stream, &made), d, "record an event");
+  return own(*d.plugin, made);
+}
+
+inline program_handle create_program(const opened_device& d, const tutti_program_desc& desc) {
+  tutti_program* made = nullptr;
+  check(d.plugin->program.create(d.handle, &desc, &made), d, "compile",
+        desc.label != nullptr ? desc.label : "");
+  return own(*d.plugin, made);
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices of the plugins: enumerated per plugin on request, and picked by parsed items of the
+// TUTTI_DEVICE grammar. Loads only the plugins that an item needs.
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/loader.hpp"
+#include "plugin/opened_device.hpp"
+#include "plugin/selection.hpp"
+
+namespace tutti::detail {
+
+class TUTTI_INTERNAL_API device_registry {
+ public:
+  explicit device_registry(search_path where);
+
+  /// The devices of one plugin. Throws plugin_error (not loadable) or device_error (no driver).
+  std::vector<opened_device*> devices_of(const std::string& backend);
+
+  /// Every device that can be reached; plugins that fail are skipped.
+  std::vector<opened_device*> all();
+
+  /// Picks devices by `text` of the grammar. `source` starts every message, e.g. "TUTTI_DEVICE".
+  /// With `first_only`, a text of just "auto" stops at its first device. The result is not empty.
+  std::vector<opened_device*> resolve(std::string_view text, std::string_view source,
+                                      bool first_only = false);
+
+  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)"; plugins that fail with their reason.
+  std::string available();
+
+  plugin_loader& loader() { return loader_; }
+  const search_path& where() const { return where_; }
+
+ private:
+  struct enumeration {
+    std::deque<opened_device> devices;
+    std::exception_ptr failure;
+  };
+  enumeration& enumerate(const std::string& backend);
+  std::vector<opened_device*> usable(const std::string& backend, std::string& tried);
+  std::vector<opened_device*> automatic(bool first_only);
+  std::vector<opened_device*> matching(const device_item& item);
+  std::string available_locked();
+
+  search_path where_;
+  plugin_loader loader_;
+  std::mutex mutex_;
+  std::map<std::string, enumeration> known_;
+};
+
+/// The process's registry over default_search_path(); never destroyed.
+TUTTI_INTERNAL_API device_registry& registry();
+
+}  // namespace tutti::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cache of compiled programs in a private folder, shared by processes. Entries carry their full key
+// and a checksum; whatever does not fit is treated as absent and rewritten. Where the folder cannot
+// be used, entries are kept in memory for this process.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+struct cache_options {
+  bool enabled = true;           ///< false: nothing is kept at all
+  std::filesystem::path folder;  ///< empty: memory only
+  uint64_t limit_bytes = uint64_t{512} << 20;
+};
+
+/// TUTTI_CACHE (off), TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB.
+TUTTI_INTERNAL_API cache_options cache_options_from_environment();
+
+class TUTTI_INTERNAL_API disk_cache {
+ public:
+  explicit disk_cache(cache_options options);
+  ~disk_cache();
+  disk_cache(const disk_cache&) = delete;
+  disk_cache& operator=(const disk_cache&) = delete;
+
+  std::optional<std::string> load(std::string_view key);
+  /// Never throws for what happens on disk; the worst outcome is an entry that is not kept.
+  void store(std::string_view key, std::string_view data);
+
+  /// Why the folder is not used; empty where it is. Opens (and creates) the folder.
+  std::string problem();
+  const cache_options& options() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// The process's cache; never destroyed.
+TUTTI_INTERNAL_API disk_cache& program_cache();
+
+}  // namespace tutti::detail

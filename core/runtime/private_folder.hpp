@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder that only this user may write to, and whole files in it: read, replaced atomically,
+// listed, removed. All that the disk cache needs from the operating system.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+class TUTTI_INTERNAL_API private_folder {
+ public:
+  struct entry {
+    std::string name;
+    uint64_t bytes = 0;
+    int64_t modified_ns = 0;  ///< since 1970
+  };
+
+  /// Opens `path`, which is created with mode 0700. Throws io_error where that fails, where it
+  /// belongs to another user, or where the group or others may write to it.
+  explicit private_folder(const std::filesystem::path& path);
+  ~private_folder();
+  private_folder(const private_folder&) = delete;
+  private_folder& operator=(const private_folder&) = delete;
+
+  bool writable() const;
+
+  /// The content of a regular file of this user; nothing for anything else. Marks it as used.
+  std::optional<std::string> read(const std::string& name) const;
+  /// Replaces the file; readers see the old content or the new one. Throws io_error.
+  void write(const std::string& name, std::string_view head, std::string_view body) const;
+  void remove(const std::string& name) const noexcept;
+  /// Regular files.
+  std::vector<entry> list() const;
+
+ private:
+  int fd_ = -1;
+  std::filesystem::path path_;
+};
+
+/// Nanoseconds since 1970, the clock of entry::modified_ns.
+TUTTI_INTERNAL_API int64_t file_clock_now_ns();
+
+}  // namespace tutti::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TUTTI_TRACE=file.json: a Chrome trace-event file that opens in Perfetto. A track is a row: the
+// process is a device, the thread a stream. Times are nanoseconds on trace_now_ns()'s clock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+struct trace_args {
+  std::string ops;     ///< "multiply+tanh"; empty: left out
+  uint64_t bytes = 0;  ///< moved; 0: left out
+  uint64_t flops = 0;  ///< 0: left out
+};
+
+/// Writes one trace file. After every flush the file is complete, valid JSON. Thread-safe.
+class TUTTI_INTERNAL_API trace_writer {
+ public:
+  /// Throws io_error where the file cannot be written.
+  explicit trace_writer(const std::string& path);
+  ~trace_writer();
+  trace_writer(const trace_writer&) = delete;
+  trace_writer& operator=(const trace_writer&) = delete;
+
+  /// The number of the row `thread` (a stream) of `process` (a device); made on first use.
+  uint32_t track(std::string_view process, std::string_view thread);
+  void complete(uint32_t track, std::string_view name, uint64_t begin_ns, uint64_t end_ns,
+                const trace_args& args);
+  void instant(uint32_t track, std::string_view name, uint64_t at_ns);
+  void counter(uint32_t track, std::string_view name, uint64_t at_ns, double value);
+  void flush();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Nanoseconds since this process first asked, monotonic.
+TUTTI_INTERNAL_API uint64_t trace_now_ns() noexcept;
+
+/// The functions below write to the file of TUTTI_TRACE and do nothing where it is unset.
+TUTTI_INTERNAL_API bool trace_enabled() noexcept;
+TUTTI_INTERNAL_API uint32_t trace_track(std::string_view process, std::string_view thread);
+TUTTI_INTERNAL_API void trace_complete(uint32_t track, std::string_view name, uint64_t begin_ns,
+                                       uint64_t end_ns, const trace_args& args);
+TUTTI_INTERNAL_API void trace_instant(uint32_t track, std::string_view name, uint64_t at_ns);
+TUTTI_INTERNAL_API void trace_counter(uint32_t track, std::string_view name, uint64_t at_ns,
+                                      double value);
+TUTTI_INTERNAL_API void trace_flush();
+
+}  // namespace tutti::detail
