@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the samples find their data and put their results.
+#include "common/data_files.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/dll/runtime_symbol_info.hpp>
+#include <cstdlib>
+#include <system_error>
+#include <tutti/error.hpp>
+#include <vector>
+
+namespace samples {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> places(const fs::path& folder) {
+  if (!folder.empty()) return {folder};
+  std::vector<fs::path> out;
+  if (const char* named = std::getenv("TUTTI_DATA"); named != nullptr && *named != '\0') {
+    out.emplace_back(named);
+  }
+  // bin/NAME in the build tree, lib/ARCHITECTURE/tutti/samples/NAME when installed.
+  fs::path above = boost::dll::program_location().parent_path().string();
+  for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+    above = above.parent_path();
+    out.push_back(above / "share" / "tutti" / "data");
+  }
+  return out;
+}
+
+}  // namespace
+
+fs::path find_data(const std::string& name, const fs::path& folder) {
+  std::string searched;
+  for (const fs::path& place : places(folder)) {
+    std::error_code ignored;
+    if (fs::exists(place / name, ignored)) return place / name;
+    searched += (searched.empty() ? "" : ", ") + place.string();
+  }
+  throw tutti::io_error(fmt::format("cannot find {} in {}", name, searched));
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code code;
+  fs::create_directories(folder, code);
+  if (code || !fs::is_directory(folder)) {
+    throw tutti::io_error(fmt::format("cannot make the folder {}: {}", folder.string(),
+                                      code ? code.message() : "a file has that name"));
+  }
+}
+
+}  // namespace samples

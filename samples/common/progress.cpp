@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Progress of a long loop. The only file of the samples that asks POSIX about the terminal.
+#include "common/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace samples {
+
+bool output_is_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
+
+int terminal_columns() {
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+progress::progress(std::ostream& out, std::int64_t total, bool bar, int columns)
+    : out_(out), total_(std::max<std::int64_t>(total, 1)), bar_(bar), columns_(columns) {}
+
+progress::~progress() {
+  if (drawn_) out_ << '\n' << std::flush;
+}
+
+void progress::advance() {
+  done_ = std::min(done_ + 1, total_);
+  if (!bar_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (done_ < total_ && now - last_ < std::chrono::milliseconds(50)) return;
+  last_ = now;
+  draw();
+}
+
+void progress::report(std::string_view text) {
+  text_ = text;
+  if (bar_)
+    draw();
+  else
+    out_ << text << '\n' << std::flush;
+}
+
+void progress::draw() {
+  constexpr int longest_bar = 32, percent = 7;  // "[] 100% "
+  const int text = static_cast<int>(text_.size());
+  // One column stays free: a full line would wrap on some terminals.
+  const int cells = std::clamp(columns_ - 1 - percent - 1 - text, 4, longest_bar);
+  const auto full = static_cast<int>(done_ * cells / total_);
+  std::string line = fmt::format("[{:#<{}}{:.<{}}] {:3}% {}", "", full, "", cells - full,
+                                 done_ * 100 / total_, text_);
+  const auto visible = static_cast<std::size_t>(std::max(columns_ - 1, 1));
+  if (line.size() > visible) line.resize(visible);
+  out_ << '\r' << line << "\x1b[K" << std::flush;
+  drawn_ = true;
+}
+
+}  // namespace samples
