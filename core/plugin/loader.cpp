@@ -80,7 +80,22 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
                                    prefix, failure.name, suffix, result->name));
   read_tables(api, *result);
   identify_host(*identity, *result);
+  result->path = failure.path.string();
   return result;
+}
+
+/// Maps the file of `failure` and negotiates; throws with the reason.
+std::unique_ptr<plugin> load_file(load_failure& failure) {
+  using boost::dll::load_mode::rtld_local;
+  using boost::dll::load_mode::rtld_now;
+  auto library = std::make_unique<boost::dll::shared_library>();
+  try {
+    library->load(failure.path, rtld_now | rtld_local);
+  } catch (const std::exception& e) {
+    throw plugin_error(linker_message(e));
+  }
+  // Never destroyed: drivers do not survive being unloaded.
+  return negotiate(*library.release(), failure);
 }
 
 }  // namespace
@@ -149,43 +164,29 @@ const plugin& plugin_loader::load(const std::string& name) {
     load_failure failure;
     failure.name = name;
     try {
-      const auto& all = files_locked();
-      const auto file = std::find_if(all.begin(), all.end(),
-                                     [&](const plugin_file& f) { return f.name == name; });
-      if (file == all.end()) {
-        std::vector<std::string> places;
-        for (const fs::path& folder : folders_) places.push_back(folder.string());
-        throw plugin_error(fmt::format(
-            "there is no {}{}{} in {}", prefix, name, suffix,
-            places.empty() ? "any folder" : fmt::format("{}", fmt::join(places, " or "))));
-      }
-      failure.path = file->path;
-      // Never destroyed: drivers do not survive being unloaded.
-      auto* const library = new boost::dll::shared_library();
-      try {
-        using mode = boost::dll::load_mode::type;
-        library->load(file->path, static_cast<mode>(boost::dll::load_mode::rtld_now |
-                                                    boost::dll::load_mode::rtld_local));
-      } catch (const std::exception& e) {
-        delete library;
-        throw plugin_error(linker_message(e));
-      }
-      auto made = negotiate(*library, failure);
-      made->path = file->path.string();
-      logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", made->name, made->version,
-                     made->abi_major, made->abi_minor, made->path);
-      known.loaded = made.release();
+      failure.path = find_locked(name);
+      known.loaded = load_file(failure).release();
+      logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
+                     failure.abi_major, failure.abi_minor, failure.path.string());
       return *known.loaded;
     } catch (const std::exception& e) {
       failure.message = e.what();
-      logging::debug("plugin {}: {}{}{}", name, failure.path.string(),
-                     failure.path.empty() ? "" : ": ", failure.message);
       known.failure = std::move(failure);
     }
   }
   const load_failure& f = *known.failure;
   throw plugin_error(f.path.empty() ? f.message
                                     : fmt::format("{}: {}", f.path.string(), f.message));
+}
+
+fs::path plugin_loader::find_locked(const std::string& name) {
+  for (const plugin_file& file : files_locked())
+    if (file.name == name) return file.path;
+  std::vector<std::string> places;
+  for (const fs::path& folder : folders_) places.push_back(folder.string());
+  throw plugin_error(
+      fmt::format("there is no {}{}{} in {}", prefix, name, suffix,
+                  places.empty() ? "any folder" : fmt::format("{}", fmt::join(places, " or "))));
 }
 
 std::vector<load_failure> plugin_loader::failures() {

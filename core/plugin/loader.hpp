@@ -64,6 +64,7 @@ class TUTTI_INTERNAL_API plugin_loader {
     std::optional<load_failure> failure;
   };
   const std::vector<plugin_file>& files_locked();
+  std::filesystem::path find_locked(const std::string& name);
 
   std::vector<std::filesystem::path> folders_;
   std::mutex mutex_;

@@ -15,7 +15,7 @@
 
 namespace tutti::detail {
 
-struct opened_device {
+struct TUTTI_INTERNAL_API opened_device {
   const detail::plugin* plugin = nullptr;
   uint32_t index = 0;
   std::string name;   ///< "opencl:0"

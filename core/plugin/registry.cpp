@@ -223,8 +223,8 @@ device_list device_registry::resolve(std::string_view text, std::string_view sou
                                      bool first_only) {
   const std::lock_guard lock(mutex_);
   const auto where = [&](std::string_view item) {
-    return item.empty() ? fmt::format("{}={}: ", source, text)
-                        : fmt::format("{}={}: {}: ", source, text, item);
+    const bool whole = item.empty() || item == text;
+    return fmt::format("{}={}: {}{}", source, text, whole ? "" : item, whole ? "" : ": ");
   };
   const auto with_available = [&](const std::string& message) {
     return fmt::format("{}; available: {}", message, available_locked());

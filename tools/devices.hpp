@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tutti devices`: what can be used, what is selected, and why.
+#pragma once
+
+namespace tutti::tools {
+
+/// Prints the table, or JSON. Returns the exit status: 1 where TUTTI_DEVICE cannot be satisfied or
+/// no device exists.
+int print_devices(bool json);
+
+}  // namespace tutti::tools

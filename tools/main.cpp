@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `tutti` command: `tutti devices`, `tutti doctor`, `tutti --version`. Exit status 0: fine,
+// 1: a problem was found, 2: wrong usage.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "devices.hpp"
+#include "doctor.hpp"
+#include "tutti/plugin.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Tutti's devices and their health", "tutti");
+  app.set_version_flag("--version", fmt::format("tutti {} (plugin ABI {}.{})", TUTTI_VERSION,
+                                                TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR));
+  app.require_subcommand(0, 1);
+  bool json = false;
+  CLI::App* const devices =
+      app.add_subcommand("devices", "List the devices that TUTTI_DEVICE can select");
+  devices->add_flag("--json", json, "Print JSON");
+  CLI::App* const doctor = app.add_subcommand(
+      "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
+  doctor->add_flag("--json", json, "Print JSON");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "tutti: {} (see tutti --help)\n", e.what());
+    return 2;
+  }
+  if (!devices->parsed() && !doctor->parsed()) {
+    fmt::print(stderr, "tutti: expected devices or doctor (see tutti --help)\n");
+    return 2;
+  }
+  return devices->parsed() ? tutti::tools::print_devices(json) : tutti::tools::print_doctor(json);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "tutti: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables, sizes and dtype sets as text.
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tutti/plugin.h"
+
+namespace tutti::tools {
+namespace {
+
+constexpr std::array<std::string_view, 16> names = {"",    "bool", "i8",  "i16", "i32", "i64",
+                                                    "u8",  "u16",  "u32", "u64", "f16", "bf16",
+                                                    "f32", "f64",  "c64", "c128"};
+
+/// Code points, so that a name with accents does not shift its row.
+size_t width(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - width(row[i]) + 2, ' ');
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+std::string size_text(uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (value >= 1024.0 * 1024 * 1024) return fmt::format("{:.1f} GiB", value / (1 << 30));
+  if (value >= 1024.0 * 1024) return fmt::format("{:.0f} MiB", value / (1 << 20));
+  if (value >= 1024.0) return fmt::format("{:.0f} KiB", value / (1 << 10));
+  return fmt::format("{} bytes", bytes);
+}
+
+std::vector<std::string> dtype_names(uint32_t set) {
+  std::vector<std::string> list;
+  for (uint32_t d = 1; d < names.size(); ++d)
+    if ((set & TUTTI_DTYPE_BIT(d)) != 0) list.emplace_back(names[d]);
+  return list;
+}
+
+std::string dtype_text(uint32_t set) {
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    if (!text.empty()) text += " ";
+    text += part;
+  };
+  for (uint32_t d = 1; d < names.size();) {
+    const bool range_start = d == TUTTI_I8 || d == TUTTI_U8;
+    if (range_start && (set >> d & 0xf) == 0xf) {
+      add(fmt::format("{}-{}", names[d], names[d + 3]));
+      d += 4;
+    } else {
+      if ((set & TUTTI_DTYPE_BIT(d)) != 0) add(names[d]);
+      ++d;
+    }
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace tutti::tools
