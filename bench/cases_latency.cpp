@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What small work costs: launches of a small fused kernel over empty ones, and a whole process from
+// its start to its first fused result.
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+#include "harness.hpp"
+#include "operands.hpp"
+#include "peer_opencl.hpp"
+#include "tutti/array.hpp"
+#include "tutti/device.hpp"
+#include "tutti/ops.hpp"
+
+extern char** environ;
+
+namespace tutti::bench {
+namespace {
+
+constexpr int launches = 1000;
+
+workload small_launches() {
+  struct data {
+    array x = array::from(operand<float>(1024, 5)).wait();
+    array y;
+  };
+  auto d = std::make_shared<data>();
+  workload work;
+  work.ours = [d] {
+    array y = d->x;
+    for (int i = 0; i < launches; ++i) y = (y * 0.5f + tanh(d->x)).eval();
+    d->y = y.wait();
+  };
+#ifdef TUTTI_BENCH_OPENCL
+  const device on = default_device();
+  if (on.backend() == "opencl" && peer::opencl_present(on.properties().description.c_str())) {
+    work.peer = [] { peer::empty_launches(launches); };
+  }
+#endif
+  work.check = [d] {
+    // y = y / 2 + t tends to 2 t.
+    std::vector<float> expected = d->x.to_vector<float>();
+    for (float& value : expected) value = 2 * std::tanh(value);
+    return compare(d->y.to_vector<float>(), expected, 1e-6);
+  };
+  return work;
+}
+
+std::filesystem::path beside_this_program(const char* name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
+double process_milliseconds(const std::string& program) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  std::string path = program;
+  char* arguments[] = {path.data(), nullptr};
+  pid_t child = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const int code = posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (code != 0) throw std::runtime_error("cannot start " + path);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) {
+    throw std::runtime_error(path + " failed");
+  }
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+}  // namespace
+
+void add_latency_cases(std::vector<bench_case>& cases) {
+  bench_case c;
+  c.name = "1000 launches of y/2 + tanh(x), 1024 f32";
+  c.kind = metric::time;
+  c.unit = "us";
+  c.amount = launches;
+  c.peer = "empty OpenCL kernel";
+  c.goal = "<= 10 us over the peer";
+  c.met = [](const row& r) { return r.value - r.peer_value <= 10; };
+  c.make = small_launches;
+  cases.push_back(c);
+
+  bench_case p;
+  p.name = "process start to first fused result, warm cache";
+  p.kind = metric::direct;
+  p.unit = "ms";
+  p.make = [] {
+    const std::string program = beside_this_program(TUTTI_BENCH_FIRST);
+    process_milliseconds(program);  // fills the cache
+    return workload{.ours_value = [program] { return process_milliseconds(program); }};
+  };
+  expect_at_most(p, 150);
+  cases.push_back(p);
+}
+
+}  // namespace tutti::bench

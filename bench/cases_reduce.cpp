@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums: all of 64M f32, rows and columns of 4096 x 4096.
+#include <memory>
+
+#include "harness.hpp"
+#include "operands.hpp"
+#include "peers.hpp"
+#include "tutti/array.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::bench {
+namespace {
+
+constexpr std::int64_t side = 4096;
+
+struct data {
+  std::vector<float> a, expected;
+  array x, y;
+};
+
+std::shared_ptr<data> make_data(const shape& extents, std::size_t results) {
+  auto d = std::make_shared<data>();
+  d->a = operand<float>(static_cast<std::size_t>(extents.size()), 3);
+  d->expected.resize(results);
+  d->x = array::from(d->a, extents).wait();
+  return d;
+}
+
+workload all() {
+  const std::int64_t count = std::int64_t{64} << 20;
+  auto d = make_data({count}, 1);
+  workload work;
+  work.ours = [d] { d->y = sum(d->x).wait(); };
+  work.peer = [d] { d->expected[0] = peer::sum(d->a.size(), d->a.data()); };
+  work.check = [d] {
+    double exact = 0;
+    for (const float value : d->a) exact += value;
+    // The sum of random signs is some 5,000 while rounding errors of 64M terms add up to below 1.
+    return compare(d->y.to_vector<float>(), {static_cast<float>(exact)}, 1e-3);
+  };
+  return work;
+}
+
+workload along(int axis) {
+  auto d = make_data({side, side}, side);
+  workload work;
+  work.ours = [d, axis] { d->y = sum(d->x, axis).wait(); };
+  work.peer = [d, axis] {
+    (axis == 1 ? peer::row_sums : peer::column_sums)(side, side, d->a.data(), d->expected.data());
+  };
+  work.check = [d] { return compare(d->y.to_vector<float>(), d->expected, 1e-4); };
+  return work;
+}
+
+}  // namespace
+
+void add_reduce_cases(std::vector<bench_case>& cases) {
+  const auto add = [&](const char* name, double elements, std::function<workload()> make) {
+    bench_case c;
+    c.name = name;
+    c.unit = "GB/s";
+    c.amount = elements * sizeof(float);
+    c.bound = floor_kind::read;
+    c.peer = "g++ -Ofast OpenMP";
+    c.make = std::move(make);
+    expect_of_floor(c, 0.85);
+    cases.push_back(std::move(c));
+  };
+  add("sum of 64M f32", 64.0 * (1 << 20), all);
+  add("row sums 4096x4096 f32", 1.0 * side * side, [] { return along(1); });
+  add("column sums 4096x4096 f32", 1.0 * side * side, [] { return along(0); });
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Google Benchmark chooses and repeats the cases; the timing of one round and the comparison are
+// here.
+#include "harness.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "tutti/device.hpp"
+
+namespace tutti::bench {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr double least_sample_seconds = 0.02;
+// Workers of OpenBLAS and OpenMP spin for up to 20 ms after their work is done; whoever comes next
+// has to have the cores for itself.
+constexpr std::chrono::milliseconds pause(40);
+
+double seconds(const std::function<void()>& work, int repeats) {
+  const auto start = steady::now();
+  for (int i = 0; i < repeats; ++i) work();
+  return std::chrono::duration<double>(steady::now() - start).count() / repeats;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// One of the two contestants: calls it often enough for the clock, keeps the values.
+class contestant {
+ public:
+  contestant(const bench_case& spec, std::function<void()> work, std::function<double()> direct)
+      : spec_(spec), work_(std::move(work)), direct_(std::move(direct)) {}
+
+  bool present() const { return work_ || direct_; }
+
+  void prepare() {
+    if (!work_) {
+      if (direct_) direct_();
+      return;
+    }
+    work_();
+    const double once = seconds(work_, 1);
+    repeats_ = std::max(1, static_cast<int>(least_sample_seconds / std::max(once, 1e-9)));
+    repeats_ = std::min(repeats_, 100000);
+  }
+
+  double sample() {
+    std::this_thread::sleep_for(pause);
+    if (direct_) return keep(direct_());
+    work_();
+    const double once = seconds(work_, repeats_);
+    keep(to_value(once));
+    return once * repeats_;
+  }
+
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  double keep(double value) {
+    values_.push_back(value);
+    return value;
+  }
+  double to_value(double once) const {
+    if (spec_.kind == metric::rate) return spec_.amount / once * 1e-9;
+    return once / spec_.amount * (spec_.unit == "ms" ? 1e3 : 1e6);
+  }
+
+  const bench_case& spec_;
+  std::function<void()> work_;
+  std::function<double()> direct_;
+  int repeats_ = 1;
+  std::vector<double> values_;
+};
+
+floor_meter& meter() {
+  static floor_meter instance;
+  return instance;
+}
+
+void fill_in(row& result, const bench_case& spec, const contestant& ours, const contestant& peer,
+             const std::vector<double>& floors) {
+  const auto [low, high] = std::minmax_element(ours.values().begin(), ours.values().end());
+  result.low = *low;
+  result.high = *high;
+  result.value = median(ours.values());
+  result.runs = static_cast<int>(ours.values().size());
+  result.peer_value = median(peer.values());
+  result.floor_value = median(floors);
+  const bool more_is_better = spec.kind == metric::rate;
+  if (result.peer_value > 0) {
+    result.peer_ratio =
+        more_is_better ? result.value / result.peer_value : result.peer_value / result.value;
+  }
+  if (result.floor_value > 0) result.floor_ratio = result.value / result.floor_value;
+  if (spec.met) result.met = spec.met(result);
+}
+
+void run_case(const bench_case& spec, benchmark::State& state, row& result) {
+  const workload work = spec.make();
+  contestant ours(spec, work.ours, work.ours_value);
+  contestant peer(spec, work.peer, work.peer_value);
+  ours.prepare();
+  peer.prepare();
+  if (work.check) result.error = work.check();
+  std::vector<double> floors;
+  for ([[maybe_unused]] auto round : state) {
+    state.SetIterationTime(ours.sample());
+    if (peer.present()) peer.sample();
+    if (spec.bound != floor_kind::none) {
+      std::this_thread::sleep_for(pause);
+      floors.push_back(meter().measure(spec.bound));
+    }
+  }
+  fill_in(result, spec, ours, peer, floors);
+}
+
+/// The table is ours (report.hpp).
+class silent_reporter : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+}  // namespace
+
+std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& filter, int runs,
+                      const std::function<void(const row&)>& done) {
+  for (const bench_case& spec : cases) {
+    benchmark::RegisterBenchmark(spec.name.c_str(),
+                                 [&spec, &done](benchmark::State& state) {
+                                   row result;
+                                   result.name = spec.name;
+                                   result.device = default_device().name();
+                                   result.unit = spec.unit;
+                                   result.peer = spec.peer;
+                                   result.floor = name(spec.bound);
+                                   result.goal = spec.goal;
+                                   try {
+                                     run_case(spec, state, result);
+                                   } catch (const std::exception& error) {
+                                     result.error = error.what();
+                                     state.SkipWithError(error.what());
+                                   }
+                                   if (!result.error.empty()) result.met = false;
+                                   done(result);
+                                 })
+        ->UseManualTime()
+        ->Iterations(runs);
+  }
+  silent_reporter reporter;
+  return benchmark::RunSpecifiedBenchmarks(&reporter, filter.empty() ? "." : filter);
+}
+
+void expect_of_peer(bench_case& c, double times) {
+  c.goal = fmt::format(">= {:.2f} of {}", times, c.peer);
+  c.met = [times](const row& r) { return r.peer_ratio >= times; };
+}
+
+void expect_of_floor(bench_case& c, double times) {
+  c.goal = fmt::format(">= {:.2f} of {}", times, name(c.bound));
+  c.met = [times](const row& r) { return r.floor_ratio >= times; };
+}
+
+void expect_at_most(bench_case& c, double value) {
+  c.goal = fmt::format("<= {:g} {}", value, c.unit);
+  c.met = [value](const row& r) { return r.value <= value; };
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A benchmark case and how it is measured: in each round Tutti, its peer and the machine's floor
+// run one after the other, so that drift of the machine meets all three; medians are reported.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "floors.hpp"
+
+namespace tutti::bench {
+
+enum class metric {
+  rate,   ///< amount per second: GFLOP/s or GB/s
+  time,   ///< seconds for each of `amount` things: us or ms
+  direct  ///< what the functions return, in `unit`; less is better
+};
+
+/// What a case runs; made when it is its turn, freed after it.
+struct workload {
+  std::function<void()> ours{};          ///< returns when the result is there
+  std::function<void()> peer{};          ///< the same work; empty: no peer
+  std::function<std::string()> check{};  ///< after one run of both: "" or what is wrong
+  std::function<double()> ours_value{};  ///< metric::direct
+  std::function<double()> peer_value{};  ///< metric::direct
+};
+
+/// One finished case. Ratios are greater where Tutti is better; 0 where there is nothing to
+/// compare.
+struct row {
+  std::string name, device, unit;
+  double value = 0, low = 0, high = 0;  ///< median, least and greatest of the runs
+  std::string floor, peer;
+  double floor_value = 0, floor_ratio = 0;
+  double peer_value = 0, peer_ratio = 0;
+  std::string goal;  ///< empty: none
+  bool met = true;
+  std::string error;  ///< a wrong result or an exception
+  int runs = 0;
+};
+
+struct bench_case {
+  std::string name;
+  metric kind = metric::rate;
+  std::string unit;
+  double amount = 1;  ///< floating-point operations, bytes or things in one call
+  floor_kind bound = floor_kind::none;
+  std::string peer = "-";
+  std::string goal{};
+  std::function<bool(const row&)> met{};
+  std::function<workload()> make{};
+};
+
+/// Runs every case whose name matches the regular expression, each `runs` times, and hands each row
+/// over as it is ready. Returns how many cases matched.
+std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& filter, int runs,
+                      const std::function<void(const row&)>& done);
+
+/// "at least TIMES of the peer" and the like, for bench_case::goal and met.
+void expect_of_peer(bench_case& c, double times);
+void expect_of_floor(bench_case& c, double times);
+void expect_at_most(bench_case& c, double value);
+
+// The cases, by subject.
+void add_elementwise_cases(std::vector<bench_case>& cases);
+void add_matmul_cases(std::vector<bench_case>& cases);
+void add_reduce_cases(std::vector<bench_case>& cases);
+void add_latency_cases(std::vector<bench_case>& cases);
+void add_digits_cases(std::vector<bench_case>& cases);
+
+}  // namespace tutti::bench

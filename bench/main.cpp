@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti-bench: prints a table of what Tutti reaches on the default device (TUTTI_DEVICE) beside the
+// machine's floor and a peer. Exit status 1 where a result is wrong or nothing matches; a goal that
+// is not met shows in the table only.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+#include "report.hpp"
+
+namespace {
+
+// The floors by themselves, so that a reader sees those that no case is held against as well.
+void add_floor_cases(std::vector<tutti::bench::bench_case>& cases) {
+  using namespace tutti::bench;
+  for (const floor_kind kind : {floor_kind::copy, floor_kind::triad, floor_kind::triad_nt,
+                                floor_kind::read, floor_kind::fma_f32, floor_kind::fma_f64}) {
+    bench_case c;
+    c.name = "floor: " + name(kind);
+    c.kind = metric::direct;
+    c.unit = unit(kind);
+    c.make = [kind] {
+      auto meter = std::make_shared<floor_meter>();
+      return workload{.ours_value = [meter, kind] { return meter->measure(kind); }};
+    };
+    cases.push_back(c);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures Tutti on the default device");
+  std::string filter;
+  std::string json;
+  int runs = 9;
+  app.add_option("--filter", filter, "only cases whose name matches this regular expression");
+  app.add_option("--json", json, "write the rows to this file as well");
+  app.add_option("--runs", runs, "measurements a case, of which the median counts")
+      ->check(CLI::Range(1, 1000));
+  CLI11_PARSE(app, argc, argv);
+
+  using namespace tutti::bench;
+  try {
+    std::vector<bench_case> cases;
+    add_floor_cases(cases);
+    add_matmul_cases(cases);
+    add_elementwise_cases(cases);
+    add_reduce_cases(cases);
+    add_latency_cases(cases);
+    add_digits_cases(cases);
+
+    print_heading();
+    print_table_head();
+    std::vector<row> rows;
+    const std::size_t matched = run_cases(cases, filter, runs, [&](const row& r) {
+      print_row(r);
+      rows.push_back(r);
+    });
+    if (matched == 0) {
+      fmt::print(stderr, "tutti-bench: no case matches '{}'\n", filter);
+      return 1;
+    }
+    if (!json.empty()) write_json(json, rows);
+    for (const row& r : rows) {
+      if (!r.error.empty()) return 1;
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tutti-bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

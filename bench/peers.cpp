@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled with -Ofast -march=native -fopenmp: the loops become vector code with libmvec.
+#include "peers.hpp"
+
+#include <cblas-openblas.h>
+#include <omp.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace tutti::bench::peer {
+namespace {
+
+void use_all_cores() {
+  static const bool once = [] {
+    openblas_set_num_threads(omp_get_max_threads());
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+}  // namespace
+
+void matmul(int n, const float* a, const float* b, float* c) {
+  use_all_cores();
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a, n, b, n, 0, c, n);
+}
+
+void matmul(int n, const double* a, const double* b, double* c) {
+  use_all_cores();
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a, n, b, n, 0, c, n);
+}
+
+void fused_expression(std::size_t n, const float* __restrict a, const float* __restrict b,
+                      float* __restrict c) {
+#pragma omp parallel for simd schedule(static)
+  for (std::size_t i = 0; i < n; ++i) {
+    c[i] = a[i] * b[i] + std::tanh(a[i]) - std::exp(-b[i] * b[i]);
+  }
+}
+
+float sum(std::size_t n, const float* a) {
+  float total = 0;
+#pragma omp parallel for simd schedule(static) reduction(+ : total)
+  for (std::size_t i = 0; i < n; ++i) total += a[i];
+  return total;
+}
+
+void row_sums(std::size_t rows, std::size_t columns, const float* a, float* out) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < rows; ++i) {
+    float total = 0;
+    for (std::size_t j = 0; j < columns; ++j) total += a[i * columns + j];
+    out[i] = total;
+  }
+}
+
+void column_sums(std::size_t rows, std::size_t columns, const float* a, float* out) {
+  std::memset(out, 0, columns * sizeof(float));
+#pragma omp parallel
+  {
+    float* part = static_cast<float*>(std::calloc(columns, sizeof(float)));
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) part[j] += a[i * columns + j];
+    }
+#pragma omp critical
+    for (std::size_t j = 0; j < columns; ++j) out[j] += part[j];
+    std::free(part);
+  }
+}
+
+}  // namespace tutti::bench::peer

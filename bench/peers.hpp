@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a C++ developer would use instead: OpenBLAS for products, plain loops with OpenMP and fast
+// mathematics for the rest, all cores.
+#pragma once
+
+#include <cstddef>
+
+namespace tutti::bench::peer {
+
+/// Row-major c = a b, all n x n. OpenBLAS.
+void matmul(int n, const float* a, const float* b, float* c);
+void matmul(int n, const double* a, const double* b, double* c);
+
+/// c = a * b + tanh(a) - exp(-b * b).
+void fused_expression(std::size_t n, const float* a, const float* b, float* c);
+
+float sum(std::size_t n, const float* a);
+/// out[i] = sum over j of a[i, j].
+void row_sums(std::size_t rows, std::size_t columns, const float* a, float* out);
+/// out[j] = sum over i of a[i, j].
+void column_sums(std::size_t rows, std::size_t columns, const float* a, float* out);
+
+}  // namespace tutti::bench::peer

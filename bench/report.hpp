@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows as a Markdown table on stdout and as JSON in a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace tutti::bench {
+
+/// Date, processor, cores, memory, device, library: what a figure means nothing without.
+void print_heading();
+void print_table_head();
+void print_row(const row& r);
+
+/// Throws std::runtime_error where the file cannot be written.
+void write_json(const std::string& path, const std::vector<row>& rows);
+
+}  // namespace tutti::bench
