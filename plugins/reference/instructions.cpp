@@ -7,10 +7,14 @@
 #include <type_traits>
 
 #include "op/host_math.hpp"
-#include "reference/types.hpp"
+#include "sdk/host_types.hpp"
 
 namespace tutti::reference {
 namespace {
+
+using sdk::stored;
+using sdk::with_register_type;
+using sdk::with_stored_type;
 
 using enum sdk::op_kind;
 using enum sdk::op_result;

@@ -17,6 +17,8 @@ namespace tutti::reference {
 class interpreter {
  public:
   explicit interpreter(const tutti_program_desc& desc);
+  interpreter(const interpreter&) = delete;
+  interpreter& operator=(const interpreter&) = delete;
 
   const tutti_program_desc& desc() const { return desc_; }
 

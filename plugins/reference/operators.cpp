@@ -7,11 +7,14 @@
 
 #include "op/host_math.hpp"
 #include "reference/objects.hpp"
-#include "reference/types.hpp"
+#include "sdk/host_types.hpp"
 #include "sdk/validate.hpp"
 
 namespace tutti::reference {
 namespace {
+
+using sdk::stored;
+using sdk::with_stored_type;
 
 using sdk::deref;
 using sdk::guarded;

@@ -7,10 +7,12 @@
 #include <type_traits>
 
 #include "op/host_math.hpp"
-#include "reference/types.hpp"
+#include "sdk/host_types.hpp"
 
 namespace tutti::reference {
 namespace {
+
+using sdk::with_register_type;
 
 // Kinds: a start value, and how a value joins the total. W is the type that the total is kept in.
 template <typename T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a dtype number to a C++ type: the one switch that everything here goes through.
+// From a dtype number to a C++ type, for code that computes on the host: the one switch that the
+// reference plugin and the conformance program go through.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 
 template <typename T>
 struct type_tag {
@@ -36,7 +37,7 @@ decltype(auto) with_register_type(uint8_t dtype, F&& f) {
     case TUTTI_F64: return f(type_tag<double>{});
     // clang-format on
     default:
-      sdk::throw_invalid("dtype " + std::to_string(dtype) + " has no register type");
+      throw_invalid("dtype " + std::to_string(dtype) + " has no register type");
   }
 }
 
@@ -83,4 +84,4 @@ decltype(auto) with_stored_type(uint8_t dtype, F&& f) {
   });
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk
