@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start of every rendered program: integer arithmetic with every case defined, saturating casts,
+// bfloat16 and Philox. The macros are expanded by the renderer for the types that a program uses.
+
+// Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
+// the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap.
+#define TUTTI_INTEGER(S, T, U, BITS)                                                     \
+  static inline T tutti_floor_divide_##S(T a, T b) {                                     \
+    const bool bad = b == 0 || (a == (T)((U)1 << (BITS - 1)) && b == (T)-1 && (T)-1 < 0); \
+    const T d = bad ? (T)1 : b;                                                          \
+    const T q = a / d;                                                                   \
+    const T r = a - q * d;                                                               \
+    const T floored = (T)(q - (r != 0 && (r < 0) != (d < 0)));                           \
+    return b == 0 ? (T)0 : floored;                                                      \
+  }                                                                                      \
+  static inline T tutti_remainder_##S(T a, T b) {                                        \
+    const bool bad = b == 0 || (b == (T)-1 && (T)-1 < 0);                                \
+    const T d = bad ? (T)1 : b;                                                          \
+    const T r = a % d;                                                                   \
+    return (r != 0 && (r < 0) != (d < 0)) ? (T)(r + d) : r;                              \
+  }                                                                                      \
+  static inline T tutti_bitwise_not_##S(T a) { return (T)~a; }                           \
+  static inline T tutti_left_shift_##S(T a, T b) {                                       \
+    const bool out = b < 0 || b >= BITS;                                                 \
+    return out ? (T)0 : (T)((U)a << (out ? (U)0 : (U)b));                                \
+  }                                                                                      \
+  static inline T tutti_right_shift_##S(T a, T b) {                                      \
+    const bool out = b < 0 || b >= BITS;                                                 \
+    return (T)(a >> (out ? (U)(BITS - 1) : (U)b)) * (T)(!out || (T)-1 < 0);              \
+  }
+
+// Truncation that saturates; NaN gives 0. F is the float type and FS its name; the powers of two
+// are exact in it, so the comparisons are as well.
+#define TUTTI_FLOAT_TO_SIGNED(FS, F, S, T, U, BITS)                 \
+  static inline T tutti_##FS##_to_##S(F x) {                        \
+    const F top = (F)((U)1 << (BITS - 1));                          \
+    const T low = (T)((U)1 << (BITS - 1));                          \
+    const T high = (T)(((U)1 << (BITS - 1)) - 1);                   \
+    const bool inside = x >= -top && x < top;                       \
+    const T exact = (T)(inside ? x : (F)0);                         \
+    return inside ? exact : x >= top ? high : x < -top ? low : (T)0; \
+  }
+#define TUTTI_FLOAT_TO_UNSIGNED(FS, F, S, T, U, BITS)   \
+  static inline T tutti_##FS##_to_##S(F x) {            \
+    const F top = (F)((U)1 << (BITS - 1)) * 2;          \
+    const bool inside = x >= 0 && x < top;              \
+    const T exact = (T)(inside ? x : (F)0);             \
+    return inside ? exact : x >= top ? (T)~(T)0 : (T)0; \
+  }
+
+static inline bool tutti_bitwise_not_bool(bool a) { return !a; }
+static inline bool tutti_left_shift_bool(bool a, bool b) { return a && !b; }
+static inline bool tutti_right_shift_bool(bool a, bool b) { return a && !b; }
+
+static inline float tutti_load_bf16(ushort bits) { return as_float((uint)bits << 16); }
+// Round to nearest even; a NaN stays one.
+static inline ushort tutti_to_bf16(float x) {
+  const uint bits = as_uint(x);
+  const uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return (ushort)(x != x ? (bits >> 16) | 0x40u : rounded);
+}
+
+// Word (index mod 4) of Philox4x32-10 for the counter (index / 4, 0), Salmon et al., SC 2011.
+static inline uint tutti_philox(long index, ulong key) {
+  const ulong block = (ulong)index >> 2;
+  uint x0 = (uint)block, x1 = (uint)(block >> 32), x2 = 0, x3 = 0;
+  uint k0 = (uint)key, k1 = (uint)(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const ulong p = (ulong)x0 * 0xD2511F53u;
+    const ulong q = (ulong)x2 * 0xCD9E8D57u;
+    x0 = (uint)(q >> 32) ^ x1 ^ k0;
+    x1 = (uint)q;
+    x2 = (uint)(p >> 32) ^ x3 ^ k1;
+    x3 = (uint)p;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  const uint word = (uint)index & 3u;
+  const uint low = (word & 1u) ? x1 : x0;
+  const uint high = (word & 1u) ? x3 : x2;
+  return (word & 2u) ? high : low;
+}
+

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Building programs, from source or from the host's cache of binaries.
+#include <chrono>
+
+#include "opencl/objects.hpp"
+
+namespace tutti::opencl {
+namespace {
+
+std::string build_log(cl_program program, cl_device_id id) {
+  size_t size = 0;
+  clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  std::string text(size, '\0');
+  clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, text.data(), nullptr);
+  return std::string(text.c_str());
+}
+
+// Nothing where the binary is not accepted: drivers change under their caches.
+owned_program from_binary(tutti_device& device, const std::vector<unsigned char>& binary,
+                          const std::string& options) {
+  const size_t size = binary.size();
+  const unsigned char* data = binary.data();
+  cl_int code = CL_SUCCESS, accepted = CL_SUCCESS;
+  owned_program program(clCreateProgramWithBinary(device.context.get(), 1, &device.info->id, &size,
+                                                  &data, &accepted, &code));
+  if (code != CL_SUCCESS || accepted != CL_SUCCESS) return {};
+  code = clBuildProgram(program.get(), 1, &device.info->id, options.c_str(), nullptr, nullptr);
+  return code == CL_SUCCESS ? std::move(program) : owned_program();
+}
+
+void store_binary(const device_info& info, cl_program program, const std::string& key) {
+  // Kernels exist while the binary is taken, so that drivers which finish them one by one have.
+  cl_uint count = 0;
+  if (clCreateKernelsInProgram(program, 0, nullptr, &count) != CL_SUCCESS) return;
+  std::vector<cl_kernel> kernels(count);
+  if (clCreateKernelsInProgram(program, count, kernels.data(), nullptr) != CL_SUCCESS) return;
+  size_t size = 0;
+  std::vector<unsigned char> binary;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) ==
+          CL_SUCCESS &&
+      size > 0) {
+    binary.resize(size);
+    unsigned char* data = binary.data();
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS) {
+      binary.clear();
+    }
+  }
+  for (cl_kernel kernel : kernels) clReleaseKernel(kernel);
+  if (!binary.empty()) cache_store(info, key, binary);
+}
+
+}  // namespace
+
+owned_program build_program(tutti_device& device, const std::string& source,
+                            const std::string& options, const std::string& label) {
+  const device_info& info = *device.info;
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const std::string key = options + '\n' + source;
+  std::vector<unsigned char> binary;
+  if (cache_load(info, key, binary)) {
+    if (owned_program program = from_binary(device, binary, options)) {
+      report_compiled(label, seconds(), true);
+      return program;
+    }
+    log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached binary, rebuilding");
+  }
+  const char* text = source.c_str();
+  const size_t length = source.size();
+  cl_int code = CL_SUCCESS;
+  owned_program program(clCreateProgramWithSource(device.context.get(), 1, &text, &length, &code));
+  check(code, "clCreateProgramWithSource");
+  code = clBuildProgram(program.get(), 1, &info.id, options.c_str(), nullptr, nullptr);
+  if (code != CL_SUCCESS) {
+    throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
+                            label + ": " + error_name(code) + " on " + info.name + "\n" +
+                                build_log(program.get(), info.id),
+                            code);
+  }
+  store_binary(info, program.get(), key);
+  report_compiled(label, seconds(), false);
+  return program;
+}
+
+owned_kernel make_kernel(cl_program program, const char* name) {
+  cl_int code = CL_SUCCESS;
+  owned_kernel kernel(clCreateKernel(program, name, &code));
+  if (code != CL_SUCCESS) throw_error(code, std::string("kernel ") + name);
+  return kernel;
+}
+
+void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
+             tutti_event** event, const char* what) {
+  const size_t global = groups * group_size;
+  cl_event done = nullptr;
+  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &group_size, 0, nullptr,
+                               event != nullptr ? &done : nullptr),
+        what);
+  if (event != nullptr) *event = to_event(done);
+}
+
+}  // namespace tutti::opencl
+
+tutti::opencl::shared_kernel& tutti_device::kernel(std::string_view source,
+                                                   const std::string& options, const char* name) {
+  using namespace tutti::opencl;
+  const std::lock_guard lock(mutex);
+  const std::string program_key =
+      std::to_string(reinterpret_cast<uintptr_t>(source.data())) + ' ' + options;
+  const std::string kernel_key = program_key + ' ' + name;
+  if (const auto found = kernels.find(kernel_key); found != kernels.end()) return *found->second;
+  auto program = programs.find(program_key);
+  if (program == programs.end()) {
+    program =
+        programs.emplace(program_key, build_program(*this, std::string(source), options, name))
+            .first;
+  }
+  auto made = std::make_unique<shared_kernel>();
+  made->kernel = make_kernel(program->second.get(), name);
+  return *kernels.emplace(kernel_key, std::move(made)).first->second;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding devices on all platforms, their properties, and opening them.
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+#include "opencl/objects.hpp"
+
+namespace tutti::opencl {
+namespace {
+
+// Numbers of extensions that old headers lack.
+constexpr cl_device_info device_uuid = 0x106A;  // cl_khr_device_uuid
+constexpr cl_device_info device_pci = 0x410F;   // cl_khr_pci_bus_info
+constexpr cl_device_info nv_pci_bus = 0x4008;   // cl_nv_device_attribute_query
+constexpr cl_device_info nv_pci_slot = 0x4009;
+constexpr cl_device_info nv_pci_domain = 0x400A;
+constexpr cl_device_info amd_topology = 0x4037;  // cl_amd_device_attribute_query
+constexpr uint64_t pci_record_bytes = 16;
+
+template <typename T>
+T query(cl_device_id id, cl_device_info what, T otherwise) {
+  T value{};
+  return clGetDeviceInfo(id, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : otherwise;
+}
+
+std::string query_text(cl_device_id id, cl_device_info what) {
+  size_t size = 0;
+  if (clGetDeviceInfo(id, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string text(size, '\0');
+  if (clGetDeviceInfo(id, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
+  return std::string(text.c_str());
+}
+
+std::string platform_text(cl_platform_id id, cl_platform_info what) {
+  size_t size = 0;
+  if (clGetPlatformInfo(id, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string text(size, '\0');
+  if (clGetPlatformInfo(id, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
+  return std::string(text.c_str());
+}
+
+sdk::schedule choose_schedule(cl_device_type type) {
+  const char* asked = std::getenv("TUTTI_OPENCL_SCHEDULE");
+  if (asked == nullptr || *asked == '\0') {
+    return type & CL_DEVICE_TYPE_CPU ? sdk::schedule::cpu : sdk::schedule::gpu;
+  }
+  if (std::strcmp(asked, "cpu") == 0) return sdk::schedule::cpu;
+  if (std::strcmp(asked, "gpu") == 0) return sdk::schedule::gpu;
+  sdk::throw_invalid("TUTTI_OPENCL_SCHEDULE: expected cpu or gpu, found " + std::string(asked));
+}
+
+bool has(const device_info& info, const char* extension) {
+  return (" " + info.extensions + " ").find(std::string(" ") + extension + " ") !=
+         std::string::npos;
+}
+
+void find_identity(device_info& info) {
+  tutti_device_properties& p = info.properties;
+  if (has(info, "cl_khr_device_uuid")) {
+    p.has_uuid =
+        clGetDeviceInfo(info.id, device_uuid, sizeof p.uuid, p.uuid, nullptr) == CL_SUCCESS;
+  }
+  if (has(info, "cl_khr_pci_bus_info")) {
+    uint32_t where[4] = {};
+    p.has_pci = clGetDeviceInfo(info.id, device_pci, sizeof where, where, nullptr) == CL_SUCCESS;
+    p.pci_domain = where[0], p.pci_bus = where[1], p.pci_device = where[2];
+    p.pci_function = where[3];
+  } else if (has(info, "cl_nv_device_attribute_query")) {
+    const cl_uint none = ~cl_uint{0};
+    const cl_uint bus = query(info.id, nv_pci_bus, none);
+    const cl_uint slot = query(info.id, nv_pci_slot, none);
+    p.has_pci = bus != none && slot != none;
+    p.pci_domain = query(info.id, nv_pci_domain, cl_uint{0});
+    p.pci_bus = bus, p.pci_device = slot >> 3, p.pci_function = slot & 7;
+  } else if (has(info, "cl_amd_device_attribute_query")) {
+    // A record of 24 bytes: type 1 (PCIe), then at the end bus, device and function.
+    unsigned char record[24] = {};
+    p.has_pci =
+        clGetDeviceInfo(info.id, amd_topology, sizeof record, record, nullptr) == CL_SUCCESS &&
+        record[0] == 1;
+    p.pci_bus = record[21], p.pci_device = record[22], p.pci_function = record[23];
+  }
+  if (!p.has_pci) p.pci_domain = p.pci_bus = p.pci_device = p.pci_function = 0;
+}
+
+// Geometry of an operand of rank 8 with 64-bit words, and its pointer.
+constexpr uint32_t operand_argument_bytes = 8 + 8 + 8 * TUTTI_MAX_RANK;
+
+void find_limits(device_info& info) {
+  tutti_device_properties& p = info.properties;
+  const cl_device_id id = info.id;
+  p.compute_units = std::max(query(id, CL_DEVICE_MAX_COMPUTE_UNITS, cl_uint{1}), cl_uint{1});
+  p.memory_bytes = query(id, CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong{0});
+  p.max_allocation_bytes = query(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong{0});
+  p.unified_memory = query(id, CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{0}) ? 1 : 0;
+  const auto argument_bytes = query(id, CL_DEVICE_MAX_PARAMETER_SIZE, size_t{1024});
+  p.max_argument_bytes = static_cast<uint32_t>(std::min<size_t>(argument_bytes, 1u << 20));
+  // What is left after extents, plan, workspace and eight scalars goes to operands.
+  const uint32_t fixed = 8 * TUTTI_MAX_RANK + 8 * sdk::plan_words + 24 + 64;
+  const uint32_t spare = p.max_argument_bytes > fixed ? p.max_argument_bytes - fixed : 0;
+  const uint32_t operands = std::clamp(spare / operand_argument_bytes, 6u, 32u);
+  p.max_outputs = std::min(operands / 3, 8u);
+  p.max_inputs = operands - p.max_outputs;
+  p.max_instructions = 512;
+  const auto group = query(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t{1});
+  p.max_work_group_size = static_cast<uint32_t>(group);
+  info.work_group = std::bit_floor(static_cast<uint32_t>(std::min<size_t>(group, 128)));
+  p.alignment = std::max(query(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{1024}) / 8, cl_uint{1});
+  info.local_bytes = query(id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong{0});
+  const cl_uint lanes = query(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint{4});
+  info.vector_bytes = std::clamp(std::bit_floor(std::max(lanes, 1u)) * 4, 16u, 64u);
+}
+
+void find_dtypes(device_info& info) {
+  uint32_t computed = TUTTI_DTYPE_BIT(TUTTI_BOOL) | TUTTI_DTYPE_BIT(TUTTI_F32);
+  for (uint32_t d = TUTTI_I8; d <= TUTTI_U64; ++d) computed |= TUTTI_DTYPE_BIT(d);
+  info.has_f64 = has(info, "cl_khr_fp64") ||
+                 query(info.id, CL_DEVICE_DOUBLE_FP_CONFIG, cl_device_fp_config{0}) != 0;
+  if (info.has_f64) computed |= TUTTI_DTYPE_BIT(TUTTI_F64);
+  info.properties.computed_dtypes = computed;
+  info.properties.stored_dtypes =
+      computed | TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16);
+}
+
+std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) {
+  auto info = std::make_unique<device_info>();
+  info->platform = platform;
+  info->id = id;
+  info->name = query_text(id, CL_DEVICE_NAME);
+  info->vendor = query_text(id, CL_DEVICE_VENDOR);
+  info->extensions = query_text(id, CL_DEVICE_EXTENSIONS);
+  info->driver = platform_text(platform, CL_PLATFORM_NAME) + " " +
+                 query_text(id, CL_DRIVER_VERSION) + " (" + query_text(id, CL_DEVICE_VERSION) + ")";
+  const auto type = query(id, CL_DEVICE_TYPE, cl_device_type{CL_DEVICE_TYPE_GPU});
+  info->kind = choose_schedule(type);
+  tutti_device_properties& p = info->properties;
+  p.struct_size = sizeof p;
+  p.type = type & CL_DEVICE_TYPE_CPU   ? TUTTI_DEVICE_CPU
+           : type & CL_DEVICE_TYPE_GPU ? TUTTI_DEVICE_GPU
+                                       : TUTTI_DEVICE_ACCELERATOR;
+  find_limits(*info);
+  find_dtypes(*info);
+  find_identity(*info);
+  p.schedule = info->kind == sdk::schedule::cpu ? "cpu" : "gpu";
+  info->cache_key = platform_text(platform, CL_PLATFORM_VERSION) + "|" + info->name + "|" +
+                    info->driver + "|" + p.schedule;
+  p.name = info->name.c_str();
+  p.vendor = info->vendor.c_str();
+  p.driver = info->driver.c_str();
+  p.cache_key = info->cache_key.c_str();
+  return info;
+}
+
+std::vector<std::unique_ptr<device_info>> find_devices() {
+  // Before the first call into a platform; pins PoCL's threads, which halves launch times.
+  setenv("POCL_AFFINITY", "1", 0);
+  std::vector<std::unique_ptr<device_info>> found;
+  cl_uint count = 0;
+  const cl_int code = clGetPlatformIDs(0, nullptr, &count);
+  std::vector<cl_platform_id> platforms(code == CL_SUCCESS ? count : 0);
+  if (!platforms.empty()) {
+    check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+  }
+  for (cl_platform_id platform : platforms) {
+    cl_uint device_count = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &device_count) != CL_SUCCESS) {
+      continue;
+    }
+    std::vector<cl_device_id> ids(device_count);
+    if (device_count == 0 || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, device_count, ids.data(),
+                                            nullptr) != CL_SUCCESS) {
+      continue;
+    }
+    for (cl_device_id id : ids) found.push_back(describe(platform, id));
+  }
+  if (found.empty()) {
+    const char* folder = std::getenv("OCL_ICD_VENDORS");
+    throw sdk::plugin_error(
+        TUTTI_ERROR_NO_DRIVER,
+        "no OpenCL device: " + std::to_string(platforms.size()) +
+            " platforms found through the ICD files in " +
+            (folder != nullptr ? folder : "/etc/OpenCL/vendors") +
+            "; install the OpenCL driver of the hardware, or pocl-opencl-icd for the CPU",
+        code);
+  }
+  return found;
+}
+
+void warn_of_affinity(const device_info& info) {
+  if (info.properties.type != TUTTI_DEVICE_CPU) return;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+  const auto allowed = static_cast<uint32_t>(CPU_COUNT(&mask));
+  if (allowed >= info.properties.compute_units) return;
+  log(TUTTI_LOG_WARN, info.name + ": this thread may run on " + std::to_string(allowed) + " of " +
+                          std::to_string(info.properties.compute_units) +
+                          " cores, and the driver's threads inherit that; unset OMP_PROC_BIND or "
+                          "widen the affinity mask (taskset)");
+}
+
+const device_info& at(uint32_t index) {
+  const auto& all = devices();
+  if (index >= all.size()) {
+    sdk::throw_invalid("device index " + std::to_string(index) + " of " +
+                       std::to_string(all.size()));
+  }
+  return *all[index];
+}
+
+tutti_status* count(uint32_t* result) {
+  return sdk::guarded(
+      [&] { sdk::deref(result, "count") = static_cast<uint32_t>(devices().size()); });
+}
+
+tutti_status* properties(uint32_t index, tutti_device_properties* result) {
+  return sdk::guarded([&] { sdk::write_struct(result, at(index).properties, "properties"); });
+}
+
+tutti_status* open(uint32_t index, tutti_device** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "device") = nullptr;
+    const device_info& info = at(index);
+    auto device = std::make_unique<tutti_device>();
+    device->info = &info;
+    const cl_context_properties wanted[] = {
+        CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(info.platform), 0};
+    cl_int code = CL_SUCCESS;
+    device->context = owned_context(clCreateContext(wanted, 1, &info.id, nullptr, nullptr, &code));
+    check(code, "clCreateContext");
+    warn_of_affinity(info);
+    *result = device.release();
+  });
+}
+
+void release(tutti_device* device) {
+  delete device;
+}
+
+tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
+  return sdk::guarded([&] {
+    const device_info& info = *sdk::deref(device, "device").info;
+    const uint64_t used = device->allocated.load();
+    uint64_t left = info.properties.memory_bytes > used ? info.properties.memory_bytes - used : 0;
+    if (info.properties.unified_memory) {
+      const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+      if (pages > 0 && page > 0) {
+        left = std::min(left, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page));
+      }
+    }
+    sdk::deref(bytes, "bytes") = left;
+  });
+}
+
+}  // namespace
+
+const std::vector<std::unique_ptr<device_info>>& devices() {
+  // Leaked on purpose: the strings stay valid and no driver is called at exit.
+  static const auto* found = new std::vector<std::unique_ptr<device_info>>(find_devices());
+  return *found;
+}
+
+const tutti_device_api device_api = {sizeof(tutti_device_api), count, properties, open, release,
+                                     memory_available};
+
+}  // namespace tutti::opencl

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenCL C 1.2 in the renderer's words.
+#include "embedded_kernels.hpp"
+#include "opencl/objects.hpp"
+
+namespace tutti::opencl {
+
+sdk::dialect make_dialect(const device_info& info) {
+  const bool cpu = info.kind == sdk::schedule::cpu;
+  sdk::dialect d;
+  d.name = "OpenCL C 1.2";
+  d.prologue_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
+  // The same rounding everywhere: no multiply-add unless a function asks for fma.
+  d.after_functions = "#pragma OPENCL FP_CONTRACT OFF\n";
+  d.kernel = "__attribute__((reqd_work_group_size($n, 1, 1)))\nkernel";
+  d.global = "global ";
+  d.local = "local ";
+  d.barrier = "barrier(CLK_LOCAL_MEM_FENCE);";
+  d.group_index = "get_group_id(0)";
+  d.group_count = "get_num_groups(0)";
+  d.local_index = "get_local_id(0)";
+  d.global_index = "get_global_id(0)";
+  d.global_size = "get_global_size(0)";
+  if (cpu) {
+    d.vector_loop =
+        "#pragma clang loop vectorize(assume_safety) vectorize_width($w) interleave_count(2)";
+  }
+  d.unroll = "__attribute__((opencl_unroll_hint($n)))";
+  d.load_f16 = "vload_half($i, $p)";
+  d.store_f16 = "vstore_half_rte($v, $i, $p)";
+  d.load_bf16 = "tutti_load_bf16($p[$i])";
+  d.store_bf16 = "$p[$i] = tutti_to_bf16($v)";
+  d.types[TUTTI_BOOL] = "uchar";
+  d.types[TUTTI_I8] = "char";
+  d.types[TUTTI_I16] = "short";
+  d.types[TUTTI_I32] = "int";
+  d.types[TUTTI_I64] = "long";
+  d.types[TUTTI_U8] = "uchar";
+  d.types[TUTTI_U16] = "ushort";
+  d.types[TUTTI_U32] = "uint";
+  d.types[TUTTI_U64] = "ulong";
+  d.types[TUTTI_F16] = "half";
+  d.types[TUTTI_BF16] = "ushort";
+  d.types[TUTTI_F32] = "float";
+  if (info.has_f64) d.types[TUTTI_F64] = "double";
+  d.size_type = "ulong";
+  d.prelude = kernels::prelude_cl;
+  if (cpu) d.libraries = {kernels::math_cpu_cl};
+  d.libraries.push_back(kernels::math_native_cl);
+  return d;
+}
+
+}  // namespace tutti::opencl

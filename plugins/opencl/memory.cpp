@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Raw buffers, and foreign memory wrapped as one.
+#include "opencl/objects.hpp"
+
+namespace tutti::opencl {
+namespace {
+
+tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "buffer") = nullptr;
+    const tutti_device_properties& p = sdk::deref(device, "device").info->properties;
+    // Drivers commit memory late and would fail, or be killed, in the first kernel that touches it.
+    if (bytes > p.max_allocation_bytes) {
+      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
+                              "allocate: " + std::to_string(bytes) + " bytes asked for, " +
+                                  device->info->name + " allows " +
+                                  std::to_string(p.max_allocation_bytes) + " for one buffer",
+                              CL_INVALID_BUFFER_SIZE);
+    }
+    const uint64_t used = device->allocated.load();
+    if (bytes > p.memory_bytes || used > p.memory_bytes - bytes) {
+      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
+                              "allocate: " + std::to_string(bytes) + " bytes asked for, " +
+                                  std::to_string(used) + " of " + std::to_string(p.memory_bytes) +
+                                  " bytes of " + device->info->name + " are in use",
+                              CL_MEM_OBJECT_ALLOCATION_FAILURE, true);
+    }
+    auto buffer = std::make_unique<tutti_buffer>();
+    cl_int code = CL_SUCCESS;
+    buffer->memory = clCreateBuffer(device->context.get(), CL_MEM_READ_WRITE,
+                                    std::max<uint64_t>(bytes, 1), nullptr, &code);
+    if (code != CL_SUCCESS) {
+      throw_error(code, "allocate " + std::to_string(bytes) + " bytes on " + device->info->name);
+    }
+    buffer->device = device;
+    buffer->bytes = bytes;
+    buffer->counted = true;
+    device->allocated += bytes;
+    *result = buffer.release();
+  });
+}
+
+void release(tutti_buffer* buffer) {
+  if (buffer == nullptr) return;
+  if (buffer->counted) buffer->device->allocated -= buffer->bytes;
+  clReleaseMemObject(buffer->memory);
+  if (buffer->deleter != nullptr) buffer->deleter(buffer->deleter_context);
+  delete buffer;
+}
+
+// ---- native handles
+
+tutti_status* native_device(tutti_device* device, void** context, void** id) {
+  return sdk::guarded([&] {
+    sdk::deref(context, "context") = sdk::deref(device, "device").context.get();
+    sdk::deref(id, "id") = device->info->id;
+  });
+}
+
+tutti_status* native_stream(tutti_stream* stream, void** handle) {
+  return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").queue; });
+}
+
+tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {
+  return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(buffer, "buffer").memory; });
+}
+
+tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*deleter)(void*),
+                   void* deleter_context, tutti_buffer** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "buffer") = nullptr;
+    auto memory = static_cast<cl_mem>(handle);
+    cl_context context = nullptr;
+    size_t size = 0;
+    check(clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof context, &context, nullptr),
+          "clGetMemObjectInfo");
+    check(clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, nullptr),
+          "clGetMemObjectInfo");
+    if (context != sdk::deref(device, "device").context.get()) {
+      sdk::throw_invalid("wrap: the cl_mem belongs to another context");
+    }
+    if (bytes > size) {
+      sdk::throw_invalid("wrap: " + std::to_string(bytes) + " bytes of a cl_mem of " +
+                         std::to_string(size));
+    }
+    auto buffer = std::make_unique<tutti_buffer>();
+    check(clRetainMemObject(memory), "clRetainMemObject");
+    buffer->device = device;
+    buffer->memory = memory;
+    buffer->bytes = bytes;
+    buffer->deleter = deleter;
+    buffer->deleter_context = deleter_context;
+    *result = buffer.release();
+  });
+}
+
+}  // namespace
+
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release};
+const tutti_native_api native_api = {sizeof(tutti_native_api),
+                                     TUTTI_NATIVE_OPENCL,
+                                     native_device,
+                                     native_stream,
+                                     native_buffer,
+                                     wrap};
+
+}  // namespace tutti::opencl

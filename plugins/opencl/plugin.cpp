@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one exported symbol and the table behind it.
+#include "opencl/build_id.hpp"
+#include "opencl/objects.hpp"
+
+namespace {
+
+const tutti_plugin_api api = {
+    sizeof(tutti_plugin_api),
+    TUTTI_ABI_MAJOR,
+    TUTTI_ABI_MINOR,
+    "opencl",
+    tutti::opencl::plugin_version,
+    tutti::opencl::build_id,
+    &tutti::opencl::device_api,
+    &tutti::opencl::memory_api,
+    &tutti::opencl::stream_api,
+    &tutti::opencl::transfer_api,
+    &tutti::opencl::program_api,
+    nullptr,
+    &tutti::opencl::profile_api,
+    nullptr,
+    &tutti::opencl::native_api,
+};
+
+}  // namespace
+
+extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  // On a major mismatch the host reads the versions and calls nothing else.
+  if (host == nullptr || host->abi_major == TUTTI_ABI_MAJOR) {
+    try {
+      tutti::opencl::set_host(host);
+    } catch (...) {
+      tutti::opencl::set_host(nullptr);
+    }
+  }
+  return &api;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes, reads, and copies between buffers; across contexts through the host.
+#include "opencl/objects.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::opencl {
+namespace {
+
+tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
+                    uint64_t bytes, int32_t blocking, tutti_event** event) {
+  return sdk::guarded([&] {
+    if (event != nullptr) *event = nullptr;
+    const cl_mem memory = memory_on(*sdk::deref(stream, "stream").device, to, "write");
+    sdk::validate_span("write", offset, bytes, to->bytes);
+    if (bytes == 0 && event == nullptr) return;
+    if (host == nullptr && bytes != 0) sdk::throw_invalid("write: host pointer is NULL");
+    cl_event done = nullptr;
+    cl_event* const wanted = event != nullptr ? &done : nullptr;
+    check(bytes == 0 ? clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted)
+                     : clEnqueueWriteBuffer(stream->queue, memory, blocking ? CL_TRUE : CL_FALSE,
+                                            offset, bytes, host, 0, nullptr, wanted),
+          "clEnqueueWriteBuffer");
+    if (event != nullptr) *event = to_event(done);
+  });
+}
+
+tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
+                   uint64_t bytes, int32_t blocking, tutti_event** event) {
+  return sdk::guarded([&] {
+    if (event != nullptr) *event = nullptr;
+    const cl_mem memory = memory_on(*sdk::deref(stream, "stream").device, from, "read");
+    sdk::validate_span("read", offset, bytes, from->bytes);
+    if (host == nullptr && bytes != 0) sdk::throw_invalid("read: host pointer is NULL");
+    if (bytes == 0 && blocking) check(clFinish(stream->queue), "clFinish");
+    if (bytes == 0 && event == nullptr) return;
+    cl_event done = nullptr;
+    cl_event* const wanted = event != nullptr ? &done : nullptr;
+    check(bytes == 0 ? clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted)
+                     : clEnqueueReadBuffer(stream->queue, memory, blocking ? CL_TRUE : CL_FALSE,
+                                           offset, bytes, host, 0, nullptr, wanted),
+          "clEnqueueReadBuffer");
+    if (event != nullptr) *event = to_event(done);
+  });
+}
+
+// The host's copy of what crosses contexts, freed when the write into the target is done.
+void CL_CALLBACK free_staging(cl_event, cl_int, void* staging) {
+  delete[] static_cast<unsigned char*>(staging);
+}
+
+void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
+                 uint64_t to_offset, uint64_t bytes, cl_event* done) {
+  // `stream` may belong to either device; a queue of its own serves the other one.
+  auto staging = std::make_unique<unsigned char[]>(bytes);
+  const auto queue_for = [&](tutti_device& device, owned_queue& own) {
+    if (device.context.get() == stream->device->context.get()) return stream->queue;
+    cl_int code = CL_SUCCESS;
+    own = owned_queue(clCreateCommandQueue(device.context.get(), device.info->id, 0, &code));
+    check(code, "clCreateCommandQueue");
+    return own.get();
+  };
+  owned_queue own_source, own_target;
+  const cl_command_queue source = queue_for(*from->device, own_source);
+  const cl_command_queue target = queue_for(*to->device, own_target);
+  check(clEnqueueReadBuffer(source, from->memory, CL_TRUE, from_offset, bytes, staging.get(), 0,
+                            nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  if (target != stream->queue) {
+    // The caller's stream is the source's: its later work must find the target written.
+    check(clEnqueueWriteBuffer(target, to->memory, CL_TRUE, to_offset, bytes, staging.get(), 0,
+                               nullptr, nullptr),
+          "clEnqueueWriteBuffer");
+    if (done != nullptr) {
+      check(clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, done),
+            "clEnqueueMarkerWithWaitList");
+    }
+    return;
+  }
+  cl_event written = nullptr;
+  check(clEnqueueWriteBuffer(target, to->memory, CL_FALSE, to_offset, bytes, staging.get(), 0,
+                             nullptr, &written),
+        "clEnqueueWriteBuffer");
+  owned_event event(written);
+  const cl_int code = clSetEventCallback(written, CL_COMPLETE, free_staging, staging.get());
+  if (code != CL_SUCCESS) {
+    clWaitForEvents(1, &written);
+    throw_error(code, "clSetEventCallback");
+  }
+  staging.release();
+  if (done != nullptr) *done = event.take();
+}
+
+tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  return sdk::guarded([&] {
+    if (event != nullptr) *event = nullptr;
+    sdk::deref(stream, "stream");
+    sdk::validate_span("copy, source", from_offset, bytes, sdk::deref(from, "source").bytes);
+    sdk::validate_span("copy, target", to_offset, bytes, sdk::deref(to, "target").bytes);
+    cl_event done = nullptr;
+    cl_event* const wanted = event != nullptr ? &done : nullptr;
+    if (bytes == 0) {
+      if (wanted != nullptr) {
+        check(clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted),
+              "clEnqueueMarkerWithWaitList");
+      }
+    } else if (from->device->context.get() != to->device->context.get()) {
+      copy_across(stream, from, from_offset, to, to_offset, bytes, wanted);
+    } else {
+      memory_on(*stream->device, from, "copy");
+      check(clEnqueueCopyBuffer(stream->queue, from->memory, to->memory, from_offset, to_offset,
+                                bytes, 0, nullptr, wanted),
+            "clEnqueueCopyBuffer");
+    }
+    if (event != nullptr) *event = to_event(done);
+  });
+}
+
+}  // namespace
+
+const tutti_transfer_api transfer_api = {sizeof(tutti_transfer_api), write, read, copy};
+
+}  // namespace tutti::opencl

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sizes were chosen by measurement: docs/benchmarks.md. A CPU runtime wakes its threads in tens of
+// microseconds, so little work stays in one group; a GPU wants many groups in flight.
+#include "sdk/launch_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "sdk/op_info.hpp"
+#include "sdk/status.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+constexpr uint64_t elements_of_a_group = 16384;  // the least that pays for another group
+constexpr uint64_t reduce_segment = 8192;        // between two compensated additions
+
+uint64_t ceil_div(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) ||
+      product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    throw_invalid("program: the iteration space has more than 2^63 points");
+  }
+  return product;
+}
+
+// The iteration space in normalised dimensions.
+struct space {
+  uint64_t kept = 1, kept_inner = 1, reduced = 1, reduced_inner = 1;
+};
+
+space measure(const program_layout& layout, const uint64_t* extent) {
+  space s;
+  for (uint32_t d = 0; d < layout.given_kept; ++d) {
+    if (extent[d] == 0) throw_invalid("program: a kept extent is 0");
+    s.kept = times(s.kept, extent[d]);
+    s.kept_inner = extent[d];
+  }
+  const uint64_t* reduced = extent + layout.given_kept;
+  for (uint32_t d = 0; d < layout.given_reduced; ++d) {
+    s.reduced = times(s.reduced, reduced[d]);
+    s.reduced_inner = reduced[d];
+  }
+  times(s.kept, std::max<uint64_t>(s.reduced, 1));
+  return s;
+}
+
+// An odd number of groups lets PoCL, which hands 1 + groups/threads of them to the first thread
+// that asks, share evenly.
+uint64_t cpu_groups(uint64_t points, uint64_t cost, const machine& on) {
+  const uint64_t most = on.compute_units > 1 ? on.compute_units * 32ull - 1 : 16;
+  const uint64_t work = points > (uint64_t{1} << 40) ? points : points * cost / 4;
+  const uint64_t wanted = work / elements_of_a_group;
+  if (wanted <= 1) return 1;
+  return std::min(most, wanted | 1);
+}
+
+void plan_cpu(const program_layout& layout, const space& s, const machine& on, launch_plan& p) {
+  const uint64_t points = times(s.kept, std::max<uint64_t>(s.reduced, 1));
+  const uint64_t groups = cpu_groups(points, 4 + layout.instructions, on);
+  uint64_t parts = 1, segment = 1, segments = 1, units = 1, steps = 0;
+  if (!layout.reduces()) {
+    const uint64_t rows = s.kept / s.kept_inner;
+    const uint64_t pieces =
+        rows >= 4 * groups ? 1
+                           : ceil_div(groups == 1 ? 1 : (rows == 1 ? groups : 4 * groups), rows);
+    segment =
+        std::max<uint64_t>(ceil_div(s.kept_inner, pieces), std::min<uint64_t>(s.kept_inner, 256));
+    if (segment < s.kept_inner) segment = ceil_div(segment, 64) * 64;
+    segments = ceil_div(s.kept_inner, segment);
+    units = rows * segments;
+  } else if (layout.reduce_layout == TUTTI_REDUCE_INNER) {
+    segment = std::clamp<uint64_t>(s.reduced_inner, 1, reduce_segment);
+    segments = s.reduced_inner == 0 ? 1 : ceil_div(s.reduced_inner, segment);
+    steps = s.reduced == 0 ? 0 : s.reduced / s.reduced_inner * segments;
+    if (s.kept < groups)
+      parts = std::clamp<uint64_t>(groups / s.kept, 1, std::max<uint64_t>(steps, 1));
+    units = s.kept * parts;
+  } else {
+    segment = layout.block;
+    segments = ceil_div(s.kept_inner, segment);
+    steps = s.reduced;
+    const uint64_t blocks = s.kept / s.kept_inner * segments;
+    if (blocks < groups)
+      parts = std::clamp<uint64_t>(groups / blocks, 1, std::max<uint64_t>(steps / 16, 1));
+    units = blocks * parts;
+  }
+  p.main_groups = std::clamp<uint64_t>(groups, 1, units);
+  p.finish_groups = parts > 1 ? std::clamp<uint64_t>(s.kept * parts / 4096, 1, groups) : 0;
+  const int64_t words[plan_words] = {static_cast<int64_t>(s.kept),  static_cast<int64_t>(parts),
+                                     static_cast<int64_t>(segment), static_cast<int64_t>(segments),
+                                     static_cast<int64_t>(units),   static_cast<int64_t>(steps)};
+  std::copy(words, words + plan_words, p.words);
+}
+
+void plan_gpu(const program_layout& layout, const space& s, const machine& on, launch_plan& p) {
+  const uint64_t group = layout.work_group;
+  const uint64_t most_groups = on.compute_units * 32ull;
+  const uint64_t most_items = most_groups * group;
+  uint64_t parts = 1, lanes = 1, units = s.kept;
+  if (!layout.reduces()) {
+    p.main_groups = std::clamp<uint64_t>(ceil_div(units, group), 1, most_groups);
+  } else if (layout.reduce_layout == TUTTI_REDUCE_INNER) {
+    while (lanes < group && lanes < s.reduced) lanes *= 2;
+    const uint64_t wanted = most_items / (s.kept * lanes);
+    parts = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(s.reduced / (lanes * 8), 1));
+    units = s.kept * parts;
+    p.main_groups = std::clamp<uint64_t>(ceil_div(units, group / lanes), 1, most_groups);
+  } else {
+    const uint64_t wanted = most_items / s.kept;
+    parts = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(s.reduced / 32, 1));
+    units = s.kept * parts;
+    p.main_groups = std::clamp<uint64_t>(ceil_div(units, group), 1, most_groups);
+  }
+  p.finish_groups = parts > 1 ? std::clamp<uint64_t>(ceil_div(s.kept, group), 1, most_groups) : 0;
+  const int64_t words[plan_words] = {static_cast<int64_t>(s.kept), static_cast<int64_t>(parts),
+                                     static_cast<int64_t>(lanes),  1,
+                                     static_cast<int64_t>(units),  static_cast<int64_t>(s.reduced)};
+  std::copy(words, words + plan_words, p.words);
+}
+
+}  // namespace
+
+launch_plan plan_launch(const program_layout& layout, const uint64_t* extent, const machine& on) {
+  launch_plan p;
+  const space s = measure(layout, extent);
+  if (layout.kind == schedule::cpu) {
+    plan_cpu(layout, s, on, p);
+  } else {
+    plan_gpu(layout, s, on, p);
+  }
+  if (p.finish_groups > 0) {
+    const uint64_t partials = s.kept * static_cast<uint64_t>(p.words[parts_word]);
+    p.partial_at_offset = ceil_div(partials * dtype_size(layout.accumulator), 64) * 64;
+    p.workspace_bytes = p.partial_at_offset + (layout.finds_index() ? partials * 8 : 0);
+  }
+  return p;
+}
+
+namespace {
+
+template <typename Word>
+class packer {
+ public:
+  explicit packer(void* to) : to_(static_cast<Word*>(to)) {}
+  void put(int64_t number) {
+    const Word word = static_cast<Word>(number);
+    if (word != number) {
+      throw_invalid("program: " + std::to_string(number) +
+                    " does not fit 32 bits, and the program was built without wide_index");
+    }
+    *to_++ = word;
+  }
+
+ private:
+  Word* to_;
+};
+
+template <typename Word>
+void pack(const program_layout& l, const uint64_t* extent, const tutti_operand* inputs,
+          const tutti_operand* outputs, const launch_plan& plan, void* geometry) {
+  packer<Word> out(geometry);
+  // Normalisation adds dimensions of extent 1 at the end of the kept or of the reduced ones.
+  const auto put_dims = [&](auto&& value, int64_t filler) {
+    for (uint32_t d = 0; d < l.kept; ++d) out.put(d < l.given_kept ? value(d) : filler);
+    for (uint32_t d = 0; d < l.reduced; ++d) {
+      out.put(d < l.given_reduced ? value(l.given_kept + d) : filler);
+    }
+  };
+  put_dims([&](uint32_t d) { return static_cast<int64_t>(extent[d]); }, 1);
+  for (uint32_t n = 0; n < l.inputs + l.outputs; ++n) {
+    const tutti_operand& operand = n < l.inputs ? inputs[n] : outputs[n - l.inputs];
+    const uint64_t bytes = l.element_bytes[n];
+    if (operand.offset % bytes != 0) {
+      throw_invalid("program: offset " + std::to_string(operand.offset) +
+                    " is no multiple of the element size " + std::to_string(bytes));
+    }
+    out.put(static_cast<int64_t>(operand.offset / bytes));
+    put_dims([&](uint32_t d) { return operand.stride[d]; }, 0);
+  }
+  for (int64_t word : plan.words) out.put(word);
+}
+
+}  // namespace
+
+void pack_geometry(const program_layout& layout, const uint64_t* extent,
+                   const tutti_operand* inputs, const tutti_operand* outputs,
+                   const launch_plan& plan, void* geometry) {
+  if (layout.wide) {
+    pack<int64_t>(layout, extent, inputs, outputs, plan, geometry);
+  } else {
+    pack<int32_t>(layout, extent, inputs, outputs, plan, geometry);
+  }
+}
+
+}  // namespace tutti::sdk

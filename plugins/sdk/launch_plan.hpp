@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the extents of one launch to groups, parts, workspace and the geometry argument of a
+// rendered program. No allocation: it runs on every launch.
+#pragma once
+
+#include <cstdint>
+
+#include "sdk/renderer.hpp"
+
+namespace tutti::sdk {
+
+struct machine {
+  uint32_t compute_units = 1;
+};
+
+struct launch_plan {
+  uint64_t main_groups = 1;
+  uint64_t finish_groups = 0;      // 0: no finishing kernel
+  uint64_t partial_at_offset = 0;  // bytes from the start of the workspace
+  uint64_t workspace_bytes = 0;
+  int64_t words[plan_words] = {};
+};
+
+// Extents are as in tutti_program_launch: kept, then reduced. Throws TUTTI_ERROR_INVALID_ARGUMENT
+// for a kept extent of 0 or an iteration space of 2^63 points or more.
+launch_plan plan_launch(const program_layout& layout, const uint64_t* extent, const machine& on);
+
+// Writes layout.geometry_bytes() bytes: extents, offsets and strides of `inputs` and `outputs`,
+// and the plan. Throws TUTTI_ERROR_INVALID_ARGUMENT where a number does not fit an index type
+// that was declared narrow, and for an offset that is no multiple of the element size.
+void pack_geometry(const program_layout& layout, const uint64_t* extent,
+                   const tutti_operand* inputs, const tutti_operand* outputs,
+                   const launch_plan& plan, void* geometry);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rendering a program: checks of the description, the layout of the launch arguments, and the
+// assembly of the source from prelude, library functions and kernels.
+#include "sdk/renderer.hpp"
+
+#include "sdk/renderer_internal.hpp"
+
+namespace tutti::sdk {
+
+rendered_program render(const tutti_program_desc& desc, const dialect& words,
+                        const render_options& options) {
+  return detail::program(desc, words, options).render();
+}
+
+namespace detail {
+
+program::program(const tutti_program_desc& desc, const dialect& words,
+                 const render_options& options)
+    : desc_(desc), words_(words), options_(options) {
+  check_types();
+  make_layout();
+}
+
+void program::check_types() const {
+  const auto need = [&](uint8_t dtype) {
+    if (words_.types[dtype].empty()) {
+      throw_unsupported(join("program: this device does not support ", dtype_name(dtype)));
+    }
+  };
+  for (uint32_t n = 0; n < desc_.input_count; ++n) need(desc_.inputs[n].dtype);
+  for (uint32_t n = 0; n < desc_.output_count; ++n) need(desc_.outputs[n].dtype);
+  for (uint32_t n = 0; n < desc_.scalar_count; ++n) need(desc_.scalar_dtypes[n]);
+  for (uint32_t n = 0; n < desc_.instruction_count; ++n) need(desc_.instructions[n].dtype);
+  if (desc_.reduction != TUTTI_REDUCE_NONE) need(desc_.accumulator);
+}
+
+void program::make_layout() {
+  program_layout& l = layout_;
+  l.kind = options_.kind;
+  l.reduction = desc_.reduction;
+  l.reduce_layout = desc_.reduce_layout;
+  l.accumulator = desc_.accumulator;
+  l.wide = desc_.wide_index != 0;
+  l.given_kept = l.kept = desc_.kept_rank;
+  l.given_reduced = l.reduced = desc_.reduced_rank;
+  const bool outer = l.reduces() && l.reduce_layout == TUTTI_REDUCE_OUTER;
+  if (l.kept == 0 && (!l.reduces() || outer)) l.kept = 1;
+  if (l.reduces() && l.reduced == 0) l.reduced = 1;
+  l.inputs = desc_.input_count;
+  l.outputs = desc_.output_count;
+  l.instructions = desc_.instruction_count;
+  l.work_group = l.kind == schedule::gpu ? options_.work_group : 1;
+  for (uint32_t n = 0; n < l.inputs + l.outputs; ++n) {
+    l.element_bytes.push_back(static_cast<uint8_t>(dtype_size(operand_desc(n).dtype)));
+  }
+  for (uint32_t n = 0; n < desc_.scalar_count; ++n) {
+    l.scalar_bytes.push_back(static_cast<uint8_t>(dtype_size(desc_.scalar_dtypes[n])));
+  }
+  if (l.reduces()) {
+    l.block = 4096 / dtype_size(l.accumulator);
+  }
+  for (uint32_t n = 0; n < l.inputs; ++n) dtypes_.push_back(register_dtype(desc_.inputs[n].dtype));
+  for (uint32_t n = 0; n < desc_.scalar_count; ++n) dtypes_.push_back(desc_.scalar_dtypes[n]);
+  for (uint32_t n = 0; n < desc_.instruction_count; ++n) {
+    dtypes_.push_back(desc_.instructions[n].dtype);
+  }
+  index_ = l.kind == schedule::gpu && !l.wide ? type(TUTTI_I32) : type(TUTTI_I64);
+}
+
+rendered_program program::render() {
+  const bool cpu = layout_.kind == schedule::cpu;
+  open_kernel(main_kernel, true);
+  if (!layout_.reduces()) {
+    cpu ? cpu_map() : gpu_map();
+  } else if (layout_.reduce_layout == TUTTI_REDUCE_INNER) {
+    cpu ? cpu_inner() : gpu_inner();
+  } else {
+    cpu ? cpu_outer() : gpu_outer();
+  }
+  out_.line("}");
+  if (layout_.reduces()) finish_kernel_text();
+
+  writer head;
+  bool f64 = layout_.accumulator == TUTTI_F64;
+  for (uint8_t dtype : dtypes_) f64 = f64 || dtype == TUTTI_F64;
+  for (uint32_t n = 0; n < layout_.outputs; ++n) f64 = f64 || desc_.outputs[n].dtype == TUTTI_F64;
+  head.text += words_.prologue;
+  if (f64) head.text += words_.prologue_f64;
+  head.text += words_.prelude;
+  for (uint8_t dtype : integers_) {
+    head.line("TUTTI_INTEGER(", dtype_name(dtype), ", ", type(dtype), ", ",
+              type(unsigned_dtype(dtype)), ", ", dtype_size(dtype) * 8, ")");
+  }
+  for (const auto& [from, to] : saturating_) {
+    const uint32_t bits = dtype_size(to) * 8;
+    head.line(unsigned_dtype(to) == to ? "TUTTI_FLOAT_TO_UNSIGNED(" : "TUTTI_FLOAT_TO_SIGNED(",
+              dtype_name(from), ", ", type(from), ", ", dtype_name(to), ", ", type(to), ", ",
+              type(unsigned_dtype(to)), ", ", bits, ")");
+  }
+  head.text += library_functions(words_, functions_);
+  head.text += words_.after_functions;
+  head.line("typedef struct {");
+  head.line(layout_.wide ? type(TUTTI_I64) : type(TUTTI_I32), " word[", layout_.geometry_words(),
+            "];");
+  head.line("} tutti_geometry;");
+  head.line();
+  return {head.text + out_.text, layout_};
+}
+
+void program::open_kernel(const char* name, bool main) {
+  const std::string qualifiers =
+      replaced(text_of(words_.kernel), "$n", std::to_string(layout_.work_group));
+  out_.line(qualifiers, " void ", name, "(");
+  const uint32_t first = main ? 0 : layout_.inputs;
+  for (uint32_t n = first; n < layout_.inputs + layout_.outputs; ++n) {
+    out_.line("    ", pointer_type(n), operand(n), ",");
+  }
+  if (main) {
+    for (uint32_t n = 0; n < desc_.scalar_count; ++n) {
+      const uint32_t value = layout_.inputs + n;
+      const bool flag = dtypes_[value] == TUTTI_BOOL;
+      out_.line("    const ", type(dtypes_[value]), flag ? " s" : " v", value, ",");
+    }
+  }
+  out_.line("    const tutti_geometry g", layout_.reduces() ? "," : ") {");
+  if (layout_.reduces()) {
+    out_.line("    ", words_.global, type(TUTTI_U8), "* workspace, const ", words_.size_type,
+              " partial_offset, const ", words_.size_type, " partial_at_offset) {");
+  }
+  declare_geometry(main);
+  if (main) declare_scalars();
+  if (layout_.reduces()) {
+    const std::string acc = join(words_.global, accumulator_type(), "*");
+    out_.line(acc, " partial = (", acc, ")(workspace + partial_offset);");
+    if (layout_.finds_index()) {
+      const std::string at = join(words_.global, type(TUTTI_I64), "*");
+      out_.line(at, " partial_at = (", at, ")(workspace + partial_at_offset);");
+    }
+  }
+}
+
+void program::declare_geometry(bool main) {
+  const uint32_t rank = layout_.rank();
+  const auto constant = [&](const std::string& name, uint32_t word) {
+    out_.line("const ", index_, " ", name, " = g.word[", word, "];");
+  };
+  for (uint32_t d = 0; d < rank; ++d) constant(join("n", d), d);
+  for (uint32_t n = main ? 0 : layout_.inputs; n < layout_.inputs + layout_.outputs; ++n) {
+    const uint32_t first = rank + n * (1 + rank);
+    constant(operand(n) + "_offset", first);
+    const uint32_t dims = n >= layout_.inputs ? layout_.kept : rank;
+    for (uint32_t d = 0; d < dims; ++d) constant(join(operand(n), "_stride", d), first + 1 + d);
+  }
+  const char* names[plan_words] = {"kept", "parts", "segment", "segments", "units", "steps"};
+  const uint32_t plan = layout_.geometry_words() - plan_words;
+  for (uint32_t n = 0; n < plan_words; ++n) constant(names[n], plan + n);
+}
+
+void program::declare_scalars() {
+  for (uint32_t n = 0; n < desc_.scalar_count; ++n) {
+    const uint32_t value = layout_.inputs + n;
+    if (dtypes_[value] == TUTTI_BOOL) out_.line("const bool v", value, " = s", value, " != 0;");
+  }
+}
+
+}  // namespace detail
+}  // namespace tutti::sdk

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fused programs of the plugin ABI as C-like source, in one of two schedules (CPU: a work-item a
+// chunk with vectorised loops; GPU: coalesced work-items and local-memory trees), and the launch
+// geometry that goes with that source. The dialect says how a language spells things.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sdk/dialect.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+// Names of the kernels in every rendered source; the second exists only with a reduction.
+inline constexpr const char* main_kernel = "tutti_main";
+inline constexpr const char* finish_kernel = "tutti_finish";
+
+struct render_options {
+  schedule kind = schedule::cpu;
+  uint32_t vector_bytes = 16;  // of the CPU's registers
+  uint32_t work_group = 128;   // GPU: work-items of a group, a power of two
+};
+
+// Words that a launch passes beside extents, offsets and strides.
+//   kept      points of the kept space
+//   parts     pieces that each reduction is cut into; above 1 the finishing kernel runs
+//   segment   elements of the innermost loop in one go (GPU INNER: work-items for one reduction)
+//   segments  how many of them make up the innermost dimension
+//   units     pieces of work that the groups (GPU: work-items) share
+//   steps     length of the reduced space, counted in elements, or in segments on a CPU
+enum plan_word : uint32_t {
+  kept_word,
+  parts_word,
+  segment_word,
+  segments_word,
+  units_word,
+  steps_word,
+  plan_words
+};
+
+// What is left of a program description once its source exists: enough to plan a launch.
+// Dimensions are normalised: at least one kept one unless the reduction is INNER, and at least
+// one reduced one with a reduction.
+struct program_layout {
+  schedule kind = schedule::cpu;
+  uint32_t work_group = 1;
+  uint32_t given_kept = 0, given_reduced = 0;  // ranks as described
+  uint32_t kept = 0, reduced = 0;              // ranks as rendered
+  uint32_t inputs = 0, outputs = 0, instructions = 0;
+  uint32_t block = 0;  // CPU OUTER: columns of one unit
+  uint8_t reduction = TUTTI_REDUCE_NONE;
+  uint8_t reduce_layout = TUTTI_REDUCE_INNER;
+  uint8_t accumulator = TUTTI_INVALID;
+  bool wide = false;                   // geometry words are 64-bit integers, else 32-bit ones
+  std::vector<uint8_t> element_bytes;  // inputs, then outputs
+  std::vector<uint8_t> scalar_bytes;
+
+  uint32_t rank() const { return kept + reduced; }
+  bool reduces() const { return reduction != TUTTI_REDUCE_NONE; }
+  bool finds_index() const {
+    return reduction == TUTTI_REDUCE_ARGMIN || reduction == TUTTI_REDUCE_ARGMAX;
+  }
+  // Words of the geometry argument: extents, then offset and strides of each operand, then plan.
+  uint32_t geometry_words() const {
+    return rank() + (inputs + outputs) * (1 + rank()) + plan_words;
+  }
+  uint32_t geometry_bytes() const { return geometry_words() * (wide ? 8 : 4); }
+};
+
+// Arguments of the main kernel: inputs, outputs, scalars, geometry; with a reduction also the
+// workspace and the byte offsets (64-bit) of the partial values and of their indices in it. The
+// finishing kernel takes the output, the geometry and these three.
+struct rendered_program {
+  std::string source;
+  program_layout layout;
+};
+
+// `desc` has passed validate_program. Throws plugin_error, TUTTI_ERROR_UNSUPPORTED, for a dtype
+// that the dialect has no type for.
+rendered_program render(const tutti_program_desc& desc, const dialect& words,
+                        const render_options& options);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CPU schedule: one work-item a group, each with an even share of the units; innermost loops
+// that the compiler vectorises; no local memory, no barriers.
+#include "sdk/renderer_internal.hpp"
+
+namespace tutti::sdk::detail {
+
+// Units [first, last) of this group.
+void program::cpu_share(const char* count) {
+  out_.line("const ", index_, " group = ", words_.group_index, ";");
+  out_.line("const ", index_, " groups = ", words_.group_count, ";");
+  out_.line("const ", index_, " first = ", count, " * group / groups;");
+  out_.line("const ", index_, " last = ", count, " * (group + 1) / groups;");
+}
+
+void program::cpu_map() {
+  const uint32_t inner = layout_.kept - 1;
+  const auto all = layout_.inputs + layout_.outputs;
+  cpu_share("units");
+  out_.line(index_, " piece = first % segments;");
+  if (inner > 0) {
+    // An odometer over the rows: no division for each row.
+    out_.line(index_, " row = first / segments;");
+    for (uint32_t d = inner; d-- > 0;) {
+      out_.line(index_, " c", d, " = ", d ? join("row % n", d) : std::string("row"), ";");
+      if (d) out_.line("row /= n", d, ";");
+    }
+  }
+  out_.line("for (", index_, " unit = first; unit < last; ++unit) {");
+  out_.line("const ", index_, " start = piece * segment;");
+  out_.line("const ", index_, " rest = n", inner, " - start;");
+  out_.line("const ", index_, " length = rest < segment ? rest : segment;");
+  for (uint32_t n = 0; n < all; ++n) {
+    const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
+                                 ? std::string("start")
+                                 : join("start * ", operand(n), "_stride", inner);
+    out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (", base(n, 0, inner, true),
+              " + ", step, ");");
+  }
+  if (uses_iota()) {
+    std::string row = inner ? "c0" : "0";
+    for (uint32_t d = 1; d < inner; ++d) row = join("(", row, " * n", d, " + c", d, ")");
+    out_.line("const ", index_, " linear = ", row, " * n", inner, " + start;");
+  }
+  const auto at = [&](uint32_t n) {
+    const uint8_t how = operand_desc(n).access;
+    return place{"p_" + operand(n), how == TUTTI_ACCESS_UNIT ? std::string("i")
+                                    : how == TUTTI_ACCESS_ZERO
+                                        ? std::string("0")
+                                        : join("i * ", operand(n), "_stride", inner)};
+  };
+  hoisted_loads(at);
+  vector_pragma();
+  out_.line("for (", index_, " i = 0; i < length; ++i) {");
+  body(at, true, "linear + i");
+  for (uint32_t n = 0; n < layout_.outputs; ++n) {
+    const uint32_t value = desc_.outputs[n].value;
+    out_.line(store(n, at(layout_.inputs + n),
+                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
+  }
+  out_.line("}");
+  std::string carry = "if (++piece == segments) {";
+  out_.line(carry);
+  out_.line("piece = 0;");
+  for (uint32_t d = inner; d-- > 0;) {
+    if (d == 0) {
+      out_.line("++c0;");
+    } else {
+      out_.line("if (++c", d, " == n", d, ") {");
+      out_.line("c", d, " = 0;");
+    }
+  }
+  for (uint32_t d = 1; d < inner; ++d) out_.line("}");
+  out_.line("}");
+  out_.line("}");
+}
+
+void program::cpu_inner() {
+  const uint32_t rank = layout_.rank(), kept = layout_.kept;
+  cpu_share("units");
+  out_.line("for (", index_, " unit = first; unit < last; ++unit) {");
+  out_.line("const ", index_, " kept_index = unit / parts;");
+  out_.line("const ", index_, " part = unit - kept_index * parts;");
+  coordinates("kept_index", 0, kept);
+  declare_total("total");
+  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  out_.line("const ", index_, " end = steps * (part + 1) / parts;");
+  out_.line("for (", index_, " step = steps * part / parts; step < end; ++step) {");
+  out_.line("const ", index_, " line = step / segments;");
+  out_.line("const ", index_, " start = (step - line * segments) * segment;");
+  out_.line("const ", index_, " rest = n", rank - 1, " - start;");
+  out_.line("const ", index_, " length = rest < segment ? rest : segment;");
+  coordinates("line", kept, layout_.reduced - 1);
+  for (uint32_t n = 0; n < layout_.inputs; ++n) {
+    const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
+                                 ? std::string("start")
+                                 : join("start * ", operand(n), "_stride", rank - 1);
+    out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (",
+              base(n, 0, rank - 1, true), " + ", step, ");");
+  }
+  if (layout_.finds_index()) {
+    out_.line("const ", index_, " linear = line * n", rank - 1, " + start;");
+  }
+  cpu_inner_row();
+  out_.line("}");
+  store_result("kept_index");
+  out_.line("}");
+}
+
+// One contiguous line of a reduction: lanes of accumulators, then what is left, then a fold.
+void program::cpu_inner_row() {
+  const uint32_t inner = layout_.rank() - 1;
+  const uint32_t lanes = dtype_size(layout_.accumulator) == 8 ? 32 : 64;
+  const std::string count = std::to_string(lanes);
+  const bool index = layout_.finds_index();
+  const auto at = [&](const std::string& i) {
+    return [this, i, inner](uint32_t n) {
+      const uint8_t how = operand_desc(n).access;
+      return place{"p_" + operand(n), how == TUTTI_ACCESS_UNIT ? i
+                                      : how == TUTTI_ACCESS_ZERO
+                                          ? std::string("0")
+                                          : join("(", i, ") * ", operand(n), "_stride", inner)};
+    };
+  };
+  hoisted_loads(at("0"));
+  out_.line(index_, " i = 0;");
+  declare_total("tail");
+  out_.line("if (length >= ", count, ") {");
+  out_.line(accumulator_type(), " lane[", count, "];");
+  out_.line("for (int j = 0; j < ", count, "; ++j) lane[j] = ", identity(), ";");
+  if (index) {
+    out_.line(type(TUTTI_I64), " lane_at[", count, "];");
+    out_.line("for (int j = 0; j < ", count, "; ++j) lane_at[j] = tail_at;");
+  }
+  out_.line("for (; i + ", count, " <= length; i += ", count, ") {");
+  vector_pragma();
+  out_.line("for (int j = 0; j < ", count, "; ++j) {");
+  body(at("i + j"), true, "");
+  combine("lane[j]", reduced_value(), "lane_at[j]", "linear + i + j");
+  out_.line("}");
+  out_.line("}");
+  out_.line("for (int w = ", count, " / 2; w > 0; w /= 2) {");
+  out_.line("for (int j = 0; j < w; ++j) {");
+  combine("lane[j]", "lane[j + w]", "lane_at[j]", "lane_at[j + w]");
+  out_.line("}");
+  out_.line("}");
+  out_.line("tail = lane[0];");
+  if (index) out_.line("tail_at = lane_at[0];");
+  out_.line("}");
+  out_.line("for (; i < length; ++i) {");
+  body(at("i"), true, "");
+  combine("tail", reduced_value(), "tail_at", "linear + i");
+  out_.line("}");
+  add_to_total("tail", "tail_at");
+}
+
+void program::cpu_outer() {
+  const uint32_t kept = layout_.kept, inner = kept - 1, last = layout_.rank() - 1;
+  const std::string block = std::to_string(layout_.block);
+  const bool index = layout_.finds_index();
+  cpu_share("units");
+  out_.line("for (", index_, " unit = first; unit < last; ++unit) {");
+  out_.line("const ", index_, " part = unit % parts;");
+  out_.line("const ", index_, " column_block = unit / parts;");
+  out_.line("const ", index_, " row = column_block / segments;");
+  out_.line("const ", index_, " start = (column_block - row * segments) * ", block, ";");
+  out_.line("const ", index_, " rest = n", inner, " - start;");
+  out_.line("const ", index_, " width = rest < ", block, " ? rest : ", block, ";");
+  coordinates("row", 0, inner);
+  out_.line(accumulator_type(), " lane[", block, "];");
+  out_.line("for (", index_, " j = 0; j < width; ++j) lane[j] = ", identity(), ";");
+  if (compensates()) {
+    out_.line(accumulator_type(), " totals[", block, "], losses[", block, "];");
+    out_.line("for (", index_, " j = 0; j < width; ++j) totals[j] = losses[j] = 0;");
+    out_.line(index_, " added = 0;");
+  }
+  if (index) {
+    out_.line(type(TUTTI_I64), " lane_at[", block, "];");
+    out_.line("for (", index_, " j = 0; j < width; ++j) lane_at[j] = 0x7fffffffffffffffL;");
+  }
+  out_.line("const ", index_, " end = steps * (part + 1) / parts;");
+  out_.line("for (", index_, " step = steps * part / parts; step < end;) {");
+  coordinates("step", kept, layout_.reduced);
+  out_.line(index_, " run = n", last, " - c", last, ";");
+  out_.line("if (run > end - step) run = end - step;");
+  for (uint32_t n = 0; n < layout_.inputs; ++n) {
+    const std::string column = operand_desc(n).access == TUTTI_ACCESS_UNIT
+                                   ? std::string("start")
+                                   : join("start * ", operand(n), "_stride", inner);
+    std::string outer = base(n, 0, inner, true) + " + " + base(n, kept, last + 1, false);
+    out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (", outer, " + ", column,
+              ");");
+  }
+  out_.line("while (run > 0) {");
+  out_.line("if (run >= 8) {");
+  cpu_outer_rows(8);
+  out_.line("} else {");
+  cpu_outer_rows(1);
+  out_.line("}");
+  if (compensates()) {
+    out_.line("if (added >= 512) {");
+    out_.line("added = 0;");
+    out_.line("for (", index_, " j = 0; j < width; ++j) {");
+    out_.line(accumulator_type(), " total = totals[j], lost = losses[j];");
+    add_to_total("lane[j]", "");
+    out_.line("totals[j] = total;");
+    out_.line("losses[j] = lost;");
+    out_.line("lane[j] = 0;");
+    out_.line("}");
+    out_.line("}");
+  }
+  out_.line("}");
+  out_.line("}");
+  out_.line("for (", index_, " j = 0; j < width; ++j) {");
+  out_.line("const ", index_, " c", inner, " = start + j;");
+  if (compensates()) {
+    out_.line("const ", accumulator_type(), " total = totals[j] + (lane[j] - losses[j]);");
+  } else {
+    out_.line("const ", accumulator_type(), " total = lane[j];");
+  }
+  if (index) out_.line("const ", type(TUTTI_I64), " total_at = lane_at[j];");
+  store_result(join("row * n", inner, " + c", inner));
+  out_.line("}");
+  out_.line("}");
+}
+
+// Adds `rows` rows of the block of columns and moves on.
+void program::cpu_outer_rows(uint32_t rows) {
+  const uint32_t inner = layout_.kept - 1, last = layout_.rank() - 1;
+  const auto at = [&](uint32_t n) {
+    const uint8_t how = operand_desc(n).access;
+    std::string i = how == TUTTI_ACCESS_UNIT   ? std::string("j")
+                    : how == TUTTI_ACCESS_ZERO ? std::string()
+                                               : join("j * ", operand(n), "_stride", inner);
+    if (rows > 1) i += join(i.empty() ? "" : " + ", "u * ", operand(n), "_stride", last);
+    return place{"p_" + operand(n), i.empty() ? std::string("0") : i};
+  };
+  vector_pragma();
+  out_.line("for (", index_, " j = 0; j < width; ++j) {");
+  if (rows > 1) {
+    out_.line(replaced(text_of(words_.unroll), "$n", std::to_string(rows)));
+    out_.line("for (int u = 0; u < ", rows, "; ++u) {");
+  }
+  body(at, false, "");
+  combine("lane[j]", reduced_value(), "lane_at[j]", rows > 1 ? "step + u" : "step");
+  if (rows > 1) out_.line("}");
+  out_.line("}");
+  for (uint32_t n = 0; n < layout_.inputs; ++n) {
+    out_.line("p_", operand(n), " += ", rows, " * ", operand(n), "_stride", last, ";");
+  }
+  out_.line("run -= ", rows, ";");
+  out_.line("step += ", rows, ";");
+  if (compensates()) out_.line("added += ", rows, ";");
+}
+
+}  // namespace tutti::sdk::detail

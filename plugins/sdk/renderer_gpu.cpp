@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU schedule: grid-stride loops whose neighbours touch neighbouring elements, and trees in
+// local memory for reductions of the fastest-moving axis.
+#include "sdk/renderer_internal.hpp"
+
+namespace tutti::sdk::detail {
+
+void program::gpu_map() {
+  const std::string wide = type(TUTTI_I64);
+  out_.line("for (", wide, " n = ", words_.global_index, "; n < units; n += ", words_.global_size,
+            ") {");
+  out_.line("const ", index_, " linear = (", index_, ")n;");
+  coordinates("linear", 0, layout_.kept);
+  const auto at = [&](uint32_t n) { return place{operand(n), base(n, 0, layout_.kept, true)}; };
+  body(at, false, "linear");
+  for (uint32_t n = 0; n < layout_.outputs; ++n) {
+    const uint32_t value = desc_.outputs[n].value;
+    out_.line(store(n, at(layout_.inputs + n),
+                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
+  }
+  out_.line("}");
+}
+
+// Adds the reduced element number `step` to the total.
+void program::gpu_element(const std::string& step) {
+  coordinates(step, layout_.kept, layout_.reduced);
+  body([&](uint32_t n) { return place{operand(n), base(n, 0, layout_.rank(), true)}; }, false, "");
+  add_to_total(reduced_value(), step);
+}
+
+void program::gpu_inner() {
+  const std::string group = std::to_string(layout_.work_group);
+  const std::string wide = type(TUTTI_I64);
+  const bool index = layout_.finds_index();
+  out_.line(words_.local, accumulator_type(), " tree[", group, "];");
+  if (index) out_.line(words_.local, wide, " tree_at[", group, "];");
+  out_.line("const int local_index = ", words_.local_index, ";");
+  out_.line("const int lanes = (int)segment;");
+  out_.line("const int lane = local_index & (lanes - 1);");
+  out_.line("const int slots = ", group, " / lanes;");
+  out_.line("const int slot = local_index / lanes;");
+  out_.line("for (", wide, " base = (", wide, ")", words_.group_index,
+            " * slots; base < units; base += (", wide, ")", words_.group_count, " * slots) {");
+  out_.line("const ", wide, " unit = base + slot;");
+  out_.line("const ", index_, " kept_index = (", index_, ")(unit / parts);");
+  out_.line("const ", index_, " part = (", index_, ")(unit % parts);");
+  coordinates("kept_index", 0, layout_.kept);
+  declare_total("total");
+  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  out_.line("if (unit < units) {");
+  out_.line("const ", wide, " end = (", wide, ")steps * (part + 1) / parts;");
+  out_.line("for (", wide, " n = (", wide, ")steps * part / parts + lane; n < end; n += lanes) {");
+  out_.line("const ", index_, " step = (", index_, ")n;");
+  gpu_element("step");
+  out_.line("}");
+  out_.line("}");
+  out_.line("tree[local_index] = total;");
+  if (index) out_.line("tree_at[local_index] = total_at;");
+  out_.line(words_.barrier);
+  out_.line("for (int w = lanes / 2; w > 0; w /= 2) {");
+  out_.line("if (lane < w) {");
+  combine("tree[local_index]", "tree[local_index + w]", "tree_at[local_index]",
+          "tree_at[local_index + w]");
+  out_.line("}");
+  out_.line(words_.barrier);
+  out_.line("}");
+  out_.line("if (lane == 0 && unit < units) {");
+  out_.line("total = tree[local_index];");
+  if (index) out_.line("total_at = tree_at[local_index];");
+  store_result("kept_index");
+  out_.line("}");
+  out_.line(words_.barrier);
+  out_.line("}");
+}
+
+void program::gpu_outer() {
+  const std::string wide = type(TUTTI_I64);
+  out_.line("for (", wide, " unit = ", words_.global_index,
+            "; unit < units; unit += ", words_.global_size, ") {");
+  // Neighbours take neighbouring columns of one part.
+  out_.line("const ", index_, " part = (", index_, ")(unit / kept);");
+  out_.line("const ", index_, " kept_index = (", index_, ")(unit % kept);");
+  coordinates("kept_index", 0, layout_.kept);
+  declare_total("total");
+  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  out_.line("const ", wide, " end = (", wide, ")steps * (part + 1) / parts;");
+  out_.line("for (", wide, " n = (", wide, ")steps * part / parts; n < end; ++n) {");
+  out_.line("const ", index_, " step = (", index_, ")n;");
+  gpu_element("step");
+  out_.line("}");
+  store_result("kept_index");
+  out_.line("}");
+}
+
+}  // namespace tutti::sdk::detail

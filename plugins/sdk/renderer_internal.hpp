@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared by the renderer's sources: a text writer that indents by braces, and `program`, which
+// renders the parts that both schedules have in common.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "sdk/op_info.hpp"
+#include "sdk/renderer.hpp"
+#include "sdk/status.hpp"
+
+namespace tutti::sdk::detail {
+
+inline std::string text_of(std::string_view piece) {
+  return std::string(piece);
+}
+inline std::string text_of(const char* piece) {
+  return piece;
+}
+inline std::string text_of(uint64_t number) {
+  return std::to_string(number);
+}
+inline std::string text_of(uint32_t number) {
+  return std::to_string(number);
+}
+
+template <typename... Pieces>
+std::string join(const Pieces&... pieces) {
+  return (std::string() + ... + text_of(pieces));
+}
+
+class writer {
+ public:
+  template <typename... Pieces>
+  void line(const Pieces&... pieces) {
+    put(join(pieces...));
+  }
+  std::string text;
+
+ private:
+  void put(const std::string& content);
+  int depth_ = 0;
+};
+
+std::string replaced(std::string text, std::string_view what, std::string_view with);
+
+uint8_t unsigned_dtype(uint8_t dtype);  // of the same width; bool gives u8
+
+// The device texts of an opcode's row; NULL where not defined.
+struct op_texts {
+  const char* float_text = nullptr;
+  const char* int_text = nullptr;
+};
+op_texts texts_of(uint16_t opcode);
+
+// Appends the library functions that `used` names, with what they depend on, once each.
+std::string library_functions(const dialect& words, const std::set<std::string>& used);
+// Adds every tutti_* identifier of `text` to `names`.
+void collect_functions(std::string_view text, std::set<std::string>& names);
+
+// How the operand `input` (false: output) number n is reached in the innermost loop: pointer and
+// index expressions.
+struct place {
+  std::string pointer, index;
+};
+
+class program {
+ public:
+  program(const tutti_program_desc& desc, const dialect& words, const render_options& options);
+  rendered_program render();
+
+ private:
+  // What both schedules share (renderer.cpp, renderer_body.cpp).
+  void check_types() const;
+  void make_layout();
+  void open_kernel(const char* name, bool main);
+  void declare_geometry(bool main);
+  void declare_scalars();
+  std::string type(uint8_t dtype) const;           // as stored
+  std::string register_type(uint8_t dtype) const;  // bool is bool
+  std::string accumulator_type() const;
+  std::string operand(uint32_t n) const;  // "in0" .. then "out0" ..
+  const tutti_program_operand& operand_desc(uint32_t n) const;
+  std::string pointer_type(uint32_t n) const;
+  std::string load(uint32_t input, const place& at) const;
+  std::string store(uint32_t output, const place& at, const std::string& value) const;
+  std::string cast(const std::string& value, uint8_t from, uint8_t to);
+  std::string expression(uint32_t number);
+  std::string cast_register(const std::string& value, uint8_t from, uint8_t to);
+  // Loads (but for hoisted inputs) and instructions; `at` gives the place of an input.
+  void body(const std::function<place(uint32_t)>& at, bool hoisted, const std::string& linear);
+  void hoisted_loads(const std::function<place(uint32_t)>& at);
+  std::string reduced_value();  // the body's value in the accumulator's dtype
+  bool uses_iota() const;
+  uint8_t widest_bytes() const;
+  void vector_pragma();
+
+  // Coordinates c<first> .. of the linear index `linear` in dimensions [first, first + count).
+  void coordinates(const std::string& linear, uint32_t first, uint32_t count);
+  // "in0_offset + c0 * in0_stride0 + ..." over dimensions [first, last).
+  std::string base(uint32_t n, uint32_t first, uint32_t last, bool with_offset) const;
+
+  // Reductions (renderer_reduce.cpp).
+  std::string identity() const;
+  std::string combined(const std::string& a, const std::string& b);
+  void combine(const std::string& into, const std::string& value, const std::string& into_at,
+               const std::string& value_at);
+  void declare_total(const std::string& name);
+  void add_to_total(const std::string& value, const std::string& at);
+  bool compensates() const;
+  void store_result(const std::string& kept_index);
+  void finish_kernel_text();
+
+  // CPU schedule (renderer_cpu.cpp).
+  void cpu_map();
+  void cpu_inner();
+  void cpu_inner_row();
+  void cpu_outer();
+  void cpu_outer_rows(uint32_t rows);
+  void cpu_share(const char* count);
+  // GPU schedule (renderer_gpu.cpp).
+  void gpu_map();
+  void gpu_inner();
+  void gpu_outer();
+  void gpu_element(const std::string& step);
+
+  const tutti_program_desc& desc_;
+  const dialect& words_;
+  render_options options_;
+  program_layout layout_;
+  writer out_;
+  std::string index_;            // type of index arithmetic
+  std::vector<uint8_t> dtypes_;  // of each value
+  std::set<std::string> functions_;
+  std::set<uint8_t> integers_;                        // dtypes whose helpers are needed
+  std::set<std::pair<uint8_t, uint8_t>> saturating_;  // casts float -> integer
+};
+
+}  // namespace tutti::sdk::detail

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the renderer looks up: rows of op_table.def, dtypes, and device functions in the texts of
+// kernel files, taken with all that they depend on.
+#include <array>
+#include <cctype>
+#include <map>
+
+#include "sdk/renderer_internal.hpp"
+
+namespace tutti::sdk::detail {
+
+void writer::put(const std::string& content) {
+  if (!content.empty() && content.front() == '}') --depth_;
+  if (!content.empty()) text.append(static_cast<size_t>(2 * depth_), ' ');
+  text += content;
+  text += '\n';
+  if (!content.empty() && content.back() == '{') ++depth_;
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
+    text.replace(at, what.size(), with);
+    at += with.size();
+  }
+  return text;
+}
+
+uint8_t unsigned_dtype(uint8_t dtype) {
+  if (dtype == TUTTI_BOOL) return TUTTI_U8;
+  return dtype >= TUTTI_I8 && dtype <= TUTTI_I64 ? static_cast<uint8_t>(dtype + 4) : dtype;
+}
+
+op_texts texts_of(uint16_t opcode) {
+  static const auto table = [] {
+    std::array<op_texts, 128> rows{};
+#define TUTTI_OP(id, op, arity, kinds, result, float_text, int_text, ...) \
+  rows[id] = {float_text, int_text};
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+    return rows;
+  }();
+  return opcode < table.size() ? table[opcode] : op_texts{};
+}
+
+void collect_functions(std::string_view text, std::set<std::string>& names) {
+  for (size_t at = text.find("tutti_"); at != std::string_view::npos;
+       at = text.find("tutti_", at + 1)) {
+    size_t end = at;
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) {
+      ++end;
+    }
+    names.emplace(text.substr(at, end - at));
+  }
+}
+
+namespace {
+
+struct entry {
+  std::string_view body;
+  std::vector<std::string> needs;
+};
+
+// The first library that defines a name has it.
+std::map<std::string, entry> parse(const std::vector<std::string_view>& libraries) {
+  std::map<std::string, entry> entries;
+  for (std::string_view text : libraries) {
+    size_t at = 0;
+    while ((at = text.find("//@fn ", at)) != std::string_view::npos) {
+      const size_t line_end = text.find('\n', at);
+      const size_t end = text.find("//@end", at);
+      if (line_end == std::string_view::npos || end == std::string_view::npos) break;
+      std::string head(text.substr(at + 6, line_end - at - 6));
+      const std::string name = head.substr(0, head.find_first_of(" \r"));
+      entry found{text.substr(line_end + 1, end - line_end - 1), {}};
+      if (const size_t deps = head.find("[deps:"); deps != std::string::npos) {
+        std::set<std::string> names;
+        collect_functions(std::string_view(head).substr(deps), names);
+        found.needs.assign(names.begin(), names.end());
+      }
+      entries.emplace(name, std::move(found));
+      at = end;
+    }
+  }
+  return entries;
+}
+
+void take(const std::map<std::string, entry>& entries, const std::string& name,
+          std::set<std::string>& done, std::string& out) {
+  const auto found = entries.find(name);
+  if (found == entries.end() || !done.insert(name).second) return;
+  for (const std::string& need : found->second.needs) take(entries, need, done, out);
+  out += found->second.body;
+}
+
+}  // namespace
+
+std::string library_functions(const dialect& words, const std::set<std::string>& used) {
+  if (used.empty()) return {};
+  const std::map<std::string, entry> entries = parse(words.libraries);
+  std::set<std::string> done;
+  std::string out;
+  for (const std::string& name : used) take(entries, name, done, out);
+  return out;
+}
+
+}  // namespace tutti::sdk::detail

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rendering what every reduction needs: identities, combining, compensated totals, and the kernel
+// that folds the partial results of a reduction that was cut into parts.
+#include "sdk/renderer_internal.hpp"
+
+namespace tutti::sdk::detail {
+namespace {
+
+// Smallest and largest value of an integer dtype as text.
+std::string limit(uint8_t dtype, bool largest) {
+  const bool is_signed = dtype <= TUTTI_I64;
+  const uint32_t bits = dtype_size(dtype) * 8;
+  if (!is_signed && !largest) return "0";
+  const uint64_t top = is_signed ? (uint64_t{1} << (bits - 1)) - 1 : ~uint64_t{0} >> (64 - bits);
+  const std::string text = std::to_string(top) + (is_signed ? (bits == 64 ? "L" : "") : "UL");
+  return largest ? text : join("(-", text, " - 1)");
+}
+
+}  // namespace
+
+std::string program::identity() const {
+  const uint8_t dtype = layout_.accumulator;
+  const bool floating = is_floating(dtype);
+  switch (layout_.reduction) {
+    case TUTTI_REDUCE_PROD:
+      return "1";
+    case TUTTI_REDUCE_ALL:
+      return "1";
+    case TUTTI_REDUCE_MIN:
+    case TUTTI_REDUCE_ARGMIN:
+      if (dtype == TUTTI_BOOL) return "1";
+      return floating ? "INFINITY" : limit(dtype, true);
+    case TUTTI_REDUCE_MAX:
+    case TUTTI_REDUCE_ARGMAX:
+      if (dtype == TUTTI_BOOL) return "0";
+      return floating ? "-INFINITY" : limit(dtype, false);
+    default:
+      return "0";
+  }
+}
+
+std::string program::combined(const std::string& a, const std::string& b) {
+  const uint8_t dtype = layout_.accumulator;
+  const bool floating = is_floating(dtype);
+  const auto arithmetic = [&](const char* op) {
+    if (floating) return join(a, op, b);
+    const std::string u = join("(", type(unsigned_dtype(dtype)), ")");
+    return join("(", type(dtype), ")(", u, a, op, u, b, ")");
+  };
+  const auto extremum = [&](const char* op, const char* function) {
+    if (!floating) return join(a, op, b, " ? ", a, " : ", b);
+    const std::string name = join(function, dtype_name(dtype));
+    functions_.insert(name);
+    return join(name, "(", a, ", ", b, ")");
+  };
+  switch (layout_.reduction) {
+    case TUTTI_REDUCE_PROD:
+      return arithmetic(" * ");
+    case TUTTI_REDUCE_MIN:
+      return extremum(" < ", "tutti_minimum_");
+    case TUTTI_REDUCE_MAX:
+      return extremum(" > ", "tutti_maximum_");
+    case TUTTI_REDUCE_ANY:
+      return join("(", a, " | ", b, ")");
+    case TUTTI_REDUCE_ALL:
+      return join("(", a, " & ", b, ")");
+    default:
+      return arithmetic(" + ");
+  }
+}
+
+void program::combine(const std::string& into, const std::string& value, const std::string& into_at,
+                      const std::string& value_at) {
+  if (!layout_.finds_index()) {
+    out_.line(into, " = ", combined(into, value), ";");
+    return;
+  }
+  // The earlier index wins between equals and between NaNs, so any order of combining is right.
+  const bool floating = is_floating(layout_.accumulator);
+  const char* better = layout_.reduction == TUTTI_REDUCE_ARGMIN ? " < " : " > ";
+  out_.line("{");
+  out_.line("const ", accumulator_type(), " x = ", value, ";");
+  out_.line("const ", accumulator_type(), " y = ", into, ";");
+  out_.line("const ", type(TUTTI_I64), " xi = ", value_at, ";");
+  out_.line("const ", type(TUTTI_I64), " yi = ", into_at, ";");
+  const char* wins = floating ? " | ((x != x) & (y == y))" : "";
+  const char* ties = floating ? "((x == y) | ((x != x) & (y != y)))" : "(x == y)";
+  out_.line("const bool take = (x", better, "y)", wins, " | (", ties, " & (xi < yi));");
+  out_.line(into, " = take ? x : y;");
+  out_.line(into_at, " = take ? xi : yi;");
+  out_.line("}");
+}
+
+bool program::compensates() const {
+  return layout_.reduction == TUTTI_REDUCE_SUM && is_floating(layout_.accumulator);
+}
+
+void program::declare_total(const std::string& name) {
+  out_.line(accumulator_type(), " ", name, " = ", identity(), ";");
+  if (layout_.finds_index())
+    out_.line(type(TUTTI_I64), " ", name, "_at = ", limit(TUTTI_I64, true), ";");
+}
+
+// Float sums carry the rounding error along (Kahan, 1965); not past an infinity or a NaN.
+void program::add_to_total(const std::string& value, const std::string& at) {
+  if (!compensates()) {
+    combine("total", value, "total_at", at);
+    return;
+  }
+  out_.line("{");
+  out_.line("const ", accumulator_type(), " corrected = ", value, " - lost;");
+  out_.line("const ", accumulator_type(), " sum = total + corrected;");
+  out_.line("lost = sum - sum == 0 ? (sum - total) - corrected : 0;");
+  out_.line("total = sum;");
+  out_.line("}");
+}
+
+// Stores `total` for the kept point with coordinates c0.. and linear index `kept_index`.
+void program::store_result(const std::string& kept_index) {
+  out_.line("if (parts > 1) {");
+  out_.line("partial[part * kept + ", kept_index, "] = total;");
+  if (layout_.finds_index()) out_.line("partial_at[part * kept + ", kept_index, "] = total_at;");
+  out_.line("} else {");
+  const bool index = layout_.finds_index();
+  const std::string value =
+      cast(index ? "total_at" : "total", index ? uint8_t{TUTTI_I64} : layout_.accumulator,
+           desc_.outputs[0].dtype);
+  const place at{"out0", base(layout_.inputs, 0, layout_.kept, true)};
+  out_.line(store(0, at, value));
+  out_.line("}");
+}
+
+void program::finish_kernel_text() {
+  const uint32_t group = layout_.work_group;
+  out_.line();
+  open_kernel(finish_kernel, false);
+  if (layout_.kind == schedule::cpu) {
+    cpu_share("kept");
+    out_.line("for (", index_, " k = first; k < last; ++k) {");
+  } else {
+    layout_.work_group = group;
+    const std::string wide = type(TUTTI_I64);
+    out_.line("for (", wide, " wide_k = ", words_.global_index,
+              "; wide_k < kept; wide_k += ", words_.global_size, ") {");
+    out_.line("const ", index_, " k = (", index_, ")wide_k;");
+  }
+  coordinates("k", 0, layout_.kept);
+  declare_total("total");
+  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  out_.line("for (", index_, " p = 0; p < parts; ++p) {");
+  add_to_total("partial[p * kept + k]", "partial_at[p * kept + k]");
+  out_.line("}");
+  const bool index = layout_.finds_index();
+  const std::string value =
+      cast(index ? "total_at" : "total", index ? uint8_t{TUTTI_I64} : layout_.accumulator,
+           desc_.outputs[0].dtype);
+  out_.line(store(0, {"out0", base(layout_.inputs, 0, layout_.kept, true)}, value));
+  out_.line("}");
+  out_.line("}");
+}
+
+}  // namespace tutti::sdk::detail
