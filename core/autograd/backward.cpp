@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reverse sweep: traced nodes in topological order, cotangents summed node by node.
+#include "autograd/backward.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autograd/gradients.hpp"
+#include "op/operands.hpp"
+
+namespace tutti::autograd {
+namespace {
+
+constexpr std::ptrdiff_t inactive = -1;
+
+// Nodes between variables and results, inputs first, and the place of each.
+class tape {
+ public:
+  tape(std::span<const array> results, std::span<const array> variables) {
+    for (const array& v : variables) variables_.insert(v.node().get());
+    for (const array& r : results) visit(r.node());
+  }
+
+  std::ptrdiff_t place(const graph::node* n) const {
+    const auto found = places_.find(n);
+    return found == places_.end() ? inactive : found->second;
+  }
+  bool is_variable(const graph::node* n) const { return variables_.contains(n); }
+  std::vector<detail::node_ref> order;
+
+ private:
+  struct frame {
+    detail::node_ref node;
+    std::size_t next = 0;
+    bool active = false;
+  };
+
+  // A node is active where a variable is among what it was made from; others need no cotangent.
+  void visit(const detail::node_ref& root) {
+    if (places_.contains(root.get())) return;
+    std::vector<frame> stack;
+    enter(root, stack);
+    while (!stack.empty()) {
+      frame& top = stack.back();
+      const bool leaf = is_variable(top.node.get()) || !top.node->traced;
+      if (!leaf && top.next < top.node->inputs.size()) {
+        const detail::node_ref below = top.node->inputs[top.next++];
+        const auto known = places_.find(below.get());
+        if (known == places_.end())
+          enter(below, stack);
+        else
+          top.active |= known->second != inactive;
+        continue;
+      }
+      const bool active = top.active || is_variable(top.node.get());
+      if (active) {
+        places_[top.node.get()] = static_cast<std::ptrdiff_t>(order.size());
+        order.push_back(std::move(top.node));
+      }
+      stack.pop_back();
+      if (active && !stack.empty()) stack.back().active = true;
+    }
+  }
+
+  void enter(const detail::node_ref& n, std::vector<frame>& stack) {
+    places_.emplace(n.get(), inactive);
+    stack.push_back({n});
+  }
+
+  std::unordered_set<const graph::node*> variables_;
+  std::unordered_map<const graph::node*, std::ptrdiff_t> places_;
+};
+
+bool is_zero(const array& a) {
+  const graph::node& n = *a.node();
+  if (!n.is_constant()) return false;
+  const array value = graph::constant_like(a, {}, dtype::f64, nullptr);
+  return value.node()->value.f64 == 0;
+}
+
+}  // namespace
+
+std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
+                            std::span<const array> variables) {
+  tape recorded(results, variables);
+  std::vector<array> sums(recorded.order.size());
+  const auto accumulate = [&](const graph::node* n, const array& g) {
+    const std::ptrdiff_t place = recorded.place(n);
+    if (place == inactive || is_zero(g)) return;
+    array& total = sums[static_cast<std::size_t>(place)];
+    total = total.valid() ? total + g : g;
+  };
+  for (std::size_t i = 0; i < results.size(); ++i)
+    accumulate(results[i].node().get(), cotangents[i]);
+
+  for (std::size_t i = recorded.order.size(); i-- > 0;) {
+    if (recorded.is_variable(recorded.order[i].get()) || !sums[i].valid()) continue;
+    const array g = std::exchange(sums[i], array());
+    const array y(recorded.order[i]);
+    const std::vector<array> found = input_cotangents(y, g);
+    for (std::size_t k = 0; k < found.size(); ++k)
+      if (found[k].valid()) accumulate(y.node()->inputs[k].get(), found[k]);
+  }
+
+  std::vector<array> out;
+  for (const array& v : variables) {
+    const std::ptrdiff_t place = recorded.place(v.node().get());
+    const bool reached = place != inactive && sums[static_cast<std::size_t>(place)].valid();
+    out.push_back(reached ? sums[static_cast<std::size_t>(place)] : zeros_like(v));
+  }
+  return out;
+}
+
+void untrace(std::span<const array> roots) {
+  std::vector<detail::node_ref> reached;  // held until all are marked
+  const auto visit = [&](const detail::node_ref& n) {
+    if (!n->traced) return;
+    n->traced = false;
+    reached.push_back(n);
+  };
+  for (const array& a : roots) visit(a.node());
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const detail::node_ref n = reached[i];
+    for (const detail::node_ref& below : n->inputs) visit(below);
+  }
+  for (const detail::node_ref& n : reached)
+    if (n->is_view() || n->is_ready()) n->inputs.clear();
+}
+
+}  // namespace tutti::autograd

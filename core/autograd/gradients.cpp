@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derivatives of every kind of node.
+#include "autograd/gradients.hpp"
+
+#include "op/operands.hpp"
+
+namespace tutti::autograd {
+namespace {
+
+array input(const graph::node& n, std::size_t i) {
+  return array(n.inputs[i]);
+}
+
+std::vector<array> of_elementwise(const array& y, const array& g) {
+  const graph::node& n = *y.node();
+  if (n.inputs.empty()) return {};
+  array operands[3];
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) operands[i] = input(n, i);
+  std::vector<array> out = row_cotangents(n.opcode, g, operands[0], operands[1], operands[2], y);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i].valid()) out[i] = op::unbroadcast(out[i], operands[i].shape());
+  return out;
+}
+
+std::vector<array> of_view(const graph::node& n, const array& g) {
+  const array parent = input(n, 0);
+  const graph::view_params& how = *n.view;
+  switch (how.op) {
+    case graph::view_op::identity:
+      return {g};
+    case graph::view_op::reshape:
+      return {reshape(g, parent.shape())};
+    case graph::view_op::transpose: {
+      shape inverse = how.arguments;
+      for (int i = 0; i < inverse.rank(); ++i) inverse[static_cast<int>(how.arguments[i])] = i;
+      return {transpose(g, inverse)};
+    }
+    case graph::view_op::broadcast:
+      return {op::unbroadcast(g, parent.shape())};
+    case graph::view_op::slice:
+      return {op::update_region(zeros_like(parent), g, how.arguments, how.steps)};
+  }
+  return {};
+}
+
+// Product of the other elements, times g. Right to first order with any number of zeros; the second
+// derivative at a point with zeros takes the zero factors as constant.
+array of_product(const array& x, const array& y, const array& g, const reduce_options& along) {
+  const array is_zero = x == 0;
+  const array safe = where(is_zero, 1, x);
+  const array zeros_there = sum(is_zero, along);
+  const array others = prod(safe, along);
+  return g * where(is_zero, where(zeros_there == 1, others, 0),
+                   where(zeros_there == 0, reshape(y, others.shape()) / safe, 0));
+}
+
+// min and max share the cotangent equally among the elements that reach the extremum.
+std::vector<array> of_reduce(const array& y, const array& g) {
+  const graph::node& n = *y.node();
+  const array x = input(n, 0);
+  shape kept = x.shape();
+  std::vector<std::int64_t> axes;
+  for (int i = 0; i < kept.rank(); ++i) {
+    if ((n.reduction.axes >> i & 1) == 0) continue;
+    kept[i] = 1;
+    axes.push_back(i);
+  }
+  const reduce_options along(axes, true);
+  const array spread = reshape(g, kept);
+  switch (n.reduction.reduction) {
+    case TUTTI_REDUCE_SUM:
+      return {broadcast_to(astype(spread, x.dtype()), x.shape())};
+    case TUTTI_REDUCE_PROD:
+      return {of_product(x, y, spread, along)};
+    case TUTTI_REDUCE_MIN:
+    case TUTTI_REDUCE_MAX: {
+      const array reached = x == reshape(y, kept);
+      const array share = spread / astype(sum(reached, along), x.dtype());
+      return {where(reached, share, 0)};
+    }
+    default:
+      return {};
+  }
+}
+
+std::vector<array> of_matmul(const graph::node& n, const array& g) {
+  const array a = input(n, 0);
+  const array b = input(n, 1);
+  std::vector<array> out(2);
+  if (a.node()->traced) out[0] = matmul(g, swapaxes(b, 1, 2));
+  if (b.node()->traced) out[1] = matmul(swapaxes(a, 1, 2), g);
+  return out;
+}
+
+std::vector<array> of_concatenate(const graph::node& n, const array& g) {
+  std::vector<array> out;
+  shape starts = n.extents;
+  shape steps = n.extents;
+  for (int i = 0; i < starts.rank(); ++i) starts[i] = 0, steps[i] = 1;
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    const shape& extents = n.inputs[i]->extents;
+    out.push_back(op::strided_slice(g, starts, extents, steps));
+    starts[n.axis] += extents[n.axis];
+  }
+  return out;
+}
+
+std::vector<array> of_slice_update(const graph::node& n, const array& g) {
+  const graph::update_params& how = *n.update;
+  const array update = input(n, 1);
+  return {op::update_region(g, zeros_like(update), how.starts, how.steps),
+          op::strided_slice(g, how.starts, update.shape(), how.steps)};
+}
+
+}  // namespace
+
+std::vector<array> input_cotangents(const array& y, const array& g) {
+  const graph::node& n = *y.node();
+  switch (n.kind) {
+    case graph::kind::elementwise:
+      return of_elementwise(y, g);
+    case graph::kind::view:
+      return of_view(n, g);
+    case graph::kind::reduce:
+      return of_reduce(y, g);
+    case graph::kind::matmul:
+      return of_matmul(n, g);
+    case graph::kind::take:
+      return {op::scatter_rows(g, input(n, 1), n.inputs[0]->extents[1])};
+    case graph::kind::scatter_add:
+      return {op::take_rows(g, input(n, 1))};
+    case graph::kind::concatenate:
+      return of_concatenate(n, g);
+    case graph::kind::slice_update:
+      return of_slice_update(n, g);
+    default:
+      return {};
+  }
+}
+
+}  // namespace tutti::autograd

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// value_and_grad, grad and vjp: record a function on fresh variables, sweep back, forget the
+// record.
+#include <numeric>
+
+#include "autograd/backward.hpp"
+#include "op/operands.hpp"
+#include "tutti/grad.hpp"
+
+namespace tutti {
+namespace {
+
+// Transforms that this thread is inside of. Only the outermost may forget what was recorded: inner
+// ones run on variables of outer ones.
+thread_local int nesting = 0;
+
+class recording {
+ public:
+  recording() { ++nesting; }
+  ~recording() { --nesting; }
+  recording(const recording&) = delete;
+  recording& operator=(const recording&) = delete;
+  bool is_outermost() const { return nesting == 1; }
+};
+
+void require_floating(const array& a, const std::string& what, std::string_view op) {
+  if (!is_floating(graph::get(a, op).type))
+    throw dtype_error(std::string(op) + ": " + what + " must be floating, got " +
+                      std::string(name(a.dtype())));
+}
+
+// The positions to differentiate by: `argnums`, or all.
+std::vector<std::size_t> positions(const std::vector<int>& argnums, std::size_t count,
+                                   std::string_view op) {
+  std::vector<std::size_t> out(argnums.size());
+  if (argnums.empty()) {
+    out.resize(count);
+    std::iota(out.begin(), out.end(), std::size_t{0});
+    return out;
+  }
+  for (std::size_t i = 0; i < argnums.size(); ++i) {
+    if (argnums[i] < 0 || static_cast<std::size_t>(argnums[i]) >= count)
+      throw index_error(std::string(op) + ": argument number " + std::to_string(argnums[i]) +
+                        " of " + std::to_string(count) + " arguments");
+    out[i] = static_cast<std::size_t>(argnums[i]);
+  }
+  return out;
+}
+
+// Variables in the place of the chosen arguments; one of them for an argument named twice.
+struct variables {
+  std::vector<array> arguments;
+  std::vector<array> chosen;
+};
+
+variables make_variables(const std::vector<array>& given, const std::vector<std::size_t>& which,
+                         std::string_view op) {
+  variables out{given, {}};
+  std::vector<bool> done(given.size(), false);
+  for (std::size_t i : which) {
+    if (!done[i]) {
+      require_floating(given[i], "argument " + std::to_string(i), op);
+      out.arguments[i] = graph::tracer(op::cast(given[i], op::type_of(given[i], op), op));
+      done[i] = true;
+    }
+    out.chosen.push_back(out.arguments[i]);
+  }
+  return out;
+}
+
+void finish(const recording& scope, std::vector<array> values, const std::vector<array>& grads) {
+  if (!scope.is_outermost()) return;
+  values.insert(values.end(), grads.begin(), grads.end());
+  autograd::untrace(values);
+}
+
+array require_scalar(const array& value, std::string_view op) {
+  if (graph::get(value, op).elements != 1)
+    throw shape_error(std::string(op) + ": the function's value must have one element, got shape " +
+                      value.shape().str());
+  require_floating(value, "the function's value", op);
+  return op::cast(value, value.dtype(), op);
+}
+
+std::pair<array, std::vector<array>> differentiate(const function& f,
+                                                   const std::vector<int>& argnums,
+                                                   const std::vector<array>& arguments,
+                                                   std::string_view op) {
+  const recording scope;
+  const variables v = make_variables(arguments, positions(argnums, arguments.size(), op), op);
+  const array value = require_scalar(f(v.arguments), op);
+  const array results[] = {value};
+  const array cotangents[] = {ones_like(value)};
+  std::vector<array> gradients = autograd::backward(results, cotangents, v.chosen);
+  finish(scope, {value}, gradients);
+  return {value, std::move(gradients)};
+}
+
+std::vector<array> checked_cotangents(const std::vector<array>& values,
+                                      const std::vector<array>& cotangents) {
+  if (values.size() != cotangents.size())
+    throw value_error("vjp: " + std::to_string(cotangents.size()) + " cotangents for " +
+                      std::to_string(values.size()) + " values");
+  std::vector<array> out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (graph::get(cotangents[i], "vjp").extents != graph::get(values[i], "vjp").extents)
+      throw shape_error("vjp: cotangent " + std::to_string(i) + " has shape " +
+                        cotangents[i].shape().str() + ", its value " + values[i].shape().str());
+    // A value that is not floating has no derivative.
+    out.push_back(is_floating(values[i].dtype()) ? op::cast(cotangents[i], values[i].dtype(), "vjp")
+                                                 : zeros_like(values[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
+    function f, std::vector<int> argnums) {
+  return [f = std::move(f), argnums = std::move(argnums)](const std::vector<array>& arguments) {
+    return differentiate(f, argnums, arguments, "value_and_grad");
+  };
+}
+
+vector_function grad(function f, std::vector<int> argnums) {
+  return [f = std::move(f), argnums = std::move(argnums)](const std::vector<array>& arguments) {
+    return differentiate(f, argnums, arguments, "grad").second;
+  };
+}
+
+std::pair<std::vector<array>, std::vector<array>> vjp(const vector_function& f,
+                                                      const std::vector<array>& arguments,
+                                                      const std::vector<array>& cotangents) {
+  const recording scope;
+  const variables v = make_variables(arguments, positions({}, arguments.size(), "vjp"), "vjp");
+  std::vector<array> values = f(v.arguments);
+  const std::vector<array> seeds = checked_cotangents(values, cotangents);
+  std::vector<array> gradients = autograd::backward(values, seeds, v.chosen);
+  finish(scope, values, gradients);
+  return {std::move(values), std::move(gradients)};
+}
+
+}  // namespace tutti

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations on arrays. Each records a node and returns at once. Operands broadcast as in NumPy and
+// promote as in dtype.hpp; operands on different devices throw device_error naming both. Axes may be
+// negative; an axis out of range throws index_error.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tutti/array.hpp"
+
+namespace tutti {
+
+// ---- elementwise: one function per row of op_table.def (name, operands, meaning there), of the
+// form  array exp(const array& a)  or  array add(const array& a, const array& b).
+#define TUTTI_DECLARE_1(name) TUTTI_API array name(const array& a);
+#define TUTTI_DECLARE_2(name) TUTTI_API array name(const array& a, const array& b);
+#define TUTTI_DECLARE_NUMERIC(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_FLOATING(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_INTEGRAL(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_LOGICAL(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_ANY(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_IR(arity, name)
+#define TUTTI_OP(id, name, arity, kinds, ...) TUTTI_DECLARE_##kinds(arity, name)
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+#undef TUTTI_DECLARE_1
+#undef TUTTI_DECLARE_2
+#undef TUTTI_DECLARE_NUMERIC
+#undef TUTTI_DECLARE_FLOATING
+#undef TUTTI_DECLARE_INTEGRAL
+#undef TUTTI_DECLARE_LOGICAL
+#undef TUTTI_DECLARE_ANY
+#undef TUTTI_DECLARE_IR
+
+inline array operator+(const array& a, const array& b) { return add(a, b); }
+inline array operator-(const array& a, const array& b) { return subtract(a, b); }
+inline array operator*(const array& a, const array& b) { return multiply(a, b); }
+/// True division: integers become f32.
+inline array operator/(const array& a, const array& b) { return divide(a, b); }
+/// Python's remainder: the sign of b.
+inline array operator%(const array& a, const array& b) { return remainder(a, b); }
+inline array operator-(const array& a) { return negative(a); }
+inline array operator==(const array& a, const array& b) { return equal(a, b); }
+inline array operator!=(const array& a, const array& b) { return not_equal(a, b); }
+inline array operator<(const array& a, const array& b) { return less(a, b); }
+inline array operator<=(const array& a, const array& b) { return less_equal(a, b); }
+inline array operator>(const array& a, const array& b) { return greater(a, b); }
+inline array operator>=(const array& a, const array& b) { return greater_equal(a, b); }
+inline array operator&(const array& a, const array& b) { return bitwise_and(a, b); }
+inline array operator|(const array& a, const array& b) { return bitwise_or(a, b); }
+inline array operator^(const array& a, const array& b) { return bitwise_xor(a, b); }
+inline array operator~(const array& a) { return bitwise_not(a); }
+inline array operator!(const array& a) { return logical_not(a); }
+
+/// b where condition (any dtype, as truth value) is true, else c; b and c promote.
+TUTTI_API array where(const array& condition, const array& b, const array& c);
+/// min(max(a, low), high).
+TUTTI_API array clip(const array& a, const array& low, const array& high);
+/// Conversion: float to integer truncates and saturates, NaN gives 0; to bool: != 0.
+TUTTI_API array astype(const array& a, dtype type);
+/// max(a, 0).
+TUTTI_API array relu(const array& a);
+/// 1 / (1 + exp(-a)).
+TUTTI_API array sigmoid(const array& a);
+/// a without its history for gradients.
+TUTTI_API array stop_gradient(const array& a);
+
+// ---- reductions. `axes` absent: all. keepdims keeps reduced axes with extent 1. Integer and bool
+// sums and products are i64 (u64 for unsigned). min, max, argmin, argmax of no elements throw
+// value_error; NaN wins in min and max.
+struct reduce_options {
+  std::optional<std::vector<std::int64_t>> axes{};
+  bool keepdims = false;
+  reduce_options() = default;
+  reduce_options(std::int64_t axis, bool keep = false)
+      : axes(std::vector<std::int64_t>{axis}), keepdims(keep) {}
+  reduce_options(std::initializer_list<std::int64_t> list, bool keep = false)
+      : axes(std::vector<std::int64_t>(list)), keepdims(keep) {}
+  reduce_options(std::vector<std::int64_t> list, bool keep = false)
+      : axes(std::move(list)), keepdims(keep) {}
+};
+TUTTI_API array sum(const array& a, const reduce_options& options = {});
+TUTTI_API array prod(const array& a, const reduce_options& options = {});
+TUTTI_API array min(const array& a, const reduce_options& options = {});
+TUTTI_API array max(const array& a, const reduce_options& options = {});
+TUTTI_API array mean(const array& a, const reduce_options& options = {});  ///< integers become f32
+TUTTI_API array any(const array& a, const reduce_options& options = {});
+TUTTI_API array all(const array& a, const reduce_options& options = {});
+/// Population variance (divisor n - correction), two passes over the data.
+TUTTI_API array var(const array& a, const reduce_options& options = {}, double correction = 0);
+/// log(sum(exp(a))) without overflow.
+TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});
+/// i64 index of the first smallest / largest element along `axis`; without axis, of the flattened
+/// array.
+TUTTI_API array argmin(const array& a, std::optional<std::int64_t> axis = {}, bool keepdims = false);
+TUTTI_API array argmax(const array& a, std::optional<std::int64_t> axis = {}, bool keepdims = false);
+/// exp(a) / sum(exp(a)) along `axis`, without overflow.
+TUTTI_API array softmax(const array& a, std::int64_t axis = -1);
+TUTTI_API array log_softmax(const array& a, std::int64_t axis = -1);
+
+// ---- products
+/// Matrix product over the last two axes, leading axes broadcast; 1-d operands as in NumPy.
+/// Transposed views cost no copy.
+TUTTI_API array matmul(const array& a, const array& b);
+
+// ---- shape: views wherever the memory allows
+/// One extent may be -1. Throws shape_error where the sizes differ.
+TUTTI_API array reshape(const array& a, const shape& to);
+TUTTI_API array transpose(const array& a, const shape& axes);
+TUTTI_API array swapaxes(const array& a, std::int64_t axis1, std::int64_t axis2);
+TUTTI_API array broadcast_to(const array& a, const shape& to);
+TUTTI_API array expand_dims(const array& a, std::int64_t axis);
+/// Drops axes of extent 1: all of them, or `axis`.
+TUTTI_API array squeeze(const array& a, std::optional<std::int64_t> axis = {});
+/// NumPy basic slicing, one slice an axis from the first; missing ones take everything.
+TUTTI_API array slice_view(const array& a, std::span<const slice> slices);
+/// Copy of a with the region that slice_view would show replaced by `update` (broadcast).
+TUTTI_API array slice_update(const array& a, const array& update, std::span<const slice> slices);
+TUTTI_API array concatenate(std::span<const array> arrays, std::int64_t axis = 0);
+TUTTI_API array concatenate(std::initializer_list<array> arrays, std::int64_t axis = 0);
+TUTTI_API array stack(std::span<const array> arrays, std::int64_t axis = 0);
+/// A contiguous copy, or a itself where it is contiguous already.
+TUTTI_API array contiguous(const array& a);
+
+// ---- indexing
+/// Elements of a along `axis` at integer `indices` (any shape, each in [-n, n)); the axis is replaced
+/// by the shape of indices. Throws index_error naming an index that is out of range. Bounds known on
+/// the host (uploaded indices, arange, argmax) cost nothing; otherwise the call evaluates the
+/// indices, unless the environment has TUTTI_CHECK_INDICES=off: then those outside are clamped.
+TUTTI_API array take(const array& a, const array& indices, std::int64_t axis = 0);
+/// [..., depth] of dtype `type`: 1 at each index, 0 elsewhere; only 0 where an index is outside
+/// [0, depth).
+TUTTI_API array one_hot(const array& indices, std::int64_t depth, dtype type = dtype::f32);
+
+// ---- creation
+TUTTI_API array full(const shape& shape, const array& value, dtype type,
+                     const device& on = default_device());
+TUTTI_API array zeros(const shape& shape, dtype type = dtype::f32,
+                      const device& on = default_device());
+TUTTI_API array ones(const shape& shape, dtype type = dtype::f32,
+                     const device& on = default_device());
+TUTTI_API array zeros_like(const array& a);
+TUTTI_API array ones_like(const array& a);
+/// start, start + step, ... before stop. Throws value_error for a step of 0, bounds that are not
+/// finite, and values that an integer dtype cannot hold.
+TUTTI_API array arange(double start, double stop, double step = 1, dtype type = dtype::f32,
+                       const device& on = default_device());
+TUTTI_API array arange(std::int64_t stop, dtype type = dtype::i32,
+                       const device& on = default_device());
+TUTTI_API array eye(std::int64_t n, dtype type = dtype::f32, const device& on = default_device());
+
+}  // namespace tutti

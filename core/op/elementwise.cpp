@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The elementwise functions: one for each row of op_table.def, and the few composed of them.
+#include "op/operands.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr auto TUTTI_KIND_NUMERIC = op::operand_kind::numeric;
+constexpr auto TUTTI_KIND_FLOATING = op::operand_kind::floating;
+constexpr auto TUTTI_KIND_INTEGRAL = op::operand_kind::integral;
+constexpr auto TUTTI_KIND_LOGICAL = op::operand_kind::logical;
+constexpr auto TUTTI_KIND_ANY = op::operand_kind::any;
+constexpr bool TUTTI_TO_SAME = false;
+constexpr bool TUTTI_TO_BOOL = true;
+
+}  // namespace
+
+#define TUTTI_DEFINE_1(name, kinds, result)                                                    \
+  array name(const array& a) {                                                                 \
+    const array operands[] = {a};                                                              \
+    return op::apply(TUTTI_OP_##name, TUTTI_KIND_##kinds, TUTTI_TO_##result, operands, #name); \
+  }
+#define TUTTI_DEFINE_2(name, kinds, result)                                                    \
+  array name(const array& a, const array& b) {                                                 \
+    const array operands[] = {a, b};                                                           \
+    return op::apply(TUTTI_OP_##name, TUTTI_KIND_##kinds, TUTTI_TO_##result, operands, #name); \
+  }
+#define TUTTI_DEFINE_NUMERIC(arity, name, result) TUTTI_DEFINE_##arity(name, NUMERIC, result)
+#define TUTTI_DEFINE_FLOATING(arity, name, result) TUTTI_DEFINE_##arity(name, FLOATING, result)
+#define TUTTI_DEFINE_INTEGRAL(arity, name, result) TUTTI_DEFINE_##arity(name, INTEGRAL, result)
+#define TUTTI_DEFINE_LOGICAL(arity, name, result) TUTTI_DEFINE_##arity(name, LOGICAL, result)
+#define TUTTI_DEFINE_ANY(arity, name, result) TUTTI_DEFINE_##arity(name, ANY, result)
+#define TUTTI_DEFINE_IR(arity, name, result)
+#define TUTTI_OP(id, name, arity, kinds, result, ...) TUTTI_DEFINE_##kinds(arity, name, result)
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+
+array where(const array& condition, const array& b, const array& c) {
+  const array choices[] = {b, c};
+  const op::common_type common = op::promote_operands(choices, op::operand_kind::any, "where");
+  const array inputs[] = {op::cast(condition, dtype::boolean, "where"),
+                          op::cast(b, common.type, "where"), op::cast(c, common.type, "where")};
+  return graph::elementwise(TUTTI_OP_where, common.type, inputs, "where");
+}
+
+array clip(const array& a, const array& low, const array& high) {
+  return minimum(maximum(a, low), high);
+}
+
+array astype(const array& a, dtype type) {
+  return op::cast(a, type, "astype");
+}
+
+array relu(const array& a) {
+  return maximum(a, 0);
+}
+
+array sigmoid(const array& a) {
+  // exp never overflows here, in the value or in the gradient.
+  const array is_negative = a < 0;
+  const array power = exp(where(is_negative, a, -a));
+  return where(is_negative, power, 1) / (1 + power);
+}
+
+array stop_gradient(const array& a) {
+  graph::get(a, "stop_gradient");
+  return graph::detach(a);
+}
+
+}  // namespace tutti

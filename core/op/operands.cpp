@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Promotion of operands (Python array API standard; C++ scalars are weak) and casts.
+#include "op/operands.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "op/host_math.hpp"
+
+namespace tutti::op {
+namespace {
+
+int rank_of(dtype t) {
+  return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3;
+}
+
+std::string names_of(std::span<const array> operands) {
+  std::string text;
+  for (const array& a : operands) text += (text.empty() ? "" : ", ") + std::string(name(a.dtype()));
+  return text;
+}
+
+// Weak scalars among themselves: the highest kind, the wider of two integers.
+dtype join_weak(dtype a, dtype b) {
+  if (rank_of(a) != rank_of(b)) return rank_of(a) > rank_of(b) ? a : b;
+  if (a == b) return a;
+  return dtype::i64;
+}
+
+dtype join_strong(dtype a, dtype b, std::string_view op) {
+  const bool unsigned64 = a == dtype::u64 || b == dtype::u64;
+  if (unsigned64 && is_integral(a) && is_integral(b) && is_unsigned(a) != is_unsigned(b))
+    throw dtype_error(std::string(op) + ": no dtype holds both " + std::string(name(a)) + " and " +
+                      std::string(name(b)) + "; convert one with astype");
+  return promote(a, b);
+}
+
+dtype apply_kind(dtype type, operand_kind kind, std::span<const array> operands,
+                 std::string_view op) {
+  const auto reject = [&](const char* wanted) {
+    throw dtype_error(std::string(op) + ": needs " + wanted + ", got " + names_of(operands));
+  };
+  switch (kind) {
+    case operand_kind::numeric:
+      if (is_bool(type)) reject("integers or floats");
+      return type;
+    case operand_kind::floating:
+      return is_floating(type) ? type : dtype::f32;
+    case operand_kind::integral:
+      if (is_floating(type)) reject("integers or bool");
+      return type;
+    case operand_kind::logical:
+      return dtype::boolean;
+    case operand_kind::any:
+      return type;
+  }
+  return type;
+}
+
+bool holds_weak(dtype type, const graph::node& weak) {
+  if (weak.type == dtype::u64 && weak.value.i64 < 0) return type == dtype::u64;
+  return holds(type, weak.value.i64);
+}
+
+std::string weak_text(const graph::node& n) {
+  return n.type == dtype::u64 ? std::to_string(n.value.u64) : std::to_string(n.value.i64);
+}
+
+// The result of an operation on scalars only: folded in the widest type of its kind, weak again.
+std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
+                                std::span<const array> operands, std::string_view op) {
+  const dtype wide = is_floating(type) ? dtype::f64 : is_integral(type) ? dtype::i64 : type;
+  std::vector<array> inputs;
+  for (const array& a : operands) inputs.push_back(graph::constant_like(a, {}, wide, nullptr));
+  const array folded =
+      graph::elementwise(opcode, is_bool(result) ? dtype::boolean : wide, inputs, op);
+  if (!folded.node()->is_constant()) return std::nullopt;
+  const tutti_scalar value = folded.node()->value;
+  if (is_bool(result)) return array(value.u8 != 0);
+  if (wide == dtype::f64) return array(value.f64);
+  if (type == dtype::i32 && value.i64 == static_cast<std::int32_t>(value.i64))
+    return array(static_cast<std::int32_t>(value.i64));
+  return array(value.i64);
+}
+
+}  // namespace
+
+bool holds(dtype type, std::int64_t value) {
+  if (type == dtype::u64) return value >= 0;
+  if (type == dtype::i64) return true;
+  const int bits = 8 * static_cast<int>(size_of(type));
+  if (is_unsigned(type)) return value >= 0 && value < std::int64_t{1} << bits;
+  return value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1);
+}
+
+common_type promote_operands(std::span<const array> operands, operand_kind kind,
+                             std::string_view op) {
+  std::optional<dtype> strong;
+  std::optional<dtype> weak;
+  for (const array& a : operands) {
+    const graph::node& n = graph::get(a, op);
+    if (is_complex(n.type))
+      throw dtype_error(std::string(op) + ": " + std::string(name(n.type)) +
+                        " is not supported yet");
+    if (n.weak)
+      weak = weak ? join_weak(*weak, n.type) : n.type;
+    else
+      strong = strong ? join_strong(*strong, n.type, op) : n.type;
+  }
+  if (!strong) return {apply_kind(*weak, kind, operands, op), true};
+  const dtype type = weak && rank_of(*weak) > rank_of(*strong) ? *weak : *strong;
+  return {apply_kind(type, kind, operands, op), false};
+}
+
+array cast(const array& a, dtype type, std::string_view op) {
+  const graph::node& n = graph::get(a, op);
+  if (is_complex(type) || is_complex(n.type))
+    throw dtype_error(std::string(op) + ": " + std::string(name(is_complex(type) ? type : n.type)) +
+                      " is not supported yet");
+  if (n.type == type && !n.weak) return a;
+  if (n.is_constant()) {
+    if (n.weak && is_integral(n.type) && is_integral(type) && !holds_weak(type, n))
+      throw value_error(std::string(op) + ": " + weak_text(n) + " does not fit " +
+                        std::string(name(type)));
+    return graph::constant_like(a, n.extents, type, n.device);
+  }
+  const array inputs[] = {a};
+  return graph::elementwise(TUTTI_OP_cast, type, inputs, op);
+}
+
+dtype type_of(const array& a, std::string_view op) {
+  const array operands[] = {a};
+  return promote_operands(operands, operand_kind::any, op).type;
+}
+
+dtype floating_type_of(const array& a, std::string_view op) {
+  const array operands[] = {a};
+  return promote_operands(operands, operand_kind::floating, op).type;
+}
+
+array apply(tutti_opcode opcode, operand_kind kind, bool to_bool, std::span<const array> operands,
+            std::string_view op) {
+  const common_type common = promote_operands(operands, kind, op);
+  const dtype result = to_bool ? dtype::boolean : common.type;
+  if (common.weak) {
+    if (auto folded = apply_weak(opcode, common.type, result, operands, op)) return *folded;
+  }
+  array inputs[2];
+  for (std::size_t i = 0; i < operands.size(); ++i) inputs[i] = cast(operands[i], common.type, op);
+  return graph::elementwise(opcode, result, {inputs, operands.size()}, op);
+}
+
+array zeros_on(const shape& extents, dtype type, device_pointer device) {
+  return graph::constant(extents, type, std::int64_t{0}, device);
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a) {
+  const graph::node& n = *a.node();
+  if (n.is_constant()) {
+    const dtype wide = n.type == dtype::u64 ? dtype::u64 : dtype::i64;
+    const array value = graph::constant_like(a, {}, wide, nullptr);
+    if (wide == dtype::u64 && value.node()->value.i64 < 0) return std::nullopt;
+    return std::pair{value.node()->value.i64, value.node()->value.i64};
+  }
+  if (n.range) return n.range;
+  return graph::base_of(n).range;
+}
+
+}  // namespace tutti::op

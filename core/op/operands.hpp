@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every public operation does before it builds a node: promotion with weak scalars, casts,
+// checks of dtypes and axes, and the views that reductions and indexing need.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "graph/build.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::op {
+
+using device_pointer = decltype(graph::node::device);
+
+/// The `kinds` column of op_table.def.
+enum class operand_kind : std::uint8_t { numeric, floating, integral, logical, any };
+
+/// The dtype that operands share, and whether all of them are weak scalars.
+struct common_type {
+  dtype type;
+  bool weak;
+};
+
+/// Promotion of operands, weak scalars included, then the rule of `kind`. Throws dtype_error naming
+/// `op` and the dtypes.
+common_type promote_operands(std::span<const array> operands, operand_kind kind,
+                             std::string_view op);
+
+/// a in dtype `type`; a weak scalar becomes an ordinary constant. Throws value_error for a weak
+/// integer that an integer dtype cannot hold.
+array cast(const array& a, dtype type, std::string_view op);
+
+/// The dtype of a alone, weak scalars resolved; floating_type_of turns integers and bool into f32.
+/// Throws dtype_error for complex.
+dtype type_of(const array& a, std::string_view op);
+dtype floating_type_of(const array& a, std::string_view op);
+
+/// Whether the integer dtype `type` has `value`.
+bool holds(dtype type, std::int64_t value);
+
+/// What `type` is computed in: f32 for f16 and bf16, otherwise itself.
+constexpr dtype register_type(dtype type) {
+  return type == dtype::f16 || type == dtype::bf16 ? dtype::f32 : type;
+}
+
+/// An elementwise call: promotes, casts and builds the node.
+array apply(tutti_opcode opcode, operand_kind kind, bool to_bool, std::span<const array> operands,
+            std::string_view op);
+
+/// Zeros without memory, for results of no elements and as a neutral element.
+array zeros_on(const shape& extents, dtype type, device_pointer device);
+
+/// Known bounds of the integer values of a; nothing where they are not known on the host.
+std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a);
+
+/// Region of a that starts at `starts` and takes `extents` elements in `steps`; a view.
+array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps);
+/// Copy of base with that region replaced by `update`, which has its shape and dtype.
+array update_region(const array& base, const array& update, const shape& starts,
+                    const shape& steps);
+
+/// a summed over the axes along which broadcasting from `target` repeated it.
+array unbroadcast(const array& a, const shape& target);
+
+/// Rows of x [O,R,N] at indices that are known to lie in [0, R); and the sum of updates [O,I,N]
+/// into zeros [O,rows,N].
+array take_rows(const array& x, const array& index);
+array scatter_rows(const array& updates, const array& index, std::int64_t rows);
+
+}  // namespace tutti::op

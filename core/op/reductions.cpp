@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over any axes, and what is composed of them.
+#include <cmath>
+
+#include "op/operands.hpp"
+
+namespace tutti {
+namespace {
+
+// Which axes a reduction removes, and the two shapes of its result.
+struct reduced_axes {
+  std::uint8_t mask = 0;
+  std::int64_t count = 1;  // elements behind each result
+  shape kept;              // without the reduced axes
+  shape kept_dims;         // with extent 1 in their place
+};
+
+reduced_axes resolve(const array& a, const reduce_options& options, std::string_view op) {
+  const shape& extents = graph::get(a, op).extents;
+  reduced_axes out;
+  if (!options.axes) {
+    out.mask = static_cast<std::uint8_t>((1u << extents.rank()) - 1);
+  } else {
+    for (std::int64_t given : *options.axes) {
+      const unsigned bit = 1u << normalize_axis(given, extents.rank(), op);
+      if ((out.mask & bit) != 0)
+        throw value_error(std::string(op) + ": axis " + std::to_string(given) +
+                          " is given twice for shape " + extents.str());
+      out.mask = static_cast<std::uint8_t>(out.mask | bit);
+    }
+  }
+  for (int i = 0; i < extents.rank(); ++i) {
+    const bool reduced = (out.mask >> i & 1) != 0;
+    if (reduced)
+      out.count *= extents[i];
+    else
+      out.kept.push_back(extents[i]);
+    out.kept_dims.push_back(reduced ? 1 : extents[i]);
+  }
+  return out;
+}
+
+// Reduces `a`, already in the dtype to accumulate in (or stored narrower than it), to `result`.
+array reduce(tutti_reduction reduction, const array& a, const reduced_axes& axes, bool keepdims,
+             dtype result, std::int64_t neutral, std::string_view op) {
+  const shape& to = keepdims ? axes.kept_dims : axes.kept;
+  const graph::node& n = *a.node();
+  if (to.size() == 0 || axes.count == 0) return graph::constant(to, result, neutral, n.device);
+  const bool finds_index = reduction == TUTTI_REDUCE_ARGMIN || reduction == TUTTI_REDUCE_ARGMAX;
+  if (axes.count == 1 && !finds_index) return reshape(op::cast(a, result, op), to);
+  const dtype accumulator = op::register_type(n.type);
+  const array y = graph::reduce(reduction, axes.mask, accumulator, result, a, op);
+  return keepdims ? reshape(y, to) : y;
+}
+
+array accumulate(tutti_reduction reduction, const array& a, const reduce_options& options,
+                 std::int64_t neutral, std::string_view op) {
+  const dtype given = op::type_of(a, op);
+  const dtype type = is_floating(given) ? given : is_unsigned(given) ? dtype::u64 : dtype::i64;
+  return reduce(reduction, op::cast(a, type, op), resolve(a, options, op), options.keepdims, type,
+                neutral, op);
+}
+
+void require_elements(const array& a, const reduced_axes& axes, std::string_view op) {
+  if (axes.count == 0 && axes.kept.size() != 0)
+    throw value_error(std::string(op) + ": no elements to choose from along the reduced axes of " +
+                      a.shape().str());
+}
+
+array extremum(tutti_reduction reduction, const array& a, const reduce_options& options,
+               std::string_view op) {
+  const dtype type = op::type_of(a, op);
+  const reduced_axes axes = resolve(a, options, op);
+  require_elements(a, axes, op);
+  if (is_bool(type)) {
+    const array bytes = op::cast(a, dtype::u8, op);
+    return op::cast(reduce(reduction, bytes, axes, options.keepdims, dtype::u8, 0, op), type, op);
+  }
+  return reduce(reduction, op::cast(a, type, op), axes, options.keepdims, type, 0, op);
+}
+
+array truth(tutti_reduction reduction, const array& a, const reduce_options& options,
+            std::int64_t neutral, std::string_view op) {
+  return reduce(reduction, op::cast(a, dtype::boolean, op), resolve(a, options, op),
+                options.keepdims, dtype::boolean, neutral, op);
+}
+
+array arg_extremum(tutti_reduction reduction, const array& a, std::optional<std::int64_t> axis,
+                   bool keepdims, std::string_view op) {
+  dtype type = op::type_of(a, op);
+  if (is_bool(type)) type = dtype::u8;
+  const reduce_options options = axis ? reduce_options(*axis) : reduce_options();
+  const reduced_axes axes = resolve(a, options, op);
+  require_elements(a, axes, op);
+  array x = op::cast(a, type, op);
+  if (axes.mask == 0) return op::zeros_on(axes.kept, dtype::i64, x.node()->device);
+  const array y = reduce(reduction, x, axes, false, dtype::i64, 0, op);
+  if (!y.node()->is_constant()) y.node()->range = {0, axes.count - 1};
+  return keepdims ? reshape(y, axes.kept_dims) : y;
+}
+
+// a in the dtype that composites compute in, and the dtype that they hand back.
+struct widened {
+  array values;
+  dtype result;
+};
+
+widened widen(const array& a, std::string_view op) {
+  const dtype result = op::floating_type_of(a, op);
+  return {op::cast(a, op::register_type(result), op), result};
+}
+
+reduce_options along(std::int64_t axis, bool keepdims) {
+  return {axis, keepdims};
+}
+
+// The largest elements, 0 where they are not finite, as constants for the gradient.
+array finite_max(const array& a, const reduce_options& options) {
+  const array top = stop_gradient(max(a, options));
+  return where(isfinite(top), top, 0);
+}
+
+}  // namespace
+
+array sum(const array& a, const reduce_options& options) {
+  return accumulate(TUTTI_REDUCE_SUM, a, options, 0, "sum");
+}
+
+array prod(const array& a, const reduce_options& options) {
+  return accumulate(TUTTI_REDUCE_PROD, a, options, 1, "prod");
+}
+
+array min(const array& a, const reduce_options& options) {
+  return extremum(TUTTI_REDUCE_MIN, a, options, "min");
+}
+
+array max(const array& a, const reduce_options& options) {
+  return extremum(TUTTI_REDUCE_MAX, a, options, "max");
+}
+
+array any(const array& a, const reduce_options& options) {
+  return truth(TUTTI_REDUCE_ANY, a, options, 0, "any");
+}
+
+array all(const array& a, const reduce_options& options) {
+  return truth(TUTTI_REDUCE_ALL, a, options, 1, "all");
+}
+
+array mean(const array& a, const reduce_options& options) {
+  const widened x = widen(a, "mean");
+  const reduced_axes axes = resolve(a, options, "mean");
+  const array total =
+      reduce(TUTTI_REDUCE_SUM, x.values, axes, options.keepdims, x.values.dtype(), 0, "mean");
+  return op::cast(total / static_cast<double>(axes.count), x.result, "mean");
+}
+
+array var(const array& a, const reduce_options& options, double correction) {
+  const widened x = widen(a, "var");
+  const reduced_axes axes = resolve(a, options, "var");
+  reduce_options keep = options;
+  keep.keepdims = true;
+  const array deviation = x.values - mean(x.values, keep);
+  const array total = reduce(TUTTI_REDUCE_SUM, square(deviation), axes, options.keepdims,
+                             x.values.dtype(), 0, "var");
+  const double divisor = std::fmax(0, static_cast<double>(axes.count) - correction);
+  return op::cast(total / divisor, x.result, "var");
+}
+
+array logsumexp(const array& a, const reduce_options& options) {
+  const widened x = widen(a, "logsumexp");
+  const reduced_axes axes = resolve(a, options, "logsumexp");
+  const shape& to = options.keepdims ? axes.kept_dims : axes.kept;
+  if (axes.count == 0) {
+    // The logarithm of an empty sum.
+    return graph::constant(to, x.result, -HUGE_VAL, x.values.node()->device);
+  }
+  reduce_options keep = options;
+  keep.keepdims = true;
+  const array top = finite_max(x.values, keep);
+  const array total = log(sum(exp(x.values - top), keep)) + top;
+  return op::cast(reshape(total, to), x.result, "logsumexp");
+}
+
+array argmin(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
+  return arg_extremum(TUTTI_REDUCE_ARGMIN, a, axis, keepdims, "argmin");
+}
+
+array argmax(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
+  return arg_extremum(TUTTI_REDUCE_ARGMAX, a, axis, keepdims, "argmax");
+}
+
+array softmax(const array& a, std::int64_t axis) {
+  const widened x = widen(a, "softmax");
+  normalize_axis(axis, a.ndim(), "softmax");
+  if (a.size() == 0) return op::cast(x.values, x.result, "softmax");
+  const array top = stop_gradient(max(x.values, along(axis, true)));
+  const array powers = exp(x.values - top);
+  return op::cast(powers / sum(powers, along(axis, true)), x.result, "softmax");
+}
+
+array log_softmax(const array& a, std::int64_t axis) {
+  const widened x = widen(a, "log_softmax");
+  normalize_axis(axis, a.ndim(), "log_softmax");
+  if (a.size() == 0) return op::cast(x.values, x.result, "log_softmax");
+  const array shifted = x.values - finite_max(x.values, along(axis, true));
+  const array total = log(sum(exp(shifted), along(axis, true)));
+  return op::cast(shifted - total, x.result, "log_softmax");
+}
+
+}  // namespace tutti
