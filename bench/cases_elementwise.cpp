@@ -99,6 +99,7 @@ void add_elementwise_cases(std::vector<bench_case>& cases) {
   c.unit = "GB/s";
   c.amount = bytes;
   c.bound = floor_kind::triad;
+  c.bound_elements = count;
   c.peer = "g++ -Ofast OpenMP";
   c.make = speed;
   expect_of_floor(c, 0.80);

@@ -13,6 +13,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr std::int64_t side = 4096;
+constexpr std::int64_t many = std::int64_t{64} << 20;
 
 struct data {
   std::vector<float> a, expected;
@@ -28,8 +29,7 @@ std::shared_ptr<data> make_data(const shape& extents, std::size_t results) {
 }
 
 workload all() {
-  const std::int64_t count = std::int64_t{64} << 20;
-  auto d = make_data({count}, 1);
+  auto d = make_data({many}, 1);
   workload work;
   work.ours = [d] { d->y = sum(d->x).wait(); };
   work.peer = [d] { d->expected[0] = peer::sum(d->a.size(), d->a.data()); };
@@ -56,20 +56,21 @@ workload along(int axis) {
 }  // namespace
 
 void add_reduce_cases(std::vector<bench_case>& cases) {
-  const auto add = [&](const char* name, double elements, std::function<workload()> make) {
+  const auto add = [&](const char* name, std::int64_t elements, std::function<workload()> make) {
     bench_case c;
     c.name = name;
     c.unit = "GB/s";
-    c.amount = elements * sizeof(float);
+    c.amount = static_cast<double>(elements) * sizeof(float);
     c.bound = floor_kind::read;
+    c.bound_elements = static_cast<std::size_t>(elements);
     c.peer = "g++ -Ofast OpenMP";
     c.make = std::move(make);
     expect_of_floor(c, 0.85);
     cases.push_back(std::move(c));
   };
-  add("sum of 64M f32", 64.0 * (1 << 20), all);
-  add("row sums 4096x4096 f32", 1.0 * side * side, [] { return along(1); });
-  add("column sums 4096x4096 f32", 1.0 * side * side, [] { return along(0); });
+  add("sum of 64M f32", many, all);
+  add("row sums 4096x4096 f32", side * side, [] { return along(1); });
+  add("column sums 4096x4096 f32", side * side, [] { return along(0); });
 }
 
 }  // namespace tutti::bench

@@ -28,7 +28,7 @@ constexpr std::size_t vector_bytes = 16;
 using vector_f32 = float __attribute__((vector_size(vector_bytes), may_alias));
 using vector_f64 = double __attribute__((vector_size(vector_bytes), may_alias));
 constexpr std::size_t lanes = vector_bytes / sizeof(float);
-constexpr std::size_t count = std::size_t{64} << 20;
+constexpr double least_seconds = 0.02;
 constexpr std::size_t page = std::size_t{2} << 20;
 
 void store_streaming(float* to, vector_f32 value) {
@@ -55,16 +55,16 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 constexpr int chains = 12;  // independent ones, enough to hide the latency of an addition
-constexpr int fma_rounds = 4'000'000;
+constexpr int fma_rounds = 8'000'000;
 
-// Operations per element of a vector and round: chains * 2.
+// 2 * chains operations per element of a vector and round.
 template <class V, class T>
-void fma_work(T* sink) {
+void fma_work(int rounds, T* sink) {
   V acc[chains];
   for (int i = 0; i < chains; ++i) acc[i] = V{} + static_cast<T>(0.1 * i);
   const V factor = V{} + static_cast<T>(0.999);
   const V term = V{} + static_cast<T>(1e-3);
-  for (int round = 0; round < fma_rounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
     for (int i = 0; i < chains; ++i) acc[i] = acc[i] * factor + term;
     asm volatile("");  // keeps the rounds apart
@@ -77,12 +77,16 @@ void fma_work(T* sink) {
 template <class V, class T>
 double fma_rate() {
   std::vector<T> sinks(cores() * 16);
+  const auto pass = [&](int rounds) {
+    parallel(cores(), 1, [&](unsigned thread, std::size_t, std::size_t) {
+      fma_work<V, T>(rounds, &sinks[thread * 16]);
+    });
+  };
+  pass(fma_rounds / 4);  // woken threads may share a core at first
   const auto start = std::chrono::steady_clock::now();
-  parallel(cores(), 1,
-           [&](unsigned thread, std::size_t, std::size_t) { fma_work<V, T>(&sinks[thread * 16]); });
-  const double seconds = seconds_since(start);
+  pass(fma_rounds);
   const double per_thread = 2.0 * chains * fma_rounds * (sizeof(V) / sizeof(T));
-  return per_thread * cores() / seconds * 1e-9;
+  return per_thread * cores() / seconds_since(start) * 1e-9;
 }
 
 struct free_memory {
@@ -90,8 +94,9 @@ struct free_memory {
 };
 using memory = std::unique_ptr<float, free_memory>;
 
-memory allocate(float value) {
-  memory p(static_cast<float*>(std::aligned_alloc(page, count * sizeof(float))));
+memory allocate(std::size_t count, float value) {
+  memory p(static_cast<float*>(
+      std::aligned_alloc(page, (count * sizeof(float) + page - 1) / page * page)));
   if (!p) throw std::bad_alloc();
   parallel(count, lanes, [&](unsigned, std::size_t begin, std::size_t end) {
     std::fill(p.get() + begin, p.get() + end, value);
@@ -99,10 +104,35 @@ memory allocate(float value) {
   return p;
 }
 
+void one_pass(floor_kind kind, std::size_t count, const float* a, const float* b, float* c) {
+  const vector_f32 scale = vector_f32{} + 3.0f;
+  std::vector<float> sinks(cores() * 16);
+  parallel(count, 4 * lanes, [&](unsigned thread, std::size_t begin, std::size_t end) {
+    if (kind == floor_kind::copy) {
+      for (std::size_t i = begin; i < end; i += lanes) at(c + i) = at(a + i);
+    } else if (kind == floor_kind::triad) {
+      for (std::size_t i = begin; i < end; i += lanes) at(c + i) = at(a + i) + scale * at(b + i);
+    } else if (kind == floor_kind::triad_nt) {
+      for (std::size_t i = begin; i < end; i += lanes) {
+        store_streaming(c + i, at(a + i) + scale * at(b + i));
+      }
+    } else {
+      vector_f32 sum[4] = {};
+      for (std::size_t i = begin; i < end; i += 4 * lanes) {
+#pragma GCC unroll 4
+        for (std::size_t k = 0; k < 4; ++k) sum[k] += at(a + i + k * lanes);
+      }
+      sinks[thread * 16] = (sum[0] + sum[1] + sum[2] + sum[3])[0];
+    }
+  });
+  asm volatile("" : : "r"(sinks.data()) : "memory");
+}
+
 }  // namespace
 
 struct floor_meter::arrays {
-  memory a = allocate(1), b = allocate(2), c = allocate(3);
+  std::size_t size;
+  memory a = allocate(size, 1), b = allocate(size, 2), c = allocate(size, 3);
 };
 
 floor_meter::floor_meter() = default;
@@ -132,36 +162,28 @@ std::string unit(floor_kind kind) {
   return kind == floor_kind::fma_f32 || kind == floor_kind::fma_f64 ? "GFLOP/s" : "GB/s";
 }
 
-double floor_meter::measure(floor_kind kind) {
+double floor_meter::measure(floor_kind kind, std::size_t elements) {
   if (kind == floor_kind::fma_f32) return fma_rate<vector_f32, float>();
   if (kind == floor_kind::fma_f64) return fma_rate<vector_f64, double>();
-  if (!arrays_) arrays_ = std::make_unique<arrays>();
+  const std::size_t count = elements / (4 * lanes) * (4 * lanes);
+  if (!arrays_ || arrays_->size < count) {
+    arrays_.reset();
+    arrays_ = std::make_unique<arrays>(count);
+  }
   const float* a = arrays_->a.get();
   const float* b = arrays_->b.get();
   float* c = arrays_->c.get();
-  const vector_f32 scale = vector_f32{} + 3.0f;
+  const double touched = kind == floor_kind::read ? 1 : kind == floor_kind::copy ? 2 : 3;
+  int passes = 0;
+  double seconds = 0;
+  one_pass(kind, count, a, b, c);  // brings the arrays into the caches as far as they fit
   const auto start = std::chrono::steady_clock::now();
-  std::vector<float> sinks(cores() * 16);
-  parallel(count, 4 * lanes, [&](unsigned thread, std::size_t begin, std::size_t end) {
-    if (kind == floor_kind::copy) {
-      for (std::size_t i = begin; i < end; i += lanes) at(c + i) = at(a + i);
-    } else if (kind == floor_kind::triad) {
-      for (std::size_t i = begin; i < end; i += lanes) at(c + i) = at(a + i) + scale * at(b + i);
-    } else if (kind == floor_kind::triad_nt) {
-      for (std::size_t i = begin; i < end; i += lanes) {
-        store_streaming(c + i, at(a + i) + scale * at(b + i));
-      }
-    } else {
-      vector_f32 sum[4] = {};
-      for (std::size_t i = begin; i < end; i += 4 * lanes) {
-#pragma GCC unroll 4
-        for (std::size_t k = 0; k < 4; ++k) sum[k] += at(a + i + k * lanes);
-      }
-      sinks[thread * 16] = (sum[0] + sum[1] + sum[2] + sum[3])[0];
-    }
-  });
-  const double arrays_touched = kind == floor_kind::read ? 1 : kind == floor_kind::copy ? 2 : 3;
-  return arrays_touched * count * sizeof(float) / seconds_since(start) * 1e-9;
+  while (seconds < least_seconds) {
+    one_pass(kind, count, a, b, c);
+    ++passes;
+    seconds = seconds_since(start);
+  }
+  return passes * touched * static_cast<double>(count) * sizeof(float) / seconds * 1e-9;
 }
 
 }  // namespace tutti::bench

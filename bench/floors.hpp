@@ -5,6 +5,7 @@
 // rate of fused multiply-adds.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,7 @@ std::string name(floor_kind kind);
 /// "GB/s" or "GFLOP/s".
 std::string unit(floor_kind kind);
 
-/// Holds 768 MiB that the bandwidth floors run over.
+/// Measures floors over arrays of its own, which it keeps.
 class floor_meter {
  public:
   floor_meter();
@@ -25,8 +26,9 @@ class floor_meter {
   floor_meter(const floor_meter&) = delete;
   floor_meter& operator=(const floor_meter&) = delete;
 
-  /// One timed pass, in the unit of `kind`.
-  double measure(floor_kind kind);
+  /// In the unit of `kind`, from passes that take 20 ms or more together. Bandwidths are those of
+  /// arrays of `elements` f32 each: caches make small ones faster.
+  double measure(floor_kind kind, std::size_t elements);
 
  private:
   struct arrays;

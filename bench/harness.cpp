@@ -21,9 +21,9 @@ namespace {
 using steady = std::chrono::steady_clock;
 
 constexpr double least_sample_seconds = 0.02;
-// Workers of OpenBLAS and OpenMP spin for up to 20 ms after their work is done; whoever comes next
-// has to have the cores for itself.
-constexpr std::chrono::milliseconds pause(40);
+// Workers of OpenBLAS 0.3 spin for 2^28 clocks after their work is done; whoever comes next has to
+// have the cores for itself.
+constexpr std::chrono::milliseconds pause(150);
 
 double seconds(const std::function<void()>& work, int repeats) {
   const auto start = steady::now();
@@ -110,6 +110,7 @@ void fill_in(row& result, const bench_case& spec, const contestant& ours, const 
 
 void run_case(const bench_case& spec, benchmark::State& state, row& result) {
   const workload work = spec.make();
+  if (spec.bound != floor_kind::none) meter().measure(spec.bound, spec.bound_elements);
   contestant ours(spec, work.ours, work.ours_value);
   contestant peer(spec, work.peer, work.peer_value);
   ours.prepare();
@@ -121,7 +122,7 @@ void run_case(const bench_case& spec, benchmark::State& state, row& result) {
     if (peer.present()) peer.sample();
     if (spec.bound != floor_kind::none) {
       std::this_thread::sleep_for(pause);
-      floors.push_back(meter().measure(spec.bound));
+      floors.push_back(meter().measure(spec.bound, spec.bound_elements));
     }
   }
   fill_in(result, spec, ours, peer, floors);

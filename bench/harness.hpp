@@ -47,6 +47,7 @@ struct bench_case {
   std::string unit;
   double amount = 1;  ///< floating-point operations, bytes or things in one call
   floor_kind bound = floor_kind::none;
+  std::size_t bound_elements = 0;  ///< of one array, f32, for bandwidths: those of the case
   std::string peer = "-";
   std::string goal{};
   std::function<bool(const row&)> met{};

@@ -23,6 +23,22 @@ void use_all_cores() {
 
 }  // namespace
 
+std::string openblas_core() {
+  return openblas_get_corename();
+}
+
+std::string better_openblas_core() {
+#if defined(__x86_64__)
+  if (openblas_core() != "Prescott") return "";
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return "SkylakeX";
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+  return "";
+}
+
 void matmul(int n, const float* a, const float* b, float* c) {
   use_all_cores();
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a, n, b, n, 0, c, n);

@@ -5,8 +5,15 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace tutti::bench::peer {
+
+/// The processor whose kernels OpenBLAS has picked: "SkylakeX".
+std::string openblas_core();
+/// Where OpenBLAS does not know this processor and has fallen back to its oldest kernels: the value
+/// of OPENBLAS_CORETYPE that fits the instructions of this processor; else "".
+std::string better_openblas_core();
 
 /// Row-major c = a b, all n x n. OpenBLAS.
 void matmul(int n, const float* a, const float* b, float* c);

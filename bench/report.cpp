@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "peers.hpp"
 #include "team.hpp"
 #include "tutti/device.hpp"
 
@@ -54,6 +55,7 @@ void print_heading() {
   fmt::print("{}, {}, {} cores, {:.0f} GiB\n", today(), processor(), cores(), memory_gib());
   fmt::print("device {}: {}, {}, schedule {}\n", on.name(), on.properties().description,
              on.properties().driver, on.properties().schedule);
+  fmt::print("OpenBLAS kernels for {}, {} threads\n", peer::openblas_core(), cores());
   fmt::print(
       "A ratio above 1 means that Tutti is better. Floor and peer are medians of the same "
       "run.\n\n");
@@ -89,6 +91,7 @@ void write_json(const std::string& path, const std::vector<row>& rows) {
   out["device"] = default_device().name();
   out["driver"] = default_device().properties().driver;
   out["schedule"] = default_device().properties().schedule;
+  out["openblas_core"] = peer::openblas_core();
   out["cases"] = nlohmann::ordered_json::array();
   for (const row& r : rows) {
     out["cases"].push_back({{"name", r.name},
