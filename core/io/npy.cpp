@@ -173,8 +173,9 @@ void save_npy(const std::filesystem::path& path, const array& a) {
   if (row == std::end(type_codes)) {
     fail("save_npy", path, fmt::format("the format has no dtype {}", name(a.dtype())));
   }
-  std::string extents;
-  for (const std::int64_t extent : a.shape()) extents += fmt::format("{},", extent);
+  const shape& s = a.shape();
+  const std::string extents =
+      s.rank() == 1 ? fmt::format("{},", s[0]) : fmt::format("{}", fmt::join(s, ", "));
   std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
                                    size_of(row->type) == 1 ? '|' : '<', row->code, extents);
   const std::size_t fixed = magic.size() + 4;
