@@ -18,7 +18,7 @@ const tutti_plugin_api api = {
     &tutti::opencl::stream_api,
     &tutti::opencl::transfer_api,
     &tutti::opencl::program_api,
-    nullptr,
+    &tutti::opencl::operator_api,
     &tutti::opencl::profile_api,
     nullptr,
     &tutti::opencl::native_api,

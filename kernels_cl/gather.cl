@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows picked by an index array, and their adjoint, for both schedules. Built for an element type T
+// (for take any type of the element's size), an index type INDEX and a group size GROUP; a group
+// of one is the CPU schedule. A unit of work is a block of columns of one picked row (take) or of
+// one range of target rows (scatter_add).
+
+#if IS_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+typedef struct {
+  long outer, picks, rows, columns;  // O, I, R, N
+  long block, blocks;                // columns of a unit, units that make up N
+  long ranges;                       // scatter_add: pieces that R is cut into
+  long target_offset, target_stride[3];
+  long source_offset, source_stride[3];
+  long index_offset;
+} tutti_gather;
+
+// CPU: an even share of neighbouring units. GPU: neighbouring items take neighbouring units.
+#if GROUP == 1
+#define EACH_UNIT(u, count)                                                   \
+  for (long u = (count) * (long)get_group_id(0) / (long)get_num_groups(0),     \
+            u##_end = (count) * ((long)get_group_id(0) + 1) / (long)get_num_groups(0); \
+       u < u##_end; ++u)
+#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH_UNIT(u, count) \
+  for (long u = get_global_id(0); u < (count); u += (long)get_global_size(0))
+#define VECTOR_LOOP
+#endif
+
+// target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_take(
+    global T* target, global const T* source, global const INDEX* index, const tutti_gather g) {
+  EACH_UNIT(u, g.outer * g.picks * g.blocks) {
+    const long row = u / g.blocks;
+    const long first = (u - row * g.blocks) * g.block;
+    const long width = min(g.block, g.columns - first);
+    const long o = row / g.picks;
+    const long i = row - o * g.picks;
+    const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
+    const long to_step = g.target_stride[2], from_step = g.source_stride[2];
+    global T* to = target + g.target_offset + o * g.target_stride[0] + i * g.target_stride[1] +
+                   first * to_step;
+    global const T* from = source + g.source_offset + o * g.source_stride[0] +
+                           r * g.source_stride[1] + first * from_step;
+    if (to_step == 1 && from_step == 1) {
+      VECTOR_LOOP
+      for (long n = 0; n < width; ++n) to[n] = from[n];
+    } else {
+      for (long n = 0; n < width; ++n) to[n * to_step] = from[n * from_step];
+    }
+  }
+}
+
+#if !TAKE_ONLY
+// target[o, index[i], n] += source[o, i, n], for each element in the order of i. No two units touch
+// the same element.
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_scatter_add(
+    global T* target, global const T* source, global const INDEX* index, const tutti_gather g) {
+  EACH_UNIT(u, g.outer * g.ranges * g.blocks) {
+    const long part = u / g.blocks;
+    const long first = (u - part * g.blocks) * g.block;
+    const long width = min(g.block, g.columns - first);
+    const long o = part / g.ranges;
+    const long range = part - o * g.ranges;
+    const long low = g.rows * range / g.ranges;
+    const long high = g.rows * (range + 1) / g.ranges;
+    const long to_step = g.target_stride[2], from_step = g.source_stride[2];
+    global T* to = target + g.target_offset + o * g.target_stride[0] + first * to_step;
+    global const T* from = source + g.source_offset + o * g.source_stride[0] + first * from_step;
+    for (long i = 0; i < g.picks; ++i) {
+      const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
+      if (r < low || r >= high) continue;
+      global T* t = to + r * g.target_stride[1];
+      global const T* s = from + i * g.source_stride[1];
+      if (to_step == 1 && from_step == 1) {
+        VECTOR_LOOP
+        for (long n = 0; n < width; ++n) t[n] = t[n] + s[n];
+      } else {
+        for (long n = 0; n < width; ++n) t[n * to_step] = t[n * to_step] + s[n * from_step];
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators of the plugin; operators.cpp checks the views and hands over to these.
+#pragma once
+
+#include "opencl/objects.hpp"
+
+namespace tutti::opencl {
+
+// Matrix products (blas.cpp, clblast.cpp). Views: out, a, b.
+bool matmul_supported(const device_info& info, int32_t dtype, const char** reason);
+uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
+void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+
+// Takes the product to CLBlast where it is present, right on this device and wanted; else false.
+bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+
+// Rows by index (gather.cpp). Views: out, x or updates, index.
+bool gather_supported(const device_info& info, const tutti_operator_launch& launch,
+                      const char** reason);
+void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+
+// An event for work that turned out to be empty, where one is wanted.
+void record_empty(tutti_stream& stream, tutti_event** event);
+
+}  // namespace tutti::opencl
