@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the samples find their data and put their results.
+#define BOOST_DLL_USE_STD_FS
 #include "common/data_files.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ std::vector<fs::path> places(const fs::path& folder) {
     out.emplace_back(named);
   }
   // bin/NAME in the build tree, lib/ARCHITECTURE/tutti/samples/NAME when installed.
-  fs::path above = boost::dll::program_location().parent_path().string();
+  fs::path above = boost::dll::program_location().parent_path();
   for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
     above = above.parent_path();
     out.push_back(above / "share" / "tutti" / "data");

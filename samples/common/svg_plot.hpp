@@ -15,7 +15,7 @@ struct plot_series {
 };
 
 struct plot_options {
-  std::string title, x_label, y_label;
+  std::string title{}, x_label{}, y_label{};
   bool log_y = false;  ///< values that are not positive are left out, as NaN and infinity are
   int width = 720, height = 440;
 };

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Initialisers, activations, layers and their composition, against plain loops in double.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "tutti/error.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/nn.hpp"
+#include "tutti/ops.hpp"
+#include "tutti_test/compare.hpp"
+#include "tutti_test/files.hpp"
+#include "tutti_test/random.hpp"
+
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+using tutti_test::all_close;
+using tutti_test::fails;
+using tutti_test::random_vector;
+namespace nn = tutti::nn;
+
+namespace {
+
+double mean_of(const std::vector<float>& values) {
+  double total = 0;
+  for (const float v : values) total += v;
+  return total / static_cast<double>(values.size());
+}
+
+double variance_of(const std::vector<float>& values) {
+  const double center = mean_of(values);
+  double total = 0;
+  for (const float v : values) total += (v - center) * (v - center);
+  return total / static_cast<double>(values.size());
+}
+
+/// x [n, in] times w [in, out] plus b.
+std::vector<double> affine(const std::vector<double>& x, const std::vector<double>& w,
+                           const std::vector<double>& b, std::size_t in) {
+  const std::size_t out = b.size(), rows = x.size() / in;
+  std::vector<double> y(rows * out);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t o = 0; o < out; ++o) {
+      y[r * out + o] = b[o];
+      for (std::size_t i = 0; i < in; ++i) y[r * out + o] += x[r * in + i] * w[i * out + o];
+    }
+  }
+  return y;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(layers)
+
+BOOST_AUTO_TEST_CASE(initialisers_follow_their_formulas) {
+  const auto he = nn::kaiming_normal({7}, {200, 300}).to_vector<float>();
+  BOOST_TEST(std::abs(mean_of(he)) < 0.002);
+  BOOST_TEST(variance_of(he) == 2.0 / 200, boost::test_tools::tolerance(0.05));
+  const auto glorot = nn::glorot_uniform({7}, {200, 300}).to_vector<float>();
+  const double limit = std::sqrt(6.0 / 500);
+  BOOST_TEST(*std::max_element(glorot.begin(), glorot.end()) <= limit);
+  BOOST_TEST(*std::max_element(glorot.begin(), glorot.end()) > 0.99 * limit);
+  BOOST_TEST(*std::min_element(glorot.begin(), glorot.end()) >= -limit);
+  BOOST_TEST(variance_of(glorot) == limit * limit / 3, boost::test_tools::tolerance(0.05));
+  BOOST_TEST(fails<tutti::shape_error>([] { nn::kaiming_normal({1}, {4}); }, "got [4]"));
+  BOOST_TEST(fails<tutti::shape_error>([] { nn::glorot_uniform({1}, {0, 4}); }, "got [0,4]"));
+}
+
+BOOST_AUTO_TEST_CASE(the_key_decides_the_weights) {
+  const auto weights = [](std::uint64_t key) {
+    const nn::sequential net = nn::perceptron({3, 4, 2}, {key}, tutti::relu);
+    return net.parameters()[0].to_vector<float>();
+  };
+  BOOST_CHECK(weights(1) == weights(1));
+  BOOST_CHECK(weights(1) != weights(2));
+}
+
+BOOST_AUTO_TEST_CASE(activations_match_the_host) {
+  const auto x = random_vector<float>(1003, -6, 6);
+  const array a = array::from(x);
+  const auto check = [&](const char* name, const nn::activation& f, double (*oracle)(double)) {
+    BOOST_TEST_CONTEXT(name) {
+      std::vector<float> expected;
+      for (const float v : x) expected.push_back(static_cast<float>(oracle(v)));
+      BOOST_TEST(
+          all_close(f(a).to_vector<float>(), expected, {.relative = 2e-5, .absolute = 1e-6}));
+    }
+  };
+  check("relu", tutti::relu, [](double v) { return v > 0 ? v : 0; });
+  check("sigmoid", tutti::sigmoid, [](double v) { return 1 / (1 + std::exp(-v)); });
+  check(
+      "leaky_relu", [](const array& v) { return nn::leaky_relu(v, 0.1); },
+      [](double v) { return v > 0 ? v : v * 0.1; });
+  check("gelu", nn::gelu, [](double v) { return v * 0.5 * std::erfc(-v / std::sqrt(2)); });
+  check("silu", nn::silu, [](double v) { return v / (1 + std::exp(-v)); });
+  check("softplus", nn::softplus, [](double v) { return std::log1p(std::exp(v)); });
+  const array huge = array::from<float>({-1000, 1000});
+  BOOST_TEST(all_close(nn::softplus(huge).to_vector<float>(), {0, 1000}));
+}
+
+BOOST_AUTO_TEST_CASE(linear_is_x_w_plus_b) {
+  const auto x = random_vector<double>(5 * 3, -1, 1, 1), w = random_vector<double>(3 * 4, -1, 1, 2),
+             b = random_vector<double>(4, -1, 1, 3);
+  const nn::layer layer = nn::linear(3, 4, {1}, {}, dtype::f64);
+  const std::vector<array> p{array::from(w, {3, 4}), array::from(b)};
+  const array y = layer.apply(p, array::from(x, {5, 3}));
+  BOOST_TEST((y.shape() == shape{5, 4}));
+  BOOST_TEST(all_close(y.to_vector<double>(), affine(x, w, b, 3), {.relative = 1e-12}));
+  const nn::layer bare = nn::linear(3, 4, {1}, {.bias = false}, dtype::f64);
+  BOOST_TEST(bare.names.size() == 1u);
+  const auto unbiased = bare.apply(std::span(p).first(1), array::from(x, {5, 3}));
+  BOOST_TEST(all_close(unbiased.to_vector<double>(), affine(x, w, {0, 0, 0, 0}, 3),
+                       {.relative = 1e-12, .absolute = 1e-15}));
+  const auto narrow = [&] { layer.apply(p, array::from(x, {3, 5})); };
+  BOOST_TEST(fails<tutti::shape_error>(narrow, "linear: input must end in 3, got [3,5]"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::linear(0, 4, {1}); }, "got 0 -> 4"));
+}
+
+BOOST_AUTO_TEST_CASE(a_perceptron_names_and_orders_its_parameters) {
+  const nn::sequential net = nn::perceptron({3, 5, 2}, {1}, tutti::tanh, {}, dtype::f64);
+  const std::vector<std::string> names{"0.weight", "0.bias", "2.weight", "2.bias"};
+  BOOST_TEST(net.names() == names, boost::test_tools::per_element());
+  BOOST_TEST(net.parameter_count() == 3 * 5 + 5 + 5 * 2 + 2);
+  const auto& p = net.parameters();
+  BOOST_TEST(all_close(p[1].to_vector<double>(), std::vector<double>(5)));
+
+  const auto x = random_vector<double>(4 * 3, -1, 1);
+  auto hidden = affine(x, p[0].to_vector<double>(), p[1].to_vector<double>(), 3);
+  for (double& v : hidden) v = std::tanh(v);
+  const auto expected = affine(hidden, p[2].to_vector<double>(), p[3].to_vector<double>(), 5);
+  BOOST_TEST(all_close(net.apply(p, array::from(x, {4, 3})).to_vector<double>(), expected,
+                       {.relative = 1e-11, .absolute = 1e-14}));
+
+  auto named = net.named(p);
+  const auto again = net.ordered(named);
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    BOOST_CHECK(again[i].to_vector<double>() == p[i].to_vector<double>());
+  }
+  named["other"] = p[0];
+  BOOST_TEST(fails<tutti::value_error>([&] { net.ordered(named); }, "5 arrays for 4 parameters"));
+  named.erase("other");
+  named["2.bias"] = p[1];
+  BOOST_TEST(fails<tutti::shape_error>([&] { net.ordered(named); }, "2.bias has shape [5]"));
+  named["2.bias"] = p[3].astype(dtype::f32);
+  BOOST_TEST(fails<tutti::dtype_error>([&] { net.ordered(named); }, "2.bias has dtype f32"));
+  named.erase("2.bias");
+  BOOST_TEST(fails<tutti::value_error>([&] { net.ordered(named); }, "2.bias is missing"));
+}
+
+BOOST_AUTO_TEST_CASE(a_perceptron_refuses_wrong_parameters) {
+  BOOST_TEST(fails<tutti::value_error>([] { nn::perceptron({3}, {1}, tutti::relu); }, "got 1"));
+  const nn::sequential net = nn::perceptron({3, 5, 2}, {1}, tutti::relu);
+  const array x = tutti::zeros({4, 3});
+  auto p = net.parameters();
+  std::swap(p[0], p[2]);
+  BOOST_TEST(fails<tutti::shape_error>([&] { net.apply(p, x); }, "0.weight has shape [5,2]"));
+  p.pop_back();
+  BOOST_TEST(fails<tutti::value_error>([&] { net.apply(p, x); }, "needs 4 parameters, got 3"));
+}
+
+// The gradient of each parameter element by central differences of the loss.
+BOOST_AUTO_TEST_CASE(gradients_of_a_perceptron_match_differences) {
+  for (const nn::activation& f : {nn::activation(tutti::tanh), nn::activation(nn::gelu),
+                                  nn::activation(nn::silu), nn::activation(nn::softplus)}) {
+    const nn::sequential net = nn::perceptron({3, 4, 3}, {5}, f, {}, dtype::f64);
+    const array x = array::from(random_vector<double>(5 * 3, -1, 1), {5, 3});
+    const array labels = array::from<std::int32_t>({0, 1, 2, 1, 0});
+    const auto loss = [&](const std::vector<array>& p) {
+      return nn::cross_entropy(net.apply(p, x), labels);
+    };
+    const auto [value, gradients] = tutti::value_and_grad(loss)(net.parameters());
+    BOOST_TEST(value.item() == loss(net.parameters()).item(), boost::test_tools::tolerance(1e-12));
+    for (std::size_t which = 0; which < gradients.size(); ++which) {
+      const array& p = net.parameters()[which];
+      const auto values = p.to_vector<double>();
+      std::vector<double> expected;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto moved = [&](double by) {
+          auto changed = values;
+          changed[i] += by;
+          auto all = net.parameters();
+          all[which] = array::from(changed, p.shape());
+          return loss(all).item();
+        };
+        expected.push_back((moved(1e-5) - moved(-1e-5)) / 2e-5);
+      }
+      BOOST_TEST(all_close(gradients[which].to_vector<double>(), expected,
+                           {.relative = 1e-6, .absolute = 1e-9}));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

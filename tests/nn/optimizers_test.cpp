@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SGD and Adam against the published update rules written out in double, and their cost: steps
+// after the second compile nothing.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "tutti/error.hpp"
+#include "tutti/nn.hpp"
+#include "tutti/ops.hpp"
+#include "tutti/stats.hpp"
+#include "tutti_test/compare.hpp"
+#include "tutti_test/files.hpp"
+#include "tutti_test/random.hpp"
+
+using tutti::array;
+using tutti::dtype;
+using tutti_test::all_close;
+using tutti_test::fails;
+using tutti_test::random_vector;
+namespace nn = tutti::nn;
+
+namespace {
+
+constexpr std::size_t size = 37;
+constexpr int steps = 6;
+
+std::vector<double> gradient_at(int step) {
+  return random_vector<double>(size, -1, 1, 100 + step);
+}
+
+/// Runs `optimizer` on one parameter and gives its final value.
+template <class Optimizer>
+std::vector<double> trained(Optimizer optimizer) {
+  std::vector<array> p{array::from(random_vector<double>(size, -1, 1))};
+  for (int step = 0; step < steps; ++step) {
+    p = optimizer.step(p, {array::from(gradient_at(step))});
+  }
+  return p[0].to_vector<double>();
+}
+
+std::vector<double> expected_sgd(const nn::sgd_options& o) {
+  auto p = random_vector<double>(size, -1, 1);
+  std::vector<double> v(size);
+  for (int step = 0; step < steps; ++step) {
+    const auto gradient = gradient_at(step);
+    for (std::size_t i = 0; i < size; ++i) {
+      const double g = gradient[i] + o.weight_decay * p[i];
+      v[i] = o.momentum * v[i] + g;
+      p[i] -= o.learning_rate * (o.nesterov ? g + o.momentum * v[i] : v[i]);
+    }
+  }
+  return p;
+}
+
+std::vector<double> expected_adam(const nn::adam_options& o) {
+  auto p = random_vector<double>(size, -1, 1);
+  std::vector<double> m(size), v(size);
+  for (int step = 0; step < steps; ++step) {
+    const auto g = gradient_at(step);
+    for (std::size_t i = 0; i < size; ++i) {
+      m[i] = o.beta1 * m[i] + (1 - o.beta1) * g[i];
+      v[i] = o.beta2 * v[i] + (1 - o.beta2) * g[i] * g[i];
+      const double m_hat = m[i] / (1 - std::pow(o.beta1, step + 1));
+      const double v_hat = v[i] / (1 - std::pow(o.beta2, step + 1));
+      const double decay = o.learning_rate * o.weight_decay * p[i];
+      p[i] -= o.learning_rate * m_hat / (std::sqrt(v_hat) + o.epsilon) + decay;
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(optimizers)
+
+BOOST_AUTO_TEST_CASE(sgd_follows_its_rule) {
+  for (const nn::sgd_options& o :
+       {nn::sgd_options{.learning_rate = 0.1}, nn::sgd_options{.momentum = 0.9},
+        nn::sgd_options{.momentum = 0.8, .nesterov = true}, nn::sgd_options{.weight_decay = 0.3},
+        nn::sgd_options{.momentum = 0.5, .nesterov = true, .weight_decay = 0.1}}) {
+    BOOST_TEST(
+        all_close(trained(nn::sgd(o)), expected_sgd(o), {.relative = 1e-12, .absolute = 1e-14}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(adam_follows_its_rule) {
+  for (const nn::adam_options& o :
+       {nn::adam_options{}, nn::adam_options{.learning_rate = 0.1, .beta1 = 0.5, .beta2 = 0.9},
+        nn::adam_options{.epsilon = 0.1},
+        nn::adam_options{.learning_rate = 0.1, .weight_decay = 0.5},
+        nn::adam_options{.beta1 = 0, .beta2 = 0}}) {
+    BOOST_TEST(
+        all_close(trained(nn::adam(o)), expected_adam(o), {.relative = 1e-11, .absolute = 1e-13}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parameters_keep_shape_and_dtype) {
+  for (const dtype type : {dtype::f16, dtype::f32, dtype::f64}) {
+    nn::adam optimizer({.weight_decay = 0.1});
+    std::vector<array> p{tutti::ones({2, 3}, type), tutti::ones({}, type)};
+    p = optimizer.step(p, p);
+    for (const array& a : optimizer.state()) BOOST_TEST((a.dtype() == type));
+    BOOST_TEST((p[0].dtype() == type));
+    BOOST_TEST((p[0].shape() == tutti::shape{2, 3}));
+    BOOST_TEST((p[1].shape() == tutti::shape{}));
+  }
+}
+
+// A schedule of learning rates, and the bias correction, are arguments of the same program.
+BOOST_AUTO_TEST_CASE(steps_compile_once) {
+  nn::adam adam({.weight_decay = 0.01});
+  nn::sgd sgd({.momentum = 0.9, .nesterov = true});
+  std::vector<array> p{tutti::ones({31, 17}), tutti::ones({23})}, q = p;
+  std::uint64_t compiles = 0, hits = 0;
+  for (int step = 0; step < 12; ++step) {
+    adam.options.learning_rate = sgd.options.learning_rate = 0.1 / (step + 1);
+    const std::vector<array> g{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
+                               array::from(random_vector<float>(23, -1, 1))};
+    p = adam.step(p, g);
+    q = sgd.step(q, g);
+    std::vector<array> all = p;
+    for (const std::vector<array>* more : {&std::as_const(q), &adam.state(), &sgd.state()}) {
+      all.insert(all.end(), more->begin(), more->end());
+    }
+    tutti::eval(all);
+    if (step == 1) {
+      compiles = tutti::stats().compiles;
+      hits = tutti::stats().disk_cache_hits;
+    }
+  }
+  for (const array& a : p) a.wait();
+  BOOST_TEST(tutti::stats().compiles == compiles);
+  BOOST_TEST(tutti::stats().disk_cache_hits == hits);
+}
+
+// Moments, parameter and nothing else: one launch for each parameter.
+BOOST_AUTO_TEST_CASE(one_launch_updates_one_parameter) {
+  nn::adam adam;
+  std::vector<array> p{tutti::ones({1000})};
+  const std::vector<array> g{array::from(random_vector<float>(1000, -1, 1))};
+  std::uint64_t before = 0;
+  for (int step = 0; step < 3; ++step) {
+    before = tutti::stats().launches;
+    p = adam.step(p, g);
+    std::vector<array> all = p;
+    all.insert(all.end(), adam.state().begin(), adam.state().end());
+    tutti::eval(all);
+  }
+  BOOST_TEST(tutti::stats().launches - before == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
+  BOOST_TEST(
+      fails<tutti::value_error>([] { nn::sgd({.learning_rate = -1}); }, "learning_rate = -1"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::sgd({.momentum = 1}); }, "momentum = 1"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::sgd({.nesterov = true}); }, "needs momentum"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.beta1 = 1}); }, "beta1 = 1"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.beta2 = -0.5}); }, "beta2 = -0.5"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::adam({.epsilon = NAN}); }, "epsilon = nan"));
+  nn::adam adam;
+  const array a = tutti::ones({3}), b = tutti::ones({4});
+  BOOST_TEST(
+      fails<tutti::value_error>([&] { adam.step({a}, {}); }, "1 parameters but 0 gradients"));
+  BOOST_TEST(
+      fails<tutti::shape_error>([&] { adam.step({a}, {b}); }, "shape [3], its gradient [4]"));
+  adam.step({a}, {a});
+  BOOST_TEST(fails<tutti::value_error>([&] { adam.step({a, a}, {a, a}); }, "1 at the first step"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { adam.step({b}, {b}); }, "[3] at the first step"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
