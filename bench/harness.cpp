@@ -117,9 +117,12 @@ void run_case(const bench_case& spec, benchmark::State& state, row& result) {
   peer.prepare();
   if (work.check) result.error = work.check();
   std::vector<double> floors;
+  bool peer_first = false;
   for ([[maybe_unused]] auto round : state) {
+    if (peer_first && peer.present()) peer.sample();
     state.SetIterationTime(ours.sample());
-    if (peer.present()) peer.sample();
+    if (!peer_first && peer.present()) peer.sample();
+    peer_first = !peer_first;
     if (spec.bound != floor_kind::none) {
       std::this_thread::sleep_for(pause);
       floors.push_back(meter().measure(spec.bound, spec.bound_elements));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A benchmark case and how it is measured: in each round Tutti, its peer and the machine's floor
-// run one after the other, so that drift of the machine meets all three; medians are reported.
+// run one after the other, in turn first, so that drift of the machine meets all three; medians are
+// reported.
 #pragma once
 
 #include <functional>

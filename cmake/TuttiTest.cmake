@@ -44,6 +44,7 @@ endfunction()
 # tutti_register_device_tests(NAME [TIMEOUT SECONDS] [LABELS label...] COMMAND program argument...)
 # adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
 # plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
+# @PLUGIN_FILE@ in an argument stands for the path of the plugin.
 function(tutti_register_device_tests name)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;COMMAND" ${ARGN})
   get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
@@ -61,7 +62,8 @@ function(tutti_register_device_tests name)
       if(variant STREQUAL "opencl_gpu_schedule")
         list(APPEND environment TUTTI_OPENCL_SCHEDULE=set:gpu)
       endif()
-      add_test(NAME ${name}.${variant} COMMAND ${arg_COMMAND})
+      string(REPLACE "@PLUGIN_FILE@" "$<TARGET_FILE:tutti_${plugin}>" command "${arg_COMMAND}")
+      add_test(NAME ${name}.${variant} COMMAND ${command})
       if(NOT plugin MATCHES "^(reference|opencl)$")
         list(APPEND environment TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
       endif()
