@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules of plugin.h: tables and properties, structs shorter and longer than the plugin's own,
+// status objects, and malformed programs that must be refused by a message, never by a crash.
+#include <algorithm>
+#include <cstring>
+
+#include "harness.hpp"
+#include "oracle.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+template <typename Table>
+void check_table(const Table* table, const char* name, size_t known_functions) {
+  require(table->struct_size >= sizeof(uint64_t) + known_functions * sizeof(void*),
+          std::string(name) + ": struct_size is " + std::to_string(table->struct_size));
+  for (size_t i = 0; i < known_functions; ++i) {
+    void* function = nullptr;
+    std::memcpy(&function,
+                reinterpret_cast<const char*>(table) + sizeof(uint64_t) + i * sizeof(void*),
+                sizeof(function));
+    require(function != nullptr,
+            std::string(name) + ": function " + std::to_string(i) + " is NULL");
+  }
+}
+
+void check_tables(session& s) {
+  const tutti_plugin_api* api = s.api;
+  const auto filled = [](const char* text) { return text != nullptr && *text != 0; };
+  require(filled(api->name) && filled(api->version) && filled(api->build_id),
+          "name, version or build_id is empty");
+  check_table(api->device, "device", 5);
+  check_table(api->memory, "memory", 2);
+  check_table(api->stream, "stream", 9);
+  check_table(api->transfer, "transfer", 3);
+  check_table(api->program, "program", 5);
+  check_table(api->op, "op", 3);
+  if (api->profile != nullptr) check_table(api->profile, "profile", 2);
+}
+
+void check_properties(session& s) {
+  const tutti_device_properties& p = s.properties;
+  require(p.type >= TUTTI_DEVICE_CPU && p.type <= TUTTI_DEVICE_ACCELERATOR, "unknown type");
+  for (const char* text : {p.name, p.vendor, p.driver, p.cache_key, p.schedule}) {
+    require(text != nullptr && *text != 0, "a string is empty");
+  }
+  require(p.compute_units > 0 && p.memory_bytes > 0 && p.max_allocation_bytes > 0,
+          "units or memory are 0");
+  require(p.alignment > 0 && (p.alignment & (p.alignment - 1)) == 0,
+          "alignment " + std::to_string(p.alignment) + " is no power of two");
+  for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_U8, TUTTI_I32, TUTTI_U32, TUTTI_I64, TUTTI_F32}) {
+    require(s.computes(dtype) && s.stores(dtype),
+            std::string(sdk::dtype_name(dtype)) + " is not computed and stored");
+  }
+  require(p.max_argument_bytes > 0 && p.max_work_group_size > 0, "a limit is 0");
+}
+
+// Room for less, and for more, than the plugin knows.
+void check_properties_size(session& s) {
+  struct {
+    tutti_device_properties known;
+    unsigned char beyond[64];
+  } room;
+  std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
+  const size_t cut = offsetof(tutti_device_properties, memory_bytes);
+  room.known.struct_size = cut;
+  check(s.api->device->properties(0, &room.known), "properties into a short struct");
+  const auto* raw = reinterpret_cast<const unsigned char*>(&room);
+  require(std::all_of(raw + cut, raw + sizeof room, [](unsigned char c) { return c == 0xAB; }),
+          "properties wrote beyond struct_size");
+  require(std::string(room.known.name) == s.properties.name, "a short struct has another name");
+  std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
+  room.known.struct_size = sizeof room;
+  check(s.api->device->properties(0, &room.known), "properties into a long struct");
+  require(room.known.struct_size <= sizeof room && room.known.alignment == s.properties.alignment,
+          "a long struct was filled in wrongly");
+}
+
+void check_status(session& s) {
+  uint32_t count = 0;
+  check(s.api->device->count(&count), "count");
+  tutti_device* device = nullptr;
+  tutti_status* status = s.api->device->open(count + 1000, &device);
+  require(status != nullptr, "a device that does not exist was opened");
+  require(status->struct_size >= sizeof(tutti_status), "status: struct_size is too small");
+  require(status->code == TUTTI_ERROR_INVALID_ARGUMENT,
+          "status: code is " + std::to_string(status->code));
+  require(status->message != nullptr && *status->message != 0, "status: no message");
+  require(status->release != nullptr, "status: no release");
+  const std::string message = status->message;
+  tutti_status* second = s.api->device->open(count + 1001, &device);
+  require(message == status->message, "a second failure changed the first one's message");
+  status->release(status);
+  require(bool(take(second)), "the second failure is gone");
+  tutti_device_properties properties{};
+  properties.struct_size = sizeof properties;
+  require(bool(take(s.api->device->properties(count, &properties))),
+          "properties of a device that does not exist");
+}
+
+// ---- programs
+
+program_spec sample() {
+  program_spec spec;
+  spec.label = "sample";
+  spec.input(TUTTI_F32);
+  spec.input(TUTTI_F32);
+  const uint32_t scale = spec.scalar(TUTTI_F32);
+  const uint32_t sum = spec.op(TUTTI_OP_add, TUTTI_F32, {0, 1});
+  spec.output(spec.op(TUTTI_OP_multiply, TUTTI_F32, {sum, scale}), TUTTI_F32);
+  return spec;
+}
+
+struct mutation {
+  const char* name;
+  void (*apply)(program_spec& spec, tutti_program_desc& desc);
+};
+
+// clang-format off
+const mutation mutations[] = {
+    {"ir_version", [](program_spec&, tutti_program_desc& d) { d.ir_version = 999; }},
+    {"kept_rank", [](program_spec&, tutti_program_desc& d) { d.kept_rank = 9; }},
+    {"kept_rank that wraps", [](program_spec&, tutti_program_desc& d) { d.kept_rank = ~0u; d.reduced_rank = 2; }},
+    {"reduced_rank without a reduction", [](program_spec&, tutti_program_desc& d) { d.reduced_rank = 1; }},
+    {"reduction", [](program_spec&, tutti_program_desc& d) { d.reduction = 99; d.reduced_rank = 1; d.accumulator = TUTTI_F32; }},
+    {"accumulator", [](program_spec&, tutti_program_desc& d) { d.reduction = TUTTI_REDUCE_SUM; d.reduced_rank = 1; d.accumulator = TUTTI_I32; }},
+    {"opcode", [](program_spec& s, tutti_program_desc&) { s.instructions[0].opcode = 60000; }},
+    {"opcode 0", [](program_spec& s, tutti_program_desc&) { s.instructions[0].opcode = 0; }},
+    {"operand beyond all values", [](program_spec& s, tutti_program_desc&) { s.instructions[1].operand[1] = 1u << 30; }},
+    {"operand not computed yet", [](program_spec& s, tutti_program_desc&) { s.instructions[0].operand[0] = 4; }},
+    {"operand_count", [](program_spec& s, tutti_program_desc&) { s.instructions[0].operand_count = 1; }},
+    {"operand_count beyond 3", [](program_spec& s, tutti_program_desc&) { s.instructions[0].operand_count = 200; }},
+    {"instruction dtype", [](program_spec& s, tutti_program_desc&) { s.instructions[0].dtype = 77; }},
+    {"result dtype", [](program_spec& s, tutti_program_desc&) { s.instructions[0].dtype = TUTTI_I32; }},
+    {"f16 instruction", [](program_spec& s, tutti_program_desc&) { s.instructions[0].dtype = TUTTI_F16; }},
+    {"operand dtypes that differ", [](program_spec& s, tutti_program_desc&) { s.inputs[1].dtype = TUTTI_I32; }},
+    {"input dtype", [](program_spec& s, tutti_program_desc&) { s.inputs[0].dtype = 200; }},
+    {"access", [](program_spec& s, tutti_program_desc&) { s.inputs[0].access = 9; }},
+    {"scalar dtype", [](program_spec& s, tutti_program_desc&) { s.scalars[0] = 99; }},
+    {"output value", [](program_spec& s, tutti_program_desc&) { s.outputs[0].value = 5; }},
+    {"output dtype", [](program_spec& s, tutti_program_desc&) { s.outputs[0].dtype = TUTTI_I64; }},
+    {"no output", [](program_spec&, tutti_program_desc& d) { d.output_count = 0; }},
+    {"inputs NULL", [](program_spec&, tutti_program_desc& d) { d.inputs = nullptr; }},
+    {"instructions NULL", [](program_spec&, tutti_program_desc& d) { d.instructions = nullptr; }},
+    {"input_count", [](program_spec&, tutti_program_desc& d) { d.input_count = ~0u; }},
+    {"instruction_count", [](program_spec&, tutti_program_desc& d) { d.instruction_count = ~0u; }},
+    {"struct_size", [](program_spec&, tutti_program_desc& d) { d.struct_size = 0; }},
+    {"not a float", [](program_spec& s, tutti_program_desc&) {
+       s.instructions[1] = {TUTTI_OP_exp, TUTTI_I32, 1, {3, 0, 0}}; s.outputs[0].dtype = TUTTI_I32; }},
+};
+// clang-format on
+
+void check_malformed(session& s) {
+  for (const mutation& m : mutations) {
+    program_spec spec = sample();
+    tutti_program_desc desc = spec.desc();
+    m.apply(spec, desc);
+    tutti_program* program = nullptr;
+    const outcome result = take(s.api->program->create(s.device.get(), &desc, &program));
+    const handle<tutti_program> held(program, s.api->program->release);
+    require(bool(result), std::string("accepted: wrong ") + m.name);
+    require(result.code == TUTTI_ERROR_INVALID_ARGUMENT,
+            std::string("wrong ") + m.name + " gives code " + std::to_string(result.code) + ": " +
+                result.message);
+    require(!result.message.empty(), std::string("no message for wrong ") + m.name);
+  }
+  tutti_program* program = nullptr;
+  require(bool(take(s.api->program->create(s.device.get(), nullptr, &program))),
+          "accepted: no description");
+}
+
+struct launch_fixture {
+  explicit launch_fixture(session& s) : spec(sample()), program(s.program(spec.desc())) {
+    for (auto& buffer : buffers) buffer = s.allocate(1024);
+    const std::vector<float> ones(256, 1.0f);
+    for (int i = 0; i < 3; ++i) {
+      check(s.api->transfer->write(s.main_stream.get(), buffers[i].get(), 0, ones.data(), 1024, 1,
+                                   nullptr),
+            "write");
+      operands[i].buffer = buffers[i].get();
+      operands[i].stride[0] = 1;
+    }
+    factor.f32 = 21.0f;
+    desc.struct_size = sizeof desc;
+    desc.extent[0] = 256;
+    desc.inputs = operands;
+    desc.outputs = operands + 2;
+    desc.scalars = &factor;
+  }
+
+  outcome launch(session& s, const tutti_program_launch* l) {
+    const outcome refused =
+        take(s.api->program->launch(s.main_stream.get(), program.get(), l, nullptr));
+    const outcome later = take(s.api->stream->synchronize(s.main_stream.get()));
+    return refused ? refused : later;
+  }
+
+  void expect_result(session& s, const char* what) {
+    std::vector<float> got(256);
+    check(s.api->transfer->read(s.main_stream.get(), buffers[2].get(), 0, got.data(), 1024, 1,
+                                nullptr),
+          "read");
+    require(std::count(got.begin(), got.end(), 42.0f) == 256, std::string(what) + ": wrong result");
+  }
+
+  program_spec spec;
+  handle<tutti_program> program;
+  handle<tutti_buffer> buffers[3];
+  tutti_operand operands[3] = {};
+  tutti_scalar factor{};
+  tutti_program_launch desc{};
+};
+
+void check_bad_launch(session& s) {
+  launch_fixture f(s);
+  require(bool(f.launch(s, nullptr)), "accepted: no launch");
+  tutti_program_launch l = f.desc;
+  l.struct_size = 0;
+  require(bool(f.launch(s, &l)), "accepted: struct_size 0");
+  l = f.desc;
+  l.inputs = nullptr;
+  require(bool(f.launch(s, &l)), "accepted: no inputs");
+  l = f.desc;
+  l.outputs = nullptr;
+  require(bool(f.launch(s, &l)), "accepted: no outputs");
+  l = f.desc;
+  f.operands[1].buffer = nullptr;
+  require(bool(f.launch(s, &l)), "accepted: a NULL buffer");
+  f.operands[1].buffer = f.buffers[1].get();
+  check(s.api->program->launch(s.main_stream.get(), f.program.get(), &f.desc, nullptr), "launch");
+  f.expect_result(s, "after refused launches");
+}
+
+// A launch beyond its buffers; only for plugins that check (a kernel would run wild elsewhere).
+void check_beyond(session& s) {
+  if (s.api->native == nullptr || s.api->native->kind != TUTTI_NATIVE_HOST) {
+    throw skipped("only for backends on host memory");
+  }
+  launch_fixture f(s);
+  f.desc.extent[0] = 257;
+  require(bool(f.launch(s, &f.desc)), "a launch beyond its buffers succeeded");
+  f.desc.extent[0] = 256;
+  f.operands[0].stride[0] = 1;
+  f.operands[0].offset = 4;
+  require(bool(f.launch(s, &f.desc)), "an offset beyond a buffer was accepted");
+  f.operands[0].offset = 0;
+  const outcome good = f.launch(s, &f.desc);
+  require(!good, "a good launch after bad ones: " + good.message);
+  f.expect_result(s, "after bad launches");
+}
+
+// Fields that a shorter struct does not have are not looked at; bytes that a longer one has beyond
+// ours are ignored.
+void check_struct_sizes(session& s) {
+  launch_fixture f(s);
+  struct {
+    tutti_program_desc known;
+    unsigned char beyond[64];
+  } longer;
+  std::memset(static_cast<void*>(&longer), 0xCD, sizeof longer);
+  longer.known = f.spec.desc();
+  longer.known.struct_size = sizeof longer;
+  f.program = s.program(longer.known);
+  struct {
+    tutti_program_launch known;
+    unsigned char beyond[64];
+  } long_launch;
+  std::memset(static_cast<void*>(&long_launch), 0xCD, sizeof long_launch);
+  long_launch.known = f.desc;
+  long_launch.known.struct_size = sizeof long_launch;
+  const outcome with_long = f.launch(s, &long_launch.known);
+  require(!with_long, "structs longer than known: " + with_long.message);
+  f.expect_result(s, "longer structs");
+
+  tutti_program_desc shorter = f.spec.desc();
+  shorter.struct_size = offsetof(tutti_program_desc, label);
+  shorter.label = reinterpret_cast<const char*>(uintptr_t{16});  // must not be followed
+  f.program = s.program(shorter);
+  uint64_t bytes = 0;
+  check(s.api->program->workspace(f.program.get(), &f.desc, &bytes), "workspace");
+  if (bytes == 0) {
+    f.desc.struct_size = offsetof(tutti_program_launch, workspace);
+    f.desc.workspace = reinterpret_cast<tutti_buffer*>(uintptr_t{16});
+    f.desc.workspace_bytes = ~uint64_t{0};
+  }
+  f.factor.f32 = 21.0f;
+  const outcome with_short = f.launch(s, &f.desc);
+  require(!with_short, "structs shorter than known: " + with_short.message);
+  f.expect_result(s, "shorter structs");
+}
+
+void check_unknown_operator(session& s) {
+  tutti_operator_launch l{};
+  l.struct_size = sizeof l;
+  l.kind = 12345;
+  int32_t support = TUTTI_SUPPORT_YES;
+  const char* reason = nullptr;
+  check(s.api->op->supports(s.device.get(), &l, &support, &reason), "supports");
+  require(support == TUTTI_SUPPORT_NO, "an operator that does not exist is supported");
+  check(s.api->op->supports(s.device.get(), &l, &support, nullptr), "supports without a reason");
+  require(bool(take(s.api->op->launch(s.main_stream.get(), &l, nullptr))),
+          "an operator that does not exist was launched");
+}
+
+// The source is a text or absent, and two programs of one device live side by side.
+void check_source(session& s) {
+  const program_spec spec = sample();
+  const handle<tutti_program> first = s.program(spec.desc()), second = s.program(spec.desc());
+  const char* text = s.api->program->source(first.get());
+  require(text == nullptr || *text != 0, "source is an empty text");
+}
+
+}  // namespace
+
+void add_abi_groups(groups& all, const session&) {
+  all.push_back({"abi/tables", check_tables});
+  all.push_back({"abi/properties", check_properties});
+  all.push_back({"abi/properties_size", check_properties_size});
+  all.push_back({"abi/status", check_status});
+  all.push_back({"abi/malformed_programs", check_malformed});
+  all.push_back({"abi/malformed_launches", check_bad_launch});
+  all.push_back({"abi/launch_beyond_buffers", check_beyond});
+  all.push_back({"abi/struct_sizes", check_struct_sizes});
+  all.push_back({"abi/unknown_operator", check_unknown_operator});
+  all.push_back({"abi/source", check_source});
+}
+
+}  // namespace tutti::conformance

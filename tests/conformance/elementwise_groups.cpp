@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every instruction of the table on every dtype that the device computes, over odd sizes and
+// awkward values; casts between every pair of dtypes; iota and Philox.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "harness.hpp"
+#include "oracle.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+constexpr uint64_t sizes[] = {1, 7, 15, 16, 17, 63, 64, 65, 255, 1000, 4097, 100003};
+
+// Results whose zero may have either sign: the table and IEEE 754 leave it open.
+bool zero_sign_is_free(uint16_t opcode) {
+  return opcode == TUTTI_OP_sign || opcode == TUTTI_OP_minimum || opcode == TUTTI_OP_maximum ||
+         opcode == TUTTI_OP_remainder || opcode == TUTTI_OP_floor_divide;
+}
+
+// floor(a / b) is ill-conditioned where the quotient is nearly whole: a quotient that is off by the
+// division's 3 ulp may land on either side.
+bool near_whole_quotient(uint8_t dtype, uint64_t a, uint64_t b) {
+  const long double quotient = real_of(dtype, a) / real_of(dtype, b);
+  const bool single = dtype == TUTTI_F32;  // the quotient may underflow, too
+  const long double slack = std::fabs(quotient) * (single ? 4 * 0x1p-23L : 4 * 0x1p-52L) +
+                            (single ? 0x1p-126L : 0x1p-1022L);
+  return std::floor(quotient - slack) != std::floor(quotient + slack);
+}
+
+bool acceptable(const sdk::op_info& op, uint8_t dtype, uint8_t result, const uint64_t* operands,
+                uint64_t got, uint64_t want) {
+  if (got == want) return true;
+  if (!sdk::is_floating(result)) return false;
+  const long double x = real_of(result, got), y = real_of(result, want);
+  if (x == 0 && y == 0) return zero_sign_is_free(op.opcode);
+  if (ulp_distance(result, got, want) <= static_cast<uint64_t>(op.ulp)) return true;
+  if (op.opcode == TUTTI_OP_floor_divide && near_whole_quotient(dtype, operands[0], operands[1])) {
+    return std::fabs(x - y) <= std::max<long double>(1, std::fabs(y) * 0x1p-20L);
+  }
+  if (op.opcode == TUTTI_OP_remainder && near_whole_quotient(dtype, operands[0], operands[1])) {
+    return std::fabs(x) <= std::fabs(real_of(dtype, operands[1]));
+  }
+  return false;
+}
+
+using columns = std::vector<std::vector<uint64_t>>;  // per operand, its values
+
+// Runs op on all rows of `values` at once and compares each result and the guards around them.
+void run_rows(session& s, const sdk::op_info& op, uint8_t dtype, const columns& values) {
+  const uint8_t result =
+      op.result == sdk::op_result::BOOL ? static_cast<uint8_t>(TUTTI_BOOL) : dtype;
+  const extents extent = {values[0].size()};
+  program_spec spec;
+  spec.label = op.name;
+  std::vector<operand> inputs;
+  for (uint8_t k = 0; k < op.arity; ++k) {
+    const bool condition = op.opcode == TUTTI_OP_where && k == 0;
+    const uint8_t operand_dtype = condition ? static_cast<uint8_t>(TUTTI_BOOL) : dtype;
+    spec.input(operand_dtype);
+    inputs.push_back(packed(operand_dtype, extent));
+    for (uint64_t i = 0; i < extent[0]; ++i) {
+      inputs[k].data.set(inputs[k].offset + i, values[k][i]);
+    }
+  }
+  uint32_t value = 0;
+  if (op.arity == 1) value = spec.op(op.opcode, result, {0});
+  if (op.arity == 2) value = spec.op(op.opcode, result, {0, 1});
+  if (op.arity == 3) value = spec.op(op.opcode, result, {0, 1, 2});
+  spec.output(value, result);
+  std::vector<operand> outputs = {packed(result, extent)};
+  const image before = outputs[0].data;
+  launch(s, spec, extent, inputs, {}, outputs);
+
+  for (uint64_t i = 0; i < before.size(); ++i) {
+    const uint64_t got = outputs[0].data.get(i);
+    const uint64_t first = outputs[0].offset;
+    if (i < first || i >= first + extent[0]) {
+      require(got == before.get(i), "wrote outside its output, at element " + std::to_string(i));
+      continue;
+    }
+    uint64_t row[3] = {};
+    for (uint8_t k = 0; k < op.arity; ++k) row[k] = values[k][i - first];
+    const uint64_t want = evaluate(op.opcode, dtype, row[0], row[1], row[2]);
+    if (acceptable(op, dtype, result, row, got, want)) continue;
+    std::string text = "of " + std::to_string(extent[0]) + ", element " +
+                       std::to_string(i - first) + ": " + op.name + "(";
+    for (uint8_t k = 0; k < op.arity; ++k) {
+      const bool condition = op.opcode == TUTTI_OP_where && k == 0;
+      if (k > 0) text += ", ";
+      text += value_text(condition ? static_cast<uint8_t>(TUTTI_BOOL) : dtype, row[k]);
+    }
+    text += ") is " + value_text(result, got) + ", expected " + value_text(result, want);
+    if (sdk::is_floating(result)) {
+      text += ", off by " + std::to_string(ulp_distance(result, got, want)) + " ulp, allowed " +
+              std::to_string(static_cast<int>(op.ulp));
+    }
+    throw failure(text);
+  }
+}
+
+uint64_t draw(const sdk::op_info& op, uint8_t dtype, uint8_t k, generator& random) {
+  if (op.opcode == TUTTI_OP_where && k == 0) return random() & 1u;
+  return random_value(dtype, op.low, op.high, random);
+}
+
+void check_range(session& s, const sdk::op_info& op, uint8_t dtype) {
+  generator random(s.seed + op.opcode * 16u + dtype);
+  for (const uint64_t size : sizes) {
+    columns values(op.arity, std::vector<uint64_t>(size));
+    for (uint8_t k = 0; k < op.arity; ++k) {
+      for (uint64_t& v : values[k]) v = draw(op, dtype, k, random);
+    }
+    run_rows(s, op, dtype, values);
+  }
+}
+
+// All pairs of awkward values, one kind of value a launch, so that a failure says what it needs.
+void check_specials(session& s, const sdk::op_info& op, uint8_t dtype) {
+  const std::vector<uint64_t>& special = special_values(dtype);
+  columns values(op.arity);
+  for (const uint64_t a : special) {
+    for (const uint64_t b : special) {
+      if (op.arity == 3) {
+        values[0].push_back((values[0].size() % 3) == 0 ? 1 : 0);
+        values[1].push_back(a);
+        values[2].push_back(b);
+        continue;
+      }
+      values[0].push_back(a);
+      if (op.arity == 2) values[1].push_back(b);
+      if (op.arity == 1) break;
+    }
+  }
+  run_rows(s, op, dtype, values);
+}
+
+void check_bits(session& s, const sdk::op_info& op, uint8_t dtype) {
+  generator random(s.seed + 77u + op.opcode * 16u + dtype);
+  columns values(op.arity, std::vector<uint64_t>(3001));
+  for (uint8_t k = 0; k < op.arity; ++k) {
+    const bool condition = op.opcode == TUTTI_OP_where && k == 0;
+    for (uint64_t& v : values[k]) {
+      v = condition ? random() & 1u : random_bits(dtype, random);
+    }
+  }
+  run_rows(s, op, dtype, values);
+}
+
+bool defined(const sdk::op_info& op, uint8_t dtype) {
+  if (op.opcode == TUTTI_OP_where) return true;
+  const bool shift = op.opcode == TUTTI_OP_left_shift || op.opcode == TUTTI_OP_right_shift;
+  return sdk::accepts(op.kind, dtype) && !(shift && dtype == TUTTI_BOOL);
+}
+
+// ---- casts
+
+void check_cast(session& s, uint8_t from, uint8_t to) {
+  const uint8_t from_register = sdk::register_dtype(from), to_register = sdk::register_dtype(to);
+  generator random(s.seed + from * 32u + to);
+  std::vector<uint64_t> values = special_values(from_register);
+  for (int i = 0; i < 1000; ++i) values.push_back(random_bits(from, random));
+  for (int i = 0; i < 1000; ++i) values.push_back(random_value(from_register, -300, 300, random));
+  const extents extent = {values.size()};
+  std::vector<operand> inputs = {packed(from, extent)};
+  for (uint64_t i = 0; i < values.size(); ++i) inputs[0].data.set(inputs[0].offset + i, values[i]);
+
+  program_spec spec;
+  spec.label = "cast";
+  spec.input(from);
+  spec.output(from_register == to_register ? 0 : spec.op(TUTTI_OP_cast, to_register, {0}), to);
+  std::vector<operand> outputs = {packed(to, extent)};
+  launch(s, spec, extent, inputs, {}, outputs);
+  image expected(to, 1);
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    const uint64_t value = inputs[0].data.get(inputs[0].offset + i);
+    expected.set(0, convert(from_register, to_register, value));
+    const uint64_t got = outputs[0].data.get(outputs[0].offset + i), want = expected.get(0);
+    if (got == want) continue;
+    if (sdk::is_floating(to_register) && std::isnan(real_of(to_register, got)) &&
+        std::isnan(real_of(to_register, want))) {
+      continue;
+    }
+    throw failure(value_text(from_register, value) + " became " + value_text(to_register, got) +
+                  ", expected " + value_text(to_register, want));
+  }
+}
+
+// ---- iota and Philox
+
+void check_iota(session& s) {
+  for (const extents& extent : {extents{1}, extents{100003}, extents{3, 5, 7}, extents{257, 129}}) {
+    program_spec spec;
+    spec.kept_rank = static_cast<uint32_t>(extent.size());
+    spec.output(spec.op(TUTTI_OP_iota, TUTTI_I64, {}), TUTTI_I64);
+    std::vector<operand> outputs = {packed(TUTTI_I64, extent)};
+    launch(s, spec, extent, {}, {}, outputs);
+    for (uint64_t i = 0; i < points_of(extent); ++i) {
+      const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
+      require(got == i, "point " + std::to_string(i) + " is " + std::to_string(got));
+    }
+  }
+}
+
+// Random123's published vectors: the judge must reproduce them before it judges.
+void check_published_vectors() {
+  struct vector {
+    uint32_t counter[4], key[2], result[4];
+  };
+  constexpr uint32_t ones = 0xffffffffu;
+  const vector known[] = {
+      {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+      {{ones, ones, ones, ones}, {ones, ones}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xa4093822, 0x299f31d0},
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
+  for (const vector& v : known) {
+    uint32_t result[4];
+    philox_block(v.counter, v.key, result);
+    require(std::equal(result, result + 4, v.result),
+            "the judge does not reproduce a published Philox4x32-10 vector");
+  }
+}
+
+void check_philox(session& s) {
+  check_published_vectors();
+  const extents extent = {2053};
+  for (const uint64_t key : {uint64_t{0}, ~uint64_t{0}, uint64_t{0x299f31d0a4093822}}) {
+    for (const uint64_t first : {uint64_t{0}, uint64_t{0x3fffffff0}, uint64_t{1} << 61}) {
+      program_spec spec;
+      const uint32_t key_value = spec.scalar(TUTTI_U64), base = spec.scalar(TUTTI_I64);
+      const uint32_t index = spec.op(TUTTI_OP_iota, TUTTI_I64, {});
+      const uint32_t element = spec.op(TUTTI_OP_add, TUTTI_I64, {index, base});
+      spec.output(spec.op(TUTTI_OP_philox, TUTTI_U32, {element, key_value}), TUTTI_U32);
+      tutti_scalar scalars[2];
+      scalars[0].u64 = key;
+      scalars[1].u64 = first;
+      std::vector<operand> outputs = {packed(TUTTI_U32, extent)};
+      launch(s, spec, extent, {}, {scalars[0], scalars[1]}, outputs);
+      for (uint64_t i = 0; i < extent[0]; ++i) {
+        const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
+        const uint32_t want = philox(first + i, key);
+        require(got == want, "element " + std::to_string(first + i) + " under key " +
+                                 std::to_string(key) + " is " + std::to_string(got) +
+                                 ", expected " + std::to_string(want));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_elementwise_groups(groups& all, const session& s) {
+  for (const sdk::op_info& op : sdk::op_rows()) {
+    if (op.kind == sdk::op_kind::IR && op.opcode != TUTTI_OP_where) continue;
+    for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
+      if (!sdk::is_register(dtype) || !s.computes(dtype) || !defined(op, dtype)) continue;
+      const std::string name = std::string("op/") + op.name + "/" + sdk::dtype_name(dtype);
+      all.push_back({name + "/range", [&op, dtype](session& t) { check_range(t, op, dtype); }});
+      all.push_back(
+          {name + "/special", [&op, dtype](session& t) { check_specials(t, op, dtype); }});
+      all.push_back({name + "/bits", [&op, dtype](session& t) { check_bits(t, op, dtype); }});
+    }
+  }
+  for (uint8_t from = TUTTI_BOOL; from <= TUTTI_F64; ++from) {
+    for (uint8_t to = TUTTI_BOOL; to <= TUTTI_F64; ++to) {
+      const bool computed =
+          s.computes(sdk::register_dtype(from)) && s.computes(sdk::register_dtype(to));
+      if (!s.stores(from) || !s.stores(to) || !computed) continue;
+      all.push_back({std::string("cast/") + sdk::dtype_name(from) + "/" + sdk::dtype_name(to),
+                     [from, to](session& t) { check_cast(t, from, to); }});
+    }
+  }
+  all.push_back({"iota", check_iota});
+  all.push_back({"philox", check_philox});
+}
+
+}  // namespace tutti::conformance

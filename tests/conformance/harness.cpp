@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loading a plugin, host images, and launches of programs and operators.
+#include "harness.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "oracle.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+void log_line(void*, int32_t level, const char* message) {
+  if (level <= TUTTI_LOG_WARN) std::fprintf(stderr, "plugin: %s\n", message);
+}
+
+// No cache and no statistics: a plugin must work without them.
+const tutti_host host = {sizeof(tutti_host), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, nullptr,
+                         log_line,           nullptr,         nullptr,         nullptr};
+
+const tutti_plugin_api* load(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded until exit
+  if (library == nullptr) throw failure(dlerror());
+  void* symbol = dlsym(library, "tutti_plugin_entry");
+  require(symbol != nullptr, path + " does not export tutti_plugin_entry");
+  tutti_plugin_entry_fn entry = nullptr;
+  std::memcpy(&entry, &symbol, sizeof(symbol));
+  const tutti_plugin_api* api = entry(&host);
+  require(api != nullptr, "tutti_plugin_entry returned NULL");
+  require(api->abi_major == TUTTI_ABI_MAJOR,
+          "the plugin has ABI " + std::to_string(api->abi_major) + "." +
+              std::to_string(api->abi_minor) + ", this program " + std::to_string(TUTTI_ABI_MAJOR) +
+              "." + std::to_string(TUTTI_ABI_MINOR));
+  require(api->device && api->memory && api->stream && api->transfer && api->program && api->op,
+          "a group that is not optional is NULL");
+  return api;
+}
+
+tutti_operand to_abi(const operand& o, tutti_buffer* buffer) {
+  tutti_operand result{};
+  result.buffer = buffer;
+  result.offset = o.offset * sdk::dtype_size(o.data.dtype);
+  std::copy(o.stride.begin(), o.stride.end(), result.stride);
+  return result;
+}
+
+handle<tutti_buffer> upload(session& s, const image& data) {
+  handle<tutti_buffer> buffer = s.allocate(data.bytes.size());
+  check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, data.bytes.data(),
+                               data.bytes.size(), 1, nullptr),
+        "write");
+  return buffer;
+}
+
+void download(session& s, tutti_buffer* buffer, image& data) {
+  check(s.api->transfer->read(s.main_stream.get(), buffer, 0, data.bytes.data(), data.bytes.size(),
+                              1, nullptr),
+        "read");
+}
+
+}  // namespace
+
+void require(bool good, const std::string& what) {
+  if (!good) throw failure(what);
+}
+
+outcome take(tutti_status* status) {
+  if (status == nullptr) return {TUTTI_OK, ""};
+  outcome result{status->code, status->message != nullptr ? status->message : ""};
+  if (status->release != nullptr) status->release(status);
+  return result;
+}
+
+void check(tutti_status* status, const char* what) {
+  const outcome result = take(status);
+  if (result) {
+    throw failure(std::string(what) + " failed with code " + std::to_string(result.code) + ": " +
+                  result.message);
+  }
+}
+
+session::session(const std::string& path, uint32_t device_index, uint64_t seed_value)
+    : api(load(path)), properties{}, seed(seed_value) {
+  uint32_t count = 0;
+  check(api->device->count(&count), "count");
+  require(device_index < count, "device " + std::to_string(device_index) + " of " +
+                                    std::to_string(count) + " does not exist");
+  properties.struct_size = sizeof(properties);
+  check(api->device->properties(device_index, &properties), "properties");
+  tutti_device* opened = nullptr;
+  check(api->device->open(device_index, &opened), "open");
+  device = {opened, api->device->release};
+  main_stream = stream();
+}
+
+handle<tutti_buffer> session::allocate(uint64_t bytes) const {
+  tutti_buffer* buffer = nullptr;
+  check(api->memory->allocate(device.get(), bytes, &buffer), "allocate");
+  return {buffer, api->memory->release};
+}
+
+handle<tutti_stream> session::stream(uint32_t flags) const {
+  tutti_stream* made = nullptr;
+  check(api->stream->create(device.get(), flags, &made), "stream create");
+  return {made, api->stream->release};
+}
+
+handle<tutti_program> session::program(const tutti_program_desc& desc) const {
+  tutti_program* made = nullptr;
+  check(api->program->create(device.get(), &desc, &made), "program create");
+  return {made, api->program->release};
+}
+
+image::image(uint8_t element_dtype, uint64_t elements)
+    : dtype(element_dtype), bytes(elements * sdk::dtype_size(element_dtype)) {
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(0x5A + i % 7);
+}
+
+uint64_t image::get(uint64_t index) const {
+  const uint32_t size = sdk::dtype_size(dtype);
+  uint64_t raw = 0;
+  std::memcpy(&raw, bytes.data() + index * size, size);
+  return from_storage(dtype, raw);
+}
+
+void image::set(uint64_t index, uint64_t register_bits) {
+  const uint64_t raw = to_storage(dtype, register_bits);
+  const uint32_t size = sdk::dtype_size(dtype);
+  std::memcpy(bytes.data() + index * size, &raw, size);
+}
+
+uint64_t points_of(const extents& extent) {
+  uint64_t points = 1;
+  for (const uint64_t e : extent) points *= e;
+  return points;
+}
+
+strides row_major(const extents& extent) {
+  strides result{};
+  int64_t step = 1;
+  for (size_t d = extent.size(); d-- > 0;) {
+    result[d] = step;
+    step *= static_cast<int64_t>(extent[d]);
+  }
+  return result;
+}
+
+uint64_t locate(const operand& o, const extents& extent, uint64_t index) {
+  int64_t at = static_cast<int64_t>(o.offset);
+  for (size_t d = extent.size(); d-- > 0; index /= extent[d]) {
+    at += static_cast<int64_t>(index % extent[d]) * o.stride[d];
+  }
+  return static_cast<uint64_t>(at);
+}
+
+operand packed(uint8_t dtype, const extents& extent) {
+  constexpr uint64_t guard = 3;
+  return {image(dtype, points_of(extent) + 2 * guard), guard, row_major(extent), -1};
+}
+
+std::string list_text(const extents& numbers) {
+  std::string text = "[";
+  for (const uint64_t n : numbers) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(n);
+  }
+  return text += ']';
+}
+
+std::string point_text(const extents& extent, uint64_t index) {
+  extents at = extent;
+  for (size_t d = extent.size(); d-- > 0; index /= extent[d]) at[d] = index % extent[d];
+  return list_text(at);
+}
+
+uint32_t program_spec::input(uint8_t dtype, uint8_t access) {
+  inputs.push_back({dtype, access, 0, 0});
+  return static_cast<uint32_t>(inputs.size() - 1);
+}
+
+uint32_t program_spec::scalar(uint8_t dtype) {
+  scalars.push_back(dtype);
+  return static_cast<uint32_t>(inputs.size() + scalars.size() - 1);
+}
+
+uint32_t program_spec::op(uint16_t opcode, uint8_t dtype,
+                          std::initializer_list<uint32_t> operands) {
+  tutti_instruction next{opcode, dtype, static_cast<uint8_t>(operands.size()), {0, 0, 0}};
+  std::copy(operands.begin(), operands.end(), next.operand);
+  instructions.push_back(next);
+  return static_cast<uint32_t>(inputs.size() + scalars.size() + instructions.size() - 1);
+}
+
+void program_spec::output(uint32_t value, uint8_t dtype, uint8_t access) {
+  outputs.push_back({dtype, access, 0, value});
+}
+
+tutti_program_desc program_spec::desc() const {
+  tutti_program_desc d{};
+  d.struct_size = sizeof(d);
+  d.ir_version = TUTTI_IR_VERSION;
+  d.kept_rank = kept_rank;
+  d.reduced_rank = reduced_rank;
+  d.reduction = reduction;
+  d.reduce_layout = layout;
+  d.accumulator = accumulator;
+  d.input_count = static_cast<uint32_t>(inputs.size());
+  d.scalar_count = static_cast<uint32_t>(scalars.size());
+  d.instruction_count = static_cast<uint32_t>(instructions.size());
+  d.output_count = static_cast<uint32_t>(outputs.size());
+  d.inputs = inputs.data();
+  d.scalar_dtypes = scalars.data();
+  d.instructions = instructions.data();
+  d.outputs = outputs.data();
+  d.label = label.c_str();
+  return d;
+}
+
+void launch(session& s, const program_spec& spec, const extents& extent,
+            const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
+            std::vector<operand>& outputs) {
+  const handle<tutti_program> program = s.program(spec.desc());
+  std::vector<handle<tutti_buffer>> buffers;
+  std::vector<tutti_operand> in, out;
+  for (const operand& o : inputs) {
+    buffers.push_back(upload(s, o.data));
+    in.push_back(to_abi(o, buffers.back().get()));
+  }
+  for (const operand& o : outputs) {
+    if (o.alias < 0) buffers.push_back(upload(s, o.data));
+    const size_t at = o.alias < 0 ? buffers.size() - 1 : static_cast<size_t>(o.alias);
+    out.push_back(to_abi(o, buffers[at].get()));
+  }
+  tutti_program_launch l{};
+  l.struct_size = sizeof(l);
+  std::copy(extent.begin(), extent.end(), l.extent);
+  l.inputs = in.data();
+  l.scalars = scalars.data();
+  l.outputs = out.data();
+  check(s.api->program->workspace(program.get(), &l, &l.workspace_bytes), "program workspace");
+  handle<tutti_buffer> workspace;
+  if (l.workspace_bytes > 0) workspace = s.allocate(l.workspace_bytes);
+  l.workspace = workspace.get();
+  tutti_event* event = nullptr;
+  check(s.api->program->launch(s.main_stream.get(), program.get(), &l, &event), "program launch");
+  const handle<tutti_event> done(event, s.api->stream->event_release);
+  require(event != nullptr, "program launch returned no event");
+  check(s.api->stream->flush(s.main_stream.get()), "flush");
+  check(s.api->stream->event_wait(event), "event wait");
+  for (size_t i = 0; i < outputs.size(); ++i) download(s, out[i].buffer, outputs[i].data);
+}
+
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs) {
+  std::vector<handle<tutti_buffer>> buffers;
+  std::vector<tutti_view> views;
+  for (const view_spec& spec : specs) {
+    tutti_view v{};
+    v.offset = spec.data.offset * sdk::dtype_size(spec.data.data.dtype);
+    v.dtype = spec.data.data.dtype;
+    v.rank = static_cast<uint32_t>(spec.extent.size());
+    std::copy(spec.extent.begin(), spec.extent.end(), v.extent);
+    std::copy(spec.data.stride.begin(), spec.data.stride.end(), v.stride);
+    views.push_back(v);
+  }
+  tutti_operator_launch l{};
+  l.struct_size = sizeof(l);
+  l.kind = kind;
+  l.view_count = static_cast<uint32_t>(views.size());
+  l.views = views.data();
+  int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  check(s.api->op->supports(s.device.get(), &l, &support, &reason), "supports");
+  if (support == TUTTI_SUPPORT_NO) throw skipped(reason != nullptr ? reason : "no reason given");
+  for (size_t i = 0; i < specs.size(); ++i) {
+    buffers.push_back(upload(s, specs[i].data.data));
+    views[i].buffer = buffers.back().get();
+  }
+  check(s.api->op->workspace(s.device.get(), &l, &l.workspace_bytes), "operator workspace");
+  handle<tutti_buffer> workspace;
+  if (l.workspace_bytes > 0) workspace = s.allocate(l.workspace_bytes);
+  l.workspace = workspace.get();
+  tutti_event* event = nullptr;
+  check(s.api->op->launch(s.main_stream.get(), &l, &event), "operator launch");
+  const handle<tutti_event> done(event, s.api->stream->event_release);
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  download(s, views[0].buffer, specs[0].data.data);
+}
+
+}  // namespace tutti::conformance

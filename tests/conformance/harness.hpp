@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the groups of checks stand on: an opened device, handles that release themselves, arrays on
+// the host, programs, and launches that bring back whole buffers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sdk/op_info.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::conformance {
+
+// A check that did not hold; the text says what was found.
+class failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+void require(bool good, const std::string& what);
+
+// A status taken apart and released.
+struct outcome {
+  int32_t code;
+  std::string message;
+  explicit operator bool() const { return code != TUTTI_OK; }
+};
+outcome take(tutti_status* status);
+void check(tutti_status* status, const char* what);  // throws `failure` for anything but success
+
+// A handle with its release function.
+template <typename T>
+class handle {
+ public:
+  handle() = default;
+  handle(T* object, void (*release)(T*)) : object_(object), release_(release) {}
+  handle(handle&& other) noexcept
+      : object_(std::exchange(other.object_, nullptr)), release_(other.release_) {}
+  handle& operator=(handle&& other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(release_, other.release_);
+    return *this;
+  }
+  ~handle() {
+    if (object_ != nullptr) release_(object_);
+  }
+  T* get() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T* object_ = nullptr;
+  void (*release_)(T*) = nullptr;
+};
+
+class session {
+ public:
+  session(const std::string& path, uint32_t device_index, uint64_t seed_value);
+
+  handle<tutti_buffer> allocate(uint64_t bytes) const;
+  handle<tutti_stream> stream(uint32_t flags = 0) const;
+  handle<tutti_program> program(const tutti_program_desc& desc) const;
+  bool computes(uint8_t dtype) const { return (properties.computed_dtypes >> dtype & 1u) != 0; }
+  bool stores(uint8_t dtype) const { return (properties.stored_dtypes >> dtype & 1u) != 0; }
+
+  const tutti_plugin_api* api;
+  tutti_device_properties properties;
+  uint64_t seed;
+  handle<tutti_device> device;
+  handle<tutti_stream> main_stream;
+};
+
+// One named check. `run` returns or throws.
+struct group {
+  std::string name;
+  std::function<void(session&)> run;
+};
+using groups = std::vector<group>;
+
+// Every file of groups adds its own.
+void add_abi_groups(groups& all, const session& s);
+void add_memory_groups(groups& all, const session& s);
+void add_elementwise_groups(groups& all, const session& s);
+void add_layout_groups(groups& all, const session& s);
+void add_chain_groups(groups& all, const session& s);
+void add_reduction_groups(groups& all, const session& s);
+void add_operator_groups(groups& all, const session& s);
+
+// Elements of one dtype on the host. Values go in and out as the bits of their register dtype:
+// integers sign or zero extended, floats as they are, f16 and bf16 as the float they stand for.
+class image {
+ public:
+  image() = default;
+  image(uint8_t element_dtype, uint64_t elements);  // filled with a pattern that guards gaps
+  uint64_t get(uint64_t index) const;
+  void set(uint64_t index, uint64_t register_bits);
+  uint64_t size() const { return bytes.size() / sdk::dtype_size(dtype); }
+
+  uint8_t dtype = 0;
+  std::vector<std::byte> bytes;
+};
+
+using strides = std::array<int64_t, TUTTI_MAX_RANK>;
+using extents = std::vector<uint64_t>;
+
+// An image seen through offset (elements) and strides. `alias` >= 0: an output that lies in the
+// buffer of that input.
+struct operand {
+  image data;
+  uint64_t offset = 0;
+  strides stride{};
+  int alias = -1;
+};
+
+uint64_t points_of(const extents& extent);
+strides row_major(const extents& extent);
+// Element index of the row-major point `index`.
+uint64_t locate(const operand& o, const extents& extent, uint64_t index);
+// An operand of row-major elements with guards in front and behind.
+operand packed(uint8_t dtype, const extents& extent);
+std::string list_text(const extents& numbers);                  // "[3,4]"
+std::string point_text(const extents& extent, uint64_t index);  // its coordinates
+
+// A program under construction: inputs first, then scalars, then instructions.
+struct program_spec {
+  uint32_t kept_rank = 1;
+  uint32_t reduced_rank = 0;
+  uint8_t reduction = TUTTI_REDUCE_NONE;
+  uint8_t layout = TUTTI_REDUCE_INNER;
+  uint8_t accumulator = 0;
+  std::vector<tutti_program_operand> inputs;
+  std::vector<uint8_t> scalars;
+  std::vector<tutti_instruction> instructions;
+  std::vector<tutti_program_operand> outputs;
+  std::string label = "conformance";
+
+  uint32_t input(uint8_t dtype, uint8_t access = TUTTI_ACCESS_UNIT);
+  uint32_t scalar(uint8_t dtype);
+  uint32_t op(uint16_t opcode, uint8_t dtype, std::initializer_list<uint32_t> operands);
+  void output(uint32_t value, uint8_t dtype, uint8_t access = TUTTI_ACCESS_UNIT);
+  tutti_program_desc desc() const;
+};
+
+// Uploads, launches, waits and brings the images of the outputs back into `outputs`.
+void launch(session& s, const program_spec& spec, const extents& extent,
+            const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
+            std::vector<operand>& outputs);
+
+// ---- operators
+
+struct view_spec {
+  operand data;
+  extents extent;
+};
+// views[0] is read back. Throws `skipped` where the device does not support it.
+class skipped : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views);
+
+using generator = std::mt19937_64;
+
+}  // namespace tutti::conformance

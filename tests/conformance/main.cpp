@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tutti-conformance PLUGIN.so: checks a backend at the level of plugin.h. Prints a line a group and
+// a closing line; exit status 0 when all passed, 1 when a group failed, 2 for wrong usage.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "harness.hpp"
+
+namespace {
+
+using namespace tutti::conformance;
+
+constexpr const char* usage =
+    "usage: tutti-conformance PLUGIN.so [--device N] [--list] [--filter TEXT] [--seed N]\n"
+    "                         [--quiet]\n"
+    "  --device N     index of the device (0)\n"
+    "  --list         print the names of the groups\n"
+    "  --filter TEXT  run only groups whose name contains TEXT; may be repeated\n"
+    "  --seed N       of the random operands and programs (1)\n"
+    "  --quiet        print failures only\n";
+
+struct options {
+  std::string plugin;
+  std::vector<std::string> filters;
+  uint32_t device = 0;
+  uint64_t seed = 1;
+  bool list = false;
+  bool quiet = false;
+};
+
+uint64_t number(const char* text) {
+  char* end = nullptr;
+  const uint64_t value = std::strtoull(text, &end, 10);
+  if (end == text || *end != 0) throw std::invalid_argument(std::string("not a number: ") + text);
+  return value;
+}
+
+options parse(int count, char** arguments) {
+  options result;
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    const auto value = [&] {
+      if (++i == count) throw std::invalid_argument(argument + " needs a value");
+      return arguments[i];
+    };
+    if (argument == "--device")
+      result.device = static_cast<uint32_t>(number(value()));
+    else if (argument == "--seed")
+      result.seed = number(value());
+    else if (argument == "--filter")
+      result.filters.push_back(value());
+    else if (argument == "--list")
+      result.list = true;
+    else if (argument == "--quiet")
+      result.quiet = true;
+    else if (argument.rfind("--", 0) == 0 || !result.plugin.empty())
+      throw std::invalid_argument("unknown argument " + argument);
+    else
+      result.plugin = argument;
+  }
+  if (result.plugin.empty()) throw std::invalid_argument("no plugin given");
+  return result;
+}
+
+bool selected(const std::string& name, const options& chosen) {
+  for (const std::string& filter : chosen.filters) {
+    if (name.find(filter) != std::string::npos) return true;
+  }
+  return chosen.filters.empty();
+}
+
+enum class verdict { passed, failed, skipped };
+
+verdict run(const group& g, session& s, bool quiet) {
+  try {
+    g.run(s);
+  } catch (const skipped& reason) {
+    std::printf("skip  %s: %s\n", g.name.c_str(), reason.what());
+    return verdict::skipped;
+  } catch (const std::exception& error) {
+    std::printf("FAIL  %s: %s\n", g.name.c_str(), error.what());
+    std::fflush(stdout);
+    take(s.api->stream->synchronize(s.main_stream.get()));
+    return verdict::failed;
+  }
+  if (!quiet) std::printf("ok    %s\n", g.name.c_str());
+  std::fflush(stdout);
+  return verdict::passed;
+}
+
+int run_all(const options& chosen) {
+  session s(chosen.plugin, chosen.device, chosen.seed);
+  groups all;
+  add_abi_groups(all, s);
+  add_memory_groups(all, s);
+  add_elementwise_groups(all, s);
+  add_layout_groups(all, s);
+  add_chain_groups(all, s);
+  add_reduction_groups(all, s);
+  add_operator_groups(all, s);
+
+  if (!chosen.list) {
+    std::printf("%s %s, device %u: %s (%s, schedule %s), seed %llu\n", s.api->name, s.api->version,
+                chosen.device, s.properties.name, s.properties.driver,
+                s.properties.schedule != nullptr ? s.properties.schedule : "?",
+                static_cast<unsigned long long>(chosen.seed));
+  }
+  unsigned count[3] = {};
+  for (const group& g : all) {
+    if (!selected(g.name, chosen)) continue;
+    if (chosen.list)
+      std::printf("%s\n", g.name.c_str());
+    else
+      ++count[static_cast<int>(run(g, s, chosen.quiet))];
+  }
+  if (chosen.list) return 0;
+  std::printf("%u passed, %u failed", count[0], count[1]);
+  if (count[2] > 0) std::printf(", %u skipped", count[2]);
+  std::printf("\n");
+  return count[1] > 0 || count[0] == 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  options chosen;
+  try {
+    chosen = parse(count, arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-conformance: %s\n%s", error.what(), usage);
+    return 2;
+  }
+  try {
+    return run_all(chosen);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-conformance: %s\n", error.what());
+    return 1;
+  }
+}

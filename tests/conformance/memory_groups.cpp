@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffers, transfers, streams, events, profiling and native handles; failures that travel with
+// events; out of memory.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "harness.hpp"
+#include "oracle.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+std::vector<uint8_t> bytes_of(uint64_t count, uint64_t seed) {
+  generator random(seed);
+  std::vector<uint8_t> bytes(count);
+  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+void compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want, const char* what) {
+  const auto where = std::mismatch(got.begin(), got.end(), want.begin());
+  require(where.first == got.end(), std::string(what) + ": byte " +
+                                        std::to_string(where.first - got.begin()) + " of " +
+                                        std::to_string(got.size()) + " differs");
+}
+
+handle<tutti_event> event_handle(const session& s, tutti_event* event) {
+  require(event != nullptr, "no event was returned");
+  return {event, s.api->stream->event_release};
+}
+
+void check_round_trip(session& s) {
+  for (const uint64_t size : {1, 3, 64, 1000, 4097, 3'000'001}) {
+    const handle<tutti_buffer> buffer = s.allocate(size);
+    const std::vector<uint8_t> sent = bytes_of(size, s.seed + size);
+    std::vector<uint8_t> got(size);
+    const auto* transfer = s.api->transfer;
+    check(transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), size, 1, nullptr),
+          "write");
+    check(transfer->read(s.main_stream.get(), buffer.get(), 0, got.data(), size, 1, nullptr),
+          "read");
+    compare(got, sent, "round trip");
+  }
+}
+
+void check_offsets(session& s) {
+  constexpr uint64_t size = 10'000;
+  const handle<tutti_buffer> buffer = s.allocate(size);
+  std::vector<uint8_t> mirror = bytes_of(size, s.seed), got(size);
+  const auto* transfer = s.api->transfer;
+  check(transfer->write(s.main_stream.get(), buffer.get(), 0, mirror.data(), size, 1, nullptr),
+        "write");
+  generator random(s.seed);
+  for (int i = 0; i < 50; ++i) {
+    const uint64_t offset = random() % size, count = random() % (size - offset) + 1;
+    const std::vector<uint8_t> piece = bytes_of(count, random());
+    tutti_event* event = nullptr;
+    check(
+        transfer->write(s.main_stream.get(), buffer.get(), offset, piece.data(), count, 0, &event),
+        "write");
+    check(s.api->stream->event_wait(event_handle(s, event).get()), "event wait");
+    std::copy(piece.begin(), piece.end(), mirror.begin() + static_cast<std::ptrdiff_t>(offset));
+    std::vector<uint8_t> part(count);
+    check(transfer->read(s.main_stream.get(), buffer.get(), offset, part.data(), count, 1, nullptr),
+          "read");
+    compare(part, piece, "part");
+  }
+  check(transfer->read(s.main_stream.get(), buffer.get(), 0, got.data(), size, 1, nullptr), "read");
+  compare(got, mirror, "whole");
+}
+
+void check_copy(session& s) {
+  constexpr uint64_t size = 5000;
+  const handle<tutti_buffer> from = s.allocate(size), to = s.allocate(size);
+  const std::vector<uint8_t> a = bytes_of(size, s.seed);
+  std::vector<uint8_t> b = bytes_of(size, s.seed + 1), got(size);
+  const auto* transfer = s.api->transfer;
+  tutti_stream* stream = s.main_stream.get();
+  check(transfer->write(stream, from.get(), 0, a.data(), size, 1, nullptr), "write");
+  check(transfer->write(stream, to.get(), 0, b.data(), size, 1, nullptr), "write");
+  const auto copy = [&](uint64_t at, uint64_t into, uint64_t count) {
+    check(transfer->copy(stream, from.get(), at, to.get(), into, count, nullptr), "copy");
+    std::copy_n(a.begin() + static_cast<std::ptrdiff_t>(at), count,
+                b.begin() + static_cast<std::ptrdiff_t>(into));
+  };
+  copy(0, 1, 1);
+  copy(17, 1003, 3001);
+  copy(4999, 0, 1);
+  check(transfer->read(stream, to.get(), 0, got.data(), size, 1, nullptr), "read");
+  compare(got, b, "copy");
+  check(transfer->copy(stream, to.get(), 0, to.get(), 2500, 2500, nullptr), "copy within");
+  std::copy_n(b.begin(), 2500, b.begin() + 2500);
+  check(transfer->read(stream, to.get(), 0, got.data(), size, 1, nullptr), "read");
+  compare(got, b, "copy within one buffer");
+}
+
+// Write on one stream, copy on a second, read on a third, ordered by events alone.
+void check_streams(session& s) {
+  constexpr uint64_t size = 1 << 20;
+  const handle<tutti_stream> first = s.stream(), second = s.stream();
+  const handle<tutti_buffer> a = s.allocate(size), b = s.allocate(size);
+  for (uint64_t round = 0; round < 10; ++round) {
+    const std::vector<uint8_t> sent = bytes_of(size, s.seed + round);
+    std::vector<uint8_t> got(size);
+    tutti_event *written = nullptr, *copied = nullptr, *mark = nullptr;
+    check(s.api->transfer->write(first.get(), a.get(), 0, sent.data(), size, 0, &written), "write");
+    const auto write_done = event_handle(s, written);
+    check(s.api->stream->flush(first.get()), "flush");
+    check(s.api->stream->wait(second.get(), written), "stream wait");
+    check(s.api->transfer->copy(second.get(), a.get(), 0, b.get(), 0, size, &copied), "copy");
+    const auto copy_done = event_handle(s, copied);
+    check(s.api->stream->record(second.get(), &mark), "record");
+    const auto recorded = event_handle(s, mark);
+    check(s.api->stream->flush(second.get()), "flush");
+    check(s.api->stream->wait(s.main_stream.get(), mark), "stream wait");
+    check(s.api->transfer->read(s.main_stream.get(), b.get(), 0, got.data(), size, 1, nullptr),
+          "read");
+    compare(got, sent, "three streams");
+    check(s.api->stream->event_wait(written), "event wait");
+    check(s.api->stream->event_wait(written), "second event wait");
+    int32_t done = 0;
+    check(s.api->stream->event_query(copied, &done), "event query");
+    require(done == 1, "an event that other work waited for is not done");
+  }
+  check(s.api->stream->synchronize(first.get()), "synchronize");
+  check(s.api->stream->synchronize(second.get()), "synchronize");
+}
+
+void check_query(session& s) {
+  const handle<tutti_buffer> buffer = s.allocate(4096);
+  const std::vector<uint8_t> sent(4096, 1);
+  tutti_event* event = nullptr;
+  check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), 4096, 0, &event),
+        "write");
+  const auto held = event_handle(s, event);
+  check(s.api->stream->flush(s.main_stream.get()), "flush");
+  int32_t done = 0;
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (done == 0 && std::chrono::steady_clock::now() < limit) {
+    check(s.api->stream->event_query(event, &done), "event query");
+    if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  require(done == 1, "flushed work was not done within 20 seconds");
+}
+
+void check_out_of_memory(session& s) {
+  for (const uint64_t bytes : {uint64_t{1} << 62, s.properties.memory_bytes * 8}) {
+    tutti_buffer* buffer = nullptr;
+    const outcome result = take(s.api->memory->allocate(s.device.get(), bytes, &buffer));
+    require(result.code == TUTTI_ERROR_OUT_OF_MEMORY,
+            "allocating " + std::to_string(bytes) + " bytes gives code " +
+                std::to_string(result.code) + ", expected out of memory (" + result.message + ")");
+    require(!result.message.empty(), "out of memory without a message");
+    require(buffer == nullptr, "a failed allocation returned a buffer");
+  }
+  check_round_trip(s);  // the device goes on
+}
+
+// A transfer beyond the end of a buffer must not succeed: it is refused at once, or its event and
+// the stream tell of it; then the stream works again.
+void check_poison(session& s) {
+  const handle<tutti_stream> stream = s.stream();
+  const handle<tutti_buffer> buffer = s.allocate(64);
+  std::vector<uint8_t> room(4096);
+  tutti_event* event = nullptr;
+  const outcome refused =
+      take(s.api->transfer->read(stream.get(), buffer.get(), 32, room.data(), 4096, 0, &event));
+  const handle<tutti_event> held(event, s.api->stream->event_release);
+  if (refused) {
+    require(event == nullptr || take(s.api->stream->event_wait(event)),
+            "a refused read handed out an event that succeeds");
+    require(!refused.message.empty(), "refused without a message");
+  } else {
+    require(event != nullptr, "neither a status nor an event");
+    const outcome first = take(s.api->stream->event_wait(event));
+    require(bool(first), "a read beyond the end of its buffer succeeded");
+    require(!first.message.empty(), "failed without a message");
+    require(bool(take(s.api->stream->event_wait(event))), "the second event wait succeeded");
+    const handle<tutti_stream> other = s.stream();
+    check(s.api->stream->wait(other.get(), event), "stream wait");
+    tutti_event* later = nullptr;
+    const outcome enqueued =
+        take(s.api->transfer->read(other.get(), buffer.get(), 0, room.data(), 8, 0, &later));
+    const handle<tutti_event> later_held(later, s.api->stream->event_release);
+    require(enqueued || take(s.api->stream->event_wait(later)),
+            "work behind a failed event succeeded");
+    take(s.api->stream->synchronize(other.get()));
+    require(bool(take(s.api->stream->synchronize(stream.get()))),
+            "synchronize did not tell of the failure");
+  }
+  take(s.api->stream->synchronize(stream.get()));
+  check(s.api->transfer->read(stream.get(), buffer.get(), 0, room.data(), 64, 1, nullptr),
+        "a read after a failure");
+  check(s.api->stream->synchronize(stream.get()), "synchronize after a failure");
+}
+
+void check_blocking_failure(session& s) {
+  const handle<tutti_stream> stream = s.stream();
+  const handle<tutti_buffer> buffer = s.allocate(64);
+  std::vector<uint8_t> room(256);
+  const auto* transfer = s.api->transfer;
+  require(bool(take(transfer->read(stream.get(), buffer.get(), 0, room.data(), 256, 1, nullptr))),
+          "a blocking read beyond the end succeeded");
+  require(bool(take(transfer->write(stream.get(), buffer.get(), 60, room.data(), 5, 1, nullptr))),
+          "a blocking write beyond the end succeeded");
+  require(bool(take(transfer->read(stream.get(), buffer.get(), ~uint64_t{0} - 3, room.data(), 8, 1,
+                                   nullptr))),
+          "a blocking read at an offset that wraps succeeded");
+}
+
+void check_profile(session& s) {
+  if (s.api->profile == nullptr) throw skipped("no profile group");
+  const handle<tutti_stream> stream = s.stream(TUTTI_STREAM_PROFILE);
+  const handle<tutti_buffer> buffer = s.allocate(1 << 22);
+  const std::vector<uint8_t> sent(1 << 22, 7);
+  uint64_t before = 0, after = 0;
+  check(s.api->profile->clock(s.device.get(), &before), "clock");
+  tutti_event* event = nullptr;
+  check(s.api->transfer->write(stream.get(), buffer.get(), 0, sent.data(), sent.size(), 0, &event),
+        "write");
+  const auto held = event_handle(s, event);
+  check(s.api->stream->event_wait(event), "event wait");
+  check(s.api->profile->clock(s.device.get(), &after), "clock");
+  tutti_event_times times{};
+  times.struct_size = sizeof(times);
+  check(s.api->profile->event_times(event, &times), "event times");
+  require(times.begin_ns <= times.end_ns, "an event ends before it begins");
+  require(before <= after, "the device's clock goes back");
+  require(times.end_ns > 0, "the end of an event is 0");
+  constexpr uint64_t slack = 1'000'000'000;
+  require(times.begin_ns + slack >= before && times.end_ns <= after + slack,
+          "event times " + std::to_string(times.begin_ns) + " to " + std::to_string(times.end_ns) +
+              " are not on the clock, which went from " + std::to_string(before) + " to " +
+              std::to_string(after));
+}
+
+int deleted = 0;
+
+void check_native(session& s) {
+  if (s.api->native == nullptr) throw skipped("no native group");
+  const handle<tutti_buffer> buffer = s.allocate(256);
+  void *handle_of_buffer = nullptr, *handle_of_stream = nullptr, *context = nullptr, *id = nullptr;
+  check(s.api->native->buffer(buffer.get(), &handle_of_buffer), "native buffer");
+  check(s.api->native->stream(s.main_stream.get(), &handle_of_stream), "native stream");
+  check(s.api->native->device(s.device.get(), &context, &id), "native device");
+  require(handle_of_buffer != nullptr && handle_of_stream != nullptr && id != nullptr,
+          "a native handle is NULL");
+  if (s.api->native->kind != TUTTI_NATIVE_HOST) return;
+  const std::vector<uint8_t> sent = bytes_of(256, s.seed);
+  check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), 256, 1, nullptr),
+        "write");
+  const auto* memory = static_cast<const uint8_t*>(handle_of_buffer);
+  compare(std::vector<uint8_t>(memory, memory + 256), sent, "host pointer");
+  std::vector<uint8_t> foreign = bytes_of(100, s.seed + 1), got(100);
+  tutti_buffer* wrapped = nullptr;
+  deleted = 0;
+  check(s.api->native->wrap(
+            s.device.get(), foreign.data(), 100,
+            [](void* counter) { ++*static_cast<int*>(counter); }, &deleted, &wrapped),
+        "wrap");
+  check(s.api->transfer->read(s.main_stream.get(), wrapped, 0, got.data(), 100, 1, nullptr),
+        "read");
+  compare(got, foreign, "wrapped memory");
+  s.api->memory->release(wrapped);
+  require(deleted == 1, "the deleter ran " + std::to_string(deleted) + " times");
+}
+
+void check_available(session& s) {
+  uint64_t bytes = 0;
+  check(s.api->device->memory_available(s.device.get(), &bytes), "memory available");
+  require(
+      bytes > 0 && bytes <= s.properties.memory_bytes,
+      std::to_string(bytes) + " bytes available of " + std::to_string(s.properties.memory_bytes));
+}
+
+// Streams of one device used by threads of their own.
+void check_threads(session& s) {
+  std::vector<std::string> errors(4);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < errors.size(); ++t) {
+    threads.emplace_back([&s, &error = errors[t], t] {
+      try {
+        const handle<tutti_stream> stream = s.stream();
+        for (uint64_t round = 0; round < 20; ++round) {
+          const handle<tutti_buffer> buffer = s.allocate(10'000);
+          const std::vector<uint8_t> sent = bytes_of(10'000, t * 100 + round);
+          std::vector<uint8_t> got(10'000);
+          const auto* transfer = s.api->transfer;
+          check(transfer->write(stream.get(), buffer.get(), 0, sent.data(), 10'000, 1, nullptr),
+                "write");
+          check(transfer->read(stream.get(), buffer.get(), 0, got.data(), 10'000, 1, nullptr),
+                "read");
+          compare(got, sent, "thread");
+        }
+      } catch (const std::exception& e) {
+        error = e.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& error : errors) require(error.empty(), error);
+}
+
+}  // namespace
+
+void add_memory_groups(groups& all, const session&) {
+  all.push_back({"memory/round_trip", check_round_trip});
+  all.push_back({"memory/offsets", check_offsets});
+  all.push_back({"memory/copy", check_copy});
+  all.push_back({"memory/available", check_available});
+  all.push_back({"memory/out_of_memory", check_out_of_memory});
+  all.push_back({"stream/order", check_streams});
+  all.push_back({"stream/query", check_query});
+  all.push_back({"stream/poison", check_poison});
+  all.push_back({"stream/blocking_failure", check_blocking_failure});
+  all.push_back({"stream/threads", check_threads});
+  all.push_back({"profile", check_profile});
+  all.push_back({"native", check_native});
+}
+
+}  // namespace tutti::conformance

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators: matrix product over odd sizes, transposes, batches and offsets; take; scatter-add.
+// The judge multiplies in long double and bounds the error by the sum of magnitudes.
+#include <algorithm>
+#include <cmath>
+
+#include "harness.hpp"
+#include "oracle.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+struct product_case {
+  uint64_t batch, m, n, k;
+  bool transpose_a = false, transpose_b = false, share_a = false, share_b = false;
+  uint64_t pad = 0;  // elements between the rows of a and b
+};
+
+// A [batch, rows, columns] view of a buffer with guards; `shared` has batch stride 0.
+view_spec matrix(uint8_t dtype, uint64_t batch, uint64_t rows, uint64_t columns, bool transposed,
+                 bool shared, uint64_t pad) {
+  const uint64_t line = (transposed ? rows : columns) + pad;
+  const uint64_t lines = transposed ? columns : rows;
+  view_spec v;
+  v.extent = {batch, rows, columns};
+  v.data.offset = 7;
+  v.data.data = image(dtype, (shared ? 1 : batch) * line * lines + 14);
+  v.data.stride = {shared ? 0 : static_cast<int64_t>(line * lines),
+                   transposed ? 1 : static_cast<int64_t>(line),
+                   transposed ? static_cast<int64_t>(line) : 1};
+  return v;
+}
+
+void fill(view_spec& v, double low, double high, generator& random) {
+  const uint8_t dtype = v.data.data.dtype;
+  for (uint64_t i = 0; i < v.data.data.size(); ++i) {
+    v.data.data.set(i, random_value(sdk::register_dtype(dtype), low, high, random));
+  }
+}
+
+uint64_t at(const view_spec& v, uint64_t i, uint64_t j, uint64_t k) {
+  const auto& stride = v.data.stride;
+  return static_cast<uint64_t>(
+      static_cast<int64_t>(v.data.offset) + static_cast<int64_t>(i) * stride[0] +
+      static_cast<int64_t>(j) * stride[1] + static_cast<int64_t>(k) * stride[2]);
+}
+
+std::string case_text(const product_case& c) {
+  return list_text({c.batch, c.m, c.k}) + (c.transpose_a ? "^T" : "") +
+         (c.share_a ? " shared" : "") + " x " + list_text({c.batch, c.k, c.n}) +
+         (c.transpose_b ? "^T" : "") + (c.share_b ? " shared" : "") + (c.pad > 0 ? " padded" : "");
+}
+
+void judge_element(const product_case& c, const std::vector<view_spec>& v, uint64_t b, uint64_t i,
+                   uint64_t j) {
+  const uint8_t stored = v[0].data.data.dtype, dtype = sdk::register_dtype(stored);
+  const bool floating = sdk::is_floating(dtype);
+  long double sum = 0, magnitude = 0;
+  uint64_t wrapped = 0;
+  for (uint64_t k = 0; k < c.k; ++k) {
+    const uint64_t left = v[1].data.data.get(at(v[1], b, i, k));
+    const uint64_t right = v[2].data.data.get(at(v[2], b, k, j));
+    wrapped += left * right;
+    if (!floating) continue;
+    const long double product = real_of(dtype, left) * real_of(dtype, right);
+    sum += product;
+    magnitude += std::fabs(product);
+  }
+  const uint64_t got = v[0].data.data.get(at(v[0], b, i, j));
+  bool good = false;
+  if (!floating) {
+    good = got == from_storage(dtype, wrapped);
+  } else {
+    const long double x = real_of(dtype, got);
+    const long double epsilon = dtype == TUTTI_F32 ? 0x1p-23L : 0x1p-52L;
+    long double bound = epsilon * magnitude * std::max<long double>(2, std::sqrt(c.k));
+    if (stored == TUTTI_F16) bound += 0x1p-11L * std::fabs(sum) + 0x1p-24L;
+    if (stored == TUTTI_BF16) bound += 0x1p-8L * std::fabs(sum);
+    good = std::isnan(sum) ? std::isnan(x) : x == sum || std::fabs(x - sum) <= bound;
+  }
+  const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
+  require(good, case_text(c) + ": element " + list_text({b, i, j}) + " is " +
+                    value_text(dtype, got) + ", expected " + value_text(dtype, want));
+}
+
+void check_guards(const view_spec& out, const image& before) {
+  const uint64_t count = points_of(out.extent);
+  for (uint64_t i = 0; i < before.size(); ++i) {
+    const bool inside = i >= out.data.offset && i < out.data.offset + count;
+    require(inside || out.data.data.get(i) == before.get(i),
+            "wrote outside its output, at element " + std::to_string(i));
+  }
+}
+
+// `poison` puts a NaN and an infinity into a.
+void check_product(session& s, uint8_t dtype, const product_case& c, bool poison) {
+  generator random(s.seed + c.m * 7 + c.n * 3 + c.k);
+  std::vector<view_spec> v = {matrix(dtype, c.batch, c.m, c.n, false, false, 0),
+                              matrix(dtype, c.batch, c.m, c.k, c.transpose_a, c.share_a, c.pad),
+                              matrix(dtype, c.batch, c.k, c.n, c.transpose_b, c.share_b, c.pad)};
+  fill(v[1], -10, 10, random);
+  fill(v[2], -10, 10, random);
+  if (poison && c.k > 0) {
+    v[1].data.data.set(at(v[1], 0, c.m / 2, c.k - 1), bits_of(dtype, std::nan("")));
+    v[1].data.data.set(at(v[1], 0, c.m - 1, 0), bits_of(dtype, INFINITY));
+  }
+  const image before = v[0].data.data;
+  launch_operator(s, TUTTI_OPERATOR_MATMUL, v);
+  check_guards(v[0], before);
+  // All of a small product, a sample of a large one.
+  const uint64_t elements = c.batch * c.m * c.n, judged = std::min<uint64_t>(elements, 20000);
+  for (uint64_t e = 0; e < judged; ++e) {
+    const uint64_t index = judged == elements ? e : random() % elements;
+    judge_element(c, v, index / (c.m * c.n), index / c.n % c.m, index % c.n);
+  }
+}
+
+void check_sizes(session& s, uint8_t dtype) {
+  for (const uint64_t m : {1, 2, 7, 8, 31, 65, 129}) {
+    for (const uint64_t n : {1, 5, 16, 33, 65, 130}) {
+      for (const uint64_t k : {1, 3, 17, 64, 257}) {
+        const product_case c{1, m, n, k};
+        if ((m + n + k) % 3 == 0 || m * n * k < 5000) check_product(s, dtype, c, false);
+      }
+    }
+  }
+  for (const product_case& c : {product_case{1, 300, 257, 511}, product_case{1, 1, 1000, 333},
+                                product_case{1, 1000, 1, 333}, product_case{1, 3, 3, 10007}}) {
+    check_product(s, dtype, c, false);
+  }
+}
+
+void check_views(session& s, uint8_t dtype) {
+  for (const uint64_t size : {9, 64, 131}) {
+    for (int flags = 0; flags < 4; ++flags) {
+      const bool ta = (flags & 1) != 0, tb = (flags & 2) != 0;
+      check_product(s, dtype, {1, size, size + 6, size + 1, ta, tb}, false);
+      check_product(s, dtype, {1, size, size + 6, size + 1, ta, tb, false, false, 5}, false);
+      check_product(s, dtype, {3, size, 17, 33, ta, tb}, false);
+      check_product(s, dtype, {3, 17, size, 33, ta, tb, true, false}, false);
+      check_product(s, dtype, {3, 17, size, 33, ta, tb, false, true}, false);
+      check_product(s, dtype, {2, 5, 6, size, ta, tb, true, true, 3}, false);
+    }
+  }
+  check_product(s, dtype, {50, 4, 3, 5}, false);
+}
+
+void check_poison(session& s, uint8_t dtype) {
+  for (const uint64_t size : {3, 40, 150}) {
+    check_product(s, dtype, {1, size, size, size}, true);
+    check_product(s, dtype, {2, size, size + 1, size, true, true}, true);
+  }
+}
+
+// ---- take and scatter-add
+
+struct rows_case {
+  uint64_t outer, rows, picked, inner;
+};
+constexpr rows_case rows_cases[] = {{1, 10, 25, 1},   {1, 10, 7, 64}, {3, 5, 17, 33},
+                                    {2, 1000, 1, 15}, {1, 1, 300, 5}, {4, 31, 1000, 1}};
+
+view_spec table(uint8_t dtype, uint64_t outer, uint64_t rows, uint64_t inner, bool strided) {
+  view_spec v;
+  v.extent = {outer, rows, inner};
+  v.data = packed(dtype, v.extent);
+  if (strided) {
+    v.data.data = image(dtype, 2 * v.data.data.size());
+    for (int64_t& step : v.data.stride) step *= 2;
+  }
+  return v;
+}
+
+view_spec indices(uint8_t dtype, const rows_case& c, generator& random) {
+  view_spec v;
+  v.extent = {c.picked};
+  v.data = packed(dtype, v.extent);
+  for (uint64_t i = 0; i < c.picked; ++i) v.data.data.set(3 + i, random() % c.rows);
+  return v;
+}
+
+void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
+  generator random(s.seed);
+  for (const rows_case& c : rows_cases) {
+    for (const bool strided : {false, true}) {
+      std::vector<view_spec> v = {table(dtype, c.outer, c.picked, c.inner, false),
+                                  table(dtype, c.outer, c.rows, c.inner, strided),
+                                  indices(index_dtype, c, random)};
+      fill(v[1], -100, 100, random);
+      const image before = v[0].data.data;
+      launch_operator(s, TUTTI_OPERATOR_TAKE, v);
+      check_guards(v[0], before);
+      for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
+        const uint64_t o = e / (c.picked * c.inner), i = e / c.inner % c.picked, n = e % c.inner;
+        const uint64_t got = v[0].data.data.get(at(v[0], o, i, n));
+        const uint64_t row = v[2].data.data.get(3 + i);
+        const uint64_t want = v[1].data.data.get(at(v[1], o, row, n));
+        require(got == want, "element " + list_text({o, i, n}) + " of " + list_text(v[0].extent) +
+                                 " is " + value_text(sdk::register_dtype(dtype), got) +
+                                 ", expected " + value_text(sdk::register_dtype(dtype), want));
+      }
+    }
+  }
+}
+
+void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, const rows_case& c,
+                        generator& random) {
+  std::vector<view_spec> v = {table(dtype, c.outer, c.rows, c.inner, false),
+                              table(dtype, c.outer, c.picked, c.inner, false),
+                              indices(index_dtype, c, random)};
+  fill(v[0], -10, 10, random);
+  fill(v[1], -10, 10, random);
+  const std::vector<view_spec> given = v;
+  launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, v);
+  check_guards(v[0], given[0].data.data);
+  std::vector<view_spec> again = given;
+  launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, again);
+  require(again[0].data.data.bytes == v[0].data.data.bytes, "two runs differ in their bits");
+  const bool floating = sdk::is_floating(dtype);
+  for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
+    const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
+    const uint64_t start = given[0].data.data.get(at(v[0], o, r, n));
+    long double sum = real_of(dtype, start), magnitude = std::fabs(sum);
+    uint64_t wrapped = start;
+    for (uint64_t i = 0; i < c.picked; ++i) {
+      if (v[2].data.data.get(3 + i) != r) continue;
+      const uint64_t update = v[1].data.data.get(at(v[1], o, i, n));
+      wrapped += update;
+      sum += real_of(dtype, update);
+      magnitude += std::fabs(real_of(dtype, update));
+    }
+    const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
+    const long double bound = magnitude * (dtype == TUTTI_F32 ? 1e-6L : 1e-14L);
+    const bool good = floating ? std::fabs(real_of(dtype, got) - sum) <= bound
+                               : got == from_storage(dtype, wrapped);
+    const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
+    require(good, "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
+                      value_text(dtype, got) + ", expected " + value_text(dtype, want));
+  }
+}
+
+void check_scatter(session& s, uint8_t dtype, uint8_t index_dtype) {
+  generator random(s.seed);
+  for (const rows_case& c : rows_cases) check_scatter_case(s, dtype, index_dtype, c, random);
+}
+
+// Shapes that do not fit together are refused by name, not run.
+void check_mismatch(session& s) {
+  std::vector<view_spec> v = {matrix(TUTTI_F32, 1, 3, 6, false, false, 0),
+                              matrix(TUTTI_F32, 1, 3, 4, false, false, 0),
+                              matrix(TUTTI_F32, 1, 5, 6, false, false, 0)};
+  bool refused = false;
+  try {
+    launch_operator(s, TUTTI_OPERATOR_MATMUL, v);
+  } catch (const std::exception&) {
+    refused = true;
+  }
+  require(refused, "a product of [3,4] and [5,6] was accepted");
+}
+
+}  // namespace
+
+void add_operator_groups(groups& all, const session& s) {
+  for (uint8_t dtype = TUTTI_I8; dtype <= TUTTI_F64; ++dtype) {
+    const uint8_t type = sdk::register_dtype(dtype);
+    if (!s.stores(dtype) || !s.computes(type)) continue;
+    const std::string name = sdk::dtype_name(dtype);
+    all.push_back({"matmul/" + name + "/sizes", [dtype](session& t) { check_sizes(t, dtype); }});
+    all.push_back({"matmul/" + name + "/views", [dtype](session& t) { check_views(t, dtype); }});
+    if (sdk::is_floating(dtype)) {
+      all.push_back({"matmul/" + name + "/nan", [dtype](session& t) { check_poison(t, dtype); }});
+    }
+  }
+  all.push_back({"matmul/mismatch", check_mismatch});
+  for (const uint8_t index : {TUTTI_I32, TUTTI_I64}) {
+    for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
+      if (!s.stores(dtype)) continue;
+      const std::string name = std::string(sdk::dtype_name(dtype)) + "/" + sdk::dtype_name(index);
+      all.push_back({"take/" + name, [dtype, index](session& t) { check_take(t, dtype, index); }});
+      if (dtype == TUTTI_BOOL || !sdk::is_register(dtype) || !s.computes(dtype)) continue;
+      all.push_back(
+          {"scatter_add/" + name, [dtype, index](session& t) { check_scatter(t, dtype, index); }});
+    }
+  }
+}
+
+}  // namespace tutti::conformance

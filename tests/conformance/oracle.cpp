@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge, see oracle.hpp.
+#include "oracle.hpp"
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+#include "op/host_math.hpp"
+#include "sdk/host_types.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+using sdk::with_register_type;
+using enum sdk::op_kind;
+using enum sdk::op_result;
+
+template <typename T>
+T unpack(uint64_t bits) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return bits != 0;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<double>(bits);
+  } else {
+    return static_cast<T>(bits);
+  }
+}
+
+template <typename T>
+uint64_t pack(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<uint32_t>(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<uint64_t>(value);
+  } else {
+    return static_cast<uint64_t>(value);  // sign extends
+  }
+}
+
+// ---- 16-bit floats by arithmetic on their fields
+
+struct small_float {
+  int fraction_bits, exponent_bits;
+};
+constexpr small_float half_format{10, 5};
+constexpr small_float bfloat_format{7, 8};
+
+float widen(small_float format, uint64_t raw) {
+  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const auto fraction = static_cast<int>(raw & ((1u << format.fraction_bits) - 1));
+  const auto exponent =
+      static_cast<int>(raw >> format.fraction_bits & ((1u << format.exponent_bits) - 1));
+  const float sign = (raw >> 15) != 0 ? -1.0f : 1.0f;
+  if (exponent == (1 << format.exponent_bits) - 1) {
+    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                         : sign * std::numeric_limits<float>::infinity();
+  }
+  const int significand = exponent > 0 ? fraction + (1 << format.fraction_bits) : fraction;
+  const int scale = (exponent > 0 ? exponent : 1) - bias - format.fraction_bits;
+  return sign * std::ldexp(static_cast<float>(significand), scale);
+}
+
+uint64_t narrow(small_float format, float value) {
+  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const uint64_t sign = std::signbit(value) ? 0x8000u : 0u;
+  const uint64_t infinity = uint64_t((1 << format.exponent_bits) - 1) << format.fraction_bits;
+  if (std::isnan(value)) return sign | infinity | (1u << (format.fraction_bits - 1));
+  if (std::isinf(value)) return sign | infinity;
+  if (value == 0) return sign;
+  const double magnitude = std::fabs(static_cast<double>(value));
+  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
+  // In steps of the last place; the carry out of a full significand moves into the exponent.
+  const double steps = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
+  const auto count = static_cast<uint64_t>(steps);
+  const uint64_t fields =
+      count + (static_cast<uint64_t>(exponent + bias - 1) << format.fraction_bits);
+  return sign | std::min(fields, infinity);
+}
+
+// ---- the table
+
+#define TUTTI_OP(id, name, arity, kinds, result, float_text, int_text, expression, gradient, low, \
+                 high, ulp_, doc)                                                                 \
+  struct name##_row {                                                                             \
+    static constexpr sdk::op_kind kind = kinds;                                                   \
+    static constexpr bool boolean = result == BOOL;                                               \
+    static constexpr bool exact = (ulp_) == 0;                                                    \
+    template <typename A, typename T>                                                             \
+    static auto evaluate([[maybe_unused]] A a, [[maybe_unused]] T b, [[maybe_unused]] T c) {      \
+      return expression;                                                                          \
+    }                                                                                             \
+  };
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+
+template <typename T>
+using wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+
+template <typename Row, typename T>
+uint64_t evaluate_row(uint64_t a, uint64_t b, uint64_t c) {
+  if constexpr (std::is_same_v<Row, where_row>) {
+    return a != 0 ? b : c;
+  } else if constexpr (std::is_floating_point_v<T> && !Row::exact) {
+    using W = wider<T>;
+    return pack(
+        static_cast<T>(Row::template evaluate<W, W>(unpack<T>(a), unpack<T>(b), unpack<T>(c))));
+  } else {
+    using Result = std::conditional_t<Row::boolean, bool, T>;
+    return pack(static_cast<Result>(
+        Row::template evaluate<T, T>(unpack<T>(a), unpack<T>(b), unpack<T>(c))));
+  }
+}
+
+template <typename T>
+constexpr bool takes(sdk::op_kind kind) {
+  constexpr bool floating = std::is_floating_point_v<T>;
+  constexpr bool boolean = std::is_same_v<T, bool>;
+  return kind == ANY || kind == IR || (kind == NUMERIC && !boolean) ||
+         (kind == FLOATING && floating) || (kind == INTEGRAL && !floating) ||
+         (kind == LOGICAL && boolean);
+}
+
+template <typename Row>
+uint64_t evaluate_dtype(uint8_t dtype, uint64_t a, uint64_t b, uint64_t c) {
+  return with_register_type(dtype, [&](auto tag) -> uint64_t {
+    using T = typename decltype(tag)::type;
+    if constexpr (takes<T>(Row::kind)) return evaluate_row<Row, T>(a, b, c);
+    throw failure("the oracle has no such instruction");
+  });
+}
+
+template <typename Row>
+long double evaluate_long(long double a, long double b, long double c) {
+  using T = long double;
+  if constexpr (Row::kind == IR) {
+    return a != 0 ? b : c;
+  } else if constexpr (takes<T>(Row::kind)) {
+    return static_cast<T>(Row::template evaluate<T, T>(a, b, c));
+  } else {
+    throw failure("the oracle has no such instruction on floats");
+  }
+}
+
+template <typename T>
+std::vector<uint64_t> make_specials() {
+  using limits = std::numeric_limits<T>;
+  std::vector<T> list;
+  if constexpr (std::is_same_v<T, bool>) {
+    return {0, 1};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    list = {T(0),
+            T(0.5),
+            T(1),
+            T(1.5),
+            T(2),
+            T(2.5),
+            T(3),
+            T(10),
+            T(100.25),
+            T(1e-5),
+            T(1e10),
+            limits::epsilon(),
+            limits::min(),
+            limits::denorm_min(),
+            limits::min() / 4,
+            limits::max(),
+            limits::infinity()};
+    for (size_t i = list.size(); i-- > 0;) list.push_back(-list[i]);
+    list.push_back(limits::quiet_NaN());
+  } else {
+    list = {T(0),
+            T(1),
+            T(2),
+            T(3),
+            T(7),
+            T(15),
+            T(31),
+            T(63),
+            limits::max(),
+            T(limits::max() - 1),
+            T(limits::max() / 2),
+            limits::min(),
+            T(limits::min() + 1),
+            T(-1),
+            T(-2),
+            T(-7)};
+  }
+  std::vector<uint64_t> bits;
+  for (const T value : list) bits.push_back(pack(value));
+  return bits;
+}
+
+template <typename T, typename U>
+uint64_t float_distance(uint64_t a, uint64_t b) {
+  const T x = unpack<T>(a), y = unpack<T>(b);
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) == std::isnan(y) ? 0 : uint64_t{1} << 63;
+  const auto steps = [](T value) {
+    const auto magnitude = static_cast<__int128_t>(std::bit_cast<U>(std::fabs(value)));
+    return std::signbit(value) ? -magnitude : magnitude;
+  };
+  const __int128_t difference = steps(x) - steps(y);
+  return static_cast<uint64_t>(difference < 0 ? -difference : difference);
+}
+
+}  // namespace
+
+long double real_of(uint8_t dtype, uint64_t bits) {
+  return with_register_type(dtype, [&](auto tag) {
+    return static_cast<long double>(unpack<typename decltype(tag)::type>(bits));
+  });
+}
+
+uint64_t bits_of(uint8_t dtype, long double value) {
+  return dtype == TUTTI_F32 ? pack(static_cast<float>(value)) : pack(static_cast<double>(value));
+}
+
+uint64_t from_storage(uint8_t dtype, uint64_t raw) {
+  if (dtype == TUTTI_F16) return pack(widen(half_format, raw));
+  if (dtype == TUTTI_BF16) return pack(widen(bfloat_format, raw));
+  return with_register_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return pack(unpack<T>(raw));
+  });
+}
+
+uint64_t to_storage(uint8_t dtype, uint64_t register_bits) {
+  if (dtype == TUTTI_F16) return narrow(half_format, unpack<float>(register_bits));
+  if (dtype == TUTTI_BF16) return narrow(bfloat_format, unpack<float>(register_bits));
+  return register_bits;
+}
+
+uint64_t convert(uint8_t from, uint8_t to, uint64_t bits) {
+  if (to == TUTTI_BOOL) return real_of(from, bits) != 0 ? 1 : 0;
+  if (!sdk::is_floating(to) && !sdk::is_floating(from)) return from_storage(to, bits);
+  if (sdk::is_floating(to)) {
+    // Straight from an integer or a wider float: one rounding, since long double holds either.
+    return bits_of(to, real_of(from, bits));
+  }
+  const long double value = real_of(from, bits);
+  if (std::isnan(value)) return 0;
+  return with_register_type(to, [&](auto tag) -> uint64_t {
+    using T = typename decltype(tag)::type;
+    const long double low = static_cast<long double>(std::numeric_limits<T>::min());
+    const long double high = static_cast<long double>(std::numeric_limits<T>::max());
+    return pack(static_cast<T>(std::trunc(std::min(std::max(value, low), high))));
+  });
+}
+
+uint64_t evaluate(uint16_t opcode, uint8_t dtype, uint64_t a, uint64_t b, uint64_t c) {
+  switch (opcode) {
+#define TUTTI_OP(id, name, ...) \
+  case id:                      \
+    return evaluate_dtype<name##_row>(dtype, a, b, c);
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+    default:
+      throw failure("opcode " + std::to_string(opcode) + " is unknown");
+  }
+}
+
+long double evaluate_real(uint16_t opcode, long double a, long double b, long double c) {
+  switch (opcode) {
+#define TUTTI_OP(id, name, ...) \
+  case id:                      \
+    return evaluate_long<name##_row>(a, b, c);
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+    default:
+      throw failure("opcode " + std::to_string(opcode) + " is unknown");
+  }
+}
+
+void philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t result[4]) {
+  uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
+  for (uint32_t r = 0; r < 10; ++r) {
+    const uint32_t k0 = key[0] + r * 0x9E3779B9u;
+    const uint32_t k1 = key[1] + r * 0xBB67AE85u;
+    const uint64_t p0 = uint64_t{x0} * 0xD2511F53u;
+    const uint64_t p1 = uint64_t{x2} * 0xCD9E8D57u;
+    x0 = static_cast<uint32_t>(p1 >> 32) ^ x1 ^ k0;
+    x2 = static_cast<uint32_t>(p0 >> 32) ^ x3 ^ k1;
+    x1 = static_cast<uint32_t>(p1);
+    x3 = static_cast<uint32_t>(p0);
+  }
+  result[0] = x0, result[1] = x1, result[2] = x2, result[3] = x3;
+}
+
+uint32_t philox(uint64_t index, uint64_t key) {
+  const uint64_t block = index >> 2;
+  const uint32_t counter[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0,
+                               0};
+  const uint32_t words[2] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
+  uint32_t result[4];
+  philox_block(counter, words, result);
+  return result[index & 3];
+}
+
+uint64_t ulp_distance(uint8_t dtype, uint64_t a, uint64_t b) {
+  return dtype == TUTTI_F32 ? float_distance<float, uint32_t>(a, b)
+                            : float_distance<double, uint64_t>(a, b);
+}
+
+std::string value_text(uint8_t dtype, uint64_t bits) {
+  char text[96];
+  if (sdk::is_floating(dtype)) {
+    const auto value = static_cast<double>(real_of(dtype, bits));
+    std::snprintf(text, sizeof text, "%.17g (%a)", value, value);
+    return text;
+  }
+  if (dtype >= TUTTI_I8 && dtype <= TUTTI_I64) return std::to_string(static_cast<int64_t>(bits));
+  return std::to_string(bits);
+}
+
+uint64_t random_value(uint8_t dtype, double low, double high, generator& random) {
+  if (dtype == TUTTI_BOOL) return random() & 1u;
+  const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
+  const double value = low + (high - low) * unit;
+  if (sdk::is_floating(dtype)) return bits_of(dtype, value);
+  const bool is_unsigned = dtype >= TUTTI_U8;
+  const double rounded = std::nearbyint(is_unsigned ? std::fabs(value) : value);
+  return from_storage(dtype, static_cast<uint64_t>(static_cast<int64_t>(rounded)));
+}
+
+uint64_t random_bits(uint8_t dtype, generator& random) {
+  const uint64_t bits = random();
+  return dtype == TUTTI_BOOL ? bits & 1u : from_storage(dtype, bits);
+}
+
+const std::vector<uint64_t>& special_values(uint8_t register_dtype) {
+  static std::map<uint8_t, std::vector<uint64_t>> lists;
+  auto& list = lists[register_dtype];
+  if (list.empty()) {
+    list = with_register_type(
+        register_dtype, [](auto tag) { return make_specials<typename decltype(tag)::type>(); });
+  }
+  return list;
+}
+
+}  // namespace tutti::conformance
