@@ -8,9 +8,8 @@
 int main() try {
   tutti::array a = tutti::random::normal({1}, {512, 256});
   tutti::array b = tutti::random::normal({2}, {256, 128});
-  tutti::array c = tutti::tanh(tutti::matmul(a, b)) * 0.5 + 1;  // recorded, not run yet
+  tutti::array c = tutti::tanh(tutti::matmul(a, b)) * 0.5 + 1;  // recorded, not yet computed
   std::cout << c.device().name() << ": mean " << tutti::mean(c).item() << '\n';
-  return 0;
 } catch (const tutti::error& e) {
   std::cerr << "hello: " << e.what() << '\n';
   return 1;
