@@ -3,7 +3,8 @@
 // The functions behind tutti_host. They are called by plugins, so nothing may leave them.
 #include "plugin/host.hpp"
 
-#include <chrono>
+#include <deque>
+#include <mutex>
 #include <string_view>
 
 #include "runtime/disk_cache.hpp"
@@ -95,7 +96,10 @@ std::string field(const std::string& text) {
 }  // namespace
 
 const tutti_host* make_host(host_identity** identity) {
-  auto* const made = new host_identity();
+  static auto* const all = new std::deque<host_identity>();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  host_identity* const made = &all->emplace_back();
   made->table = {sizeof(tutti_host), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, made,
                  log_message,        cache_load,      cache_store,     compiled};
   *identity = made;

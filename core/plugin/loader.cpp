@@ -40,15 +40,16 @@ std::optional<std::string> plugin_name(const std::string& file) {
   return name;
 }
 
-/// Boost.DLL wraps the dynamic linker's text; people want the text alone.
-std::string linker_message(const std::exception& e) {
+/// Boost.DLL wraps the dynamic linker's text, which repeats the path; people want the reason alone.
+std::string linker_message(const std::exception& e, const fs::path& path) {
   const std::string all = e.what();
   constexpr std::string_view mark = "dlerror system message: ";
   const size_t begin = all.find(mark);
   if (begin == std::string::npos) return all;
   std::string text = all.substr(begin + mark.size());
-  const size_t end = text.rfind(')');
-  return end == std::string::npos ? text : text.substr(0, end);
+  if (text.ends_with(')')) text.pop_back();
+  const std::string repeated = path.string() + ": ";
+  return text.starts_with(repeated) ? text.substr(repeated.size()) : text;
 }
 
 std::string printable(const char* text) {
@@ -76,12 +77,20 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
   result->version = printable(head.version);
   result->build_id = printable(head.build_id);
   if (result->name != failure.name)
-    throw plugin_error(fmt::format("the file is named {}{}{}, but the plugin calls itself \"{}\"",
-                                   prefix, failure.name, suffix, result->name));
+    throw plugin_error(fmt::format("the plugin calls itself \"{}\", not \"{}\" as its file does",
+                                   result->name, failure.name));
   read_tables(api, *result);
   identify_host(*identity, *result);
   result->path = failure.path.string();
   return result;
+}
+
+/// Drivers do not survive being unloaded, so libraries are never destroyed.
+boost::dll::shared_library& keep_forever(std::unique_ptr<boost::dll::shared_library> library) {
+  static auto* const all = new std::vector<std::unique_ptr<boost::dll::shared_library>>();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return *all->emplace_back(std::move(library));
 }
 
 /// Maps the file of `failure` and negotiates; throws with the reason.
@@ -92,10 +101,9 @@ std::unique_ptr<plugin> load_file(load_failure& failure) {
   try {
     library->load(failure.path, rtld_now | rtld_local);
   } catch (const std::exception& e) {
-    throw plugin_error(linker_message(e));
+    throw plugin_error(linker_message(e, failure.path));
   }
-  // Never destroyed: drivers do not survive being unloaded.
-  return negotiate(*library.release(), failure);
+  return negotiate(keep_forever(std::move(library)), failure);
 }
 
 }  // namespace
@@ -165,7 +173,7 @@ const plugin& plugin_loader::load(const std::string& name) {
     failure.name = name;
     try {
       failure.path = find_locked(name);
-      known.loaded = load_file(failure).release();
+      known.loaded = load_file(failure);
       logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
                      failure.abi_major, failure.abi_minor, failure.path.string());
       return *known.loaded;
@@ -201,7 +209,7 @@ std::vector<const plugin*> plugin_loader::loaded() {
   const std::lock_guard lock(mutex_);
   std::vector<const plugin*> all;
   for (const auto& [name, result] : outcomes_)
-    if (result.loaded != nullptr) all.push_back(result.loaded);
+    if (result.loaded != nullptr) all.push_back(result.loaded.get());
   return all;
 }
 

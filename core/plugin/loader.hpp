@@ -60,7 +60,7 @@ class TUTTI_INTERNAL_API plugin_loader {
 
  private:
   struct outcome {
-    const plugin* loaded = nullptr;
+    std::unique_ptr<const plugin> loaded;
     std::optional<load_failure> failure;
   };
   const std::vector<plugin_file>& files_locked();

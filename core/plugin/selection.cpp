@@ -51,12 +51,19 @@ struct piece {
       fmt::format("position {}: expected {}, found {}", where.at + 1, expected, found));
 }
 
+/// Whether an odd number of backslashes stands before text[at].
+bool is_escaped(std::string_view text, size_t at) {
+  size_t backslashes = 0;
+  while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
+  return backslashes % 2 == 1;
+}
+
 piece trim(piece p) {
   size_t begin = 0;
   while (begin < p.text.size() && is_space(p.text[begin])) ++begin;
   p = p.from(begin);
   size_t end = p.text.size();
-  while (end > 0 && is_space(p.text[end - 1]) && (end < 2 || p.text[end - 2] != '\\')) --end;
+  while (end > 0 && is_space(p.text[end - 1]) && !is_escaped(p.text, end - 1)) --end;
   return p.first(end);
 }
 
@@ -64,16 +71,10 @@ std::vector<piece> split(std::string_view text) {
   std::vector<piece> items;
   size_t begin = 0;
   for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] == '\\') {
-      ++i;
-    } else if (i == text.size() || text[i] == ',') {
-      items.push_back(trim({text.substr(begin, i - begin), begin}));
-      begin = i + 1;
-    }
+    if (i < text.size() && (text[i] != ',' || is_escaped(text, i))) continue;
+    items.push_back(trim({text.substr(begin, i - begin), begin}));
+    begin = i + 1;
   }
-  // A backslash at the very end steps over the end of the text.
-  if (begin < text.size() && (items.empty() || items.back().at < begin))
-    items.push_back(trim({text.substr(begin), begin}));
   return items;
 }
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plugin without a device behind it, right or wrong in one way that a definition picks. Its
+// devices come from the variable FAKE_NAME, e.g. FAKE_OPENCL="gpu uuid=1 pci=2 name=Big;cpu"; the
+// text "nodriver" makes the enumeration fail.
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tutti/plugin.h"
+
+#ifndef FAKE_NAME
+#define FAKE_NAME FAKE_FILE
+#endif
+#ifndef FAKE_VERSION
+#define FAKE_VERSION "1.0.0"
+#endif
+#ifndef FAKE_MAJOR
+#define FAKE_MAJOR TUTTI_ABI_MAJOR
+#endif
+
+extern "C" void tutti_test_symbol_that_nobody_defines();
+
+namespace {
+
+[[maybe_unused]] const tutti_host* the_host = nullptr;
+
+const char* keep(const std::string& text) {
+  static std::deque<std::string> all;
+  return all.emplace_back(text).c_str();
+}
+
+void keep_status(tutti_status*) {}
+
+tutti_status* status(int32_t code, int32_t vendor_code, const char* message) {
+  static tutti_status s;
+  s = {sizeof s, code, vendor_code, 0, 0, message, keep_status};
+  return &s;
+}
+
+std::vector<std::string> rows() {
+  std::string variable = "FAKE_";
+  for (const char* c = FAKE_NAME; *c != '\0'; ++c)
+    variable += static_cast<char>(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+  const char* const value = std::getenv(variable.c_str());
+  std::istringstream text(value != nullptr ? value : "");
+  std::vector<std::string> out;
+  for (std::string row; std::getline(text, row, ';');) out.push_back(row);
+  return out;
+}
+
+tutti_status* count(uint32_t* n) {
+  const auto all = rows();
+  if (!all.empty() && all.front() == "nodriver")
+    return status(TUTTI_ERROR_NO_DRIVER, 0, "the fake driver is not installed");
+  *n = static_cast<uint32_t>(all.size());
+  return nullptr;
+}
+
+tutti_status* properties(uint32_t index, tutti_device_properties* out) {
+  tutti_device_properties p{};
+  p.struct_size = out->struct_size;
+  p.type = TUTTI_DEVICE_CPU;
+  p.name = FAKE_NAME " device";
+  p.vendor = "nobody";
+  p.driver = "fake " FAKE_VERSION;
+  p.cache_key = FAKE_NAME;
+  p.schedule = "cpu";
+  p.stored_dtypes = p.computed_dtypes = TUTTI_DTYPE_BIT(TUTTI_F32);
+  std::istringstream words(rows().at(index));
+  for (std::string word; words >> word;) {
+    if (word == "gpu") p.type = TUTTI_DEVICE_GPU;
+    if (word == "accelerator") p.type = TUTTI_DEVICE_ACCELERATOR;
+    if (word.rfind("uuid=", 0) == 0) {
+      p.has_uuid = 1;
+      p.uuid[15] = static_cast<uint8_t>(std::stoi(word.substr(5)));
+    }
+    if (word.rfind("pci=", 0) == 0) {
+      p.has_pci = 1;
+      p.pci_bus = static_cast<uint32_t>(std::stoi(word.substr(4)));
+    }
+    if (word.rfind("name=", 0) == 0) {
+      std::string name = word.substr(5);
+      for (char& c : name) c = c == '_' ? ' ' : c;
+      p.name = keep(name);
+    }
+  }
+  std::memcpy(out, &p, out->struct_size < sizeof p ? out->struct_size : sizeof p);
+  return nullptr;
+}
+
+tutti_status* open(uint32_t index, tutti_device** device) {
+  if (rows().at(index).find("unopenable") != std::string::npos)
+    return status(TUTTI_ERROR_DRIVER, -42, "somebody else holds the device");
+  static char device_stand_in;
+  *device = reinterpret_cast<tutti_device*>(&device_stand_in);
+  return nullptr;
+}
+
+void release_device(tutti_device*) {}
+tutti_status* allocate(tutti_device*, uint64_t, tutti_buffer**) {
+  return status(TUTTI_ERROR_OUT_OF_MEMORY, -4, "FAKE_OUT_OF_MEMORY");
+}
+void release_buffer(tutti_buffer*) {}
+tutti_status* create_stream(tutti_device*, uint32_t, tutti_stream**) {
+  return nullptr;
+}
+void release_stream(tutti_stream*) {}
+tutti_status* of_stream(tutti_stream*) {
+  return nullptr;
+}
+tutti_status* record(tutti_stream*, tutti_event**) {
+  return nullptr;
+}
+tutti_status* wait(tutti_stream*, tutti_event*) {
+  return nullptr;
+}
+tutti_status* event_wait(tutti_event*) {
+  return nullptr;
+}
+tutti_status* event_query(tutti_event*, int32_t*) {
+  return nullptr;
+}
+void release_event(tutti_event*) {}
+tutti_status* write(tutti_stream*, tutti_buffer*, uint64_t, const void*, uint64_t, int32_t,
+                    tutti_event**) {
+  return nullptr;
+}
+tutti_status* read(tutti_stream*, tutti_buffer*, uint64_t, void*, uint64_t, int32_t,
+                   tutti_event**) {
+  return nullptr;
+}
+tutti_status* copy(tutti_stream*, tutti_buffer*, uint64_t, tutti_buffer*, uint64_t, uint64_t,
+                   tutti_event**) {
+  return nullptr;
+}
+
+#if defined(FAKE_OLDER)
+// Built before memory_available, the event query and everything after the transfers existed.
+constexpr uint64_t device_size = offsetof(tutti_device_api, memory_available);
+constexpr uint64_t plugin_size = offsetof(tutti_plugin_api, program);
+#elif defined(FAKE_NEWER)
+// Built after functions were added that this header does not know.
+constexpr uint64_t device_size = sizeof(tutti_device_api) + 64;
+constexpr uint64_t plugin_size = sizeof(tutti_plugin_api) + 64;
+#else
+constexpr uint64_t device_size = sizeof(tutti_device_api);
+constexpr uint64_t plugin_size = sizeof(tutti_plugin_api);
+#endif
+
+/// Room behind the table for what FAKE_NEWER claims to have. The last function of an older table
+/// is not part of it: whoever calls it calls into nowhere.
+template <class T>
+struct padded {
+  T table;
+  unsigned char rest[64];
+};
+
+auto* const nowhere = reinterpret_cast<tutti_status* (*)(tutti_device*, uint64_t*)>(16);
+
+const padded<tutti_device_api> devices = {
+    {device_size, count, properties, open, release_device, nowhere}, {}};
+const tutti_memory_api memory = {sizeof memory, allocate, release_buffer};
+const tutti_stream_api stream = {sizeof stream, create_stream, release_stream, of_stream,
+                                 of_stream,     record,        wait,           event_wait,
+                                 event_query,   release_event};
+const tutti_transfer_api transfer = {sizeof transfer, write, read, copy};
+
+const padded<tutti_plugin_api> api = {
+    {plugin_size, FAKE_MAJOR, 0, FAKE_NAME, FAKE_VERSION, "build", &devices.table,
+#ifdef FAKE_INCOMPLETE
+     nullptr,
+#else
+     &memory,
+#endif
+     &stream, &transfer,
+#ifdef FAKE_OLDER
+     reinterpret_cast<const tutti_program_api*>(16),
+     reinterpret_cast<const tutti_operator_api*>(16),
+#else
+     nullptr, nullptr,
+#endif
+     nullptr, nullptr, nullptr},
+    {}};
+
+}  // namespace
+
+#ifndef FAKE_NO_SYMBOL
+extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  the_host = host;
+#ifdef FAKE_UNDEFINED
+  tutti_test_symbol_that_nobody_defines();
+#endif
+#ifdef FAKE_NULL
+  return nullptr;
+#else
+  return &api.table;
+#endif
+}
+#else
+extern "C" TUTTI_PLUGIN_EXPORT const void* another_symbol() {
+  return &api;
+}
+#endif

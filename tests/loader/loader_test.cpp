@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding and loading plugins: what is refused and what the messages say, struct sizes of older and
+// newer plugins, the search path.
+#include "plugin/loader.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "plugin/raii.hpp"
+#include "plugin/registry.hpp"
+#include "support.hpp"
+#include "tutti/error.hpp"
+
+using namespace loader_test;
+using tutti::plugin_error;
+using tutti::detail::device_registry;
+using tutti::detail::plugin_loader;
+using tutti::detail::search_path;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path good = FAKE_PLUGINS "/good";
+const fs::path second = FAKE_PLUGINS "/second";
+const fs::path broken = FAKE_PLUGINS "/broken";
+
+std::string load_message(const std::string& name) {
+  plugin_loader loader({broken});
+  return message_of<plugin_error>([&] { loader.load(name); });
+}
+
+std::vector<std::string> names(plugin_loader& loader) {
+  std::vector<std::string> all;
+  for (const auto& file : loader.files()) all.push_back(file.name);
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(files_are_found_by_name) {
+  plugin_loader loader({good});
+  const std::vector<std::string> expected = {"cuda", "opencl", "reference", "vendorx"};
+  BOOST_TEST(names(loader) == expected, boost::test_tools::per_element());
+  BOOST_TEST(loader.loaded().empty());
+}
+
+BOOST_AUTO_TEST_CASE(names_that_cannot_be_selected_are_not_plugins) {
+  plugin_loader loader({broken});
+  for (const auto& file : loader.files()) BOOST_TEST(file.name != "Upper");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_folder_wins) {
+  plugin_loader first({good, second});
+  BOOST_TEST(first.load("opencl").version == "1.0.0");
+  plugin_loader reversed({second, good});
+  BOOST_TEST(reversed.load("opencl").version == "2.0.0");
+  BOOST_TEST(reversed.load("opencl").path == (second / "libtutti_opencl.so").string());
+  BOOST_TEST(names(reversed).size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_plugin_is_loaded_once) {
+  plugin_loader loader({good});
+  BOOST_TEST(&loader.load("cuda") == &loader.load("cuda"));
+  BOOST_TEST(loader.loaded().size() == 1u);
+  BOOST_TEST(loader.failures().empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_absent_plugin_names_the_folders) {
+  plugin_loader loader({good, second});
+  const std::string message = message_of<plugin_error>([&] { loader.load("metal"); });
+  BOOST_TEST(has(message, "libtutti_metal.so"), message);
+  BOOST_TEST(has(message, good.string()), message);
+  BOOST_TEST(has(message, second.string()), message);
+}
+
+BOOST_AUTO_TEST_CASE(broken_plugins_say_what_is_wrong) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"wrongmajor", "built for plugin ABI 7.0, but this library has 1."},
+      {"nosymbol", "no symbol tutti_plugin_entry"},
+      {"undefined", "tutti_test_symbol_that_nobody_defines"},
+      {"null", "tutti_plugin_entry returned NULL"},
+      {"misnamed", "calls itself \"other\""},
+      {"incomplete", "lacks the function memory.allocate"},
+      {"text", "libtutti_text.so: invalid ELF header"},
+      {"empty", "file too short"},
+  };
+  for (const auto& [name, expected] : cases) {
+    const std::string message = load_message(name);
+    BOOST_TEST_CONTEXT(name << ": " << message) {
+      BOOST_TEST(has(message, expected));
+      BOOST_TEST(has(message, (broken / ("libtutti_" + name + ".so")).string()));
+      BOOST_TEST(message.find(".so") == message.rfind(".so"));
+      BOOST_TEST(!has(message, "\n"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(failures_are_kept_with_versions_and_repeated) {
+  plugin_loader loader({broken});
+  const std::string first = message_of<plugin_error>([&] { loader.load("wrongmajor"); });
+  BOOST_TEST(message_of<plugin_error>([&] { loader.load("wrongmajor"); }) == first);
+  const auto failures = loader.failures();
+  BOOST_REQUIRE(failures.size() == 1u);
+  BOOST_TEST(failures[0].name == "wrongmajor");
+  BOOST_TEST(failures[0].path == broken / "libtutti_wrongmajor.so");
+  BOOST_TEST(failures[0].abi_major == 7u);
+  BOOST_TEST(loader.loaded().empty());
+}
+
+BOOST_AUTO_TEST_CASE(functions_beyond_an_older_struct_are_unsupported) {
+  const scoped_variable devices("FAKE_OLDER", "cpu");
+  device_registry registry(search_path{{broken}, {}});
+  auto* const device = registry.devices_of("older").at(0);
+  device->open();
+  const auto& plugin = *device->plugin;
+  const auto code = [](tutti_status* status) {
+    BOOST_REQUIRE(status != nullptr);
+    const int32_t value = status->code;
+    status->release(status);
+    return value;
+  };
+  uint64_t bytes = 0;
+  BOOST_TEST(code(plugin.device.memory_available(device->handle, &bytes)) ==
+             TUTTI_ERROR_UNSUPPORTED);
+  tutti_program* program = nullptr;
+  BOOST_TEST(code(plugin.program.create(device->handle, nullptr, &program)) ==
+             TUTTI_ERROR_UNSUPPORTED);
+  BOOST_TEST(plugin.program.source(program) == nullptr);
+  plugin.program.release(program);
+  int32_t support = -1;
+  const char* reason = nullptr;
+  BOOST_TEST(plugin.op.supports(device->handle, nullptr, &support, &reason) == nullptr);
+  BOOST_TEST(support == TUTTI_SUPPORT_NO);
+  BOOST_TEST(reason != nullptr);
+  BOOST_TEST(!plugin.has_profile);
+  BOOST_TEST(code(plugin.collective.abort(nullptr)) == TUTTI_ERROR_UNSUPPORTED);
+}
+
+BOOST_AUTO_TEST_CASE(a_newer_minor_version_is_read_as_far_as_known) {
+  const scoped_variable devices("FAKE_NEWER", "gpu name=Next;cpu");
+  device_registry registry(search_path{{broken}, {}});
+  const auto found = registry.devices_of("newer");
+  BOOST_REQUIRE(found.size() == 2u);
+  BOOST_TEST(found[0]->title == "newer:0 (Next)");
+  BOOST_TEST(found[0]->plugin->device.struct_size == sizeof(tutti_device_api));
+}
+
+BOOST_AUTO_TEST_CASE(a_status_becomes_an_exception) {
+  const scoped_variable devices("FAKE_CUDA", "gpu name=Big;gpu unopenable name=Busy");
+  device_registry registry(search_path{{good}, {}});
+  const auto found = registry.devices_of("cuda");
+  BOOST_REQUIRE(found.size() == 2u);
+  found[0]->open();
+  try {
+    tutti::detail::allocate(*found[0], 123);
+    BOOST_ERROR("allocate did not throw");
+  } catch (const tutti::out_of_memory& e) {
+    BOOST_TEST(e.what() == "cuda:0 (Big): allocate 123 bytes: FAKE_OUT_OF_MEMORY (vendor code -4)");
+    BOOST_TEST(e.code() == TUTTI_ERROR_OUT_OF_MEMORY);
+    BOOST_TEST(e.vendor_code() == -4);
+    BOOST_TEST(!e.retryable());
+    BOOST_TEST(e.device() == "cuda:0");
+  }
+  BOOST_TEST(message_of<tutti::device_error>([&] { found[1]->open(); }) ==
+             "cuda:1 (Busy): open the device: somebody else holds the device (vendor code -42)");
+}
+
+BOOST_AUTO_TEST_CASE(the_search_path_takes_absolute_folders_only) {
+  const scoped_variable path(
+      "TUTTI_PLUGIN_PATH",
+      good.string() + ":.::relative/folder:/nonexistent/folder:" + broken.string() + "/../second");
+  const search_path where = tutti::detail::default_search_path();
+  BOOST_REQUIRE(where.folders.size() == 3u);
+  BOOST_TEST(where.folders[0] == good);
+  BOOST_TEST(where.folders[1] == second);
+  BOOST_TEST(where.folders[2] == fs::canonical(PLUGIN_OUTPUT "/..") / "plugins");
+  BOOST_REQUIRE(where.rejected.size() == 4u);
+  BOOST_TEST(has(where.rejected[0], "\".\" (a relative path)"));
+  BOOST_TEST(has(where.rejected[1], "an empty entry"));
+  BOOST_TEST(has(where.rejected[2], "\"relative/folder\""));
+  BOOST_TEST(has(where.rejected[3], "\"/nonexistent/folder\" (no such folder)"));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole processes: what is mapped, that the current directory is never searched, settings that are
+// wrong, and the `tutti` command's output and exit status.
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+using namespace loader_test;
+
+namespace {
+
+const std::string fakes = FAKE_PLUGINS;
+const std::string machine =
+    "FAKE_CUDA=nodriver FAKE_OPENCL='cpu name=Host;gpu name=Card' FAKE_VENDORX='gpu name=X' "
+    "FAKE_REFERENCE='cpu name=host' TUTTI_PLUGIN_PATH=" +
+    fakes + "/good ";
+
+std::string world(const std::string& environment, const std::string& argument = {}) {
+  const outcome result = run("env " + environment + " " WORLD_PROGRAM " " + argument);
+  BOOST_TEST(result.status == 0, result.output);
+  return result.output;
+}
+
+outcome tutti_command(const std::string& environment, const std::string& arguments) {
+  return run("env " + environment + " " TUTTI_PROGRAM " " + arguments);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(only_needed_plugins_are_mapped) {
+  BOOST_TEST(world(machine + "TUTTI_DEVICE=opencl:1") ==
+             "devices: opencl:1\nmapped: libtutti_opencl.so\n");
+  BOOST_TEST(world(machine + "TUTTI_DEVICE=reference,vendorx") ==
+             "devices: reference:0 vendorx:0\nmapped: libtutti_reference.so libtutti_vendorx.so\n");
+  BOOST_TEST(world(machine, "default") ==
+             "devices: opencl:1\nmapped: libtutti_cuda.so libtutti_opencl.so\n");
+  BOOST_TEST(world(machine + "TUTTI_DEVICE=", "default") == world(machine, "default"));
+  BOOST_TEST(world(machine, "opencl:cpu") == "devices: opencl:0\nmapped: libtutti_opencl.so\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_lookup_takes_one_item) {
+  BOOST_TEST(has(world(machine, "opencl:0,vendorx"), "expected one item, found a list"));
+  BOOST_TEST(has(world(machine, "' '"), "found nothing"));
+  BOOST_TEST(has(world(machine, "opencl:9"), "error: device=opencl:9: no device of opencl"));
+}
+
+BOOST_AUTO_TEST_CASE(the_current_directory_is_never_searched) {
+  for (const std::string path : {"", ".", "./", ":", "good", "../plugins/good"}) {
+    const std::string command = "cd " + fakes + "/good && env LD_LIBRARY_PATH=. FAKE_VENDORX=cpu " +
+                                "TUTTI_PLUGIN_PATH='" + path + "' TUTTI_DEVICE=vendorx " +
+                                WORLD_PROGRAM;
+    const outcome result = run(command);
+    BOOST_TEST_CONTEXT("TUTTI_PLUGIN_PATH=" << path << ": " << result.output) {
+      BOOST_TEST(result.status == 0);
+      BOOST_TEST(has(result.output, "there is no libtutti_vendorx.so in /"));
+      BOOST_TEST(!has(result.output, "mapped: libtutti_vendorx.so"));
+      if (!path.empty()) BOOST_TEST(has(result.output, "warning: TUTTI_PLUGIN_PATH: "));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(log_levels) {
+  const std::string quiet = machine + "TUTTI_DEVICE=opencl:0 TUTTI_LOG=";
+  BOOST_TEST(!has(world(quiet + "warn"), "tutti: "));
+  BOOST_TEST(has(world(quiet + "debug"), "tutti: debug: plugin opencl 1.0.0 (plugin ABI 1."));
+  const std::string wrong = world(quiet + "loud");
+  BOOST_TEST(has(wrong, "TUTTI_LOG=loud: expected off, error, warn, info or debug"), wrong);
+  const std::string rejected = machine + "TUTTI_PLUGIN_PATH=relative TUTTI_DEVICE=opencl:cpu ";
+  BOOST_TEST(has(world(rejected), "tutti: warning: "));
+  BOOST_TEST(!has(world(rejected + "TUTTI_LOG=off"), "tutti: warning: "));
+  BOOST_TEST(!has(world(rejected + "TUTTI_LOG=error"), "tutti: warning: "));
+}
+
+BOOST_AUTO_TEST_CASE(devices_command) {
+  const outcome text = tutti_command(machine + "TUTTI_DEVICE=opencl:1,reference", "devices");
+  BOOST_TEST(text.status == 0);
+  for (const std::string part : {"*  opencl:1", "+  reference:0", "   vendorx:0", "Card", "f32",
+                                 "* the default, opencl:1: the first of TUTTI_DEVICE="})
+    BOOST_TEST(has(text.output, part), part << " in " << text.output);
+
+  const outcome json = tutti_command(machine, "devices --json");
+  BOOST_TEST(json.status == 0);
+  const auto parsed = nlohmann::json::parse(json.output);
+  BOOST_TEST(parsed["default"].get<std::string>() == "opencl:1");
+  BOOST_TEST(has(parsed["reason"], "TUTTI_DEVICE is not set; the first gpu found"));
+  size_t fakes_found = 0;
+  for (const auto& d : parsed["devices"]) {
+    if (d["vendor"] != "nobody") continue;
+    ++fakes_found;
+    BOOST_TEST(d["default"].get<bool>() == (d["device"] == "opencl:1"));
+    BOOST_TEST(d["computed_dtypes"] == nlohmann::json::array({"f32"}));
+  }
+  BOOST_TEST(fakes_found == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(devices_command_with_a_wrong_setting) {
+  const outcome text = tutti_command(machine + "TUTTI_DEVICE=opencl:5", "devices");
+  BOOST_TEST(text.status == 1);
+  BOOST_TEST(has(text.output, "opencl:0"), text.output);
+  BOOST_TEST(has(text.output, "tutti: TUTTI_DEVICE=opencl:5: no device of opencl matches"),
+             text.output);
+  const outcome json =
+      tutti_command(machine + "TUTTI_DEVICE=opencl:5", "devices --json 2>/dev/null");
+  const auto parsed = nlohmann::json::parse(json.output);
+  BOOST_TEST(parsed["default"].is_null());
+  BOOST_TEST(has(parsed["error"], "no device of opencl matches"));
+}
+
+BOOST_AUTO_TEST_CASE(doctor_command) {
+  // The fakes compute nothing, which the known answers must notice.
+  const outcome bad = tutti_command(machine + "TUTTI_DEVICE=opencl", "doctor");
+  BOOST_TEST(bad.status == 1);
+  BOOST_TEST(has(bad.output, "PROBLEM opencl:0: matrix product"), bad.output);
+  BOOST_TEST(has(bad.output, "the fake driver is not installed"), bad.output);
+  BOOST_TEST(has(bad.output, "-> "), bad.output);
+
+  const outcome broken = tutti_command(
+      "TUTTI_PLUGIN_PATH=" + fakes + "/broken:relative TUTTI_DEVICE=reference", "doctor --json");
+  BOOST_TEST(broken.status == 1);
+  const auto parsed = nlohmann::json::parse(broken.output.substr(broken.output.find('{')));
+  size_t plugin_problems = 0;
+  for (const auto& f : parsed["findings"]) {
+    if (f["status"] != "problem") continue;
+    BOOST_TEST(!f["advice"].get<std::string>().empty());
+    plugin_problems += f["section"] == "plugins" ? 1 : 0;
+    if (f["subject"] == "wrongmajor") BOOST_TEST(has(f["text"], "ABI 7.0"));
+  }
+  BOOST_TEST(plugin_problems == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(usage) {
+  BOOST_TEST(tutti_command("", "--version").status == 0);
+  BOOST_TEST(has(tutti_command("", "--version").output, "plugin ABI 1."));
+  BOOST_TEST(tutti_command("", "--help").status == 0);
+  for (const std::string arguments :
+       {"", "nonsense", "devices nonsense", "devices --xml", "doctor devices"}) {
+    const outcome result = tutti_command("", arguments);
+    BOOST_TEST_CONTEXT(arguments << ": " << result.output) {
+      BOOST_TEST(result.status == 2);
+      BOOST_TEST(result.output.starts_with("tutti: "));
+      BOOST_TEST(result.output.find('\n') == result.output.size() - 1);
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Resolving items against devices: what each selector picks, what auto prefers, one card seen by
+// two plugins, what is loaded, what errors say.
+#include <boost/test/unit_test.hpp>
+#include <thread>
+
+#include "plugin/registry.hpp"
+#include "support.hpp"
+#include "tutti/error.hpp"
+
+using namespace loader_test;
+using tutti::detail::device_registry;
+using tutti::detail::search_path;
+
+namespace {
+
+const std::filesystem::path good = FAKE_PLUGINS "/good";
+const std::filesystem::path broken = FAKE_PLUGINS "/broken";
+
+/// A machine: the devices of the four well-behaved plugins, each as fake_plugin.cpp describes.
+struct machine {
+  explicit machine(const std::string& cuda, const std::string& opencl, const std::string& vendorx,
+                   const std::string& reference = "cpu name=host")
+      : cuda_("FAKE_CUDA", cuda),
+        opencl_("FAKE_OPENCL", opencl),
+        vendorx_("FAKE_VENDORX", vendorx),
+        reference_("FAKE_REFERENCE", reference),
+        registry(search_path{{good}, {}}) {}
+
+  std::string pick(const std::string& text, bool first_only = false) {
+    std::string all;
+    for (const auto* d : registry.resolve(text, "TUTTI_DEVICE", first_only))
+      all += (all.empty() ? "" : " ") + d->name;
+    return all;
+  }
+
+  template <class Error>
+  std::string refusal(const std::string& text) {
+    return message_of<Error>([&] { pick(text); });
+  }
+
+  std::string loaded() {
+    std::string all;
+    for (const auto* p : registry.loader().loaded()) all += (all.empty() ? "" : " ") + p->name;
+    return all;
+  }
+
+  scoped_variable cuda_, opencl_, vendorx_, reference_;
+  device_registry registry;
+};
+
+const std::string two_cards =
+    "cpu name=Host;gpu name=Radeon_A pci=3;gpu name=radeon_B uuid=9 pci=4";
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(selectors) {
+  machine m("", two_cards + ";accelerator name=Board", "");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"opencl", "opencl:1"},
+      {"opencl:0", "opencl:0"},
+      {"opencl:3", "opencl:3"},
+      {"opencl:cpu", "opencl:0"},
+      {"opencl:gpu", "opencl:1 opencl:2"},
+      {"opencl:accelerator", "opencl:3"},
+      {"opencl:all", "opencl:0 opencl:1 opencl:2 opencl:3"},
+      {"opencl:name~RADEON", "opencl:1 opencl:2"},
+      {"opencl:name~deon b", "opencl:2"},
+      {"opencl:uuid=00000000-0000-0000-0000-000000000009", "opencl:2"},
+      {"opencl:pci=03:00", "opencl:1"},
+      {"opencl:pci=0000:04:00.0", "opencl:2"},
+      {"opencl:2,reference,opencl:0", "opencl:2 reference:0 opencl:0"},
+  };
+  for (const auto& [text, expected] : cases)
+    BOOST_TEST_CONTEXT(text) BOOST_TEST(m.pick(text) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(a_backend_alone_prefers_gpu_then_accelerator_then_cpu) {
+  BOOST_TEST(machine("", "cpu;accelerator;gpu", "").pick("opencl") == "opencl:2");
+  BOOST_TEST(machine("", "cpu;accelerator", "").pick("opencl") == "opencl:1");
+  BOOST_TEST(machine("", "cpu;cpu", "").pick("opencl") == "opencl:0");
+}
+
+BOOST_AUTO_TEST_CASE(auto_prefers) {
+  struct preference {
+    std::string cuda, opencl, vendorx, expected, loaded;
+  };
+  const std::vector<preference> cases = {
+      {"gpu;gpu", "cpu", "", "cuda:0 cuda:1", "cuda opencl vendorx"},
+      {"gpu pci=1", "cpu;gpu pci=2", "", "cuda:0 opencl:1", "cuda opencl vendorx"},
+      {"nodriver", "cpu;gpu", "gpu", "opencl:1 vendorx:0", "cuda opencl vendorx"},
+      {"nodriver", "cpu", "accelerator", "vendorx:0", "cuda opencl vendorx"},
+      {"nodriver", "cpu", "cpu", "vendorx:0", "cuda opencl vendorx"},
+      {"", "cpu;cpu", "", "opencl:0", "cuda opencl vendorx"},
+      {"nodriver", "nodriver", "nodriver", "reference:0", "cuda opencl reference vendorx"},
+  };
+  for (const preference& c : cases) {
+    BOOST_TEST_CONTEXT(c.cuda << " / " << c.opencl << " / " << c.vendorx) {
+      machine m(c.cuda, c.opencl, c.vendorx);
+      BOOST_TEST(m.pick("auto") == c.expected);
+      BOOST_TEST(m.loaded() == c.loaded);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(auto_counts_one_card_once) {
+  BOOST_TEST(machine("gpu uuid=5", "gpu uuid=5;gpu uuid=6", "").pick("auto") == "cuda:0 opencl:1");
+  BOOST_TEST(machine("gpu pci=5", "gpu pci=5", "gpu pci=6").pick("auto") == "cuda:0 vendorx:0");
+  BOOST_TEST(machine("gpu", "gpu", "").pick("auto") == "cuda:0 opencl:0");
+  BOOST_TEST(machine("gpu uuid=5", "gpu uuid=5", "").pick("cuda,opencl") == "cuda:0 opencl:0");
+}
+
+BOOST_AUTO_TEST_CASE(the_default_of_auto_loads_no_more_than_it_needs) {
+  machine with_gpu("gpu", "gpu", "gpu");
+  BOOST_TEST(with_gpu.pick("auto", true) == "cuda:0");
+  BOOST_TEST(with_gpu.loaded() == "cuda");
+  machine with_cpu("nodriver", "cpu", "nodriver");
+  BOOST_TEST(with_cpu.pick("auto", true) == "opencl:0");
+  BOOST_TEST(with_cpu.loaded() == "cuda opencl vendorx");
+}
+
+BOOST_AUTO_TEST_CASE(named_items_load_their_plugin_alone) {
+  machine m("gpu", "cpu", "gpu");
+  BOOST_TEST(m.pick("opencl:0") == "opencl:0");
+  BOOST_TEST(m.loaded() == "opencl");
+  BOOST_TEST(m.pick("vendorx,opencl") == "vendorx:0 opencl:0");
+  BOOST_TEST(m.loaded() == "opencl vendorx");
+}
+
+BOOST_AUTO_TEST_CASE(the_same_device_twice_is_an_error) {
+  machine m("", two_cards, "");
+  for (const std::string text :
+       {"opencl:1,opencl:1", "opencl,opencl:gpu", "auto,opencl:1", "opencl:all,opencl:name~A"})
+    BOOST_TEST_CONTEXT(text)
+  BOOST_TEST(has(m.refusal<tutti::value_error>(text), "is already in the list"));
+  BOOST_TEST(has(m.refusal<tutti::value_error>("opencl:0,opencl:1,opencl:0"),
+                 "TUTTI_DEVICE=opencl:0,opencl:1,opencl:0: opencl:0: opencl:0 is already"));
+}
+
+BOOST_AUTO_TEST_CASE(errors_list_what_exists) {
+  machine m("nodriver", "cpu name=Host;gpu name=Card", "");
+  const std::string exists =
+      "available: no device of cuda (cuda: look for devices: the fake driver is not installed), "
+      "opencl:0 (cpu, Host), opencl:1 (gpu, Card), reference:0 (cpu, host), no device of vendorx";
+  const auto message = m.refusal<tutti::device_error>("opencl:7");
+  BOOST_TEST(message == "TUTTI_DEVICE=opencl:7: no device of opencl matches; " + exists);
+  BOOST_TEST(has(m.refusal<tutti::value_error>("opncl:x"), exists));
+  BOOST_TEST(has(m.refusal<tutti::plugin_error>("opncl"), "there is no libtutti_opncl.so in "));
+  BOOST_TEST(has(m.refusal<tutti::plugin_error>("opncl"), exists));
+}
+
+BOOST_AUTO_TEST_CASE(a_named_device_is_never_replaced) {
+  machine m("nodriver", "cpu", "");
+  const auto no_driver = m.refusal<tutti::device_error>("cuda:0");
+  BOOST_TEST(has(no_driver, "the fake driver is not installed"), no_driver);
+  BOOST_TEST(has(m.refusal<tutti::device_error>("opencl:gpu"), "no device of opencl matches"));
+  BOOST_TEST(has(m.refusal<tutti::device_error>("vendorx"), "vendorx found no device"));
+  BOOST_TEST(has(m.refusal<tutti::device_error>("opencl,opencl:1"), "opencl:1: no device"));
+
+  device_registry with_broken(search_path{{good, broken}, {}});
+  const auto mismatch =
+      message_of<tutti::plugin_error>([&] { with_broken.resolve("wrongmajor:0", "TUTTI_DEVICE"); });
+  BOOST_TEST(has(mismatch, "plugin ABI 7.0"), mismatch);
+}
+
+BOOST_AUTO_TEST_CASE(auto_skips_what_is_broken) {
+  const scoped_variable devices("FAKE_OPENCL", "cpu");
+  const scoped_variable no_cuda("FAKE_CUDA", "nodriver");
+  device_registry registry(search_path{{good, broken}, {}});
+  const auto found = registry.resolve("auto", "TUTTI_DEVICE");
+  BOOST_REQUIRE(found.size() == 1u);
+  BOOST_TEST(found[0]->name == "opencl:0");
+  BOOST_TEST(registry.loader().failures().size() == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_at_all_is_an_error_that_says_what_was_tried) {
+  machine m("nodriver", "", "", "");
+  const auto message = m.refusal<tutti::device_error>("auto");
+  BOOST_TEST(has(message, "no device can be used"), message);
+  BOOST_TEST(has(message, "the fake driver is not installed"), message);
+  BOOST_TEST(has(message, "opencl: found no device"), message);
+  device_registry empty(search_path{});
+  BOOST_TEST(has(message_of<tutti::device_error>([&] { empty.resolve("auto", "TUTTI_DEVICE"); }),
+                 "no plugin found"));
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_see_the_same_devices) {
+  machine m("gpu", two_cards, "gpu");
+  std::vector<std::vector<tutti::detail::opened_device*>> seen(8);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < seen.size(); ++i)
+      threads.emplace_back([&, i] {
+        seen[i] = m.registry.resolve(i % 2 == 0 ? "opencl:all,cuda" : "opencl:all,cuda:0",
+                                     "TUTTI_DEVICE");
+        for (auto* d : seen[i]) d->open();
+      });
+  }
+  for (const auto& list : seen) BOOST_TEST((list == seen.front()));
+  for (const auto* d : seen.front()) BOOST_TEST(d->handle != nullptr);
+}
