@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "oracle.hpp"
 
@@ -22,7 +23,8 @@ const tutti_host host = {sizeof(tutti_host), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, n
                          log_line,           nullptr,         nullptr,         nullptr};
 
 const tutti_plugin_api* load(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded until exit
+  const std::string file = std::filesystem::absolute(path);     // never from a search path
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded until exit
   if (library == nullptr) throw failure(dlerror());
   void* symbol = dlsym(library, "tutti_plugin_entry");
   require(symbol != nullptr, path + " does not export tutti_plugin_entry");
@@ -85,7 +87,9 @@ void check(tutti_status* status, const char* what) {
 session::session(const std::string& path, uint32_t device_index, uint64_t seed_value)
     : api(load(path)), properties{}, seed(seed_value) {
   uint32_t count = 0;
-  check(api->device->count(&count), "count");
+  const outcome counted = take(api->device->count(&count));
+  if (counted.code == TUTTI_ERROR_NO_DRIVER) throw no_driver(counted.message);
+  require(!counted, "count: " + counted.message);
   require(device_index < count, "device " + std::to_string(device_index) + " of " +
                                     std::to_string(count) + " does not exist");
   properties.struct_size = sizeof(properties);

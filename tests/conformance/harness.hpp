@@ -26,6 +26,12 @@ class failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The vendor's driver is absent, so there is nothing to check.
+class no_driver : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 void require(bool good, const std::string& what);
 
 // A status taken apart and released.

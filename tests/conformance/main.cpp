@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tutti-conformance PLUGIN.so: checks a backend at the level of plugin.h. Prints a line a group and
-// a closing line; exit status 0 when all passed, 1 when a group failed, 2 for wrong usage.
+// a closing line; exit status 0 when all passed, 1 when a group failed, 2 for wrong usage, and 77
+// (skipped) where TUTTI_TEST_SKIP_WITHOUT_DRIVER is set and the driver is absent.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -135,6 +136,9 @@ int main(int count, char** arguments) {
   }
   try {
     return run_all(chosen);
+  } catch (const no_driver& absent) {
+    std::fprintf(stderr, "tutti-conformance: no driver: %s\n", absent.what());
+    return std::getenv("TUTTI_TEST_SKIP_WITHOUT_DRIVER") != nullptr ? 77 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti-conformance: %s\n", error.what());
     return 1;
