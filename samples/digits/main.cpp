@@ -101,7 +101,7 @@ void run(const options& o, const tutti::device& device) {
   const digits::images images = digits::load(samples::find_data("digits.csv.gz", o.data));
   samples::make_folder(o.out);
   const digits::parts data = digits::split(images, test_share, keys[0], device);
-  const nn::sequential model = nn::perceptron({digits::pixels, 128, 64, digits::classes}, keys[1],
+  const nn::sequential model = nn::perceptron({digits::pixels, 256, 128, digits::classes}, keys[1],
                                               tutti::relu, {}, tutti::dtype::f32, device);
   std::cout << fmt::format(
       "device {} ({})\n{} images: {} for training, {} for the test; {} parameters\n\n",

@@ -17,8 +17,8 @@ namespace digits {
 struct settings {
   std::int64_t epochs = 30;
   std::int64_t batch = 64;  ///< images a step; the last step of an epoch may have fewer
-  double learning_rate = 1e-3;
-  double weight_decay = 1e-2;
+  double learning_rate = 2e-3;
+  double weight_decay = 0.3;
 };
 
 struct score {
