@@ -46,8 +46,9 @@ sdk::dialect make_dialect(const device_info& info) {
   if (info.has_f64) d.types[TUTTI_F64] = "double";
   d.size_type = "ulong";
   d.prelude = kernels::prelude_cl;
-  if (cpu) d.libraries = {kernels::math_cpu_cl};
-  d.libraries.push_back(kernels::math_native_cl);
+  // A CPU's own vector-friendly functions first, on others the driver's.
+  d.libraries = {kernels::math_native_cl, kernels::math_cpu_cl};
+  if (cpu) std::swap(d.libraries[0], d.libraries[1]);
   return d;
 }
 

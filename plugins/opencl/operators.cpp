@@ -24,7 +24,8 @@ const char* operator_name(int32_t kind) {
 std::string shape(const tutti_view& view) {
   std::string text = "[";
   for (uint32_t d = 0; d < view.rank && d < TUTTI_MAX_RANK; ++d) {
-    text += (d ? "," : "") + std::to_string(view.extent[d]);
+    if (d > 0) text += ',';
+    text += std::to_string(view.extent[d]);
   }
   return text + "]";
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans matrix products: from shapes and strides to the kernels of matmul_cpu.cl or matmul_gpu.cl,
+// their arguments and launch sizes, and the workspace they need. Pure functions on plain data; the
+// caller owns the OpenCL objects and executes the launches in order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::opencl {
+
+// Integers are named by width alone: products wrap, so signed and unsigned share a program.
+enum class MatmulElement : std::uint8_t { f32, f64, int8, int16, int32, int64 };
+
+std::size_t element_bytes(MatmulElement element) noexcept;
+
+struct MatmulDevice {
+  bool cpu = true;                        // CL_DEVICE_TYPE_CPU: the vector kernels
+  int compute_units = 1;                  // CL_DEVICE_MAX_COMPUTE_UNITS
+  int vector_bytes = 16;                  // 4 * CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
+  std::size_t max_work_group_size = 256;  // CL_DEVICE_MAX_WORK_GROUP_SIZE
+  std::int64_t workspace_limit = std::int64_t{128} << 20;  // bytes; packing goes in slices of K
+};
+
+// Strides are in elements; a batch stride of 0 repeats one matrix. Any strides are right; they are
+// fast where the row or the column stride is 1.
+struct MatmulOperand {
+  std::int64_t offset = 0;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t col_stride = 1;
+};
+
+// C[i, m, n] = sum over k of A[i, m, k] * B[i, k, n]. C is contiguous, rows * cols a matrix.
+struct MatmulProblem {
+  MatmulElement element = MatmulElement::f32;
+  std::int64_t rows = 0, cols = 0, depth = 0, batches = 1;
+  MatmulOperand a, b;
+  std::int64_t c_offset = 0;
+};
+
+struct MatmulArgument {
+  enum class Kind : std::uint8_t { a, b, c, workspace, integer };
+  Kind kind = Kind::integer;
+  std::int64_t value = 0;  // of an integer; passed to the kernel as a 64-bit `long`
+};
+
+struct MatmulLaunch {
+  const char* kernel = "";
+  std::vector<MatmulArgument> arguments;
+  unsigned dimensions = 1;
+  std::array<std::size_t, 3> global{1, 1, 1};
+  std::array<std::size_t, 3> local{1, 1, 1};
+};
+
+struct MatmulPlan {
+  std::int64_t workspace_bytes = 0;  // one buffer, needed until the last launch has ended
+  std::vector<MatmulLaunch> launches;
+};
+
+struct MatmulProgram {
+  const char* file = "";  // base name of the kernel file
+  std::string options;    // depends on the element and the device only, never on a shape
+};
+
+MatmulProgram matmul_program(MatmulElement element, const MatmulDevice& device);
+
+// Empty when rows, cols or batches is 0. A depth of 0 writes zeros.
+MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device);
+
+}  // namespace tutti::opencl
