@@ -8,9 +8,7 @@
 namespace tutti::autograd {
 namespace {
 
-array input(const graph::node& n, std::size_t i) {
-  return array(n.inputs[i]);
-}
+array input(const graph::node& n, std::size_t i) { return array(n.inputs[i]); }
 
 std::vector<array> of_elementwise(const array& y, const array& g) {
   const graph::node& n = *y.node();
@@ -66,7 +64,7 @@ std::vector<array> of_reduce(const array& y, const array& g) {
     kept[i] = 1;
     axes.push_back(i);
   }
-  const reduce_options along(axes, true);
+  const reduce_options along(axes, keep_dims::yes);
   const array spread = reshape(g, kept);
   switch (n.reduction.reduction) {
     case TUTTI_REDUCE_SUM:

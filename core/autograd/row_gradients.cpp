@@ -6,10 +6,8 @@
 
 namespace tutti::autograd {
 
-#define GRAD(...)      \
-  std::vector<array> { \
-    __VA_ARGS__        \
-  }
+#define GRAD(...) \
+  std::vector<array> { __VA_ARGS__ }
 #define NO_GRAD \
   std::vector<array> {}
 

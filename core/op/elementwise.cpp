@@ -48,13 +48,9 @@ array clip(const array& a, const array& low, const array& high) {
   return minimum(maximum(a, low), high);
 }
 
-array astype(const array& a, dtype type) {
-  return op::cast(a, type, "astype");
-}
+array astype(const array& a, dtype type) { return op::cast(a, type, "astype"); }
 
-array relu(const array& a) {
-  return maximum(a, 0);
-}
+array relu(const array& a) { return maximum(a, 0); }
 
 array sigmoid(const array& a) {
   // exp never overflows here, in the value or in the gradient.

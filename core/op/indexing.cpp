@@ -24,9 +24,7 @@ array index_values(const array& indices, std::string_view op) {
   return op::cast(minimum(indices, largest), dtype::i64, op);
 }
 
-bool checks_indices() {
-  return detail::env("TUTTI_CHECK_INDICES").value_or("on") != "off";
-}
+bool checks_indices() { return detail::env("TUTTI_CHECK_INDICES").value_or("on") != "off"; }
 
 std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
   const array low = min(values);

@@ -12,9 +12,7 @@
 namespace tutti::op {
 namespace {
 
-int rank_of(dtype t) {
-  return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3;
-}
+int rank_of(dtype t) { return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3; }
 
 std::string names_of(std::span<const array> operands) {
   std::string text;

@@ -7,9 +7,7 @@
 namespace tutti {
 namespace {
 
-shape leading(const shape& s) {
-  return shape(std::span(s.begin(), s.end() - 2));
-}
+shape leading(const shape& s) { return shape(std::span(s.begin(), s.end() - 2)); }
 
 shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
   shape out = batch;

@@ -84,9 +84,7 @@ std::vector<key> split(key from, int count) {
   return out;
 }
 
-array bits(key from, const shape& shape, const device& on) {
-  return words(from, shape, 1, 0, on);
-}
+array bits(key from, const shape& shape, const device& on) { return words(from, shape, 1, 0, on); }
 
 array uniform(key from, const shape& shape, double low, double high, dtype type, const device& on) {
   require_floating(type, "uniform");

@@ -111,9 +111,7 @@ widened widen(const array& a, std::string_view op) {
   return {op::cast(a, op::register_type(result), op), result};
 }
 
-reduce_options along(std::int64_t axis, bool keepdims) {
-  return {axis, keepdims};
-}
+reduce_options along(std::int64_t axis) { return {axis, keep_dims::yes}; }
 
 // The largest elements, 0 where they are not finite, as constants for the gradient.
 array finite_max(const array& a, const reduce_options& options) {
@@ -194,17 +192,17 @@ array softmax(const array& a, std::int64_t axis) {
   const widened x = widen(a, "softmax");
   normalize_axis(axis, a.ndim(), "softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "softmax");
-  const array top = stop_gradient(max(x.values, along(axis, true)));
+  const array top = stop_gradient(max(x.values, along(axis)));
   const array powers = exp(x.values - top);
-  return op::cast(powers / sum(powers, along(axis, true)), x.result, "softmax");
+  return op::cast(powers / sum(powers, along(axis)), x.result, "softmax");
 }
 
 array log_softmax(const array& a, std::int64_t axis) {
   const widened x = widen(a, "log_softmax");
   normalize_axis(axis, a.ndim(), "log_softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "log_softmax");
-  const array shifted = x.values - finite_max(x.values, along(axis, true));
-  const array total = log(sum(exp(shifted), along(axis, true)));
+  const array shifted = x.values - finite_max(x.values, along(axis));
+  const array total = log(sum(exp(shifted), along(axis)));
   return op::cast(shifted - total, x.result, "log_softmax");
 }
 

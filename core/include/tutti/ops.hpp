@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations on arrays. Each records a node and returns at once. Operands broadcast as in NumPy and
-// promote as in dtype.hpp; operands on different devices throw device_error naming both. Axes may be
-// negative; an axis out of range throws index_error.
+// promote as in dtype.hpp; operands on different devices throw device_error naming both. Axes may
+// be negative; an axis out of range throws index_error.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -71,16 +73,31 @@ TUTTI_API array stop_gradient(const array& a);
 // ---- reductions. `axes` absent: all. keepdims keeps reduced axes with extent 1. Integer and bool
 // sums and products are i64 (u64 for unsigned). min, max, argmin, argmax of no elements throw
 // value_error; NaN wins in min and max.
+
+/// Its own type, because a bool beside an axis in braces would be taken for a second axis.
+enum class keep_dims : bool { no, yes };
+
 struct reduce_options {
+  /// An axis, never a bool: {1, true} is axis 1 with keepdims and not two axes.
+  struct axis_number {
+    std::int64_t value;
+    template <std::integral T>
+    requires(!std::same_as<T, bool>) constexpr axis_number(T v)
+        : value(static_cast<std::int64_t>(v)) {}
+  };
+
   std::optional<std::vector<std::int64_t>> axes{};
   bool keepdims = false;
+
   reduce_options() = default;
   reduce_options(std::int64_t axis, bool keep = false)
       : axes(std::vector<std::int64_t>{axis}), keepdims(keep) {}
-  reduce_options(std::initializer_list<std::int64_t> list, bool keep = false)
-      : axes(std::vector<std::int64_t>(list)), keepdims(keep) {}
-  reduce_options(std::vector<std::int64_t> list, bool keep = false)
-      : axes(std::move(list)), keepdims(keep) {}
+  reduce_options(std::initializer_list<axis_number> list, bool keep = false)
+      : axes(std::vector<std::int64_t>()), keepdims(keep) {
+    for (axis_number n : list) axes->push_back(n.value);
+  }
+  template <std::same_as<std::vector<std::int64_t>> Axes>
+  reduce_options(Axes list, bool keep = false) : axes(std::move(list)), keepdims(keep) {}
 };
 TUTTI_API array sum(const array& a, const reduce_options& options = {});
 TUTTI_API array prod(const array& a, const reduce_options& options = {});
@@ -95,8 +112,10 @@ TUTTI_API array var(const array& a, const reduce_options& options = {}, double c
 TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});
 /// i64 index of the first smallest / largest element along `axis`; without axis, of the flattened
 /// array.
-TUTTI_API array argmin(const array& a, std::optional<std::int64_t> axis = {}, bool keepdims = false);
-TUTTI_API array argmax(const array& a, std::optional<std::int64_t> axis = {}, bool keepdims = false);
+TUTTI_API array argmin(const array& a, std::optional<std::int64_t> axis = {},
+                       bool keepdims = false);
+TUTTI_API array argmax(const array& a, std::optional<std::int64_t> axis = {},
+                       bool keepdims = false);
 /// exp(a) / sum(exp(a)) along `axis`, without overflow.
 TUTTI_API array softmax(const array& a, std::int64_t axis = -1);
 TUTTI_API array log_softmax(const array& a, std::int64_t axis = -1);
@@ -126,10 +145,11 @@ TUTTI_API array stack(std::span<const array> arrays, std::int64_t axis = 0);
 TUTTI_API array contiguous(const array& a);
 
 // ---- indexing
-/// Elements of a along `axis` at integer `indices` (any shape, each in [-n, n)); the axis is replaced
-/// by the shape of indices. Throws index_error naming an index that is out of range. Bounds known on
-/// the host (uploaded indices, arange, argmax) cost nothing; otherwise the call evaluates the
-/// indices, unless the environment has TUTTI_CHECK_INDICES=off: then those outside are clamped.
+/// Elements of a along `axis` at integer `indices` (any shape, each in [-n, n)); the axis is
+/// replaced by the shape of indices. Throws index_error naming an index that is out of range.
+/// Bounds known on the host (uploaded indices, arange, argmax) cost nothing; otherwise the call
+/// evaluates the indices, unless the environment has TUTTI_CHECK_INDICES=off: then those outside
+/// are clamped.
 TUTTI_API array take(const array& a, const array& indices, std::int64_t axis = 0);
 /// [..., depth] of dtype `type`: 1 at each index, 0 elsewhere; only 0 where an index is outside
 /// [0, depth).

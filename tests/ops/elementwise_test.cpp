@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each row of op_table.def through its public function, against its host column in a wider type:
+// broadcast pairs, views, the awkward values, integers, empty and 0-d arrays.
+#include <boost/test/unit_test.hpp>
+
+#include "op/host_math.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+namespace host = tutti::host;
+
+enum class kinds { NUMERIC, FLOATING, INTEGRAL, LOGICAL, ANY, IR };
+
+template <class T>
+constexpr bool defined(kinds k) {
+  constexpr bool is_float = std::is_floating_point_v<T>;
+  constexpr bool is_boolean = std::is_same_v<T, bool>;
+  return k == kinds::ANY || (k == kinds::NUMERIC && !is_boolean) ||
+         (k == kinds::FLOATING && is_float) || (k == kinds::INTEGRAL && !is_float) ||
+         (k == kinds::LOGICAL && is_boolean);
+}
+
+template <class T>
+using wider = std::conditional_t<std::is_same_v<T, float>, double,
+                                 std::conditional_t<std::is_same_v<T, double>, long double, T>>;
+
+struct row {
+  const char* name;
+  double low, high;
+  std::uint64_t ulp;
+  bool to_bool;
+};
+
+array on_device(const std::vector<bool>& values) {
+  return array::from(std::vector<std::uint8_t>(values.begin(), values.end()))
+      .astype(dtype::boolean);
+}
+template <class T>
+array on_device(const std::vector<T>& values) {
+  return array::from(values);
+}
+
+// Operands of the row's test range; quarters for pairs, so that no quotient is next to an integer
+// without being one.
+template <class T>
+std::vector<T> operands(const row& r, bool quarters, std::size_t count, std::uint64_t salt) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {false, true};
+  } else if constexpr (std::is_integral_v<T>) {
+    const double low = std::is_unsigned_v<T> ? std::max(0.0, r.low) : r.low;
+    return random_vector<T>(count, std::ceil(low), std::max(r.high, low + 1), salt);
+  } else {
+    auto out = random_vector<T>(count, r.low, r.high, salt);
+    if (quarters)
+      for (T& v : out) v = std::max(std::ceil(v * 4) / 4, static_cast<T>(std::ceil(r.low * 4) / 4));
+    for (T v : {T(0), T(-0.0), T(1), T(-1), T(-2.5), std::numeric_limits<T>::infinity(),
+                -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()})
+      out.push_back(v);
+    return out;
+  }
+}
+
+template <class T, class Value>
+void compare(const row& r, const array& got, const std::vector<Value>& expected) {
+  BOOST_TEST_CONTEXT("row " << r.name << " of " << tutti::name(tutti::dtype_of<T>)) {
+    if (r.to_bool || std::is_same_v<T, bool>) {
+      BOOST_TEST((got.dtype() == dtype::boolean));
+      BOOST_TEST(all_close(got.astype(dtype::u8).to_vector<std::uint8_t>(),
+                           std::vector<std::uint8_t>(expected.begin(), expected.end())));
+    } else if constexpr (!std::is_same_v<T, bool>) {
+      BOOST_TEST_REQUIRE((got.dtype() == tutti::dtype_of<T>));
+      BOOST_TEST(all_close(got.to_vector<T>(), std::vector<T>(expected.begin(), expected.end()),
+                           {.ulp = r.ulp}));
+    }
+  }
+}
+
+template <class T, class Device, class Host>
+void check_1(const row& r, Device device, Host expression) {
+  const std::vector<T> a = operands<T>(r, false, 1001, 1);
+  std::vector<wider<T>> expected;
+  for (T v : a) expected.push_back(static_cast<wider<T>>(expression(wider<T>(v), wider<T>(v))));
+  const array x = on_device(a);
+  compare<T>(r, device(x, x), expected);
+  // The same elements backwards and 0-d.
+  const array y = x({tutti::slice{{}, {}, -1}});
+  std::reverse(expected.begin(), expected.end());
+  compare<T>(r, device(y, y), expected);
+  compare<T>(r, device(x[0], x[0]), std::vector<wider<T>>{expected.back()});
+  const array none = x({tutti::slice{0, 0, 1}});
+  BOOST_TEST(device(none, none).shape() == tutti::shape{0});
+}
+
+// All pairs, as a column against a row.
+template <class T, class Device, class Host>
+void check_2(const row& r, Device device, Host expression) {
+  const std::vector<T> a = operands<T>(r, true, 33, 2);
+  const std::vector<T> b = operands<T>(r, true, 27, 3);
+  std::vector<wider<T>> expected;
+  for (T v : a)
+    for (T w : b) expected.push_back(static_cast<wider<T>>(expression(wider<T>(v), wider<T>(w))));
+  const auto height = static_cast<std::int64_t>(a.size());
+  const array x = on_device(a);
+  const array y = on_device(b);
+  compare<T>(r, device(x.reshape({height, 1}), y), expected);
+  // Both as materialised transposes.
+  const auto width = static_cast<std::int64_t>(b.size());
+  const array wide_x = tutti::contiguous(tutti::broadcast_to(x, {width, height})).transpose();
+  const array wide_y =
+      tutti::contiguous(tutti::broadcast_to(y.reshape({width, 1}), {width, height})).transpose();
+  compare<T>(r, device(wide_x, wide_y), expected);
+  compare<T>(r, device(x[0], y[0]), std::vector<wider<T>>{expected.front()});
+  const array none = x({tutti::slice{0, 0, 1}});
+  BOOST_TEST(device(none.reshape({0, 1}), y).shape() == (tutti::shape{0, width}));
+}
+
+template <kinds K, int Arity, class T, class Device, class Host>
+void check(const row& r, Device device, Host expression) {
+  if constexpr (defined<T>(K)) {
+    if constexpr (Arity == 1)
+      check_1<T>(r, device, expression);
+    else
+      check_2<T>(r, device, expression);
+  }
+}
+
+template <kinds K, int Arity, class Device, class Host>
+void check_types(const row& r, Device device, Host expression) {
+  check<K, Arity, float>(r, device, expression);
+  check<K, Arity, double>(r, device, expression);
+  check<K, Arity, std::int32_t>(r, device, expression);
+  check<K, Arity, std::int64_t>(r, device, expression);
+  check<K, Arity, std::uint32_t>(r, device, expression);
+  check<K, Arity, std::uint8_t>(r, device, expression);
+  check<K, Arity, bool>(r, device, expression);
+}
+
+constexpr bool SAME = false;
+constexpr bool BOOL = true;
+
+}  // namespace
+
+// The host column is only instantiated for the types that the row is defined for.
+#define CALL_1(name) tutti::name(x)
+#define CALL_2(name) tutti::name(x, y)
+#define ROW_IR(...)
+#define ROW(kind, name, arity, result, expression, low, high, ulp)                      \
+  BOOST_AUTO_TEST_CASE(row_##name) {                                                    \
+    const auto device = [](const array& x, [[maybe_unused]] const array& y) {           \
+      return CALL_##arity(name);                                                        \
+    };                                                                                  \
+    const auto expected = []([[maybe_unused]] auto a, [[maybe_unused]] auto b) {        \
+      [[maybe_unused]] const auto c = b;                                                \
+      return expression;                                                                \
+    };                                                                                  \
+    check_types<kinds::kind, arity>({#name, low, high, ulp, result}, device, expected); \
+  }
+#define ROW_NUMERIC(...) ROW(NUMERIC, __VA_ARGS__)
+#define ROW_FLOATING(...) ROW(FLOATING, __VA_ARGS__)
+#define ROW_INTEGRAL(...) ROW(INTEGRAL, __VA_ARGS__)
+#define ROW_LOGICAL(...) ROW(LOGICAL, __VA_ARGS__)
+#define ROW_ANY(...) ROW(ANY, __VA_ARGS__)
+#define TUTTI_OP(id, name, arity, kind, result, ft, it, expression, gradient, low, high, ulp, doc) \
+  ROW_##kind(name, arity, result, (expression), low, high, ulp)
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+
+BOOST_AUTO_TEST_CASE(integers_wrap) {
+  const array a = array::from<std::int32_t>({2147483647, -2147483647 - 1, 65536});
+  BOOST_TEST((a + 1).to_vector<std::int32_t>() ==
+                 (std::vector<std::int32_t>{-2147483647 - 1, -2147483647, 65537}),
+             boost::test_tools::per_element());
+  BOOST_TEST((a * a).to_vector<std::int32_t>() == (std::vector<std::int32_t>{1, 0, 0}),
+             boost::test_tools::per_element());
+  const array b = array::from<std::int64_t>({9223372036854775807LL, 5});
+  BOOST_TEST((b + 1).to_vector<std::int64_t>() ==
+                 (std::vector<std::int64_t>{-9223372036854775807LL - 1, 6}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(where_picks_and_broadcasts) {
+  const dense a = random_dense({5, 7}, -1, 1, 4);
+  const dense row_values = random_dense({7}, 2, 3, 5);
+  for (const auto& [layout, x] : layouts(a)) {
+    BOOST_TEST_CONTEXT(layout) {
+      const array got = tutti::where(x > 0, upload_as<float>(row_values), -1);
+      BOOST_TEST(matches(got, tabulate({5, 7}, [&](const position& i) {
+                           return a.at(i) > 0 ? row_values.at({i[1]}) : -1;
+                         })));
+    }
+  }
+  BOOST_TEST(matches(tutti::where(array::from<std::int32_t>({0, 3, -1}), 1, 2), {{3}, {2, 1, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(clip_relu_sigmoid) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const dense a{{9}, {-3, -0.5, 0, 0.25, 2, 1000, -1000, inf, nan}};
+  const array x = upload_as<float>(a);
+  BOOST_TEST(matches(tutti::clip(x, -1, 1.5), {{9}, {-1, -0.5, 0, 0.25, 1.5, 1.5, -1, 1.5, nan}}));
+  BOOST_TEST(matches(tutti::relu(x), {{9}, {0, 0, 0, 0.25, 2, 1000, 0, inf, nan}}));
+  const dense expected =
+      tabulate({9}, [&](const position& i) { return 1 / (1 + std::exp(-a.at(i))); });
+  BOOST_TEST(matches(tutti::sigmoid(x), expected, {.relative = 1e-6}));
+  BOOST_TEST(matches(tutti::sigmoid(-upload_as<float>({{}, {inf}})), {{}, {0}}));
+}
+
+BOOST_AUTO_TEST_CASE(casts_saturate_and_wrap) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const dense a{{8}, {1.9, -1.9, 300, -300, 1e20, -1e20, inf, std::nan("")}};
+  for (const auto& [layout, x] : layouts<double>(a)) {
+    BOOST_TEST_CONTEXT(layout) {
+      BOOST_TEST(matches(x.astype(dtype::u8), {{8}, {1, 0, 255, 0, 255, 0, 255, 0}}));
+      BOOST_TEST(matches(x.astype(dtype::i8), {{8}, {1, -1, 127, -128, 127, -128, 127, 0}}));
+      BOOST_TEST(matches(x.astype(dtype::boolean), {{8}, {1, 1, 1, 1, 1, 1, 1, 1}}));
+    }
+  }
+  BOOST_TEST(matches(array::from<std::int32_t>({257, -1}).astype(dtype::u8), {{2}, {1, 255}}));
+  BOOST_TEST(matches(array(2.9).astype(dtype::i32), {{}, {2}}));
+  // Halves: to nearest even, with infinity beyond their range.
+  const array b = array::from<float>({1.0009765f, 2049, 2051, 70000, -0.0f});
+  BOOST_TEST(matches(b.astype(dtype::f16), {{5}, {1.0009765625, 2048, 2052, inf, 0}}));
+  BOOST_TEST(matches(b.astype(dtype::bf16), {{5}, {1, 2048, 2048, 70144, 0}}));
+}
+
+BOOST_AUTO_TEST_CASE(halves_are_computed_in_f32) {
+  const dense a = random_dense({65}, 0.5, 2, 6);
+  for (dtype type : {dtype::f16, dtype::bf16}) {
+    const array x = upload_as<float>(a).astype(type);
+    const dense rounded = read(x);
+    const array y = tutti::exp(x) * x;
+    BOOST_TEST((y.dtype() == type));
+    const double step = type == dtype::f16 ? 0x1p-10 : 0x1p-7;
+    BOOST_TEST(matches(
+        y,
+        tabulate({65}, [&](const position& i) { return std::exp(rounded.at(i)) * rounded.at(i); }),
+        {.relative = 2 * step}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(shapes_that_do_not_broadcast) {
+  const array a = tutti::zeros({3, 4});
+  const array b = tutti::zeros({3});
+  BOOST_TEST(fails<tutti::shape_error>([&] { a + b; }, "add"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { a + b; }, "[3,4]"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { a + b; }, "[3]"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::where(a > 0, b, 1); }, "where"));
+  BOOST_TEST(fails<tutti::value_error>([&] { array() + b; }, "add"));
+}

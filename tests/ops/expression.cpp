@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random programs: drawing them, running them on the host and on the device, printing them.
+#include "expression.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tutti_test {
+namespace {
+
+using tutti::array;
+using tutti::shape;
+
+constexpr int unary_count = 8;
+constexpr int binary_count = 5;
+
+// ---- drawing
+
+class generator {
+ public:
+  explicit generator(std::uint64_t seed) : engine_(seed) {}
+
+  program draw(int length) {
+    for (int i = 0; i < 4; ++i) input(i % 2 == 1);
+    while (static_cast<int>(steps_.size()) < length) next();
+    return std::move(steps_);
+  }
+
+ private:
+  int below(std::int64_t n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
+  // Later steps are likelier, so that programs grow deep.
+  int any() {
+    const int n = static_cast<int>(steps_.size());
+    return std::max(below(n), below(n));
+  }
+  const step& at(int i) const { return steps_[static_cast<std::size_t>(i)]; }
+
+  void input(bool integer) {
+    step s{operation::input, 0, {}, {}, {}, integer, {}};
+    const int rank = below(4);
+    for (int i = 0; i < rank; ++i) s.shape.push_back(1 + below(6));
+    const std::uint64_t salt = engine_();
+    s.values =
+        integer ? random_integers(s.shape, -48, 48, salt) : random_dense(s.shape, -2, 2, salt);
+    steps_.push_back(std::move(s));
+  }
+
+  void push(operation what, std::vector<int> from, const shape& to, int choice = 0,
+            const shape& numbers = {}) {
+    const bool integer = at(from.back()).integer && what != operation::to_real;
+    steps_.push_back({what, choice, std::move(from), to, numbers, integer, {}});
+  }
+
+  void next() {
+    const int a = any();
+    const shape from = at(a).shape;
+    switch (below(13)) {
+      case 0:
+      case 1:
+        return push(operation::unary, {a}, from, below(unary_count));
+      case 2:
+      case 3:
+        return pair(a, operation::binary, below(binary_count));
+      case 4:
+        return choose(a);
+      case 5:
+        return reshaped(a);
+      case 6:
+        return transposed(a);
+      case 7:
+        return sliced(a);
+      case 8:
+        return broadcast(a);
+      case 9:
+        return reduced(a);
+      case 10:
+        return joined(a);
+      case 11:
+        return below(2) == 0 ? multiplied(a) : taken(a);
+      default:
+        if (at(a).integer) push(operation::to_real, {a}, from);
+    }
+  }
+
+  static bool joinable(const shape& a, const shape& b, shape& to) {
+    try {
+      to = tutti::broadcast_shapes(a, b);
+    } catch (const tutti::error&) {
+      return false;
+    }
+    return to.size() <= 4000;
+  }
+
+  void pair(int a, operation what, int choice) {
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const int b = any();
+      shape to;
+      if (at(b).integer != at(a).integer || !joinable(at(a).shape, at(b).shape, to)) continue;
+      return push(what, {a, b}, to, choice);
+    }
+  }
+
+  void choose(int a) {
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const int b = any(), x = any(), y = any();
+      shape to;
+      if (at(b).integer != at(a).integer || !at(x).integer || !at(y).integer) continue;
+      if (!joinable(at(a).shape, at(b).shape, to) || !joinable(to, at(x).shape, to) ||
+          !joinable(to, at(y).shape, to))
+        continue;
+      return push(operation::where_less, {x, y, a, b}, to);
+    }
+  }
+
+  void reshaped(int a) {
+    std::int64_t left = at(a).shape.size();
+    shape to;
+    while (left > 1 && to.rank() < 4) {
+      std::int64_t part = 1 + below(left);
+      while (left % part != 0) --part;
+      to.push_back(part);
+      left /= part;
+    }
+    if (left > 1) to.push_back(left);
+    push(operation::reshape, {a}, to);
+  }
+
+  void transposed(int a) {
+    const shape& from = at(a).shape;
+    shape axes = from, to = from;
+    for (int i = 0; i < axes.rank(); ++i) axes[i] = i;
+    std::shuffle(axes.begin(), axes.end(), engine_);
+    for (int i = 0; i < axes.rank(); ++i) to[i] = from[static_cast<int>(axes[i])];
+    push(operation::transpose, {a}, to, 0, axes);
+  }
+
+  // One axis at a time: numbers holds axis, start, step.
+  void sliced(int a) {
+    const shape& from = at(a).shape;
+    if (from.rank() == 0) return;
+    const int axis = below(from.rank());
+    const std::int64_t start = below(from[axis]);
+    const std::int64_t steps[] = {1, -1, 2, -2};
+    const std::int64_t by = steps[below(4)];
+    shape to = from;
+    to[axis] = by > 0 ? (from[axis] - start + by - 1) / by : start / -by + 1;
+    push(operation::slice, {a}, to, 0, {axis, start, by});
+  }
+
+  void broadcast(int a) {
+    shape to = at(a).shape;
+    if (to.rank() >= 5 || to.size() > 1000) return;
+    for (int i = 0; i < to.rank(); ++i)
+      if (to[i] == 1) to[i] = 1 + below(3);
+    to.insert(0, 1 + below(3));
+    push(operation::broadcast, {a}, to);
+  }
+
+  void reduced(int a) {
+    const shape& from = at(a).shape;
+    shape axes, to;
+    for (int i = 0; i < from.rank(); ++i) (below(2) == 0 ? axes : to).push_back(below(1) + i);
+    for (int i = 0; i < to.rank(); ++i) to[i] = from[static_cast<int>(to[i])];
+    push(operation::reduce, {a}, to, below(3), axes);
+  }
+
+  void joined(int a) {
+    const shape& from = at(a).shape;
+    if (from.rank() == 0 || from.size() > 1000) return;
+    const int axis = below(from.rank());
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const int b = attempt < 7 ? any() : a;
+      shape other = at(b).shape;
+      if (at(b).integer != at(a).integer || other.rank() != from.rank()) continue;
+      other[axis] = from[axis];
+      if (other != from) continue;
+      other[axis] += at(b).shape[axis];
+      return push(operation::concatenate, {a, b}, other, axis);
+    }
+  }
+
+  void multiplied(int a) {
+    if (at(a).integer || at(a).shape.rank() != 2) return;
+    for (int b = 0; b < static_cast<int>(steps_.size()); ++b) {
+      const step& other = at(b);
+      if (other.integer || other.shape.rank() != 2 || other.shape[0] != at(a).shape[1]) continue;
+      return push(operation::product, {a, b}, {at(a).shape[0], other.shape[1]});
+    }
+  }
+
+  void taken(int a) {
+    const shape& from = at(a).shape;
+    if (from.rank() == 0 || from.size() > 1000) return;
+    shape places;
+    for (int n = 1 + below(5); n > 0; --n) places.push_back(below(2 * from[0]) - from[0]);
+    shape to = from;
+    to[0] = places.rank();
+    push(operation::take, {a}, to, 0, places);
+  }
+
+  std::mt19937_64 engine_;
+  program steps_;
+};
+
+// ---- on the host
+
+double unary(int choice, bool integer, double v) {
+  if (integer) {
+    const double all[] = {-v, std::fabs(v), std::fmax(v, 0), std::fmin(v, 7)};
+    return all[choice % 4];
+  }
+  const double all[] = {std::tanh(v),
+                        std::sin(v),
+                        std::cos(v),
+                        std::exp(-std::fabs(v)),
+                        std::sqrt(std::fabs(v) + 0.25),
+                        -v,
+                        std::fabs(v),
+                        1 / (1 + std::exp(-v))};
+  return all[choice];
+}
+
+double remainder_97(double v) { return v - 97 * std::floor(v / 97) - 48; }
+
+double binary(int choice, bool integer, double v, double w) {
+  if (integer) {
+    const double all[] = {remainder_97(v + w), remainder_97(v - w), remainder_97(v * w),
+                          std::fmin(v, w), std::fmax(v, w)};
+    return all[choice];
+  }
+  const double all[] = {(v + w) / 2, (v - w) / 2, v * w / 4, std::fmin(v, w), std::fmax(v, w)};
+  return all[choice];
+}
+
+double broadcast_at(const dense& d, const position& i) {
+  const auto shift = i.size() - static_cast<std::size_t>(d.extents.rank());
+  position own;
+  for (int k = 0; k < d.extents.rank(); ++k)
+    own.push_back(d.extents[k] == 1 ? 0 : i[shift + static_cast<std::size_t>(k)]);
+  return d.at(own);
+}
+
+double reduce_at(const step& s, const dense& from, const position& kept) {
+  double sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
+  double count = 0;
+  tabulate(from.extents, [&](const position& i) {
+    std::size_t k = 0;
+    for (int d = 0; d < from.extents.rank(); ++d) {
+      if (std::find(s.numbers.begin(), s.numbers.end(), d) != s.numbers.end()) continue;
+      if (i[static_cast<std::size_t>(d)] != kept[k++]) return 0;
+    }
+    const double v = from.at(i);
+    sum += v;
+    low = std::fmin(low, v);
+    high = std::fmax(high, v);
+    ++count;
+    return 0;
+  });
+  const double middle = s.integer ? remainder_97(sum) : sum / count;
+  return s.choice == 0 ? middle : s.choice == 1 ? low : high;
+}
+
+double value_at(const step& s, const std::vector<dense>& done, const position& i) {
+  const auto from = [&](std::size_t k) -> const dense& {
+    return done[static_cast<std::size_t>(s.from[k])];
+  };
+  position j = i;
+  switch (s.what) {
+    case operation::unary:
+      return unary(s.choice, s.integer, from(0).at(i));
+    case operation::binary:
+      return binary(s.choice, s.integer, broadcast_at(from(0), i), broadcast_at(from(1), i));
+    case operation::where_less:
+      return broadcast_at(broadcast_at(from(0), i) < broadcast_at(from(1), i) ? from(2) : from(3),
+                          i);
+    case operation::transpose:
+      for (int d = 0; d < s.numbers.rank(); ++d)
+        j[static_cast<std::size_t>(s.numbers[d])] = i[static_cast<std::size_t>(d)];
+      return from(0).at(j);
+    case operation::slice: {
+      auto& place = j[static_cast<std::size_t>(s.numbers[0])];
+      place = s.numbers[1] + place * s.numbers[2];
+      return from(0).at(j);
+    }
+    case operation::broadcast:
+      return broadcast_at(from(0), i);
+    case operation::reduce:
+      return reduce_at(s, from(0), i);
+    case operation::concatenate: {
+      auto& place = j[static_cast<std::size_t>(s.choice)];
+      const std::int64_t first = from(0).extents[s.choice];
+      if (place < first) return from(0).at(j);
+      place -= first;
+      return from(1).at(j);
+    }
+    case operation::product: {
+      double sum = 0;
+      const std::int64_t inner = from(0).extents[1];
+      for (std::int64_t k = 0; k < inner; ++k) sum += from(0).at({i[0], k}) * from(1).at({k, i[1]});
+      return sum / (4 * static_cast<double>(inner));
+    }
+    case operation::take: {
+      const std::int64_t place = s.numbers[static_cast<int>(i[0])];
+      j[0] = place < 0 ? place + from(0).extents[0] : place;
+      return from(0).at(j);
+    }
+    case operation::to_real:
+      return from(0).at(i) / 97;
+    default:
+      throw std::logic_error("not an elementwise rule");
+  }
+}
+
+// ---- on the device
+
+array device_unary(int choice, bool integer, const array& v) {
+  using namespace tutti;
+  if (integer) {
+    switch (choice % 4) {
+      case 0:
+        return -v;
+      case 1:
+        return abs(v);
+      case 2:
+        return maximum(v, 0);
+      default:
+        return minimum(v, 7);
+    }
+  }
+  switch (choice) {
+    case 0:
+      return tanh(v);
+    case 1:
+      return sin(v);
+    case 2:
+      return cos(v);
+    case 3:
+      return exp(-abs(v));
+    case 4:
+      return sqrt(abs(v) + 0.25);
+    case 5:
+      return -v;
+    case 6:
+      return abs(v);
+    default:
+      return sigmoid(v);
+  }
+}
+
+array device_binary(int choice, bool integer, const array& v, const array& w) {
+  if (choice == 3) return tutti::minimum(v, w);
+  if (choice == 4) return tutti::maximum(v, w);
+  const array raw = choice == 0 ? v + w : choice == 1 ? v - w : v * w;
+  if (integer) return raw % 97 - 48;
+  return choice == 2 ? raw / 4 : raw / 2;
+}
+
+array device_reduce(const step& s, const array& from) {
+  const std::vector<std::int64_t> axes(s.numbers.begin(), s.numbers.end());
+  if (s.choice == 1) return tutti::min(from, axes);
+  if (s.choice == 2) return tutti::max(from, axes);
+  return s.integer ? tutti::astype(tutti::sum(from, axes) % 97 - 48, tutti::dtype::i32)
+                   : tutti::mean(from, axes);
+}
+
+array device_step(const step& s, const std::vector<array>& done, tutti::dtype real) {
+  const auto from = [&](std::size_t k) -> const array& {
+    return done[static_cast<std::size_t>(s.from[k])];
+  };
+  switch (s.what) {
+    case operation::input:
+      if (s.integer) return upload_as<std::int32_t>(s.values);
+      return real == tutti::dtype::f64 ? upload_as<double>(s.values) : upload_as<float>(s.values);
+    case operation::unary:
+      return device_unary(s.choice, s.integer, from(0));
+    case operation::binary:
+      return device_binary(s.choice, s.integer, from(0), from(1));
+    case operation::where_less:
+      return tutti::where(from(0) < from(1), from(2), from(3));
+    case operation::reshape:
+      return from(0).reshape(s.shape);
+    case operation::transpose:
+      return from(0).transpose(s.numbers);
+    case operation::slice: {
+      std::vector<tutti::slice> slices(static_cast<std::size_t>(s.numbers[0] + 1));
+      slices.back() = {s.numbers[1], {}, s.numbers[2]};
+      return tutti::slice_view(from(0), slices);
+    }
+    case operation::broadcast:
+      return tutti::broadcast_to(from(0), s.shape);
+    case operation::reduce:
+      return device_reduce(s, from(0));
+    case operation::concatenate:
+      return tutti::concatenate({from(0), from(1)}, s.choice);
+    case operation::product:
+      return tutti::matmul(from(0), from(1)) / (4 * static_cast<double>(from(0).dim(1)));
+    case operation::take:
+      return tutti::take(
+          from(0), array::from(std::vector<std::int64_t>(s.numbers.begin(), s.numbers.end())));
+    case operation::to_real:
+      return from(0).astype(real) / 97;
+  }
+  throw std::logic_error("unknown operation");
+}
+
+}  // namespace
+
+program random_program(std::uint64_t seed, int length) { return generator(seed).draw(length); }
+
+std::vector<dense> on_host(const program& steps) {
+  std::vector<dense> done;
+  for (const step& s : steps) {
+    if (s.what == operation::input)
+      done.push_back(s.values);
+    else if (s.what == operation::reshape)
+      done.push_back({s.shape, done[static_cast<std::size_t>(s.from[0])].values});
+    else
+      done.push_back(tabulate(s.shape, [&](const position& i) { return value_at(s, done, i); }));
+  }
+  return done;
+}
+
+std::vector<array> on_device(const program& steps, tutti::dtype real, bool eager) {
+  std::vector<array> done;
+  for (const step& s : steps) {
+    done.push_back(device_step(s, done, real));
+    if (eager) done.back().wait();
+  }
+  return done;
+}
+
+std::ostream& operator<<(std::ostream& out, const program& steps) {
+  static const char* const names[] = {
+      "input",     "unary",  "binary",      "where_less", "reshape", "transpose", "slice",
+      "broadcast", "reduce", "concatenate", "product",    "take",    "to_real"};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const step& s = steps[i];
+    out << "  " << i << ": " << names[static_cast<int>(s.what)] << " #" << s.choice << " (";
+    for (int f : s.from) out << ' ' << f;
+    out << " ) " << s.numbers.str() << " -> " << s.shape.str() << (s.integer ? " i32\n" : "\n");
+  }
+  return out;
+}
+
+}  // namespace tutti_test

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random programs (expression.hpp): what the fuser makes of a whole program must equal what its
+// steps give one by one, and loops on the host. A failure prints the shortest failing prefix.
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+
+#include "expression.hpp"
+
+namespace {
+
+using namespace tutti_test;
+
+constexpr int program_count = 150;
+
+tolerance allowed_for(const step& s, tutti::dtype real) {
+  if (s.integer) return {};
+  return {.absolute = real == tutti::dtype::f64 ? 1e-11 : 5e-4};
+}
+
+// Empty where step n of the program is right.
+std::string failure(const program& steps, std::size_t n, tutti::dtype real, bool eager) {
+  const program prefix(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(n) + 1);
+  const dense expected = on_host(prefix).back();
+  const auto result =
+      matches(on_device(prefix, real, eager).back(), expected, allowed_for(prefix.back(), real));
+  if (result) return {};
+  std::ostringstream text;
+  text << result.message() << (eager ? ", step by step:\n" : ", lazily:\n") << prefix;
+  return text.str();
+}
+
+void check_program(std::uint64_t program_seed, tutti::dtype real) {
+  const program steps = random_program(program_seed, 30);
+  const std::vector<dense> expected = on_host(steps);
+  const auto eager = on_device(steps, real, true);
+  const auto lazy = on_device(steps, real, false);
+  tutti::eval(std::span(lazy).last(1));
+  for (std::size_t k = steps.size(); k-- > 0;) {
+    const tolerance allowed = allowed_for(steps[k], real);
+    if (matches(lazy[k], expected[k], allowed) && matches(eager[k], expected[k], allowed)) continue;
+    for (std::size_t n = 0; n <= k; ++n) {
+      for (bool step_by_step : {true, false}) {
+        const std::string text = failure(steps, n, real, step_by_step);
+        if (text.empty()) continue;
+        BOOST_ERROR("program " << program_seed << ": " << text);
+        return;
+      }
+    }
+    BOOST_ERROR("program " << program_seed << " fails only as a whole, at step " << k << ":\n"
+                           << steps);
+    return;
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(random_programs) {
+  for (int i = 0; i < program_count; ++i) {
+    const auto program_seed = seed() * 1000 + static_cast<std::uint64_t>(i);
+    BOOST_TEST_CONTEXT("program " << program_seed) {
+      check_program(program_seed, i % 3 == 0 ? tutti::dtype::f64 : tutti::dtype::f32);
+    }
+  }
+}

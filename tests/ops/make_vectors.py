@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes vectors.txt: operands and results of NumPy for numpy_test.cpp. A case is a line
+# "case NAME TOLERANCE", then "in"/"out" lines: dtype, shape, values (floats in hexadecimal).
+# Needs python3-numpy. Run as: tests/ops/make_vectors.py > tests/ops/vectors.txt
+import math
+import numpy as np
+
+NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "uint8": "u8",
+         "uint32": "u32", "bool": "bool"}
+generator = np.random.Generator(np.random.PCG64(7))
+
+
+def text(value):
+    if isinstance(value, (float, np.floating)):
+        value = float(value)
+        return value.hex() if math.isfinite(value) else str(value)
+    return str(int(value))
+
+
+def show(role, value):
+    value = np.asarray(value)
+    shape = ",".join(str(n) for n in value.shape) or "-"
+    print(role, NAMES[str(value.dtype)], shape, *[text(v) for v in value.ravel()])
+
+
+def case(name, tolerance, operands, *results):
+    print("case", name, tolerance)
+    for operand in operands:
+        show("in", operand)
+    for result in results:
+        show("out", result)
+
+
+def uniform(*shape, low=-3.0, high=3.0, dtype=np.float64):
+    return generator.uniform(low, high, shape).astype(dtype)
+
+
+def integers(*shape, low=-9, high=10, dtype=np.int32):
+    return generator.integers(low, high, shape).astype(dtype)
+
+
+def elementwise():
+    special = np.array([0.0, -0.0, 1, -1, 2.5, -2.5, 0.5, -0.5, 3, np.inf, -np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        for name, function in [
+                ("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint),
+                ("sign", np.sign), ("abs", np.abs), ("sqrt", np.sqrt), ("exp", np.exp),
+                ("expm1", np.expm1), ("log1p", np.log1p), ("tanh", np.tanh), ("sinh", np.sinh),
+                ("asin", np.arcsin), ("atan", np.arctan), ("acosh", np.arccosh),
+                ("cbrt", np.cbrt), ("log2", np.log2), ("isnan", np.isnan), ("isinf", np.isinf),
+                ("isfinite", np.isfinite), ("logical_not", np.logical_not)]:
+            a = np.concatenate([special, uniform(20)])
+            case(name, 4e-15, [a], function(a))
+        a = np.concatenate([special, uniform(13)])[:, None]
+        b = np.concatenate([special, uniform(7)])
+        for name, function in [
+                ("minimum", np.minimum), ("maximum", np.maximum), ("fmod", np.fmod),
+                ("hypot", np.hypot), ("power", np.power), ("atan2", np.arctan2),
+                ("less_equal", np.less_equal), ("equal", np.equal)]:
+            case(name, 4e-15, [a, b], function(a, b))
+        a, b = uniform(5, 1), uniform(9)
+        case("floor_divide", 0, [a, b], np.floor_divide(a, b))
+        case("remainder", 1e-14, [a, b], np.remainder(a, b))
+        a, b = integers(5, 1), integers(19)
+        b = b[b != 0]
+        case("floor_divide", 0, [a, b], np.floor_divide(a, b))
+        case("remainder", 0, [a, b], np.remainder(a, b))
+        case("bitwise_and", 0, [a, b], a & b)
+        case("bitwise_xor", 0, [a, b], a ^ b)
+        case("right_shift", 0, [a, np.abs(b)], a >> np.abs(b))
+        case("left_shift", 0, [a, np.abs(b)], a << np.abs(b))
+        case("divide", 1e-6, [a, b], (a / b).astype(np.float32))
+    a = uniform(40)
+    case("erf", 4e-15, [a], np.array([math.erf(v) for v in a]))
+    case("erfc", 4e-15, [a], np.array([math.erfc(v) for v in a]))
+
+
+def log_sum(a, axis):
+    return np.log(np.sum(np.exp(a), axis=axis))
+
+
+def reductions():
+    a = uniform(3, 4, 5)
+    for axis in (0, 1, 2):
+        case(f"sum:{axis}", 1e-14, [a], a.sum(axis))
+        case(f"prod:{axis}", 1e-14, [a], a.prod(axis))
+        case(f"min:{axis}", 0, [a], a.min(axis))
+        case(f"max:{axis}", 0, [a], a.max(axis))
+        case(f"mean:{axis}", 1e-14, [a], a.mean(axis))
+        case(f"var:{axis}", 1e-14, [a], a.var(axis))
+        case(f"argmin:{axis}", 0, [a], a.argmin(axis))
+        case(f"argmax:{axis}", 0, [a], a.argmax(axis))
+        case(f"logsumexp:{axis}", 1e-14, [a], log_sum(a, axis))
+        shares = np.exp(a) / np.exp(a).sum(axis, keepdims=True)
+        case(f"softmax:{axis}", 1e-14, [a], shares)
+        case(f"log_softmax:{axis}", 1e-13, [a], np.log(shares))
+    b = integers(4, 6, low=0, high=3)
+    case("any:1", 0, [b], b.any(1))
+    case("all:0", 0, [b], b.all(0))
+    case("sum:1", 0, [b], b.sum(1, dtype=np.int64))
+
+
+def products_and_shapes():
+    for left, right in [((3, 4), (4, 5)), ((4,), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)),
+                        ((2, 1, 3, 4), (5, 4, 2)), ((1, 3), (3, 1)), ((2, 3, 4), (2, 4, 3))]:
+        a, b = uniform(*left), uniform(*right)
+        case("matmul", 1e-13, [a, b], a @ b)
+    a, index = uniform(4, 5, 3), integers(2, 3, low=-3, high=3)
+    for axis in (0, 1, 2):
+        case(f"take:{axis}", 0, [a, index], np.take(a, index, axis))
+    truth, b, c = integers(3, 1, low=0, high=2), uniform(4), uniform(1)
+    case("where", 0, [truth, b, c], np.where(truth != 0, b, c))
+    b = uniform(2, 5, 3)
+    case("concatenate:0", 0, [a, b], np.concatenate([a, b], 0))
+    case("stack:1", 0, [b, b + 1], np.stack([b, b + 1], 1))
+    case("swapaxes", 0, [a], np.swapaxes(a, 0, 2))
+    case("slice", 0, [a], a[::-2, 1:4, -2:])
+    case("eye", 0, [], np.eye(4))
+
+
+elementwise()
+reductions()
+products_and_shapes()

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of NumPy (vectors.txt, written by make_vectors.py) against the same calls here, in f64.
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "tutti_test/dense.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+
+using call = std::function<array(const std::vector<array>&, std::int64_t axis)>;
+
+// clang-format off
+const std::map<std::string, call>& calls() {
+  static const std::map<std::string, call> table = {
+#define TUTTI_CALL_1(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0]); }},
+#define TUTTI_CALL_2(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0], a[1]); }},
+#define TUTTI_CALL_NUMERIC(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_FLOATING(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_INTEGRAL(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_LOGICAL(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_ANY(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_IR(arity, name)
+#define TUTTI_OP(id, name, arity, kinds, ...) TUTTI_CALL_##kinds(arity, name)
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+#define TUTTI_REDUCTION(name) {#name, [](const auto& a, std::int64_t axis) { return tutti::name(a[0], axis); }},
+      TUTTI_REDUCTION(sum) TUTTI_REDUCTION(prod) TUTTI_REDUCTION(min) TUTTI_REDUCTION(max)
+      TUTTI_REDUCTION(mean) TUTTI_REDUCTION(var) TUTTI_REDUCTION(any) TUTTI_REDUCTION(all)
+      TUTTI_REDUCTION(argmin) TUTTI_REDUCTION(argmax) TUTTI_REDUCTION(logsumexp)
+      TUTTI_REDUCTION(softmax) TUTTI_REDUCTION(log_softmax)
+      {"matmul", [](const auto& a, std::int64_t) { return tutti::matmul(a[0], a[1]); }},
+      {"take", [](const auto& a, std::int64_t axis) { return tutti::take(a[0], a[1], axis); }},
+      {"where", [](const auto& a, std::int64_t) { return tutti::where(a[0], a[1], a[2]); }},
+      {"concatenate", [](const auto& a, std::int64_t axis) { return tutti::concatenate(a, axis); }},
+      {"stack", [](const auto& a, std::int64_t axis) { return tutti::stack(a, axis); }},
+      {"swapaxes", [](const auto& a, std::int64_t) { return tutti::swapaxes(a[0], 0, 2); }},
+      {"slice", [](const auto& a, std::int64_t) {
+         return a[0]({{{}, {}, -2}, {1, 4, 1}, {-2, {}, 1}}); }},
+      {"eye", [](const auto&, std::int64_t) { return tutti::eye(4, tutti::dtype::f64); }},
+  };
+  return table;
+}
+// clang-format on
+
+struct typed {
+  tutti::dtype type;
+  dense values;
+};
+
+typed parse(std::istringstream& line) {
+  std::string type, extents, word;
+  line >> type >> extents;
+  typed out{tutti::dtype_from_name(type), {}};
+  if (extents != "-") {
+    std::istringstream list(extents);
+    while (std::getline(list, word, ',')) out.values.extents.push_back(std::stoll(word));
+  }
+  while (line >> word) out.values.values.push_back(std::strtod(word.c_str(), nullptr));
+  return out;
+}
+
+void check(const std::string& label, double tolerated, const std::vector<array>& operands,
+           const typed& expected) {
+  const std::size_t colon = label.find(':');
+  const std::int64_t axis = colon == std::string::npos ? 0 : std::stoll(label.substr(colon + 1));
+  BOOST_TEST_CONTEXT("case " << label) {
+    const auto found = calls().find(label.substr(0, colon));
+    BOOST_TEST_REQUIRE((found != calls().end()));
+    const array got = found->second(operands, axis);
+    BOOST_TEST((got.dtype() == expected.type));
+    BOOST_TEST(matches(got, expected.values, {.relative = tolerated, .absolute = tolerated}));
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
+  std::ifstream file(TUTTI_TEST_VECTORS);
+  BOOST_TEST_REQUIRE(file.good());
+  std::string text, role, label;
+  double tolerated = 0;
+  std::vector<array> operands;
+  int cases = 0;
+  while (std::getline(file, text)) {
+    std::istringstream line(text);
+    line >> role;
+    if (role == "case") {
+      line >> label >> tolerated;
+      operands.clear();
+    } else if (role == "in") {
+      const typed operand = parse(line);
+      operands.push_back(upload_as<double>(operand.values).astype(operand.type));
+    } else {
+      check(label, tolerated, operands, parse(line));
+      ++cases;
+    }
+  }
+  BOOST_TEST(cases > 80);
+}

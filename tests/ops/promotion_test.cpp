@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Result dtypes: the tables of the Python array API standard (2024.12, "Type promotion rules"),
+// what Tutti adds to them (integers with floats, bool with numbers, halves), weak scalars, and
+// refusals.
+#include <boost/test/unit_test.hpp>
+#include <map>
+
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::zeros;
+
+using enum tutti::dtype;
+
+const std::vector<dtype> integers = {i8, i16, i32, i64, u8, u16, u32, u64};
+
+// Rows and columns in the order of `integers`; boolean stands for "no common dtype".
+constexpr dtype none = boolean;
+const dtype mixed[8][8] = {
+    {i8, i16, i32, i64, i16, i32, i64, none},  {i16, i16, i32, i64, i16, i32, i64, none},
+    {i32, i32, i32, i64, i32, i32, i64, none}, {i64, i64, i64, i64, i64, i64, i64, none},
+    {i16, i16, i32, i64, u8, u16, u32, u64},   {i32, i32, i32, i64, u16, u16, u32, u64},
+    {i64, i64, i64, i64, u32, u32, u32, u64},  {none, none, none, none, u64, u64, u64, u64},
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(integers_promote_as_the_standard_says) {
+  for (std::size_t r = 0; r < 8; ++r) {
+    for (std::size_t c = 0; c < 8; ++c) {
+      const dtype a = integers[r], b = integers[c];
+      BOOST_TEST_CONTEXT(tutti::name(a) << " with " << tutti::name(b)) {
+        if (mixed[r][c] == none) {
+          BOOST_CHECK_THROW(tutti::promote(a, b), tutti::dtype_error);
+          const auto add = [&] { zeros({1}, a) + zeros({1}, b); };
+          BOOST_TEST(fails<tutti::dtype_error>(add, "add: no dtype holds both"));
+          BOOST_TEST(fails<tutti::dtype_error>(add, "u64"));
+        } else {
+          BOOST_TEST((tutti::promote(a, b) == mixed[r][c]));
+          BOOST_TEST(((zeros({1}, a) + zeros({1}, b)).dtype() == mixed[r][c]));
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(floats_promote_to_the_wider) {
+  const std::map<std::pair<dtype, dtype>, dtype> table = {
+      {{f16, f16}, f16},    {{f16, bf16}, f32}, {{f16, f32}, f32},  {{f16, f64}, f64},
+      {{bf16, bf16}, bf16}, {{bf16, f32}, f32}, {{bf16, f64}, f64}, {{f32, f32}, f32},
+      {{f32, f64}, f64},    {{f64, f64}, f64}};
+  for (const auto& [pair, result] : table) {
+    BOOST_TEST((tutti::promote(pair.first, pair.second) == result));
+    BOOST_TEST((tutti::promote(pair.second, pair.first) == result));
+    BOOST_TEST(((zeros({1}, pair.first) * zeros({1}, pair.second)).dtype() == result));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(kinds_promote_upwards) {
+  for (dtype whole : integers) {
+    for (dtype real : {f16, bf16, f32, f64}) {
+      BOOST_TEST((tutti::promote(whole, real) == real));
+      BOOST_TEST(((zeros({1}, real) + zeros({1}, whole)).dtype() == real));
+    }
+    BOOST_TEST((tutti::promote(boolean, whole) == whole));
+    BOOST_TEST(((zeros({1}, boolean) + zeros({1}, whole)).dtype() == whole));
+    BOOST_TEST((tutti::exp(zeros({1}, whole)).dtype() == f32));
+    BOOST_TEST(((zeros({1}, whole) / zeros({1}, whole)).dtype() == f32));
+    BOOST_TEST((tutti::mean(zeros({1}, whole)).dtype() == f32));
+    BOOST_TEST((tutti::sum(zeros({2}, whole)).dtype() == (tutti::is_unsigned(whole) ? u64 : i64)));
+  }
+  BOOST_TEST((tutti::sum(zeros({2}, boolean)).dtype() == i64));
+  BOOST_TEST((tutti::sum(zeros({2}, f16)).dtype() == f16));
+  BOOST_TEST((tutti::argmax(zeros({2}, f32)).dtype() == i64));
+}
+
+BOOST_AUTO_TEST_CASE(scalars_are_weak) {
+  for (dtype type : {i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64}) {
+    const array a = zeros({2}, type);
+    BOOST_TEST(((a + 1).dtype() == type));
+    BOOST_TEST(((1 - a).dtype() == type));
+    BOOST_TEST(((a * true).dtype() == type));
+    BOOST_TEST(((a + 0.5).dtype() == (tutti::is_floating(type) ? type : f32)));
+    BOOST_TEST((tutti::where(a > 0, a, 0).dtype() == type));
+  }
+  const array truth = zeros({2}, boolean);
+  BOOST_TEST(((truth + 1).dtype() == i32));
+  BOOST_TEST(((truth + std::int64_t{1}).dtype() == i64));
+  BOOST_TEST(((truth + 0.5).dtype() == f32));
+  BOOST_TEST(((truth & true).dtype() == boolean));
+  // Alone, and among themselves.
+  BOOST_TEST((array(1).dtype() == i32));
+  BOOST_TEST((array(std::int64_t{1}).dtype() == i64));
+  BOOST_TEST((array(2.5).dtype() == f32));
+  BOOST_TEST((array(true).dtype() == boolean));
+  BOOST_TEST(((array(1) + array(2.5)).dtype() == f32));
+  BOOST_TEST((tutti::exp(array(1)).dtype() == f32));
+}
+
+BOOST_AUTO_TEST_CASE(weak_arithmetic_keeps_the_precision_of_c) {
+  // 1/3 as a double, not as an f32 that was widened.
+  const array third = array(1.0) / array(3);
+  const array got = zeros({1}, f64) + third;
+  BOOST_TEST(got.to_vector<double>()[0] == 1.0 / 3);
+  const array large = array(std::int64_t{1} << 40) + array(1);
+  BOOST_TEST((zeros({1}, i64) + large).to_vector<std::int64_t>()[0] == (std::int64_t{1} << 40) + 1);
+  BOOST_TEST((array(3) < array(4)).item() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(weak_integers_must_fit) {
+  const array a = zeros({2}, u8);
+  BOOST_TEST(fails<tutti::value_error>([&] { a + 256; }, "add: 256 does not fit u8"));
+  BOOST_TEST(fails<tutti::value_error>([&] { a > -1; }, "greater: -1 does not fit u8"));
+  BOOST_TEST((a + 255).to_vector<std::uint8_t>()[1] == 255);
+  const std::uint64_t top = ~std::uint64_t{0};
+  BOOST_TEST((zeros({1}, u64) + top).to_vector<std::uint64_t>()[0] == top);
+  BOOST_TEST(fails<tutti::value_error>([&] { zeros({1}, i64) + top; }, "does not fit i64"));
+}
+
+BOOST_AUTO_TEST_CASE(refused_dtypes) {
+  const array truth = zeros({2}, boolean);
+  const array real = zeros({2}, f32);
+  BOOST_TEST(fails<tutti::dtype_error>([&] { truth + truth; },
+                                       "add: needs integers or floats, got bool, bool"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { -truth; }, "negative"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { real& real; },
+                                       "bitwise_and: needs integers or bool, got f32, f32"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::left_shift(real, 1); }, "left_shift"));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [&] {
+        tutti::matmul(zeros({2, 2}, boolean), zeros({2, 2}, boolean));
+      },
+      "matmul"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { real.astype(c64); }, "c64"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { zeros({2}, c128); }, "c128"));
+}
+
+BOOST_AUTO_TEST_CASE(truth_values_of_numbers) {
+  const array a = array::from<float>({0, 2, -1, std::nanf("")});
+  BOOST_TEST(matches(tutti::logical_not(a), {{4}, {1, 0, 0, 0}}));
+  BOOST_TEST(matches(tutti::logical_and(a, 1), {{4}, {0, 1, 1, 1}}));
+}
