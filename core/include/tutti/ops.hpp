@@ -5,7 +5,6 @@
 // be negative; an axis out of range throws index_error.
 #pragma once
 
-#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -78,26 +77,15 @@ TUTTI_API array stop_gradient(const array& a);
 enum class keep_dims : bool { no, yes };
 
 struct reduce_options {
-  /// An axis, never a bool: {1, true} is axis 1 with keepdims and not two axes.
-  struct axis_number {
-    std::int64_t value;
-    template <std::integral T>
-    requires(!std::same_as<T, bool>) constexpr axis_number(T v)
-        : value(static_cast<std::int64_t>(v)) {}
-  };
-
   std::optional<std::vector<std::int64_t>> axes{};
   bool keepdims = false;
-
   reduce_options() = default;
-  reduce_options(std::int64_t axis, bool keep = false)
-      : axes(std::vector<std::int64_t>{axis}), keepdims(keep) {}
-  reduce_options(std::initializer_list<axis_number> list, bool keep = false)
-      : axes(std::vector<std::int64_t>()), keepdims(keep) {
-    for (axis_number n : list) axes->push_back(n.value);
-  }
-  template <std::same_as<std::vector<std::int64_t>> Axes>
-  reduce_options(Axes list, bool keep = false) : axes(std::move(list)), keepdims(keep) {}
+  reduce_options(std::int64_t axis, keep_dims keep = keep_dims::no)
+      : axes(std::vector<std::int64_t>{axis}), keepdims(keep == keep_dims::yes) {}
+  reduce_options(std::initializer_list<std::int64_t> list, keep_dims keep = keep_dims::no)
+      : axes(std::vector<std::int64_t>(list)), keepdims(keep == keep_dims::yes) {}
+  reduce_options(std::vector<std::int64_t> list, keep_dims keep = keep_dims::no)
+      : axes(std::move(list)), keepdims(keep == keep_dims::yes) {}
 };
 TUTTI_API array sum(const array& a, const reduce_options& options = {});
 TUTTI_API array prod(const array& a, const reduce_options& options = {});

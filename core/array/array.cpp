@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The array handle: its properties, evaluation and the way to host values.
+#include "tutti/array.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "graph/build.hpp"
+#include "graph/fold.hpp"
+#include "plugin/opened_device.hpp"
+#include "runtime/executor.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti {
+namespace {
+
+array weak_constant(dtype type, tutti_scalar value) {
+  array made = graph::constant({}, type, std::int64_t{0}, nullptr);
+  made.node()->weak = true;
+  made.node()->value = value;
+  return made;
+}
+
+}  // namespace
+
+array array::weak_bool(bool value) {
+  return weak_constant(tutti::dtype::boolean, {.i64 = value ? 1 : 0});
+}
+
+array array::weak_int(std::int64_t value, bool wide) {
+  return weak_constant(wide ? tutti::dtype::i64 : tutti::dtype::i32, {.i64 = value});
+}
+
+array array::weak_uint(std::uint64_t value, bool wide) {
+  return weak_constant(wide ? tutti::dtype::u64 : tutti::dtype::u32, {.u64 = value});
+}
+
+array array::weak_float(double value) { return weak_constant(tutti::dtype::f32, {.f64 = value}); }
+
+array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
+                        const tutti::shape& shape, const tutti::device& on) {
+  if (shape.size() < 0 || static_cast<std::size_t>(shape.size()) != count)
+    throw shape_error("array: " + std::to_string(count) + " values do not fill shape " +
+                      shape.str());
+  return graph::upload(data, type, shape, &detail::get(on));
+}
+
+const shape& array::shape() const { return graph::get(*this, "shape").extents; }
+
+std::int64_t array::dim(std::int64_t axis) const {
+  return shape()[normalize_axis(axis, ndim(), "dim")];
+}
+
+std::int64_t array::size() const { return graph::get(*this, "size").elements; }
+
+dtype array::dtype() const { return graph::get(*this, "dtype").type; }
+
+device array::device() const {
+  const detail::opened_device* on = graph::get(*this, "device").device;
+  return on != nullptr ? tutti::device(const_cast<detail::opened_device*>(on)) : default_device();
+}
+
+const array& array::eval() const {
+  const graph::node* root = &graph::get(*this, "eval");
+  runtime::evaluate({&root, 1});
+  return *this;
+}
+
+const array& array::wait() const {
+  eval();
+  runtime::wait(*node_);
+  return *this;
+}
+
+void array::copy_to(void* host, std::size_t bytes) const {
+  const graph::node& n = graph::get(*this, "copy_to");
+  if (bytes != nbytes())
+    throw value_error("copy_to: " + std::to_string(bytes) + " bytes given for an array of " +
+                      std::to_string(nbytes()));
+  if (!n.is_constant() && !graph::is_contiguous(n.extents, layout_of(n).strides)) {
+    const array packed = contiguous(*this);
+    packed.eval();
+    return runtime::read(*packed.node(), host);
+  }
+  eval();
+  runtime::read(n, host);
+}
+
+void array::require_dtype(tutti::dtype type, std::string_view op) const {
+  if (dtype() != type)
+    throw dtype_error(std::string(op) + ": asked for " + std::string(name(type)) +
+                      " of an array of " + std::string(name(dtype())));
+}
+
+void array::item_bytes(void* out, tutti::dtype type) const {
+  if (size() != 1)
+    throw shape_error("item: the array has " + std::to_string(size()) + " elements, shape " +
+                      shape().str());
+  require_dtype(type, "item");
+  copy_to(out, size_of(type));
+}
+
+double array::item_as_double() const {
+  const tutti::dtype type = graph::compute_dtype(dtype());
+  tutti_scalar value{};
+  // Half-precision values are widened on the device.
+  (type == dtype() ? *this : tutti::astype(*this, type)).item_bytes(&value, type);
+  return graph::scalar_to_double(type, value);
+}
+
+array array::astype(tutti::dtype type) const { return tutti::astype(*this, type); }
+array array::reshape(const tutti::shape& to) const { return tutti::reshape(*this, to); }
+
+array array::transpose() const {
+  tutti::shape axes = shape();
+  for (int i = 0; i < axes.rank(); ++i) axes[i] = axes.rank() - 1 - i;
+  return tutti::transpose(*this, axes);
+}
+
+array array::transpose(const tutti::shape& axes) const { return tutti::transpose(*this, axes); }
+
+array array::operator[](std::int64_t index) const {
+  if (ndim() == 0) throw index_error("operator[]: a 0-d array has no axis to index");
+  const std::int64_t n = shape()[0];
+  if (index < -n || index >= n)
+    throw index_error("operator[]: index " + std::to_string(index) + " is out of range for " +
+                      shape().str());
+  if (index < 0) index += n;
+  const slice one{index, index + 1, 1};
+  return squeeze(slice_view(*this, {&one, 1}), 0);
+}
+
+array array::operator()(std::initializer_list<slice> slices) const {
+  return slice_view(*this, {slices.begin(), slices.size()});
+}
+
+array array::to(const tutti::device& on) const {
+  const detail::opened_device* target = &detail::get(on);
+  const graph::node& n = graph::get(*this, "to");
+  if (n.device == target) return *this;
+  if (n.is_constant()) return graph::constant_like(*this, n.extents, n.type, target);
+  std::vector<char> bytes(nbytes());
+  copy_to(bytes.data(), bytes.size());
+  return graph::upload(bytes.data(), n.type, n.extents, target);
+}
+
+array& array::operator+=(const array& other) { return *this = *this + other; }
+array& array::operator-=(const array& other) { return *this = *this - other; }
+array& array::operator*=(const array& other) { return *this = *this * other; }
+array& array::operator/=(const array& other) { return *this = *this / other; }
+
+void eval(std::span<const array> arrays) {
+  std::vector<const graph::node*> roots;
+  roots.reserve(arrays.size());
+  for (const array& a : arrays) roots.push_back(&graph::get(a, "eval"));
+  runtime::evaluate(roots);
+}
+
+void eval(std::initializer_list<array> arrays) {
+  eval(std::span<const array>(arrays.begin(), arrays.size()));
+}
+
+}  // namespace tutti

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names and promotion of dtypes.
+#include "tutti/dtype.hpp"
+
+#include <array>
+#include <string>
+
+#include "tutti/error.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::array<std::string_view, 16> names = {
+    "invalid", "bool", "i8",  "i16",  "i32", "i64", "u8",  "u16",
+    "u32",     "u64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
+
+int kind_rank(dtype t) {
+  return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3;
+}
+
+dtype promote_integers(dtype a, dtype b) {
+  if (is_unsigned(a) == is_unsigned(b)) return size_of(a) >= size_of(b) ? a : b;
+  const dtype u = is_unsigned(a) ? a : b;
+  const dtype s = is_unsigned(a) ? b : a;
+  if (size_of(s) > size_of(u)) return s;
+  switch (u) {
+    case dtype::u8: return dtype::i16;
+    case dtype::u16: return dtype::i32;
+    case dtype::u32: return dtype::i64;
+    default:
+      throw dtype_error("promote: no dtype holds both " + std::string(name(a)) + " and " +
+                        std::string(name(b)));
+  }
+}
+
+dtype promote_floats(dtype a, dtype b) {
+  if (size_of(a) == size_of(b)) return dtype::f32;  // f16 with bf16
+  return size_of(a) > size_of(b) ? a : b;
+}
+
+}  // namespace
+
+std::string_view name(dtype t) { return names[static_cast<std::size_t>(t)]; }
+
+dtype dtype_from_name(std::string_view wanted) {
+  for (std::size_t i = 1; i < names.size(); ++i)
+    if (names[i] == wanted) return static_cast<dtype>(i);
+  throw dtype_error("dtype_from_name: unknown dtype '" + std::string(wanted) + "'");
+}
+
+dtype promote(dtype a, dtype b) {
+  if (a == b) return a;
+  const int ra = kind_rank(a), rb = kind_rank(b);
+  if (ra == 1 && rb == 1) return promote_integers(a, b);
+  if (ra == 2 && rb == 2) return promote_floats(a, b);
+  const dtype high = ra > rb ? a : b;
+  const dtype low = ra > rb ? b : a;
+  if (is_complex(high)) return low == dtype::f64 || low == dtype::c128 ? dtype::c128 : high;
+  return high;
+}
+
+}  // namespace tutti

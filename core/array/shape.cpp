@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes: bounded lists of extents, broadcasting, axes.
+#include "tutti/shape.hpp"
+
+#include <algorithm>
+
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+shape::shape(std::span<const std::int64_t> values) {
+  if (values.size() > static_cast<std::size_t>(max_rank))
+    throw shape_error("shape: " + std::to_string(values.size()) + " dimensions, at most " +
+                      std::to_string(max_rank) + " are possible");
+  std::copy(values.begin(), values.end(), values_.begin());
+  rank_ = static_cast<int>(values.size());
+}
+
+shape::shape(std::initializer_list<std::int64_t> values)
+    : shape(std::span<const std::int64_t>(values.begin(), values.size())) {}
+
+shape::shape(const std::vector<std::int64_t>& values)
+    : shape(std::span<const std::int64_t>(values)) {}
+
+void shape::push_back(std::int64_t value) { insert(rank_, value); }
+
+void shape::insert(int position, std::int64_t value) {
+  if (rank_ == max_rank)
+    throw shape_error("shape: " + str() + " cannot take another dimension, at most " +
+                      std::to_string(max_rank) + " are possible");
+  if (position < 0 || position > rank_)
+    throw index_error("shape: position " + std::to_string(position) + " is outside " + str());
+  std::copy_backward(begin() + position, end(), end() + 1);
+  values_[static_cast<std::size_t>(position)] = value;
+  ++rank_;
+}
+
+void shape::erase(int position) {
+  if (position < 0 || position >= rank_)
+    throw index_error("shape: position " + std::to_string(position) + " is outside " + str());
+  std::copy(begin() + position + 1, end(), begin() + position);
+  values_[static_cast<std::size_t>(--rank_)] = 0;
+}
+
+std::int64_t shape::size() const {
+  std::int64_t product = 1;
+  bool overflow = false;
+  for (std::int64_t v : *this) {
+    if (v == 0) return 0;
+    overflow |= __builtin_mul_overflow(product, v, &product);
+  }
+  if (overflow) throw shape_error("shape: the number of elements of " + str() + " overflows");
+  return product;
+}
+
+std::string shape::str() const {
+  std::string text = "[";
+  for (int i = 0; i < rank_; ++i) text += (i > 0 ? "," : "") + std::to_string((*this)[i]);
+  return text + "]";
+}
+
+shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {
+  shape out = a.rank() >= b.rank() ? a : b;
+  for (int i = 1; i <= out.rank(); ++i) {
+    const std::int64_t x = i <= a.rank() ? a[a.rank() - i] : 1;
+    const std::int64_t y = i <= b.rank() ? b[b.rank() - i] : 1;
+    if (x != y && x != 1 && y != 1)
+      throw shape_error(std::string(op) + ": shapes do not broadcast: " + a.str() + " and " +
+                        b.str());
+    out[out.rank() - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+int normalize_axis(std::int64_t axis, int rank, std::string_view op) {
+  if (axis < -rank || axis >= rank)
+    throw index_error(std::string(op) + ": axis " + std::to_string(axis) +
+                      " is out of range for " + std::to_string(rank) + " dimensions");
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace tutti

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From roots to an ordered list of pending nodes without duplicates.
+#include <cstring>
+#include <unordered_map>
+
+#include "fusion/plan.hpp"
+
+namespace tutti::fusion {
+namespace {
+
+bool is_pending(const node& n) { return !n.is_ready() && !n.is_constant(); }
+
+std::size_t mix(std::size_t seed, std::size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
+}
+
+std::size_t hash_shape(std::size_t seed, const shape& s) {
+  for (std::int64_t v : s) seed = mix(seed, static_cast<std::size_t>(v));
+  return mix(seed, static_cast<std::size_t>(s.rank()));
+}
+
+// Two inputs are the same value when their bases are, and they show the same elements of it.
+const void* identity(const plan& p, const node& input) {
+  const node& base = graph::base_of(input);
+  return base.mark >= 0 ? p.canonical(base) : &base;
+}
+
+bool same_constant(const node& a, const node& b) {
+  return a.is_constant() && b.is_constant() && a.type == b.type && a.weak == b.weak &&
+         a.extents == b.extents && std::memcmp(&a.value, &b.value, sizeof a.value) == 0;
+}
+
+bool same_input(const plan& p, const node& a, const node& b) {
+  if (&a == &b || same_constant(a, b)) return true;
+  if (a.is_constant() || b.is_constant() || identity(p, a) != identity(p, b)) return false;
+  const graph::layout x = layout_of(a), y = layout_of(b);
+  return a.extents == b.extents && x.offset == y.offset && x.strides == y.strides;
+}
+
+std::size_t hash_of(const plan& p, const node& n) {
+  std::size_t h = mix(static_cast<std::size_t>(n.kind), n.opcode);
+  h = mix(h, static_cast<std::size_t>(n.type));
+  h = hash_shape(h, n.extents);
+  for (const auto& input : n.inputs) {
+    if (input->is_constant()) {
+      std::uint64_t bits;
+      std::memcpy(&bits, &input->value, sizeof bits);
+      h = mix(h, bits);
+    } else {
+      h = mix(h, std::hash<const void*>()(identity(p, *input)));
+      h = mix(h, static_cast<std::size_t>(layout_of(*input).offset));
+    }
+  }
+  return h;
+}
+
+bool same_parameters(const node& a, const node& b) {
+  if (a.kind != b.kind || a.opcode != b.opcode || a.type != b.type || a.axis != b.axis ||
+      a.device != b.device || !(a.extents == b.extents) || a.inputs.size() != b.inputs.size())
+    return false;
+  if (a.kind == graph::kind::reduce &&
+      (a.reduction.reduction != b.reduction.reduction || a.reduction.axes != b.reduction.axes ||
+       a.reduction.accumulator != b.reduction.accumulator))
+    return false;
+  return a.kind != graph::kind::slice_update;  // rare: not worth comparing regions
+}
+
+bool same_value(const plan& p, const node& a, const node& b) {
+  if (!same_parameters(a, b)) return false;
+  for (std::size_t i = 0; i < a.inputs.size(); ++i)
+    if (!same_input(p, *a.inputs[i], *b.inputs[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+plan collect(std::span<const node* const> roots) {
+  plan p;
+  struct visit {
+    node* n;
+    std::size_t next_input;
+  };
+  std::vector<visit> stack;
+  constexpr std::int32_t on_stack = -2;
+  const auto enter = [&](const node& input) {
+    node* n = const_cast<node*>(&graph::base_of(input));
+    if (n->mark != -1 || !is_pending(*n)) return;
+    n->mark = on_stack;
+    stack.push_back({n, 0});
+  };
+  for (const node* root : roots) {
+    enter(*root);
+    while (!stack.empty()) {
+      visit& top = stack.back();
+      if (top.next_input < top.n->inputs.size()) {
+        enter(*top.n->inputs[top.next_input++]);
+        continue;
+      }
+      top.n->mark = static_cast<std::int32_t>(p.nodes.size());
+      p.nodes.push_back(top.n);
+      // Computed once already without being stored: from now on it is worth its memory.
+      p.stored.push_back(top.n->times_inlined > 0);
+      stack.pop_back();
+    }
+  }
+  for (const node* root : roots) {
+    const node& base = graph::base_of(*root);
+    if (base.mark >= 0) p.stored[static_cast<std::size_t>(base.mark)] = 1;
+  }
+  p.same_as = p.nodes;
+  return p;
+}
+
+void merge_duplicates(plan& p) {
+  if (p.nodes.size() < 2) return;
+  std::unordered_multimap<std::size_t, node*> seen;
+  seen.reserve(p.nodes.size());
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    node* n = p.nodes[i];
+    const std::size_t h = hash_of(p, *n);
+    const auto [first, last] = seen.equal_range(h);
+    bool merged = false;
+    for (auto it = first; it != last && !merged; ++it) {
+      if (!same_value(p, *n, *it->second)) continue;
+      p.same_as[i] = it->second;
+      p.stored[static_cast<std::size_t>(it->second->mark)] |= p.stored[i];
+      merged = true;
+    }
+    if (!merged) seen.emplace(h, n);
+  }
+}
+
+}  // namespace tutti::fusion

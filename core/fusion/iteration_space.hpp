@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops of a program: which axes are kept and reduced, in what order, and which can be merged.
+#pragma once
+
+#include "fusion/lower.hpp"
+
+namespace tutti::fusion {
+
+/// Fills in extents, ranks, layout, access classes and index width of a program over `space` whose
+/// operands have their strides along it. Axes of extent 1 vanish, neighbours that every operand
+/// walks as one are merged, and the axis along which memory is contiguous becomes the innermost of
+/// its class.
+void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes);
+
+}  // namespace tutti::fusion

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Groups to programs: value numbering of inputs, scalars and instructions.
+#include "fusion/lower.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fusion/iteration_space.hpp"
+#include "graph/build.hpp"
+#include "graph/fold.hpp"
+
+namespace tutti::fusion {
+namespace {
+
+using graph::compute_dtype;
+
+// A value while its final number is not known yet: inputs, scalars and instructions are counted
+// apart, and numbered one after the other at the end.
+enum class place : std::uint32_t { input = 0, scalar = 1u << 30, instruction = 2u << 30 };
+constexpr std::uint32_t index_mask = (1u << 30) - 1;
+
+std::uint32_t reference(place where, std::size_t index) {
+  return static_cast<std::uint32_t>(where) | static_cast<std::uint32_t>(index);
+}
+
+class builder {
+ public:
+  builder(lowered& out, const shape& space) : out_(out), space_(space) {}
+
+  std::uint32_t input(const node& n) {
+    operand x;
+    x.source = &graph::base_of(n);
+    x.offset = layout_of(n).offset;
+    x.type = n.type;
+    const shape strides = graph::broadcast_view_strides(n, space_);
+    std::copy(strides.begin(), strides.end(), x.stride);
+    for (std::size_t i = 0; i < out_.inputs.size(); ++i) {
+      const operand& seen = out_.inputs[i];
+      if (seen.source == x.source && seen.offset == x.offset && seen.type == x.type &&
+          std::equal(x.stride, x.stride + max_rank, seen.stride))
+        return reference(place::input, i);
+    }
+    out_.inputs.push_back(x);
+    return reference(place::input, out_.inputs.size() - 1);
+  }
+
+  std::uint32_t scalar(const node& n) {
+    const dtype type = compute_dtype(n.type);
+    const tutti_scalar value = graph::convert_constant(n, n.type);
+    for (std::size_t i = 0; i < out_.scalars.size(); ++i)
+      if (out_.scalar_dtypes[i] == static_cast<std::uint8_t>(type) &&
+          std::memcmp(&out_.scalars[i], &value, sizeof value) == 0)
+        return reference(place::scalar, i);
+    out_.scalars.push_back(value);
+    out_.scalar_dtypes.push_back(static_cast<std::uint8_t>(type));
+    return reference(place::scalar, out_.scalars.size() - 1);
+  }
+
+  std::uint32_t instruction(std::uint16_t opcode, dtype type,
+                            std::initializer_list<std::uint32_t> operands) {
+    tutti_instruction i{};
+    i.opcode = opcode;
+    i.dtype = static_cast<std::uint8_t>(type);
+    i.operand_count = static_cast<std::uint8_t>(operands.size());
+    std::copy(operands.begin(), operands.end(), i.operand);
+    out_.instructions.push_back(i);
+    return reference(place::instruction, out_.instructions.size() - 1);
+  }
+
+  // The value in dtype `to`; nothing is emitted where the register holds it already.
+  std::uint32_t convert(std::uint32_t value, dtype from, dtype to) {
+    if (compute_dtype(from) == compute_dtype(to)) return value;
+    return instruction(TUTTI_OP_cast, compute_dtype(to), {value});
+  }
+
+  std::uint32_t node_value(const node& n, const std::uint32_t* operands) {
+    if (n.opcode == TUTTI_OP_cast) return convert(operands[0], n.inputs[0]->type, n.type);
+    const dtype type = compute_dtype(n.type);
+    switch (n.inputs.size()) {
+      case 0: return instruction(n.opcode, type, {});
+      case 1: return instruction(n.opcode, type, {operands[0]});
+      case 2: return instruction(n.opcode, type, {operands[0], operands[1]});
+      default: return instruction(n.opcode, type, {operands[0], operands[1], operands[2]});
+    }
+  }
+
+  std::uint32_t final_number(std::uint32_t value) const {
+    const std::uint32_t index = value & index_mask;
+    const auto inputs = static_cast<std::uint32_t>(out_.inputs.size());
+    const auto scalars = static_cast<std::uint32_t>(out_.scalars.size());
+    switch (static_cast<place>(value & ~index_mask)) {
+      case place::input: return index;
+      case place::scalar: return inputs + index;
+      default: return inputs + scalars + index;
+    }
+  }
+
+  void renumber() {
+    for (tutti_instruction& i : out_.instructions)
+      for (std::uint8_t k = 0; k < i.operand_count; ++k)
+        i.operand[k] = final_number(i.operand[k]);
+    for (tutti_program_operand& o : out_.output_descs) o.value = final_number(o.value);
+  }
+
+  void output(const node& member, dtype type, std::uint32_t value, const graph::layout& where) {
+    operand x;
+    x.source = &member;
+    x.offset = where.offset;
+    x.type = type;
+    std::copy(where.strides.begin(), where.strides.end(), x.stride);
+    out_.outputs.push_back(x);
+    out_.output_descs.push_back({static_cast<std::uint8_t>(type), 0, 0, value});
+  }
+
+ private:
+  lowered& out_;
+  const shape& space_;
+};
+
+void finish(lowered& out, builder& b, const shape& space, std::uint8_t reduced_axes) {
+  for (const operand& x : out.inputs)
+    out.input_descs.push_back({static_cast<std::uint8_t>(x.type), 0, 0, 0});
+  b.renumber();
+  arrange(out, space, reduced_axes);
+}
+
+// Contiguous over the axes that are kept, 0 along the reduced ones.
+graph::layout output_layout(const shape& space, std::uint8_t reduced_axes) {
+  graph::layout where{0, space};
+  std::int64_t step = 1;
+  for (int i = space.rank() - 1; i >= 0; --i) {
+    const bool reduced = (reduced_axes >> i & 1) != 0;
+    where.strides[i] = reduced ? 0 : step;
+    if (!reduced) step *= space[i];
+  }
+  return where;
+}
+
+}  // namespace
+
+lowered lower(const plan& p, const group& g) {
+  lowered out;
+  const node* reduction = g.reduction;
+  const shape& space = reduction != nullptr ? reduction->inputs[0]->extents : g.members[0]->extents;
+  builder b(out, space);
+  // Members are few: a linear search beats a map.
+  boost::container::small_vector<std::pair<const node*, std::uint32_t>, 16> values;
+  const auto value_of = [&](const node& input) {
+    if (input.is_constant()) return b.scalar(input);
+    const node* n = look_through(input);
+    if (n->mark >= 0) {
+      n = p.canonical(*n);
+      for (auto it = values.rbegin(); it != values.rend(); ++it)
+        if (it->first == n) return it->second;
+    }
+    // A merged duplicate is read from the node that computes it.
+    return b.input(n->mark >= 0 ? *n : input);
+  };
+  for (const node* n : g.members) {
+    std::uint32_t operands[3] = {};
+    for (std::size_t i = 0; i < n->inputs.size() && i < 3; ++i)
+      operands[i] = value_of(*n->inputs[i]);
+    if (n == reduction) {
+      const dtype from = n->inputs[0]->type;
+      const std::uint32_t value = b.convert(operands[0], from, n->reduction.accumulator);
+      b.output(*n, n->type, value, output_layout(space, n->reduction.axes));
+    } else {
+      const std::uint32_t value = b.node_value(*n, operands);
+      values.emplace_back(n, value);
+      if (std::find(g.outputs.begin(), g.outputs.end(), n) != g.outputs.end())
+        b.output(*n, n->type, value, output_layout(space, 0));
+    }
+  }
+  if (reduction != nullptr) {
+    out.reduction = reduction->reduction.reduction;
+    out.accumulator = reduction->reduction.accumulator;
+  }
+  finish(out, b, space, reduction != nullptr ? reduction->reduction.axes : 0);
+  return out;
+}
+
+lowered lower_copy(const node& source, const shape& extents, dtype type,
+                   const graph::layout& where) {
+  lowered out;
+  builder b(out, extents);
+  const std::uint32_t value = source.is_constant() ? b.scalar(source) : b.input(source);
+  b.output(source, type, b.convert(value, source.type, type), where);
+  finish(out, b, extents, 0);
+  return out;
+}
+
+tutti_program_desc lowered::desc(const char* label) const {
+  tutti_program_desc d{};
+  d.struct_size = sizeof d;
+  d.ir_version = TUTTI_IR_VERSION;
+  d.kept_rank = static_cast<std::uint32_t>(kept_rank);
+  d.reduced_rank = static_cast<std::uint32_t>(reduced_rank);
+  d.reduction = static_cast<std::uint8_t>(reduction);
+  d.reduce_layout = static_cast<std::uint8_t>(reduce_layout);
+  d.accumulator = static_cast<std::uint8_t>(accumulator);
+  d.wide_index = wide_index ? 1 : 0;
+  d.input_count = static_cast<std::uint32_t>(input_descs.size());
+  d.scalar_count = static_cast<std::uint32_t>(scalars.size());
+  d.instruction_count = static_cast<std::uint32_t>(instructions.size());
+  d.output_count = static_cast<std::uint32_t>(output_descs.size());
+  d.inputs = input_descs.data();
+  d.scalar_dtypes = scalar_dtypes.data();
+  d.instructions = instructions.data();
+  d.outputs = output_descs.data();
+  d.label = label;
+  return d;
+}
+
+void lowered::key(std::string& out) const {
+  out.clear();
+  const auto append = [&](const void* data, std::size_t bytes) {
+    out.append(static_cast<const char*>(data), bytes);
+  };
+  const std::uint16_t head[] = {static_cast<std::uint16_t>(kept_rank),
+                                static_cast<std::uint16_t>(reduced_rank),
+                                static_cast<std::uint16_t>(reduction),
+                                static_cast<std::uint16_t>(reduce_layout),
+                                static_cast<std::uint16_t>(accumulator),
+                                static_cast<std::uint16_t>(wide_index),
+                                static_cast<std::uint16_t>(input_descs.size()),
+                                static_cast<std::uint16_t>(scalar_dtypes.size()),
+                                static_cast<std::uint16_t>(instructions.size()),
+                                static_cast<std::uint16_t>(output_descs.size())};
+  append(head, sizeof head);
+  append(input_descs.data(), input_descs.size() * sizeof input_descs[0]);
+  append(scalar_dtypes.data(), scalar_dtypes.size());
+  append(instructions.data(), instructions.size() * sizeof instructions[0]);
+  append(output_descs.data(), output_descs.size() * sizeof output_descs[0]);
+}
+
+std::string lowered::label() const {
+  static constexpr const char* reductions[] = {"",    "sum", "prod",   "min",   "max",
+                                               "any", "all", "argmin", "argmax"};
+  std::string text;
+  const auto append = [&](const char* word) {
+    if (!text.empty()) text += '+';
+    text += word;
+  };
+  constexpr std::size_t shown = 6;
+  for (std::size_t i = 0; i < instructions.size() && i < shown; ++i)
+    append(graph::opcode_name(instructions[i].opcode));
+  if (instructions.size() > shown)
+    append((std::to_string(instructions.size() - shown) + " more").c_str());
+  if (reduction != TUTTI_REDUCE_NONE) append(reductions[reduction]);
+  if (text.empty()) text = inputs.empty() ? "fill" : "copy";
+  return text;
+}
+
+std::uint64_t lowered::points() const {
+  std::uint64_t product = 1;
+  for (int i = 0; i < kept_rank + reduced_rank; ++i) product *= extent[i];
+  return product;
+}
+
+}  // namespace tutti::fusion

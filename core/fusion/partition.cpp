@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Partition of a plan into kernels. Nodes are visited from the results backwards; an elementwise
+// node joins the group of its consumers where it has the same iteration space and the device's
+// limits hold, as an inner value when nobody else needs it, as a further output when somebody does
+// and no cycle between groups arises.
+#include <algorithm>
+
+#include "fusion/plan.hpp"
+#include "plugin/opened_device.hpp"
+
+namespace tutti::fusion {
+namespace {
+
+constexpr std::size_t max_instructions = 256;  // keeps compile times near 0.1 s
+constexpr std::size_t max_inputs = 24;
+constexpr std::size_t max_outputs = 8;
+constexpr int max_search = 256;  // groups looked at for a cycle before a merge is given up
+
+struct draft {
+  boost::container::small_vector<node*, 8> members;  // reverse dependency order
+  boost::container::small_vector<node*, 8> leaves;   // what the members read from elsewhere
+  boost::container::small_vector<int, 4> successors;
+  std::size_t instructions = 0;
+  std::size_t scalars = 0;
+  std::size_t outputs = 0;
+  const node* reduction = nullptr;
+  shape space;
+  bool fused = false;
+};
+
+class partitioner {
+ public:
+  explicit partitioner(plan& p) : p_(p), group_of_(p.nodes.size(), -1) {}
+
+  void run() {
+    find_consumers();
+    for (std::size_t i = p_.nodes.size(); i-- > 0;)
+      if (p_.same_as[i] == p_.nodes[i]) place(p_.nodes[i]);
+    emit();
+  }
+
+ private:
+  int& group_of(const node& n) { return group_of_[static_cast<std::size_t>(n.mark)]; }
+  bool is_stored(const node& n) const { return p_.stored[static_cast<std::size_t>(n.mark)] != 0; }
+
+  // The canonical pending node an input refers to, or null.
+  node* pending(const node& input) const {
+    const node& base = graph::base_of(input);
+    return base.mark >= 0 ? p_.canonical(base) : nullptr;
+  }
+
+  template <class F>
+  void each_consumer(const node& n, F&& f) {
+    const std::size_t i = static_cast<std::size_t>(n.mark);
+    for (int k = first_[i]; k < first_[i + 1]; ++k) f(*edges_[static_cast<std::size_t>(k)]);
+  }
+
+  void find_consumers() {
+    const std::size_t count = p_.nodes.size();
+    first_.assign(count + 1, 0);
+    const auto each_edge = [&](auto&& f) {
+      for (std::size_t i = 0; i < count; ++i) {
+        if (p_.same_as[i] != p_.nodes[i]) continue;
+        for (const auto& input : p_.nodes[i]->inputs)
+          if (node* producer = pending(*input)) f(*producer, p_.nodes[i], *input);
+      }
+    };
+    each_edge([&](const node& producer, node*, const node& input) {
+      ++first_[static_cast<std::size_t>(producer.mark) + 1];
+      // Read through a change of position: it has to be in memory.
+      node* seen = look_through(input);
+      if (seen->mark < 0 || p_.canonical(*seen) != &producer)
+        p_.stored[static_cast<std::size_t>(producer.mark)] = 1;
+    });
+    for (std::size_t i = 0; i < count; ++i) first_[i + 1] += first_[i];
+    edges_.resize(static_cast<std::size_t>(first_[count]));
+    std::vector<int> next(first_.begin(), first_.end() - 1);
+    each_edge([&](const node& producer, node* consumer, const node&) {
+      edges_[static_cast<std::size_t>(next[static_cast<std::size_t>(producer.mark)]++)] = consumer;
+    });
+  }
+
+  void place(node* n) {
+    if (n->kind == graph::kind::elementwise && join(n)) return;
+    const int id = static_cast<int>(drafts_.size());
+    draft& d = drafts_.emplace_back();
+    d.fused = n->kind == graph::kind::elementwise || n->kind == graph::kind::reduce;
+    if (n->kind == graph::kind::reduce) {
+      d.reduction = n;
+      d.space = n->inputs[0]->extents;
+    } else {
+      d.space = n->extents;
+    }
+    p_.stored[static_cast<std::size_t>(n->mark)] = 1;
+    add(id, n);
+    d.outputs = 1;
+    link(id, *n);
+  }
+
+  bool join(node* n) {
+    int candidates[4];
+    int count = 0;
+    bool all_in_one = true;
+    int only = -1;
+    each_consumer(*n, [&](const node& consumer) {
+      const int g = group_of(consumer);
+      if (only == -1) only = g;
+      all_in_one &= g == only;
+      if (count < 4 && std::find(candidates, candidates + count, g) == candidates + count)
+        candidates[count++] = g;
+    });
+    if (only == -1) return false;
+    if (all_in_one && !is_stored(*n)) {
+      if (!accepts(only, *n, false)) return false;
+      add(only, n);
+      return true;
+    }
+    for (int i = 0; i < count; ++i) {
+      const int g = candidates[i];
+      if (!accepts(g, *n, true) || would_cycle(g, *n)) continue;
+      p_.stored[static_cast<std::size_t>(n->mark)] = 1;
+      add(g, n);
+      ++drafts_[static_cast<std::size_t>(g)].outputs;
+      link(g, *n);
+      return true;
+    }
+    return false;
+  }
+
+  bool accepts(int id, const node& n, bool as_output) {
+    const draft& d = drafts_[static_cast<std::size_t>(id)];
+    if (!d.fused || !(d.space == n.extents) || n.device != d.members.front()->device) return false;
+    if (is_half_cast(n) && !as_output) return false;
+    if (d.reduction != nullptr && (as_output || n.opcode == TUTTI_OP_iota)) return false;
+    std::size_t leaves = d.leaves.size() + n.inputs.size();
+    const std::size_t outputs = d.outputs + (as_output ? 1 : 0);
+    if (std::find(d.leaves.begin(), d.leaves.end(), &n) != d.leaves.end()) --leaves;
+    const tutti_device_properties& limits = n.device->limits;
+    const auto within = [](std::size_t value, std::size_t ours, std::uint32_t theirs) {
+      return value <= (theirs != 0 ? std::min<std::size_t>(ours, theirs) : ours);
+    };
+    const std::size_t rank = static_cast<std::size_t>(d.space.rank());
+    const std::size_t bytes = 64 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank +
+                              8 * (d.scalars + n.inputs.size());
+    return within(leaves, max_inputs, limits.max_inputs) &&
+           within(outputs, max_outputs, limits.max_outputs) &&
+           within(d.instructions + 1, max_instructions, limits.max_instructions) &&
+           (limits.max_argument_bytes == 0 || bytes <= limits.max_argument_bytes);
+  }
+
+  // A cast to half precision rounds; fused into its reader, that rounding would be lost.
+  static bool is_half_cast(const node& n) {
+    return n.opcode == TUTTI_OP_cast && (n.type == dtype::f16 || n.type == dtype::bf16);
+  }
+
+  // Would n, as an output of group g, close a cycle: is there a path from another reader to g?
+  bool would_cycle(int g, const node& n) {
+    boost::container::small_vector<int, 16> work;
+    ++stamp_;
+    seen_.resize(drafts_.size(), 0);
+    const auto push = [&](int id) {
+      if (id == g || seen_[static_cast<std::size_t>(id)] == stamp_) return;
+      seen_[static_cast<std::size_t>(id)] = stamp_;
+      work.push_back(id);
+    };
+    each_consumer(n, [&](const node& consumer) { push(group_of(consumer)); });
+    int looked_at = 0;
+    while (!work.empty()) {
+      if (++looked_at > max_search) return true;
+      const int id = work.back();
+      work.pop_back();
+      for (int next : drafts_[static_cast<std::size_t>(id)].successors) {
+        if (next == g) return true;
+        push(next);
+      }
+    }
+    return false;
+  }
+
+  void add(int id, node* n) {
+    draft& d = drafts_[static_cast<std::size_t>(id)];
+    group_of(*n) = id;
+    d.members.push_back(n);
+    ++d.instructions;
+    const auto self = std::find(d.leaves.begin(), d.leaves.end(), n);
+    if (self != d.leaves.end()) d.leaves.erase(self);
+    for (const auto& input : n->inputs) {
+      if (input->is_constant()) {
+        ++d.scalars;
+        continue;
+      }
+      node* leaf = look_through(*input);
+      if (leaf->mark >= 0) leaf = p_.canonical(*leaf);
+      if (leaf->mark >= 0 && group_of(*leaf) == id) continue;
+      if (std::find(d.leaves.begin(), d.leaves.end(), leaf) == d.leaves.end())
+        d.leaves.push_back(leaf);
+    }
+  }
+
+  void link(int id, const node& n) {
+    auto& successors = drafts_[static_cast<std::size_t>(id)].successors;
+    each_consumer(n, [&](const node& consumer) {
+      const int to = group_of(consumer);
+      if (to != id && std::find(successors.begin(), successors.end(), to) == successors.end())
+        successors.push_back(to);
+    });
+  }
+
+  // Groups were found from the results backwards; execution order is a topological sort.
+  void emit() {
+    std::vector<int> waiting(drafts_.size(), 0);
+    for (const draft& d : drafts_)
+      for (int s : d.successors) ++waiting[static_cast<std::size_t>(s)];
+    std::vector<int> runnable;
+    for (std::size_t i = 0; i < drafts_.size(); ++i)
+      if (waiting[i] == 0) runnable.push_back(static_cast<int>(i));
+    p_.groups.reserve(drafts_.size());
+    while (!runnable.empty()) {
+      draft& d = drafts_[static_cast<std::size_t>(runnable.back())];
+      runnable.pop_back();
+      group& g = p_.groups.emplace_back();
+      g.members.assign(d.members.rbegin(), d.members.rend());
+      std::sort(g.members.begin(), g.members.end(),
+                [](const node* a, const node* b) { return a->mark < b->mark; });
+      for (node* m : g.members)
+        if (is_stored(*m)) g.outputs.push_back(m);
+      g.reduction = d.reduction;
+      g.fused = d.fused;
+      for (int s : d.successors)
+        if (--waiting[static_cast<std::size_t>(s)] == 0) runnable.push_back(s);
+    }
+  }
+
+  plan& p_;
+  std::vector<int> group_of_;
+  std::vector<int> first_;     // consumers of node i: edges_[first_[i] .. first_[i + 1])
+  std::vector<node*> edges_;
+  std::vector<draft> drafts_;
+  std::vector<int> seen_;
+  int stamp_ = 0;
+};
+
+}  // namespace
+
+void partition(plan& p) { partitioner(p).run(); }
+
+}  // namespace tutti::fusion

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan of one evaluation: pending nodes in dependency order, duplicates merged, grouped into
+// kernels. A group is one fused program (elementwise nodes with an optional reduction at its end) or
+// one node that is an operator of its own.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <span>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace tutti::fusion {
+
+using graph::node;
+
+struct group {
+  boost::container::small_vector<node*, 8> members;   // dependency order
+  boost::container::small_vector<node*, 2> outputs;   // members whose values are stored
+  const node* reduction = nullptr;                    // the last member, where it reduces
+  bool fused = false;                                 // a program; else a single operator
+};
+
+struct plan {
+  std::vector<node*> nodes;       // dependency order, duplicates included; node::mark indexes it
+  std::vector<node*> same_as;     // the node that computes the same value: itself or an earlier one
+  std::vector<char> stored;       // must have its value in memory afterwards
+  std::vector<group> groups;      // execution order
+
+  node* canonical(const node& n) const { return same_as[static_cast<std::size_t>(n.mark)]; }
+};
+
+/// Pending nodes below the roots. Sets node::mark.
+plan collect(std::span<const node* const> roots);
+/// Merges nodes that compute the same value (common subexpressions).
+void merge_duplicates(plan& p);
+/// Fills in p.groups.
+void partition(plan& p);
+
+/// The node whose value an elementwise reader of `input` sees without a change of position: looks
+/// through views that change nothing.
+inline node* look_through(const node& input) {
+  const node* n = &input;
+  if (n->is_view() && n->extents == n->view->base->extents && n->view->where.offset == 0 &&
+      graph::is_contiguous(n->extents, n->view->where.strides))
+    n = n->view->base.get();
+  return const_cast<node*>(n);
+}
+
+}  // namespace tutti::fusion

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Node construction: devices, broadcasting, constant folding, composition of views, traces.
+#include "graph/build.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "graph/fold.hpp"
+#include "plugin/opened_device.hpp"
+#include "runtime/executor.hpp"
+
+namespace tutti::graph {
+namespace {
+
+// A graph deeper than this is evaluated on the way, so that a loop that never asks for values needs
+// bounded memory.
+constexpr std::uint32_t max_depth = 2000;
+
+node* make(kind k, dtype type, const shape& extents, const opened_device* device,
+           std::string_view op) {
+  if (device != nullptr) {
+    if (is_complex(type))
+      throw dtype_error(std::string(op) + ": " + std::string(name(type)) +
+                        " arrays are not supported yet");
+    if ((device->properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) == 0)
+      throw dtype_error(std::string(op) + ": device " + device->title + " has no " +
+                        std::string(name(type)));
+  }
+  for (std::int64_t e : extents)
+    if (e < 0) throw shape_error(std::string(op) + ": negative extent in " + extents.str());
+  const std::int64_t elements = extents.size();
+  node* n = new node(k, type, extents, device);
+  n->elements = elements;
+  return n;
+}
+
+void add_input(node& n, const node_ref& input) {
+  n.inputs.push_back(input);
+  n.traced |= input->traced;
+  if (!base_of(*input).is_ready()) n.depth = std::max(n.depth, base_of(*input).depth + 1);
+}
+
+array finish(node* n) {
+  array made{node_ref(n)};
+  if (n->depth > max_depth) {
+    const node* root = &base_of(*n);
+    runtime::evaluate({&root, 1});
+  }
+  return made;
+}
+
+bool all_constant(std::span<const array> inputs) {
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const array& a) { return a.node()->is_constant(); });
+}
+
+// A constant as a node with memory, for operators that read buffers; anything else unchanged.
+array stored(const array& a, const opened_device* device) {
+  if (!a.node()->is_constant()) return a;
+  node* n = make(kind::elementwise, a.dtype(), a.shape(), device, "copy");
+  n->opcode = TUTTI_OP_cast;
+  n->range = a.node()->range;
+  add_input(*n, a.node());
+  return array{node_ref(n)};
+}
+
+// The device of an operator: that of its operands, or the default one.
+const opened_device* device_for(std::span<const array> inputs, std::string_view op) {
+  const opened_device* d = common_device(inputs, op);
+  return d != nullptr ? d : &detail::get(default_device());
+}
+
+// Strides of `from`, laid out as `where`, seen with the extents of `to`: 0 along new axes.
+shape broadcast_strides(const shape& from, const shape& strides, const shape& to) {
+  shape out = to;
+  const int shift = to.rank() - from.rank();
+  for (int i = 0; i < to.rank(); ++i)
+    out[i] = i < shift || (from[i - shift] == 1 && to[i] != 1) ? 0 : strides[i - shift];
+  return out;
+}
+
+}  // namespace
+
+const node& get(const array& a, std::string_view op) {
+  if (!a.valid()) throw value_error(std::string(op) + ": the array is empty (never assigned)");
+  return *a.node();
+}
+
+const opened_device* common_device(std::span<const array> inputs, std::string_view op) {
+  const opened_device* found = nullptr;
+  for (const array& a : inputs) {
+    const opened_device* d = get(a, op).device;
+    if (d == nullptr) continue;
+    if (found != nullptr && found != d)
+      throw device_error(std::string(op) + ": operands are on different devices: " + found->title +
+                             " and " + d->title + "; move one with to()",
+                         TUTTI_ERROR_INVALID_ARGUMENT);
+    found = d;
+  }
+  return found;
+}
+
+array constant(const shape& extents, dtype type, double value, const opened_device* device) {
+  node* n = make(kind::constant, type, extents, device, "full");
+  n->value = scalar_from(type, value);
+  return array{node_ref(n)};
+}
+
+array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device) {
+  node* n = make(kind::constant, type, extents, device, "full");
+  n->value = scalar_from(type, value);
+  return array{node_ref(n)};
+}
+
+array constant_like(const array& a, const shape& extents, dtype type,
+                    const opened_device* device) {
+  const node& from = get(a, "full");
+  node* n = make(kind::constant, type, extents, device, "full");
+  n->value = convert_constant(from, type);
+  return array{node_ref(n)};
+}
+
+array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
+                  std::string_view op) {
+  const opened_device* device = common_device(inputs, op);
+  shape extents;
+  for (const array& a : inputs) extents = broadcast_shapes(extents, a.shape(), op);
+  const bool empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
+  if (empty) return constant(extents, result, std::int64_t{0}, device);
+  if (all_constant(inputs)) {
+    if (auto value = fold(opcode, result, inputs)) {
+      node* n = make(kind::constant, result, extents, device, op);
+      n->value = *value;
+      return array{node_ref(n)};
+    }
+  }
+  if (device == nullptr) device = &detail::get(default_device());
+  node* n = make(kind::elementwise, result, extents, device, op);
+  n->opcode = static_cast<std::uint16_t>(opcode);
+  for (const array& a : inputs) add_input(*n, a.node());
+  return finish(n);
+}
+
+array iota(const shape& extents, const opened_device* device) {
+  if (device == nullptr) device = &detail::get(default_device());
+  node* n = make(kind::elementwise, dtype::i64, extents, device, "iota");
+  if (n->elements == 0) return constant(extents, dtype::i64, std::int64_t{0}, device);
+  n->opcode = TUTTI_OP_iota;
+  n->range = {0, n->elements - 1};
+  return finish(n);
+}
+
+array view(const array& a, const shape& extents, const layout& where, view_op op,
+           const shape& arguments, const shape& steps) {
+  const node& from = get(a, "view");
+  if (from.is_constant()) {
+    node* n = make(kind::constant, from.type, extents, from.device, "view");
+    n->weak = from.weak && extents.empty();
+    n->value = from.weak && !n->weak ? convert_constant(from, from.type) : from.value;
+    return array{node_ref(n)};
+  }
+  node* n = make(kind::view, from.type, extents, from.device, "view");
+  n->view = std::make_unique<view_params>();
+  n->view->base = from.is_view() ? from.view->base : a.node();
+  n->view->where = where;
+  n->view->op = op;
+  n->view->arguments = arguments;
+  n->view->steps = steps;
+  n->range = from.range;
+  if (from.traced) {
+    n->traced = true;
+    n->inputs.push_back(a.node());
+  }
+  return array{node_ref(n)};
+}
+
+array tracer(const array& a) {
+  const node& from = get(a, "value_and_grad");
+  // A constant would fold away; a stored one cannot.
+  const array kept = stored(a, device_for({&a, 1}, "value_and_grad"));
+  array variable = view(kept, from.extents, layout_of(*kept.node()), view_op::identity);
+  // The variable is a leaf of this trace; an enclosing trace goes on through its input.
+  if (variable.node()->inputs.empty()) variable.node()->inputs.push_back(kept.node());
+  variable.node()->traced = true;
+  return variable;
+}
+
+array detach(const array& a) {
+  const node& from = get(a, "stop_gradient");
+  if (!from.traced) return a;
+  array plain = view(a, from.extents, layout_of(from), view_op::identity);
+  plain.node()->traced = false;
+  plain.node()->inputs.clear();
+  return plain;
+}
+
+array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,
+             const array& a, std::string_view op) {
+  const node& from = get(a, op);
+  shape extents;
+  for (int i = 0; i < from.extents.rank(); ++i)
+    if ((axes >> i & 1) == 0) extents.push_back(from.extents[i]);
+  const opened_device* device =
+      from.device != nullptr ? from.device : &detail::get(default_device());
+  if (extents.size() == 0) return constant(extents, result, std::int64_t{0}, device);
+  node* n = make(kind::reduce, result, extents, device, op);
+  n->reduction = {reduction, axes, accumulator};
+  add_input(*n, a.node());
+  return finish(n);
+}
+
+array matmul3(const array& a, const array& b) {
+  const array both[] = {a, b};
+  const opened_device* device = device_for(both, "matmul");
+  node* n = make(kind::matmul, a.dtype(), {a.shape()[0], a.shape()[1], b.shape()[2]}, device,
+                 "matmul");
+  add_input(*n, stored(a, device).node());
+  add_input(*n, stored(b, device).node());
+  return finish(n);
+}
+
+array take3(const array& x, const array& index) {
+  const array both[] = {x, index};
+  const opened_device* device = device_for(both, "take");
+  node* n =
+      make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
+  n->range = x.node()->range;
+  add_input(*n, stored(x, device).node());
+  add_input(*n, stored(index, device).node());
+  return finish(n);
+}
+
+array scatter_add3(const array& updates, const array& index, std::int64_t rows) {
+  const array both[] = {updates, index};
+  const opened_device* device = device_for(both, "scatter_add");
+  node* n = make(kind::scatter_add, updates.dtype(),
+                 {updates.shape()[0], rows, updates.shape()[2]}, device, "scatter_add");
+  add_input(*n, stored(updates, device).node());
+  add_input(*n, stored(index, device).node());
+  return finish(n);
+}
+
+array concatenate(std::span<const array> parts, int axis, const shape& extents) {
+  const opened_device* device = device_for(parts, "concatenate");
+  node* n = make(kind::concatenate, parts[0].dtype(), extents, device, "concatenate");
+  n->axis = axis;
+  for (const array& part : parts) add_input(*n, part.node());
+  return finish(n);
+}
+
+array slice_update(const array& base, const array& update, const layout& region,
+                   const shape& starts, const shape& steps) {
+  const array both[] = {base, update};
+  const opened_device* device = device_for(both, "slice_update");
+  node* n = make(kind::slice_update, base.dtype(), base.shape(), device, "slice_update");
+  n->update = std::make_unique<update_params>(update_params{region, starts, steps});
+  add_input(*n, base.node());
+  add_input(*n, update.node());
+  return finish(n);
+}
+
+array upload(const void* data, dtype type, const shape& extents, const opened_device* device) {
+  node* n = make(kind::data, type, extents, device, "array");
+  array made{node_ref(n)};
+  n->range = integer_range(data, type, n->elements);
+  runtime::store_from_host(*n, data);
+  return made;
+}
+
+shape broadcast_view_strides(const node& n, const shape& to) {
+  return broadcast_strides(n.extents, layout_of(n).strides, to);
+}
+
+}  // namespace tutti::graph

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes graph nodes. Everything that turns user calls into nodes goes through here: constants fold,
+// views compose, devices are checked, gradient traces propagate. `op` names the public call in
+// messages.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "graph/node.hpp"
+#include "tutti/array.hpp"
+
+namespace tutti::graph {
+
+/// The node of a; throws value_error for an invalid handle.
+const node& get(const array& a, std::string_view op);
+
+/// A constant of dtype `type` (value converted), of any shape; device null fits every device.
+array constant(const shape& extents, dtype type, double value, const opened_device* device);
+array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device);
+/// The constant a with another shape, dtype or device.
+array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device);
+
+/// Elementwise node over inputs that have their final dtypes; broadcasts, checks devices, folds
+/// constants. `result` is the dtype of the result.
+array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
+                  std::string_view op);
+/// Row-major index of each element, i64.
+array iota(const shape& extents, const opened_device* device);
+
+/// A view by strides over a's own layout: `where` is relative to the storage of base_of(a).
+array view(const array& a, const shape& extents, const layout& where, view_op op,
+           const shape& arguments = {}, const shape& steps = {});
+/// A fresh variable over a that starts a gradient trace.
+array tracer(const array& a);
+/// a without history.
+array detach(const array& a);
+
+/// Reduces axes (bit mask over a's axes), which vanish from the shape.
+array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,
+             const array& a, std::string_view op);
+
+/// a [B,M,K], b [B,K,N] (extents of B equal; strides of views may be 0), layouts as the operator
+/// wants them.
+array matmul3(const array& a, const array& b);
+/// x [O,R,N] contiguous, index [I] contiguous i32 or i64 within [0,R).
+array take3(const array& x, const array& index);
+array scatter_add3(const array& updates, const array& index, std::int64_t rows);
+array concatenate(std::span<const array> parts, int axis, const shape& extents);
+array slice_update(const array& base, const array& update, const layout& region,
+                   const shape& starts, const shape& steps);
+/// A node over host data, copied at once.
+array upload(const void* data, dtype type, const shape& extents, const opened_device* device);
+
+/// Strides of n's elements within its storage, seen with the extents `to` that n broadcasts to.
+shape broadcast_view_strides(const node& n, const shape& to);
+
+/// The device two operands share; throws device_error naming both where they differ.
+const opened_device* common_device(std::span<const array> inputs, std::string_view op);
+
+}  // namespace tutti::graph

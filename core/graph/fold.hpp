@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic on constants at graph-building time, by the host column of op_table.def, and the
+// conversions between host values and typed scalars.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "graph/node.hpp"
+
+namespace tutti::graph {
+
+/// The dtype that values of dtype t have in registers and scalar arguments: f16 and bf16 are f32.
+constexpr dtype compute_dtype(dtype t) {
+  return t == dtype::f16 || t == dtype::bf16 ? dtype::f32 : t;
+}
+
+/// `value` as a scalar of compute_dtype(t), rounded to t.
+tutti_scalar scalar_from(dtype t, double value);
+tutti_scalar scalar_from(dtype t, std::int64_t value);
+double scalar_to_double(dtype t, tutti_scalar value);
+
+/// Value of the constant n (weak or not) in dtype t, with the rules of a cast.
+tutti_scalar convert_constant(const node& n, dtype t);
+
+/// Result of the opcode over constants; nothing where it cannot be folded.
+std::optional<tutti_scalar> fold(tutti_opcode opcode, dtype result, std::span<const array> inputs);
+
+/// Smallest and largest of `count` integers; nothing for other dtypes, none or u64 beyond i64.
+std::optional<std::pair<std::int64_t, std::int64_t>> integer_range(const void* data, dtype t,
+                                                                   std::int64_t count);
+
+}  // namespace tutti::graph

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reference counting and layouts of graph nodes.
+#include "graph/node.hpp"
+
+#include <vector>
+
+#include "runtime/buffer_block.hpp"
+
+namespace tutti::graph {
+
+node::~node() {
+  if (storage != nullptr) storage->release();
+}
+
+void destroy(node* n) { delete n; }
+
+void retain(node* n) { n->references.fetch_add(1, std::memory_order_relaxed); }
+
+void release(node* n) noexcept {
+  if (n->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // Destroying a node drops its inputs, which comes back here: a list instead of recursion, so that
+  // a chain of any length fits the stack.
+  thread_local std::vector<node*> dead;
+  thread_local bool draining = false;
+  dead.push_back(n);
+  if (draining) return;
+  draining = true;
+  while (!dead.empty()) {
+    node* next = dead.back();
+    dead.pop_back();
+    destroy(next);
+  }
+  draining = false;
+}
+
+const char* opcode_name(std::uint16_t opcode) {
+  switch (opcode) {
+#define TUTTI_OP(id, name, ...) \
+  case id: return #name;
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+    default: return "unknown";
+  }
+}
+
+shape contiguous_strides(const shape& extents) {
+  shape strides = extents;
+  std::int64_t step = 1;
+  for (int i = extents.rank() - 1; i >= 0; --i) {
+    strides[i] = step;
+    step *= extents[i];
+  }
+  return strides;
+}
+
+bool is_contiguous(const shape& extents, const shape& strides) {
+  std::int64_t step = 1;
+  for (int i = extents.rank() - 1; i >= 0; --i) {
+    if (extents[i] != 1 && strides[i] != step) return false;
+    step *= extents[i];
+  }
+  return true;
+}
+
+layout layout_of(const node& n) {
+  return n.is_view() ? n.view->where : layout{0, contiguous_strides(n.extents)};
+}
+
+}  // namespace tutti::graph
+
+namespace tutti::detail {
+
+node_ref::node_ref(const node_ref& other) : node_(other.node_) {
+  if (node_ != nullptr) graph::retain(node_);
+}
+
+node_ref::~node_ref() {
+  if (node_ != nullptr) graph::release(node_);
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element types of arrays: names, sizes, kinds and promotion (Python array API standard 2024.12;
+// an integer mixed with a float gives the float, which the standard leaves open).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tutti/export.hpp"
+
+namespace tutti {
+
+/// Values equal tutti_dtype of plugin.h. f16 and bf16 are stored as such and computed in f32.
+enum class dtype : std::uint8_t {
+  boolean = 1,
+  i8 = 2,
+  i16 = 3,
+  i32 = 4,
+  i64 = 5,
+  u8 = 6,
+  u16 = 7,
+  u32 = 8,
+  u64 = 9,
+  f16 = 10,
+  bf16 = 11,
+  f32 = 12,
+  f64 = 13,
+  c64 = 14,
+  c128 = 15
+};
+
+/// Bytes of one element.
+constexpr std::size_t size_of(dtype t) {
+  constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+  return sizes[static_cast<std::uint8_t>(t)];
+}
+
+/// "f32", "i64", "bool", ...
+TUTTI_API std::string_view name(dtype t);
+
+/// The dtype of that name. Throws dtype_error for an unknown one.
+TUTTI_API dtype dtype_from_name(std::string_view name);
+
+constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
+constexpr bool is_integral(dtype t) { return t >= dtype::i8 && t <= dtype::u64; }
+constexpr bool is_unsigned(dtype t) { return t >= dtype::u8 && t <= dtype::u64; }
+constexpr bool is_floating(dtype t) { return t >= dtype::f16 && t <= dtype::f64; }
+constexpr bool is_complex(dtype t) { return t >= dtype::c64; }
+
+/// The smallest dtype that both fit in. Throws dtype_error where the standard has none (u64 with a
+/// signed integer).
+TUTTI_API dtype promote(dtype a, dtype b);
+
+/// Storage of half-precision values on the host: bits only.
+struct float16 {
+  std::uint16_t bits;
+};
+struct bfloat16 {
+  std::uint16_t bits;
+};
+
+namespace detail {
+template <class T>
+constexpr dtype dtype_of_impl() {
+  if constexpr (std::is_same_v<T, bool>) return dtype::boolean;
+  else if constexpr (std::is_same_v<T, float>) return dtype::f32;
+  else if constexpr (std::is_same_v<T, double>) return dtype::f64;
+  else if constexpr (std::is_same_v<T, float16>) return dtype::f16;
+  else if constexpr (std::is_same_v<T, bfloat16>) return dtype::bf16;
+  else {
+    static_assert(std::is_integral_v<T>, "tutti: no dtype for this C++ type");
+    constexpr bool s = std::is_signed_v<T>;
+    if constexpr (sizeof(T) == 1) return s ? dtype::i8 : dtype::u8;
+    else if constexpr (sizeof(T) == 2) return s ? dtype::i16 : dtype::u16;
+    else if constexpr (sizeof(T) == 4) return s ? dtype::i32 : dtype::u32;
+    else return s ? dtype::i64 : dtype::u64;
+  }
+}
+}  // namespace detail
+
+/// dtype of a C++ arithmetic type.
+template <class T>
+inline constexpr dtype dtype_of = detail::dtype_of_impl<std::remove_cv_t<T>>();
+
+}  // namespace tutti

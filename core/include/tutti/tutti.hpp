@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The header that an application includes.
+#pragma once
+
+#include "tutti/array.hpp"
+#include "tutti/device.hpp"
+#include "tutti/dtype.hpp"
+#include "tutti/error.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/io.hpp"
+#include "tutti/nn.hpp"
+#include "tutti/ops.hpp"
+#include "tutti/random.hpp"
+#include "tutti/shape.hpp"
+#include "tutti/stats.hpp"

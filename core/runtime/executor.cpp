@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluation of a graph, group by group, and the way of values between host and device.
+#include "runtime/executor.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "graph/fold.hpp"
+#include "op/host_half.hpp"
+#include "runtime/launch.hpp"
+#include "runtime/stats.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using graph::node;
+
+// One evaluation at a time: enqueueing is short, waiting happens outside.
+std::mutex& graph_mutex() {
+  static std::mutex m;
+  return m;
+}
+
+class evaluation {
+ public:
+  explicit evaluation(std::span<const node* const> roots) : plan_(fusion::collect(roots)) {
+    fusion::merge_duplicates(plan_);
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i)
+      if (plan_.same_as[i] != plan_.nodes[i])
+        duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
+    fusion::partition(plan_);
+  }
+
+  ~evaluation() {
+    // After a failure: the nodes that were not reached stay pending.
+    for (; next_ < plan_.groups.size(); ++next_)
+      each_node(plan_.groups[next_], [](node& n, node*) { n.mark = -1; });
+  }
+
+  void run() {
+    for (; next_ < plan_.groups.size(); ++next_) {
+      const fusion::group& g = plan_.groups[next_];
+      launch(plan_, g);
+      finish(g);
+    }
+  }
+
+ private:
+  // f(node, the member whose value it has)
+  template <class F>
+  void each_node(const fusion::group& g, F&& f) {
+    for (node* m : g.members) {
+      f(*m, m);
+      if (duplicates_.empty()) continue;
+      const auto found = duplicates_.find(m);
+      if (found == duplicates_.end()) continue;
+      for (node* d : found->second) f(*d, m);
+    }
+  }
+
+  // Marks the group's nodes as done, then lets go of what only they needed. The nodes are kept
+  // alive meanwhile, because dropping the inputs of one may free another.
+  void finish(const fusion::group& g) {
+    boost::container::small_vector<graph::node_ref, 4> done;
+    each_node(g, [&](node& n, node* member) {
+      n.mark = -1;
+      if (!member->is_ready()) {
+        if (n.times_inlined < 255) ++n.times_inlined;
+        return;
+      }
+      if (&n != member) {
+        member->storage->retain();
+        publish({&n, member->storage, member->storage_offset}, member->sequence);
+      }
+      if (!n.traced) {
+        graph::retain(&n);
+        done.emplace_back(&n);
+      }
+    });
+    for (auto& n : done) n->inputs.clear();
+  }
+
+  fusion::plan plan_;
+  std::unordered_map<node*, std::vector<node*>> duplicates_;
+  std::size_t next_ = 0;
+};
+
+void fill_host(const node& n, void* host) {
+  const std::size_t width = size_of(n.type);
+  tutti_scalar value = graph::convert_constant(n, n.type);
+  if (n.type == dtype::f16) value.u16 = host::float_to_half(value.f32);
+  if (n.type == dtype::bf16) value.u16 = host::float_to_bfloat16(value.f32);
+  auto* out = static_cast<char*>(host);
+  for (std::int64_t i = 0; i < n.elements; ++i, out += width) std::memcpy(out, &value, width);
+}
+
+}  // namespace
+
+void evaluate(std::span<const node* const> roots) {
+  const auto done = [](const node* n) {
+    const node& base = graph::base_of(*n);
+    return base.is_ready() || base.is_constant();
+  };
+  if (std::all_of(roots.begin(), roots.end(), done)) return;
+  const std::lock_guard lock(graph_mutex());
+  evaluation(roots).run();
+}
+
+void wait(const node& n) {
+  const node& base = graph::base_of(n);
+  if (base.is_constant()) return;
+  device_context& context = context_of(*base.device);
+  std::shared_ptr<tutti_event> event;
+  {
+    const std::lock_guard lock(graph_mutex());
+    event = context.event_of(base.sequence);
+  }
+  // A failure is remembered, and named, when the work is retired.
+  if (event != nullptr) detail::ignore(context.device.plugin->stream.event_wait(event.get()));
+  const std::lock_guard lock(graph_mutex());
+  context.retire(base.sequence);
+  context.check_health(base.sequence);
+}
+
+void read(const node& n, void* host) {
+  if (n.elements == 0) return;
+  if (n.is_constant()) return fill_host(n, host);
+  wait(n);
+  const node& base = graph::base_of(n);
+  device_context& context = context_of(*base.device);
+  const std::uint64_t offset =
+      static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  const std::lock_guard lock(context.transfer_mutex);
+  detail::check(context.device.plugin->transfer.read(context.transfer.get(),
+                                                     base.storage->handle(), offset, host, bytes,
+                                                     1, nullptr),
+                context.device, "read", "array");
+  detail::count().bytes_read.add(bytes);
+}
+
+void store_from_host(node& n, const void* data) {
+  n.ready.store(true, std::memory_order_relaxed);
+  if (n.elements == 0) return;
+  device_context& context = context_of(*n.device);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  {
+    const std::lock_guard lock(graph_mutex());
+    n.storage = context.allocate_idle(bytes);
+  }
+  const std::lock_guard lock(context.transfer_mutex);
+  detail::check(context.device.plugin->transfer.write(context.transfer.get(), n.storage->handle(),
+                                                      0, data, bytes, 1, nullptr),
+                context.device, "write", "array");
+  detail::count().bytes_written.add(bytes);
+}
+
+}  // namespace tutti::runtime

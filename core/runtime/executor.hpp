@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns pending nodes into work on devices and values into host memory. One evaluation at a time;
+// every function may be called from any thread.
+#pragma once
+
+#include <span>
+
+#include "graph/node.hpp"
+
+namespace tutti::runtime {
+
+/// Enqueues what the roots need. On an exception the nodes not reached stay pending and can be
+/// evaluated again.
+void evaluate(std::span<const graph::node* const> roots);
+
+/// Waits until n (ready or a constant) has its value. Throws device_error where the work failed.
+void wait(const graph::node& n);
+
+/// Copies n's elements to the host, row-major. n is ready and contiguous, or a constant.
+void read(const graph::node& n, void* host);
+
+/// Gives a data node its storage and copies n.elements values into it.
+void store_from_host(graph::node& n, const void* data);
+
+}  // namespace tutti::runtime

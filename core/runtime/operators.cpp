@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that are not fused programs, and their fallback: what a device cannot do runs on the
+// reference device, counted and said once, unless TUTTI_FALLBACK=error.
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "runtime/env.hpp"
+#include "runtime/launch.hpp"
+#include "runtime/log.hpp"
+#include "runtime/stats.hpp"
+#include "runtime/trace.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using graph::node;
+
+struct operator_call {
+  tutti_operator kind;
+  const std::string* label;
+  std::vector<tutti_view> views;         // outputs first
+  std::vector<const node*> inputs;       // whose storage views[1...] show
+  std::uint64_t flops = 0;
+};
+
+tutti_view view_of(const node& n, const node& memory, const buffer_block& block,
+                   std::int64_t storage_offset) {
+  tutti_view v{};
+  const graph::layout where = layout_of(n);
+  v.buffer = block.handle();
+  v.dtype = static_cast<std::int32_t>(memory.type);
+  v.offset = static_cast<std::uint64_t>(storage_offset + where.offset) * size_of(memory.type);
+  v.rank = static_cast<std::uint32_t>(n.extents.rank());
+  for (int i = 0; i < n.extents.rank(); ++i) {
+    v.extent[i] = static_cast<std::uint64_t>(n.extents[i]);
+    v.stride[i] = where.strides[i];
+  }
+  return v;
+}
+
+operator_call describe(const node& n, const result& out) {
+  static const std::string matmul = "matmul", take = "take", scatter_add = "scatter_add";
+  operator_call call;
+  switch (n.kind) {
+    case graph::kind::matmul:
+      call.kind = TUTTI_OPERATOR_MATMUL;
+      call.label = &matmul;
+      call.flops = 2 * static_cast<std::uint64_t>(n.elements) *
+                   static_cast<std::uint64_t>(n.inputs[0]->extents[2]);
+      break;
+    case graph::kind::take:
+      call.kind = TUTTI_OPERATOR_TAKE;
+      call.label = &take;
+      break;
+    default:
+      call.kind = TUTTI_OPERATOR_SCATTER_ADD;
+      call.label = &scatter_add;
+      call.flops = static_cast<std::uint64_t>(n.inputs[0]->elements);
+  }
+  call.views.push_back(view_of(n, n, *out.block, out.offset));
+  for (const auto& input : n.inputs) {
+    const node& base = graph::base_of(*input);
+    call.views.push_back(view_of(*input, base, *base.storage, base.storage_offset));
+    call.inputs.push_back(&base);
+  }
+  return call;
+}
+
+tutti_operator_launch arguments_of(const operator_call& call) {
+  tutti_operator_launch l{};
+  l.struct_size = sizeof l;
+  l.kind = call.kind;
+  l.view_count = static_cast<std::uint32_t>(call.views.size());
+  l.views = call.views.data();
+  return l;
+}
+
+std::uint64_t bytes_moved(const operator_call& call) {
+  std::uint64_t total = 0;
+  for (const tutti_view& v : call.views) {
+    std::uint64_t n = size_of(static_cast<dtype>(v.dtype));
+    for (std::uint32_t i = 0; i < v.rank; ++i)
+      if (v.stride[i] != 0) n *= v.extent[i];
+    total += n;
+  }
+  return total;
+}
+
+void enqueue(device_context& context, const operator_call& call) {
+  const detail::plugin& plugin = *context.device.plugin;
+  tutti_operator_launch arguments = arguments_of(call);
+  std::uint64_t bytes = 0;
+  detail::check(plugin.op.workspace(context.device.handle, &arguments, &bytes), context.device,
+                "plan", *call.label);
+  buffer_block* workspace = nullptr;
+  if (bytes > 0) {
+    workspace = context.allocate(bytes);
+    workspace->last_use = context.next_sequence();
+    arguments.workspace = workspace->handle();
+    arguments.workspace_bytes = bytes;
+  }
+  tutti_event* event = nullptr;
+  tutti_status* status = plugin.op.launch(context.compute.get(), &arguments, &event);
+  if (workspace != nullptr) workspace->release();
+  detail::check(status, context.device, "launch", *call.label);
+  context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0, call.flops);
+}
+
+void announce_fallback(const device_context& context, const operator_call& call,
+                       const char* reason) {
+  const std::string why = reason != nullptr ? reason : "no reason given";
+  if (detail::env("TUTTI_FALLBACK") == "error")
+    throw device_error(*call.label + ": " + context.device.title + " does not support it (" + why +
+                           ") and TUTTI_FALLBACK=error forbids the reference device",
+                       TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
+  detail::count().fallbacks.add();
+  static std::set<std::string> said;
+  if (said.insert(context.device.name + *call.label).second)
+    logging::warn("{}: {} runs on the reference device: {}", context.device.name, *call.label, why);
+}
+
+// Elements of a view span this many bytes from its offset (strides here are never negative).
+std::uint64_t span_bytes(const tutti_view& v) {
+  std::uint64_t last = 0;
+  for (std::uint32_t i = 0; i < v.rank; ++i)
+    last += (v.extent[i] - 1) * static_cast<std::uint64_t>(v.stride[i]);
+  return (last + 1) * size_of(static_cast<dtype>(v.dtype));
+}
+
+void run_on_reference(device_context& context, operator_call call) {
+  const detail::opened_device& host = detail::get(tutti::device("reference"));
+  device_context& reference = context_of(host);
+  const detail::plugin& from = *context.device.plugin;
+  context.settle();
+  std::vector<tutti_view> here = call.views;
+  std::vector<buffer_block*> blocks;
+  std::vector<char> bytes;
+  for (std::size_t i = 0; i < call.views.size(); ++i) {
+    tutti_view& v = call.views[i];
+    bytes.resize(span_bytes(v));
+    blocks.push_back(reference.allocate(bytes.size()));
+    if (i > 0) {
+      detail::check(from.transfer.read(context.transfer.get(), v.buffer, v.offset, bytes.data(),
+                                       bytes.size(), 1, nullptr),
+                    context.device, "read", *call.label);
+      detail::check(host.plugin->transfer.write(reference.transfer.get(), blocks[i]->handle(), 0,
+                                                bytes.data(), bytes.size(), 1, nullptr),
+                    host, "write", *call.label);
+    }
+    v.buffer = blocks[i]->handle();
+    v.offset = 0;
+  }
+  enqueue(reference, call);
+  reference.settle();
+  bytes.resize(span_bytes(here[0]));
+  detail::check(host.plugin->transfer.read(reference.transfer.get(), blocks[0]->handle(), 0,
+                                           bytes.data(), bytes.size(), 1, nullptr),
+                host, "read", *call.label);
+  for (buffer_block* block : blocks) block->release();
+  detail::check(from.transfer.write(context.transfer.get(), here[0].buffer, here[0].offset,
+                                    bytes.data(), bytes.size(), 1, nullptr),
+                context.device, "write", *call.label);
+}
+
+}  // namespace
+
+void launch_operator(device_context& context, node& n, const result& out) {
+  operator_call call = describe(n, out);
+  const std::uint64_t sequence = context.next_sequence();
+  for (const node* input : call.inputs) {
+    context.check_health(input->sequence);
+    input->storage->last_use = sequence;
+  }
+  out.block->last_use = sequence;
+  const tutti_operator_launch arguments = arguments_of(call);
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  detail::check(context.device.plugin->op.supports(context.device.handle, &arguments, &support,
+                                                   &reason),
+                context.device, "ask for", *call.label);
+  if (support == TUTTI_SUPPORT_NO) {
+    announce_fallback(context, call, reason);
+    run_on_reference(context, std::move(call));
+  } else {
+    enqueue(context, call);
+  }
+}
+
+}  // namespace tutti::runtime
