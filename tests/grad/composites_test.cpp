@@ -34,7 +34,7 @@ void check_twice(const std::function<array(const arguments&)>& f, const std::vec
 BOOST_AUTO_TEST_CASE(reductions) {
   check_twice([](const arguments& v) { return tutti::sum(tutti::sin(v[0]), 1); }, {a});
   check_twice([](const arguments& v) { return tutti::mean(tutti::square(v[0]), 0); }, {a});
-  check_twice([](const arguments& v) { return tutti::prod(v[0], {1, true}) + v[0]; }, {a});
+  check_twice([](const arguments& v) { return tutti::prod(v[0], {1, tutti::keep_dims::yes}) + v[0]; }, {a});
   check_twice([](const arguments& v) { return tutti::max(tutti::square(v[0]), 0); }, {a});
   check_twice([](const arguments& v) { return tutti::min(tutti::square(v[0])); }, {a});
   check_twice([](const arguments& v) { return tutti::var(v[0] * v[0], 1); }, {a});

@@ -35,7 +35,7 @@ void check_row(const char* name, binary f, double low, double high) {
     const auto got = tutti::grad(loss)({a, b});
     const array by_a = (f(a + h, b) - f(a - h, b)) / (2 * h) * w;
     const array by_b = (f(a, b + h) - f(a, b - h)) / (2 * h) * w;
-    BOOST_TEST(matches(got[0], read(tutti::sum(by_a, {1, true})), near));
+    BOOST_TEST(matches(got[0], read(tutti::sum(by_a, {1, tutti::keep_dims::yes})), near));
     BOOST_TEST(matches(got[1], read(tutti::sum(by_b, 0)), near));
   }
 }
