@@ -69,9 +69,8 @@ parts split(const images& all, double test_share, tutti::random::key key, const 
   parts out{gather(all, rows.subspan(static_cast<std::size_t>(test_count)), on),
             gather(all, rows.first(static_cast<std::size_t>(test_count)), on)};
 
-  const tutti::reduce_options over_images(0, true);
-  const tutti::array center = mean(out.training.x, over_images);
-  const tutti::array deviation = sqrt(var(out.training.x, over_images));
+  const tutti::array center = mean(out.training.x, 0);
+  const tutti::array deviation = sqrt(var(out.training.x, 0));
   const tutti::array scale = where(deviation > 1e-6, deviation, 1);
   out.training.x = (out.training.x - center) / scale;
   out.test.x = (out.test.x - center) / scale;
