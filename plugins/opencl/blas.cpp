@@ -62,7 +62,7 @@ MatmulPlan plan_of(const device_info& info, const tutti_operator_launch& l) {
 }
 
 std::string_view kernel_file(const char* name) {
-  return std::strcmp(name, "matmul_cpu.cl") == 0 ? kernels::matmul_cpu_cl : kernels::matmul_gpu_cl;
+  return std::strcmp(name, "matmul_cpu") == 0 ? kernels::matmul_cpu_cl : kernels::matmul_gpu_cl;
 }
 
 // The workspace as a buffer that starts where the host said.
@@ -131,7 +131,7 @@ void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_eve
   if (plan.launches.empty()) return record_empty(stream, event);
   const MatmulProgram program =
       matmul_program(element_of(launch.views[0].dtype), machine_of(*device.info));
-  const std::string options = "-cl-std=CL1.2 " + program.options;
+  const std::string options = std::string(base_options) + " " + program.options;
   owned_memory workspace;
   if (plan.workspace_bytes > 0) {
     workspace = workspace_of(device, launch, static_cast<uint64_t>(plan.workspace_bytes));

@@ -51,7 +51,7 @@ std::string build_options(const device_info& info, const tutti_operator_launch& 
   const int32_t dtype = l.views[0].dtype;
   const char* type = take ? by_size[sdk::dtype_size(dtype)] : by_dtype[dtype];
   const uint32_t group = info.kind == sdk::schedule::cpu ? 1 : info.work_group;
-  return std::string("-cl-std=CL1.2 -DT=") + type +
+  return std::string(base_options) + " -DT=" + type +
          " -DINDEX=" + (l.views[2].dtype == TUTTI_I32 ? "int" : "long") +
          " -DIS_F64=" + (!take && dtype == TUTTI_F64 ? "1" : "0") +
          " -DTAKE_ONLY=" + (take ? "1" : "0") + " -DGROUP=" + std::to_string(group);

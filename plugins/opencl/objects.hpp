@@ -83,6 +83,9 @@ void cache_store(const device_info& info, const std::string& key,
                  const std::vector<unsigned char>& data);
 void report_compiled(const std::string& what, double seconds, bool from_cache);
 
+// Of every build. No warnings: a loop that could not be vectorised is one, and drivers print them.
+inline constexpr const char* base_options = "-cl-std=CL1.2 -w";
+
 // A program for `device` from source, or from the host's cache. `kernels` names all of its kernels.
 // Throws TUTTI_ERROR_COMPILE with the build log.
 owned_program build_program(tutti_device& device, const std::string& source,

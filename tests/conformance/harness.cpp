@@ -63,6 +63,22 @@ void download(session& s, tutti_buffer* buffer, image& data) {
         "read");
 }
 
+// All that two programs may differ in.
+std::string key_of(const program_spec& spec) {
+  std::string key;
+  const auto append = [&key](const auto& list) {
+    key.append(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(list[0]));
+    key += '|';
+  };
+  append(std::array<uint32_t, 5>{spec.kept_rank, spec.reduced_rank, spec.reduction, spec.layout,
+                                 spec.accumulator});
+  append(spec.inputs);
+  append(spec.scalars);
+  append(spec.instructions);
+  append(spec.outputs);
+  return key;
+}
+
 }  // namespace
 
 void require(bool good, const std::string& what) {
@@ -116,6 +132,16 @@ handle<tutti_program> session::program(const tutti_program_desc& desc) const {
   tutti_program* made = nullptr;
   check(api->program->create(device.get(), &desc, &made), "program create");
   return {made, api->program->release};
+}
+
+tutti_program* session::recent_program(const program_spec& spec) {
+  const std::string key = key_of(spec);
+  for (auto& [known, program] : recent_) {
+    if (known == key) return program.get();
+  }
+  if (recent_.size() == 16) recent_.pop_front();
+  recent_.emplace_back(key, program(spec.desc()));
+  return recent_.back().second.get();
 }
 
 image::image(uint8_t element_dtype, uint64_t elements)
@@ -226,7 +252,7 @@ tutti_program_desc program_spec::desc() const {
 void launch(session& s, const program_spec& spec, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs) {
-  const handle<tutti_program> program = s.program(spec.desc());
+  tutti_program* program = s.recent_program(spec);
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_operand> in, out;
   for (const operand& o : inputs) {
@@ -244,12 +270,12 @@ void launch(session& s, const program_spec& spec, const extents& extent,
   l.inputs = in.data();
   l.scalars = scalars.data();
   l.outputs = out.data();
-  check(s.api->program->workspace(program.get(), &l, &l.workspace_bytes), "program workspace");
+  check(s.api->program->workspace(program, &l, &l.workspace_bytes), "program workspace");
   handle<tutti_buffer> workspace;
   if (l.workspace_bytes > 0) workspace = s.allocate(l.workspace_bytes);
   l.workspace = workspace.get();
   tutti_event* event = nullptr;
-  check(s.api->program->launch(s.main_stream.get(), program.get(), &l, &event), "program launch");
+  check(s.api->program->launch(s.main_stream.get(), program, &l, &event), "program launch");
   const handle<tutti_event> done(event, s.api->stream->event_release);
   require(event != nullptr, "program launch returned no event");
   check(s.api->stream->flush(s.main_stream.get()), "flush");

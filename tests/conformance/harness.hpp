@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <random>
@@ -67,6 +68,8 @@ class handle {
   void (*release_)(T*) = nullptr;
 };
 
+struct program_spec;
+
 class session {
  public:
   session(const std::string& path, uint32_t device_index, uint64_t seed_value);
@@ -74,6 +77,8 @@ class session {
   handle<tutti_buffer> allocate(uint64_t bytes) const;
   handle<tutti_stream> stream(uint32_t flags = 0) const;
   handle<tutti_program> program(const tutti_program_desc& desc) const;
+  // The same from the last few descriptions, so that a program launched again is not built again.
+  tutti_program* recent_program(const program_spec& spec);
   bool computes(uint8_t dtype) const { return (properties.computed_dtypes >> dtype & 1u) != 0; }
   bool stores(uint8_t dtype) const { return (properties.stored_dtypes >> dtype & 1u) != 0; }
 
@@ -82,6 +87,9 @@ class session {
   uint64_t seed;
   handle<tutti_device> device;
   handle<tutti_stream> main_stream;
+
+ private:
+  std::deque<std::pair<std::string, handle<tutti_program>>> recent_;
 };
 
 // One named check. `run` returns or throws.
