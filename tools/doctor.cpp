@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "abi_checks.hpp"
 #include "plugin/raii.hpp"
@@ -21,9 +22,7 @@ namespace {
 using grade = finding::grade;
 using findings = std::vector<finding>;
 
-std::string abi_text(uint32_t major, uint32_t minor) {
-  return fmt::format("{}.{}", major, minor);
-}
+std::string abi_text(uint32_t major, uint32_t minor) { return fmt::format("{}.{}", major, minor); }
 
 void append(findings& all, findings more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -153,12 +152,25 @@ const char* word(grade g) {
   return "";
 }
 
+/// The first lines, indented; a compiler's log may have hundreds (--json has them all).
+std::string shortened(const std::string& text) {
+  constexpr int most = 4;
+  std::string out;
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (count < most) out += (count == 0 ? "" : "\n            ") + line;
+  }
+  return count > most ? fmt::format("{}\n            ({} more lines: --json)", out, count - most)
+                      : out;
+}
+
 void print_text(const findings& all, size_t problems) {
   std::string section;
   for (const finding& f : all) {
     if (f.section != section) fmt::print("{}{}\n", section.empty() ? "" : "\n", f.section);
     section = f.section;
-    fmt::print("  {:<8}{}: {}\n", word(f.how), f.subject, f.text);
+    fmt::print("  {:<8}{}: {}\n", word(f.how), f.subject, shortened(f.text));
     if (!f.advice.empty()) fmt::print("          -> {}\n", f.advice);
   }
   fmt::print("\n{}\n", problems == 0   ? "no problem found"
