@@ -218,9 +218,7 @@ bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
 
 namespace tutti::opencl {
 
-bool clblast_matmul(tutti_stream&, const tutti_operator_launch&, tutti_event**) {
-  return false;
-}
+bool clblast_matmul(tutti_stream&, const tutti_operator_launch&, tutti_event**) { return false; }
 
 }  // namespace tutti::opencl
 #endif

@@ -106,12 +106,8 @@ void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
 void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
              tutti_event** event, const char* what);
 
-inline tutti_event* to_event(cl_event event) {
-  return reinterpret_cast<tutti_event*>(event);
-}
-inline cl_event to_cl(tutti_event* event) {
-  return reinterpret_cast<cl_event>(event);
-}
+inline tutti_event* to_event(cl_event event) { return reinterpret_cast<tutti_event*>(event); }
+inline cl_event to_cl(tutti_event* event) { return reinterpret_cast<cl_event>(event); }
 
 }  // namespace tutti::opencl
 

@@ -80,9 +80,7 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc, tutti
   });
 }
 
-void release(tutti_program* program) {
-  delete program;
-}
+void release(tutti_program* program) { delete program; }
 
 sdk::launch_plan plan(const tutti_program& program, const tutti_program_launch& launch) {
   const sdk::machine machine{program.device->info->properties.compute_units};
