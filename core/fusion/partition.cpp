@@ -118,7 +118,7 @@ class partitioner {
     }
     for (int i = 0; i < count; ++i) {
       const int g = candidates[i];
-      if (!accepts(g, *n, true) || would_cycle(g, *n)) continue;
+      if (!accepts(g, *n, true) || read_displaced(g, *n) || would_cycle(g, *n)) continue;
       p_.stored[static_cast<std::size_t>(n->mark)] = 1;
       add(g, n);
       ++drafts_[static_cast<std::size_t>(g)].outputs;
@@ -147,6 +147,20 @@ class partitioner {
            within(outputs, max_outputs, limits.max_outputs) &&
            within(d.instructions + 1, max_instructions, limits.max_instructions) &&
            (limits.max_argument_bytes == 0 || bytes <= limits.max_argument_bytes);
+  }
+
+  // Does a member of group g read n at another position than its own? n is not in memory before the
+  // group has run.
+  bool read_displaced(int g, const node& n) {
+    bool found = false;
+    each_consumer(n, [&](const node& consumer) {
+      if (group_of(consumer) != g) return;
+      for (const auto& input : consumer.inputs) {
+        const node* seen = look_through(*input);
+        found |= pending(*input) == &n && (seen->mark < 0 || p_.canonical(*seen) != &n);
+      }
+    });
+    return found;
   }
 
   // A cast to half precision rounds; fused into its reader, that rounding would be lost.
