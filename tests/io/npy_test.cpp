@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
            "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,), }",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': 1}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), } x",
-           "{'descr': '<f4, 'fortran_order': False, 'shape': (2,), }",
+           "{'descr: '<f4', 'fortran_order': False, 'shape': (2,), }",
        }) {
     BOOST_TEST_CONTEXT(header) {
       BOOST_TEST(fails<tutti::io_error>(with_header(header, 8), "malformed header"));
