@@ -18,12 +18,8 @@ void require(bool good, const char* op, const char* option, double value) {
   if (!good) throw value_error(fmt::format("{}: {} = {} is out of range", op, option, value));
 }
 
-bool is_rate(double value) {
-  return std::isfinite(value) && value >= 0;
-}
-bool is_decay(double value) {
-  return value >= 0 && value < 1;
-}
+bool is_rate(double value) { return std::isfinite(value) && value >= 0; }
+bool is_decay(double value) { return value >= 0 && value < 1; }
 
 void check(const sgd_options& o) {
   require(is_rate(o.learning_rate), "sgd", "learning_rate", o.learning_rate);
@@ -73,9 +69,7 @@ void prepare(const char* op, const std::vector<array>& parameters,
 
 }  // namespace
 
-sgd::sgd(const sgd_options& given) : options(given) {
-  check(options);
-}
+sgd::sgd(const sgd_options& given) : options(given) { check(options); }
 
 std::vector<array> sgd::step(const std::vector<array>& parameters,
                              const std::vector<array>& gradients) {
@@ -97,9 +91,7 @@ std::vector<array> sgd::step(const std::vector<array>& parameters,
   return updated;
 }
 
-adam::adam(const adam_options& given) : options(given) {
-  check(options);
-}
+adam::adam(const adam_options& given) : options(given) { check(options); }
 
 std::vector<array> adam::step(const std::vector<array>& parameters,
                               const std::vector<array>& gradients) {

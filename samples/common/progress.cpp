@@ -11,9 +11,7 @@
 
 namespace samples {
 
-bool output_is_terminal() {
-  return isatty(STDOUT_FILENO) == 1;
-}
+bool output_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 int terminal_columns() {
   winsize size{};

@@ -25,9 +25,7 @@ namespace {
 constexpr std::size_t size = 37;
 constexpr int steps = 6;
 
-std::vector<double> gradient_at(int step) {
-  return random_vector<double>(size, -1, 1, 100 + step);
-}
+std::vector<double> gradient_at(int step) { return random_vector<double>(size, -1, 1, 100 + step); }
 
 /// Runs `optimizer` on one parameter and gives its final value.
 template <class Optimizer>

@@ -15,9 +15,7 @@ using tutti_test::fails;
 
 namespace {
 
-digits::images real() {
-  return digits::load(std::string(TUTTI_SAMPLE_DATA) + "/digits.csv.gz");
-}
+digits::images real() { return digits::load(std::string(TUTTI_SAMPLE_DATA) + "/digits.csv.gz"); }
 
 std::string row(const std::string& pixel, const std::string& label) {
   std::string out;
