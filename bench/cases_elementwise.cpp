@@ -20,9 +20,7 @@ namespace {
 constexpr std::size_t count = std::size_t{16} << 20;
 constexpr double bytes = 3.0 * sizeof(float) * count;
 
-array expression(const array& a, const array& b) {
-  return a * b + tanh(a) - exp(-b * b);
-}
+array expression(const array& a, const array& b) { return a * b + tanh(a) - exp(-b * b); }
 
 struct data {
   std::vector<float> a = operand<float>(count, 1, 4), b = operand<float>(count, 2, 4);

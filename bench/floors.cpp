@@ -43,12 +43,8 @@ void store_streaming(float* to, vector_f32 value) {
 #endif
 }
 
-const vector_f32& at(const float* p) {
-  return *reinterpret_cast<const vector_f32*>(p);
-}
-vector_f32& at(float* p) {
-  return *reinterpret_cast<vector_f32*>(p);
-}
+const vector_f32& at(const float* p) { return *reinterpret_cast<const vector_f32*>(p); }
+vector_f32& at(float* p) { return *reinterpret_cast<vector_f32*>(p); }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

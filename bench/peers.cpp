@@ -23,9 +23,7 @@ void use_all_cores() {
 
 }  // namespace
 
-std::string openblas_core() {
-  return openblas_get_corename();
-}
+std::string openblas_core() { return openblas_get_corename(); }
 
 std::string better_openblas_core() {
 #if defined(__x86_64__)

@@ -36,13 +36,9 @@ double memory_gib() {
          (1 << 30);
 }
 
-std::string today() {
-  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
-}
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
-std::string ratio(double value) {
-  return value > 0 ? fmt::format("{:.2f}", value) : "-";
-}
+std::string ratio(double value) { return value > 0 ? fmt::format("{:.2f}", value) : "-"; }
 
 std::string compared(const std::string& what, double value) {
   return value > 0 ? fmt::format("{} {:.3g}", what, value) : what;

@@ -24,9 +24,7 @@ inline std::uint64_t seed() {
   return value;
 }
 
-inline void print_seed() {
-  std::cout << "TUTTI_TEST_SEED=" << seed() << std::endl;
-}
+inline void print_seed() { std::cout << "TUTTI_TEST_SEED=" << seed() << std::endl; }
 
 /// `count` values in [low, high] (floats: [low, high)); `salt` tells the vectors of one test apart.
 template <class T>
