@@ -27,9 +27,7 @@ struct place {
   uint32_t index;
 };
 
-std::string text(const std::string& where) {
-  return where;
-}
+std::string text(const std::string& where) { return where; }
 std::string text(const place& where) {
   return program_name(where.desc) + ": " + where.kind + " " + std::to_string(where.index);
 }
@@ -255,12 +253,20 @@ void validate_view(const tutti_view& view, const std::string& what, bool shape_o
 
 void validate_range(const std::string& what, uint64_t offset, uint32_t element_size, uint32_t rank,
                     const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes) {
-  // 128 bits hold any sum of eight products of a 64-bit extent and a 64-bit stride.
   __extension__ using wide = __int128;
   wide lowest = 0;
   wide highest = 0;
   for (uint32_t d = 0; d < rank; ++d) {
     if (extent[d] == 0) return;
+  }
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (stride[d] == 0 || extent[d] == 1) continue;
+    // A single dimension that leaves the buffer is told apart first: so no product overflows.
+    const uint64_t step =
+        stride[d] < 0 ? 0 - static_cast<uint64_t>(stride[d]) : static_cast<uint64_t>(stride[d]);
+    REQUIRE(extent[d] - 1 <= buffer_bytes / step, what,
+            "extent " + std::to_string(extent[d]) + " at stride " + std::to_string(stride[d]) +
+                " leaves a buffer of " + std::to_string(buffer_bytes));
     const wide reach = static_cast<wide>(extent[d] - 1) * stride[d];
     (reach < 0 ? lowest : highest) += reach;
   }
