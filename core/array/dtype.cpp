@@ -11,13 +11,11 @@
 namespace tutti {
 namespace {
 
-constexpr std::array<std::string_view, 16> names = {
-    "invalid", "bool", "i8",  "i16",  "i32", "i64", "u8",  "u16",
-    "u32",     "u64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
+constexpr std::array<std::string_view, 16> names = {"invalid", "bool", "i8",  "i16", "i32", "i64",
+                                                    "u8",      "u16",  "u32", "u64", "f16", "bf16",
+                                                    "f32",     "f64",  "c64", "c128"};
 
-int kind_rank(dtype t) {
-  return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3;
-}
+int kind_rank(dtype t) { return is_bool(t) ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3; }
 
 dtype promote_integers(dtype a, dtype b) {
   if (is_unsigned(a) == is_unsigned(b)) return size_of(a) >= size_of(b) ? a : b;
@@ -25,9 +23,12 @@ dtype promote_integers(dtype a, dtype b) {
   const dtype s = is_unsigned(a) ? b : a;
   if (size_of(s) > size_of(u)) return s;
   switch (u) {
-    case dtype::u8: return dtype::i16;
-    case dtype::u16: return dtype::i32;
-    case dtype::u32: return dtype::i64;
+    case dtype::u8:
+      return dtype::i16;
+    case dtype::u16:
+      return dtype::i32;
+    case dtype::u32:
+      return dtype::i64;
     default:
       throw dtype_error("promote: no dtype holds both " + std::string(name(a)) + " and " +
                         std::string(name(b)));

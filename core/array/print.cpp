@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::int64_t edge = 3;        // shown at each end of a shortened axis
+constexpr std::int64_t edge = 3;          // shown at each end of a shortened axis
 constexpr std::int64_t threshold = 1000;  // arrays up to this size are shown whole
 
 std::string number(double v, dtype type) {
@@ -51,7 +51,9 @@ void write(std::ostream& out, const std::vector<double>& values, const array& a,
       next += inner * static_cast<std::size_t>(n - 2 * edge);
       i = n - edge;
     }
-    if (i > 0) out << (axis + 1 < a.ndim() ? ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ') : ", ");
+    if (i > 0)
+      out << (axis + 1 < a.ndim() ? ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ')
+                                  : ", ");
     write(out, values, a, axis + 1, next, inner);
   }
   out << ']';

@@ -75,8 +75,8 @@ shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {
 
 int normalize_axis(std::int64_t axis, int rank, std::string_view op) {
   if (axis < -rank || axis >= rank)
-    throw index_error(std::string(op) + ": axis " + std::to_string(axis) +
-                      " is out of range for " + std::to_string(rank) + " dimensions");
+    throw index_error(std::string(op) + ": axis " + std::to_string(axis) + " is out of range for " +
+                      std::to_string(rank) + " dimensions");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -77,8 +77,8 @@ std::uint8_t access_of(std::int64_t stride) {
   return stride == 1 ? TUTTI_ACCESS_UNIT : stride == 0 ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_STRIDED;
 }
 
-void choose_order(lowered& program, const shape& space, std::uint8_t reduced_axes,
-                  axis_list& kept, axis_list& reduced) {
+void choose_order(lowered& program, const shape& space, std::uint8_t reduced_axes, axis_list& kept,
+                  axis_list& reduced) {
   const bool is_arg =
       program.reduction == TUTTI_REDUCE_ARGMIN || program.reduction == TUTTI_REDUCE_ARGMAX;
   int inner = contiguous_axis(program, space);
@@ -100,6 +100,8 @@ void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
     ((reduced_axes >> i & 1) != 0 ? reduced : kept).add(i);
   }
   const bool reduces = program.reduction != TUTTI_REDUCE_NONE;
+  // One element is a row of one: the program is that of longer rows.
+  if (!reduces && kept.count == 0 && space.rank() > 0) kept.add(space.rank() - 1);
   if (reduces) choose_order(program, space, reduced_axes, kept, reduced);
   std::int64_t kept_extents[max_rank], reduced_extents[max_rank];
   merge(program, space, kept, kept_extents);
@@ -123,12 +125,11 @@ void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
   const bool along_reduced = reduces && program.reduce_layout == TUTTI_REDUCE_INNER;
   const int inner = along_reduced ? rank - 1 : program.kept_rank - 1;
   for (std::size_t i = 0; i < program.inputs.size(); ++i)
-    program.input_descs[i].access = inner < 0 ? TUTTI_ACCESS_ZERO
-                                              : access_of(program.inputs[i].stride[inner]);
+    program.input_descs[i].access = access_of(inner < 0 ? 0 : program.inputs[i].stride[inner]);
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     const int kept_inner = program.kept_rank - 1;
     program.output_descs[i].access =
-        kept_inner < 0 ? TUTTI_ACCESS_UNIT : access_of(program.outputs[i].stride[kept_inner]);
+        access_of(kept_inner < 0 ? 1 : program.outputs[i].stride[kept_inner]);
   }
   program.wide_index = needs_wide_index(program, rank);
 }

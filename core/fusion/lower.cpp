@@ -78,10 +78,14 @@ class builder {
     if (n.opcode == TUTTI_OP_cast) return convert(operands[0], n.inputs[0]->type, n.type);
     const dtype type = compute_dtype(n.type);
     switch (n.inputs.size()) {
-      case 0: return instruction(n.opcode, type, {});
-      case 1: return instruction(n.opcode, type, {operands[0]});
-      case 2: return instruction(n.opcode, type, {operands[0], operands[1]});
-      default: return instruction(n.opcode, type, {operands[0], operands[1], operands[2]});
+      case 0:
+        return instruction(n.opcode, type, {});
+      case 1:
+        return instruction(n.opcode, type, {operands[0]});
+      case 2:
+        return instruction(n.opcode, type, {operands[0], operands[1]});
+      default:
+        return instruction(n.opcode, type, {operands[0], operands[1], operands[2]});
     }
   }
 
@@ -90,16 +94,18 @@ class builder {
     const auto inputs = static_cast<std::uint32_t>(out_.inputs.size());
     const auto scalars = static_cast<std::uint32_t>(out_.scalars.size());
     switch (static_cast<place>(value & ~index_mask)) {
-      case place::input: return index;
-      case place::scalar: return inputs + index;
-      default: return inputs + scalars + index;
+      case place::input:
+        return index;
+      case place::scalar:
+        return inputs + index;
+      default:
+        return inputs + scalars + index;
     }
   }
 
   void renumber() {
     for (tutti_instruction& i : out_.instructions)
-      for (std::uint8_t k = 0; k < i.operand_count; ++k)
-        i.operand[k] = final_number(i.operand[k]);
+      for (std::uint8_t k = 0; k < i.operand_count; ++k) i.operand[k] = final_number(i.operand[k]);
     for (tutti_program_operand& o : out_.output_descs) o.value = final_number(o.value);
   }
 

@@ -14,8 +14,8 @@ namespace tutti::fusion {
 
 /// An operand before its memory is known.
 struct operand {
-  const node* source = nullptr;      // inputs: base node; outputs: the member stored
-  std::int64_t offset = 0;           // elements
+  const node* source = nullptr;        // inputs: base node; outputs: the member stored
+  std::int64_t offset = 0;             // elements
   std::int64_t stride[max_rank] = {};  // over the iteration space
   dtype type = dtype::f32;
 };

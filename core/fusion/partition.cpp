@@ -5,6 +5,7 @@
 // limits hold, as an inner value when nobody else needs it, as a further output when somebody does
 // and no cycle between groups arises.
 #include <algorithm>
+#include <bit>
 
 #include "fusion/plan.hpp"
 #include "plugin/opened_device.hpp"
@@ -22,7 +23,7 @@ struct draft {
   boost::container::small_vector<node*, 8> leaves;   // what the members read from elsewhere
   boost::container::small_vector<int, 4> successors;
   std::size_t instructions = 0;
-  std::size_t scalars = 0;
+  boost::container::small_vector<std::uint64_t, 8> scalars;  // distinct constants
   std::size_t outputs = 0;
   const node* reduction = nullptr;
   shape space;
@@ -142,7 +143,7 @@ class partitioner {
     };
     const std::size_t rank = static_cast<std::size_t>(d.space.rank());
     const std::size_t bytes = 64 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank +
-                              8 * (d.scalars + n.inputs.size());
+                              8 * (d.scalars.size() + n.inputs.size());
     return within(leaves, max_inputs, limits.max_inputs) &&
            within(outputs, max_outputs, limits.max_outputs) &&
            within(d.instructions + 1, max_instructions, limits.max_instructions) &&
@@ -201,7 +202,9 @@ class partitioner {
     if (self != d.leaves.end()) d.leaves.erase(self);
     for (const auto& input : n->inputs) {
       if (input->is_constant()) {
-        ++d.scalars;
+        const std::uint64_t bits = std::bit_cast<std::uint64_t>(input->value);
+        if (std::find(d.scalars.begin(), d.scalars.end(), bits) == d.scalars.end())
+          d.scalars.push_back(bits);
         continue;
       }
       node* leaf = look_through(*input);
@@ -248,7 +251,7 @@ class partitioner {
 
   plan& p_;
   std::vector<int> group_of_;
-  std::vector<int> first_;     // consumers of node i: edges_[first_[i] .. first_[i + 1])
+  std::vector<int> first_;  // consumers of node i: edges_[first_[i] .. first_[i + 1])
   std::vector<node*> edges_;
   std::vector<draft> drafts_;
   std::vector<int> seen_;

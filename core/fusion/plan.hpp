@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plan of one evaluation: pending nodes in dependency order, duplicates merged, grouped into
-// kernels. A group is one fused program (elementwise nodes with an optional reduction at its end) or
-// one node that is an operator of its own.
+// kernels. A group is one fused program (elementwise nodes with an optional reduction at its end)
+// or one node that is an operator of its own.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -16,17 +16,17 @@ namespace tutti::fusion {
 using graph::node;
 
 struct group {
-  boost::container::small_vector<node*, 8> members;   // dependency order
-  boost::container::small_vector<node*, 2> outputs;   // members whose values are stored
-  const node* reduction = nullptr;                    // the last member, where it reduces
-  bool fused = false;                                 // a program; else a single operator
+  boost::container::small_vector<node*, 8> members;  // dependency order
+  boost::container::small_vector<node*, 2> outputs;  // members whose values are stored
+  const node* reduction = nullptr;                   // the last member, where it reduces
+  bool fused = false;                                // a program; else a single operator
 };
 
 struct plan {
-  std::vector<node*> nodes;       // dependency order, duplicates included; node::mark indexes it
-  std::vector<node*> same_as;     // the node that computes the same value: itself or an earlier one
-  std::vector<char> stored;       // must have its value in memory afterwards
-  std::vector<group> groups;      // execution order
+  std::vector<node*> nodes;    // dependency order, duplicates included; node::mark indexes it
+  std::vector<node*> same_as;  // the node that computes the same value: itself or an earlier one
+  std::vector<char> stored;    // must have its value in memory afterwards
+  std::vector<group> groups;   // execution order
 
   node* canonical(const node& n) const { return same_as[static_cast<std::size_t>(n.mark)]; }
 };

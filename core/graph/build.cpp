@@ -114,8 +114,7 @@ array constant(const shape& extents, dtype type, std::int64_t value, const opene
   return array{node_ref(n)};
 }
 
-array constant_like(const array& a, const shape& extents, dtype type,
-                    const opened_device* device) {
+array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device) {
   const node& from = get(a, "full");
   node* n = make(kind::constant, type, extents, device, "full");
   n->value = convert_constant(from, type);
@@ -214,8 +213,8 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
 array matmul3(const array& a, const array& b) {
   const array both[] = {a, b};
   const opened_device* device = device_for(both, "matmul");
-  node* n = make(kind::matmul, a.dtype(), {a.shape()[0], a.shape()[1], b.shape()[2]}, device,
-                 "matmul");
+  node* n =
+      make(kind::matmul, a.dtype(), {a.shape()[0], a.shape()[1], b.shape()[2]}, device, "matmul");
   add_input(*n, stored(a, device).node());
   add_input(*n, stored(b, device).node());
   return finish(n);
@@ -224,8 +223,7 @@ array matmul3(const array& a, const array& b) {
 array take3(const array& x, const array& index) {
   const array both[] = {x, index};
   const opened_device* device = device_for(both, "take");
-  node* n =
-      make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
+  node* n = make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
   n->range = x.node()->range;
   add_input(*n, stored(x, device).node());
   add_input(*n, stored(index, device).node());
@@ -235,8 +233,8 @@ array take3(const array& x, const array& index) {
 array scatter_add3(const array& updates, const array& index, std::int64_t rows) {
   const array both[] = {updates, index};
   const opened_device* device = device_for(both, "scatter_add");
-  node* n = make(kind::scatter_add, updates.dtype(),
-                 {updates.shape()[0], rows, updates.shape()[2]}, device, "scatter_add");
+  node* n = make(kind::scatter_add, updates.dtype(), {updates.shape()[0], rows, updates.shape()[2]},
+                 device, "scatter_add");
   add_input(*n, stored(updates, device).node());
   add_input(*n, stored(index, device).node());
   return finish(n);

@@ -17,32 +17,52 @@ template <class T>
 T& field(tutti_scalar& s) {
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>)
     return reinterpret_cast<T&>(s.u8);
-  else if constexpr (std::is_same_v<T, std::int8_t>) return s.i8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return s.u16;
-  else if constexpr (std::is_same_v<T, std::int16_t>) return s.i16;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return s.u32;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return s.i32;
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return s.u64;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return s.i64;
-  else if constexpr (std::is_same_v<T, float>) return s.f32;
-  else return s.f64;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return s.i8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return s.u16;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return s.i16;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return s.u32;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return s.i32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return s.u64;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return s.i64;
+  else if constexpr (std::is_same_v<T, float>)
+    return s.f32;
+  else
+    return s.f64;
 }
 
 // Calls f with a value of the C++ type of compute_dtype(t).
 template <class F>
 auto with_type(dtype t, F&& f) {
   switch (compute_dtype(t)) {
-    case dtype::boolean: return f(bool{});
-    case dtype::i8: return f(std::int8_t{});
-    case dtype::i16: return f(std::int16_t{});
-    case dtype::i32: return f(std::int32_t{});
-    case dtype::i64: return f(std::int64_t{});
-    case dtype::u8: return f(std::uint8_t{});
-    case dtype::u16: return f(std::uint16_t{});
-    case dtype::u32: return f(std::uint32_t{});
-    case dtype::u64: return f(std::uint64_t{});
-    case dtype::f32: return f(float{});
-    default: return f(double{});
+    case dtype::boolean:
+      return f(bool{});
+    case dtype::i8:
+      return f(std::int8_t{});
+    case dtype::i16:
+      return f(std::int16_t{});
+    case dtype::i32:
+      return f(std::int32_t{});
+    case dtype::i64:
+      return f(std::int64_t{});
+    case dtype::u8:
+      return f(std::uint8_t{});
+    case dtype::u16:
+      return f(std::uint16_t{});
+    case dtype::u32:
+      return f(std::uint32_t{});
+    case dtype::u64:
+      return f(std::uint64_t{});
+    case dtype::f32:
+      return f(float{});
+    default:
+      return f(double{});
   }
 }
 
@@ -69,12 +89,18 @@ constexpr bool defined(kinds k) {
   constexpr bool is_float = std::is_floating_point_v<T>;
   constexpr bool is_boolean = std::is_same_v<T, bool>;
   switch (k) {
-    case kinds::NUMERIC: return !is_boolean;
-    case kinds::FLOATING: return is_float;
-    case kinds::INTEGRAL: return !is_float;
-    case kinds::LOGICAL: return is_boolean;
-    case kinds::ANY: return true;
-    case kinds::IR: return false;
+    case kinds::NUMERIC:
+      return !is_boolean;
+    case kinds::FLOATING:
+      return is_float;
+    case kinds::INTEGRAL:
+      return !is_float;
+    case kinds::LOGICAL:
+      return is_boolean;
+    case kinds::ANY:
+      return true;
+    case kinds::IR:
+      return false;
   }
   return false;
 }
@@ -82,17 +108,18 @@ constexpr bool defined(kinds k) {
 template <class T>
 std::optional<tutti_scalar> fold_as(tutti_opcode opcode, dtype result, T a, T b) {
   switch (opcode) {
-#define TUTTI_OP(id, name, arity, kind, result_rule, ft, it, expression, ...)           \
-  case TUTTI_OP_##name:                                                                 \
-    if constexpr (defined<T>(kinds::kind)) {                                            \
-      [[maybe_unused]] const T c{};                                                     \
-      return from_value(result, (expression));                                          \
-    } else {                                                                            \
-      return std::nullopt;                                                              \
+#define TUTTI_OP(id, name, arity, kind, result_rule, ft, it, expression, ...) \
+  case TUTTI_OP_##name:                                                       \
+    if constexpr (defined<T>(kinds::kind)) {                                  \
+      [[maybe_unused]] const T c{};                                           \
+      return from_value(result, (expression));                                \
+    } else {                                                                  \
+      return std::nullopt;                                                    \
     }
 #include "tutti/op_table.def"
 #undef TUTTI_OP
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -139,10 +166,10 @@ std::optional<std::pair<std::int64_t, std::int64_t>> integer_range(const void* d
     if constexpr (std::is_same_v<T, bool> || !std::is_integral_v<T>) {
       return std::nullopt;
     } else {
-    const T* values = static_cast<const T*>(data);
-    const auto [low, high] = std::minmax_element(values, values + count);
-    if (!std::in_range<std::int64_t>(*high)) return std::nullopt;
-    return std::pair{static_cast<std::int64_t>(*low), static_cast<std::int64_t>(*high)};
+      const T* values = static_cast<const T*>(data);
+      const auto [low, high] = std::minmax_element(values, values + count);
+      if (!std::in_range<std::int64_t>(*high)) return std::nullopt;
+      return std::pair{static_cast<std::int64_t>(*low), static_cast<std::int64_t>(*high)};
     }
   });
 }

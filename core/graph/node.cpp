@@ -37,10 +37,12 @@ void release(node* n) noexcept {
 const char* opcode_name(std::uint16_t opcode) {
   switch (opcode) {
 #define TUTTI_OP(id, name, ...) \
-  case id: return #name;
+  case id:                      \
+    return #name;
 #include "tutti/op_table.def"
 #undef TUTTI_OP
-    default: return "unknown";
+    default:
+      return "unknown";
   }
 }
 

@@ -53,8 +53,8 @@ struct view_params {
   node_ref base;  // never a view
   layout where;
   view_op op = view_op::identity;
-  shape arguments;         // transpose: axes; slice: starts
-  shape steps;             // slice: steps
+  shape arguments;  // transpose: axes; slice: starts
+  shape steps;      // slice: steps
 };
 
 struct reduce_params {
@@ -81,7 +81,7 @@ class node {
   bool weak = false;    // constant: adapts to the other operand's dtype
   bool traced = false;  // keeps its inputs after evaluation, for gradients
   std::uint16_t opcode = 0;
-  std::int32_t axis = 0;   // concatenate
+  std::int32_t axis = 0;    // concatenate
   std::uint32_t depth = 0;  // longest chain of pending nodes below this one
   const shape extents;
   const opened_device* device;  // null: a constant that fits any device
@@ -101,7 +101,7 @@ class node {
   std::uint64_t sequence = 0;                // compute-stream position after which it is valid
 
   // Used by one evaluation at a time, under the executor's lock.
-  std::int32_t mark = -1;         // index in the current plan
+  std::int32_t mark = -1;          // index in the current plan
   std::uint8_t times_inlined = 0;  // evaluations that computed it without storing it
 
   std::atomic<std::uint32_t> references{1};

@@ -41,8 +41,8 @@ buffer_block* device_context::allocate(std::uint64_t bytes) {
 buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
   while (!flight_.empty()) {
     std::int32_t done = 0;
-    const bool failed = detail::ignore(
-        device.plugin->stream.event_query(flight_.front().event.get(), &done));
+    const bool failed =
+        detail::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
     if (!failed && done == 0) break;
     retire_front();
   }
@@ -60,8 +60,8 @@ std::uint64_t device_context::enqueued(tutti_event* event, const std::string* la
   if (flight_.size() > look_at) {
     while (flight_.size() > wait_at / 2) {
       std::int32_t done = 0;
-      const bool failed = detail::ignore(
-          device.plugin->stream.event_query(flight_.front().event.get(), &done));
+      const bool failed =
+          detail::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
       if (!failed && done == 0 && flight_.size() <= wait_at) break;
       retire_front();
     }

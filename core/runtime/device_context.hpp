@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/memory_pool.hpp"
+#include "runtime/stats.hpp"
 
 namespace tutti::runtime {
 
@@ -43,7 +44,10 @@ class device_context {
   template <class Create>
   cached_program& program(const std::string& key, Create&& create) {
     const auto found = programs_.find(key);
-    if (found != programs_.end()) return *found->second;
+    if (found != programs_.end()) {
+      detail::count().memory_cache_hits.add();
+      return *found->second;
+    }
     return *programs_.emplace(key, create()).first->second;
   }
 

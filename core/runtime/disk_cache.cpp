@@ -158,9 +158,7 @@ disk_cache::disk_cache(cache_options options)
     : state_(std::make_unique<state>(std::move(options))) {}
 disk_cache::~disk_cache() = default;
 
-const cache_options& disk_cache::options() const noexcept {
-  return state_->options;
-}
+const cache_options& disk_cache::options() const noexcept { return state_->options; }
 
 std::string disk_cache::problem() {
   const std::lock_guard lock(state_->mutex);

@@ -135,9 +135,8 @@ void read(const node& n, void* host) {
       static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
   const std::lock_guard lock(context.transfer_mutex);
-  detail::check(context.device.plugin->transfer.read(context.transfer.get(),
-                                                     base.storage->handle(), offset, host, bytes,
-                                                     1, nullptr),
+  detail::check(context.device.plugin->transfer.read(context.transfer.get(), base.storage->handle(),
+                                                     offset, host, bytes, 1, nullptr),
                 context.device, "read", "array");
   detail::count().bytes_read.add(bytes);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graph/build.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
 
@@ -49,8 +50,7 @@ class dying_edges {
   explicit dying_edges(const group& g) : group_(g), vanishes_(g.members.size(), 0) {
     for (std::size_t i = g.members.size(); i-- > 0;) {
       const node* m = g.members[i];
-      const bool is_output =
-          std::find(g.outputs.begin(), g.outputs.end(), m) != g.outputs.end();
+      const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), m) != g.outputs.end();
       vanishes_[i] = !m->traced && (is_output || m->references.load() == count(m));
     }
   }
@@ -135,6 +135,13 @@ void launch_copies(device_context& context, node& n) {
     if (sequence == 0) sequence = base.sequence;
   }
   results.publish_all(sequence);
+}
+
+// What an operator adds to.
+void fill_with_zeros(device_context& context, const node& n, std::span<const result> results) {
+  const array zero = graph::constant(n.extents, n.type, std::int64_t{0}, n.device);
+  const graph::layout where{0, graph::contiguous_strides(n.extents)};
+  launch_program(context, fusion::lower_copy(*zero.node(), n.extents, n.type, where), results);
 }
 
 std::unique_ptr<cached_program> compile(device_context& context, const lowered& program) {
@@ -229,6 +236,7 @@ void launch(const plan& p, const group& g) {
     return launch_copies(context, first);
   pending_results results;
   results.add(&first, context.allocate(bytes_of(first)));
+  if (first.kind == graph::kind::scatter_add) fill_with_zeros(context, first, results.all());
   launch_operator(context, first, results.all()[0]);
   results.publish_all(context.last_sequence());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory by size class: freed blocks are kept for later requests of about their size, up to a
-// cap (TUTTI_POOL_MB), and given back to the driver when it runs out.
+// Device memory by size class: freed blocks are kept for later requests of about their size, up to
+// a cap (TUTTI_POOL_MB), and given back to the driver when it runs out.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class memory_pool {
 
   /// A block of at least `bytes`, with one reference. A reused block may still be in use by work up
   /// to its last_use; with `idle_before` only blocks whose last_use is at most that are reused.
-  /// Throws out_of_memory after trim() did not help; `settle` is called before memory is given back.
+  /// Throws out_of_memory after trim() did not help; `settle` is called before memory is given
+  /// back.
   buffer_block* allocate(std::uint64_t bytes, std::uint64_t idle_before, void (*settle)(void*),
                          void* settle_context);
   /// Gives free blocks back to the driver. No work may be using them.

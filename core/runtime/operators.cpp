@@ -20,8 +20,8 @@ using graph::node;
 struct operator_call {
   tutti_operator kind;
   const std::string* label;
-  std::vector<tutti_view> views;         // outputs first
-  std::vector<const node*> inputs;       // whose storage views[1...] show
+  std::vector<tutti_view> views;    // outputs first
+  std::vector<const node*> inputs;  // whose storage views[1...] show
   std::uint64_t flops = 0;
 };
 
@@ -141,7 +141,7 @@ void run_on_reference(device_context& context, operator_call call) {
     tutti_view& v = call.views[i];
     bytes.resize(span_bytes(v));
     blocks.push_back(reference.allocate(bytes.size()));
-    if (i > 0) {
+    if (i > 0 || call.kind == TUTTI_OPERATOR_SCATTER_ADD) {
       detail::check(from.transfer.read(context.transfer.get(), v.buffer, v.offset, bytes.data(),
                                        bytes.size(), 1, nullptr),
                     context.device, "read", *call.label);
@@ -177,9 +177,9 @@ void launch_operator(device_context& context, node& n, const result& out) {
   const tutti_operator_launch arguments = arguments_of(call);
   std::int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
-  detail::check(context.device.plugin->op.supports(context.device.handle, &arguments, &support,
-                                                   &reason),
-                context.device, "ask for", *call.label);
+  detail::check(
+      context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
+      context.device, "ask for", *call.label);
   if (support == TUTTI_SUPPORT_NO) {
     announce_fallback(context, call, reason);
     run_on_reference(context, std::move(call));

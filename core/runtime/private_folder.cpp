@@ -23,9 +23,7 @@ namespace {
 constexpr int64_t second = 1'000'000'000;
 constexpr int64_t hour = 3600 * second;
 
-std::string system_text(int number) {
-  return std::generic_category().message(number);
-}
+std::string system_text(int number) { return std::generic_category().message(number); }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& why) {
   throw io_error(path.string() + ": " + why);
@@ -90,9 +88,7 @@ private_folder::private_folder(const std::filesystem::path& path)
   if (fd_ < 0) fail(path_, system_text(errno));
 }
 
-private_folder::~private_folder() {
-  ::close(fd_);
-}
+private_folder::~private_folder() { ::close(fd_); }
 
 bool private_folder::writable() const {
   return ::faccessat(fd_, ".", W_OK | X_OK, AT_EACCESS) == 0;

@@ -29,9 +29,7 @@ std::string json_text(std::string_view text) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-double microseconds(uint64_t ns) {
-  return static_cast<double>(ns) * 1e-3;
-}
+double microseconds(uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
 }  // namespace
 
@@ -175,9 +173,7 @@ trace_writer* global_trace() {
 
 }  // namespace
 
-bool trace_enabled() noexcept {
-  return global_trace() != nullptr;
-}
+bool trace_enabled() noexcept { return global_trace() != nullptr; }
 
 uint32_t trace_track(std::string_view process, std::string_view thread) {
   trace_writer* const writer = global_trace();

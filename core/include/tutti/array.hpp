@@ -79,12 +79,17 @@ class TUTTI_API array {
   template <class T>
   static array from(const std::vector<T>& data, const tutti::shape& shape,
                     const tutti::device& on = default_device()) {
-    return from(std::span<const T>(data), shape, on);
+    if constexpr (std::is_same_v<T, bool>) {
+      const std::vector<unsigned char> bytes(data.begin(), data.end());
+      return from_bytes(bytes.data(), bytes.size(), tutti::dtype::boolean, shape, on);
+    } else {
+      return from(std::span<const T>(data), shape, on);
+    }
   }
   /// 1-d.
   template <class T>
   static array from(const std::vector<T>& data, const tutti::device& on = default_device()) {
-    return from(std::span<const T>(data), {static_cast<std::int64_t>(data.size())}, on);
+    return from(data, {static_cast<std::int64_t>(data.size())}, on);
   }
   template <class T>
   static array from(std::initializer_list<T> data, const tutti::device& on = default_device()) {
@@ -117,9 +122,15 @@ class TUTTI_API array {
   template <class T>
   std::vector<T> to_vector() const {
     require_dtype(dtype_of<T>, "to_vector");
-    std::vector<T> out(static_cast<std::size_t>(size()));
-    copy_to(out.data(), out.size() * sizeof(T));
-    return out;
+    if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> has no memory to copy to
+      std::vector<unsigned char> bytes(static_cast<std::size_t>(size()));
+      copy_to(bytes.data(), bytes.size());
+      return {bytes.begin(), bytes.end()};
+    } else {
+      std::vector<T> out(static_cast<std::size_t>(size()));
+      copy_to(out.data(), out.size() * sizeof(T));
+      return out;
+    }
   }
   /// Copies all nbytes() row-major bytes. Throws value_error where `bytes` differs from nbytes().
   void copy_to(void* host, std::size_t bytes) const;
@@ -127,10 +138,10 @@ class TUTTI_API array {
   array astype(tutti::dtype type) const;
   array reshape(const tutti::shape& shape) const;  ///< one extent may be -1
   array flatten() const { return reshape({-1}); }
-  array transpose() const;                             ///< all axes reversed
-  array transpose(const tutti::shape& axes) const;     ///< a permutation
+  array transpose() const;                          ///< all axes reversed
+  array transpose(const tutti::shape& axes) const;  ///< a permutation
   array T() const { return transpose(); }
-  array operator[](std::int64_t index) const;          ///< drops the first axis
+  array operator[](std::int64_t index) const;                   ///< drops the first axis
   array operator()(std::initializer_list<slice> slices) const;  ///< basic slicing, a view
   array to(const tutti::device& on) const;
 
@@ -146,10 +157,14 @@ class TUTTI_API array {
  private:
   template <class T>
   static array make_weak(T value) {
-    if constexpr (std::is_same_v<T, bool>) return weak_bool(value);
-    else if constexpr (std::is_floating_point_v<T>) return weak_float(static_cast<double>(value));
-    else if constexpr (std::is_signed_v<T>) return weak_int(static_cast<std::int64_t>(value), sizeof(T) > 4);
-    else return weak_uint(static_cast<std::uint64_t>(value), sizeof(T) > 4);
+    if constexpr (std::is_same_v<T, bool>)
+      return weak_bool(value);
+    else if constexpr (std::is_floating_point_v<T>)
+      return weak_float(static_cast<double>(value));
+    else if constexpr (std::is_signed_v<T>)
+      return weak_int(static_cast<std::int64_t>(value), sizeof(T) > 4);
+    else
+      return weak_uint(static_cast<std::uint64_t>(value), sizeof(T) > 4);
   }
   static array weak_bool(bool value);
   static array weak_int(std::int64_t value, bool wide);

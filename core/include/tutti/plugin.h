@@ -352,8 +352,8 @@ typedef enum tutti_operator {
   /* views: out[O,I,N], x[O,R,N], index[I] (i32 or i64, contiguous); out[o,i,n] = x[o,index[i],n].
    * Indices were checked by the core or are clamped to [0, R). */
   TUTTI_OPERATOR_TAKE = 2,
-  /* views: out[O,R,N], updates[O,I,N], index[I]; out[o,index[i],n] += updates[o,i,n], in a fixed
-   * order of i for each element, so the result is deterministic. */
+  /* views: out[O,R,N], updates[O,I,N], index[I]; out[o,index[i],n] += updates[o,i,n] to what out
+   * holds, in a fixed order of i for each element, so the result is deterministic. */
   TUTTI_OPERATOR_SCATTER_ADD = 3
 } tutti_operator;
 

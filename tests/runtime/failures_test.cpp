@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a failing device does to arrays: clear errors that name the op, nothing lost, no hang.
+#include <dlfcn.h>
+
+#include <boost/test/unit_test.hpp>
+#include <tutti/tutti.hpp>
+
+#include "faulty_plugin.hpp"
+#include "tutti_test/files.hpp"
+
+using tutti::array;
+
+namespace {
+
+void arm(fault kind, int after) {
+  tutti::default_device();  // loads the plugin
+  static void* library = dlopen(FAULTY_PLUGIN_FILE, RTLD_NOW | RTLD_NOLOAD);
+  BOOST_REQUIRE(library != nullptr);
+  static const auto control =
+      reinterpret_cast<void (*)(int, int)>(dlsym(library, "tutti_faulty_arm"));
+  BOOST_REQUIRE(control != nullptr);
+  control(kind, after);
+}
+
+array ramp(std::int64_t n) { return tutti::arange(n, tutti::dtype::f32); }
+
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  BOOST_ERROR("nothing was thrown");
+  return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_enqueue_that_fails_names_the_op_and_can_be_repeated) {
+  const array x = array::from({1.f, 2.f, 3.f});
+  const array y = tutti::exp(x) + x;
+  arm(fault_enqueue, 1);
+  const std::string text = message_of<tutti::device_error>([&] { y.eval(); });
+  BOOST_TEST(text.find("exp") != std::string::npos, text);
+  BOOST_TEST(text.find("-77") != std::string::npos, text);
+  BOOST_TEST(y.to_vector<float>()[0] == std::exp(1.f) + 1.f);
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_fails_while_running_surfaces_at_the_next_read) {
+  const array x = array::from({1.f, 4.f, 9.f});
+  x.wait();
+  arm(fault_run, 1);
+  const array y = tutti::sqrt(x);
+  y.eval();  // enqueues, and does not know yet
+  const std::string text = message_of<tutti::device_error>([&] { y.to_vector<float>(); });
+  BOOST_TEST(text.find("sqrt") != std::string::npos, text);
+  BOOST_TEST(text.find("as told") != std::string::npos, text);
+  // What is computed from the failed value fails as well; what is not, does not.
+  BOOST_CHECK_THROW((y + 1.f).eval(), tutti::device_error);
+  BOOST_TEST((x + 1.f).to_vector<float>()[2] == 10.f);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_read_after_later_work_still_throws) {
+  const array x = array::from({1.f, 4.f, 9.f});
+  arm(fault_run, 1);
+  const array y = tutti::square(x);
+  y.eval();
+  const array z = y * 3.f;
+  z.eval();
+  const std::string text = message_of<tutti::device_error>([&] { z.to_vector<float>(); });
+  BOOST_TEST(text.find("square") != std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_is_retried_once_after_trimming) {
+  array big = ramp(1 << 20) * 2.f;
+  big.wait();
+  big = array();  // its block is free now
+  arm(fault_out_of_memory, 1);
+  const array other = ramp(1 << 19) + 1.f;
+  BOOST_TEST(other.to_vector<float>()[3] == 4.f);
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_that_lasts_is_an_exception_of_its_own_and_loses_nothing) {
+  const array x = ramp(300000) * 0.5f;
+  arm(fault_out_of_memory, -1);
+  BOOST_CHECK_THROW(x.eval(), tutti::out_of_memory);
+  BOOST_CHECK_THROW(array::from(std::vector<float>(12345, 1.f)), tutti::out_of_memory);
+  arm(fault_out_of_memory, 0);
+  BOOST_TEST(x.to_vector<float>()[10] == 5.f);
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_does_not_compile_says_so_and_is_tried_again) {
+  const array x = array::from({0.5f});
+  const array y = tutti::cosh(tutti::atan(x) - 0.25f);
+  arm(fault_compile, 1);
+  const std::string text = message_of<tutti::device_error>([&] { y.eval(); });
+  BOOST_TEST(text.find("atan") != std::string::npos, text);
+  BOOST_TEST(std::abs(y.item<float>() - std::cosh(std::atan(0.5) - 0.25)) < 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_in_the_middle_leaves_the_rest_pending) {
+  const array x = array::from({1.f, 2.f, 3.f, 4.f}).reshape({2, 2});
+  const array first = tutti::matmul(x, x);
+  const array second = tutti::sum(first, 0);
+  arm(fault_enqueue, 1);
+  BOOST_CHECK_THROW(second.eval(), tutti::device_error);
+  BOOST_TEST(second.to_vector<float>() == (std::vector<float>{22.f, 32.f}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(unsupported_operators_run_on_the_reference_device) {
+  const array x = array::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({2, 3});
+  arm(fault_no_operators, 1);
+  const auto before = tutti::stats().fallbacks;
+  const array product = tutti::matmul(x, x.T());
+  BOOST_TEST(product.to_vector<float>() == (std::vector<float>{14.f, 32.f, 32.f, 77.f}),
+             boost::test_tools::per_element());
+  BOOST_TEST(tutti::stats().fallbacks == before + 1);
+  setenv("TUTTI_FALLBACK", "error", 1);
+  const std::string text =
+      message_of<tutti::device_error>([&] { tutti::matmul(x + 1.f, x.T()).eval(); });
+  BOOST_TEST(text.find("told not to") != std::string::npos, text);
+  unsetenv("TUTTI_FALLBACK");
+  arm(fault_no_operators, 0);
+}
