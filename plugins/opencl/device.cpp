@@ -89,8 +89,9 @@ void find_identity(device_info& info) {
   if (!p.has_pci) p.pci_domain = p.pci_bus = p.pci_device = p.pci_function = 0;
 }
 
-// Geometry of an operand of rank 8 with 64-bit words, and its pointer.
-constexpr uint32_t operand_argument_bytes = 8 + 8 + 8 * TUTTI_MAX_RANK;
+// Pointer, offset and strides of an operand of rank 8 with 32-bit words. Programs with 64-bit ones
+// are rare, and of lower rank in practice; creating one that is too large reports it.
+constexpr uint32_t operand_argument_bytes = 8 + 4 + 4 * TUTTI_MAX_RANK;
 
 void find_limits(device_info& info) {
   tutti_device_properties& p = info.properties;
@@ -102,10 +103,10 @@ void find_limits(device_info& info) {
   const auto argument_bytes = query(id, CL_DEVICE_MAX_PARAMETER_SIZE, size_t{1024});
   p.max_argument_bytes = static_cast<uint32_t>(std::min<size_t>(argument_bytes, 1u << 20));
   // What is left after extents, plan, workspace and eight scalars goes to operands.
-  const uint32_t fixed = 8 * TUTTI_MAX_RANK + 8 * sdk::plan_words + 24 + 64;
+  const uint32_t fixed = 4 * TUTTI_MAX_RANK + 4 * sdk::plan_words + 24 + 64;
   const uint32_t spare = p.max_argument_bytes > fixed ? p.max_argument_bytes - fixed : 0;
-  const uint32_t operands = std::clamp(spare / operand_argument_bytes, 6u, 32u);
-  p.max_outputs = std::min(operands / 3, 8u);
+  const uint32_t operands = std::clamp(spare / operand_argument_bytes, 8u, 32u);
+  p.max_outputs = std::clamp(operands / 4, 2u, 8u);
   p.max_inputs = operands - p.max_outputs;
   p.max_instructions = 512;
   const auto group = query(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t{1});
@@ -239,9 +240,7 @@ tutti_status* open(uint32_t index, tutti_device** result) {
   });
 }
 
-void release(tutti_device* device) {
-  delete device;
-}
+void release(tutti_device* device) { delete device; }
 
 tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
   return sdk::guarded([&] {
