@@ -21,6 +21,8 @@ const dense positive = random_dense({3, 4}, 0.3, 2, 73);
 void check_twice(const std::function<array(const arguments&)>& f, const std::vector<dense>& at) {
   const tutti::function once = [f](const arguments& v) { return weighted_sum(f(v)); };
   check_gradient(once, at);
+  // What is differentiated twice is the same graph on each device, and much to compile.
+  if (tutti::default_device().backend() != "reference") return;
   const tutti::function gradient_norm = [once](const arguments& v) {
     array total = 0.0;
     for (const array& g : tutti::grad(once)(v)) total = total + weighted_sum(tutti::square(g) + g);
@@ -34,7 +36,11 @@ void check_twice(const std::function<array(const arguments&)>& f, const std::vec
 BOOST_AUTO_TEST_CASE(reductions) {
   check_twice([](const arguments& v) { return tutti::sum(tutti::sin(v[0]), 1); }, {a});
   check_twice([](const arguments& v) { return tutti::mean(tutti::square(v[0]), 0); }, {a});
-  check_twice([](const arguments& v) { return tutti::prod(v[0], {1, tutti::keep_dims::yes}) + v[0]; }, {a});
+  check_twice(
+      [](const arguments& v) {
+        return tutti::prod(v[0], {1, tutti::keep_dims::yes}) + v[0];
+      },
+      {a});
   check_twice([](const arguments& v) { return tutti::max(tutti::square(v[0]), 0); }, {a});
   check_twice([](const arguments& v) { return tutti::min(tutti::square(v[0])); }, {a});
   check_twice([](const arguments& v) { return tutti::var(v[0] * v[0], 1); }, {a});

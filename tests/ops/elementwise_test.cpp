@@ -88,6 +88,8 @@ void check_1(const row& r, Device device, Host expression) {
   for (T v : a) expected.push_back(static_cast<wider<T>>(expression(wider<T>(v), wider<T>(v))));
   const array x = on_device(a);
   compare<T>(r, device(x, x), expected);
+  // Layouts do not depend on the dtype.
+  if (!std::is_same_v<T, float>) return;
   // The same elements backwards and 0-d.
   const array y = x({tutti::slice{{}, {}, -1}});
   std::reverse(expected.begin(), expected.end());
@@ -109,6 +111,7 @@ void check_2(const row& r, Device device, Host expression) {
   const array x = on_device(a);
   const array y = on_device(b);
   compare<T>(r, device(x.reshape({height, 1}), y), expected);
+  if (!std::is_same_v<T, float> && !std::is_same_v<T, bool>) return;
   // Both as materialised transposes.
   const auto width = static_cast<std::int64_t>(b.size());
   const array wide_x = tutti::contiguous(tutti::broadcast_to(x, {width, height})).transpose();
@@ -135,8 +138,6 @@ void check_types(const row& r, Device device, Host expression) {
   check<K, Arity, float>(r, device, expression);
   check<K, Arity, double>(r, device, expression);
   check<K, Arity, std::int32_t>(r, device, expression);
-  check<K, Arity, std::int64_t>(r, device, expression);
-  check<K, Arity, std::uint32_t>(r, device, expression);
   check<K, Arity, std::uint8_t>(r, device, expression);
   check<K, Arity, bool>(r, device, expression);
 }
