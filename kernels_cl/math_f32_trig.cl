@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalar, branch-free f32 trigonometry for CPU-type devices, right over the whole range.
+// See math_f32.cl for the markers. Large arguments: Payne & Hanek, "Radian reduction for
+// trigonometric functions" (SIGNUM, 1983), in fixed point, on every argument alike.
+
+//@fn tutti_trig_f32
+// a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. The words of 2/pi
+// at the offset of a's exponent come from selects: eight constants, and gathers are slow.
+static inline float tutti_trig_f32(float a, int *q, float *e) {
+  uint i = as_uint(a);
+  int j = (int)(i >> 23) - 126;
+  j = j < 0 ? 0 : j;
+  int b = j & 128;
+  uint a0 = b ? 0x4d377036u : 0x00000028u;
+  uint a1 = b ? 0xd8a5664fu : 0xbe60db93u;
+  uint a2 = b ? 0x10e4107fu : 0x91054a7fu;
+  uint a3 = b ? 0x9458eaf7u : 0x09d5f47du;
+  b = j & 64;
+  a0 = b ? a2 : a0;
+  a1 = b ? a3 : a1;
+  a2 = b ? 0x4d377036u : a2;
+  a3 = b ? 0xd8a5664fu : a3;
+  uint a4 = b ? 0x10e4107fu : 0x4d377036u;
+  b = j & 32;
+  a0 = b ? a1 : a0;
+  a1 = b ? a2 : a1;
+  a2 = b ? a3 : a2;
+  a3 = b ? a4 : a3;
+  uint s = j & 31;
+  uint t = 31 - s;
+  a0 = (a0 << s) | ((a1 >> 1) >> t);
+  a1 = (a1 << s) | ((a2 >> 1) >> t);
+  a2 = (a2 << s) | ((a3 >> 1) >> t);
+  uint m = (i & 0x007fffffu) | 0x00800000u;
+  // a 2/pi in units of 2^-62, modulo 4.
+  ulong f = ((ulong)m * a0) << 32;
+  f += (ulong)m * a1;
+  f += ((ulong)m * a2) >> 32;
+  uint h = (uint)(f >> 32);
+  int small = a < 0.78539816f;
+  *q = small ? 0 : (int)((h + 0x20000000u) >> 30);
+  float c = (float)(long)(f << 2);
+  float r = c * 8.515304187e-20f;
+  *e = small ? 0.0f : fma(c, -2.369599107e-27f, fma(c, 8.515304187e-20f, -r));
+  return small ? a : r;
+}
+//@end
+
+//@fn tutti_sinr_f32
+static inline float tutti_sinr_f32(float r, float e, float z) {
+  float p = 2.799599542e-06f;
+  p = fma(p, z, -1.984986302e-04f);
+  p = fma(p, z, 8.333371952e-03f);
+  p = fma(p, z, -1.666666716e-01f);
+  return fma(p, z * r, e) + r;
+}
+//@end
+
+//@fn tutti_cosr_f32
+static inline float tutti_cosr_f32(float r, float e, float z) {
+  float p = 2.443119956e-05f;
+  p = fma(p, z, -1.388730365e-03f);
+  p = fma(p, z, 4.166664556e-02f);
+  p = fma(p, z, -0.5f);
+  return fma(p, z, fma(-r, e, 1.0f));
+}
+//@end
+
+//@fn tutti_sin_f32 [deps: tutti_trig_f32 tutti_sinr_f32 tutti_cosr_f32]
+static inline float tutti_sin_f32(float x) {
+  float a = fabs(x);
+  int q;
+  float e;
+  float r = tutti_trig_f32(a, &q, &e);
+  float z = r * r;
+  float y = q & 1 ? tutti_cosr_f32(r, e, z) : tutti_sinr_f32(r, e, z);
+  y = as_float(as_int(y) ^ ((q & 2) << 30) ^ (as_int(x) & 0x80000000));
+  return a < INFINITY ? y : NAN;
+}
+//@end
+
+//@fn tutti_cos_f32 [deps: tutti_trig_f32 tutti_sinr_f32 tutti_cosr_f32]
+static inline float tutti_cos_f32(float x) {
+  float a = fabs(x);
+  int q;
+  float e;
+  float r = tutti_trig_f32(a, &q, &e);
+  float z = r * r;
+  float y = q & 1 ? tutti_sinr_f32(r, e, z) : tutti_cosr_f32(r, e, z);
+  y = as_float(as_int(y) ^ (((q + 1) & 2) << 30));
+  return a < INFINITY ? y : NAN;
+}
+//@end
+
+//@fn tutti_tan_f32 [deps: tutti_trig_f32]
+static inline float tutti_tan_f32(float x) {
+  float a = fabs(x);
+  int q;
+  float e;
+  float r = tutti_trig_f32(a, &q, &e);
+  float z = r * r;
+  float p = 4.376817495e-03f;
+  p = fma(p, z, 9.059265722e-05f);
+  p = fma(p, z, 1.083284058e-02f);
+  p = fma(p, z, 2.128442377e-02f);
+  p = fma(p, z, 5.405918509e-02f);
+  p = fma(p, z, 1.333267391e-01f);
+  p = fma(p, z, 3.333334923e-01f);
+  float y = fma(p, z * r, fma(e, z, e)) + r;
+  y = q & 1 ? -1.0f / y : y;
+  y = as_float(as_int(y) ^ (as_int(x) & 0x80000000));
+  return a < INFINITY ? y : NAN;
+}
+//@end
+
+//@fn tutti_asinr_f32
+// asin(s) for s in [0, 0.5], z = s^2.
+static inline float tutti_asinr_f32(float s, float z) {
+  float p = 3.759085760e-02f;
+  p = fma(p, z, 1.438195631e-02f);
+  p = fma(p, z, 3.182400763e-02f);
+  p = fma(p, z, 4.451477900e-02f);
+  p = fma(p, z, 7.500517368e-02f);
+  p = fma(p, z, 1.666665971e-01f);
+  return fma(p, z * s, s);
+}
+//@end
+
+//@fn tutti_asin_f32 [deps: tutti_asinr_f32]
+static inline float tutti_asin_f32(float x) {
+  float a = fabs(x);
+  int big = a > 0.5f;
+  float z = big ? fma(a, -0.5f, 0.5f) : a * a;
+  float p = tutti_asinr_f32(big ? sqrt(z) : a, z);
+  p = big ? fma(p, -2.0f, -4.371138829e-08f) + 1.570796371e+00f : p;
+  return as_float(as_int(p) | (as_int(x) & 0x80000000));
+}
+//@end
+
+//@fn tutti_acos_f32 [deps: tutti_asinr_f32]
+static inline float tutti_acos_f32(float x) {
+  float a = fabs(x);
+  int big = a > 0.5f;
+  float z = big ? fma(a, -0.5f, 0.5f) : a * a;
+  float p = tutti_asinr_f32(big ? sqrt(z) : a, z);
+  p = x < 0.0f ? -p : p;
+  float lo = x < 0.0f ? -8.742277657e-08f : 0.0f;
+  float hi = x < 0.0f ? 3.141592741e+00f : 0.0f;
+  return big ? fma(p, 2.0f, lo) + hi : (-4.371138829e-08f - p) + 1.570796371e+00f;
+}
+//@end
+
+//@fn tutti_atanr_f32
+// atan(t) for t in [-1, 1].
+static inline float tutti_atanr_f32(float t) {
+  float z = t * t;
+  float p = -1.791502000e-03f;
+  p = fma(p, z, 1.090453658e-02f);
+  p = fma(p, z, -3.115776554e-02f);
+  p = fma(p, z, 5.793580040e-02f);
+  p = fma(p, z, -8.402056247e-02f);
+  p = fma(p, z, 1.095165461e-01f);
+  p = fma(p, z, -1.426412612e-01f);
+  p = fma(p, z, 1.999853551e-01f);
+  p = fma(p, z, -3.333329856e-01f);
+  return fma(p, z * t, t);
+}
+//@end
+
+//@fn tutti_atan_f32 [deps: tutti_atanr_f32]
+static inline float tutti_atan_f32(float x) {
+  float a = fabs(x);
+  int big = a > 1.0f;
+  float y = tutti_atanr_f32(big ? -1.0f / a : a);
+  y = big ? (y - 4.371138829e-08f) + 1.570796371e+00f : y;
+  return as_float(as_int(y) | (as_int(x) & 0x80000000));
+}
+//@end

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products for CPU devices: one work-item a block, explicit vectors, no local memory.
+// Built once an element type with T, VW (lanes a vector), MR (rows a tile) and IS_F64; a tile is
+// MR x 2*VW, and integers come in as their unsigned type, whose products wrap.
+// Launch: one dimension, group size 1. Group 0 does nothing: PoCL hands 1 + groups/threads groups
+// to the thread that asks first, so with an idle one in front the shares are even.
+
+#if IS_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#pragma OPENCL FP_CONTRACT ON
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define V CAT(T, VW)
+#define T4 CAT(T, 4)
+#define VLOAD(p) CAT(vload, VW)(0, p)
+#define VSTORE(v, p) CAT(vstore, VW)(v, 0, p)
+#define NR (2 * VW)
+#define INLINE static inline __attribute__((always_inline))
+#define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+
+#if MR == 4
+#define EACH_ROW(F) F(0) F(1) F(2) F(3)
+#elif MR == 6
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
+#elif MR == 8
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#elif MR == 12
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+#else
+#error "MR must be 4, 6, 8 or 12"
+#endif
+
+// A tile covers MR rows and 2*VW (or VW) columns; only rows [row0, row1) and columns
+// [col0, col1) of it are written. `first` says that C holds nothing yet.
+typedef struct {
+  long row_stride, col_stride, row0, row1, col0, col1;
+  int first;
+} Target;
+
+static void store_part(global T *c, const Target *t, const T *tile, long width) {
+  for (long r = t->row0; r < t->row1; r++)
+    for (long n = t->col0; n < t->col1; n++) {
+      global T *d = c + r * t->row_stride + n * t->col_stride;
+      *d = t->first ? tile[r * width + n] : *d + tile[r * width + n];
+    }
+}
+
+INLINE void put(global T *c, V v, int first) { VSTORE(first ? v : VLOAD(c) + v, c); }
+
+#define ZERO2(r) V c##r##_0 = (V)(0), c##r##_1 = (V)(0);
+#define STEP2(r)                 \
+  {                              \
+    V x = (V)(a[r * a_row]);     \
+    c##r##_0 = x * b0 + c##r##_0; \
+    c##r##_1 = x * b1 + c##r##_1; \
+  }
+#define STORE2(r)                                             \
+  if (r >= t->row0 && r < t->row1) {                          \
+    put(c + r * t->row_stride, c##r##_0, t->first);           \
+    put(c + r * t->row_stride + VW, c##r##_1, t->first);      \
+  }
+#define SPILL2(r)                   \
+  VSTORE(c##r##_0, tile + r * NR);  \
+  VSTORE(c##r##_1, tile + r * NR + VW);
+
+INLINE void tile_wide(global const T *a, long a_row, long a_k, global const T *b, long b_k,
+                             long depth, global T *c, const Target *t) {
+  EACH_ROW(ZERO2)
+  for (long k = 0; k < depth; k++) {
+    V b0 = VLOAD(b), b1 = VLOAD(b + VW);
+    EACH_ROW(STEP2)
+    a += a_k;
+    b += b_k;
+  }
+  if (t->col_stride == 1 && t->col0 == 0 && t->col1 == NR) {
+    EACH_ROW(STORE2)
+  } else {
+    T tile[MR * NR];
+    EACH_ROW(SPILL2)
+    store_part(c, t, tile, NR);
+  }
+}
+
+#define ZERO1(r) V c##r = (V)(0);
+#define STEP1(r) c##r = (V)(a[r * a_row]) * b0 + c##r;
+#define STORE1(r) \
+  if (r >= t->row0 && r < t->row1) put(c + r * t->row_stride, c##r, t->first);
+#define SPILL1(r) VSTORE(c##r, tile + r * VW);
+
+INLINE void tile_narrow(global const T *a, long a_row, long a_k, global const T *b,
+                               long b_k, long depth, global T *c, const Target *t) {
+  EACH_ROW(ZERO1)
+  for (long k = 0; k < depth; k++) {
+    V b0 = VLOAD(b);
+    EACH_ROW(STEP1)
+    a += a_k;
+    b += b_k;
+  }
+  if (t->col_stride == 1 && t->col0 == 0 && t->col1 == VW) {
+    EACH_ROW(STORE1)
+  } else {
+    T tile[MR * VW];
+    EACH_ROW(SPILL1)
+    store_part(c, t, tile, VW);
+  }
+}
+
+// C = A B (or C += A B). The element (m, k) of A, for m in the tile that starts at row i, is
+// a[i * a_tile + (m - i) * a_row + k * a_k]; that of B is b[j * b_tile + k * b_k + (n - j)].
+// In place a tile that would cross the edge starts earlier and writes only its own part;
+// packed operands are padded with zeros instead.
+// Groups: 1 + splits * batches * blocks_n * blocks_m, rows fastest. Split s sums
+// k in [s * k_chunk, (s + 1) * k_chunk) into c + s * c_split.
+// Strides along k are constants in each kernel: as variables they take registers that the
+// tiles need.
+#define TILE_ARGUMENTS                                                                         \
+  global const T *a, long a_offset, long a_batch, long a_tile, long a_row,            \
+      global const T *b, long b_offset, long b_batch, long b_tile, long b_k,          \
+      global T *c, long c_offset, long c_batch, long c_split, long c_row, long c_col, \
+      long rows, long cols, long depth, long k_chunk, long accumulate, long batches,           \
+      long blocks_m, long blocks_n, long mc, long nc, long kc
+#define TILE_KERNEL(name, a_packed, b_packed)                                                    \
+  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                         \
+    tiles(a, a_offset, a_batch, a_tile, a_packed ? 1 : a_row, b, b_offset, b_batch, b_tile, b_k, \
+          c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth, k_chunk, accumulate,   \
+          batches, blocks_m, blocks_n, mc, nc, kc, a_packed ? MR : 1, a_packed, b_packed);       \
+  }
+
+INLINE void tiles(TILE_ARGUMENTS, const long a_k, const bool a_packed, const bool b_packed) {
+  long g = (long)get_group_id(0) - 1;
+  if (g < 0) return;
+  long i_begin = g % blocks_m * mc, i_end = min(i_begin + mc, rows);
+  g /= blocks_m;
+  long j_begin = g % blocks_n * nc, j_end = min(j_begin + nc, cols);
+  g /= blocks_n;
+  long batch = g % batches, split = g / batches;
+  long k_begin = split * k_chunk, k_end = min(k_begin + k_chunk, depth);
+  a += a_offset + batch * a_batch;
+  b += b_offset + batch * b_batch;
+  c += c_offset + batch * c_batch + split * c_split;
+
+  for (long k = k_begin; k < k_end; k += kc) {
+    long n_k = min(kc, k_end - k);
+    int first = !accumulate && k == k_begin;
+    for (long j = j_begin; j < j_end;) {
+      bool wide = j_end - j > VW && (b_packed || cols >= NR);
+      long width = wide ? NR : VW;
+      long j0 = b_packed ? j : min(j, cols - width);
+      long j1 = min(j + width, j_end);
+      global const T *bt = b + j0 * b_tile + k * b_k;
+      for (long i = i_begin; i < i_end; i += MR) {
+        long i0 = a_packed ? i : min(i, rows - MR);
+        global const T *at = a + i0 * a_tile + k * a_k;
+        global T *ct = c + i0 * c_row + j0 * c_col;
+        Target t = {c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first};
+        if (wide)
+          tile_wide(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
+        else
+          tile_narrow(at, a_row, a_k, bt, b_k, n_k, ct, &t);
+      }
+      j = j1;
+    }
+  }
+}
+
+TILE_KERNEL(matmul_tiles_in_place, false, false)
+TILE_KERNEL(matmul_tiles_packed_a, true, false)
+TILE_KERNEL(matmul_tiles_packed_b, false, true)
+TILE_KERNEL(matmul_tiles_packed, true, true)
+
+// Packing: panels of `width` columns, each depth x width, the last one padded with zeros.
+// Element (k, n) is read at src[k * k_stride + n * n_stride]. Groups: 1 + batches * panels *
+// k_blocks; a group packs k_block steps of k of one panel.
+typedef struct {
+  long n, valid, k0, k1;
+  global const T *src;
+  global T *dst;
+} Panel;
+
+static bool find_panel(Panel *p, long src_batch, long dst_batch, long n_stride, long k_stride,
+                       long cols, long depth, long width, long k_block) {
+  long g = (long)get_group_id(0) - 1;
+  if (g < 0) return false;
+  long panels = (cols + width - 1) / width, k_blocks = (depth + k_block - 1) / k_block;
+  p->k0 = g % k_blocks * k_block;
+  p->k1 = min(p->k0 + k_block, depth);
+  g /= k_blocks;
+  p->n = g % panels * width;
+  p->valid = min(width, cols - p->n);
+  g /= panels;
+  p->src += g * src_batch + p->n * n_stride;
+  p->dst += g * dst_batch + p->n * depth;
+  return true;
+}
+
+// The columns are adjacent in memory (n_stride is 1): rows are copied.
+CPU_KERNEL void matmul_pack_rows(global const T *restrict src, long src_offset, long src_batch,
+                                 long n_stride, long k_stride, global T *restrict dst,
+                                 long dst_offset, long dst_batch, long cols, long depth,
+                                 long width, long k_block) {
+  Panel p;
+  p.src = src + src_offset;
+  p.dst = dst + dst_offset;
+  if (!find_panel(&p, src_batch, dst_batch, n_stride, k_stride, cols, depth, width, k_block))
+    return;
+  bool whole = p.valid == NR && width == NR;
+  for (long k = p.k0; k < p.k1; k++) {
+    global const T *s = p.src + k * k_stride;
+    global T *d = p.dst + k * width;
+    if (whole) {
+      VSTORE(VLOAD(s), d);
+      VSTORE(VLOAD(s + VW), d + VW);
+    } else {
+      long n = 0;
+      for (; n + 4 <= p.valid; n += 4) vstore4(vload4(0, s + n), 0, d + n);
+      for (; n < p.valid; n++) d[n] = s[n];
+      for (; n < width; n++) d[n] = 0;
+    }
+  }
+}
+
+INLINE void transpose4(global const T *s, long stride, global T *d, long width) {
+  T4 r0 = vload4(0, s), r1 = vload4(0, s + stride), r2 = vload4(0, s + 2 * stride),
+     r3 = vload4(0, s + 3 * stride);
+  vstore4((T4)(r0.s0, r1.s0, r2.s0, r3.s0), 0, d);
+  vstore4((T4)(r0.s1, r1.s1, r2.s1, r3.s1), 0, d + width);
+  vstore4((T4)(r0.s2, r1.s2, r2.s2, r3.s2), 0, d + 2 * width);
+  vstore4((T4)(r0.s3, r1.s3, r2.s3, r3.s3), 0, d + 3 * width);
+}
+
+// Each column is contiguous (k_stride is 1): blocks of 4 x 4 are transposed. Other strides are
+// right as well, but slow.
+CPU_KERNEL void matmul_pack_columns(global const T *restrict src, long src_offset, long src_batch,
+                                    long n_stride, long k_stride, global T *restrict dst,
+                                    long dst_offset, long dst_batch, long cols, long depth,
+                                    long width, long k_block) {
+  Panel p;
+  p.src = src + src_offset;
+  p.dst = dst + dst_offset;
+  if (!find_panel(&p, src_batch, dst_batch, n_stride, k_stride, cols, depth, width, k_block))
+    return;
+  long k = p.k0;
+  // One cache line of a column at a time.
+  for (; k_stride == 1 && k + 16 <= p.k1; k += 16) {
+    long n = 0;
+    for (; n + 4 <= p.valid; n += 4)
+      for (int q = 0; q < 16; q += 4)
+        transpose4(p.src + n * n_stride + k + q, n_stride, p.dst + (k + q) * width + n, width);
+    for (; n < width; n++)
+      for (int q = 0; q < 16; q++)
+        p.dst[(k + q) * width + n] = n < p.valid ? p.src[n * n_stride + k + q] : 0;
+  }
+  for (; k < p.k1; k++)
+    for (long n = 0; n < width; n++)
+      p.dst[k * width + n] = n < p.valid ? p.src[n * n_stride + k * k_stride] : 0;
+}
+
+// out[i] = sum over s of parts[i + s * count]. Groups: 1 + count / block, rounded up.
+CPU_KERNEL void matmul_sum_splits(global const T *restrict parts, long parts_offset,
+                                  global T *restrict out, long out_offset, long count,
+                                  long splits, long block) {
+  long g = (long)get_group_id(0) - 1;
+  if (g < 0) return;
+  long i = g * block, end = min(i + block, count);
+  parts += parts_offset;
+  out += out_offset;
+  for (; i + VW <= end; i += VW) {
+    V sum = VLOAD(parts + i);
+    for (long s = 1; s < splits; s++) sum += VLOAD(parts + s * count + i);
+    VSTORE(sum, out + i);
+  }
+  for (; i < end; i++) {
+    T sum = parts[i];
+    for (long s = 1; s < splits; s++) sum += parts[s * count + i];
+    out[i] = sum;
+  }
+}
+
+#if VW == 16
+INLINE T4 fold(V v) {
+  CAT(T, 8) half_sum = v.lo + v.hi;
+  return half_sum.lo + half_sum.hi;
+}
+#elif VW == 8
+INLINE T4 fold(V v) { return v.lo + v.hi; }
+#elif VW == 4
+INLINE T4 fold(V v) { return v; }
+#else
+INLINE T4 fold(V v) { return (T4)(v.s0, v.s1, 0, 0); }
+#endif
+
+INLINE T sum_lanes(V v) {
+  T4 f = fold(v);
+  return (f.s0 + f.s1) + (f.s2 + f.s3);
+}
+
+static T dot_row(global const T *w, global const T *x, long depth) {
+  V s0 = (V)(0), s1 = (V)(0), s2 = (V)(0), s3 = (V)(0);
+  long k = 0;
+  for (; k + 4 * VW <= depth; k += 4 * VW) {
+    s0 = VLOAD(w + k) * VLOAD(x + k) + s0;
+    s1 = VLOAD(w + k + VW) * VLOAD(x + k + VW) + s1;
+    s2 = VLOAD(w + k + 2 * VW) * VLOAD(x + k + 2 * VW) + s2;
+    s3 = VLOAD(w + k + 3 * VW) * VLOAD(x + k + 3 * VW) + s3;
+  }
+  for (; k + VW <= depth; k += VW) s0 = VLOAD(w + k) * VLOAD(x + k) + s0;
+  T sum = sum_lanes((s0 + s1) + (s2 + s3));
+  for (; k < depth; k++) sum = w[k] * x[k] + sum;
+  return sum;
+}
+
+INLINE void dot_rows4(global const T *w, long w_row, global const T *x, long depth,
+                             global T *y) {
+  V s0 = (V)(0), s1 = (V)(0), s2 = (V)(0), s3 = (V)(0);
+  V t0 = (V)(0), t1 = (V)(0), t2 = (V)(0), t3 = (V)(0);
+  long k = 0;
+  for (; k + 2 * VW <= depth; k += 2 * VW) {
+    V x0 = VLOAD(x + k), x1 = VLOAD(x + k + VW);
+    s0 = VLOAD(w + k) * x0 + s0;
+    t0 = VLOAD(w + k + VW) * x1 + t0;
+    s1 = VLOAD(w + w_row + k) * x0 + s1;
+    t1 = VLOAD(w + w_row + k + VW) * x1 + t1;
+    s2 = VLOAD(w + 2 * w_row + k) * x0 + s2;
+    t2 = VLOAD(w + 2 * w_row + k + VW) * x1 + t2;
+    s3 = VLOAD(w + 3 * w_row + k) * x0 + s3;
+    t3 = VLOAD(w + 3 * w_row + k + VW) * x1 + t3;
+  }
+  T4 f0 = fold(s0 + t0), f1 = fold(s1 + t1), f2 = fold(s2 + t2), f3 = fold(s3 + t3);
+  T4 sum = ((T4)(f0.s0, f1.s0, f2.s0, f3.s0) + (T4)(f0.s1, f1.s1, f2.s1, f3.s1)) +
+           ((T4)(f0.s2, f1.s2, f2.s2, f3.s2) + (T4)(f0.s3, f1.s3, f2.s3, f3.s3));
+  for (; k < depth; k++)
+    sum = (T4)(w[k], w[w_row + k], w[2 * w_row + k], w[3 * w_row + k]) * (T4)(x[k]) + sum;
+  vstore4(sum, 0, y);
+}
+
+#define MATVEC_ARGUMENTS                                                                    \
+  global const T *restrict w, long w_offset, long w_batch, long w_stride,                   \
+      global const T *restrict x, long x_offset, long x_batch, long x_stride, long x_vector, \
+      global T *restrict y, long y_offset, long y_split, long count, long vectors, long depth, \
+      long k_chunk, long batches, long blocks, long block
+
+// y[r] = sum over k of w[r * w_stride + k] * x[k]: rows and x contiguous, one vector.
+// Groups of both products with vectors: 1 + splits * batches * blocks.
+CPU_KERNEL void matvec_rows(MATVEC_ARGUMENTS) {
+  long g = (long)get_group_id(0) - 1;
+  if (g < 0) return;
+  long r = g % blocks * block, r_end = min(r + block, count);
+  g /= blocks;
+  long batch = g % batches, split = g / batches;
+  long k = split * k_chunk, n_k = min(k_chunk, depth - k);
+  w += w_offset + batch * w_batch + k;
+  x += x_offset + batch * x_batch + k;
+  y += y_offset + batch * count + split * y_split;
+  for (; r + 4 <= r_end; r += 4) dot_rows4(w + r * w_stride, w_stride, x, n_k, y + r);
+  for (; r < r_end; r++) y[r] = dot_row(w + r * w_stride, x, n_k);
+}
+
+// y[n] += sum over eight rows of w.
+INLINE void add_rows8(global const T *w, long stride, global const T *x, long x_stride,
+                      global T *y, long cols) {
+  T x0 = x[0], x1 = x[x_stride], x2 = x[2 * x_stride], x3 = x[3 * x_stride],
+    x4 = x[4 * x_stride], x5 = x[5 * x_stride], x6 = x[6 * x_stride], x7 = x[7 * x_stride];
+  global const T *q = w + 4 * stride;
+  long n = 0;
+  for (; n + VW <= cols; n += VW) {
+    V s = (V)(x0) * VLOAD(w + n) + VLOAD(y + n), t = (V)(x4) * VLOAD(q + n);
+    s = (V)(x1) * VLOAD(w + stride + n) + s;
+    t = (V)(x5) * VLOAD(q + stride + n) + t;
+    s = (V)(x2) * VLOAD(w + 2 * stride + n) + s;
+    t = (V)(x6) * VLOAD(q + 2 * stride + n) + t;
+    s = (V)(x3) * VLOAD(w + 3 * stride + n) + s;
+    t = (V)(x7) * VLOAD(q + 3 * stride + n) + t;
+    VSTORE(s + t, y + n);
+  }
+  for (; n < cols; n++) {
+    T s = x0 * w[n] + y[n], t = x4 * q[n];
+    s = x1 * w[stride + n] + s;
+    t = x5 * q[stride + n] + t;
+    s = x2 * w[2 * stride + n] + s;
+    t = x6 * q[2 * stride + n] + t;
+    s = x3 * w[3 * stride + n] + s;
+    t = x7 * q[3 * stride + n] + t;
+    y[n] = s + t;
+  }
+}
+
+// y[v, n] = sum over k of x[k * x_stride + v * x_vector] * w[k * w_stride + n]: eight rows of w at
+// a time stream past y, and runs of them stay in the first-level cache for all vectors.
+CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
+  long g = (long)get_group_id(0) - 1;
+  if (g < 0) return;
+  long n_begin = g % blocks * block, n_end = min(n_begin + block, count);
+  g /= blocks;
+  long batch = g % batches, split = g / batches;
+  long k = split * k_chunk, k_end = min(k + k_chunk, depth);
+  const long run = 32 * VW;
+  w += w_offset + batch * w_batch;
+  x += x_offset + batch * x_batch;
+  y += y_offset + batch * vectors * count + split * y_split;
+  for (long v = 0; v < vectors; v++)
+    for (long n = n_begin; n < n_end; n++) y[v * count + n] = 0;
+  for (; k + 8 <= k_end; k += 8)
+    for (long n = n_begin; n < n_end; n += run)
+      for (long v = 0; v < vectors; v++)
+        add_rows8(w + k * w_stride + n, w_stride, x + k * x_stride + v * x_vector, x_stride,
+                  y + v * count + n, min(run, n_end - n));
+  for (; k < k_end; k++)
+    for (long v = 0; v < vectors; v++) {
+      T f = x[k * x_stride + v * x_vector];
+      for (long n = n_begin; n < n_end; n++)
+        y[v * count + n] = f * w[k * w_stride + n] + y[v * count + n];
+    }
+}

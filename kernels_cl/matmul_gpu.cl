@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products for GPU devices where no vendor library serves the type: blocks of 4*TS x 4*TS
+// through local memory, TS * TS work-items of 4 x 4 elements each, any strides, any sizes.
+// Built once an element type with T, TS and IS_F64; integers come in as their unsigned type.
+
+#if IS_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#pragma OPENCL FP_CONTRACT ON
+
+#define SIDE (4 * TS)
+#define DEPTH TS
+
+// Reads SIDE x DEPTH elements of a view into local memory, k-major, zeros beyond the edges. Both
+// operands are zero beyond `depth`, so no product there is of a zero and an infinity. Neighbouring
+// work-items read along whichever index is contiguous.
+static void load_block(global const T *src, long keep_stride, long k_stride, long keep, long keeps,
+                       long k, long depth, local T *dst) {
+  int id = get_local_id(0);
+  for (int q = id; q < SIDE * DEPTH; q += TS * TS) {
+    int i = k_stride == 1 ? q / DEPTH : q % SIDE;
+    int j = k_stride == 1 ? q % DEPTH : q / SIDE;
+    bool inside = keep + i < keeps && k + j < depth;
+    dst[j * (SIDE + 1) + i] =
+        inside ? src[(keep + i) * keep_stride + (k + j) * k_stride] : (T)(0);
+  }
+}
+
+// Groups: (row blocks * blocks_n, up to batches); a group takes every get_num_groups(1)-th batch.
+kernel __attribute__((reqd_work_group_size(TS *TS, 1, 1))) void matmul_blocks(
+    global const T *restrict a, long a_offset, long a_batch, long a_row, long a_col,
+    global const T *restrict b, long b_offset, long b_batch, long b_row, long b_col,
+    global T *restrict c, long c_offset, long rows, long cols, long depth, long batches,
+    long blocks_n) {
+  local T a_block[DEPTH * (SIDE + 1)], b_block[DEPTH * (SIDE + 1)];
+  long m0 = get_group_id(0) / blocks_n * SIDE, n0 = get_group_id(0) % blocks_n * SIDE;
+  int tm = get_local_id(0) / TS, tn = get_local_id(0) % TS;
+
+  for (long batch = get_group_id(1); batch < batches; batch += get_num_groups(1)) {
+    T sum[4][4];
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 4; j++) sum[i][j] = 0;
+    for (long k = 0; k < depth; k += DEPTH) {
+      load_block(a + a_offset + batch * a_batch, a_row, a_col, m0, rows, k, depth, a_block);
+      load_block(b + b_offset + batch * b_batch, b_col, b_row, n0, cols, k, depth, b_block);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int q = 0; q < DEPTH; q++) {
+        T x[4], y[4];
+        for (int i = 0; i < 4; i++) x[i] = a_block[q * (SIDE + 1) + tm + i * TS];
+        for (int j = 0; j < 4; j++) y[j] = b_block[q * (SIDE + 1) + tn + j * TS];
+        for (int i = 0; i < 4; i++)
+          for (int j = 0; j < 4; j++) sum[i][j] = x[i] * y[j] + sum[i][j];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    global T *out = c + c_offset + batch * rows * cols;
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 4; j++) {
+        long m = m0 + tm + i * TS, n = n0 + tn + j * TS;
+        if (m < rows && n < cols) out[m * cols + n] = sum[i][j];
+      }
+  }
+}
