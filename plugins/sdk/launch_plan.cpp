@@ -16,9 +16,7 @@ namespace {
 constexpr uint64_t elements_of_a_group = 16384;  // the least that pays for another group
 constexpr uint64_t reduce_segment = 8192;        // between two compensated additions
 
-uint64_t ceil_div(uint64_t a, uint64_t b) {
-  return (a + b - 1) / b;
-}
+uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 uint64_t times(uint64_t a, uint64_t b) {
   uint64_t product = 0;

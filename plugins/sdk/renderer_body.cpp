@@ -7,17 +7,13 @@
 
 namespace tutti::sdk::detail {
 
-std::string program::type(uint8_t dtype) const {
-  return text_of(words_.types[dtype]);
-}
+std::string program::type(uint8_t dtype) const { return text_of(words_.types[dtype]); }
 
 std::string program::register_type(uint8_t dtype) const {
   return dtype == TUTTI_BOOL ? "bool" : type(dtype);
 }
 
-std::string program::accumulator_type() const {
-  return type(layout_.accumulator);
-}
+std::string program::accumulator_type() const { return type(layout_.accumulator); }
 
 std::string program::operand(uint32_t n) const {
   return n < layout_.inputs ? join("in", n) : join("out", n - layout_.inputs);

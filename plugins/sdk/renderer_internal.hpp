@@ -15,18 +15,10 @@
 
 namespace tutti::sdk::detail {
 
-inline std::string text_of(std::string_view piece) {
-  return std::string(piece);
-}
-inline std::string text_of(const char* piece) {
-  return piece;
-}
-inline std::string text_of(uint64_t number) {
-  return std::to_string(number);
-}
-inline std::string text_of(uint32_t number) {
-  return std::to_string(number);
-}
+inline std::string text_of(std::string_view piece) { return std::string(piece); }
+inline std::string text_of(const char* piece) { return piece; }
+inline std::string text_of(uint64_t number) { return std::to_string(number); }
+inline std::string text_of(uint32_t number) { return std::to_string(number); }
 
 template <typename... Pieces>
 std::string join(const Pieces&... pieces) {
