@@ -90,11 +90,10 @@ void check_1(const row& r, Device device, Host expression) {
   compare<T>(r, device(x, x), expected);
   // Layouts do not depend on the dtype.
   if (!std::is_same_v<T, float>) return;
-  // The same elements backwards and 0-d.
+  // The same elements backwards.
   const array y = x({tutti::slice{{}, {}, -1}});
   std::reverse(expected.begin(), expected.end());
   compare<T>(r, device(y, y), expected);
-  compare<T>(r, device(x[0], x[0]), std::vector<wider<T>>{expected.back()});
   const array none = x({tutti::slice{0, 0, 1}});
   BOOST_TEST(device(none, none).shape() == tutti::shape{0});
 }
@@ -111,14 +110,13 @@ void check_2(const row& r, Device device, Host expression) {
   const array x = on_device(a);
   const array y = on_device(b);
   compare<T>(r, device(x.reshape({height, 1}), y), expected);
-  if (!std::is_same_v<T, float> && !std::is_same_v<T, bool>) return;
+  if (!std::is_same_v<T, float>) return;
   // Both as materialised transposes.
   const auto width = static_cast<std::int64_t>(b.size());
   const array wide_x = tutti::contiguous(tutti::broadcast_to(x, {width, height})).transpose();
   const array wide_y =
       tutti::contiguous(tutti::broadcast_to(y.reshape({width, 1}), {width, height})).transpose();
   compare<T>(r, device(wide_x, wide_y), expected);
-  compare<T>(r, device(x[0], y[0]), std::vector<wider<T>>{expected.front()});
   const array none = x({tutti::slice{0, 0, 1}});
   BOOST_TEST(device(none.reshape({0, 1}), y).shape() == (tutti::shape{0, width}));
 }
@@ -138,7 +136,6 @@ void check_types(const row& r, Device device, Host expression) {
   check<K, Arity, float>(r, device, expression);
   check<K, Arity, double>(r, device, expression);
   check<K, Arity, std::int32_t>(r, device, expression);
-  check<K, Arity, std::uint8_t>(r, device, expression);
   check<K, Arity, bool>(r, device, expression);
 }
 
@@ -171,6 +168,13 @@ constexpr bool BOOL = true;
   ROW_##kind(name, arity, result, (expression), low, high, ulp)
 #include "tutti/op_table.def"
 #undef TUTTI_OP
+
+BOOST_AUTO_TEST_CASE(scalars_without_axes) {
+  const array x = array::from<float>({0.5f, 3})[0];
+  BOOST_TEST(matches(tutti::exp(x), {{}, {std::exp(0.5)}}, {.relative = 1e-6}));
+  BOOST_TEST(matches(x + x * x, {{}, {0.75}}));
+  BOOST_TEST(matches(x > 1, {{}, {0}}));
+}
 
 BOOST_AUTO_TEST_CASE(integers_wrap) {
   const array a = array::from<std::int32_t>({2147483647, -2147483647 - 1, 65536});

@@ -12,7 +12,7 @@ namespace {
 using namespace tutti_test;
 
 // Where each new shape of program is compiled, fewer of them.
-int program_count() { return tutti::default_device().backend() == "reference" ? 400 : 40; }
+int program_count() { return tutti::default_device().backend() == "reference" ? 1000 : 20; }
 
 tolerance allowed_for(const step& s, tutti::dtype real) {
   if (s.integer) return {};
