@@ -134,7 +134,9 @@ void check(const row& r, Device device, Host expression) {
 template <kinds K, int Arity, class Device, class Host>
 void check_types(const row& r, Device device, Host expression) {
   check<K, Arity, float>(r, device, expression);
-  check<K, Arity, double>(r, device, expression);
+  // Elsewhere the vectors of NumPy cover f64, with fewer kernels to compile.
+  if (tutti::default_device().backend() == "reference")
+    check<K, Arity, double>(r, device, expression);
   check<K, Arity, std::int32_t>(r, device, expression);
   check<K, Arity, bool>(r, device, expression);
 }

@@ -112,6 +112,9 @@ BOOST_AUTO_TEST_CASE(any_axes_of_any_layout) {
     for (unsigned mask = 0; mask < 8; ++mask) {
       const bool keepdims = (mask + layout.size()) % 2 == 0;
       for (const reduction& r : reductions) {
+        // Every layout with every set of axes for two of them; each pair is a kernel to compile.
+        const bool thorough = r.device == tutti::sum || r.device == tutti::max;
+        if (!thorough && (layout == "reversed" || layout == "strided" || mask % 3 != 1)) continue;
         BOOST_TEST_CONTEXT(r.name << " of " << layout << ", axes " << mask << ", keepdims "
                                   << keepdims) {
           const array got = r.device(x, {axes_of(mask, 3), tutti::keep_dims{keepdims}});
