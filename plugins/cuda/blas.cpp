@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products: cuBLASLt where it serves, else the kernel of kernels_cu/matmul.cu.
+#include <algorithm>
+
+#include "cuda/operators.hpp"
+#include "embedded_kernels.hpp"
+#include "sdk/op_info.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+// As tutti_matmul_shape in matmul.cu.
+struct shape {
+  int64_t rows, cols, depth, batches;
+  int64_t a_batch, a_row, a_col, b_batch, b_row, b_col, c_batch;
+  int64_t blocks_n;
+};
+
+constexpr int64_t block_side = 64;
+
+struct element {
+  const char* stored;
+  const char* sum;
+  int kind;
+};
+
+element element_of(int32_t dtype) {
+  switch (dtype) {
+    case TUTTI_F32:
+      return {"float", "float", 0};
+    case TUTTI_F64:
+      return {"double", "double", 0};
+    case TUTTI_F16:
+      return {"unsigned short", "float", 1};
+    case TUTTI_BF16:
+      return {"unsigned short", "float", 2};
+    default:
+      break;
+  }
+  switch (sdk::dtype_size(dtype)) {
+    case 1:
+      return {"unsigned char", "unsigned char", 0};
+    case 2:
+      return {"unsigned short", "unsigned short", 0};
+    case 4:
+      return {"unsigned int", "unsigned int", 0};
+    default:
+      return {"unsigned long long", "unsigned long long", 0};
+  }
+}
+
+shape describe(const tutti_operator_launch& l) {
+  const tutti_view &c = l.views[0], &a = l.views[1], &b = l.views[2];
+  shape s{};
+  s.batches = static_cast<int64_t>(c.extent[0]);
+  s.rows = static_cast<int64_t>(c.extent[1]);
+  s.cols = static_cast<int64_t>(c.extent[2]);
+  s.depth = static_cast<int64_t>(a.extent[2]);
+  s.a_batch = a.stride[0], s.a_row = a.stride[1], s.a_col = a.stride[2];
+  s.b_batch = b.stride[0], s.b_row = b.stride[1], s.b_col = b.stride[2];
+  s.c_batch = s.rows * s.cols;
+  s.blocks_n = (s.cols + block_side - 1) / block_side;
+  return s;
+}
+
+}  // namespace
+
+bool matmul_supported(int32_t dtype, const char** reason) {
+  if (dtype >= TUTTI_I8 && dtype <= TUTTI_F64) return true;
+  *reason = "matmul: only integers and real floats yet";
+  return false;
+}
+
+uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
+  return cublas_workspace(device, launch);
+}
+
+void matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
+  shape s = describe(l);
+  if (s.batches == 0 || s.rows == 0 || s.cols == 0) return record_empty(stream, event);
+  if (s.depth > 0 && cublas_matmul(stream, l, event)) return;
+  const element e = element_of(l.views[0].dtype);
+  const std::vector<std::string> options = {std::string("-DTUTTI_T=") + e.stored,
+                                            std::string("-DTUTTI_ACC=") + e.sum,
+                                            "-DTUTTI_KIND=" + std::to_string(e.kind)};
+  const CUfunction kernel = stream.device->kernel(kernels::matmul_cu, options, "tutti_matmul");
+  CUdeviceptr pointers[3];
+  for (int n = 0; n < 3; ++n) pointers[n] = l.views[n].buffer->memory + l.views[n].offset;
+  void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &s};
+  const int64_t blocks_m = (s.rows + block_side - 1) / block_side;
+  event_recorder recorder(stream, event);
+  launch(stream, kernel, static_cast<uint64_t>(blocks_m * s.blocks_n), 256, arguments, "matmul",
+         static_cast<unsigned>(std::min<int64_t>(s.batches, 65535)));
+  recorder.finish();
+}
+
+}  // namespace tutti::cuda

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVRTC, loaded at run time: from CUDA C++ to cubins, and modules from source or the host's cache.
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cuda/objects.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+#define TUTTI_NVRTC_FUNCTIONS(X) \
+  X(nvrtcVersion)                \
+  X(nvrtcGetNumSupportedArchs)   \
+  X(nvrtcGetSupportedArchs)      \
+  X(nvrtcGetErrorString)         \
+  X(nvrtcCreateProgram)          \
+  X(nvrtcDestroyProgram)         \
+  X(nvrtcCompileProgram)         \
+  X(nvrtcGetProgramLogSize)      \
+  X(nvrtcGetProgramLog)          \
+  X(nvrtcGetCUBINSize)           \
+  X(nvrtcGetCUBIN)               \
+  X(nvrtcGetPTXSize)             \
+  X(nvrtcGetPTX)
+
+struct compiler {
+#define TUTTI_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
+  TUTTI_NVRTC_FUNCTIONS(TUTTI_NVRTC_MEMBER)
+#undef TUTTI_NVRTC_MEMBER
+  std::string version;
+  std::vector<int> architectures;  // 75, 80, ...: ascending
+};
+
+compiler load_compiler() {
+  std::string why;
+  void* library = open_library("libnvrtc.so.13 libnvrtc.so.12", why);
+  if (library == nullptr) {
+    throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
+                            "CUDA's run-time compiler is missing: " + why +
+                                "; install the CUDA toolkit (or its package cuda-nvrtc), or set "
+                                "CUDA_HOME to where it is");
+  }
+  compiler c;
+#define TUTTI_NVRTC_LOAD(name)                                          \
+  c.name = reinterpret_cast<decltype(&::name)>(symbol(library, #name)); \
+  if (c.name == nullptr) sdk::throw_unsupported("NVRTC is too old: it lacks " #name);
+  TUTTI_NVRTC_FUNCTIONS(TUTTI_NVRTC_LOAD)
+#undef TUTTI_NVRTC_LOAD
+  int major = 0, minor = 0, count = 0;
+  c.nvrtcVersion(&major, &minor);
+  c.version = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+  if (c.nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0) {
+    c.architectures.resize(static_cast<size_t>(count));
+    c.nvrtcGetSupportedArchs(c.architectures.data());
+    std::sort(c.architectures.begin(), c.architectures.end());
+  }
+  return c;
+}
+
+const compiler& nvrtc() {
+  static const compiler* const loaded = new compiler(load_compiler());  // never unloaded
+  return *loaded;
+}
+
+struct program_guard {
+  nvrtcProgram handle = nullptr;
+  ~program_guard() {
+    if (handle != nullptr) nvrtc().nvrtcDestroyProgram(&handle);
+  }
+};
+
+std::string log_of(nvrtcProgram program) {
+  size_t size = 0;
+  if (nvrtc().nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS || size <= 1) return {};
+  std::string text(size, '\0');
+  nvrtc().nvrtcGetProgramLog(program, text.data());
+  return std::string(text.c_str());
+}
+
+[[noreturn]] void throw_compile(nvrtcResult code, const std::string& label,
+                                const std::string& more) {
+  throw sdk::plugin_error(
+      TUTTI_ERROR_COMPILE,
+      label + ": " + nvrtc().nvrtcGetErrorString(code) + " (" + compiler_version() + ")" + more,
+      static_cast<int32_t>(code));
+}
+
+}  // namespace
+
+const std::string& compiler_version() { return nvrtc().version; }
+
+const std::vector<std::string>& program_options() {
+  static const auto* const options = new std::vector<std::string>{"--fmad=false"};
+  return *options;
+}
+
+std::string architecture_for(int major, int minor) {
+  const int wanted = 10 * major + minor;
+  const std::vector<int>& known = nvrtc().architectures;
+  if (known.empty()) return "compute_" + std::to_string(wanted);
+  if (std::binary_search(known.begin(), known.end(), wanted)) {
+    return "sm_" + std::to_string(wanted);
+  }
+  // A newer device than the compiler knows: PTX of the newest older one, which the driver finishes.
+  const auto after = std::upper_bound(known.begin(), known.end(), wanted);
+  if (after == known.begin()) {
+    sdk::throw_unsupported("compute capability " + std::to_string(major) + "." +
+                           std::to_string(minor) + " is older than what " + nvrtc().version +
+                           " compiles for (" + std::to_string(known.front() / 10) + "." +
+                           std::to_string(known.front() % 10) + " and later)");
+  }
+  return "compute_" + std::to_string(*(after - 1));
+}
+
+std::vector<char> compile(const std::string& source, const std::string& architecture,
+                          const std::vector<std::string>& options, const std::string& label) {
+  const compiler& c = nvrtc();
+  program_guard program;
+  nvrtcResult code =
+      c.nvrtcCreateProgram(&program.handle, source.c_str(), "tutti.cu", 0, nullptr, nullptr);
+  if (code != NVRTC_SUCCESS) throw_compile(code, label, "");
+  const std::string target = "--gpu-architecture=" + architecture;
+  std::vector<const char*> all = {target.c_str(), "--std=c++17",
+                                  "--device-as-default-execution-space"};
+  for (const std::string& option : options) all.push_back(option.c_str());
+  code = c.nvrtcCompileProgram(program.handle, static_cast<int>(all.size()), all.data());
+  if (code != NVRTC_SUCCESS) {
+    throw_compile(code, label, " for " + architecture + "\n" + log_of(program.handle));
+  }
+  if (const std::string warnings = log_of(program.handle); !warnings.empty()) {
+    log(TUTTI_LOG_DEBUG, label + ": " + warnings);
+  }
+  const bool ptx = architecture.rfind("compute_", 0) == 0;
+  size_t size = 0;
+  code =
+      ptx ? c.nvrtcGetPTXSize(program.handle, &size) : c.nvrtcGetCUBINSize(program.handle, &size);
+  std::vector<char> image(size);
+  if (code == NVRTC_SUCCESS) {
+    code = ptx ? c.nvrtcGetPTX(program.handle, image.data())
+               : c.nvrtcGetCUBIN(program.handle, image.data());
+  }
+  if (code != NVRTC_SUCCESS) throw_compile(code, label, "");
+  return image;
+}
+
+module::~module() {
+  if (handle_ == nullptr) return;
+  const scoped_context context(*device_, std::nothrow);
+  cu().module_unload(handle_);
+}
+
+CUfunction module::function(const char* name) const {
+  CUfunction result = nullptr;
+  const CUresult code = cu().module_function(&result, handle_, name);
+  if (code != CUDA_SUCCESS) throw_error(device_, code, std::string("kernel ") + name);
+  return result;
+}
+
+module build_module(tutti_device& device, const std::string& source,
+                    const std::vector<std::string>& options, const std::string& label) {
+  const device_info& info = *device.info;
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const std::string architecture = architecture_for(info.major, info.minor);
+  std::string key = compiler_version() + ' ' + architecture;
+  for (const std::string& option : options) key += ' ' + option;
+  key += '\n' + source;
+  std::vector<char> image;
+  CUmodule handle = nullptr;
+  if (cache_load(info, key, image)) {
+    const CUresult code = cu().module_load(&handle, image.data());
+    if (code == CUDA_SUCCESS) {
+      report_compiled(label, seconds(), true);
+      return module(&device, handle);
+    }
+    if (is_sticky(code)) throw_error(&device, code, label);
+    log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached cubin, compiling again");
+  }
+  image = compile(source, architecture, options, label);
+  const CUresult code = cu().module_load(&handle, image.data());
+  if (code != CUDA_SUCCESS) throw_error(&device, code, label + ": loading " + architecture);
+  module result(&device, handle);
+  cache_store(info, key, image);
+  report_compiled(label, seconds(), false);
+  return result;
+}
+
+void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned group_size,
+            void** arguments, const char* what, unsigned groups_y) {
+  check(stream.device,
+        cu().launch(function, static_cast<unsigned>(groups), groups_y, 1, group_size, 1, 1, 0,
+                    stream.handle, arguments, nullptr),
+        what);
+}
+
+}  // namespace tutti::cuda
+
+CUfunction tutti_device::kernel(std::string_view source, const std::vector<std::string>& options,
+                                const char* name) {
+  using namespace tutti::cuda;
+  std::string module_key = std::to_string(reinterpret_cast<uintptr_t>(source.data()));
+  for (const std::string& option : options) module_key += ' ' + option;
+  const std::string kernel_key = module_key + ' ' + name;
+  // Not compiled under the lock, which throw_error takes as well; the first module to arrive stays.
+  std::unique_lock lock(mutex);
+  if (const auto found = kernels.find(kernel_key); found != kernels.end()) return found->second;
+  const auto known = modules.find(module_key);
+  if (known == modules.end()) {
+    lock.unlock();
+    module built = build_module(*this, std::string(source), options, name);
+    lock.lock();
+    modules.emplace(module_key, std::move(built));
+  }
+  const module& from = modules.at(module_key);
+  lock.unlock();
+  const CUfunction function = from.function(name);
+  lock.lock();
+  kernels.emplace(kernel_key, function);
+  return function;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products by cuBLASLt, loaded at run time. Its matrices are column-major, so it computes
+// C^T = B^T A^T on the same memory. The algorithm that it proposes for a shape is kept.
+// TUTTI_MATMUL_PRECISION=high or medium lets f32 products use TF32; the default, highest, does not.
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "cuda/operators.hpp"
+#include "sdk/op_info.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+#define TUTTI_CUBLAS_FUNCTIONS(X)     \
+  X(cublasLtCreate)                   \
+  X(cublasLtDestroy)                  \
+  X(cublasLtGetStatusName)            \
+  X(cublasLtMatmul)                   \
+  X(cublasLtMatmulAlgoGetHeuristic)   \
+  X(cublasLtMatmulDescCreate)         \
+  X(cublasLtMatmulDescDestroy)        \
+  X(cublasLtMatmulDescSetAttribute)   \
+  X(cublasLtMatrixLayoutCreate)       \
+  X(cublasLtMatrixLayoutDestroy)      \
+  X(cublasLtMatrixLayoutSetAttribute) \
+  X(cublasLtMatmulPreferenceCreate)   \
+  X(cublasLtMatmulPreferenceDestroy)  \
+  X(cublasLtMatmulPreferenceSetAttribute)
+
+struct library {
+#define TUTTI_CUBLAS_MEMBER(name) decltype(&::name) name = nullptr;
+  TUTTI_CUBLAS_FUNCTIONS(TUTTI_CUBLAS_MEMBER)
+#undef TUTTI_CUBLAS_MEMBER
+};
+
+// NULL where it is not installed, which is said once.
+const library* load() {
+  std::string why;
+  void* handle = open_library("libcublasLt.so.13 libcublasLt.so.12", why);
+  auto table = std::make_unique<library>();
+#define TUTTI_CUBLAS_LOAD(name)                                                  \
+  if (handle != nullptr) {                                                       \
+    table->name = reinterpret_cast<decltype(&::name)>(symbol(handle, #name));    \
+    if (table->name == nullptr) handle = nullptr, why = "cuBLASLt lacks " #name; \
+  }
+  TUTTI_CUBLAS_FUNCTIONS(TUTTI_CUBLAS_LOAD)
+#undef TUTTI_CUBLAS_LOAD
+  if (handle != nullptr) return table.release();
+  log(TUTTI_LOG_WARN, "matmul runs on Tutti's own, slower kernel: " + why +
+                          "; install the CUDA toolkit (or its package libcublas), or set "
+                          "CUDA_HOME to where it is");
+  return nullptr;
+}
+
+const library* lt() {
+  static const library* const loaded = load();
+  return loaded;
+}
+
+void check_lt(cublasStatus_t code, const char* what) {
+  if (code == CUBLAS_STATUS_SUCCESS) return;
+  throw sdk::plugin_error(
+      code == CUBLAS_STATUS_ALLOC_FAILED ? TUTTI_ERROR_OUT_OF_MEMORY : TUTTI_ERROR_DRIVER,
+      std::string("matmul: ") + what + ": " + lt()->cublasLtGetStatusName(code) + " (" +
+          std::to_string(static_cast<int>(code)) + ")",
+      static_cast<int32_t>(code), code == CUBLAS_STATUS_ALLOC_FAILED);
+}
+
+bool tf32_wanted() {
+  const char* text = std::getenv("TUTTI_MATMUL_PRECISION");
+  if (text == nullptr || *text == 0 || std::strcmp(text, "highest") == 0) return false;
+  if (std::strcmp(text, "high") == 0 || std::strcmp(text, "medium") == 0) return true;
+  sdk::throw_invalid("TUTTI_MATMUL_PRECISION: expected highest, high or medium, found " +
+                     std::string(text));
+}
+
+// A matrix of a product as cuBLASLt sees it: `rows` x `cols` column-major, transposed or not.
+struct operand {
+  bool transposed = false;
+  int64_t rows = 0, cols = 0, leading = 0, batch_stride = 0;
+};
+
+// A row-major rows x cols view, whose memory is the transposed column-major matrix. Nothing where
+// no leading dimension describes its strides.
+std::optional<operand> describe(const tutti_view& v) {
+  const auto rows = static_cast<int64_t>(v.extent[1]), cols = static_cast<int64_t>(v.extent[2]);
+  const int64_t row = v.stride[1], col = v.stride[2];
+  if (v.stride[0] < 0 && v.extent[0] > 1) return {};
+  const int64_t batch = v.extent[0] > 1 ? v.stride[0] : 0;
+  if ((cols == 1 || col == 1) && (rows == 1 || row >= cols)) {
+    return operand{false, cols, rows, rows == 1 ? cols : row, batch};
+  }
+  if ((rows == 1 || row == 1) && (cols == 1 || col >= rows)) {
+    return operand{true, rows, cols, cols == 1 ? rows : col, batch};
+  }
+  return {};
+}
+
+struct types {
+  cudaDataType_t data, scale;
+  cublasComputeType_t compute;
+};
+
+std::optional<types> types_of(int32_t dtype) {
+  switch (dtype) {
+    case TUTTI_F32: {
+      static const bool fast = tf32_wanted();
+      return types{CUDA_R_32F, CUDA_R_32F,
+                   fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+    }
+    case TUTTI_F64:
+      return types{CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case TUTTI_F16:
+      return types{CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case TUTTI_BF16:
+      return types{CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    default:
+      return {};
+  }
+}
+
+// What a plan depends on: dtype, batches, the two operands' and the output's numbers, alignment.
+using plan_key = std::array<int64_t, 15>;
+
+template <typename T, cublasStatus_t (*library::*Destroy)(T)>
+class owned {
+ public:
+  owned() = default;
+  owned(owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  owned& operator=(owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~owned() {
+    if (handle_ != nullptr) (lt()->*Destroy)(handle_);
+  }
+  T get() const { return handle_; }
+  T* out() { return &handle_; }
+
+ private:
+  T handle_ = nullptr;
+};
+using layout = owned<cublasLtMatrixLayout_t, &library::cublasLtMatrixLayoutDestroy>;
+using description = owned<cublasLtMatmulDesc_t, &library::cublasLtMatmulDescDestroy>;
+using preference = owned<cublasLtMatmulPreference_t, &library::cublasLtMatmulPreferenceDestroy>;
+
+struct plan {
+  bool possible = false;
+  description desc;
+  layout first, second, result;  // B^T, A^T, C^T
+  cublasLtMatmulAlgo_t algorithm{};
+  uint64_t workspace = 0;
+};
+
+void make_layout(layout& to, cudaDataType_t type, const operand& m, int64_t batches) {
+  check_lt(lt()->cublasLtMatrixLayoutCreate(to.out(), type, static_cast<uint64_t>(m.rows),
+                                            static_cast<uint64_t>(m.cols), m.leading),
+           "layout");
+  const auto count = static_cast<int32_t>(batches);
+  check_lt(lt()->cublasLtMatrixLayoutSetAttribute(to.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                                  &count, sizeof count),
+           "batch count");
+  check_lt(
+      lt()->cublasLtMatrixLayoutSetAttribute(to.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                             &m.batch_stride, sizeof m.batch_stride),
+      "batch stride");
+}
+
+preference make_preference(uint64_t workspace, const std::array<uint32_t, 3>& alignment) {
+  preference p;
+  check_lt(lt()->cublasLtMatmulPreferenceCreate(p.out()), "preference");
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t what, const void* value, size_t size) {
+    check_lt(lt()->cublasLtMatmulPreferenceSetAttribute(p.get(), what, value, size), "preference");
+  };
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &alignment[0], sizeof alignment[0]);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &alignment[1], sizeof alignment[1]);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &alignment[2], sizeof alignment[2]);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &alignment[2], sizeof alignment[2]);
+  return p;
+}
+
+// The largest power of two, at most 256, that divides the view's address.
+uint32_t alignment_of(const tutti_view& v) {
+  const uint64_t address = (v.buffer != nullptr ? v.buffer->memory : 0) + v.offset;
+  return static_cast<uint32_t>(std::min<uint64_t>(address == 0 ? 256 : address & -address, 256));
+}
+
+}  // namespace
+
+struct matmul_cache {
+  cublasLtHandle_t handle = nullptr;
+  std::mutex mutex;
+  std::map<plan_key, std::shared_ptr<const plan>> plans;
+  ~matmul_cache() {
+    if (handle != nullptr) lt()->cublasLtDestroy(handle);
+  }
+};
+
+namespace {
+
+matmul_cache& cache_of(tutti_device& device) {
+  const std::lock_guard lock(device.mutex);
+  if (!device.products) {
+    auto made = std::make_shared<matmul_cache>();
+    check_lt(lt()->cublasLtCreate(&made->handle), "cublasLtCreate");
+    device.products = std::move(made);
+  }
+  return *device.products;
+}
+
+std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& device,
+                                      const types& t, const operand& first, const operand& second,
+                                      const operand& result, int64_t batches,
+                                      const std::array<uint32_t, 3>& alignment) {
+  auto p = std::make_shared<plan>();
+  check_lt(lt()->cublasLtMatmulDescCreate(p->desc.out(), t.compute, t.scale), "description");
+  const auto transpose = [&](cublasLtMatmulDescAttributes_t what, const operand& m) {
+    const cublasOperation_t op = m.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    check_lt(lt()->cublasLtMatmulDescSetAttribute(p->desc.get(), what, &op, sizeof op),
+             "transposition");
+  };
+  transpose(CUBLASLT_MATMUL_DESC_TRANSA, first);
+  transpose(CUBLASLT_MATMUL_DESC_TRANSB, second);
+  make_layout(p->first, t.data, first, batches);
+  make_layout(p->second, t.data, second, batches);
+  make_layout(p->result, t.data, result, batches);
+  // What NVIDIA recommends for its libraries: 32 MiB since Hopper, 4 MiB before.
+  const uint64_t most = device.info->major >= 9 ? uint64_t{32} << 20 : uint64_t{4} << 20;
+  const preference wanted = make_preference(most, alignment);
+  cublasLtMatmulHeuristicResult_t found{};
+  int count = 0;
+  const cublasStatus_t code = lt()->cublasLtMatmulAlgoGetHeuristic(
+      cache.handle, p->desc.get(), p->first.get(), p->second.get(), p->result.get(),
+      p->result.get(), wanted.get(), 1, &found, &count);
+  p->possible = code == CUBLAS_STATUS_SUCCESS && count == 1 && found.state == CUBLAS_STATUS_SUCCESS;
+  p->algorithm = found.algo;
+  p->workspace = p->possible ? found.workspaceSize : 0;
+  return p;
+}
+
+// NULL where cuBLASLt does not serve.
+std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_launch& l) {
+  const tutti_view &c = l.views[0], &a = l.views[1], &b = l.views[2];
+  const std::optional<types> t = types_of(c.dtype);
+  if (!t || a.extent[2] == 0) return nullptr;
+  for (uint32_t d = 0; d < 3; ++d) {
+    if (c.extent[d] == 0 || c.extent[d] > std::numeric_limits<int32_t>::max()) return nullptr;
+  }
+  const std::optional<operand> first = describe(b), second = describe(a);
+  if (!first || !second || lt() == nullptr) return nullptr;
+  const auto cols = static_cast<int64_t>(c.extent[2]), rows = static_cast<int64_t>(c.extent[1]);
+  const operand result{false, cols, rows, cols, rows * cols};
+  const auto batches = static_cast<int64_t>(c.extent[0]);
+  const std::array<uint32_t, 3> alignment = {alignment_of(b), alignment_of(a), alignment_of(c)};
+  const plan_key key = {c.dtype,      batches,        first->transposed,   first->rows,
+                        first->cols,  first->leading, first->batch_stride, second->transposed,
+                        second->rows, second->cols,   second->leading,     second->batch_stride,
+                        alignment[0], alignment[1],   alignment[2]};
+  matmul_cache& cache = cache_of(device);
+  const std::lock_guard lock(cache.mutex);
+  const auto [place, is_new] = cache.plans.try_emplace(key);
+  if (is_new || !place->second) {
+    place->second = make_plan(cache, device, *t, *first, *second, result, batches, alignment);
+  }
+  return place->second->possible ? place->second : nullptr;
+}
+
+}  // namespace
+
+uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& launch) {
+  const auto p = plan_for(device, launch);
+  return p ? p->workspace : 0;
+}
+
+bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
+  tutti_device& device = *stream.device;
+  const auto p = plan_for(device, l);
+  if (!p) return false;
+  void* workspace = nullptr;
+  if (p->workspace > 0) {
+    // Shapes asked about without buffers are planned as aligned, so less may have been promised.
+    if (l.workspace == nullptr || l.workspace_bytes < p->workspace) return false;
+    sdk::validate_span("matmul workspace", l.workspace_offset, p->workspace, l.workspace->bytes);
+    workspace = reinterpret_cast<void*>(memory_on(device, l.workspace, "matmul workspace") +
+                                        l.workspace_offset);
+  }
+  const float one = 1, zero = 0;
+  const double one_f64 = 1, zero_f64 = 0;
+  const bool f64 = l.views[0].dtype == TUTTI_F64;
+  const void* alpha = f64 ? static_cast<const void*>(&one_f64) : &one;
+  const void* beta = f64 ? static_cast<const void*>(&zero_f64) : &zero;
+  const auto address = [&](int n) {
+    return reinterpret_cast<void*>(l.views[n].buffer->memory + l.views[n].offset);
+  };
+  event_recorder recorder(stream, event);
+  check_lt(lt()->cublasLtMatmul(device.products->handle, p->desc.get(), alpha, address(2),
+                                p->first.get(), address(1), p->second.get(), beta, address(0),
+                                p->result.get(), address(0), p->result.get(), &p->algorithm,
+                                workspace, p->workspace, stream.handle),
+           "cublasLtMatmul");
+  recorder.finish();
+  return true;
+}
+
+}  // namespace tutti::cuda

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUDA C++ in the renderer's words, for NVRTC without the toolkit's headers.
+#include "cuda/objects.hpp"
+#include "embedded_kernels.hpp"
+
+namespace tutti::cuda {
+
+sdk::dialect make_dialect() {
+  sdk::dialect d;
+  d.name = "CUDA C++";
+  d.kernel = "extern \"C\" __global__ __launch_bounds__($n)";
+  d.local = "__shared__ ";
+  d.barrier = "__syncthreads();";
+  d.group_index = "blockIdx.x";
+  d.group_count = "gridDim.x";
+  d.local_index = "(int)threadIdx.x";
+  d.global_index = "(long long)blockIdx.x * blockDim.x + threadIdx.x";
+  d.global_size = "(long long)gridDim.x * blockDim.x";
+  d.unroll = "#pragma unroll $n";
+  d.load_f16 = "tutti_load_f16($p[$i])";
+  d.store_f16 = "$p[$i] = tutti_to_f16($v)";
+  d.load_bf16 = "tutti_load_bf16($p[$i])";
+  d.store_bf16 = "$p[$i] = tutti_to_bf16($v)";
+  d.types[TUTTI_BOOL] = "unsigned char";
+  d.types[TUTTI_I8] = "signed char";
+  d.types[TUTTI_I16] = "short";
+  d.types[TUTTI_I32] = "int";
+  d.types[TUTTI_I64] = "long long";
+  d.types[TUTTI_U8] = "unsigned char";
+  d.types[TUTTI_U16] = "unsigned short";
+  d.types[TUTTI_U32] = "unsigned int";
+  d.types[TUTTI_U64] = "unsigned long long";
+  d.types[TUTTI_F16] = "unsigned short";
+  d.types[TUTTI_BF16] = "unsigned short";
+  d.types[TUTTI_F32] = "float";
+  d.types[TUTTI_F64] = "double";
+  d.size_type = "unsigned long long";
+  d.prelude = kernels::prelude_cu;
+  d.libraries = {kernels::math_native_cu};
+  return d;
+}
+
+}  // namespace tutti::cuda

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding libraries by dlopen, and the driver's table.
+#include "cuda/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+#include "sdk/status.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+driver_table the_table;
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// Also for failures before the table is complete.
+std::string error_text(CUresult code) {
+  const char* name = nullptr;
+  if (the_table.error_name != nullptr) the_table.error_name(code, &name);
+  return std::string(name != nullptr ? name : "unknown CUDA error") + " (" +
+         std::to_string(static_cast<int>(code)) + ")";
+}
+
+[[noreturn]] void throw_start(CUresult code) {
+  // What a toolkit without a driver installs under the driver's name says so itself.
+  throw sdk::plugin_error(
+      code == CUDA_ERROR_STUB_LIBRARY ? TUTTI_ERROR_NO_DRIVER : TUTTI_ERROR_DRIVER,
+      (code == CUDA_ERROR_STUB_LIBRARY ? "no NVIDIA driver, only the toolkit's stub of it: "
+                                       : "the NVIDIA driver does not start: ") +
+          error_text(code) + "; `nvidia-smi` and `dmesg` say more, a restart helps after an update",
+      code);
+}
+
+void load_table() {
+  const char* chosen = std::getenv("TUTTI_CUDA_DRIVER");
+  const std::string file = chosen != nullptr && *chosen != 0 ? chosen : "libcuda.so.1";
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = dlerror();
+    throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
+                            "no NVIDIA driver: " + std::string(why != nullptr ? why : file) +
+                                "; on a machine with an NVIDIA GPU install its driver (" +
+                                version_text(oldest_driver) + " or later by `nvidia-smi`)");
+  }
+  // The version first: an old driver lacks functions, and the version says it better.
+  the_table.error_name =
+      reinterpret_cast<CUresult (*)(CUresult, const char**)>(symbol(library, "cuGetErrorName"));
+  the_table.driver_version =
+      reinterpret_cast<CUresult (*)(int*)>(symbol(library, "cuDriverGetVersion"));
+  int version = 0;
+  if (the_table.driver_version != nullptr) {
+    const CUresult code = the_table.driver_version(&version);
+    if (code != CUDA_SUCCESS) throw_start(code);
+  }
+  if (version < oldest_driver) {
+    throw sdk::plugin_error(TUTTI_ERROR_DRIVER,
+                            "the NVIDIA driver (" + file + ") is for CUDA " +
+                                version_text(version) + ", Tutti needs one for CUDA " +
+                                version_text(oldest_driver) + " or later; update the driver");
+  }
+  the_table.version = version;
+#define TUTTI_CUDA_LOAD(member, name, parameters)                                          \
+  the_table.member = reinterpret_cast<CUresult(*) parameters>(symbol(library, name));      \
+  if (the_table.member == nullptr) {                                                       \
+    throw sdk::plugin_error(TUTTI_ERROR_DRIVER,                                            \
+                            "the NVIDIA driver (" + file + ") lacks " name "; update it"); \
+  }
+  TUTTI_CUDA_DRIVER_FUNCTIONS(TUTTI_CUDA_LOAD)
+#undef TUTTI_CUDA_LOAD
+}
+
+bool initialise() {
+  load_table();
+  const CUresult code = the_table.init(0);
+  if (code == CUDA_ERROR_NO_DEVICE) {
+    throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
+                            "the NVIDIA driver finds no device: " + error_text(code) +
+                                "; see whether `nvidia-smi` lists it and what "
+                                "CUDA_VISIBLE_DEVICES hides",
+                            code);
+  }
+  if (code != CUDA_SUCCESS) throw_start(code);
+  return true;
+}
+
+}  // namespace
+
+const driver_table& driver() {
+  static const bool ready = initialise();  // throws again on the next call
+  (void)ready;
+  return the_table;
+}
+
+const driver_table& cu() { return the_table; }
+
+void* symbol(void* library, const char* name) { return dlsym(library, name); }
+
+void* open_library(const char* names, std::string& why) {
+  std::vector<std::string> folders = {""};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == 0) continue;
+    folders.push_back(std::string(value) + "/lib64/");
+    folders.push_back(std::string(value) + "/lib/");
+  }
+  folders.push_back("/usr/local/cuda/lib64/");
+  folders.push_back("/usr/local/cuda/lib/");
+  std::string searched;
+  for (const std::string& folder : folders) {
+    searched += (searched.empty() ? "the loader's folders" : ", " + folder);
+    std::istringstream list(names);
+    for (std::string name; list >> name;) {
+      if (void* library = dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
+    }
+  }
+  why = std::string(names) + " not found (searched: " + searched + ")";
+  return nullptr;
+}
+
+}  // namespace tutti::cuda

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls into the host: log, cache of compiled code, reports of compilations. Each may be absent.
+#include "cuda/objects.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+tutti_host the_host{};
+
+}  // namespace
+
+void set_host(const tutti_host* host) {
+  if (host != nullptr) the_host = sdk::read_struct(host, "host");
+}
+
+void log(tutti_log_level level, const std::string& message) {
+  if (the_host.log != nullptr) the_host.log(the_host.context, level, message.c_str());
+}
+
+bool cache_load(const device_info& info, const std::string& key, std::vector<char>& data) {
+  if (the_host.cache_load == nullptr) return false;
+  const auto sink = [](void* to, const void* from, uint64_t size) {
+    const auto* bytes = static_cast<const char*>(from);
+    static_cast<std::vector<char>*>(to)->assign(bytes, bytes + size);
+  };
+  return the_host.cache_load(the_host.context, info.cache_key.c_str(), key.data(), key.size(), sink,
+                             &data) == 1;
+}
+
+void cache_store(const device_info& info, const std::string& key, const std::vector<char>& data) {
+  if (the_host.cache_store == nullptr) return;
+  the_host.cache_store(the_host.context, info.cache_key.c_str(), key.data(), key.size(),
+                       data.data(), data.size());
+}
+
+void report_compiled(const std::string& what, double seconds, bool from_cache) {
+  if (the_host.compiled == nullptr) return;
+  the_host.compiled(the_host.context, what.c_str(), seconds, from_cache ? 1 : 0);
+}
+
+}  // namespace tutti::cuda

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Raw buffers, from the driver's stream-ordered pool where there is one (freeing there does not
+// stop the device), and foreign memory wrapped as a buffer.
+#include <algorithm>
+
+#include "cuda/objects.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+CUresult allocate_once(tutti_device& device, CUdeviceptr* memory, uint64_t bytes) {
+  if (device.pool == nullptr) return cu().memory_allocate(memory, bytes);
+  const CUresult code = cu().memory_allocate_async(memory, bytes, device.allocation_stream);
+  // Nothing else is queued there, so this waits for no kernel; every stream may use it then.
+  return code == CUDA_SUCCESS ? cu().stream_synchronize(device.allocation_stream) : code;
+}
+
+tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "buffer") = nullptr;
+    const tutti_device_properties& p = sdk::deref(device, "device").info->properties;
+    if (bytes > p.memory_bytes) {
+      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
+                              "allocate: " + std::to_string(bytes) + " bytes asked for, " +
+                                  device->info->name + " has " + std::to_string(p.memory_bytes),
+                              CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    const scoped_context context(*device);
+    auto buffer = std::make_unique<tutti_buffer>();
+    const uint64_t wanted = std::max<uint64_t>(bytes, 1);
+    CUresult code = allocate_once(*device, &buffer->memory, wanted);
+    if (code == CUDA_ERROR_OUT_OF_MEMORY && device->pool != nullptr) {
+      cu().stream_synchronize(device->allocation_stream);
+      cu().pool_trim(device->pool, 0);
+      code = allocate_once(*device, &buffer->memory, wanted);
+    }
+    if (code != CUDA_SUCCESS) {
+      throw_error(device, code,
+                  "allocate " + std::to_string(bytes) + " bytes on " + device->info->name);
+    }
+    buffer->device = device;
+    buffer->bytes = bytes;
+    buffer->owned = true;
+    device->allocated += bytes;
+    *result = buffer.release();
+  });
+}
+
+void release(tutti_buffer* buffer) {
+  if (buffer == nullptr) return;
+  tutti_device& device = *buffer->device;
+  if (buffer->owned) {
+    const scoped_context context(device, std::nothrow);
+    device.allocated -= buffer->bytes;
+    if (device.pool != nullptr) {
+      cu().memory_free_async(buffer->memory, device.allocation_stream);
+    } else {
+      cu().memory_free(buffer->memory);
+    }
+  }
+  if (buffer->deleter != nullptr) buffer->deleter(buffer->deleter_context);
+  delete buffer;
+}
+
+// ---- native handles
+
+tutti_status* native_device(tutti_device* device, void** context, void** id) {
+  return sdk::guarded([&] {
+    sdk::deref(context, "context") = sdk::deref(device, "device").context;
+    sdk::deref(id, "id") = reinterpret_cast<void*>(static_cast<intptr_t>(device->info->id));
+  });
+}
+
+tutti_status* native_stream(tutti_stream* stream, void** handle) {
+  return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").handle; });
+}
+
+tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {
+  return sdk::guarded([&] {
+    sdk::deref(handle, "handle") = reinterpret_cast<void*>(sdk::deref(buffer, "buffer").memory);
+  });
+}
+
+tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*deleter)(void*),
+                   void* deleter_context, tutti_buffer** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "buffer") = nullptr;
+    const scoped_context context(sdk::deref(device, "device"));
+    const auto memory = reinterpret_cast<CUdeviceptr>(handle);
+    CUcontext owner = nullptr;
+    size_t size = 0;
+    check(device, cu().pointer_attribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory),
+          "wrap: the address is no memory of CUDA");
+    // Stream-ordered allocations belong to no context.
+    if (owner != nullptr && owner != device->context) {
+      sdk::throw_invalid("wrap: the memory belongs to another context");
+    }
+    if (cu().pointer_attribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, memory) == CUDA_SUCCESS &&
+        bytes > size) {
+      sdk::throw_invalid("wrap: " + std::to_string(bytes) + " bytes of an allocation of " +
+                         std::to_string(size));
+    }
+    auto buffer = std::make_unique<tutti_buffer>();
+    buffer->device = device;
+    buffer->memory = memory;
+    buffer->bytes = bytes;
+    buffer->deleter = deleter;
+    buffer->deleter_context = deleter_context;
+    *result = buffer.release();
+  });
+}
+
+}  // namespace
+
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release};
+const tutti_native_api native_api = {
+    sizeof(tutti_native_api), TUTTI_NATIVE_CUDA, native_device, native_stream, native_buffer, wrap};
+
+}  // namespace tutti::cuda

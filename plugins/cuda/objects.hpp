@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plugin's objects behind the handles of the ABI, driver errors as exceptions, and what the
+// host offers.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda/driver.hpp"
+#include "sdk/dialect.hpp"
+#include "sdk/launch_plan.hpp"
+#include "sdk/status.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::cuda {
+
+// Work-items of a group in every rendered program.
+inline constexpr uint32_t work_group = 256;
+
+// One device of the machine, found once and kept for the life of the process.
+struct device_info {
+  CUdevice id = 0;
+  int major = 0, minor = 0;  // compute capability
+  bool has_pools = false;
+  std::string name, driver, cache_key;
+  tutti_device_properties properties{};
+};
+
+// All devices. Throws TUTTI_ERROR_NO_DRIVER where there are none.
+const std::vector<std::unique_ptr<device_info>>& devices();
+// CUDA C++ in the renderer's words; the same for every device.
+sdk::dialect make_dialect();
+
+// ---- errors
+std::string error_text(CUresult code);  // "CUDA_ERROR_OUT_OF_MEMORY (2)"
+// Whether no call on the context succeeds after this one.
+bool is_sticky(CUresult code);
+// Throws plugin_error with CUDA's name and number; a sticky error also marks `device` lost.
+[[noreturn]] void throw_error(tutti_device* device, CUresult code, const std::string& what);
+inline void check(tutti_device* device, CUresult code, const char* what) {
+  if (code != CUDA_SUCCESS) throw_error(device, code, what);
+}
+
+// ---- what the host offers; quiet without a host
+void set_host(const tutti_host* host);
+void log(tutti_log_level level, const std::string& message);
+bool cache_load(const device_info& info, const std::string& key, std::vector<char>& data);
+void cache_store(const device_info& info, const std::string& key, const std::vector<char>& data);
+void report_compiled(const std::string& what, double seconds, bool from_cache);
+
+// Makes the device's context current in this thread for a while. Throws TUTTI_ERROR_DEVICE_LOST
+// where an earlier error has made the device useless.
+class scoped_context {
+ public:
+  explicit scoped_context(tutti_device& device);
+  // For releases: no exception, also on a lost device.
+  scoped_context(tutti_device& device, std::nothrow_t) noexcept;
+  ~scoped_context();
+  scoped_context(const scoped_context&) = delete;
+  scoped_context& operator=(const scoped_context&) = delete;
+
+ private:
+  void enter(tutti_device& device) noexcept;
+  CUcontext before_ = nullptr;
+  bool restore_ = false;
+};
+
+// A loaded module; unloaded with its owner, never from a static destructor.
+class module {
+ public:
+  module() = default;
+  module(tutti_device* device, CUmodule handle) :device_(device), handle_(handle) {}
+  module(module&& other) noexcept { *this = std::move(other); }
+  module& operator=(module&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~module();
+  CUfunction function(const char* name) const;
+
+ private:
+  tutti_device* device_ = nullptr;
+  CUmodule handle_ = nullptr;
+};
+
+// Compiles `source` by NVRTC for `architecture` ("sm_90" gives a cubin, "compute_90" PTX). Throws
+// TUTTI_ERROR_COMPILE with the log, TUTTI_ERROR_NO_DRIVER where NVRTC is not installed.
+std::vector<char> compile(const std::string& source, const std::string& architecture,
+                          const std::vector<std::string>& options, const std::string& label);
+// The architecture that this machine's NVRTC compiles to for a compute capability.
+std::string architecture_for(int major, int minor);
+// "NVRTC 13.0"; loads it.
+const std::string& compiler_version();
+// Options of rendered programs: the same rounding everywhere, so no multiply-add is made up.
+const std::vector<std::string>& program_options();
+
+// A module for `device` from source, or from the host's cache.
+module build_module(tutti_device& device, const std::string& source,
+                    const std::vector<std::string>& options, const std::string& label);
+
+// A device's freelist of events; creating one costs more than launching a kernel.
+class event_pool {
+ public:
+  CUevent take(tutti_device& device, bool timed);
+  void give(CUevent event, bool timed) noexcept;
+  void clear() noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<CUevent> free_[2];
+};
+
+// Two pinned pieces of host memory that blocking transfers of pageable memory go through.
+struct staging {
+  static constexpr uint64_t bytes = uint64_t{4} << 20;
+  std::mutex mutex;
+  void* memory[2] = {};
+  CUevent done[2] = {};
+};
+
+struct matmul_cache;  // cublas.cpp
+
+}  // namespace tutti::cuda
+
+struct tutti_device {
+  const tutti::cuda::device_info* info = nullptr;
+  CUcontext context = nullptr;
+  CUstream allocation_stream = nullptr;
+  CUmemoryPool pool = nullptr;
+  std::atomic<uint64_t> allocated{0};
+  std::atomic<bool> lost{false};
+  tutti::cuda::event_pool events;
+  tutti::cuda::staging staging;
+  std::shared_ptr<tutti::cuda::matmul_cache> products;
+
+  std::mutex mutex;  // guards what follows
+  std::string lost_because;
+  std::map<std::string, tutti::cuda::module> modules;
+  std::map<std::string, CUfunction> kernels;
+  CUevent clock_base = nullptr;  // the event that clock_ns is the time of
+  double clock_ns = 0;
+
+  // Kernel `name` of `source` built with `options`; compiled once, kept with the device. The
+  // context is current.
+  CUfunction kernel(std::string_view source, const std::vector<std::string>& options,
+                    const char* name);
+};
+
+struct tutti_buffer {
+  tutti_device* device = nullptr;
+  CUdeviceptr memory = 0;
+  uint64_t bytes = 0;
+  void (*deleter)(void*) = nullptr;
+  void* deleter_context = nullptr;
+  bool owned = false;  // allocated here, counted in device->allocated
+};
+
+struct tutti_stream {
+  tutti_device* device = nullptr;
+  CUstream handle = nullptr;
+  bool profile = false;
+};
+
+struct tutti_event {
+  tutti_device* device = nullptr;
+  CUevent end = nullptr;
+  CUevent begin = nullptr;  // only in profiled streams
+  bool timed = false;
+};
+
+namespace tutti::cuda {
+
+// The address of `buffer` for work on `device`; throws TUTTI_ERROR_INVALID_ARGUMENT for NULL and
+// for a buffer of another device.
+inline CUdeviceptr memory_on(const tutti_device& device, const tutti_buffer* buffer,
+                             const char* what) {
+  if (buffer == nullptr) sdk::throw_invalid(std::string(what) + ": buffer is NULL");
+  if (buffer->device->context != device.context) {
+    sdk::throw_invalid(std::string(what) + ": the buffer belongs to device " +
+                       buffer->device->info->name + ", the stream to " + device.info->name);
+  }
+  return buffer->memory;
+}
+
+// Brackets work on a stream with events: begin at construction where the stream is profiled, end
+// and hand-over by finish(). Nothing where the caller wants no event.
+class event_recorder {
+ public:
+  event_recorder(tutti_stream& stream, tutti_event** wanted);
+  ~event_recorder();
+  void finish();
+
+ private:
+  tutti_stream& stream_;
+  tutti_event** wanted_;
+  std::unique_ptr<tutti_event> event_;
+};
+
+// An event for work that turned out to be empty, where one is wanted.
+void record_empty(tutti_stream& stream, tutti_event** event);
+
+// Launches a kernel of one grid dimension or two; throws with `what`.
+void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned group_size,
+            void** arguments, const char* what, unsigned groups_y = 1);
+
+extern const tutti_device_api device_api;
+extern const tutti_memory_api memory_api;
+extern const tutti_stream_api stream_api;
+extern const tutti_profile_api profile_api;
+extern const tutti_transfer_api transfer_api;
+extern const tutti_program_api program_api;
+extern const tutti_operator_api operator_api;
+extern const tutti_native_api native_api;
+extern const tutti_collective_api collective_api;
+
+}  // namespace tutti::cuda

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators of the plugin; operators.cpp checks the views, makes the context current and hands
+// over to these.
+#pragma once
+
+#include "cuda/objects.hpp"
+
+namespace tutti::cuda {
+
+// Matrix products (blas.cpp). Views: out, a, b.
+bool matmul_supported(int32_t dtype, const char** reason);
+uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
+void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+
+// Takes the product to cuBLASLt where it is installed and serves the views; else false
+// (cublas.cpp).
+bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& launch);
+
+// Rows by index (gather.cpp). Views: out, x or updates, index.
+bool gather_supported(const tutti_operator_launch& launch, const char** reason);
+void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+
+}  // namespace tutti::cuda

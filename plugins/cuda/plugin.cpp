@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one exported symbol and the table behind it.
+#include "cuda/build_id.hpp"
+#include "cuda/objects.hpp"
+
+namespace {
+
+const tutti_plugin_api api = {
+    sizeof(tutti_plugin_api),
+    TUTTI_ABI_MAJOR,
+    TUTTI_ABI_MINOR,
+    "cuda",
+    tutti::cuda::plugin_version,
+    tutti::cuda::build_id,
+    &tutti::cuda::device_api,
+    &tutti::cuda::memory_api,
+    &tutti::cuda::stream_api,
+    &tutti::cuda::transfer_api,
+    &tutti::cuda::program_api,
+    &tutti::cuda::operator_api,
+    &tutti::cuda::profile_api,
+    nullptr,
+    &tutti::cuda::native_api,
+};
+
+}  // namespace
+
+extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  // On a major mismatch the host reads the versions and calls nothing else.
+  if (host == nullptr || host->abi_major == TUTTI_ABI_MAJOR) {
+    try {
+      tutti::cuda::set_host(host);
+    } catch (...) {
+      tutti::cuda::set_host(nullptr);
+    }
+  }
+  return &api;
+}

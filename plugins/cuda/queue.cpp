@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streams, events from a freelist, and the times of events.
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/objects.hpp"
+
+namespace tutti::cuda {
+
+CUevent event_pool::take(tutti_device& device, bool timed) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_[timed].empty()) {
+      const CUevent event = free_[timed].back();
+      free_[timed].pop_back();
+      return event;
+    }
+  }
+  CUevent event = nullptr;
+  check(&device, cu().event_create(&event, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+        "cuEventCreate");
+  return event;
+}
+
+void event_pool::give(CUevent event, bool timed) noexcept {
+  if (event == nullptr) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    free_[timed].push_back(event);
+  } catch (...) {
+    cu().event_destroy(event);
+  }
+}
+
+void event_pool::clear() noexcept {
+  for (auto& list : free_) {
+    for (CUevent event : list) cu().event_destroy(event);
+    list.clear();
+  }
+}
+
+event_recorder::event_recorder(tutti_stream& stream, tutti_event** wanted)
+    : stream_(stream), wanted_(wanted) {
+  if (wanted_ == nullptr) return;
+  *wanted_ = nullptr;
+  event_ = std::make_unique<tutti_event>();
+  event_->device = stream.device;
+  event_->timed = stream.profile;
+  if (!stream.profile) return;
+  event_->begin = stream.device->events.take(*stream.device, true);
+  check(stream.device, cu().event_record(event_->begin, stream.handle), "cuEventRecord");
+}
+
+event_recorder::~event_recorder() {
+  if (!event_) return;
+  event_->device->events.give(event_->begin, event_->timed);
+  event_->device->events.give(event_->end, event_->timed);
+}
+
+void event_recorder::finish() {
+  if (!event_) return;
+  event_->end = stream_.device->events.take(*stream_.device, event_->timed);
+  check(stream_.device, cu().event_record(event_->end, stream_.handle), "cuEventRecord");
+  *wanted_ = event_.release();
+}
+
+void record_empty(tutti_stream& stream, tutti_event** event) {
+  event_recorder recorder(stream, event);
+  recorder.finish();
+}
+
+namespace {
+
+tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "stream") = nullptr;
+    const scoped_context context(sdk::deref(device, "device"));
+    auto stream = std::make_unique<tutti_stream>();
+    stream->device = device;
+    stream->profile = (flags & TUTTI_STREAM_PROFILE) != 0;
+    check(device, cu().stream_create(&stream->handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    *result = stream.release();
+  });
+}
+
+void release(tutti_stream* stream) {
+  if (stream == nullptr) return;
+  const scoped_context context(*stream->device, std::nothrow);
+  cu().stream_synchronize(stream->handle);
+  cu().stream_destroy(stream->handle);
+  delete stream;
+}
+
+// The driver hands work to the device at once.
+tutti_status* flush(tutti_stream* stream) {
+  return sdk::guarded([&] { const scoped_context context(*sdk::deref(stream, "stream").device); });
+}
+
+tutti_status* synchronize(tutti_stream* stream) {
+  return sdk::guarded([&] {
+    const scoped_context context(*sdk::deref(stream, "stream").device);
+    check(stream->device, cu().stream_synchronize(stream->handle), "work on the device failed");
+  });
+}
+
+tutti_status* record(tutti_stream* stream, tutti_event** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "event") = nullptr;
+    const scoped_context context(*sdk::deref(stream, "stream").device);
+    record_empty(*stream, result);
+  });
+}
+
+tutti_status* wait(tutti_stream* stream, tutti_event* event) {
+  return sdk::guarded([&] {
+    const scoped_context context(*sdk::deref(stream, "stream").device);
+    check(stream->device,
+          cu().stream_wait(stream->handle, sdk::deref(event, "event").end, CU_EVENT_WAIT_DEFAULT),
+          "cuStreamWaitEvent");
+  });
+}
+
+tutti_status* event_wait(tutti_event* event) {
+  return sdk::guarded([&] {
+    const scoped_context context(*sdk::deref(event, "event").device);
+    check(event->device, cu().event_synchronize(event->end), "work on the device failed");
+  });
+}
+
+tutti_status* event_query(tutti_event* event, int32_t* done) {
+  return sdk::guarded([&] {
+    sdk::deref(done, "done") = 0;
+    const scoped_context context(*sdk::deref(event, "event").device);
+    const CUresult code = cu().event_query(event->end);
+    if (code == CUDA_ERROR_NOT_READY) return;
+    check(event->device, code, "work on the device failed");
+    *done = 1;
+  });
+}
+
+void event_release(tutti_event* event) {
+  if (event == nullptr) return;
+  event->device->events.give(event->begin, event->timed);
+  event->device->events.give(event->end, event->timed);
+  delete event;
+}
+
+// ---- times: distances from a base event
+
+double elapsed_ns(tutti_device& device, CUevent from, CUevent to) {
+  float milliseconds = 0;
+  check(&device, cu().event_elapsed(&milliseconds, from, to), "cuEventElapsedTime");
+  return std::floor(static_cast<double>(milliseconds) * 1e6);
+}
+
+// The base event and its time, made on first use.
+std::pair<CUevent, double> clock_base(tutti_device& device) {
+  {
+    const std::lock_guard lock(device.mutex);
+    if (device.clock_base != nullptr) return {device.clock_base, device.clock_ns};
+  }
+  const CUevent base = device.events.take(device, true);
+  check(&device, cu().event_record(base, device.allocation_stream), "cuEventRecord");
+  check(&device, cu().event_synchronize(base), "cuEventSynchronize");
+  const std::lock_guard lock(device.mutex);
+  if (device.clock_base == nullptr) {
+    device.clock_base = base;
+    device.clock_ns = 1e9;  // what began before the base has a time, too
+  } else {
+    device.events.give(base, true);
+  }
+  return {device.clock_base, device.clock_ns};
+}
+
+tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
+  return sdk::guarded([&] {
+    tutti_device& device = *sdk::deref(event, "event").device;
+    const scoped_context context(device);
+    if (!event->timed) sdk::throw_unsupported("event times: the stream is not profiled");
+    const auto [base, base_ns] = clock_base(device);
+    const double begin = base_ns + elapsed_ns(device, base, event->begin);
+    const double duration = elapsed_ns(device, event->begin, event->end);
+    const auto at = static_cast<uint64_t>(std::max(begin, 0.0));
+    sdk::write_struct(
+        times,
+        tutti_event_times{sizeof(tutti_event_times), at, at + static_cast<uint64_t>(duration)},
+        "times");
+  });
+}
+
+tutti_status* device_clock(tutti_device* device, uint64_t* now_ns) {
+  return sdk::guarded([&] {
+    sdk::deref(now_ns, "now_ns") = 0;
+    const scoped_context context(sdk::deref(device, "device"));
+    const auto [base, base_ns] = clock_base(*device);
+    const CUevent now = device->events.take(*device, true);
+    check(device, cu().event_record(now, device->allocation_stream), "cuEventRecord");
+    check(device, cu().event_synchronize(now), "cuEventSynchronize");
+    *now_ns = static_cast<uint64_t>(base_ns + elapsed_ns(*device, base, now));
+    device->events.give(now, true);
+  });
+}
+
+}  // namespace
+
+const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
+                                     create,
+                                     release,
+                                     flush,
+                                     synchronize,
+                                     record,
+                                     wait,
+                                     event_wait,
+                                     event_query,
+                                     event_release};
+const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
+
+}  // namespace tutti::cuda

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plugin over a stub driver: properties, memory, transfers, programs through NVRTC and the
+// cache, operators, errors. Results of kernels are not looked at: the stub runs none.
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <thread>
+
+#include "plugin.hpp"
+
+using namespace tutti::test;
+
+namespace {
+
+struct open_device {
+  tutti_device* device = nullptr;
+  tutti_stream* stream = nullptr;
+  explicit open_device(uint32_t index = 0, uint32_t flags = 0) {
+    STUB_CALL(stub_heal)();
+    good(plugin().device->open(index, &device));
+    good(plugin().stream->create(device, flags, &stream));
+  }
+  ~open_device() {
+    plugin().stream->release(stream);
+    plugin().device->release(device);
+    STUB_CALL(stub_heal)();
+  }
+  tutti_buffer* buffer(uint64_t bytes) {
+    tutti_buffer* result = nullptr;
+    good(plugin().memory->allocate(device, bytes, &result));
+    return result;
+  }
+};
+
+// v2 = in0 + in1, of rank 1; with a reduction the sum of that.
+struct sum_program {
+  tutti_program_operand inputs[2] = {{TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0},
+                                     {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 0}};
+  tutti_instruction add = {TUTTI_OP_add, TUTTI_F32, 2, {0, 1, 0}};
+  tutti_program_operand output = {TUTTI_F32, TUTTI_ACCESS_UNIT, 0, 2};
+  tutti_program_desc desc{};
+  explicit sum_program(bool reduce) {
+    desc.struct_size = sizeof desc;
+    desc.ir_version = TUTTI_IR_VERSION;
+    (reduce ? desc.reduced_rank : desc.kept_rank) = 1;
+    desc.reduction = reduce ? TUTTI_REDUCE_SUM : TUTTI_REDUCE_NONE;
+    desc.accumulator = reduce ? TUTTI_F32 : TUTTI_INVALID;
+    desc.input_count = 2;
+    desc.instruction_count = 1;
+    desc.output_count = 1;
+    desc.inputs = inputs;
+    desc.instructions = &add;
+    desc.outputs = &output;
+    desc.label = "sum_program";
+    if (reduce) output.access = TUTTI_ACCESS_ZERO;
+  }
+};
+
+void run(open_device& d, tutti_program* program, uint64_t n, bool reduce, tutti_event** event) {
+  tutti_buffer* memory = d.buffer(4 * n * 3 + 64);
+  tutti_operand inputs[2] = {{memory, 0, {1}}, {memory, 4 * n, {1}}};
+  tutti_operand output = {memory, 8 * n, {reduce ? 0 : 1}};
+  tutti_program_launch l{};
+  l.struct_size = sizeof l;
+  l.extent[0] = n;
+  l.inputs = inputs;
+  l.outputs = &output;
+  good(plugin().program->workspace(program, &l, &l.workspace_bytes));
+  tutti_buffer* workspace = d.buffer(l.workspace_bytes);
+  l.workspace = workspace;
+  good(plugin().program->launch(d.stream, program, &l, event));
+  good(plugin().stream->synchronize(d.stream));
+  plugin().memory->release(workspace);
+  plugin().memory->release(memory);
+}
+
+tutti_view view(tutti_buffer* memory, int32_t dtype, std::initializer_list<uint64_t> extents) {
+  tutti_view v{};
+  v.buffer = memory;
+  v.dtype = dtype;
+  v.rank = static_cast<uint32_t>(extents.size());
+  std::copy(extents.begin(), extents.end(), v.extent);
+  int64_t stride = 1;
+  for (uint32_t d = v.rank; d-- > 0; stride *= static_cast<int64_t>(v.extent[d])) {
+    v.stride[d] = stride;
+  }
+  return v;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(properties_come_from_the_driver) {
+  uint32_t count = 0;
+  good(plugin().device->count(&count));
+  BOOST_TEST(count == 2u);
+  tutti_device_properties p{};
+  p.struct_size = sizeof p;
+  good(plugin().device->properties(1, &p));
+  BOOST_TEST(p.name == std::string("Stub GPU 1"));
+  BOOST_TEST(p.type == TUTTI_DEVICE_GPU);
+  BOOST_TEST(p.driver == std::string("CUDA 13.0, compute capability 9.0"));
+  BOOST_TEST(p.compute_units == 132u);
+  BOOST_TEST(p.memory_bytes == uint64_t{1} << 30);
+  BOOST_TEST(p.has_uuid == 1u);
+  BOOST_TEST(p.uuid[0] == 16);
+  BOOST_TEST(p.uuid[15] == 31);
+  BOOST_TEST(p.has_pci == 1u);
+  BOOST_TEST(p.pci_domain == 1u);
+  BOOST_TEST(p.pci_bus == 0x1cu);
+  BOOST_TEST(p.pci_device == 3u);
+  BOOST_TEST(p.unified_memory == 0u);
+  BOOST_TEST(p.schedule == std::string("gpu"));
+  const outcome wrong = take(plugin().device->properties(2, &p));
+  BOOST_TEST(wrong.code == TUTTI_ERROR_INVALID_ARGUMENT);
+  BOOST_TEST(wrong.message == "device index 2 of 2");
+}
+
+BOOST_AUTO_TEST_CASE(transfers_small_large_and_between_devices) {
+  open_device a(0), b(1);
+  for (const size_t n : {size_t{1}, size_t{1000}, size_t{3000001}}) {  // 3000001: in pieces
+    std::vector<int> out(n), in(n);
+    std::iota(out.begin(), out.end(), 7);
+    tutti_buffer *from = a.buffer(4 * n), *here = a.buffer(4 * n), *there = b.buffer(4 * n);
+    good(plugin().transfer->write(a.stream, from, 0, out.data(), 4 * n, 1, nullptr));
+    good(plugin().transfer->copy(a.stream, from, 0, here, 0, 4 * n, nullptr));
+    good(plugin().transfer->copy(a.stream, here, 0, there, 0, 4 * n, nullptr));
+    good(plugin().transfer->read(b.stream, there, 0, in.data(), 4 * n, 1, nullptr));
+    BOOST_TEST((in == out), n << " elements");
+    for (tutti_buffer* buffer : {from, here, there}) plugin().memory->release(buffer);
+  }
+  BOOST_TEST(STUB_CALL(stub_count)().peer_copies >= 3);
+  const outcome beyond =
+      take(plugin().transfer->write(a.stream, a.buffer(0), 1, "x", 1, 1, nullptr));
+  BOOST_TEST(beyond.code == TUTTI_ERROR_INVALID_ARGUMENT);
+}
+
+BOOST_AUTO_TEST_CASE(programs_compile_once_and_come_from_the_cache_then) {
+  host().cache.clear();
+  host().compiled.clear();
+  const sum_program map(false);
+  for (const char* expected : {"sum_program fresh", "sum_program cached"}) {
+    open_device d;
+    tutti_program* program = nullptr;
+    good(plugin().program->create(d.device, &map.desc, &program));
+    BOOST_TEST(host().compiled.back() == expected);
+    const std::string source = plugin().program->source(program);
+    BOOST_TEST(source.find("__global__") != std::string::npos);
+    const int before = STUB_CALL(stub_count)().launches;
+    run(d, program, 1000, false, nullptr);
+    BOOST_TEST(STUB_CALL(stub_count)().launches == before + 1);
+    BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_main 4 1 256"));
+    plugin().program->release(program);
+  }
+  BOOST_TEST(host().cache.size() == 1u);
+  // A spoilt entry is compiled again.
+  host().cache.begin()->second.assign(100, 'x');
+  open_device d;
+  tutti_program* program = nullptr;
+  good(plugin().program->create(d.device, &map.desc, &program));
+  BOOST_TEST(host().compiled.back() == "sum_program fresh");
+  plugin().program->release(program);
+}
+
+BOOST_AUTO_TEST_CASE(reductions_launch_a_finishing_kernel) {
+  open_device d(0, TUTTI_STREAM_PROFILE);
+  const sum_program sum(true);
+  tutti_program* program = nullptr;
+  good(plugin().program->create(d.device, &sum.desc, &program));
+  const int before = STUB_CALL(stub_count)().launches;
+  tutti_event* event = nullptr;
+  run(d, program, 1000000, true, &event);
+  BOOST_TEST(STUB_CALL(stub_count)().launches == before + 2);
+  BOOST_TEST(std::string(STUB_CALL(stub_launch)(before + 1)).rfind("tutti_finish ", 0) == 0u);
+  tutti_event_times times{sizeof times, 0, 0};
+  good(plugin().stream->event_wait(event));
+  good(plugin().profile->event_times(event, &times));
+  BOOST_TEST(times.end_ns - times.begin_ns == 250000u);
+  int32_t done = 0;
+  good(plugin().stream->event_query(event, &done));
+  BOOST_TEST(done == 1);
+  plugin().stream->event_release(event);
+  plugin().program->release(program);
+}
+
+BOOST_AUTO_TEST_CASE(operators_launch) {
+  open_device d;
+  tutti_buffer* memory = d.buffer(1 << 16);
+  tutti_view product[3] = {view(memory, TUTTI_I32, {2, 70, 50}),
+                           view(memory, TUTTI_I32, {2, 70, 9}),
+                           view(memory, TUTTI_I32, {2, 9, 50})};
+  tutti_operator_launch l{};
+  l.struct_size = sizeof l;
+  l.kind = TUTTI_OPERATOR_MATMUL;
+  l.view_count = 3;
+  l.views = product;
+  int before = STUB_CALL(stub_count)().launches;
+  good(plugin().op->launch(d.stream, &l, nullptr));
+  BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_matmul 2 2 256"));
+  tutti_view rows[3] = {view(memory, TUTTI_F32, {2, 5, 300}), view(memory, TUTTI_F32, {2, 9, 300}),
+                        view(memory, TUTTI_I64, {5})};
+  l.kind = TUTTI_OPERATOR_TAKE;
+  l.views = rows;
+  good(plugin().op->launch(d.stream, &l, nullptr));
+  BOOST_TEST(STUB_CALL(stub_launch)(before + 1) == std::string("tutti_take 12 1 256"));
+  std::swap(rows[0], rows[1]);
+  l.kind = TUTTI_OPERATOR_SCATTER_ADD;
+  good(plugin().op->launch(d.stream, &l, nullptr));
+  BOOST_TEST(std::string(STUB_CALL(stub_launch)(before + 2)).rfind("tutti_scatter_add ", 0) == 0u);
+  plugin().memory->release(memory);
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_trims_the_pool_and_may_be_retried) {
+  open_device d;
+  const int trims = STUB_CALL(stub_count)().trims;
+  STUB_CALL(stub_fail)("cuMemAllocAsync", 2, 1);
+  tutti_buffer* buffer = nullptr;
+  good(plugin().memory->allocate(d.device, 1024, &buffer));
+  BOOST_TEST(STUB_CALL(stub_count)().trims == trims + 1);
+  plugin().memory->release(buffer);
+  STUB_CALL(stub_fail)("cuMemAllocAsync", 2, -1);
+  const outcome full = take(plugin().memory->allocate(d.device, 1024, &buffer));
+  BOOST_TEST(full.code == TUTTI_ERROR_OUT_OF_MEMORY);
+  BOOST_TEST(full.vendor_code == 2);
+  BOOST_TEST(full.retryable);
+  BOOST_TEST(full.message == "allocate 1024 bytes on Stub GPU 0: CUDA_ERROR_OUT_OF_MEMORY (2)");
+  const outcome absurd = take(plugin().memory->allocate(d.device, ~uint64_t{0}, &buffer));
+  BOOST_TEST(absurd.code == TUTTI_ERROR_OUT_OF_MEMORY);
+  BOOST_TEST(!absurd.retryable);
+}
+
+BOOST_AUTO_TEST_CASE(a_sticky_error_marks_the_device_lost) {
+  open_device d;
+  STUB_CALL(stub_fail)("cuStreamSynchronize", 700, 1);
+  const outcome first = take(plugin().stream->synchronize(d.stream));
+  BOOST_TEST(first.code == TUTTI_ERROR_DEVICE_LOST);
+  BOOST_TEST(first.vendor_code == 700);
+  BOOST_TEST(first.message == "work on the device failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  tutti_buffer* buffer = nullptr;
+  const outcome later = take(plugin().memory->allocate(d.device, 16, &buffer));
+  BOOST_TEST(later.code == TUTTI_ERROR_DEVICE_LOST);
+  BOOST_TEST(later.message.find("Stub GPU 0 is lost since work on the device failed: "
+                                "CUDA_ERROR_ILLEGAL_ADDRESS (700)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_ordinary_error_leaves_the_device_usable) {
+  open_device d;
+  tutti_buffer* buffer = d.buffer(64);
+  char byte = 0;
+  STUB_CALL(stub_fail)("cuMemcpyHtoDAsync_v2", 1, 1);
+  const outcome failed = take(plugin().transfer->write(d.stream, buffer, 0, &byte, 1, 1, nullptr));
+  BOOST_TEST(failed.code == TUTTI_ERROR_DRIVER);
+  BOOST_TEST(failed.message == "write: CUDA_ERROR_INVALID_VALUE (1)");
+  good(plugin().transfer->write(d.stream, buffer, 0, &byte, 1, 1, nullptr));
+  plugin().memory->release(buffer);
+}
+
+BOOST_AUTO_TEST_CASE(any_thread_may_call) {
+  open_device d;
+  std::thread([&] {
+    tutti_buffer* buffer = d.buffer(64);
+    good(plugin().stream->synchronize(d.stream));
+    plugin().memory->release(buffer);
+  }).join();
+}
+
+BOOST_AUTO_TEST_CASE(native_handles_go_out_and_come_in) {
+  open_device d;
+  BOOST_TEST(plugin().native->kind == TUTTI_NATIVE_CUDA);
+  tutti_buffer* buffer = d.buffer(256);
+  void* address = nullptr;
+  good(plugin().native->buffer(buffer, &address));
+  static int deleted = 0;
+  tutti_buffer* wrapped = nullptr;
+  good(plugin().native->wrap(
+      d.device, address, 256, [](void* n) { ++*static_cast<int*>(n); }, &deleted, &wrapped));
+  plugin().memory->release(wrapped);
+  BOOST_TEST(deleted == 1);
+  const outcome larger =
+      take(plugin().native->wrap(d.device, address, 257, nullptr, nullptr, &wrapped));
+  BOOST_TEST(larger.message == "wrap: 257 bytes of an allocation of 256");
+  plugin().memory->release(buffer);
+}
+
+// Last: everything that the cases above made is gone.
+BOOST_AUTO_TEST_CASE(nothing_is_left_behind) {
+  { open_device d; }
+  const stub_counts left = STUB_CALL(stub_count)();
+  BOOST_TEST(left.contexts == 0);
+  BOOST_TEST(left.pinned == 0);
+  BOOST_TEST(left.streams == 0);
+  BOOST_TEST(left.events == 0);
+  BOOST_TEST(left.modules == 0);
+}

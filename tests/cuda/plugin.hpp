@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cuda plugin as the core loads it, over the stub driver, for tests: its table, a status that
+// is checked and released, a host with a cache in memory.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "stub_driver.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::test {
+
+struct outcome {
+  int code = TUTTI_OK;
+  int vendor_code = 0;
+  bool retryable = false;
+  std::string message;
+};
+
+inline outcome take(tutti_status* status) {
+  if (status == nullptr) return {};
+  outcome result{status->code, status->vendor_code, status->retryable != 0, status->message};
+  status->release(status);
+  return result;
+}
+
+inline void good(tutti_status* status) {
+  const outcome result = take(status);
+  if (result.code != TUTTI_OK) throw std::runtime_error(result.message);
+}
+
+// What the plugin was told and gave to keep.
+struct fake_host {
+  std::map<std::string, std::string> cache;
+  std::vector<std::string> compiled;  // "label fresh" or "label cached"
+  tutti_host table{};
+
+  fake_host() {
+    table.struct_size = sizeof table;
+    table.abi_major = TUTTI_ABI_MAJOR;
+    table.abi_minor = TUTTI_ABI_MINOR;
+    table.context = this;
+    table.log = [](void*, int32_t, const char*) {};
+    table.cache_load = [](void* self, const char* device, const void* key, uint64_t size,
+                          void (*sink)(void*, const void*, uint64_t), void* to) -> int32_t {
+      auto& kept = static_cast<fake_host*>(self)->cache;
+      const auto found = kept.find(device + std::string(static_cast<const char*>(key), size));
+      if (found == kept.end()) return 0;
+      sink(to, found->second.data(), found->second.size());
+      return 1;
+    };
+    table.cache_store = [](void* self, const char* device, const void* key, uint64_t size,
+                           const void* data, uint64_t bytes) {
+      static_cast<fake_host*>(self)
+          ->cache[device + std::string(static_cast<const char*>(key), size)] =
+          std::string(static_cast<const char*>(data), bytes);
+    };
+    table.compiled = [](void* self, const char* what, double, int32_t cached) {
+      static_cast<fake_host*>(self)->compiled.push_back(what +
+                                                        std::string(cached ? " cached" : " fresh"));
+    };
+  }
+};
+
+template <typename F>
+F* stub_function(const char* name) {
+  static void* const library = dlopen(std::getenv("TUTTI_CUDA_DRIVER"), RTLD_NOW);
+  void* found = library != nullptr ? dlsym(library, name) : nullptr;
+  if (found == nullptr) throw std::runtime_error(std::string("the stub driver lacks ") + name);
+  return reinterpret_cast<F*>(found);
+}
+#define STUB_CALL(name) ::tutti::test::stub_function<decltype(::name)>(#name)
+
+inline fake_host& host() {
+  static auto* const instance = new fake_host;
+  return *instance;
+}
+
+inline const tutti_plugin_api& plugin() {
+  static const tutti_plugin_api* const api = [] {
+    void* library = dlopen(CUDA_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw std::runtime_error(dlerror());
+    auto entry = reinterpret_cast<tutti_plugin_entry_fn>(dlsym(library, "tutti_plugin_entry"));
+    return entry(&host().table);
+  }();
+  return *api;
+}
+
+}  // namespace tutti::test

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests ask of the stub driver; found by dlsym in the library that TUTTI_CUDA_DRIVER names.
+#pragma once
+
+struct stub_counts {
+  int contexts, allocations, pinned, streams, events, modules;  // alive
+  int copies, peer_copies, trims, launches;                     // so far
+};
+
+// The next `times` calls of `function` return `code` (-1: all).
+extern "C" void stub_fail(const char* function, int code, int times);
+// Forgets scripted failures and sticky errors.
+extern "C" void stub_heal();
+extern "C" stub_counts stub_count();
+// "kernel grid_x grid_y block_x"
+extern "C" const char* stub_launch(int index);
