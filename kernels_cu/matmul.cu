@@ -2,7 +2,6 @@
 // Matrix products where cuBLASLt does not serve: integers, unusual strides, or no library. Blocks
 // of 64 x 64 through shared memory, 256 threads of 4 x 4 elements each, any strides, any sizes; the
 // twin of kernels_cl/matmul_gpu.cl. Built for a stored type TUTTI_T, a type TUTTI_ACC of the sums,
-// and TUTTI_KIND: 0
 // and TUTTI_KIND: 0 as stored, 1 f16, 2 bf16. Integers come in as their unsigned type.
 
 typedef TUTTI_T T;

@@ -12,6 +12,7 @@ sdk::dialect make_dialect() {
   d.kernel = "extern \"C\" __global__ __launch_bounds__($n)";
   d.local = "__shared__ ";
   d.barrier = "__syncthreads();";
+  d.shuffle = "tutti_shuffle($v, $d)";
   d.group_index = "blockIdx.x";
   d.group_count = "gridDim.x";
   d.local_index = "(int)threadIdx.x";

@@ -44,10 +44,11 @@ void load_table() {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
-                            "no NVIDIA driver: " + std::string(why != nullptr ? why : file) +
-                                "; on a machine with an NVIDIA GPU install its driver (" +
-                                version_text(oldest_driver) + " or later by `nvidia-smi`)");
+    throw sdk::plugin_error(
+        TUTTI_ERROR_NO_DRIVER,
+        "no NVIDIA driver: " + std::string(why != nullptr ? why : file) +
+            "; on a machine with an NVIDIA GPU install its driver, one for CUDA " +
+            version_text(oldest_driver) + " or later");
   }
   // The version first: an old driver lacks functions, and the version says it better.
   the_table.error_name =

@@ -22,6 +22,9 @@ struct dialect {
   std::string_view global;           // address space of array arguments
   std::string_view local;            // storage of arrays that a group shares
   std::string_view barrier;
+  // Where groups are made of warps of 32 that run together: the value of $v in the work-item $d
+  // further on in the warp. Empty: trees stay in local memory.
+  std::string_view shuffle;
   std::string_view group_index, group_count, local_index, global_index, global_size;
   std::string_view vector_loop;            // before an innermost loop; $w: lanes; may be empty
   std::string_view unroll;                 // before a loop; $n: times

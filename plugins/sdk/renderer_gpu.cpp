@@ -29,6 +29,36 @@ void program::gpu_element(const std::string& step) {
   add_to_total(reduced_value(), step);
 }
 
+// Halves the work-items' totals in local memory until `least` times two are left for each
+// reduction.
+void program::gpu_tree(const char* least) {
+  const bool index = layout_.finds_index();
+  out_.line("tree[local_index] = total;");
+  if (index) out_.line("tree_at[local_index] = total_at;");
+  out_.line(words_.barrier);
+  out_.line("for (int w = lanes / 2; w > ", least, "; w /= 2) {");
+  out_.line("if (lane < w) {");
+  combine("tree[local_index]", "tree[local_index + w]", "tree_at[local_index]",
+          "tree_at[local_index + w]");
+  out_.line("}");
+  out_.line(words_.barrier);
+  out_.line("}");
+}
+
+// The rest of the tree inside a warp, without local memory.
+void program::gpu_shuffles() {
+  const auto from = [&](const char* value) {
+    return replaced(replaced(text_of(words_.shuffle), "$v", value), "$d", "w");
+  };
+  out_.line("for (int w = lanes > 32 ? 16 : lanes / 2; w > 0; w /= 2) {");
+  out_.line("const ", accumulator_type(), " other = ", from("total"), ";");
+  if (layout_.finds_index()) {
+    out_.line("const ", type(TUTTI_I64), " other_at = ", from("total_at"), ";");
+  }
+  combine("total", "other", "total_at", "other_at");
+  out_.line("}");
+}
+
 void program::gpu_inner() {
   const std::string group = std::to_string(layout_.work_group);
   const std::string wide = type(TUTTI_I64);
@@ -55,22 +85,24 @@ void program::gpu_inner() {
   gpu_element("step");
   out_.line("}");
   out_.line("}");
-  out_.line("tree[local_index] = total;");
-  if (index) out_.line("tree_at[local_index] = total_at;");
-  out_.line(words_.barrier);
-  out_.line("for (int w = lanes / 2; w > 0; w /= 2) {");
-  out_.line("if (lane < w) {");
-  combine("tree[local_index]", "tree[local_index + w]", "tree_at[local_index]",
-          "tree_at[local_index + w]");
-  out_.line("}");
-  out_.line(words_.barrier);
-  out_.line("}");
+  if (words_.shuffle.empty()) {
+    gpu_tree("0");
+  } else {
+    out_.line("if (lanes > 32) {");
+    gpu_tree("16");
+    out_.line("total = tree[local_index];");
+    if (index) out_.line("total_at = tree_at[local_index];");
+    out_.line("}");
+    gpu_shuffles();
+  }
   out_.line("if (lane == 0 && unit < units) {");
-  out_.line("total = tree[local_index];");
-  if (index) out_.line("total_at = tree_at[local_index];");
+  if (words_.shuffle.empty()) {
+    out_.line("total = tree[local_index];");
+    if (index) out_.line("total_at = tree_at[local_index];");
+  }
   store_result("kept_index");
   out_.line("}");
-  out_.line(words_.barrier);
+  out_.line(words_.shuffle.empty() ? "" : "if (lanes > 32) ", words_.barrier);
   out_.line("}");
 }
 

@@ -117,6 +117,8 @@ class program {
   // GPU schedule (renderer_gpu.cpp).
   void gpu_map();
   void gpu_inner();
+  void gpu_tree(const char* least);
+  void gpu_shuffles();
   void gpu_outer();
   void gpu_element(const std::string& step);
 

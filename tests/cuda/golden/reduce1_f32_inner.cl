@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rendered; the prelude is left out.
+#pragma OPENCL FP_CONTRACT OFF
+typedef struct {
+  int word[14];
+} tutti_geometry;
+
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const float* in0,
+    global float* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
+  const int n0 = g.word[0];
+  const int n1 = g.word[1];
+  const int in0_offset = g.word[2];
+  const int in0_stride0 = g.word[3];
+  const int in0_stride1 = g.word[4];
+  const int out0_offset = g.word[5];
+  const int out0_stride0 = g.word[6];
+  const int kept = g.word[8];
+  const int parts = g.word[9];
+  const int segment = g.word[10];
+  const int segments = g.word[11];
+  const int units = g.word[12];
+  const int steps = g.word[13];
+  global float* partial = (global float*)(workspace + partial_offset);
+  local float tree[128];
+  const int local_index = get_local_id(0);
+  const int lanes = (int)segment;
+  const int lane = local_index & (lanes - 1);
+  const int slots = 128 / lanes;
+  const int slot = local_index / lanes;
+  for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
+    const long unit = base + slot;
+    const int kept_index = (int)(unit / parts);
+    const int part = (int)(unit % parts);
+    const int c0 = kept_index;
+    float total = 0;
+    float lost = 0;
+    if (unit < units) {
+      const long end = (long)steps * (part + 1) / parts;
+      for (long n = (long)steps * part / parts + lane; n < end; n += lanes) {
+        const int step = (int)n;
+        const int c1 = step;
+        const float v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
+        {
+          const float corrected = v0 - lost;
+          const float sum = total + corrected;
+          lost = sum - sum == 0 ? (sum - total) - corrected : 0;
+          total = sum;
+        }
+      }
+    }
+    tree[local_index] = total;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        tree[local_index] = tree[local_index] + tree[local_index + w];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0 && unit < units) {
+      total = tree[local_index];
+      if (parts > 1) {
+        partial[part * kept + kept_index] = total;
+      } else {
+        out0[out0_offset + c0 * out0_stride0] = total;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_finish(
+    global float* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
+  const int n0 = g.word[0];
+  const int n1 = g.word[1];
+  const int out0_offset = g.word[5];
+  const int out0_stride0 = g.word[6];
+  const int kept = g.word[8];
+  const int parts = g.word[9];
+  const int segment = g.word[10];
+  const int segments = g.word[11];
+  const int units = g.word[12];
+  const int steps = g.word[13];
+  global float* partial = (global float*)(workspace + partial_offset);
+  for (long wide_k = get_global_id(0); wide_k < kept; wide_k += get_global_size(0)) {
+    const int k = (int)wide_k;
+    const int c0 = k;
+    float total = 0;
+    float lost = 0;
+    for (int p = 0; p < parts; ++p) {
+      {
+        const float corrected = partial[p * kept + k] - lost;
+        const float sum = total + corrected;
+        lost = sum - sum == 0 ? (sum - total) - corrected : 0;
+        total = sum;
+      }
+    }
+    out0[out0_offset + c0 * out0_stride0] = total;
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rendered; the prelude is left out.
+typedef struct {
+  int word[14];
+} tutti_geometry;
+
+extern "C" __global__ __launch_bounds__(256) void tutti_main(
+    const unsigned char* in0,
+    unsigned char* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+  const int n0 = g.word[0];
+  const int n1 = g.word[1];
+  const int in0_offset = g.word[2];
+  const int in0_stride0 = g.word[3];
+  const int in0_stride1 = g.word[4];
+  const int out0_offset = g.word[5];
+  const int out0_stride0 = g.word[6];
+  const int kept = g.word[8];
+  const int parts = g.word[9];
+  const int segment = g.word[10];
+  const int segments = g.word[11];
+  const int units = g.word[12];
+  const int steps = g.word[13];
+  unsigned char* partial = (unsigned char*)(workspace + partial_offset);
+  __shared__ unsigned char tree[256];
+  const int local_index = (int)threadIdx.x;
+  const int lanes = (int)segment;
+  const int lane = local_index & (lanes - 1);
+  const int slots = 256 / lanes;
+  const int slot = local_index / lanes;
+  for (long long base = (long long)blockIdx.x * slots; base < units; base += (long long)gridDim.x * slots) {
+    const long long unit = base + slot;
+    const int kept_index = (int)(unit / parts);
+    const int part = (int)(unit % parts);
+    const int c0 = kept_index;
+    unsigned char total = 0;
+    if (unit < units) {
+      const long long end = (long long)steps * (part + 1) / parts;
+      for (long long n = (long long)steps * part / parts + lane; n < end; n += lanes) {
+        const int step = (int)n;
+        const int c1 = step;
+        const bool v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1] != 0;
+        total = (total | v0);
+      }
+    }
+    if (lanes > 32) {
+      tree[local_index] = total;
+      __syncthreads();
+      for (int w = lanes / 2; w > 16; w /= 2) {
+        if (lane < w) {
+          tree[local_index] = (tree[local_index] | tree[local_index + w]);
+        }
+        __syncthreads();
+      }
+      total = tree[local_index];
+    }
+    for (int w = lanes > 32 ? 16 : lanes / 2; w > 0; w /= 2) {
+      const unsigned char other = tutti_shuffle(total, w);
+      total = (total | other);
+    }
+    if (lane == 0 && unit < units) {
+      if (parts > 1) {
+        partial[part * kept + kept_index] = total;
+      } else {
+        out0[out0_offset + c0 * out0_stride0] = total;
+      }
+    }
+    if (lanes > 32) __syncthreads();
+  }
+}
+
+extern "C" __global__ __launch_bounds__(256) void tutti_finish(
+    unsigned char* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+  const int n0 = g.word[0];
+  const int n1 = g.word[1];
+  const int out0_offset = g.word[5];
+  const int out0_stride0 = g.word[6];
+  const int kept = g.word[8];
+  const int parts = g.word[9];
+  const int segment = g.word[10];
+  const int segments = g.word[11];
+  const int units = g.word[12];
+  const int steps = g.word[13];
+  unsigned char* partial = (unsigned char*)(workspace + partial_offset);
+  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
+    const int k = (int)wide_k;
+    const int c0 = k;
+    unsigned char total = 0;
+    for (int p = 0; p < parts; ++p) {
+      total = (total | partial[p * kept + k]);
+    }
+    out0[out0_offset + c0 * out0_stride0] = total;
+  }
+}

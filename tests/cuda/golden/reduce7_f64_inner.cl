@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rendered; the prelude is left out.
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+typedef struct {
+  int word[14];
+} tutti_geometry;
+
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const double* in0,
+    global long* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
+  const int n0 = g.word[0];
+  const int n1 = g.word[1];
+  const int in0_offset = g.word[2];
+  const int in0_stride0 = g.word[3];
+  const int in0_stride1 = g.word[4];
+  const int out0_offset = g.word[5];
+  const int out0_stride0 = g.word[6];
+  const int kept = g.word[8];
+  const int parts = g.word[9];
+  const int segment = g.word[10];
+  const int segments = g.word[11];
+  const int units = g.word[12];
+  const int steps = g.word[13];
+  global double* partial = (global double*)(workspace + partial_offset);
+  global long* partial_at = (global long*)(workspace + partial_at_offset);
+  local double tree[128];
+  local long tree_at[128];
+  const int local_index = get_local_id(0);
+  const int lanes = (int)segment;
+  const int lane = local_index & (lanes - 1);
+  const int slots = 128 / lanes;
+  const int slot = local_index / lanes;
+  for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
+    const long unit = base + slot;
+    const int kept_index = (int)(unit / parts);
+    const int part = (int)(unit % parts);
+    const int c0 = kept_index;
+    double total = INFINITY;
+    long total_at = 9223372036854775807L;
+    if (unit < units) {
+      const long end = (long)steps * (part + 1) / parts;
+      for (long n = (long)steps * part / parts + lane; n < end; n += lanes) {
+        const int step = (int)n;
+        const int c1 = step;
+        const double v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
+        {
+          const double x = v0;
+          const double y = total;
+          const long xi = step;
+          const long yi = total_at;
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          total = take ? x : y;
+          total_at = take ? xi : yi;
+        }
+      }
+    }
+    tree[local_index] = total;
+    tree_at[local_index] = total_at;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        {
+          const double x = tree[local_index + w];
+          const double y = tree[local_index];
+          const long xi = tree_at[local_index + w];
+          const long yi = tree_at[local_index];
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          tree[local_index] = take ? x : y;
+          tree_at[local_index] = take ? xi : yi;
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0 && unit < units) {
+      total = tree[local_index];
+      total_at = tree_at[local_index];
+      if (parts > 1) {
+        partial[part * kept + kept_index] = total;
+        partial_at[part * kept + kept_index] = total_at;
+      } else {
+        out0[out0_offset + c0 * out0_stride0] = total_at;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_finish(
+    global long* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
+  const int n0 = g.word[0];
+  const int n1 = g.word[1];
+  const int out0_offset = g.word[5];
+  const int out0_stride0 = g.word[6];
+  const int kept = g.word[8];
+  const int parts = g.word[9];
+  const int segment = g.word[10];
+  const int segments = g.word[11];
+  const int units = g.word[12];
+  const int steps = g.word[13];
+  global double* partial = (global double*)(workspace + partial_offset);
+  global long* partial_at = (global long*)(workspace + partial_at_offset);
+  for (long wide_k = get_global_id(0); wide_k < kept; wide_k += get_global_size(0)) {
+    const int k = (int)wide_k;
+    const int c0 = k;
+    double total = INFINITY;
+    long total_at = 9223372036854775807L;
+    for (int p = 0; p < parts; ++p) {
+      {
+        const double x = partial[p * kept + k];
+        const double y = total;
+        const long xi = partial_at[p * kept + k];
+        const long yi = total_at;
+        const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+        total = take ? x : y;
+        total_at = take ? xi : yi;
+      }
+    }
+    out0[out0_offset + c0 * out0_stride0] = total_at;
+  }
+}

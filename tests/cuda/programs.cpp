@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs, from op_table.def and the rules of plugin.h.
+#include "programs.hpp"
+
+#include "sdk/op_info.hpp"
+
+namespace tutti::test {
+
+using sdk::dtype_name;
+
+uint32_t test_program::input(uint8_t dtype, uint8_t access) {
+  inputs.push_back({dtype, access, 0, 0});
+  return static_cast<uint32_t>(inputs.size() - 1);
+}
+
+uint32_t test_program::scalar(uint8_t dtype) {
+  scalars.push_back(dtype);
+  return static_cast<uint32_t>(inputs.size() + scalars.size() - 1);
+}
+
+uint32_t test_program::compute(uint16_t opcode, uint8_t dtype, std::vector<uint32_t> operands) {
+  tutti_instruction i{opcode, dtype, static_cast<uint8_t>(operands.size()), {}};
+  std::copy(operands.begin(), operands.end(), i.operand);
+  instructions.push_back(i);
+  return static_cast<uint32_t>(inputs.size() + scalars.size() + instructions.size() - 1);
+}
+
+void test_program::output(uint8_t dtype, uint32_t value, uint8_t access) {
+  outputs.push_back({dtype, access, 0, value});
+}
+
+tutti_program_desc test_program::desc() const {
+  tutti_program_desc d{};
+  d.struct_size = sizeof d;
+  d.ir_version = TUTTI_IR_VERSION;
+  d.kept_rank = kept_rank;
+  d.reduced_rank = reduced_rank;
+  d.reduction = reduction;
+  d.reduce_layout = reduce_layout;
+  d.accumulator = accumulator;
+  d.wide_index = wide_index;
+  d.input_count = static_cast<uint32_t>(inputs.size());
+  d.scalar_count = static_cast<uint32_t>(scalars.size());
+  d.instruction_count = static_cast<uint32_t>(instructions.size());
+  d.output_count = static_cast<uint32_t>(outputs.size());
+  d.inputs = inputs.data();
+  d.scalar_dtypes = scalars.data();
+  d.instructions = instructions.data();
+  d.outputs = outputs.data();
+  d.label = name.c_str();
+  return d;
+}
+
+namespace {
+
+template <typename F>
+void each_register_dtype(F&& f) {
+  for (uint8_t d = TUTTI_BOOL; d <= TUTTI_F64; ++d) {
+    if (sdk::is_register(d)) f(d);
+  }
+}
+
+}  // namespace
+
+test_program operations_of(uint8_t dtype) {
+  test_program p;
+  p.name = std::string("operations_") + dtype_name(dtype);
+  const uint32_t a = p.input(dtype), b = p.input(dtype), flag = p.input(TUTTI_BOOL);
+  for (const sdk::op_info& row : sdk::op_rows()) {
+    if (row.kind == sdk::op_kind::IR || !sdk::accepts(row.kind, dtype)) continue;
+    const uint8_t to = row.result == sdk::op_result::BOOL ? uint8_t{TUTTI_BOOL} : dtype;
+    const uint32_t value =
+        p.compute(row.opcode, to, row.arity == 1 ? std::vector{a} : std::vector{a, b});
+    p.output(to, value);
+  }
+  p.output(dtype, p.compute(TUTTI_OP_where, dtype, {flag, a, b}));
+  each_register_dtype([&](uint8_t to) {
+    if (to != dtype) p.output(to, p.compute(TUTTI_OP_cast, to, {a}));
+  });
+  return p;
+}
+
+std::vector<test_program> reductions() {
+  std::vector<test_program> all;
+  for (uint8_t kind = TUTTI_REDUCE_SUM; kind <= TUTTI_REDUCE_ARGMAX; ++kind) {
+    const bool logical = kind == TUTTI_REDUCE_ANY || kind == TUTTI_REDUCE_ALL;
+    const bool index = kind == TUTTI_REDUCE_ARGMIN || kind == TUTTI_REDUCE_ARGMAX;
+    each_register_dtype([&](uint8_t dtype) {
+      if (logical != (dtype == TUTTI_BOOL)) return;
+      for (uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+        test_program p;
+        p.name = "reduce" + std::to_string(kind) + "_" + dtype_name(dtype) +
+                 (layout == TUTTI_REDUCE_INNER ? "_inner" : "_outer");
+        p.reduced_rank = 1;
+        p.reduction = kind;
+        p.reduce_layout = layout;
+        p.accumulator = dtype;
+        p.wide_index = dtype == TUTTI_I64;
+        const uint32_t value = p.input(dtype);
+        p.output(index ? uint8_t{TUTTI_I64} : dtype, value,
+                 layout == TUTTI_REDUCE_INNER ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_UNIT);
+        all.push_back(p);
+      }
+    });
+  }
+  return all;
+}
+
+std::vector<test_program> layouts() {
+  std::vector<test_program> all;
+  for (uint32_t rank = 0; rank <= TUTTI_MAX_RANK; ++rank) {
+    for (uint8_t wide : {0, 1}) {
+      test_program p;
+      p.name = "rank" + std::to_string(rank) + (wide ? "_wide" : "");
+      p.kept_rank = rank;
+      p.wide_index = wide;
+      const uint8_t strided = rank == 0 ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_STRIDED;
+      const uint32_t a = p.input(TUTTI_F32, strided), b = p.input(TUTTI_F32, TUTTI_ACCESS_ZERO);
+      const uint32_t s = p.scalar(TUTTI_F32);
+      const uint32_t sum = p.compute(TUTTI_OP_add, TUTTI_F32, {a, b});
+      p.output(TUTTI_F32, p.compute(TUTTI_OP_multiply, TUTTI_F32, {sum, s}), strided);
+      all.push_back(p);
+    }
+  }
+  test_program halves;
+  halves.name = "halves";
+  const uint32_t f16 = halves.input(TUTTI_F16), bf16 = halves.input(TUTTI_BF16);
+  const uint32_t sum = halves.compute(TUTTI_OP_add, TUTTI_F32, {f16, bf16});
+  for (uint8_t dtype : {TUTTI_F16, TUTTI_BF16, TUTTI_F32}) halves.output(dtype, sum);
+  all.push_back(halves);
+  test_program random;
+  random.name = "random";
+  random.kept_rank = 2;
+  const uint32_t key = random.scalar(TUTTI_U64);
+  const uint32_t index = random.compute(TUTTI_OP_iota, TUTTI_I64, {});
+  random.output(TUTTI_U32, random.compute(TUTTI_OP_philox, TUTTI_U32, {index, key}));
+  all.push_back(random);
+  for (uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+    test_program p;
+    p.name = layout == TUTTI_REDUCE_INNER ? "mean_inner_3_of_5" : "mean_outer_3_of_5";
+    p.kept_rank = 2;
+    p.reduced_rank = 3;
+    p.reduction = TUTTI_REDUCE_SUM;
+    p.reduce_layout = layout;
+    p.accumulator = TUTTI_F32;
+    const uint32_t x = p.input(TUTTI_F16, TUTTI_ACCESS_STRIDED);
+    const uint32_t s = p.scalar(TUTTI_BOOL);
+    const uint32_t y = p.compute(TUTTI_OP_exp, TUTTI_F32, {x});
+    p.output(TUTTI_BF16, p.compute(TUTTI_OP_where, TUTTI_F32, {s, y, x}), TUTTI_ACCESS_STRIDED);
+    all.push_back(p);
+  }
+  return all;
+}
+
+std::vector<test_program> all_programs() {
+  std::vector<test_program> all;
+  each_register_dtype([&](uint8_t dtype) { all.push_back(operations_of(dtype)); });
+  for (auto list : {reductions(), layouts()}) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+std::vector<test_program> typical_programs() {
+  static const char* const names[] = {"rank1",
+                                      "rank3_wide",
+                                      "rank0",
+                                      "halves",
+                                      "random",
+                                      "mean_inner_3_of_5",
+                                      "mean_outer_3_of_5",
+                                      "reduce1_f32_inner",
+                                      "reduce4_i32_outer",
+                                      "reduce5_bool_inner",
+                                      "reduce7_f64_inner"};
+  std::vector<test_program> chosen;
+  const std::vector<test_program> all = all_programs();
+  for (const char* name : names) {
+    for (const test_program& p : all) {
+      if (p.name == name) chosen.push_back(p);
+    }
+  }
+  // tanh(x * w + b), what a layer does to its product.
+  test_program layer;
+  layer.name = "layer";
+  layer.kept_rank = 2;
+  const uint32_t x = layer.input(TUTTI_F32), b = layer.input(TUTTI_F32);
+  const uint32_t w = layer.scalar(TUTTI_F32);
+  const uint32_t product = layer.compute(TUTTI_OP_multiply, TUTTI_F32, {x, w});
+  const uint32_t sum = layer.compute(TUTTI_OP_add, TUTTI_F32, {product, b});
+  layer.output(TUTTI_F32, layer.compute(TUTTI_OP_tanh, TUTTI_F32, {sum}));
+  chosen.push_back(layer);
+  // Integers with helpers, and a saturating cast.
+  test_program integers;
+  integers.name = "integers";
+  const uint32_t i = integers.input(TUTTI_I16), j = integers.input(TUTTI_I16);
+  const uint32_t f = integers.input(TUTTI_F32);
+  const uint32_t q = integers.compute(TUTTI_OP_floor_divide, TUTTI_I16, {i, j});
+  integers.output(TUTTI_I16, integers.compute(TUTTI_OP_left_shift, TUTTI_I16, {q, j}));
+  integers.output(TUTTI_U8, integers.compute(TUTTI_OP_cast, TUTTI_U8, {f}));
+  chosen.push_back(integers);
+  return chosen;
+}
+
+}  // namespace tutti::test

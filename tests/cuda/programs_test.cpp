@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every program that is rendered for OpenCL is rendered for CUDA as well and compiled by NVRTC,
+// which needs no GPU; so are the files of kernels_cu. Compilations are few: kernels of many
+// programs share one source, each in a namespace.
+#include <boost/test/unit_test.hpp>
+#include <future>
+#include <set>
+
+#include "cuda/objects.hpp"
+#include "dialects.hpp"
+#include "embedded_kernels.hpp"
+#include "sdk/renderer.hpp"
+#include "sdk/validate.hpp"
+
+using namespace tutti;
+using namespace tutti::test;
+
+namespace {
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
+    text.replace(at, what.size(), with);
+    at += with.size();
+  }
+  return text;
+}
+
+// The source without the prelude that all share, its kernels under names of their own.
+std::string in_namespace(const std::string& source, size_t number) {
+  const std::string_view prelude = kernels::prelude_cu;
+  BOOST_REQUIRE(source.compare(0, prelude.size(), prelude) == 0);
+  const std::string suffix = "_" + std::to_string(number);
+  std::string text = source.substr(prelude.size());
+  text = replaced(text, std::string("void ") + sdk::main_kernel + "(", "void main" + suffix + "(");
+  text =
+      replaced(text, std::string("void ") + sdk::finish_kernel + "(", "void finish" + suffix + "(");
+  return "namespace p" + std::to_string(number) + " {\n" + text + "}\n";
+}
+
+std::string warnings;
+
+// Warnings of NVRTC reach the host's log.
+void watch_log() {
+  tutti_host host{};
+  host.struct_size = sizeof host;
+  host.log = [](void*, int32_t, const char* message) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    warnings += message;
+  };
+  cuda::set_host(&host);
+}
+
+void compile_all(const std::vector<std::string>& sources) {
+  watch_log();
+  const auto compile_for = [&](const char* architecture) {
+    size_t bytes = 0;
+    for (const std::string& source : sources) {
+      bytes += cuda::compile(source, architecture, cuda::program_options(), "batch").size();
+    }
+    return bytes;
+  };
+  auto other = std::async(std::launch::async, compile_for, "sm_75");
+  BOOST_TEST(compile_for("compute_90") > 100000u);
+  BOOST_TEST(other.get() > 100000u);
+  BOOST_TEST(warnings == "");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_set_holds_every_opcode_for_every_dtype) {
+  std::set<std::pair<int, int>> seen;  // opcode, dtype of the first operand
+  for (const test_program& p : all_programs()) {
+    const tutti_program_desc desc = p.desc();
+    BOOST_REQUIRE_NO_THROW(sdk::validate_program(desc, {1000, 1000, 1000}));
+    for (const tutti_instruction& i : p.instructions) {
+      const bool of_input = i.operand_count > 0 && i.operand[0] < p.inputs.size();
+      const int of = of_input ? sdk::register_dtype(p.inputs[i.operand[0]].dtype) : 0;
+      seen.emplace(i.opcode, of);
+    }
+  }
+  for (const sdk::op_info& row : sdk::op_rows()) {
+    if (row.kind == sdk::op_kind::IR) continue;
+    for (uint8_t d = TUTTI_BOOL; d <= TUTTI_F64; ++d) {
+      if (!sdk::is_register(d) || !sdk::accepts(row.kind, d)) continue;
+      BOOST_TEST(seen.count({row.opcode, d}) == 1u, row.name << " of " << sdk::dtype_name(d));
+    }
+  }
+  for (int opcode : {TUTTI_OP_iota, TUTTI_OP_philox, TUTTI_OP_where, TUTTI_OP_cast}) {
+    const auto found = std::find_if(seen.begin(), seen.end(),
+                                    [&](const auto& pair) { return pair.first == opcode; });
+    BOOST_TEST((found != seen.end()), "opcode " << opcode);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_opencl_renders_cuda_renders_and_nvrtc_compiles) {
+  std::vector<std::string> batches;
+  size_t number = 0;
+  for (const test_program& p : all_programs()) {
+    for (const sdk::schedule kind : {sdk::schedule::cpu, sdk::schedule::gpu}) {
+      BOOST_REQUIRE_NO_THROW(render_opencl(p, kind));
+    }
+    if (number % 100 == 0) batches.push_back(std::string(kernels::prelude_cu));
+    batches.back() += in_namespace(render_cuda(p), number++);
+  }
+  BOOST_TEST(number > 150u);
+  compile_all(batches);
+}
+
+BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
+  watch_log();
+  const auto compile_for = [](const std::string& architecture) {
+    const std::vector<std::string> none;
+    const auto built = [&](std::string_view file, std::vector<std::string> options) {
+      return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
+    };
+    int count = 0;
+    for (const char* index : {"int", "long long"}) {
+      for (const char* type : {"unsigned char", "unsigned short", "unsigned int",
+                               "unsigned long long", "float", "double"}) {
+        count += built(kernels::gather_cu,
+                       {std::string("-DTUTTI_T=") + type, std::string("-DTUTTI_INDEX=") + index});
+      }
+    }
+    const char* const products[][3] = {{"unsigned char", "unsigned char", "0"},
+                                       {"unsigned short", "unsigned short", "0"},
+                                       {"unsigned int", "unsigned int", "0"},
+                                       {"unsigned long long", "unsigned long long", "0"},
+                                       {"float", "float", "0"},
+                                       {"double", "double", "0"},
+                                       {"unsigned short", "float", "1"},
+                                       {"unsigned short", "float", "2"}};
+    for (const auto& product : products) {
+      count += built(kernels::matmul_cu, {std::string("-DTUTTI_T=") + product[0],
+                                          std::string("-DTUTTI_ACC=") + product[1],
+                                          std::string("-DTUTTI_KIND=") + product[2]});
+    }
+    return count;
+  };
+  auto other = std::async(std::launch::async, compile_for, "sm_75");
+  BOOST_TEST(compile_for("compute_90") == 20);
+  BOOST_TEST(other.get() == 20);
+  BOOST_TEST(warnings == "");
+}
+
+// TUTTI_CUDA_ARCHITECTURES of the build: a typical program to the machine code of each.
+BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
+  watch_log();
+  std::string source(kernels::prelude_cu);
+  size_t number = 0;
+  for (const test_program& p : typical_programs()) source += in_namespace(render_cuda(p), number++);
+  std::istringstream list(ARCHITECTURES);
+  int count = 0;
+  for (std::string architecture; list >> architecture; ++count) {
+    BOOST_TEST(cuda::compile(source, architecture, cuda::program_options(), "all").size() > 1000u,
+               architecture);
+  }
+  BOOST_TEST(count >= 1);
+  BOOST_TEST(warnings == "");
+}
+
+BOOST_AUTO_TEST_CASE(architectures_follow_the_compiler) {
+  BOOST_TEST(cuda::architecture_for(9, 0) == "sm_90");
+  BOOST_TEST(cuda::architecture_for(99, 0).rfind("compute_", 0) == 0u);  // PTX for what is newer
+  BOOST_CHECK_THROW(cuda::architecture_for(1, 0), sdk::plugin_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_compile_error_carries_the_log) {
+  try {
+    cuda::compile("__global__ void f() { nonsense; }", "sm_90", {}, "broken");
+    BOOST_FAIL("compiled");
+  } catch (const sdk::plugin_error& error) {
+    BOOST_TEST(error.code == TUTTI_ERROR_COMPILE);
+    BOOST_TEST(std::string(error.what()).find("nonsense") != std::string::npos);
+  }
+}
