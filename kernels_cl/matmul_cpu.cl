@@ -39,34 +39,34 @@ typedef struct {
   int first;
 } Target;
 
-static void store_part(global T *c, const Target *t, const T *tile, long width) {
+static void store_part(global T* c, const Target* t, const T* tile, long width) {
   for (long r = t->row0; r < t->row1; r++)
     for (long n = t->col0; n < t->col1; n++) {
-      global T *d = c + r * t->row_stride + n * t->col_stride;
+      global T* d = c + r * t->row_stride + n * t->col_stride;
       *d = t->first ? tile[r * width + n] : *d + tile[r * width + n];
     }
 }
 
-INLINE void put(global T *c, V v, int first) { VSTORE(first ? v : VLOAD(c) + v, c); }
+INLINE void put(global T* c, V v, int first) { VSTORE(first ? v : VLOAD(c) + v, c); }
 
 #define ZERO2(r) V c##r##_0 = (V)(0), c##r##_1 = (V)(0);
-#define STEP2(r)                 \
-  {                              \
-    V x = (V)(a[r * a_row]);     \
+#define STEP2(r)                  \
+  {                               \
+    V x = (V)(a[r * a_row]);      \
     c##r##_0 = x * b0 + c##r##_0; \
     c##r##_1 = x * b1 + c##r##_1; \
   }
-#define STORE2(r)                                             \
-  if (r >= t->row0 && r < t->row1) {                          \
-    put(c + r * t->row_stride, c##r##_0, t->first);           \
-    put(c + r * t->row_stride + VW, c##r##_1, t->first);      \
+#define STORE2(r)                                        \
+  if (r >= t->row0 && r < t->row1) {                     \
+    put(c + r * t->row_stride, c##r##_0, t->first);      \
+    put(c + r * t->row_stride + VW, c##r##_1, t->first); \
   }
-#define SPILL2(r)                   \
-  VSTORE(c##r##_0, tile + r * NR);  \
+#define SPILL2(r)                  \
+  VSTORE(c##r##_0, tile + r * NR); \
   VSTORE(c##r##_1, tile + r * NR + VW);
 
-INLINE void tile_wide(global const T *a, long a_row, long a_k, global const T *b, long b_k,
-                             long depth, global T *c, const Target *t) {
+INLINE void tile_wide(global const T* a, long a_row, long a_k, global const T* b, long b_k,
+                      long depth, global T* c, const Target* t) {
   EACH_ROW(ZERO2)
   for (long k = 0; k < depth; k++) {
     V b0 = VLOAD(b), b1 = VLOAD(b + VW);
@@ -89,8 +89,8 @@ INLINE void tile_wide(global const T *a, long a_row, long a_k, global const T *b
   if (r >= t->row0 && r < t->row1) put(c + r * t->row_stride, c##r, t->first);
 #define SPILL1(r) VSTORE(c##r, tile + r * VW);
 
-INLINE void tile_narrow(global const T *a, long a_row, long a_k, global const T *b,
-                               long b_k, long depth, global T *c, const Target *t) {
+INLINE void tile_narrow(global const T* a, long a_row, long a_k, global const T* b, long b_k,
+                        long depth, global T* c, const Target* t) {
   EACH_ROW(ZERO1)
   for (long k = 0; k < depth; k++) {
     V b0 = VLOAD(b);
@@ -109,26 +109,26 @@ INLINE void tile_narrow(global const T *a, long a_row, long a_k, global const T 
 
 // C = A B (or C += A B). The element (m, k) of A, for m in the tile that starts at row i, is
 // a[i * a_tile + (m - i) * a_row + k * a_k]; that of B is b[j * b_tile + k * b_k + (n - j)].
-// In place a tile that would cross the edge starts earlier and writes only its own part;
-// packed operands are padded with zeros instead.
+// In place a tile that would cross the edge starts earlier, at row a_last of A or at the last
+// columns of B, and writes only its own part; packed operands are padded with zeros instead.
 // Groups: 1 + splits * batches * blocks_n * blocks_m, rows fastest. Split s sums
 // k in [s * k_chunk, (s + 1) * k_chunk) into c + s * c_split.
-// Strides along k are constants in each kernel: as variables they take registers that the
-// tiles need.
-#define TILE_ARGUMENTS                                                                         \
-  global const T *a, long a_offset, long a_batch, long a_tile, long a_row,            \
-      global const T *b, long b_offset, long b_batch, long b_tile, long b_k,          \
-      global T *c, long c_offset, long c_batch, long c_split, long c_row, long c_col, \
-      long rows, long cols, long depth, long k_chunk, long accumulate, long batches,           \
-      long blocks_m, long blocks_n, long mc, long nc, long kc
-#define TILE_KERNEL(name, a_packed, b_packed)                                                    \
-  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                         \
-    tiles(a, a_offset, a_batch, a_tile, a_packed ? 1 : a_row, b, b_offset, b_batch, b_tile, b_k, \
-          c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth, k_chunk, accumulate,   \
-          batches, blocks_m, blocks_n, mc, nc, kc, a_packed ? MR : 1, a_packed, b_packed);       \
+#define TILE_ARGUMENTS                                                                            \
+  global const T *a, long a_offset, long a_batch, long a_tile, long a_row, long a_k, long a_last, \
+      global const T *b, long b_offset, long b_batch, long b_tile, long b_k, global T *c,         \
+      long c_offset, long c_batch, long c_split, long c_row, long c_col, long rows, long cols,    \
+      long depth, long k_chunk, long accumulate, long batches, long blocks_m, long blocks_n,      \
+      long mc, long nc, long kc
+// One stride of A, and that of a packed B, are constants: as variables they take registers that
+// the tiles need.
+#define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                               \
+  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                        \
+    tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,      \
+          b_batch, b_tile, b_k, c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth, \
+          k_chunk, accumulate, batches, blocks_m, blocks_n, mc, nc, kc, b_packed);              \
   }
 
-INLINE void tiles(TILE_ARGUMENTS, const long a_k, const bool a_packed, const bool b_packed) {
+INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
   long g = (long)get_group_id(0) - 1;
   if (g < 0) return;
   long i_begin = g % blocks_m * mc, i_end = min(i_begin + mc, rows);
@@ -149,11 +149,11 @@ INLINE void tiles(TILE_ARGUMENTS, const long a_k, const bool a_packed, const boo
       long width = wide ? NR : VW;
       long j0 = b_packed ? j : min(j, cols - width);
       long j1 = min(j + width, j_end);
-      global const T *bt = b + j0 * b_tile + k * b_k;
+      global const T* bt = b + j0 * b_tile + k * b_k;
       for (long i = i_begin; i < i_end; i += MR) {
-        long i0 = a_packed ? i : min(i, rows - MR);
-        global const T *at = a + i0 * a_tile + k * a_k;
-        global T *ct = c + i0 * c_row + j0 * c_col;
+        long i0 = min(i, a_last);
+        global const T* at = a + i0 * a_tile + k * a_k;
+        global T* ct = c + i0 * c_row + j0 * c_col;
         Target t = {c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first};
         if (wide)
           tile_wide(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
@@ -165,21 +165,22 @@ INLINE void tiles(TILE_ARGUMENTS, const long a_k, const bool a_packed, const boo
   }
 }
 
-TILE_KERNEL(matmul_tiles_in_place, false, false)
-TILE_KERNEL(matmul_tiles_packed_a, true, false)
-TILE_KERNEL(matmul_tiles_packed_b, false, true)
-TILE_KERNEL(matmul_tiles_packed, true, true)
+// A contiguous along k, or (also when packed) along its rows; B in place or packed.
+TILE_KERNEL(matmul_tiles_rows, a_row, 1, false)
+TILE_KERNEL(matmul_tiles_rows_packed, a_row, 1, true)
+TILE_KERNEL(matmul_tiles_columns, 1, a_k, false)
+TILE_KERNEL(matmul_tiles_columns_packed, 1, a_k, true)
 
 // Packing: panels of `width` columns, each depth x width, the last one padded with zeros.
 // Element (k, n) is read at src[k * k_stride + n * n_stride]. Groups: 1 + batches * panels *
 // k_blocks; a group packs k_block steps of k of one panel.
 typedef struct {
   long n, valid, k0, k1;
-  global const T *src;
-  global T *dst;
+  global const T* src;
+  global T* dst;
 } Panel;
 
-static bool find_panel(Panel *p, long src_batch, long dst_batch, long n_stride, long k_stride,
+static bool find_panel(Panel* p, long src_batch, long dst_batch, long n_stride, long k_stride,
                        long cols, long depth, long width, long k_block) {
   long g = (long)get_group_id(0) - 1;
   if (g < 0) return false;
@@ -196,10 +197,10 @@ static bool find_panel(Panel *p, long src_batch, long dst_batch, long n_stride, 
 }
 
 // The columns are adjacent in memory (n_stride is 1): rows are copied.
-CPU_KERNEL void matmul_pack_rows(global const T *restrict src, long src_offset, long src_batch,
-                                 long n_stride, long k_stride, global T *restrict dst,
-                                 long dst_offset, long dst_batch, long cols, long depth,
-                                 long width, long k_block) {
+CPU_KERNEL void matmul_pack_rows(global const T* restrict src, long src_offset, long src_batch,
+                                 long n_stride, long k_stride, global T* restrict dst,
+                                 long dst_offset, long dst_batch, long cols, long depth, long width,
+                                 long k_block) {
   Panel p;
   p.src = src + src_offset;
   p.dst = dst + dst_offset;
@@ -207,8 +208,8 @@ CPU_KERNEL void matmul_pack_rows(global const T *restrict src, long src_offset, 
     return;
   bool whole = p.valid == NR && width == NR;
   for (long k = p.k0; k < p.k1; k++) {
-    global const T *s = p.src + k * k_stride;
-    global T *d = p.dst + k * width;
+    global const T* s = p.src + k * k_stride;
+    global T* d = p.dst + k * width;
     if (whole) {
       VSTORE(VLOAD(s), d);
       VSTORE(VLOAD(s + VW), d + VW);
@@ -221,7 +222,7 @@ CPU_KERNEL void matmul_pack_rows(global const T *restrict src, long src_offset, 
   }
 }
 
-INLINE void transpose4(global const T *s, long stride, global T *d, long width) {
+INLINE void transpose4(global const T* s, long stride, global T* d, long width) {
   T4 r0 = vload4(0, s), r1 = vload4(0, s + stride), r2 = vload4(0, s + 2 * stride),
      r3 = vload4(0, s + 3 * stride);
   vstore4((T4)(r0.s0, r1.s0, r2.s0, r3.s0), 0, d);
@@ -232,8 +233,8 @@ INLINE void transpose4(global const T *s, long stride, global T *d, long width) 
 
 // Each column is contiguous (k_stride is 1): blocks of 4 x 4 are transposed. Other strides are
 // right as well, but slow.
-CPU_KERNEL void matmul_pack_columns(global const T *restrict src, long src_offset, long src_batch,
-                                    long n_stride, long k_stride, global T *restrict dst,
+CPU_KERNEL void matmul_pack_columns(global const T* restrict src, long src_offset, long src_batch,
+                                    long n_stride, long k_stride, global T* restrict dst,
                                     long dst_offset, long dst_batch, long cols, long depth,
                                     long width, long k_block) {
   Panel p;
@@ -258,9 +259,9 @@ CPU_KERNEL void matmul_pack_columns(global const T *restrict src, long src_offse
 }
 
 // out[i] = sum over s of parts[i + s * count]. Groups: 1 + count / block, rounded up.
-CPU_KERNEL void matmul_sum_splits(global const T *restrict parts, long parts_offset,
-                                  global T *restrict out, long out_offset, long count,
-                                  long splits, long block) {
+CPU_KERNEL void matmul_sum_splits(global const T* restrict parts, long parts_offset,
+                                  global T* restrict out, long out_offset, long count, long splits,
+                                  long block) {
   long g = (long)get_group_id(0) - 1;
   if (g < 0) return;
   long i = g * block, end = min(i + block, count);
@@ -296,7 +297,7 @@ INLINE T sum_lanes(V v) {
   return (f.s0 + f.s1) + (f.s2 + f.s3);
 }
 
-static T dot_row(global const T *w, global const T *x, long depth) {
+static T dot_row(global const T* w, global const T* x, long depth) {
   V s0 = (V)(0), s1 = (V)(0), s2 = (V)(0), s3 = (V)(0);
   long k = 0;
   for (; k + 4 * VW <= depth; k += 4 * VW) {
@@ -311,8 +312,7 @@ static T dot_row(global const T *w, global const T *x, long depth) {
   return sum;
 }
 
-INLINE void dot_rows4(global const T *w, long w_row, global const T *x, long depth,
-                             global T *y) {
+INLINE void dot_rows4(global const T* w, long w_row, global const T* x, long depth, global T* y) {
   V s0 = (V)(0), s1 = (V)(0), s2 = (V)(0), s3 = (V)(0);
   V t0 = (V)(0), t1 = (V)(0), t2 = (V)(0), t3 = (V)(0);
   long k = 0;
@@ -335,9 +335,9 @@ INLINE void dot_rows4(global const T *w, long w_row, global const T *x, long dep
   vstore4(sum, 0, y);
 }
 
-#define MATVEC_ARGUMENTS                                                                    \
-  global const T *restrict w, long w_offset, long w_batch, long w_stride,                   \
-      global const T *restrict x, long x_offset, long x_batch, long x_stride, long x_vector, \
+#define MATVEC_ARGUMENTS                                                                       \
+  global const T *restrict w, long w_offset, long w_batch, long w_stride,                      \
+      global const T *restrict x, long x_offset, long x_batch, long x_stride, long x_vector,   \
       global T *restrict y, long y_offset, long y_split, long count, long vectors, long depth, \
       long k_chunk, long batches, long blocks, long block
 
@@ -358,20 +358,20 @@ CPU_KERNEL void matvec_rows(MATVEC_ARGUMENTS) {
 }
 
 // y[n] += sum over eight rows of w.
-INLINE void add_rows8(global const T *w, long stride, global const T *x, long x_stride,
-                      global T *y, long cols) {
-  T x0 = x[0], x1 = x[x_stride], x2 = x[2 * x_stride], x3 = x[3 * x_stride],
-    x4 = x[4 * x_stride], x5 = x[5 * x_stride], x6 = x[6 * x_stride], x7 = x[7 * x_stride];
-  global const T *q = w + 4 * stride;
+INLINE void add_rows8(global const T* w, long stride, global const T* x, long x_stride, global T* y,
+                      long cols) {
+  T x0 = x[0], x1 = x[x_stride], x2 = x[2 * x_stride], x3 = x[3 * x_stride], x4 = x[4 * x_stride],
+    x5 = x[5 * x_stride], x6 = x[6 * x_stride], x7 = x[7 * x_stride];
+  global const T* q = w + 4 * stride;
   long n = 0;
   for (; n + VW <= cols; n += VW) {
-    V s = (V)(x0) * VLOAD(w + n) + VLOAD(y + n), t = (V)(x4) * VLOAD(q + n);
-    s = (V)(x1) * VLOAD(w + stride + n) + s;
-    t = (V)(x5) * VLOAD(q + stride + n) + t;
-    s = (V)(x2) * VLOAD(w + 2 * stride + n) + s;
-    t = (V)(x6) * VLOAD(q + 2 * stride + n) + t;
-    s = (V)(x3) * VLOAD(w + 3 * stride + n) + s;
-    t = (V)(x7) * VLOAD(q + 3 * stride + n) + t;
+    V s = (V)(x0)*VLOAD(w + n) + VLOAD(y + n), t = (V)(x4)*VLOAD(q + n);
+    s = (V)(x1)*VLOAD(w + stride + n) + s;
+    t = (V)(x5)*VLOAD(q + stride + n) + t;
+    s = (V)(x2)*VLOAD(w + 2 * stride + n) + s;
+    t = (V)(x6)*VLOAD(q + 2 * stride + n) + t;
+    s = (V)(x3)*VLOAD(w + 3 * stride + n) + s;
+    t = (V)(x7)*VLOAD(q + 3 * stride + n) + t;
     VSTORE(s + t, y + n);
   }
   for (; n < cols; n++) {

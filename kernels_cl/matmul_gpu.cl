@@ -14,23 +14,22 @@
 // Reads SIDE x DEPTH elements of a view into local memory, k-major, zeros beyond the edges. Both
 // operands are zero beyond `depth`, so no product there is of a zero and an infinity. Neighbouring
 // work-items read along whichever index is contiguous.
-static void load_block(global const T *src, long keep_stride, long k_stride, long keep, long keeps,
-                       long k, long depth, local T *dst) {
+static void load_block(global const T* src, long keep_stride, long k_stride, long keep, long keeps,
+                       long k, long depth, local T* dst) {
   int id = get_local_id(0);
   for (int q = id; q < SIDE * DEPTH; q += TS * TS) {
     int i = k_stride == 1 ? q / DEPTH : q % SIDE;
     int j = k_stride == 1 ? q % DEPTH : q / SIDE;
     bool inside = keep + i < keeps && k + j < depth;
-    dst[j * (SIDE + 1) + i] =
-        inside ? src[(keep + i) * keep_stride + (k + j) * k_stride] : (T)(0);
+    dst[j * (SIDE + 1) + i] = inside ? src[(keep + i) * keep_stride + (k + j) * k_stride] : (T)(0);
   }
 }
 
 // Groups: (row blocks * blocks_n, up to batches); a group takes every get_num_groups(1)-th batch.
-kernel __attribute__((reqd_work_group_size(TS *TS, 1, 1))) void matmul_blocks(
-    global const T *restrict a, long a_offset, long a_batch, long a_row, long a_col,
-    global const T *restrict b, long b_offset, long b_batch, long b_row, long b_col,
-    global T *restrict c, long c_offset, long rows, long cols, long depth, long batches,
+kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
+    global const T* restrict a, long a_offset, long a_batch, long a_row, long a_col,
+    global const T* restrict b, long b_offset, long b_batch, long b_row, long b_col,
+    global T* restrict c, long c_offset, long rows, long cols, long depth, long batches,
     long blocks_n) {
   local T a_block[DEPTH * (SIDE + 1)], b_block[DEPTH * (SIDE + 1)];
   long m0 = get_group_id(0) / blocks_n * SIDE, n0 = get_group_id(0) % blocks_n * SIDE;
@@ -53,7 +52,7 @@ kernel __attribute__((reqd_work_group_size(TS *TS, 1, 1))) void matmul_blocks(
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    global T *out = c + c_offset + batch * rows * cols;
+    global T* out = c + c_offset + batch * rows * cols;
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) {
         long m = m0 + tm + i * TS, n = n0 + tn + j * TS;

@@ -18,11 +18,11 @@ enum class MatmulElement : std::uint8_t { f32, f64, int8, int16, int32, int64 };
 std::size_t element_bytes(MatmulElement element) noexcept;
 
 struct MatmulDevice {
-  bool cpu = true;                        // CL_DEVICE_TYPE_CPU: the vector kernels
-  int compute_units = 1;                  // CL_DEVICE_MAX_COMPUTE_UNITS
-  int vector_bytes = 16;                  // 4 * CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
-  std::size_t max_work_group_size = 256;  // CL_DEVICE_MAX_WORK_GROUP_SIZE
-  std::int64_t workspace_limit = std::int64_t{128} << 20;  // bytes; packing goes in slices of K
+  bool cpu = true;                         // CL_DEVICE_TYPE_CPU: the vector kernels
+  int compute_units = 1;                   // CL_DEVICE_MAX_COMPUTE_UNITS
+  int vector_bytes = 16;                   // 4 * CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
+  std::size_t max_work_group_size = 256;   // CL_DEVICE_MAX_WORK_GROUP_SIZE
+  std::int64_t workspace_limit = 8 << 20;  // bytes; packed copies should stay in the cache
 };
 
 // Strides are in elements; a batch stride of 0 repeats one matrix. Any strides are right; they are

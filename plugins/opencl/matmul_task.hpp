@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that plan matrix products share: the product in normal form, the size of a tile,
+// and builders of argument lists and workspaces.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "opencl/matmul_plan.hpp"
+
+namespace tutti::opencl::matmul {
+
+using Int = std::int64_t;
+using Kind = MatmulArgument::Kind;
+
+constexpr Int ceil_div(Int a, Int b) { return (a + b - 1) / b; }
+constexpr Int round_up(Int a, Int b) { return ceil_div(a, b) * b; }
+
+// An operand this small is cheap to read in any order.
+constexpr Int resident_bytes = 1 << 20;
+
+// The part of C that a kernel keeps in registers: rows x 2 vectors.
+struct Tile {
+  Int lanes, rows, cols, bytes;
+};
+
+// One matrix, seen by the index that it keeps (m or n) and the one that is summed.
+struct Operand {
+  Kind kind;
+  Int offset, batch, keep, k;
+};
+
+struct Task {
+  Operand a, b;
+  Int c_offset, c_batch, c_row, c_col;
+  Int rows, cols, depth, batches;
+};
+
+// C' = B' A' is the same product.
+inline void transpose(Task& t) {
+  std::swap(t.a, t.b);
+  std::swap(t.rows, t.cols);
+  std::swap(t.c_row, t.c_col);
+}
+
+class Arguments {
+ public:
+  Arguments() { list_.reserve(32); }
+  Arguments& buffer(Kind kind) { return list_.push_back({kind, 0}), *this; }
+  template <class... T>
+  Arguments& integers(T... values) {
+    (list_.push_back({Kind::integer, static_cast<Int>(values)}), ...);
+    return *this;
+  }
+  std::vector<MatmulArgument> take() { return std::move(list_); }
+
+ private:
+  std::vector<MatmulArgument> list_;
+};
+
+// One idle group in front: see matmul_cpu.cl.
+inline MatmulLaunch cpu_launch(const char* kernel, Int groups, Arguments& arguments) {
+  return {kernel, arguments.take(), 1, {static_cast<std::size_t>(groups + 1), 1, 1}, {1, 1, 1}};
+}
+
+class Workspace {
+ public:
+  explicit Workspace(Int element_bytes) : element_bytes_(element_bytes) {}
+  // The offset, in elements, of a cache-aligned area.
+  Int take(Int elements) {
+    const Int offset = used_;
+    used_ += round_up(elements, 128);
+    return offset;
+  }
+  Int bytes() const { return used_ * element_bytes_; }
+
+ private:
+  Int element_bytes_, used_ = 0;
+};
+
+// Adds into C the `splits` copies of it, `count` elements each, that lie at `parts`.
+MatmulLaunch sum_splits(Int parts, Int c_offset, Int count, Int splits, Int units, Int lanes);
+
+MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile);
+
+}  // namespace tutti::opencl::matmul

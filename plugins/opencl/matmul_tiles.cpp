@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The general matrix product on a CPU device: which operand is packed, how C is cut into blocks so
+// that all cores end together, when K is split, and how the packed copies stay in the cache.
+// Costs are in cycles of a core and need only be right to a factor of two.
+#include "opencl/matmul_task.hpp"
+
+namespace tutti::opencl::matmul {
+namespace {
+
+constexpr Int slice_depth = 256;        // a panel of B this deep fits the first-level cache
+constexpr Int block_bytes = 512 << 10;  // a block's slice of B, half for A: second-level cache
+constexpr Int dense_pitch = 1024;       // bytes from row to row that prefetchers still follow
+constexpr Int pack_b_rows = 256;        // B is read by this many rows: packing it pays
+constexpr Int pack_a_cols = 512;        // the same for A
+constexpr Int transpose_rows = 32;
+constexpr Int min_split_depth = 1024;
+
+struct Choice {
+  Task t;
+  Tile tile;
+  Int units;
+  bool pack_a, pack_b;
+  Int width_b;
+  Int splits;
+};
+
+Choice choose_packing(Task t, const MatmulDevice& device, const Tile& tile) {
+  // Few rows against a B that is contiguous along k: B becomes the side that is read in place.
+  if (t.b.keep != 1 && t.b.k == 1 && t.rows <= transpose_rows && t.cols > 2 * t.rows) transpose(t);
+  Choice p{t, tile, device.compute_units, false, false, 0, 1};
+  const Int bytes_a = t.rows * t.depth * tile.bytes, bytes_b = t.cols * t.depth * tile.bytes;
+  const bool scattered_a = bytes_a > resident_bytes && t.a.k * tile.bytes > dense_pitch;
+  const bool scattered_b = bytes_b > resident_bytes && t.b.k * tile.bytes > dense_pitch;
+  // Rows a multiple of 4 KiB apart share a set of the first-level cache.
+  const bool conflicts = tile.bytes == 8 && t.a.keep * tile.bytes % 4096 == 0;
+  p.pack_b = t.b.keep != 1 || t.cols < tile.lanes || t.rows >= pack_b_rows || scattered_b;
+  p.pack_a = t.rows < tile.rows || (t.a.k != 1 && t.a.keep != 1) ||
+             (t.a.k != 1 && (t.cols >= pack_a_cols || scattered_a)) ||
+             (t.a.k == 1 && conflicts && t.cols >= pack_a_cols);
+  p.width_b = t.cols <= tile.lanes ? tile.lanes : tile.cols;
+  return p;
+}
+
+// How much of the product one round of packing and multiplying covers.
+struct Step {
+  Int rows, cols, depth, batches;
+};
+
+Int packed_rows(const Choice& p, const Step& s) {
+  return p.pack_a ? round_up(s.rows, p.tile.rows) * (p.t.a.batch == 0 ? 1 : s.batches) : 0;
+}
+
+Int packed_cols(const Choice& p, const Step& s) {
+  return p.pack_b ? round_up(s.cols, p.width_b) * (p.t.b.batch == 0 ? 1 : s.batches) : 0;
+}
+
+// An extent cut into even parts of whole tiles, each at most `most`.
+Int even_part(Int extent, Int most, Int tile) {
+  const Int parts = ceil_div(extent, std::max(most, tile));
+  return std::min(extent, round_up(ceil_div(extent, parts), tile));
+}
+
+// The largest step whose packed copies fit the limit, and so are read back from the cache. Cutting
+// rows or columns packs the other operand again, so that happens only at four times the limit.
+Step choose_step(const Choice& p, Int limit) {
+  const Int k = std::min(p.t.depth, slice_depth), fits = std::max<Int>(1, limit / k);
+  Step s{p.t.rows, p.t.cols, k, 1};
+  if (packed_rows(p, s) + packed_cols(p, s) > 4 * fits) {
+    if (p.pack_a) s.rows = even_part(s.rows, 2 * fits, p.tile.rows);
+    if (p.pack_b) s.cols = even_part(s.cols, 2 * fits, p.tile.cols);
+  }
+  const Int one = std::max<Int>(1, packed_rows(p, s) + packed_cols(p, s));
+  s.batches = std::clamp<Int>(fits / one, 1, p.t.batches);
+  if (!p.pack_a && !p.pack_b) return {s.rows, s.cols, p.t.depth, p.t.batches};
+  const Int all = std::max<Int>(1, packed_rows(p, s) + packed_cols(p, s));
+  s.depth = std::min(p.t.depth, std::max<Int>(k, limit / all / k * k));
+  return s;
+}
+
+// K is split when C has too few tiles for the cores. Every split of a step has work.
+Int choose_splits(const Choice& p, Int depth) {
+  const Int tiles = p.t.batches * ceil_div(p.t.rows, p.tile.rows) * ceil_div(p.t.cols, p.tile.cols);
+  const Int most = std::max<Int>(1, depth / min_split_depth);
+  const Int splits = std::clamp<Int>(2 * p.units / tiles, 1, most);
+  return ceil_div(depth, ceil_div(depth, splits));
+}
+
+struct Blocks {
+  Int rows, cols, count_m, count_n;
+};
+
+// The cut of C that finishes first: whole rounds of blocks over the cores, each block costing its
+// tiles and the reading of its operands.
+Blocks choose_blocks(const Task& t, const Tile& tile, Int kc, Int products, Int units) {
+  constexpr std::array<Int, 12> sizes{32, 24, 16, 12, 8, 6, 4, 3, 2, 1, 48, 64};
+  const Int tiles_m = ceil_div(t.rows, tile.rows), tiles_n = ceil_div(t.cols, tile.cols);
+  Blocks best{};
+  double best_cost = 0;
+  for (Int size_n : sizes) {
+    const Int count_n = ceil_div(tiles_n, size_n), n = ceil_div(tiles_n, count_n);
+    if (size_n > 1 && size_n >= 2 * tiles_n) continue;
+    if (n * tile.cols * kc * tile.bytes > block_bytes && size_n > 1) continue;
+    for (Int size_m : sizes) {
+      const Int count_m = ceil_div(tiles_m, size_m), m = ceil_div(tiles_m, count_m);
+      if (size_m > 1 && size_m >= 2 * tiles_m) continue;
+      if (m * tile.rows * kc * tile.bytes > block_bytes / 2 && size_m > 1) continue;
+      const double rounds = static_cast<double>(ceil_div(products * count_m * count_n, units));
+      const double work = static_cast<double>(m * n * tile.rows);
+      const double reads = static_cast<double>((m * tile.rows + n * tile.cols) * tile.bytes) / 16.0;
+      const double cost = rounds * ((work + reads) * static_cast<double>(t.depth) + 500.0);
+      if (best_cost == 0 || cost < best_cost) {
+        best_cost = cost;
+        best = {m * tile.rows, n * tile.cols, count_m, count_n};
+      }
+    }
+  }
+  return best;
+}
+
+// An operand as the product reads it: in place, or packed into panels in the workspace.
+struct Source {
+  Kind kind;
+  Int offset, batch, tile, keep, k, last;
+};
+
+Source in_place(const Operand& o, Int last) {
+  return {o.kind, o.offset, o.batch, o.keep, o.keep, o.k, last};
+}
+
+Source packed(const Operand& o, Int offset, Int extent, Int width, Int depth) {
+  const Int batch = o.batch == 0 ? 0 : round_up(extent, width) * depth;
+  return {Kind::workspace, offset, batch, depth, 1, width, extent};
+}
+
+MatmulLaunch pack(const Operand& o, const Source& to, Int extent, Int depth, Int batches) {
+  // 16 Ki elements a group: enough to be worth a group, few enough to spread.
+  const Int width = to.k, k_block = std::max<Int>(16, round_up(16384 / width, 16));
+  Arguments args;
+  args.buffer(o.kind).integers(o.offset, o.batch, o.keep, o.k);
+  args.buffer(Kind::workspace).integers(to.offset, to.batch, extent, depth, width, k_block);
+  const Int groups = ceil_div(extent, width) * ceil_div(depth, k_block);
+  return cpu_launch(o.keep == 1 ? "matmul_pack_rows" : "matmul_pack_columns",
+                    (o.batch == 0 ? 1 : batches) * groups, args);
+}
+
+const char* tile_kernel(const Choice& p) {
+  if (!p.pack_a && p.t.a.k == 1) return p.pack_b ? "matmul_tiles_rows_packed" : "matmul_tiles_rows";
+  return p.pack_b ? "matmul_tiles_columns_packed" : "matmul_tiles_columns";
+}
+
+// Where things lie in the workspace; `parts` stands for C while K is split.
+struct Areas {
+  Int a, b, parts;
+};
+
+// One step: t is the part of the product, its operands moved to where the part begins.
+void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& areas,
+              bool accumulate) {
+  Source a = in_place(t.a, t.rows - p.tile.rows), b = in_place(t.b, 0);
+  if (p.pack_b) {
+    b = packed(t.b, areas.b, t.cols, p.width_b, t.depth);
+    plan.launches.push_back(pack(t.b, b, t.cols, t.depth, t.batches));
+  }
+  if (p.pack_a) {
+    a = packed(t.a, areas.a, t.rows, p.tile.rows, t.depth);
+    plan.launches.push_back(pack(t.a, a, t.rows, t.depth, t.batches));
+  }
+  const bool split = p.splits > 1;
+  const Int chunk = ceil_div(t.depth, p.splits);
+  const Int kc = ceil_div(chunk, std::max<Int>(1, (chunk + slice_depth / 2) / slice_depth));
+  const Blocks blocks = choose_blocks(t, p.tile, kc, t.batches * p.splits, p.units);
+  Arguments args;
+  args.buffer(a.kind).integers(a.offset, a.batch, a.tile, a.keep, a.k, a.last);
+  args.buffer(b.kind).integers(b.offset, b.batch, b.tile, b.k);
+  args.buffer(split ? Kind::workspace : Kind::c);
+  args.integers(split ? areas.parts + t.c_offset - p.t.c_offset : t.c_offset, t.c_batch,
+                p.t.c_batch * p.t.batches, t.c_row, t.c_col);
+  args.integers(t.rows, t.cols, t.depth, chunk, accumulate, t.batches, blocks.count_m,
+                blocks.count_n, blocks.rows, blocks.cols, kc);
+  const Int groups = p.splits * t.batches * blocks.count_m * blocks.count_n;
+  plan.launches.push_back(cpu_launch(tile_kernel(p), groups, args));
+}
+
+// The part of t that begins at these indices and is at most a step long.
+Task part_of(const Task& t, const Step& s, Int batch, Int i, Int j, Int k) {
+  Task part = t;
+  part.a.offset += batch * t.a.batch + i * t.a.keep + k * t.a.k;
+  part.b.offset += batch * t.b.batch + j * t.b.keep + k * t.b.k;
+  part.c_offset += batch * t.c_batch + i * t.c_row + j * t.c_col;
+  part.batches = std::min(s.batches, t.batches - batch);
+  part.rows = std::min(s.rows, t.rows - i);
+  part.cols = std::min(s.cols, t.cols - j);
+  part.depth = std::min(s.depth, t.depth - k);
+  return part;
+}
+
+}  // namespace
+
+MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile) {
+  Choice p = choose_packing(task, device, tile);
+  const Task& t = p.t;
+  const Step s = choose_step(p, device.workspace_limit / tile.bytes);
+  p.splits = choose_splits(p, s.depth);
+  const Int count = t.c_batch * t.batches;
+  MatmulPlan plan;
+  Workspace space(tile.bytes);
+  Areas areas{};
+  areas.b = space.take(packed_cols(p, s) * s.depth);
+  areas.a = space.take(packed_rows(p, s) * s.depth);
+  areas.parts = space.take(p.splits > 1 ? p.splits * count : 0);
+  for (Int batch = 0; batch < t.batches; batch += s.batches)
+    for (Int j = 0; j < t.cols; j += s.cols)
+      for (Int i = 0; i < t.rows; i += s.rows)
+        for (Int k = 0; k < t.depth; k += s.depth)
+          add_step(plan, p, part_of(t, s, batch, i, j, k), areas, k > 0);
+  if (p.splits > 1)
+    plan.launches.push_back(
+        sum_splits(areas.parts, t.c_offset, count, p.splits, p.units, tile.lanes));
+  plan.workspace_bytes = space.bytes();
+  return plan;
+}
+
+}  // namespace tutti::opencl::matmul
