@@ -25,7 +25,7 @@ sdk::dialect make_dialect(const device_info& info) {
   // Oclgrind's interpreter widens vectors of bool wrongly (1 becomes 255), so it gets plain loops.
   if (cpu && info.name.find("Oclgrind") == std::string::npos) {
     d.vector_loop =
-        "#pragma clang loop vectorize(assume_safety) vectorize_width($w) interleave_count(2)";
+        "#pragma clang loop vectorize(assume_safety) vectorize_width($w) interleave_count(4)";
   }
   d.unroll = "__attribute__((opencl_unroll_hint($n)))";
   d.load_f16 = "vload_half($i, $p)";
