@@ -20,7 +20,7 @@ const tutti_plugin_api api = {
     &tutti::cuda::program_api,
     &tutti::cuda::operator_api,
     &tutti::cuda::profile_api,
-    nullptr,
+    &tutti::cuda::collective_api,
     &tutti::cuda::native_api,
 };
 
