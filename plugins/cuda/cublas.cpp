@@ -2,7 +2,8 @@
 //
 // Products by cuBLASLt, loaded at run time. Its matrices are column-major, so it computes
 // C^T = B^T A^T on the same memory. The algorithm that it proposes for a shape is kept.
-// TUTTI_MATMUL_PRECISION=high or medium lets f32 products use TF32; the default, highest, does not.
+// TUTTI_CUDA_CUBLASLT names another file. TUTTI_MATMUL_PRECISION=high or medium lets f32 products
+// use TF32; the default, highest, does not.
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -43,8 +44,10 @@ struct library {
 
 // NULL where it is not installed, which is said once.
 const library* load() {
+  const char* chosen = std::getenv("TUTTI_CUDA_CUBLASLT");
+  const bool given = chosen != nullptr && *chosen != 0;
   std::string why;
-  void* handle = open_library("libcublasLt.so.13 libcublasLt.so.12", why);
+  void* handle = open_library(given ? chosen : "libcublasLt.so.13 libcublasLt.so.12", why);
   auto table = std::make_unique<library>();
 #define TUTTI_CUBLAS_LOAD(name)                                                  \
   if (handle != nullptr) {                                                       \
@@ -207,11 +210,17 @@ struct matmul_cache {
 
 namespace {
 
+// Without a handle where cuBLASLt does not start on this device.
 matmul_cache& cache_of(tutti_device& device) {
   const std::lock_guard lock(device.mutex);
   if (!device.products) {
     auto made = std::make_shared<matmul_cache>();
-    check_lt(lt()->cublasLtCreate(&made->handle), "cublasLtCreate");
+    const cublasStatus_t code = lt()->cublasLtCreate(&made->handle);
+    if (code != CUBLAS_STATUS_SUCCESS) {
+      made->handle = nullptr;
+      log(TUTTI_LOG_WARN, device.info->name + ": matmul runs on Tutti's own, slower kernel: " +
+                              "cublasLtCreate: " + lt()->cublasLtGetStatusName(code));
+    }
     device.products = std::move(made);
   }
   return *device.products;
@@ -266,6 +275,7 @@ std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_
                         second->rows, second->cols,   second->leading,     second->batch_stride,
                         alignment[0], alignment[1],   alignment[2]};
   matmul_cache& cache = cache_of(device);
+  if (cache.handle == nullptr) return nullptr;
   const std::lock_guard lock(cache.mutex);
   const auto [place, is_new] = cache.plans.try_emplace(key);
   if (is_new || !place->second) {
