@@ -143,6 +143,7 @@ class silent_reporter : public benchmark::BenchmarkReporter {
 std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& filter, int runs,
                       const std::function<void(const row&)>& done) {
   for (const bench_case& spec : cases) {
+    if (spec.on_request && filter.empty()) continue;
     benchmark::RegisterBenchmark(spec.name.c_str(),
                                  [&spec, &done](benchmark::State& state) {
                                    row result;

@@ -53,6 +53,7 @@ struct bench_case {
   std::string goal{};
   std::function<bool(const row&)> met{};
   std::function<workload()> make{};
+  bool on_request = false;  ///< run only where a filter names it
 };
 
 /// Runs every case whose name matches the regular expression, each `runs` times, and hands each row
@@ -68,6 +69,7 @@ void expect_at_most(bench_case& c, double value);
 // The cases, by subject.
 void add_elementwise_cases(std::vector<bench_case>& cases);
 void add_matmul_cases(std::vector<bench_case>& cases);
+void add_row_cases(std::vector<bench_case>& cases);
 void add_reduce_cases(std::vector<bench_case>& cases);
 void add_latency_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);

@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
     add_reduce_cases(cases);
     add_latency_cases(cases);
     add_digits_cases(cases);
+    add_row_cases(cases);
 
     print_heading();
     print_table_head();
