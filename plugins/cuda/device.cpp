@@ -150,6 +150,7 @@ void release(tutti_device* device) {
     const scoped_context context(*device, std::nothrow);
     device->events.clear();
     if (device->clock_base != nullptr) cu().event_destroy(device->clock_base);
+    for (CUevent event : device->old_clocks) cu().event_destroy(event);
     for (int n = 0; n < 2; ++n) {
       if (device->staging.done[n] != nullptr) cu().event_destroy(device->staging.done[n]);
       if (device->staging.memory[n] != nullptr) cu().host_free(device->staging.memory[n]);

@@ -146,6 +146,7 @@ struct tutti_device {
   std::map<std::string, CUfunction> kernels;
   CUevent clock_base = nullptr;  // the event that clock_ns is the time of
   double clock_ns = 0;
+  std::vector<CUevent> old_clocks;
 
   // Kernel `name` of `source` built with `options`; compiled once, kept with the device. The
   // context is current.

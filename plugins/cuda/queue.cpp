@@ -72,6 +72,47 @@ void record_empty(tutti_stream& stream, tutti_event** event) {
 
 namespace {
 
+// ---- times: distances from a base event, which moves on so that floats stay exact enough
+
+double elapsed_ns(tutti_device& device, CUevent from, CUevent to) {
+  float milliseconds = 0;
+  check(&device, cu().event_elapsed(&milliseconds, from, to), "cuEventElapsedTime");
+  return std::floor(static_cast<double>(milliseconds) * 1e6);
+}
+
+// The base event and its time, made on first use.
+std::pair<CUevent, double> clock_base(tutti_device& device) {
+  {
+    const std::lock_guard lock(device.mutex);
+    if (device.clock_base != nullptr) return {device.clock_base, device.clock_ns};
+  }
+  const CUevent base = device.events.take(device, true);
+  check(&device, cu().event_record(base, device.allocation_stream), "cuEventRecord");
+  check(&device, cu().event_synchronize(base), "cuEventSynchronize");
+  const std::lock_guard lock(device.mutex);
+  if (device.clock_base == nullptr) {
+    device.clock_base = base;
+    device.clock_ns = 0;
+  } else {
+    device.events.give(base, true);
+  }
+  return {device.clock_base, device.clock_ns};
+}
+
+// A base of now, for later events.
+void move_clock_base(tutti_device& device) {
+  const auto [before, before_ns] = clock_base(device);
+  const CUevent base = device.events.take(device, true);
+  check(&device, cu().event_record(base, device.allocation_stream), "cuEventRecord");
+  check(&device, cu().event_synchronize(base), "cuEventSynchronize");
+  const double now = before_ns + elapsed_ns(device, before, base);
+  const std::lock_guard lock(device.mutex);
+  // The old one may be in use by another thread, so it stays with the device.
+  device.old_clocks.push_back(device.clock_base);
+  device.clock_base = base;
+  device.clock_ns = now;
+}
+
 tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "stream") = nullptr;
@@ -79,6 +120,7 @@ tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** result
     auto stream = std::make_unique<tutti_stream>();
     stream->device = device;
     stream->profile = (flags & TUTTI_STREAM_PROFILE) != 0;
+    if (stream->profile) clock_base(*device);
     check(device, cu().stream_create(&stream->handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     *result = stream.release();
   });
@@ -146,40 +188,15 @@ void event_release(tutti_event* event) {
   delete event;
 }
 
-// ---- times: distances from a base event
-
-double elapsed_ns(tutti_device& device, CUevent from, CUevent to) {
-  float milliseconds = 0;
-  check(&device, cu().event_elapsed(&milliseconds, from, to), "cuEventElapsedTime");
-  return std::floor(static_cast<double>(milliseconds) * 1e6);
-}
-
-// The base event and its time, made on first use.
-std::pair<CUevent, double> clock_base(tutti_device& device) {
-  {
-    const std::lock_guard lock(device.mutex);
-    if (device.clock_base != nullptr) return {device.clock_base, device.clock_ns};
-  }
-  const CUevent base = device.events.take(device, true);
-  check(&device, cu().event_record(base, device.allocation_stream), "cuEventRecord");
-  check(&device, cu().event_synchronize(base), "cuEventSynchronize");
-  const std::lock_guard lock(device.mutex);
-  if (device.clock_base == nullptr) {
-    device.clock_base = base;
-    device.clock_ns = 1e9;  // what began before the base has a time, too
-  } else {
-    device.events.give(base, true);
-  }
-  return {device.clock_base, device.clock_ns};
-}
-
 tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
   return sdk::guarded([&] {
     tutti_device& device = *sdk::deref(event, "event").device;
     const scoped_context context(device);
     if (!event->timed) sdk::throw_unsupported("event times: the stream is not profiled");
     const auto [base, base_ns] = clock_base(device);
-    const double begin = base_ns + elapsed_ns(device, base, event->begin);
+    const double since = elapsed_ns(device, base, event->begin);
+    const double begin = base_ns + since;
+    if (since > 30e9) move_clock_base(device);
     const double duration = elapsed_ns(device, event->begin, event->end);
     const auto at = static_cast<uint64_t>(std::max(begin, 0.0));
     sdk::write_struct(

@@ -183,6 +183,25 @@ BOOST_AUTO_TEST_CASE(reductions_launch_a_finishing_kernel) {
   plugin().program->release(program);
 }
 
+// Times are floats of milliseconds from a base event, which must not lie far back.
+BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
+  open_device d(0, TUTTI_STREAM_PROFILE);
+  tutti_event* event = nullptr;
+  good(plugin().stream->record(d.stream, &event));
+  STUB_CALL(stub_elapsed)(40000);
+  for (const uint64_t seconds : {40, 80}) {
+    tutti_event_times times{sizeof times, 0, 0};
+    good(plugin().profile->event_times(event, &times));
+    BOOST_TEST(times.begin_ns == seconds * 1000000000u);
+    BOOST_TEST(times.end_ns == (seconds + 40) * 1000000000u);
+  }
+  uint64_t now = 0;
+  STUB_CALL(stub_elapsed)(1000);
+  good(plugin().profile->clock(d.device, &now));
+  BOOST_TEST(now == 81000000000u);
+  plugin().stream->event_release(event);
+}
+
 BOOST_AUTO_TEST_CASE(operators_launch) {
   open_device d;
   tutti_buffer* memory = d.buffer(1 << 16);

@@ -48,6 +48,7 @@ std::map<std::string, failure> failures;
 std::map<CUdeviceptr, size_t> allocations;
 size_t in_use = 0;
 int sticky = 0;
+float elapsed_ms = 0.25f;
 stub_counts counts{};
 std::vector<std::string> launches;
 CUctx_st contexts[8] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
@@ -364,7 +365,7 @@ STUB(cuEventSynchronize, (CUevent)) {
 STUB(cuEventElapsedTime, (float* milliseconds, CUevent from, CUevent to)) {
   SCRIPTED(cuEventElapsedTime)
   if (!from->recorded || !to->recorded) return CUDA_ERROR_INVALID_VALUE;
-  *milliseconds = 0.25f;
+  *milliseconds = elapsed_ms;
   return CUDA_SUCCESS;
 }
 STUB(cuModuleLoadData, (CUmodule * result, const void* image)) {
@@ -403,10 +404,15 @@ extern "C" void stub_fail(const char* function, int code, int times) {
   const std::lock_guard lock(mutex);
   failures[function] = {code, times};
 }
+extern "C" void stub_elapsed(float milliseconds) {
+  const std::lock_guard lock(mutex);
+  elapsed_ms = milliseconds;
+}
 extern "C" void stub_heal() {
   const std::lock_guard lock(mutex);
   failures.clear();
   sticky = 0;
+  elapsed_ms = 0.25f;
 }
 extern "C" stub_counts stub_count() {
   const std::lock_guard lock(mutex);

@@ -10,7 +10,9 @@ struct stub_counts {
 
 // The next `times` calls of `function` return `code` (-1: all).
 extern "C" void stub_fail(const char* function, int code, int times);
-// Forgets scripted failures and sticky errors.
+// The time between any two events from now on (0.25 at first).
+extern "C" void stub_elapsed(float milliseconds);
+// Forgets scripted failures, sticky errors and times.
 extern "C" void stub_heal();
 extern "C" stub_counts stub_count();
 // "kernel grid_x grid_y block_x"
