@@ -245,7 +245,9 @@ void check_native(session& s) {
   check(s.api->native->buffer(buffer.get(), &handle_of_buffer), "native buffer");
   check(s.api->native->stream(s.main_stream.get(), &handle_of_stream), "native stream");
   check(s.api->native->device(s.device.get(), &context, &id), "native device");
-  require(handle_of_buffer != nullptr && handle_of_stream != nullptr && id != nullptr,
+  // A CUdevice is a number, which is 0 for the first.
+  const bool has_id = id != nullptr || s.api->native->kind == TUTTI_NATIVE_CUDA;
+  require(handle_of_buffer != nullptr && handle_of_stream != nullptr && has_id,
           "a native handle is NULL");
   if (s.api->native->kind != TUTTI_NATIVE_HOST) return;
   const std::vector<uint8_t> sent = bytes_of(256, s.seed);
