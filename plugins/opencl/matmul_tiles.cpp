@@ -10,7 +10,7 @@ namespace {
 constexpr Int slice_depth = 256;        // a panel of B this deep fits the first-level cache
 constexpr Int block_bytes = 512 << 10;  // a block's slice of B, half for A: second-level cache
 constexpr Int dense_pitch = 1024;       // bytes from row to row that prefetchers still follow
-constexpr Int pack_b_rows = 256;        // B is read by this many rows: packing it pays
+constexpr Int pack_b_rows = 400;        // B is read by this many rows: packing it pays
 constexpr Int pack_a_cols = 512;        // the same for A
 constexpr Int transpose_rows = 32;
 constexpr Int min_split_depth = 1024;
@@ -36,7 +36,7 @@ Choice choose_packing(Task t, const MatmulDevice& device, const Tile& tile) {
   p.pack_b = t.b.keep != 1 || t.cols < tile.lanes || t.rows >= pack_b_rows || scattered_b;
   p.pack_a = t.rows < tile.rows || (t.a.k != 1 && t.a.keep != 1) ||
              (t.a.k != 1 && (t.cols >= pack_a_cols || scattered_a)) ||
-             (t.a.k == 1 && conflicts && t.cols >= pack_a_cols);
+             (t.a.k == 1 && conflicts && t.cols >= 2 * pack_a_cols);
   p.width_b = t.cols <= tile.lanes ? tile.lanes : tile.cols;
   return p;
 }
