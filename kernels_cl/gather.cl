@@ -19,8 +19,8 @@ typedef struct {
 
 // CPU: an even share of neighbouring units. GPU: neighbouring items take neighbouring units.
 #if GROUP == 1
-#define EACH_UNIT(u, count)                                                   \
-  for (long u = (count) * (long)get_group_id(0) / (long)get_num_groups(0),     \
+#define EACH_UNIT(u, count)                                                            \
+  for (long u = (count) * (long)get_group_id(0) / (long)get_num_groups(0),             \
             u##_end = (count) * ((long)get_group_id(0) + 1) / (long)get_num_groups(0); \
        u < u##_end; ++u)
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
@@ -31,8 +31,10 @@ typedef struct {
 #endif
 
 // target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
-__attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_take(
-    global T* target, global const T* source, global const INDEX* index, const tutti_gather g) {
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_take(global T* target,
+                                                                          global const T* source,
+                                                                          global const INDEX* index,
+                                                                          const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.picks * g.blocks) {
     const long row = u / g.blocks;
     const long first = (u - row * g.blocks) * g.block;

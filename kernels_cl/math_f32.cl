@@ -21,7 +21,7 @@ static inline float tutti_scale_f32(float p, int n) {
 
 //@fn tutti_expr_f32
 // exp(c) = (1 + p) 2^n: returns p; n is as_int(*m) - 0x4b400000.
-static inline float tutti_expr_f32(float c, float *m) {
+static inline float tutti_expr_f32(float c, float* m) {
   *m = fma(c, 1.44269504f, 12582912.0f);
   float n = *m - 12582912.0f;
   float r = fma(n, -6.931457520e-01f, c);
@@ -117,7 +117,7 @@ static inline float tutti_logp_f32(float f) {
 
 //@fn tutti_logsplit_f32
 // x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); returns f. x > 0, denormals included.
-static inline float tutti_logsplit_f32(float x, float *k) {
+static inline float tutti_logsplit_f32(float x, float* k) {
   int small = x < 1.17549435e-38f;
   int i = as_int(small ? x * 8388608.0f : x) - 0x3f3504f3;
   *k = (float)((i >> 23) - (small ? 23 : 0));

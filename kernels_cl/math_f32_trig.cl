@@ -6,7 +6,7 @@
 //@fn tutti_trig_f32
 // a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. The words of 2/pi
 // at the offset of a's exponent come from selects: eight constants, and gathers are slow.
-static inline float tutti_trig_f32(float a, int *q, float *e) {
+static inline float tutti_trig_f32(float a, int* q, float* e) {
   uint i = as_uint(a);
   int j = (int)(i >> 23) - 126;
   j = j < 0 ? 0 : j;

@@ -15,7 +15,7 @@ static inline double tutti_scale_f64(double p, long n) {
 
 //@fn tutti_expr_f64
 // exp(c) = (1 + p) 2^n: returns p; n is as_long(*m) - 0x4338000000000000.
-static inline double tutti_expr_f64(double c, double *m) {
+static inline double tutti_expr_f64(double c, double* m) {
   *m = fma(c, 1.4426950408889634, 6755399441055744.0);
   double n = *m - 6755399441055744.0;
   double r = fma(n, -0.693147180559663, c);
@@ -127,12 +127,12 @@ static inline double tutti_logp_f64(double f) {
 
 //@fn tutti_logsplit_f64
 // x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); returns f. x > 0, denormals included.
-static inline double tutti_logsplit_f64(double x, double *k) {
+static inline double tutti_logsplit_f64(double x, double* k) {
   int small = x < 2.2250738585072014e-308;
   long i = as_long(small ? x * 18014398509481984.0 : x) - 0x3fe6a09e667f3bcdL;
   // The integer as a double without a conversion, which AVX2 lacks.
-  *k = as_double((i >> 52) + 0x4338000000000000L)
-       - (small ? 6755399441055798.0 : 6755399441055744.0);
+  *k = as_double((i >> 52) + 0x4338000000000000L) -
+       (small ? 6755399441055798.0 : 6755399441055744.0);
   return as_double((i & 0x000fffffffffffffL) + 0x3fe6a09e667f3bcdL) - 1.0;
 }
 //@end

@@ -8,8 +8,8 @@ static inline double tutti_pow_f64(double x, double y) {
   double a = fabs(x);
   int small = a < 2.2250738585072014e-308;
   long i = as_long(small ? a * 18014398509481984.0 : a) - 0x3fe6a09e667f3bcdL;
-  double k = as_double((i >> 52) + 0x4338000000000000L)
-             - (small ? 6755399441055798.0 : 6755399441055744.0);
+  double k = as_double((i >> 52) + 0x4338000000000000L) -
+             (small ? 6755399441055798.0 : 6755399441055744.0);
   double m = as_double((i & 0x000fffffffffffffL) + 0x3fe6a09e667f3bcdL);
   double f = m - 1.0;
   double d = m + 1.0;

@@ -5,27 +5,27 @@
 //@fn tutti_two_over_pi_f64
 // 64 bits of 2/pi from every 32nd bit on: entry j is floor(2/pi 2^(32 j + 9)) mod 2^64.
 constant ulong tutti_two_over_pi_f64[38] = {
-  0x0000000000000145UL, 0x00000145f306dc9cUL, 0xf306dc9c882a53f8UL, 0x882a53f84eafa3eaUL,
-  0x4eafa3ea69bb81b6UL, 0x69bb81b6c52b3278UL, 0xc52b3278872083fcUL, 0x872083fca2c757bdUL,
-  0xa2c757bd778ac36eUL, 0x778ac36e48dc7484UL, 0x48dc74849ba5c00cUL, 0x9ba5c00c925dd413UL,
-  0x925dd413a32439fcUL, 0xa32439fc3bd63962UL, 0x3bd63962534e7dd1UL, 0x534e7dd1046bea5dUL,
-  0x046bea5d768909d3UL, 0x768909d338e04d68UL, 0x38e04d68befc8273UL, 0xbefc827323ac7306UL,
-  0x23ac7306a673e939UL, 0xa673e93908bf177bUL, 0x08bf177bf250763fUL, 0xf250763ff12fffbcUL,
-  0xf12fffbc0b301fdeUL, 0x0b301fde5e2316b4UL, 0x5e2316b414da3edaUL, 0x14da3eda6cfd9e4fUL,
-  0x6cfd9e4f96136e9eUL, 0x96136e9e8c7ecd3cUL, 0x8c7ecd3cbfd45aeaUL, 0xbfd45aea4f758fd7UL,
-  0x4f758fd7cbe2f67aUL, 0xcbe2f67a0e73ef14UL, 0x0e73ef14a525d4d7UL, 0xa525d4d7f6bf623fUL,
-  0xf6bf623f1aba10acUL, 0x1aba10ac06608df8UL};
+    0x0000000000000145UL, 0x00000145f306dc9cUL, 0xf306dc9c882a53f8UL, 0x882a53f84eafa3eaUL,
+    0x4eafa3ea69bb81b6UL, 0x69bb81b6c52b3278UL, 0xc52b3278872083fcUL, 0x872083fca2c757bdUL,
+    0xa2c757bd778ac36eUL, 0x778ac36e48dc7484UL, 0x48dc74849ba5c00cUL, 0x9ba5c00c925dd413UL,
+    0x925dd413a32439fcUL, 0xa32439fc3bd63962UL, 0x3bd63962534e7dd1UL, 0x534e7dd1046bea5dUL,
+    0x046bea5d768909d3UL, 0x768909d338e04d68UL, 0x38e04d68befc8273UL, 0xbefc827323ac7306UL,
+    0x23ac7306a673e939UL, 0xa673e93908bf177bUL, 0x08bf177bf250763fUL, 0xf250763ff12fffbcUL,
+    0xf12fffbc0b301fdeUL, 0x0b301fde5e2316b4UL, 0x5e2316b414da3edaUL, 0x14da3eda6cfd9e4fUL,
+    0x6cfd9e4f96136e9eUL, 0x96136e9e8c7ecd3cUL, 0x8c7ecd3cbfd45aeaUL, 0xbfd45aea4f758fd7UL,
+    0x4f758fd7cbe2f67aUL, 0xcbe2f67a0e73ef14UL, 0x0e73ef14a525d4d7UL, 0xa525d4d7f6bf623fUL,
+    0xf6bf623f1aba10acUL, 0x1aba10ac06608df8UL};
 //@end
 
 //@fn tutti_trig_f64 [deps: tutti_two_over_pi_f64]
 // a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite.
-static inline double tutti_trig_f64(double a, long *q, double *e) {
+static inline double tutti_trig_f64(double a, long* q, double* e) {
   ulong i = as_ulong(a);
   int b = (int)(i >> 52) - 1022;
   b = b < 0 ? 0 : b;
   b = b > 1024 ? 1024 : b;
   ulong sh = (ulong)(b & 31);
-  constant ulong *t = tutti_two_over_pi_f64 + (b >> 5);
+  constant ulong* t = tutti_two_over_pi_f64 + (b >> 5);
   ulong t0 = (t[0] << sh) >> 32;
   ulong t1 = (t[1] << sh) >> 32;
   ulong t2 = (t[2] << sh) >> 32;

@@ -69,18 +69,10 @@ std::string_view to_string(device_type type) noexcept {
 
 device::device(std::string_view spec) : state_(look_up(spec)) {}
 
-const std::string& device::backend() const noexcept {
-  return state_->plugin->name;
-}
-uint32_t device::index() const noexcept {
-  return state_->index;
-}
-const std::string& device::name() const noexcept {
-  return state_->name;
-}
-const device_properties& device::properties() const noexcept {
-  return state_->properties;
-}
+const std::string& device::backend() const noexcept { return state_->plugin->name; }
+uint32_t device::index() const noexcept { return state_->index; }
+const std::string& device::name() const noexcept { return state_->name; }
+const device_properties& device::properties() const noexcept { return state_->properties; }
 
 const std::vector<device>& devices() {
   static const auto* const world =
@@ -94,8 +86,6 @@ device default_device() {
   return device(first);
 }
 
-std::vector<device> all_devices() {
-  return wrap(detail::registry().all());
-}
+std::vector<device> all_devices() { return wrap(detail::registry().all()); }
 
 }  // namespace tutti

@@ -89,9 +89,7 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
   }
 }
 
-std::string field(const std::string& text) {
-  return std::to_string(text.size()) + ":" + text;
-}
+std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
 
 }  // namespace
 

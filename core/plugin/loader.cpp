@@ -52,9 +52,7 @@ std::string linker_message(const std::exception& e, const fs::path& path) {
   return text.starts_with(repeated) ? text.substr(repeated.size()) : text;
 }
 
-std::string printable(const char* text) {
-  return text != nullptr ? text : "";
-}
+std::string printable(const char* text) { return text != nullptr ? text : ""; }
 
 /// Everything after the file is mapped: entry, versions, tables. Fills `failure` as it learns.
 std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_failure& failure) {

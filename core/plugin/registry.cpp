@@ -17,9 +17,7 @@ namespace {
 
 using device_list = std::vector<opened_device*>;
 
-std::string printable(const char* text) {
-  return text != nullptr ? text : "";
-}
+std::string printable(const char* text) { return text != nullptr ? text : ""; }
 
 void read_properties(const plugin& p, uint32_t index, opened_device& d) {
   d.plugin = &p;

@@ -91,9 +91,7 @@ void require_basics(const plugin& p) {
 
 }  // namespace
 
-tutti_plugin_api read_plugin_api(const tutti_plugin_api* api) {
-  return copy(api);
-}
+tutti_plugin_api read_plugin_api(const tutti_plugin_api* api) { return copy(api); }
 
 void read_tables(const tutti_plugin_api* api, plugin& to) {
   const tutti_plugin_api own = copy(api);

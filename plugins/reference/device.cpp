@@ -57,9 +57,7 @@ tutti_status* open(uint32_t index, tutti_device** device) {
   });
 }
 
-void release(tutti_device* device) {
-  delete device;
-}
+void release(tutti_device* device) { delete device; }
 
 tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
   return guarded([&] {

@@ -18,9 +18,7 @@ uint64_t pages(int name) {
 
 }  // namespace
 
-uint64_t physical_memory() {
-  return pages(_SC_PHYS_PAGES);
-}
+uint64_t physical_memory() { return pages(_SC_PHYS_PAGES); }
 
 uint64_t available_memory() {
   std::ifstream file("/proc/meminfo");

@@ -27,6 +27,4 @@ const tutti_plugin_api api = {
 }  // namespace
 
 // Nothing is compiled or logged here, so the host's services stay unused.
-extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host*) {
-  return &api;
-}
+extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host*) { return &api; }

@@ -26,9 +26,7 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
   });
 }
 
-void release(tutti_program* program) {
-  delete program;
-}
+void release(tutti_program* program) { delete program; }
 
 tutti_status* workspace(tutti_program* program, const tutti_program_launch*, uint64_t* bytes) {
   return guarded([&] {
@@ -47,9 +45,7 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
 }
 
 // Nothing is generated here.
-const char* source(tutti_program*) {
-  return nullptr;
-}
+const char* source(tutti_program*) { return nullptr; }
 
 }  // namespace
 

@@ -58,9 +58,7 @@ tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** stream
   });
 }
 
-void release(tutti_stream* stream) {
-  delete stream;
-}
+void release(tutti_stream* stream) { delete stream; }
 
 tutti_status* flush(tutti_stream* stream) {
   return guarded([&] { deref(stream, "stream"); });
@@ -103,9 +101,7 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
   });
 }
 
-void event_release(tutti_event* event) {
-  delete event;
-}
+void event_release(tutti_event* event) { delete event; }
 
 tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
   return guarded([&] {

@@ -47,9 +47,7 @@ const dtype_row& row_of(int32_t dtype) {
 
 }  // namespace
 
-std::span<const op_info> op_rows() {
-  return rows;
-}
+std::span<const op_info> op_rows() { return rows; }
 
 const op_info* find_op(uint16_t opcode) {
   return opcode < by_opcode.size() ? by_opcode[opcode] : nullptr;
@@ -73,11 +71,7 @@ bool accepts(op_kind kind, uint8_t dtype) {
   return false;
 }
 
-uint32_t dtype_size(int32_t dtype) {
-  return row_of(dtype).size;
-}
-const char* dtype_name(int32_t dtype) {
-  return row_of(dtype).name;
-}
+uint32_t dtype_size(int32_t dtype) { return row_of(dtype).size; }
+const char* dtype_name(int32_t dtype) { return row_of(dtype).name; }
 
 }  // namespace tutti::sdk

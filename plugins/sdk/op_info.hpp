@@ -32,19 +32,11 @@ const op_info* find_op(uint16_t opcode);
 // Whether operands of this register dtype are allowed; IR rows have rules of their own.
 bool accepts(op_kind kind, uint8_t dtype);
 
-inline bool is_floating(uint8_t d) {
-  return d == TUTTI_F32 || d == TUTTI_F64;
-}
-inline bool is_integer(uint8_t d) {
-  return d >= TUTTI_I8 && d <= TUTTI_U64;
-}
-inline bool is_storage_only(uint8_t d) {
-  return d == TUTTI_F16 || d == TUTTI_BF16;
-}
+inline bool is_floating(uint8_t d) { return d == TUTTI_F32 || d == TUTTI_F64; }
+inline bool is_integer(uint8_t d) { return d >= TUTTI_I8 && d <= TUTTI_U64; }
+inline bool is_storage_only(uint8_t d) { return d == TUTTI_F16 || d == TUTTI_BF16; }
 // What instructions may produce.
-inline bool is_register(uint8_t d) {
-  return d == TUTTI_BOOL || is_integer(d) || is_floating(d);
-}
+inline bool is_register(uint8_t d) { return d == TUTTI_BOOL || is_integer(d) || is_floating(d); }
 // The dtype that an input of stored dtype `d` has in registers.
 inline uint8_t register_dtype(uint8_t d) {
   return is_storage_only(d) ? static_cast<uint8_t>(TUTTI_F32) : d;

@@ -11,9 +11,7 @@ namespace tutti::sdk {
 namespace {
 
 void keep(tutti_status*) {}
-void free_status(tutti_status* self) {
-  std::free(self);
-}
+void free_status(tutti_status* self) { std::free(self); }
 
 tutti_status fixed(int32_t code, const char* message) {
   return {sizeof(tutti_status), code, 0, 0, 0, message, keep};

@@ -425,8 +425,6 @@ BOOST_AUTO_TEST_CASE(structs_begin_with_their_size) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(header_compiles_as_c99) {
-  BOOST_CHECK_EQUAL(tutti_plugin_header_is_c(), 1);
-}
+BOOST_AUTO_TEST_CASE(header_compiles_as_c99) { BOOST_CHECK_EQUAL(tutti_plugin_header_is_c(), 1); }
 
 BOOST_AUTO_TEST_SUITE_END()

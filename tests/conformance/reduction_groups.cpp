@@ -38,9 +38,7 @@ uint8_t result_dtype(const job& j) {
   return j.kind >= TUTTI_REDUCE_ARGMIN ? static_cast<uint8_t>(TUTTI_I64) : j.accumulator;
 }
 
-bool floating(const job& j) {
-  return sdk::is_floating(j.accumulator);
-}
+bool floating(const job& j) { return sdk::is_floating(j.accumulator); }
 
 // The input in memory: kept then reduced dimensions for INNER, reduced then kept ones for OUTER.
 operand input_for(const job& j, const shape& sh) {

@@ -106,25 +106,13 @@ tutti_status* allocate(tutti_device*, uint64_t, tutti_buffer**) {
   return status(TUTTI_ERROR_OUT_OF_MEMORY, -4, "FAKE_OUT_OF_MEMORY");
 }
 void release_buffer(tutti_buffer*) {}
-tutti_status* create_stream(tutti_device*, uint32_t, tutti_stream**) {
-  return nullptr;
-}
+tutti_status* create_stream(tutti_device*, uint32_t, tutti_stream**) { return nullptr; }
 void release_stream(tutti_stream*) {}
-tutti_status* of_stream(tutti_stream*) {
-  return nullptr;
-}
-tutti_status* record(tutti_stream*, tutti_event**) {
-  return nullptr;
-}
-tutti_status* wait(tutti_stream*, tutti_event*) {
-  return nullptr;
-}
-tutti_status* event_wait(tutti_event*) {
-  return nullptr;
-}
-tutti_status* event_query(tutti_event*, int32_t*) {
-  return nullptr;
-}
+tutti_status* of_stream(tutti_stream*) { return nullptr; }
+tutti_status* record(tutti_stream*, tutti_event**) { return nullptr; }
+tutti_status* wait(tutti_stream*, tutti_event*) { return nullptr; }
+tutti_status* event_wait(tutti_event*) { return nullptr; }
+tutti_status* event_query(tutti_event*, int32_t*) { return nullptr; }
 void release_event(tutti_event*) {}
 tutti_status* write(tutti_stream*, tutti_buffer*, uint64_t, const void*, uint64_t, int32_t,
                     tutti_event**) {
@@ -202,7 +190,5 @@ extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
 #endif
 }
 #else
-extern "C" TUTTI_PLUGIN_EXPORT const void* another_symbol() {
-  return &api;
-}
+extern "C" TUTTI_PLUGIN_EXPORT const void* another_symbol() { return &api; }
 #endif

@@ -65,18 +65,27 @@ struct bfloat16 {
 namespace detail {
 template <class T>
 constexpr dtype dtype_of_impl() {
-  if constexpr (std::is_same_v<T, bool>) return dtype::boolean;
-  else if constexpr (std::is_same_v<T, float>) return dtype::f32;
-  else if constexpr (std::is_same_v<T, double>) return dtype::f64;
-  else if constexpr (std::is_same_v<T, float16>) return dtype::f16;
-  else if constexpr (std::is_same_v<T, bfloat16>) return dtype::bf16;
+  if constexpr (std::is_same_v<T, bool>)
+    return dtype::boolean;
+  else if constexpr (std::is_same_v<T, float>)
+    return dtype::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return dtype::f64;
+  else if constexpr (std::is_same_v<T, float16>)
+    return dtype::f16;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return dtype::bf16;
   else {
     static_assert(std::is_integral_v<T>, "tutti: no dtype for this C++ type");
     constexpr bool s = std::is_signed_v<T>;
-    if constexpr (sizeof(T) == 1) return s ? dtype::i8 : dtype::u8;
-    else if constexpr (sizeof(T) == 2) return s ? dtype::i16 : dtype::u16;
-    else if constexpr (sizeof(T) == 4) return s ? dtype::i32 : dtype::u32;
-    else return s ? dtype::i64 : dtype::u64;
+    if constexpr (sizeof(T) == 1)
+      return s ? dtype::i8 : dtype::u8;
+    else if constexpr (sizeof(T) == 2)
+      return s ? dtype::i16 : dtype::u16;
+    else if constexpr (sizeof(T) == 4)
+      return s ? dtype::i32 : dtype::u32;
+    else
+      return s ? dtype::i64 : dtype::u64;
   }
 }
 }  // namespace detail

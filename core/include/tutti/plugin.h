@@ -155,14 +155,14 @@ typedef struct tutti_device_properties {
   uint32_t has_uuid;
   uint32_t has_pci;
   uint32_t pci_domain, pci_bus, pci_device, pci_function;
-  uint32_t unified_memory;       /* 1: device memory is host memory */
-  uint32_t max_inputs;           /* of one program */
-  uint32_t max_outputs;          /* of one program */
-  uint32_t max_instructions;     /* of one program */
-  uint32_t max_argument_bytes;   /* of one kernel launch */
+  uint32_t unified_memory;     /* 1: device memory is host memory */
+  uint32_t max_inputs;         /* of one program */
+  uint32_t max_outputs;        /* of one program */
+  uint32_t max_instructions;   /* of one program */
+  uint32_t max_argument_bytes; /* of one kernel launch */
   uint32_t max_work_group_size;
-  uint32_t alignment;            /* of buffers, bytes */
-  const char* schedule;          /* "cpu", "gpu" or another word, for humans and tests */
+  uint32_t alignment;   /* of buffers, bytes */
+  const char* schedule; /* "cpu", "gpu" or another word, for humans and tests */
 } tutti_device_properties;
 
 typedef struct tutti_device_api {
@@ -175,7 +175,8 @@ typedef struct tutti_device_api {
   tutti_status* (*memory_available)(tutti_device* device, uint64_t* bytes);
 } tutti_device_api;
 
-/* ---- memory: raw; the core pools -------------------------------------------------------------- */
+/* ---- memory: raw; the core pools --------------------------------------------------------------
+ */
 
 typedef struct tutti_memory_api {
   uint64_t struct_size;
@@ -183,7 +184,8 @@ typedef struct tutti_memory_api {
   void (*release)(tutti_buffer* buffer); /* the caller has made sure that no work uses it */
 } tutti_memory_api;
 
-/* ---- streams and events ------------------------------------------------------------------------ */
+/* ---- streams and events ------------------------------------------------------------------------
+ */
 
 typedef enum tutti_stream_flags {
   TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
@@ -306,8 +308,9 @@ typedef struct tutti_program_desc {
 
 typedef struct tutti_operand {
   tutti_buffer* buffer;
-  uint64_t offset;                /* bytes; always a multiple of the element size */
-  int64_t stride[TUTTI_MAX_RANK]; /* elements, one per iteration dimension; outputs: 0 along reduced */
+  uint64_t offset; /* bytes; always a multiple of the element size */
+  int64_t
+      stride[TUTTI_MAX_RANK]; /* elements, one per iteration dimension; outputs: 0 along reduced */
 } tutti_operand;
 
 typedef struct tutti_program_launch {
@@ -315,7 +318,8 @@ typedef struct tutti_program_launch {
   uint64_t extent[TUTTI_MAX_RANK]; /* kept, then reduced; all >= 1 but reduced ones may be 0 */
   const tutti_operand* inputs;
   const tutti_scalar* scalars;
-  const tutti_operand* outputs; /* an output may be the very buffer, offset and strides of an input */
+  const tutti_operand*
+      outputs; /* an output may be the very buffer, offset and strides of an input */
   tutti_buffer* workspace;
   uint64_t workspace_offset;
   uint64_t workspace_bytes;
@@ -334,7 +338,8 @@ typedef struct tutti_program_api {
   const char* (*source)(tutti_program* program);
 } tutti_program_api;
 
-/* ---- operators: what is not a fused program ---------------------------------------------------- */
+/* ---- operators: what is not a fused program ----------------------------------------------------
+ */
 
 typedef struct tutti_view {
   tutti_buffer* buffer;
@@ -408,14 +413,15 @@ typedef struct tutti_collective_api {
                               const tutti_view* in, const tutti_view* out, tutti_event** event);
   tutti_status* (*all_to_all)(tutti_communicator* participant, tutti_stream* stream,
                               const tutti_view* in, const tutti_view* out, tutti_event** event);
-  tutti_status* (*send)(tutti_communicator* participant, tutti_stream* stream,
-                        const tutti_view* in, uint32_t peer, tutti_event** event);
+  tutti_status* (*send)(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
+                        uint32_t peer, tutti_event** event);
   tutti_status* (*receive)(tutti_communicator* participant, tutti_stream* stream,
                            const tutti_view* out, uint32_t peer, tutti_event** event);
   tutti_status* (*abort)(tutti_communicator* participant);
 } tutti_collective_api;
 
-/* ---- optional: native handles, for interoperation ---------------------------------------------- */
+/* ---- optional: native handles, for interoperation ----------------------------------------------
+ */
 
 typedef enum tutti_native_kind {
   TUTTI_NATIVE_OPENCL = 1, /* cl_context, cl_device_id, cl_command_queue, cl_mem */
@@ -430,11 +436,12 @@ typedef struct tutti_native_api {
   tutti_status* (*stream)(tutti_stream* stream, void** handle);
   tutti_status* (*buffer)(tutti_buffer* buffer, void** handle);
   /* Wraps foreign memory; `release` of the buffer calls `deleter(deleter_context)`. */
-  tutti_status* (*wrap)(tutti_device* device, void* handle, uint64_t bytes,
-                        void (*deleter)(void*), void* deleter_context, tutti_buffer** buffer);
+  tutti_status* (*wrap)(tutti_device* device, void* handle, uint64_t bytes, void (*deleter)(void*),
+                        void* deleter_context, tutti_buffer** buffer);
 } tutti_native_api;
 
-/* ---- the entry --------------------------------------------------------------------------------- */
+/* ---- the entry ---------------------------------------------------------------------------------
+ */
 
 typedef struct tutti_plugin_api {
   uint64_t struct_size;
