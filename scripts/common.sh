@@ -37,10 +37,10 @@ build() {
   cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}"
 }
 
-# The C, C++ and OpenCL files of this tree, tracked or new.
+# The C, C++, CUDA and OpenCL files of this tree, tracked or new, but for rendered ones.
 formatted_files() {
   git ls-files --cached --others --exclude-standard -- \
-    '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.cu' | while read -r file; do
+    '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.cu' ':!tests/cuda/golden' | while read -r file; do
     if [ -f "$file" ]; then echo "$file"; fi
   done
 }

@@ -5,9 +5,14 @@ typedef struct {
   int word[17];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
-    global const half* in0, global const ushort* in1, global half* out0, global ushort* out1,
-    global float* out2, const tutti_geometry g) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const half* in0,
+    global const ushort* in1,
+    global half* out0,
+    global ushort* out1,
+    global float* out2,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int in0_offset = g.word[1];
   const int in0_stride0 = g.word[2];

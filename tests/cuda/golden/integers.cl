@@ -7,9 +7,14 @@ typedef struct {
   int word[17];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
-    global const short* in0, global const short* in1, global const float* in2, global short* out0,
-    global uchar* out1, const tutti_geometry g) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const short* in0,
+    global const short* in1,
+    global const float* in2,
+    global short* out0,
+    global uchar* out1,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int in0_offset = g.word[1];
   const int in0_stride0 = g.word[2];

@@ -6,10 +6,13 @@ typedef struct {
   int word[17];
 } tutti_geometry;
 
-extern "C" __global__ __launch_bounds__(256) void tutti_main(const short* in0, const short* in1,
-                                                             const float* in2, short* out0,
-                                                             unsigned char* out1,
-                                                             const tutti_geometry g) {
+extern "C" __global__ __launch_bounds__(256) void tutti_main(
+    const short* in0,
+    const short* in1,
+    const float* in2,
+    short* out0,
+    unsigned char* out1,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int in0_offset = g.word[1];
   const int in0_stride0 = g.word[2];
@@ -27,8 +30,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(const short* in0, c
   const int segments = g.word[14];
   const int units = g.word[15];
   const int steps = g.word[16];
-  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units;
-       n += (long long)gridDim.x * blockDim.x) {
+  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units; n += (long long)gridDim.x * blockDim.x) {
     const int linear = (int)n;
     const int c0 = linear;
     const short v0 = in0[in0_offset + c0 * in0_stride0];

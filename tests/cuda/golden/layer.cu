@@ -5,9 +5,12 @@ typedef struct {
   int word[17];
 } tutti_geometry;
 
-extern "C" __global__ __launch_bounds__(256) void tutti_main(const float* in0, const float* in1,
-                                                             float* out0, const float v2,
-                                                             const tutti_geometry g) {
+extern "C" __global__ __launch_bounds__(256) void tutti_main(
+    const float* in0,
+    const float* in1,
+    float* out0,
+    const float v2,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -25,8 +28,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(const float* in0, c
   const int segments = g.word[14];
   const int units = g.word[15];
   const int steps = g.word[16];
-  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units;
-       n += (long long)gridDim.x * blockDim.x) {
+  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units; n += (long long)gridDim.x * blockDim.x) {
     const int linear = (int)n;
     int rest0 = linear;
     const int c1 = rest0 % n1;

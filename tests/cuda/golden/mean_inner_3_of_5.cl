@@ -6,8 +6,12 @@ typedef struct {
   int word[23];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
-    global const half* in0, global ushort* out0, const uchar s1, const tutti_geometry g,
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const half* in0,
+    global ushort* out0,
+    const uchar s1,
+    const tutti_geometry g,
     global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
@@ -37,8 +41,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   const int lane = local_index & (lanes - 1);
   const int slots = 128 / lanes;
   const int slot = local_index / lanes;
-  for (long base = (long)get_group_id(0) * slots; base < units;
-       base += (long)get_num_groups(0) * slots) {
+  for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
     const long unit = base + slot;
     const int kept_index = (int)(unit / parts);
     const int part = (int)(unit % parts);
@@ -58,9 +61,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
         const int c3 = rest2 % n3;
         rest2 /= n3;
         const int c2 = rest2;
-        const float v0 = vload_half(in0_offset + c0 * in0_stride0 + c1 * in0_stride1 +
-                                        c2 * in0_stride2 + c3 * in0_stride3 + c4 * in0_stride4,
-                                    in0);
+        const float v0 = vload_half(in0_offset + c0 * in0_stride0 + c1 * in0_stride1 + c2 * in0_stride2 + c3 * in0_stride3 + c4 * in0_stride4, in0);
         const float v2 = tutti_exp_f32(v0);
         const float v3 = v1 ? v2 : v0;
         {
@@ -91,9 +92,11 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   }
 }
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_finish(
-    global ushort* out0, const tutti_geometry g, global uchar* workspace,
-    const ulong partial_offset, const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_finish(
+    global ushort* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int n2 = g.word[2];

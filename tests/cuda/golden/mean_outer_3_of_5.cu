@@ -6,9 +6,11 @@ typedef struct {
 } tutti_geometry;
 
 extern "C" __global__ __launch_bounds__(256) void tutti_main(
-    const unsigned short* in0, unsigned short* out0, const unsigned char s1, const tutti_geometry g,
-    unsigned char* workspace, const unsigned long long partial_offset,
-    const unsigned long long partial_at_offset) {
+    const unsigned short* in0,
+    unsigned short* out0,
+    const unsigned char s1,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int n2 = g.word[2];
@@ -31,8 +33,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int steps = g.word[22];
   const bool v1 = s1 != 0;
   float* partial = (float*)(workspace + partial_offset);
-  for (long long unit = (long long)blockIdx.x * blockDim.x + threadIdx.x; unit < units;
-       unit += (long long)gridDim.x * blockDim.x) {
+  for (long long unit = (long long)blockIdx.x * blockDim.x + threadIdx.x; unit < units; unit += (long long)gridDim.x * blockDim.x) {
     const int part = (int)(unit / kept);
     const int kept_index = (int)(unit % kept);
     int rest0 = kept_index;
@@ -50,8 +51,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
       const int c3 = rest2 % n3;
       rest2 /= n3;
       const int c2 = rest2;
-      const float v0 = tutti_load_f16(in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1 +
-                                          c2 * in0_stride2 + c3 * in0_stride3 + c4 * in0_stride4]);
+      const float v0 = tutti_load_f16(in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1 + c2 * in0_stride2 + c3 * in0_stride3 + c4 * in0_stride4]);
       const float v2 = tutti_exp_f32(v0);
       const float v3 = v1 ? v2 : v0;
       {
@@ -70,8 +70,9 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
 }
 
 extern "C" __global__ __launch_bounds__(256) void tutti_finish(
-    unsigned short* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    unsigned short* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int n2 = g.word[2];
@@ -87,8 +88,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int units = g.word[21];
   const int steps = g.word[22];
   float* partial = (float*)(workspace + partial_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept;
-       wide_k += (long long)gridDim.x * blockDim.x) {
+  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
     const int k = (int)wide_k;
     int rest0 = k;
     const int c1 = rest0 % n1;

@@ -5,9 +5,11 @@ typedef struct {
   int word[11];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(global uint* out0,
-                                                                        const ulong v0,
-                                                                        const tutti_geometry g) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global uint* out0,
+    const ulong v0,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[2];

@@ -4,9 +4,10 @@ typedef struct {
   int word[11];
 } tutti_geometry;
 
-extern "C" __global__ __launch_bounds__(256) void tutti_main(unsigned int* out0,
-                                                             const unsigned long long v0,
-                                                             const tutti_geometry g) {
+extern "C" __global__ __launch_bounds__(256) void tutti_main(
+    unsigned int* out0,
+    const unsigned long long v0,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[2];
@@ -18,8 +19,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(unsigned int* out0,
   const int segments = g.word[8];
   const int units = g.word[9];
   const int steps = g.word[10];
-  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units;
-       n += (long long)gridDim.x * blockDim.x) {
+  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units; n += (long long)gridDim.x * blockDim.x) {
     const int linear = (int)n;
     int rest0 = linear;
     const int c1 = rest0 % n1;

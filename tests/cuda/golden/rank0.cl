@@ -5,11 +5,13 @@ typedef struct {
   int word[13];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(global const float* in0,
-                                                                        global const float* in1,
-                                                                        global float* out0,
-                                                                        const float v2,
-                                                                        const tutti_geometry g) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const float* in0,
+    global const float* in1,
+    global float* out0,
+    const float v2,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int in0_offset = g.word[1];
   const int in0_stride0 = g.word[2];

@@ -4,9 +4,12 @@ typedef struct {
   int word[13];
 } tutti_geometry;
 
-extern "C" __global__ __launch_bounds__(256) void tutti_main(const float* in0, const float* in1,
-                                                             float* out0, const float v2,
-                                                             const tutti_geometry g) {
+extern "C" __global__ __launch_bounds__(256) void tutti_main(
+    const float* in0,
+    const float* in1,
+    float* out0,
+    const float v2,
+    const tutti_geometry g) {
   const int n0 = g.word[0];
   const int in0_offset = g.word[1];
   const int in0_stride0 = g.word[2];
@@ -20,8 +23,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(const float* in0, c
   const int segments = g.word[10];
   const int units = g.word[11];
   const int steps = g.word[12];
-  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units;
-       n += (long long)gridDim.x * blockDim.x) {
+  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units; n += (long long)gridDim.x * blockDim.x) {
     const int linear = (int)n;
     const int c0 = linear;
     const float v0 = in0[in0_offset + c0 * in0_stride0];

@@ -5,11 +5,13 @@ typedef struct {
   long word[21];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(global const float* in0,
-                                                                        global const float* in1,
-                                                                        global float* out0,
-                                                                        const float v2,
-                                                                        const tutti_geometry g) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const float* in0,
+    global const float* in1,
+    global float* out0,
+    const float v2,
+    const tutti_geometry g) {
   const long n0 = g.word[0];
   const long n1 = g.word[1];
   const long n2 = g.word[2];

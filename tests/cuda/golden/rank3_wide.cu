@@ -4,9 +4,12 @@ typedef struct {
   long long word[21];
 } tutti_geometry;
 
-extern "C" __global__ __launch_bounds__(256) void tutti_main(const float* in0, const float* in1,
-                                                             float* out0, const float v2,
-                                                             const tutti_geometry g) {
+extern "C" __global__ __launch_bounds__(256) void tutti_main(
+    const float* in0,
+    const float* in1,
+    float* out0,
+    const float v2,
+    const tutti_geometry g) {
   const long long n0 = g.word[0];
   const long long n1 = g.word[1];
   const long long n2 = g.word[2];
@@ -28,8 +31,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(const float* in0, c
   const long long segments = g.word[18];
   const long long units = g.word[19];
   const long long steps = g.word[20];
-  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units;
-       n += (long long)gridDim.x * blockDim.x) {
+  for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units; n += (long long)gridDim.x * blockDim.x) {
     const long long linear = (long long)n;
     long long rest0 = linear;
     const long long c2 = rest0 % n2;

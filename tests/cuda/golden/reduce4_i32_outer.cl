@@ -5,9 +5,12 @@ typedef struct {
   int word[14];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
-    global const int* in0, global int* out0, const tutti_geometry g, global uchar* workspace,
-    const ulong partial_offset, const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const int* in0,
+    global int* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -42,9 +45,11 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   }
 }
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_finish(
-    global int* out0, const tutti_geometry g, global uchar* workspace, const ulong partial_offset,
-    const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_finish(
+    global int* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[5];

@@ -5,8 +5,10 @@ typedef struct {
 } tutti_geometry;
 
 extern "C" __global__ __launch_bounds__(256) void tutti_main(
-    const int* in0, int* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    const int* in0,
+    int* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -21,8 +23,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int units = g.word[12];
   const int steps = g.word[13];
   int* partial = (int*)(workspace + partial_offset);
-  for (long long unit = (long long)blockIdx.x * blockDim.x + threadIdx.x; unit < units;
-       unit += (long long)gridDim.x * blockDim.x) {
+  for (long long unit = (long long)blockIdx.x * blockDim.x + threadIdx.x; unit < units; unit += (long long)gridDim.x * blockDim.x) {
     const int part = (int)(unit / kept);
     const int kept_index = (int)(unit % kept);
     const int c0 = kept_index;
@@ -43,8 +44,9 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
 }
 
 extern "C" __global__ __launch_bounds__(256) void tutti_finish(
-    int* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    int* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[5];
@@ -56,8 +58,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int units = g.word[12];
   const int steps = g.word[13];
   int* partial = (int*)(workspace + partial_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept;
-       wide_k += (long long)gridDim.x * blockDim.x) {
+  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
     const int k = (int)wide_k;
     const int c0 = k;
     int total = (-2147483647 - 1);

@@ -5,9 +5,12 @@ typedef struct {
   int word[14];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
-    global const uchar* in0, global uchar* out0, const tutti_geometry g, global uchar* workspace,
-    const ulong partial_offset, const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const uchar* in0,
+    global uchar* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -28,8 +31,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   const int lane = local_index & (lanes - 1);
   const int slots = 128 / lanes;
   const int slot = local_index / lanes;
-  for (long base = (long)get_group_id(0) * slots; base < units;
-       base += (long)get_num_groups(0) * slots) {
+  for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
     const long unit = base + slot;
     const int kept_index = (int)(unit / parts);
     const int part = (int)(unit % parts);
@@ -64,9 +66,11 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   }
 }
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_finish(
-    global uchar* out0, const tutti_geometry g, global uchar* workspace, const ulong partial_offset,
-    const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_finish(
+    global uchar* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[5];

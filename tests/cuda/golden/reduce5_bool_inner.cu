@@ -5,8 +5,10 @@ typedef struct {
 } tutti_geometry;
 
 extern "C" __global__ __launch_bounds__(256) void tutti_main(
-    const unsigned char* in0, unsigned char* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    const unsigned char* in0,
+    unsigned char* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -27,8 +29,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int lane = local_index & (lanes - 1);
   const int slots = 256 / lanes;
   const int slot = local_index / lanes;
-  for (long long base = (long long)blockIdx.x * slots; base < units;
-       base += (long long)gridDim.x * slots) {
+  for (long long base = (long long)blockIdx.x * slots; base < units; base += (long long)gridDim.x * slots) {
     const long long unit = base + slot;
     const int kept_index = (int)(unit / parts);
     const int part = (int)(unit % parts);
@@ -70,8 +71,9 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
 }
 
 extern "C" __global__ __launch_bounds__(256) void tutti_finish(
-    unsigned char* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    unsigned char* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[5];
@@ -83,8 +85,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int units = g.word[12];
   const int steps = g.word[13];
   unsigned char* partial = (unsigned char*)(workspace + partial_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept;
-       wide_k += (long long)gridDim.x * blockDim.x) {
+  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
     const int k = (int)wide_k;
     const int c0 = k;
     unsigned char total = 0;

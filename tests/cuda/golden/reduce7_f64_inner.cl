@@ -6,9 +6,12 @@ typedef struct {
   int word[14];
 } tutti_geometry;
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
-    global const double* in0, global long* out0, const tutti_geometry g, global uchar* workspace,
-    const ulong partial_offset, const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_main(
+    global const double* in0,
+    global long* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -31,8 +34,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   const int lane = local_index & (lanes - 1);
   const int slots = 128 / lanes;
   const int slot = local_index / lanes;
-  for (long base = (long)get_group_id(0) * slots; base < units;
-       base += (long)get_num_groups(0) * slots) {
+  for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
     const long unit = base + slot;
     const int kept_index = (int)(unit / parts);
     const int part = (int)(unit % parts);
@@ -50,8 +52,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
           const double y = total;
           const long xi = step;
           const long yi = total_at;
-          const bool take =
-              (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
           total = take ? x : y;
           total_at = take ? xi : yi;
         }
@@ -67,8 +68,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
           const double y = tree[local_index];
           const long xi = tree_at[local_index + w];
           const long yi = tree_at[local_index];
-          const bool take =
-              (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
           tree[local_index] = take ? x : y;
           tree_at[local_index] = take ? xi : yi;
         }
@@ -89,9 +89,11 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_main(
   }
 }
 
-__attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_finish(
-    global long* out0, const tutti_geometry g, global uchar* workspace, const ulong partial_offset,
-    const ulong partial_at_offset) {
+__attribute__((reqd_work_group_size(128, 1, 1)))
+kernel void tutti_finish(
+    global long* out0,
+    const tutti_geometry g,
+    global uchar* workspace, const ulong partial_offset, const ulong partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[5];
@@ -115,8 +117,7 @@ __attribute__((reqd_work_group_size(128, 1, 1))) kernel void tutti_finish(
         const double y = total;
         const long xi = partial_at[p * kept + k];
         const long yi = total_at;
-        const bool take =
-            (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+        const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
         total = take ? x : y;
         total_at = take ? xi : yi;
       }

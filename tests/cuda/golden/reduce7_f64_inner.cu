@@ -5,8 +5,10 @@ typedef struct {
 } tutti_geometry;
 
 extern "C" __global__ __launch_bounds__(256) void tutti_main(
-    const double* in0, long long* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    const double* in0,
+    long long* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int in0_offset = g.word[2];
@@ -29,8 +31,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int lane = local_index & (lanes - 1);
   const int slots = 256 / lanes;
   const int slot = local_index / lanes;
-  for (long long base = (long long)blockIdx.x * slots; base < units;
-       base += (long long)gridDim.x * slots) {
+  for (long long base = (long long)blockIdx.x * slots; base < units; base += (long long)gridDim.x * slots) {
     const long long unit = base + slot;
     const int kept_index = (int)(unit / parts);
     const int part = (int)(unit % parts);
@@ -48,8 +49,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
           const double y = total;
           const long long xi = step;
           const long long yi = total_at;
-          const bool take =
-              (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
           total = take ? x : y;
           total_at = take ? xi : yi;
         }
@@ -66,8 +66,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
             const double y = tree[local_index];
             const long long xi = tree_at[local_index + w];
             const long long yi = tree_at[local_index];
-            const bool take =
-                (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+            const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
             tree[local_index] = take ? x : y;
             tree_at[local_index] = take ? xi : yi;
           }
@@ -85,8 +84,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
         const double y = total;
         const long long xi = other_at;
         const long long yi = total_at;
-        const bool take =
-            (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+        const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
         total = take ? x : y;
         total_at = take ? xi : yi;
       }
@@ -104,8 +102,9 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
 }
 
 extern "C" __global__ __launch_bounds__(256) void tutti_finish(
-    long long* out0, const tutti_geometry g, unsigned char* workspace,
-    const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
+    long long* out0,
+    const tutti_geometry g,
+    unsigned char* workspace, const unsigned long long partial_offset, const unsigned long long partial_at_offset) {
   const int n0 = g.word[0];
   const int n1 = g.word[1];
   const int out0_offset = g.word[5];
@@ -118,8 +117,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int steps = g.word[13];
   double* partial = (double*)(workspace + partial_offset);
   long long* partial_at = (long long*)(workspace + partial_at_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept;
-       wide_k += (long long)gridDim.x * blockDim.x) {
+  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
     const int k = (int)wide_k;
     const int c0 = k;
     double total = INFINITY;
@@ -130,8 +128,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
         const double y = total;
         const long long xi = partial_at[p * kept + k];
         const long long yi = total_at;
-        const bool take =
-            (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+        const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
         total = take ? x : y;
         total_at = take ? xi : yi;
       }
