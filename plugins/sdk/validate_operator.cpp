@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes and ranges of operator launches.
+#include "sdk/validate_operator.hpp"
+
+#include <string>
+
+#include "sdk/status.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+std::string shape(const tutti_view& view) {
+  std::string text = "[";
+  for (uint32_t d = 0; d < view.rank && d < TUTTI_MAX_RANK; ++d) {
+    if (d > 0) text += ',';
+    text += std::to_string(view.extent[d]);
+  }
+  return text + "]";
+}
+
+void require(bool good, const char* name, const tutti_view* v, const char* what) {
+  if (good) return;
+  throw_invalid(std::string(name) + ": " + what + ": " + shape(v[0]) + ", " + shape(v[1]) + ", " +
+                shape(v[2]));
+}
+
+void check_shapes(const tutti_operator_launch& l, const char* name) {
+  const tutti_view *v = l.views, *out = v, *in = v + 1, *last = v + 2;
+  const bool product = l.kind == TUTTI_OPERATOR_MATMUL;
+  require(out->rank == 3 && in->rank == 3 && last->rank == (product ? 3u : 1u), name, v,
+          "wrong ranks");
+  require(out->dtype == in->dtype, name, v, "dtypes differ");
+  if (product) {
+    require(last->dtype == in->dtype, name, v, "dtypes differ");
+    require(in->extent[0] == out->extent[0] && last->extent[0] == out->extent[0], name, v,
+            "batches differ");
+    require(in->extent[1] == out->extent[1] && last->extent[2] == out->extent[2], name, v,
+            "outer dimensions differ");
+    require(in->extent[2] == last->extent[1], name, v, "inner dimensions differ");
+    return;
+  }
+  require(last->dtype == TUTTI_I32 || last->dtype == TUTTI_I64, name, v, "index is not i32 or i64");
+  require(last->extent[0] < 2 || last->stride[0] == 1, name, v, "index is not contiguous");
+  require(out->extent[0] == in->extent[0] && out->extent[2] == in->extent[2], name, v,
+          "outer or inner extents differ");
+  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
+  require((take ? out : in)->extent[1] == last->extent[0], name, v, "picked rows and index differ");
+  const uint64_t rows = (take ? in : out)->extent[1];
+  require(rows > 0 || last->extent[0] == 0, name, v, "index into no rows");
+}
+
+}  // namespace
+
+const char* operator_name(int32_t kind) {
+  switch (kind) {
+    case TUTTI_OPERATOR_MATMUL:
+      return "matmul";
+    case TUTTI_OPERATOR_TAKE:
+      return "take";
+    case TUTTI_OPERATOR_SCATTER_ADD:
+      return "scatter_add";
+    default:
+      return nullptr;
+  }
+}
+
+tutti_operator_launch checked_operator(const tutti_operator_launch* given,
+                                       const buffer_bytes& bytes_of) {
+  const tutti_operator_launch l = read_struct(given, "operator launch");
+  const char* name = operator_name(l.kind);
+  if (name == nullptr) {
+    throw_unsupported("operator " + std::to_string(l.kind) + " is unknown");
+  }
+  if (l.view_count != 3 || l.views == nullptr) {
+    throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected 3");
+  }
+  for (uint32_t n = 0; n < 3; ++n) {
+    const tutti_view& view = l.views[n];
+    validate_view(view, name, !bytes_of);
+    if (!bytes_of) continue;
+    validate_range(name, view.offset, dtype_size(view.dtype), view.rank, view.extent, view.stride,
+                   bytes_of(view.buffer, name));
+  }
+  check_shapes(l, name);
+  return l;
+}
+
+}  // namespace tutti::sdk

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks of operator launches that are the same for every plugin: views, ranges and how the shapes
+// of one operator belong together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+/// "matmul", ...; null for a number this version does not know.
+const char* operator_name(int32_t kind);
+
+/// Size in bytes of a buffer that takes part in the operator `name`; throws where it is foreign.
+using buffer_bytes = std::function<uint64_t(tutti_buffer* buffer, const char* name)>;
+
+/// `given` at full size. Throws plugin_error naming the operator and the shapes where views are
+/// malformed, reach beyond their buffers or do not fit each other. Without `bytes_of` the buffers
+/// may be NULL and only shapes are looked at.
+tutti_operator_launch checked_operator(const tutti_operator_launch* given,
+                                       const buffer_bytes& bytes_of = nullptr);
+
+}  // namespace tutti::sdk
