@@ -144,8 +144,8 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inpu
 
 array iota(const shape& extents, const opened_device* device) {
   if (device == nullptr) device = &detail::get(default_device());
+  if (extents.size() == 0) return constant(extents, dtype::i64, std::int64_t{0}, device);
   node* n = make(kind::elementwise, dtype::i64, extents, device, "iota");
-  if (n->elements == 0) return constant(extents, dtype::i64, std::int64_t{0}, device);
   n->opcode = TUTTI_OP_iota;
   n->range = {0, n->elements - 1};
   return finish(n);
