@@ -12,6 +12,7 @@
 #include "op/host_half.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/stats.hpp"
+#include "runtime/trace.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -97,6 +98,18 @@ void fill_host(const node& n, void* host) {
   for (std::int64_t i = 0; i < n.elements; ++i, out += width) std::memcpy(out, &value, width);
 }
 
+// One blocking call on the transfer stream, which takes one at a time, put on the trace.
+template <class Call>
+void transfer(device_context& context, const char* name, std::uint64_t bytes, Call&& call) {
+  const std::lock_guard lock(context.transfer_mutex);
+  const bool traced = detail::trace_enabled();
+  const std::uint64_t begin = traced ? detail::trace_now_ns() : 0;
+  detail::check(call(), context.device, name, "array");
+  if (!traced) return;
+  detail::trace_complete(detail::trace_track(context.device.name, "transfer"), name, begin,
+                         detail::trace_now_ns(), {"", bytes, 0});
+}
+
 }  // namespace
 
 void evaluate(std::span<const node* const> roots) {
@@ -134,10 +147,10 @@ void read(const node& n, void* host) {
   const std::uint64_t offset =
       static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
-  const std::lock_guard lock(context.transfer_mutex);
-  detail::check(context.device.plugin->transfer.read(context.transfer.get(), base.storage->handle(),
-                                                     offset, host, bytes, 1, nullptr),
-                context.device, "read", "array");
+  transfer(context, "read", bytes, [&] {
+    return context.device.plugin->transfer.read(context.transfer.get(), base.storage->handle(),
+                                                offset, host, bytes, 1, nullptr);
+  });
   detail::count().bytes_read.add(bytes);
 }
 
@@ -150,10 +163,10 @@ void store_from_host(node& n, const void* data) {
     const std::lock_guard lock(graph_mutex());
     n.storage = context.allocate_idle(bytes);
   }
-  const std::lock_guard lock(context.transfer_mutex);
-  detail::check(context.device.plugin->transfer.write(context.transfer.get(), n.storage->handle(),
-                                                      0, data, bytes, 1, nullptr),
-                context.device, "write", "array");
+  transfer(context, "write", bytes, [&] {
+    return context.device.plugin->transfer.write(context.transfer.get(), n.storage->handle(), 0,
+                                                 data, bytes, 1, nullptr);
+  });
   detail::count().bytes_written.add(bytes);
 }
 
