@@ -82,7 +82,7 @@ array arange(double start, double stop, double step, dtype type, const device& o
     return integer_range(static_cast<std::int64_t>(start), static_cast<std::int64_t>(step), count,
                          type, on);
   if (!is_floating(type)) fail("an integer dtype needs integer start and step");
-  const dtype compute = op::register_type(type);
+  const dtype compute = graph::compute_dtype(type);
   const array position = op::cast(graph::iota({count}, &detail::get(on)), compute, "arange");
   return op::cast(position * step + start, type, "arange");
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "graph/build.hpp"
+#include "graph/fold.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::op {
@@ -43,11 +44,6 @@ dtype floating_type_of(const array& a, std::string_view op);
 
 /// Whether the integer dtype `type` has `value`.
 bool holds(dtype type, std::int64_t value);
-
-/// What `type` is computed in: f32 for f16 and bf16, otherwise itself.
-constexpr dtype register_type(dtype type) {
-  return type == dtype::f16 || type == dtype::bf16 ? dtype::f32 : type;
-}
 
 /// An elementwise call: promotes, casts and builds the node.
 array apply(tutti_opcode opcode, operand_kind kind, bool to_bool, std::span<const array> operands,

@@ -83,7 +83,7 @@ array matmul(const array& a, const array& b) {
     throw shape_error("matmul: operands must have at least one dimension: " + given_a.str() +
                       " x " + given_b.str());
 
-  const dtype compute = op::register_type(type);
+  const dtype compute = graph::compute_dtype(type);
   array x = op::cast(a, compute, "matmul");
   array y = op::cast(b, compute, "matmul");
   if (given_a.rank() == 1) x = expand_dims(x, 0);

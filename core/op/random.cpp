@@ -94,7 +94,7 @@ array uniform(key from, const shape& shape, double low, double high, dtype type,
   const int count = bits_of(type);
   const array integer = type == dtype::f64 ? wide_bits(from, shape, 2, 0, on)
                                            : right_shift(words(from, shape, 1, 0, on), 32 - count);
-  const array unit = astype(integer, op::register_type(type)) * std::ldexp(1.0, -count);
+  const array unit = astype(integer, graph::compute_dtype(type)) * std::ldexp(1.0, -count);
   if (low == 0 && high == 1) return astype(unit, type);
   // Rounding must not reach high.
   return astype(minimum(unit * (high - low) + low, below(high, type)), type);
@@ -112,7 +112,7 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
       wide ? wide_bits(from, shape, 4, 0, on) : right_shift(words(from, shape, 2, 0, on), 8);
   const array second =
       wide ? wide_bits(from, shape, 4, 2, on) : right_shift(words(from, shape, 2, 1, on), 8);
-  const dtype compute = op::register_type(type);
+  const dtype compute = graph::compute_dtype(type);
   const array radius = sqrt(log((astype(first, compute) + 1) * unit) * -2);
   const array angle = astype(second, compute) * (2 * std::numbers::pi * unit);
   array out = radius * cos(angle);

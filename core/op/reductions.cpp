@@ -49,7 +49,7 @@ array reduce(tutti_reduction reduction, const array& a, const reduced_axes& axes
   if (to.size() == 0 || axes.count == 0) return graph::constant(to, result, neutral, n.device);
   const bool finds_index = reduction == TUTTI_REDUCE_ARGMIN || reduction == TUTTI_REDUCE_ARGMAX;
   if (axes.count == 1 && !finds_index) return reshape(op::cast(a, result, op), to);
-  const dtype accumulator = op::register_type(n.type);
+  const dtype accumulator = graph::compute_dtype(n.type);
   const array y = graph::reduce(reduction, axes.mask, accumulator, result, a, op);
   return keepdims ? reshape(y, to) : y;
 }
@@ -108,7 +108,7 @@ struct widened {
 
 widened widen(const array& a, std::string_view op) {
   const dtype result = op::floating_type_of(a, op);
-  return {op::cast(a, op::register_type(result), op), result};
+  return {op::cast(a, graph::compute_dtype(result), op), result};
 }
 
 reduce_options along(std::int64_t axis) { return {axis, keep_dims::yes}; }
