@@ -5,6 +5,7 @@
 
 #include "tutti/array.hpp"
 #include "tutti/device.hpp"
+#include "tutti/device_group.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
