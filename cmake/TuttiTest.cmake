@@ -20,6 +20,9 @@ set(TUTTI_TEST_ENVIRONMENT
   TUTTI_FALLBACK=unset:
   TUTTI_LOG=unset:
   TUTTI_OPENCL_SCHEDULE=unset:
+  TUTTI_OPENCL_SUBDEVICES=unset:
+  POCL_DEVICES=unset:
+  TUTTI_TRANSFER=unset:
   TUTTI_TRACE=unset:
   ASAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/asan.supp
   LSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/lsan.supp:print_suppressions=0

@@ -111,7 +111,9 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
 
   if (to.op.supports == nullptr) to.op.supports = supports_nothing;
   fill(to.device.release, to.device.memory_available);
-  fill(to.stream.release, to.stream.flush, to.stream.event_query);
+  fill(to.memory.allocate_host, to.memory.release_host);
+  fill(to.stream.release, to.stream.flush, to.stream.event_query, to.stream.create_host_event,
+       to.stream.event_signal);
   fill(to.program.create, to.program.release, to.program.workspace, to.program.launch,
        to.program.source);
   fill(to.op.workspace, to.op.launch);

@@ -149,6 +149,7 @@ void release(tutti_device* device) {
   if (device->context != nullptr) {
     const scoped_context context(*device, std::nothrow);
     device->events.clear();
+    device->words.clear();
     if (device->clock_base != nullptr) cu().event_destroy(device->clock_base);
     for (CUevent event : device->old_clocks) cu().event_destroy(event);
     for (int n = 0; n < 2; ++n) {

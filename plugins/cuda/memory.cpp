@@ -63,6 +63,21 @@ void release(tutti_buffer* buffer) {
   delete buffer;
 }
 
+tutti_status* allocate_host(tutti_device* device, uint64_t bytes, void** host) {
+  return sdk::guarded([&] {
+    sdk::deref(host, "host") = nullptr;
+    const scoped_context context(sdk::deref(device, "device"));
+    check(device, cu().host_allocate(host, std::max<uint64_t>(bytes, 1), CU_MEMHOSTALLOC_PORTABLE),
+          "cuMemHostAlloc");
+  });
+}
+
+void release_host(tutti_device* device, void* host) {
+  if (device == nullptr || host == nullptr) return;
+  const scoped_context context(*device, std::nothrow);
+  cu().host_free(host);
+}
+
 // ---- native handles
 
 tutti_status* native_device(tutti_device* device, void** context, void** id) {
@@ -113,7 +128,8 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 
 }  // namespace
 
-const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release};
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, allocate_host,
+                                     release_host};
 const tutti_native_api native_api = {
     sizeof(tutti_native_api), TUTTI_NATIVE_CUDA, native_device, native_stream, native_buffer, wrap};
 

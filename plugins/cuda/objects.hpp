@@ -125,6 +125,25 @@ struct staging {
   CUevent done[2] = {};
 };
 
+// A word of pinned memory that a host event stands for: signalled when it has reached `target`.
+// Words only grow, so one that is used again never takes back what a stream still waits for.
+struct host_word {
+  uint32_t* at = nullptr;
+  uint32_t target = 0;
+};
+
+class word_pool {
+ public:
+  host_word take(tutti_device& device);
+  void give(host_word word) noexcept;
+  void clear() noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<host_word> free_;
+  std::vector<void*> pages_;
+};
+
 struct matmul_cache;  // cublas.cpp
 
 }  // namespace tutti::cuda
@@ -137,6 +156,7 @@ struct tutti_device {
   std::atomic<uint64_t> allocated{0};
   std::atomic<bool> lost{false};
   tutti::cuda::event_pool events;
+  tutti::cuda::word_pool words;
   tutti::cuda::staging staging;
   std::shared_ptr<tutti::cuda::matmul_cache> products;
 
@@ -174,6 +194,7 @@ struct tutti_event {
   CUevent end = nullptr;
   CUevent begin = nullptr;  // only in profiled streams
   bool timed = false;
+  tutti::cuda::host_word word;  // of a host event
 };
 
 namespace tutti::cuda {

@@ -2,7 +2,9 @@
 //
 // Streams, events from a freelist, and the times of events.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 
 #include "cuda/objects.hpp"
 
@@ -38,6 +40,38 @@ void event_pool::clear() noexcept {
     for (CUevent event : list) cu().event_destroy(event);
     list.clear();
   }
+}
+
+host_word word_pool::take(tutti_device& device) {
+  constexpr size_t page_bytes = 4096;
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    void* page = nullptr;
+    check(&device, cu().host_allocate(&page, page_bytes, CU_MEMHOSTALLOC_PORTABLE),
+          "cuMemHostAlloc");
+    pages_.push_back(page);
+    std::memset(page, 0, page_bytes);
+    for (size_t n = 0; n < page_bytes / sizeof(uint32_t); ++n)
+      free_.push_back({static_cast<uint32_t*>(page) + n, 0});
+  }
+  host_word word = free_.back();
+  free_.pop_back();
+  ++word.target;
+  return word;
+}
+
+void word_pool::give(host_word word) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(word);
+  } catch (...) {  // the word is not used again
+  }
+}
+
+void word_pool::clear() noexcept {
+  for (void* page : pages_) cu().host_free(page);
+  pages_.clear();
+  free_.clear();
 }
 
 event_recorder::event_recorder(tutti_stream& stream, tutti_event** wanted)
@@ -154,11 +188,44 @@ tutti_status* record(tutti_stream* stream, tutti_event** result) {
   });
 }
 
+bool is_signalled(const host_word& word) {
+  return std::atomic_ref(*word.at).load(std::memory_order_acquire) >= word.target;
+}
+
+tutti_status* create_host_event(tutti_device* device, tutti_event** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "event") = nullptr;
+    const scoped_context context(sdk::deref(device, "device"));
+    auto event = std::make_unique<tutti_event>();
+    event->device = device;
+    event->word = device->words.take(*device);
+    *result = event.release();
+  });
+}
+
+tutti_status* event_signal(tutti_event* event) {
+  return sdk::guarded([&] {
+    const host_word word = sdk::deref(event, "event").word;
+    if (word.at == nullptr) {
+      sdk::throw_invalid("event signal: the event belongs to work on a stream");
+    }
+    std::atomic_ref(*word.at).store(word.target, std::memory_order_release);
+    std::atomic_ref(*word.at).notify_all();
+  });
+}
+
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(stream, "stream").device);
-    check(stream->device,
-          cu().stream_wait(stream->handle, sdk::deref(event, "event").end, CU_EVENT_WAIT_DEFAULT),
+    if (const host_word word = sdk::deref(event, "event").word; word.at != nullptr) {
+      if (is_signalled(word)) return;
+      check(stream->device,
+            cu().stream_wait_value(stream->handle, reinterpret_cast<CUdeviceptr>(word.at),
+                                   word.target, CU_STREAM_WAIT_VALUE_GEQ),
+            "cuStreamWaitValue32");
+      return;
+    }
+    check(stream->device, cu().stream_wait(stream->handle, event->end, CU_EVENT_WAIT_DEFAULT),
           "cuStreamWaitEvent");
   });
 }
@@ -166,6 +233,12 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
 tutti_status* event_wait(tutti_event* event) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(event, "event").device);
+    if (event->word.at != nullptr) {
+      std::atomic_ref word(*event->word.at);
+      for (uint32_t seen = word.load(); seen < event->word.target; seen = word.load())
+        word.wait(seen);
+      return;
+    }
     check(event->device, cu().event_synchronize(event->end), "work on the device failed");
   });
 }
@@ -174,6 +247,10 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
   return sdk::guarded([&] {
     sdk::deref(done, "done") = 0;
     const scoped_context context(*sdk::deref(event, "event").device);
+    if (event->word.at != nullptr) {
+      *done = is_signalled(event->word) ? 1 : 0;
+      return;
+    }
     const CUresult code = cu().event_query(event->end);
     if (code == CUDA_ERROR_NOT_READY) return;
     check(event->device, code, "work on the device failed");
@@ -183,6 +260,9 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
 
 void event_release(tutti_event* event) {
   if (event == nullptr) return;
+  if (event->word.at != nullptr && is_signalled(event->word)) {
+    event->device->words.give(event->word);
+  }
   event->device->events.give(event->begin, event->timed);
   event->device->events.give(event->end, event->timed);
   delete event;
@@ -230,7 +310,9 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      wait,
                                      event_wait,
                                      event_query,
-                                     event_release};
+                                     event_release,
+                                     create_host_event,
+                                     event_signal};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::cuda

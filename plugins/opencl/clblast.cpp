@@ -114,10 +114,10 @@ bool known_answer(tutti_device& device, int32_t dtype) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<T>(static_cast<int>(i * 7 % 13) - 6);
   for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<T>(static_cast<int>(i * 5 % 11) - 5);
   cl_int code = CL_SUCCESS;
-  const owned_queue queue(clCreateCommandQueue(device.context.get(), device.info->id, 0, &code));
+  const owned_queue queue(clCreateCommandQueue(device.context->get(), device.info->id, 0, &code));
   check(code, "clCreateCommandQueue");
   const auto buffer = [&](std::vector<T>& from) {
-    owned_memory memory(clCreateBuffer(device.context.get(),
+    owned_memory memory(clCreateBuffer(device.context->get(),
                                        CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                        from.size() * sizeof(T), from.data(), &code));
     check(code, "clCreateBuffer");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Building programs, from source or from the host's cache of binaries.
+#include <algorithm>
 #include <chrono>
 
 #include "opencl/objects.hpp"
@@ -22,11 +23,36 @@ owned_program from_binary(tutti_device& device, const std::vector<unsigned char>
   const size_t size = binary.size();
   const unsigned char* data = binary.data();
   cl_int code = CL_SUCCESS, accepted = CL_SUCCESS;
-  owned_program program(clCreateProgramWithBinary(device.context.get(), 1, &device.info->id, &size,
+  owned_program program(clCreateProgramWithBinary(device.context->get(), 1, &device.info->id, &size,
                                                   &data, &accepted, &code));
   if (code != CL_SUCCESS || accepted != CL_SUCCESS) return {};
   code = clBuildProgram(program.get(), 1, &device.info->id, options.c_str(), nullptr, nullptr);
   return code == CL_SUCCESS ? std::move(program) : owned_program();
+}
+
+// What the driver made of `program` for one of its devices; empty where it does not tell.
+std::vector<unsigned char> binary_for(cl_program program, cl_device_id id) {
+  cl_uint count = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
+      CL_SUCCESS) {
+    return {};
+  }
+  std::vector<cl_device_id> ids(count);
+  std::vector<size_t> sizes(count);
+  std::vector<unsigned char*> targets(count, nullptr);
+  if (clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id), ids.data(),
+                       nullptr) != CL_SUCCESS ||
+      clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof(size_t), sizes.data(),
+                       nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  const auto mine = static_cast<size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
+  if (mine == count || sizes[mine] == 0) return {};
+  std::vector<unsigned char> binary(sizes[mine]);
+  targets[mine] = binary.data();
+  const cl_int code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof(unsigned char*),
+                                       targets.data(), nullptr);
+  return code == CL_SUCCESS ? binary : std::vector<unsigned char>();
 }
 
 void store_binary(const device_info& info, cl_program program, const std::string& key) {
@@ -35,17 +61,7 @@ void store_binary(const device_info& info, cl_program program, const std::string
   if (clCreateKernelsInProgram(program, 0, nullptr, &count) != CL_SUCCESS) return;
   std::vector<cl_kernel> kernels(count);
   if (clCreateKernelsInProgram(program, count, kernels.data(), nullptr) != CL_SUCCESS) return;
-  size_t size = 0;
-  std::vector<unsigned char> binary;
-  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) ==
-          CL_SUCCESS &&
-      size > 0) {
-    binary.resize(size);
-    unsigned char* data = binary.data();
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS) {
-      binary.clear();
-    }
-  }
+  const std::vector<unsigned char> binary = binary_for(program, info.id);
   for (cl_kernel kernel : kernels) clReleaseKernel(kernel);
   if (!binary.empty()) cache_store(info, key, binary);
 }
@@ -71,7 +87,7 @@ owned_program build_program(tutti_device& device, const std::string& source,
   const char* text = source.c_str();
   const size_t length = source.size();
   cl_int code = CL_SUCCESS;
-  owned_program program(clCreateProgramWithSource(device.context.get(), 1, &text, &length, &code));
+  owned_program program(clCreateProgramWithSource(device.context->get(), 1, &text, &length, &code));
   check(code, "clCreateProgramWithSource");
   code = clBuildProgram(program.get(), 1, &info.id, options.c_str(), nullptr, nullptr);
   if (code != CL_SUCCESS) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -158,6 +159,46 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   return info;
 }
 
+// Compute units of each part that TUTTI_OPENCL_SUBDEVICES asks CPU devices to be split into; 0:
+// none.
+cl_uint units_of_parts() {
+  const char* asked = std::getenv("TUTTI_OPENCL_SUBDEVICES");
+  if (asked == nullptr || *asked == '\0') return 0;
+  cl_uint units = 0;
+  const char* const end = asked + std::strlen(asked);
+  const auto [rest, error] = std::from_chars(asked, end, units);
+  if (error != std::errc() || rest != end || units == 0) {
+    sdk::throw_invalid(
+        "TUTTI_OPENCL_SUBDEVICES: expected a number of compute units, 1 or more, found " +
+        std::string(asked));
+  }
+  return units;
+}
+
+// The device, or its parts where they are asked for and it can be divided.
+void add_device(cl_platform_id platform, cl_device_id id,
+                std::vector<std::unique_ptr<device_info>>& found) {
+  auto whole = describe(platform, id);
+  const cl_uint units = units_of_parts();
+  const cl_uint count = units == 0 ? 0 : whole->properties.compute_units / units;
+  if (whole->properties.type != TUTTI_DEVICE_CPU || count < 2) {
+    found.push_back(std::move(whole));
+    return;
+  }
+  const cl_device_partition_property wanted[] = {
+      CL_DEVICE_PARTITION_EQUALLY, static_cast<cl_device_partition_property>(units), 0};
+  std::vector<cl_device_id> parts(count);
+  check(clCreateSubDevices(id, wanted, count, parts.data(), nullptr), "clCreateSubDevices");
+  for (cl_uint n = 0; n < count; ++n) {
+    auto part = describe(platform, parts[n]);
+    part->name += ", part " + std::to_string(n + 1) + " of " + std::to_string(count);
+    part->properties.name = part->name.c_str();
+    // These name the whole.
+    part->properties.has_uuid = part->properties.has_pci = 0;
+    found.push_back(std::move(part));
+  }
+}
+
 std::vector<std::unique_ptr<device_info>> find_devices() {
   // Before the first call into a platform; pins PoCL's threads, which halves launch times.
   setenv("POCL_AFFINITY", "1", 0);
@@ -178,7 +219,7 @@ std::vector<std::unique_ptr<device_info>> find_devices() {
                                             nullptr) != CL_SUCCESS) {
       continue;
     }
-    for (cl_device_id id : ids) found.push_back(describe(platform, id));
+    for (cl_device_id id : ids) add_device(platform, id, found);
   }
   if (found.empty()) {
     const char* folder = std::getenv("OCL_ICD_VENDORS");
@@ -224,17 +265,33 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
   return sdk::guarded([&] { sdk::write_struct(result, at(index).properties, "properties"); });
 }
 
+// The context of a platform's devices; made when the first of them opens, kept while one is open.
+std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
+  static auto* const mutex = new std::mutex;
+  static auto* const open = new std::map<cl_platform_id, std::weak_ptr<const owned_context>>;
+  const std::lock_guard lock(*mutex);
+  if (auto shared = (*open)[platform].lock()) return shared;
+  std::vector<cl_device_id> ids;
+  for (const auto& info : devices())
+    if (info->platform == platform) ids.push_back(info->id);
+  const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
+                                          reinterpret_cast<cl_context_properties>(platform), 0};
+  cl_int code = CL_SUCCESS;
+  owned_context made(clCreateContext(wanted, static_cast<cl_uint>(ids.size()), ids.data(), nullptr,
+                                     nullptr, &code));
+  check(code, "clCreateContext");
+  auto shared = std::make_shared<const owned_context>(std::move(made));
+  (*open)[platform] = shared;
+  return shared;
+}
+
 tutti_status* open(uint32_t index, tutti_device** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "device") = nullptr;
     const device_info& info = at(index);
     auto device = std::make_unique<tutti_device>();
     device->info = &info;
-    const cl_context_properties wanted[] = {
-        CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(info.platform), 0};
-    cl_int code = CL_SUCCESS;
-    device->context = owned_context(clCreateContext(wanted, 1, &info.id, nullptr, nullptr, &code));
-    check(code, "clCreateContext");
+    device->context = context_of(info.platform);
     warn_of_affinity(info);
     *result = device.release();
   });

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Raw buffers, and foreign memory wrapped as one.
+#include <algorithm>
+#include <map>
+
 #include "opencl/objects.hpp"
 
 namespace tutti::opencl {
@@ -28,7 +31,7 @@ tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** resu
     }
     auto buffer = std::make_unique<tutti_buffer>();
     cl_int code = CL_SUCCESS;
-    buffer->memory = clCreateBuffer(device->context.get(), CL_MEM_READ_WRITE,
+    buffer->memory = clCreateBuffer(device->context->get(), CL_MEM_READ_WRITE,
                                     std::max<uint64_t>(bytes, 1), nullptr, &code);
     if (code != CL_SUCCESS) {
       throw_error(code, "allocate " + std::to_string(bytes) + " bytes on " + device->info->name);
@@ -49,11 +52,60 @@ void release(tutti_buffer* buffer) {
   delete buffer;
 }
 
+// ---- host memory: a mapped buffer of the driver's choice
+
+struct mapped {
+  owned_queue queue;
+  owned_memory memory;
+};
+
+std::mutex& mapped_mutex() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+std::map<void*, mapped>& all_mapped() {
+  static auto* const all = new std::map<void*, mapped>;
+  return *all;
+}
+
+tutti_status* allocate_host(tutti_device* device, uint64_t bytes, void** host) {
+  return sdk::guarded([&] {
+    sdk::deref(host, "host") = nullptr;
+    const cl_context context = sdk::deref(device, "device").context->get();
+    cl_int code = CL_SUCCESS;
+    mapped made;
+    made.queue = owned_queue(clCreateCommandQueue(context, device->info->id, 0, &code));
+    check(code, "clCreateCommandQueue");
+    const uint64_t size = std::max<uint64_t>(bytes, 1);
+    made.memory = owned_memory(
+        clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size, nullptr, &code));
+    check(code, "clCreateBuffer");
+    void* const pointer =
+        clEnqueueMapBuffer(made.queue.get(), made.memory.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                           0, size, 0, nullptr, nullptr, &code);
+    check(code, "clEnqueueMapBuffer");
+    const std::lock_guard lock(mapped_mutex());
+    all_mapped().emplace(pointer, std::move(made));
+    *host = pointer;
+  });
+}
+
+void release_host(tutti_device*, void* host) {
+  const std::lock_guard lock(mapped_mutex());
+  const auto found = all_mapped().find(host);
+  if (found == all_mapped().end()) return;
+  clEnqueueUnmapMemObject(found->second.queue.get(), found->second.memory.get(), host, 0, nullptr,
+                          nullptr);
+  clFinish(found->second.queue.get());
+  all_mapped().erase(found);
+}
+
 // ---- native handles
 
 tutti_status* native_device(tutti_device* device, void** context, void** id) {
   return sdk::guarded([&] {
-    sdk::deref(context, "context") = sdk::deref(device, "device").context.get();
+    sdk::deref(context, "context") = sdk::deref(device, "device").context->get();
     sdk::deref(id, "id") = device->info->id;
   });
 }
@@ -77,7 +129,7 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
           "clGetMemObjectInfo");
     check(clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, nullptr),
           "clGetMemObjectInfo");
-    if (context != sdk::deref(device, "device").context.get()) {
+    if (context != sdk::deref(device, "device").context->get()) {
       sdk::throw_invalid("wrap: the cl_mem belongs to another context");
     }
     if (bytes > size) {
@@ -97,7 +149,8 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 
 }  // namespace
 
-const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release};
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, allocate_host,
+                                     release_host};
 const tutti_native_api native_api = {sizeof(tutti_native_api),
                                      TUTTI_NATIVE_OPENCL,
                                      native_device,

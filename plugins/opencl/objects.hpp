@@ -113,7 +113,8 @@ inline cl_event to_cl(tutti_event* event) { return reinterpret_cast<cl_event>(ev
 
 struct tutti_device {
   const tutti::opencl::device_info* info = nullptr;
-  tutti::opencl::owned_context context;
+  // One for all devices of a platform, so that they share events and copy directly.
+  std::shared_ptr<const tutti::opencl::owned_context> context;
   std::atomic<uint64_t> allocated{0};
   std::mutex mutex;  // guards what follows
   std::map<std::string, tutti::opencl::owned_program> programs;
@@ -140,11 +141,11 @@ struct tutti_stream {
 
 namespace tutti::opencl {
 
-// The memory of `buffer` for use in the context of `device`; throws TUTTI_ERROR_INVALID_ARGUMENT
-// for NULL and for a buffer of another context, which some drivers answer with an abort.
+// The memory of `buffer` for use on `device`; throws TUTTI_ERROR_INVALID_ARGUMENT for NULL and for
+// a buffer of another device: drivers would move it there, or abort where the contexts differ.
 inline cl_mem memory_on(const tutti_device& device, const tutti_buffer* buffer, const char* what) {
   if (buffer == nullptr) sdk::throw_invalid(std::string(what) + ": buffer is NULL");
-  if (buffer->device->context.get() != device.context.get()) {
+  if (buffer->device->info != device.info || buffer->device->context != device.context) {
     sdk::throw_invalid(std::string(what) + ": the buffer belongs to device " +
                        buffer->device->info->name + ", the stream to " + device.info->name);
   }

@@ -137,7 +137,7 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
     if (event != nullptr) *event = nullptr;
     tutti_program& p = sdk::deref(program, "program");
     const tutti_program_launch l = sdk::read_struct(given, "launch");
-    if (sdk::deref(stream, "stream").device->context.get() != p.device->context.get()) {
+    if (sdk::deref(stream, "stream").device->context->get() != p.device->context->get()) {
       sdk::throw_invalid(p.label + ": the program belongs to device " + p.device->info->name +
                          ", the stream to " + stream->device->info->name);
     }

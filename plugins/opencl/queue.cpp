@@ -15,7 +15,8 @@ tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** result
     const cl_command_queue_properties wanted =
         flags & TUTTI_STREAM_PROFILE ? CL_QUEUE_PROFILING_ENABLE : 0;
     cl_int code = CL_SUCCESS;
-    owned_queue queue(clCreateCommandQueue(device->context.get(), device->info->id, wanted, &code));
+    owned_queue queue(
+        clCreateCommandQueue(device->context->get(), device->info->id, wanted, &code));
     check(code, "clCreateCommandQueue");
     *result = new tutti_stream{device, queue.get()};
     queue.take();
@@ -77,7 +78,7 @@ owned_event bridge(cl_context context, cl_event event) {
 
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
-    const cl_context context = sdk::deref(stream, "stream").device->context.get();
+    const cl_context context = sdk::deref(stream, "stream").device->context->get();
     cl_event source = to_cl(event);
     if (source == nullptr) sdk::throw_invalid("stream wait: event is NULL");
     cl_context other = nullptr;
@@ -127,6 +128,23 @@ void event_release(tutti_event* event) {
   if (event != nullptr) clReleaseEvent(to_cl(event));
 }
 
+tutti_status* create_host_event(tutti_device* device, tutti_event** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "event") = nullptr;
+    cl_int code = CL_SUCCESS;
+    const cl_event event = clCreateUserEvent(sdk::deref(device, "device").context->get(), &code);
+    check(code, "clCreateUserEvent");
+    *result = to_event(event);
+  });
+}
+
+tutti_status* event_signal(tutti_event* event) {
+  return sdk::guarded([&] {
+    if (event == nullptr) sdk::throw_invalid("event signal: event is NULL");
+    check(clSetUserEventStatus(to_cl(event), CL_COMPLETE), "clSetUserEventStatus");
+  });
+}
+
 tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
   return sdk::guarded([&] {
     if (event == nullptr) sdk::throw_invalid("event times: event is NULL");
@@ -146,7 +164,7 @@ tutti_status* device_clock(tutti_device* device, uint64_t* now_ns) {
   return sdk::guarded([&] {
     sdk::deref(now_ns, "now_ns") = 0;
     cl_int code = CL_SUCCESS;
-    owned_queue queue(clCreateCommandQueue(sdk::deref(device, "device").context.get(),
+    owned_queue queue(clCreateCommandQueue(sdk::deref(device, "device").context->get(),
                                            device->info->id, CL_QUEUE_PROFILING_ENABLE, &code));
     check(code, "clCreateCommandQueue");
     cl_event handle = nullptr;
@@ -172,7 +190,9 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      wait,
                                      event_wait,
                                      event_query,
-                                     event_release};
+                                     event_release,
+                                     create_host_event,
+                                     event_signal};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::opencl

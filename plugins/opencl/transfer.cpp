@@ -54,9 +54,9 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   // `stream` may belong to either device; a queue of its own serves the other one.
   auto staging = std::make_unique<unsigned char[]>(bytes);
   const auto queue_for = [&](tutti_device& device, owned_queue& own) {
-    if (device.context.get() == stream->device->context.get()) return stream->queue;
+    if (device.context->get() == stream->device->context->get()) return stream->queue;
     cl_int code = CL_SUCCESS;
-    own = owned_queue(clCreateCommandQueue(device.context.get(), device.info->id, 0, &code));
+    own = owned_queue(clCreateCommandQueue(device.context->get(), device.info->id, 0, &code));
     check(code, "clCreateCommandQueue");
     return own.get();
   };
@@ -105,10 +105,10 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
         check(clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted),
               "clEnqueueMarkerWithWaitList");
       }
-    } else if (from->device->context.get() != to->device->context.get()) {
+    } else if (from->device->context != to->device->context) {
       copy_across(stream, from, from_offset, to, to_offset, bytes, wanted);
     } else {
-      memory_on(*stream->device, from, "copy");
+      if (stream->device != from->device) memory_on(*stream->device, to, "copy");
       check(clEnqueueCopyBuffer(stream->queue, from->memory, to->memory, from_offset, to_offset,
                                 bytes, 0, nullptr, wanted),
             "clEnqueueCopyBuffer");

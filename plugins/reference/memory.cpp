@@ -42,6 +42,7 @@ void release(tutti_buffer* buffer) {
 
 }  // namespace
 
-const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release};
+// All of its memory is host memory.
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, nullptr, nullptr};
 
 }  // namespace tutti::reference

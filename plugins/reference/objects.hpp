@@ -4,10 +4,12 @@
 // one per group of the ABI, each filled in the file of its name.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "sdk/status.hpp"
@@ -25,20 +27,38 @@ struct tutti_buffer {
   bool owned;
 };
 
-// Work runs at once, so an event is finished when it exists; only its outcome is kept.
+namespace tutti::reference {
+
+// The outcome of one piece of work, shared by its event and the stream that runs it.
+class completion {
+ public:
+  void set(std::optional<sdk::plugin_error> failure);
+  bool is_done() const;
+  /// Waits; the failure, if the work failed.
+  const std::optional<sdk::plugin_error>& wait() const;
+
+  uint64_t begin_ns = 0, end_ns = 0;  // read after wait()
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool done_ = false;
+  std::optional<sdk::plugin_error> failure_;
+};
+
+class stream_worker;  // stream.cpp
+
+}  // namespace tutti::reference
+
 struct tutti_event {
-  std::optional<tutti::sdk::plugin_error> failure;
+  std::shared_ptr<tutti::reference::completion> state;
   bool timed;
-  uint64_t begin_ns;
-  uint64_t end_ns;
+  bool host;  // completed by event_signal
 };
 
 struct tutti_stream {
   bool profile;
-  // The first failure that nobody was told of: synchronize and blocking transfers return it.
-  std::optional<tutti::sdk::plugin_error> unreported;
-  // Set by waiting on a failed event: later work is skipped and fails alike, until synchronize.
-  std::optional<tutti::sdk::plugin_error> blocked;
+  std::shared_ptr<tutti::reference::stream_worker> worker;
 };
 
 namespace tutti::reference {
@@ -57,12 +77,13 @@ constexpr uint32_t max_outputs = 16;
 constexpr uint32_t max_instructions = 512;
 constexpr uint32_t buffer_alignment = 64;
 
-// Runs `work` on the stream: a failure of it goes to the event and to the stream, never to the
-// caller. `event` may be NULL. Throws only where no event could be made.
-void enqueue(tutti_stream& stream, tutti_event** event, const std::function<void()>& work);
+// Puts `work` in line on the stream's thread: a failure of it goes to the event and to the stream,
+// never to the caller. `event` may be NULL. Throws only where no event could be made.
+void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work);
 
-// Throws the stream's unreported failure, which counts as reported then.
-void throw_unreported(tutti_stream& stream);
+// Waits for everything in line. Throws the first failure that nobody was told of, which counts as
+// reported then.
+void drain(tutti_stream& stream);
 
 // Nanoseconds of a clock that never goes back.
 uint64_t now_ns();

@@ -8,6 +8,7 @@
 #include "op/host_math.hpp"
 #include "reference/objects.hpp"
 #include "sdk/host_types.hpp"
+#include "sdk/launch_copy.hpp"
 #include "sdk/validate.hpp"
 
 namespace tutti::reference {
@@ -247,7 +248,7 @@ tutti_status* launch_operator(tutti_stream* stream, const tutti_operator_launch*
     if (const char* against = reason_against(mine)) {
       sdk::throw_unsupported(std::string(operator_name(mine.kind)) + ": " + against);
     }
-    enqueue(*stream, event, [&] { run(mine); });
+    enqueue(*stream, event, [copy = sdk::operator_launch_copy(mine)] { run(copy.get()); });
   });
 }
 

@@ -3,10 +3,11 @@
 // The program group: checks what comes in, keeps a copy, and hands launches to the interpreter.
 #include "reference/interpreter.hpp"
 #include "reference/objects.hpp"
+#include "sdk/launch_copy.hpp"
 #include "sdk/validate.hpp"
 
 struct tutti_program {
-  tutti::reference::interpreter interpreter;
+  std::shared_ptr<const tutti::reference::interpreter> interpreter;  // kept by launches in line
 };
 
 namespace tutti::reference {
@@ -22,7 +23,7 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
     deref(program, "program") = nullptr;
     const tutti_program_desc mine = sdk::read_struct(desc, "program desc");
     sdk::validate_program(mine, {max_inputs, max_outputs, max_instructions});
-    *program = new tutti_program{interpreter(mine)};
+    *program = new tutti_program{std::make_shared<interpreter>(mine)};
   });
 }
 
@@ -39,8 +40,12 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
                      const tutti_program_launch* given, tutti_event** event) {
   return guarded([&] {
     const tutti_program_launch mine = sdk::read_struct(given, "program launch");
-    sdk::validate_launch(deref(program, "program").interpreter.desc(), mine);
-    enqueue(deref(stream, "stream"), event, [&] { program->interpreter.run(mine); });
+    const auto interpreter = deref(program, "program").interpreter;
+    sdk::validate_launch(interpreter->desc(), mine);
+    enqueue(deref(stream, "stream"), event,
+            [interpreter, copy = sdk::program_launch_copy(interpreter->desc(), mine)] {
+              interpreter->run(copy.get());
+            });
   });
 }
 

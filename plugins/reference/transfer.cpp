@@ -2,6 +2,7 @@
 //
 // The transfer group: copies between the caller's memory and buffers, and between buffers.
 #include <cstring>
+#include <utility>
 
 #include "reference/objects.hpp"
 #include "sdk/validate.hpp"
@@ -22,11 +23,12 @@ void copy_bytes(void* to, const void* from, uint64_t bytes) {
 
 // A blocking call tells of the stream's failure itself; its event does not outlive a failure.
 void finish(tutti_stream& stream, tutti_event** event) {
-  if (stream.unreported && event != nullptr) {
-    delete *event;
-    *event = nullptr;
+  try {
+    drain(stream);
+  } catch (...) {
+    if (event != nullptr) delete std::exchange(*event, nullptr);
+    throw;
   }
-  throw_unreported(stream);
 }
 
 tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
@@ -34,7 +36,7 @@ tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, con
   return guarded([&] {
     deref(to, "write: buffer");
     check_host(host, bytes, "write");
-    enqueue(deref(stream, "write: stream"), event, [&] {
+    enqueue(deref(stream, "write: stream"), event, [=] {
       sdk::validate_span("write", offset, bytes, to->bytes);
       copy_bytes(to->data + offset, host, bytes);
     });
@@ -47,7 +49,7 @@ tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, vo
   return guarded([&] {
     deref(from, "read: buffer");
     check_host(host, bytes, "read");
-    enqueue(deref(stream, "read: stream"), event, [&] {
+    enqueue(deref(stream, "read: stream"), event, [=] {
       sdk::validate_span("read", offset, bytes, from->bytes);
       copy_bytes(host, from->data + offset, bytes);
     });
@@ -60,7 +62,7 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
   return guarded([&] {
     deref(from, "copy: from");
     deref(to, "copy: to");
-    enqueue(deref(stream, "copy: stream"), event, [&] {
+    enqueue(deref(stream, "copy: stream"), event, [=] {
       sdk::validate_span("copy: from", from_offset, bytes, from->bytes);
       sdk::validate_span("copy: to", to_offset, bytes, to->bytes);
       copy_bytes(to->data + to_offset, from->data + from_offset, bytes);

@@ -96,6 +96,69 @@ void check_copy(session& s) {
   compare(got, b, "copy within one buffer");
 }
 
+// Whether a function that came with a later minor version is there.
+template <class Table, class Function>
+bool offers(const Table* table, Function Table::*member) {
+  const auto* at = reinterpret_cast<const char*>(&(table->*member));
+  const auto end = static_cast<uint64_t>(at - reinterpret_cast<const char*>(table)) + sizeof(at);
+  return table->struct_size >= end && table->*member != nullptr;
+}
+
+// Work behind a host event does not run before the signal and runs after it.
+void check_host_event(session& s) {
+  if (!offers(s.api->stream, &tutti_stream_api::event_signal)) return;
+  constexpr uint64_t size = 4096;
+  const handle<tutti_buffer> a = s.allocate(size);
+  const handle<tutti_stream> gated = s.stream();
+  const std::vector<uint8_t> before = bytes_of(size, s.seed), after = bytes_of(size, s.seed + 1);
+  std::vector<uint8_t> got(size);
+  const auto* stream = s.api->stream;
+  const auto* transfer = s.api->transfer;
+  for (int round = 0; round < 3; ++round) {
+    check(transfer->write(s.main_stream.get(), a.get(), 0, before.data(), size, 1, nullptr),
+          "write");
+    tutti_event *gate = nullptr, *written = nullptr;
+    check(stream->create_host_event(s.device.get(), &gate), "create host event");
+    const auto gate_handle = event_handle(s, gate);
+    check(stream->wait(gated.get(), gate), "stream wait");
+    check(transfer->write(gated.get(), a.get(), 0, after.data(), size, 0, &written), "write");
+    const auto written_handle = event_handle(s, written);
+    check(stream->flush(gated.get()), "flush");
+    int32_t done = -1;
+    check(stream->event_query(gate, &done), "event query");
+    require(done == 0, "a host event is done before the signal");
+    check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
+    compare(got, before, "before the signal");
+    std::thread signaller([&] { check(stream->event_signal(gate), "event signal"); });
+    check(stream->event_wait(gate), "event wait");
+    signaller.join();
+    check(stream->event_wait(written), "event wait");
+    check(stream->event_query(gate, &done), "event query");
+    require(done == 1, "a host event is not done after the signal");
+    check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
+    compare(got, after, "after the signal");
+  }
+}
+
+void check_host_memory(session& s) {
+  if (!offers(s.api->memory, &tutti_memory_api::release_host)) return;
+  for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{5000}, uint64_t{1} << 20}) {
+    void* host = nullptr;
+    check(s.api->memory->allocate_host(s.device.get(), size, &host), "allocate host memory");
+    require(host != nullptr, "no host memory was returned");
+    const handle<tutti_buffer> a = s.allocate(size);
+    const std::vector<uint8_t> sent = bytes_of(size, s.seed);
+    std::copy(sent.begin(), sent.end(), static_cast<uint8_t*>(host));
+    const auto* transfer = s.api->transfer;
+    check(transfer->write(s.main_stream.get(), a.get(), 0, host, size, 1, nullptr), "write");
+    std::fill_n(static_cast<uint8_t*>(host), size, uint8_t{0});
+    check(transfer->read(s.main_stream.get(), a.get(), 0, host, size, 1, nullptr), "read");
+    const auto* bytes = static_cast<uint8_t*>(host);
+    compare({bytes, bytes + size}, sent, "through host memory");
+    s.api->memory->release_host(s.device.get(), host);
+  }
+}
+
 // Write on one stream, copy on a second, read on a third, ordered by events alone.
 void check_streams(session& s) {
   constexpr uint64_t size = 1 << 20;
@@ -315,6 +378,8 @@ void add_memory_groups(groups& all, const session&) {
   all.push_back({"memory/out_of_memory", check_out_of_memory});
   all.push_back({"stream/order", check_streams});
   all.push_back({"stream/query", check_query});
+  all.push_back({"stream/host_event", check_host_event});
+  all.push_back({"memory/host", check_host_memory});
   all.push_back({"stream/poison", check_poison});
   all.push_back({"stream/blocking_failure", check_blocking_failure});
   all.push_back({"stream/threads", check_threads});

@@ -338,6 +338,10 @@ STUB(cuStreamWaitEvent, (CUstream, CUevent, unsigned)) {
   SCRIPTED(cuStreamWaitEvent)
   return CUDA_SUCCESS;
 }
+STUB(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned)) {
+  SCRIPTED(cuStreamWaitValue32_v2)
+  return CUDA_SUCCESS;
+}
 STUB(cuEventCreate, (CUevent * event, unsigned)) {
   SCRIPTED(cuEventCreate)
   *event = new CUevent_st{false};

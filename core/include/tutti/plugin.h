@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define TUTTI_ABI_MAJOR 1
-#define TUTTI_ABI_MINOR 0
+#define TUTTI_ABI_MINOR 1
 #define TUTTI_IR_VERSION 1
 #define TUTTI_MAX_RANK 8
 
@@ -182,6 +182,9 @@ typedef struct tutti_memory_api {
   uint64_t struct_size;
   tutti_status* (*allocate)(tutti_device* device, uint64_t bytes, tutti_buffer** buffer);
   void (*release)(tutti_buffer* buffer); /* the caller has made sure that no work uses it */
+  /* Since 1.1, optional: host memory that transfers of this device reach without a copy. */
+  tutti_status* (*allocate_host)(tutti_device* device, uint64_t bytes, void** host);
+  void (*release_host)(tutti_device* device, void* host);
 } tutti_memory_api;
 
 /* ---- streams and events ------------------------------------------------------------------------
@@ -208,6 +211,10 @@ typedef struct tutti_stream_api {
   tutti_status* (*event_wait)(tutti_event* event);                 /* returns the work's failure */
   tutti_status* (*event_query)(tutti_event* event, int32_t* done);
   void (*event_release)(tutti_event* event);
+  /* Since 1.1, optional: an event that is done when the host says so. Streams of the device may
+   * wait for it; released before that, it stays pending. */
+  tutti_status* (*create_host_event)(tutti_device* device, tutti_event** event);
+  tutti_status* (*event_signal)(tutti_event* event);
 } tutti_stream_api;
 
 /* Optional: times of finished events, on the device's clock, and that clock now. */
