@@ -9,6 +9,7 @@
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
+#include "runtime/copy_engine.hpp"
 #include "runtime/executor.hpp"
 #include "tutti/ops.hpp"
 
@@ -136,13 +137,8 @@ array array::operator()(std::initializer_list<slice> slices) const {
 }
 
 array array::to(const tutti::device& on) const {
-  const detail::opened_device* target = &detail::get(on);
-  const graph::node& n = graph::get(*this, "to");
-  if (n.device == target) return *this;
-  if (n.is_constant()) return graph::constant_like(*this, n.extents, n.type, target);
-  std::vector<char> bytes(nbytes());
-  copy_to(bytes.data(), bytes.size());
-  return graph::upload(bytes.data(), n.type, n.extents, target);
+  static const double limit = runtime::default_time_limit();
+  return graph::move_to(*this, &detail::get(on), {limit, "to"});
 }
 
 array& array::operator+=(const array& other) { return *this = *this + other; }

@@ -132,6 +132,8 @@ std::vector<array> input_cotangents(const array& y, const array& g) {
       return of_concatenate(n, g);
     case graph::kind::slice_update:
       return of_slice_update(n, g);
+    case graph::kind::transfer:
+      return {graph::move_to(g, n.inputs[0]->device, *n.transfer)};
     default:
       return {};
   }

@@ -37,6 +37,9 @@ plan collect(std::span<const node* const> roots);
 void merge_duplicates(plan& p);
 /// Fills in p.groups.
 void partition(plan& p);
+/// Orders p.groups so that what waits for a copy from another device comes after all that does not:
+/// copies go while the devices compute.
+void order_around_transfers(plan& p);
 
 /// The node whose value an elementwise reader of `input` sees without a change of position: looks
 /// through views that change nothing.

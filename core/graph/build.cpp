@@ -9,6 +9,7 @@
 
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
+#include "runtime/env.hpp"
 #include "runtime/executor.hpp"
 
 namespace tutti::graph {
@@ -67,9 +68,16 @@ array stored(const array& a, const opened_device* device) {
 }
 
 // The device of an operator: that of its operands, or the default one.
-const opened_device* device_for(std::span<const array> inputs, std::string_view op) {
+const opened_device* device_for(std::span<array> inputs, std::string_view op) {
   const opened_device* d = common_device(inputs, op);
   return d != nullptr ? d : &detail::get(default_device());
+}
+
+bool moves_by_itself() {
+  const auto asked = detail::env("TUTTI_TRANSFER");
+  if (asked && *asked != "auto")
+    throw value_error("TUTTI_TRANSFER: expected auto or nothing, found " + *asked);
+  return asked.has_value();
 }
 
 // Strides of `from`, laid out as `where`, seen with the extents of `to`: 0 along new axes.
@@ -88,18 +96,36 @@ const node& get(const array& a, std::string_view op) {
   return *a.node();
 }
 
-const opened_device* common_device(std::span<const array> inputs, std::string_view op) {
+const opened_device* common_device(std::span<array> inputs, std::string_view op) {
+  static const bool may_move = moves_by_itself();
   const opened_device* found = nullptr;
-  for (const array& a : inputs) {
+  for (array& a : inputs) {
     const opened_device* d = get(a, op).device;
     if (d == nullptr) continue;
-    if (found != nullptr && found != d)
+    if (found == nullptr) found = d;
+    if (found == d) continue;
+    if (!may_move)
       throw device_error(std::string(op) + ": operands are on different devices: " + found->title +
-                             " and " + d->title + "; move one with to()",
+                             " and " + d->title +
+                             "; move one with to(), or set TUTTI_TRANSFER=auto",
                          TUTTI_ERROR_INVALID_ARGUMENT);
-    found = d;
+    a = move_to(a, found, {.label = std::string(op)});
   }
   return found;
+}
+
+array move_to(const array& a, const opened_device* device, const transfer_params& how) {
+  const node& n = get(a, how.label);
+  if (n.device == device) return a;
+  if (n.is_constant()) return constant_like(a, n.extents, n.type, device);
+  const bool in_order = is_contiguous(n.extents, layout_of(n).strides);
+  const array inputs[] = {a};
+  const array packed = in_order ? a : elementwise(TUTTI_OP_cast, n.type, inputs, how.label);
+  node* moved = make(kind::transfer, n.type, n.extents, device, how.label);
+  moved->transfer = std::make_unique<transfer_params>(how);
+  moved->range = n.range ? n.range : base_of(n).range;
+  add_input(*moved, packed.node());
+  return finish(moved);
 }
 
 array constant(const shape& extents, dtype type, double value, const opened_device* device) {
@@ -121,8 +147,11 @@ array constant_like(const array& a, const shape& extents, dtype type, const open
   return array{node_ref(n)};
 }
 
-array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
+array elementwise(tutti_opcode opcode, dtype result, std::span<const array> given,
                   std::string_view op) {
+  array operands[3];
+  std::copy(given.begin(), given.end(), operands);
+  const std::span<array> inputs(operands, given.size());
   const opened_device* device = common_device(inputs, op);
   shape extents;
   for (const array& a : inputs) extents = broadcast_shapes(extents, a.shape(), op);
@@ -178,7 +207,8 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
 array tracer(const array& a) {
   const node& from = get(a, "value_and_grad");
   // A constant would fold away; a stored one cannot.
-  const array kept = stored(a, device_for({&a, 1}, "value_and_grad"));
+  const array kept =
+      stored(a, from.device != nullptr ? from.device : &detail::get(default_device()));
   array variable = view(kept, from.extents, layout_of(*kept.node()), view_op::identity);
   // The variable is a leaf of this trace; an enclosing trace goes on through its input.
   if (variable.node()->inputs.empty()) variable.node()->inputs.push_back(kept.node());
@@ -211,36 +241,37 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
 }
 
 array matmul3(const array& a, const array& b) {
-  const array both[] = {a, b};
+  array both[] = {a, b};
   const opened_device* device = device_for(both, "matmul");
   node* n =
       make(kind::matmul, a.dtype(), {a.shape()[0], a.shape()[1], b.shape()[2]}, device, "matmul");
-  add_input(*n, stored(a, device).node());
-  add_input(*n, stored(b, device).node());
+  add_input(*n, stored(both[0], device).node());
+  add_input(*n, stored(both[1], device).node());
   return finish(n);
 }
 
 array take3(const array& x, const array& index) {
-  const array both[] = {x, index};
+  array both[] = {x, index};
   const opened_device* device = device_for(both, "take");
   node* n = make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
   n->range = x.node()->range;
-  add_input(*n, stored(x, device).node());
-  add_input(*n, stored(index, device).node());
+  add_input(*n, stored(both[0], device).node());
+  add_input(*n, stored(both[1], device).node());
   return finish(n);
 }
 
 array scatter_add3(const array& updates, const array& index, std::int64_t rows) {
-  const array both[] = {updates, index};
+  array both[] = {updates, index};
   const opened_device* device = device_for(both, "scatter_add");
   node* n = make(kind::scatter_add, updates.dtype(), {updates.shape()[0], rows, updates.shape()[2]},
                  device, "scatter_add");
-  add_input(*n, stored(updates, device).node());
-  add_input(*n, stored(index, device).node());
+  add_input(*n, stored(both[0], device).node());
+  add_input(*n, stored(both[1], device).node());
   return finish(n);
 }
 
-array concatenate(std::span<const array> parts, int axis, const shape& extents) {
+array concatenate(std::span<const array> given, int axis, const shape& extents) {
+  std::vector<array> parts(given.begin(), given.end());
   const opened_device* device = device_for(parts, "concatenate");
   node* n = make(kind::concatenate, parts[0].dtype(), extents, device, "concatenate");
   n->axis = axis;
@@ -250,12 +281,12 @@ array concatenate(std::span<const array> parts, int axis, const shape& extents) 
 
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps) {
-  const array both[] = {base, update};
+  array both[] = {base, update};
   const opened_device* device = device_for(both, "slice_update");
   node* n = make(kind::slice_update, base.dtype(), base.shape(), device, "slice_update");
   n->update = std::make_unique<update_params>(update_params{region, starts, steps});
-  add_input(*n, base.node());
-  add_input(*n, update.node());
+  add_input(*n, both[0].node());
+  add_input(*n, both[1].node());
   return finish(n);
 }
 

@@ -50,13 +50,16 @@ array scatter_add3(const array& updates, const array& index, std::int64_t rows);
 array concatenate(std::span<const array> parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps);
+/// a on `device`: itself where it is there, else a copy that starts as soon as a is computed.
+array move_to(const array& a, const opened_device* device, const transfer_params& how);
 /// A node over host data, copied at once.
 array upload(const void* data, dtype type, const shape& extents, const opened_device* device);
 
 /// Strides of n's elements within its storage, seen with the extents `to` that n broadcasts to.
 shape broadcast_view_strides(const node& n, const shape& to);
 
-/// The device two operands share; throws device_error naming both where they differ.
-const opened_device* common_device(std::span<const array> inputs, std::string_view op);
+/// The device that operands share, null where all are constants. Where they differ, throws
+/// device_error naming both, or with TUTTI_TRANSFER=auto moves them to the first one's.
+const opened_device* common_device(std::span<array> inputs, std::string_view op);
 
 }  // namespace tutti::graph

@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tutti/array.hpp"
 #include "tutti/plugin.h"
@@ -19,8 +21,9 @@ namespace tutti::detail {
 struct opened_device;
 }
 namespace tutti::runtime {
+class arrival;
 class buffer_block;
-}
+}  // namespace tutti::runtime
 
 namespace tutti::graph {
 
@@ -38,6 +41,7 @@ enum class kind : std::uint8_t {
   scatter_add,   // updates [O,I,N], index [I] -> [O,R,N]
   concatenate,   // any number of inputs along `axis`
   slice_update,  // base, update; `region` says where
+  transfer,      // the input, contiguous, on another device
 };
 
 /// How a view was made: what its gradient needs.
@@ -69,6 +73,11 @@ struct update_params {
   shape steps;
 };
 
+struct transfer_params {
+  double time_limit = 0;  // seconds; 0: none
+  std::string label;      // of the public call
+};
+
 class node {
  public:
   node(graph::kind k, dtype t, const shape& s, const opened_device* d)
@@ -91,6 +100,7 @@ class node {
   tutti_scalar value{};  // constant: in `type`; weak ones hold i64 or f64 instead
   std::unique_ptr<view_params> view;
   std::unique_ptr<update_params> update;
+  std::unique_ptr<transfer_params> transfer;
   reduce_params reduction{};
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
 
@@ -99,6 +109,7 @@ class node {
   runtime::buffer_block* storage = nullptr;  // counted reference, held by this node
   std::int64_t storage_offset = 0;           // elements
   std::uint64_t sequence = 0;                // compute-stream position after which it is valid
+  std::vector<std::shared_ptr<runtime::arrival>> arriving;  // copies that it waits for beside that
 
   // Used by one evaluation at a time, under the executor's lock.
   std::int32_t mark = -1;          // index in the current plan

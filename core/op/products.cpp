@@ -74,7 +74,7 @@ bool folds(const array& a) {
 }  // namespace
 
 array matmul(const array& a, const array& b) {
-  const array operands[] = {a, b};
+  array operands[] = {a, b};
   const dtype type = op::promote_operands(operands, op::operand_kind::numeric, "matmul").type;
   const auto device = graph::common_device(operands, "matmul");
   const shape given_a = a.shape();
@@ -84,8 +84,8 @@ array matmul(const array& a, const array& b) {
                       " x " + given_b.str());
 
   const dtype compute = graph::compute_dtype(type);
-  array x = op::cast(a, compute, "matmul");
-  array y = op::cast(b, compute, "matmul");
+  array x = op::cast(operands[0], compute, "matmul");
+  array y = op::cast(operands[1], compute, "matmul");
   if (given_a.rank() == 1) x = expand_dims(x, 0);
   if (given_b.rank() == 1) y = expand_dims(y, 1);
   const std::int64_t m = x.dim(-2);

@@ -275,8 +275,11 @@ array concatenate(std::span<const array> arrays, std::int64_t axis) {
     extents[along] += other[along];
     if (a.size() != 0) parts.push_back(op::cast(a, type, "concatenate"));
   }
-  const auto device = graph::common_device(arrays, "concatenate");
-  if (parts.empty()) return op::zeros_on(extents, type, device);
+  if (parts.empty()) {
+    std::vector<array> all(arrays.begin(), arrays.end());
+    return op::zeros_on(extents, type, graph::common_device(all, "concatenate"));
+  }
+  graph::common_device(parts, "concatenate");
   return parts.size() == 1 ? parts[0] : graph::concatenate(parts, along, extents);
 }
 

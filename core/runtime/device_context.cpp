@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "graph/node.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
 #include "tutti/error.hpp"
@@ -50,6 +51,28 @@ buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
   return pool.allocate(bytes, finished, settle_context, this);
 }
 
+tutti_stream* device_context::copies() {
+  if (copies_ == nullptr) copies_ = detail::create_stream(device);
+  return copies_.get();
+}
+
+void device_context::reading(const graph::node& input) {
+  check_health(input.sequence);
+  for (const auto& a : input.arriving) {
+    if (a->has_failed()) a->wait();
+    if (a->awaited || a->is_done()) continue;
+    if (a->event() == nullptr) {
+      a->wait();
+    } else {
+      detail::check(device.plugin->stream.wait(compute.get(), a->event()), device, "wait for",
+                    "a copy");
+    }
+    a->awaited = true;
+  }
+  merge(awaited_, input.arriving);
+  if (input.storage != nullptr) input.storage->last_use = next_sequence();
+}
+
 std::uint64_t device_context::enqueued(tutti_event* event, const std::string* label,
                                        std::uint64_t bytes, std::uint64_t flops) {
   detail::count().launches.add();
@@ -73,6 +96,12 @@ std::shared_ptr<tutti_event> device_context::event_of(std::uint64_t sequence) {
   if (flight_.empty() || sequence < flight_.front().sequence) return nullptr;
   const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
   return index < flight_.size() ? flight_[index].event : nullptr;
+}
+
+std::string device_context::label_of(std::uint64_t sequence) const {
+  if (flight_.empty() || sequence < flight_.front().sequence) return {};
+  const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
+  return index < flight_.size() ? *flight_[index].label : std::string();
 }
 
 void device_context::retire(std::uint64_t sequence) {

@@ -11,10 +11,16 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "runtime/arrival.hpp"
 #include "runtime/memory_pool.hpp"
 #include "runtime/stats.hpp"
+
+namespace tutti::graph {
+class node;
+}
 
 namespace tutti::runtime {
 
@@ -34,6 +40,10 @@ class device_context {
   detail::stream_handle transfer;
   memory_pool pool;
   std::mutex transfer_mutex;  // the transfer stream takes one call at a time
+  std::mutex copies_mutex;    // likewise, and guards copies()
+
+  /// The stream of copies from and to other devices.
+  tutti_stream* copies();
 
   /// A block for work on the compute stream.
   buffer_block* allocate(std::uint64_t bytes);
@@ -51,6 +61,12 @@ class device_context {
     return *programs_.emplace(key, create()).first->second;
   }
 
+  /// Before a launch that reads `input`: throws where it has failed, makes the compute stream wait
+  /// where it is on its way from another device, and takes note of the launch in its block.
+  void reading(const graph::node& input);
+  /// What the inputs since the last call are waiting for.
+  arrivals take_awaited() { return std::exchange(awaited_, {}); }
+
   /// Position that the next launch gets.
   std::uint64_t next_sequence() const { return last_ + 1; }
   std::uint64_t last_sequence() const { return last_; }
@@ -59,6 +75,8 @@ class device_context {
                          std::uint64_t flops);
   /// Event of a position still in flight; null where that work has finished.
   std::shared_ptr<tutti_event> event_of(std::uint64_t sequence);
+  /// What runs at a position still in flight; empty where that has finished.
+  std::string label_of(std::uint64_t sequence) const;
   /// Takes finished work out of flight, up to `sequence` (waiting for it), remembers failures.
   void retire(std::uint64_t sequence);
   /// Waits for everything enqueued.
@@ -83,6 +101,8 @@ class device_context {
 
   std::unordered_map<std::string, std::unique_ptr<cached_program>> programs_;
   std::deque<in_flight> flight_;
+  arrivals awaited_;
+  detail::stream_handle copies_;
   std::vector<failure> failures_;
   std::uint64_t last_ = 0;
   std::uint32_t trace_track_ = 0;

@@ -33,6 +33,7 @@ class evaluation {
       if (plan_.same_as[i] != plan_.nodes[i])
         duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
     fusion::partition(plan_);
+    fusion::order_around_transfers(plan_);
   }
 
   ~evaluation() {
@@ -74,7 +75,7 @@ class evaluation {
       }
       if (&n != member) {
         member->storage->retain();
-        publish({&n, member->storage, member->storage_offset}, member->sequence);
+        publish({&n, member->storage, member->storage_offset}, member->sequence, member->arriving);
       }
       if (!n.traced) {
         graph::retain(&n);
@@ -125,6 +126,8 @@ void evaluate(std::span<const node* const> roots) {
 void wait(const node& n) {
   const node& base = graph::base_of(n);
   if (base.is_constant()) return;
+  // First, because work that waits for a copy that never comes would not end either.
+  for (const auto& a : base.arriving) a->wait();
   device_context& context = context_of(*base.device);
   std::shared_ptr<tutti_event> event;
   {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "graph/build.hpp"
+#include "runtime/copy_engine.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
 
@@ -28,9 +29,9 @@ class pending_results {
     list_.push_back({target, block, offset});
   }
   std::span<const result> all() const { return {list_.data(), list_.size()}; }
-  void publish_all(std::uint64_t sequence) {
+  void publish_all(std::uint64_t sequence, const arrivals& arriving) {
     for (result& r : list_) {
-      publish(r, sequence);
+      publish(r, sequence, arriving);
       r.block = nullptr;
     }
   }
@@ -101,7 +102,8 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
       results.add(target, context.allocate(bytes_of(*target)));
     }
   }
-  results.publish_all(launch_program(context, program, results.all()));
+  const std::uint64_t sequence = launch_program(context, program, results.all());
+  results.publish_all(sequence, context.take_awaited());
 }
 
 void launch_copies(device_context& context, node& n) {
@@ -132,9 +134,35 @@ void launch_copies(device_context& context, node& n) {
     }
     const node& update = *n.inputs[1];
     if (update.elements > 0) copy(update, n.update->region);
-    if (sequence == 0) sequence = base.sequence;
+    if (sequence == 0) {
+      sequence = base.sequence;
+      context.reading(base);
+    }
   }
-  results.publish_all(sequence);
+  results.publish_all(sequence, context.take_awaited());
+}
+
+void launch_transfer(device_context& context, node& n) {
+  const node& input = *n.inputs[0];
+  const node& base = graph::base_of(input);
+  device_context& from = context_of(*base.device);
+  from.check_health(base.sequence);
+  pending_results results;
+  results.add(&n, context.allocate_idle(bytes_of(n)));
+  copy_request request;
+  request.from = &from;
+  request.to = &context;
+  request.source = base.storage;
+  request.target = results.all()[0].block;
+  request.source_offset =
+      static_cast<std::uint64_t>(base.storage_offset + layout_of(input).offset) * size_of(n.type);
+  request.bytes = bytes_of(n);
+  request.ready = from.event_of(base.sequence);
+  request.producer = from.label_of(base.sequence);
+  merge(request.upstream, base.arriving);
+  request.time_limit = n.transfer->time_limit;
+  request.label = n.transfer->label;
+  results.publish_all(0, {start_copy(std::move(request))});
 }
 
 // What an operator adds to.
@@ -176,7 +204,8 @@ std::uint64_t bytes_moved(const lowered& program) {
 
 }  // namespace
 
-void publish(const result& r, std::uint64_t sequence) {
+void publish(const result& r, std::uint64_t sequence, const arrivals& arriving) {
+  r.target->arriving = arriving;
   r.target->storage = r.block;
   r.target->storage_offset = r.offset;
   r.target->sequence = sequence;
@@ -192,9 +221,8 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   const std::uint64_t sequence = context.next_sequence();
   boost::container::small_vector<tutti_operand, 12> operands;
   for (const fusion::operand& x : program.inputs) {
-    context.check_health(x.source->sequence);
+    context.reading(*x.source);
     operands.push_back(bound(x, *x.source->storage, x.source->storage_offset));
-    x.source->storage->last_use = sequence;
   }
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     operands.push_back(bound(program.outputs[i], *outputs[i].block, outputs[i].offset));
@@ -231,14 +259,16 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
 void launch(const plan& p, const group& g) {
   node& first = *g.members.front();
   device_context& context = context_of(*first.device);
+  context.take_awaited();  // of a launch that failed
   if (g.fused) return launch_fused(context, p, g);
+  if (first.kind == graph::kind::transfer) return launch_transfer(context, first);
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
   pending_results results;
   results.add(&first, context.allocate(bytes_of(first)));
   if (first.kind == graph::kind::scatter_add) fill_with_zeros(context, first, results.all());
   launch_operator(context, first, results.all()[0]);
-  results.publish_all(context.last_sequence());
+  results.publish_all(context.last_sequence(), context.take_awaited());
 }
 
 }  // namespace tutti::runtime

@@ -27,7 +27,7 @@ std::uint64_t launch_program(device_context& context, const fusion::lowered& pro
 /// Enqueues the operator behind a matmul, take or scatter_add node (operators.cpp).
 void launch_operator(device_context& context, graph::node& n, const result& out);
 
-/// Gives the node its storage and makes it ready.
-void publish(const result& r, std::uint64_t sequence);
+/// Gives the node its storage and makes it ready. `arriving`: copies that the value depends on.
+void publish(const result& r, std::uint64_t sequence, const arrivals& arriving);
 
 }  // namespace tutti::runtime

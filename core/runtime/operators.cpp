@@ -170,8 +170,7 @@ void launch_operator(device_context& context, node& n, const result& out) {
   operator_call call = describe(n, out);
   const std::uint64_t sequence = context.next_sequence();
   for (const node* input : call.inputs) {
-    context.check_health(input->sequence);
-    input->storage->last_use = sequence;
+    context.reading(*input);
   }
   out.block->last_use = sequence;
   const tutti_operator_launch arguments = arguments_of(call);

@@ -143,6 +143,10 @@ class TUTTI_API array {
   array T() const { return transpose(); }
   array operator[](std::int64_t index) const;                   ///< drops the first axis
   array operator()(std::initializer_list<slice> slices) const;  ///< basic slicing, a view
+  /// On another device; itself where it is there already. Lazy and differentiable. The copy starts
+  /// when the value is computed and nobody waits for it but its readers; they throw device_error
+  /// (TUTTI_ERROR_TIMEOUT) where it is not done within TUTTI_TIMEOUT seconds. Throws dtype_error
+  /// where that device cannot hold the dtype.
   array to(const tutti::device& on) const;
 
   array& operator+=(const array& other);
