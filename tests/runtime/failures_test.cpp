@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a failing device does to arrays: clear errors that name the op, nothing lost, no hang.
-#include <dlfcn.h>
-
 #include <boost/test/unit_test.hpp>
 #include <tutti/tutti.hpp>
 
-#include "faulty_plugin.hpp"
+#include "faulty_control.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
+using tutti_test::arm;
 
 namespace {
-
-void arm(fault kind, int after) {
-  tutti::default_device();  // loads the plugin
-  static void* library = dlopen(FAULTY_PLUGIN_FILE, RTLD_NOW | RTLD_NOLOAD);
-  BOOST_REQUIRE(library != nullptr);
-  static const auto control =
-      reinterpret_cast<void (*)(int, int)>(dlsym(library, "tutti_faulty_arm"));
-  BOOST_REQUIRE(control != nullptr);
-  control(kind, after);
-}
 
 array ramp(std::int64_t n) { return tutti::arange(n, tutti::dtype::f32); }
 

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the faulty plugin can be told to do.
+// What the faulty plugin can be told to do, and how. It shows as many devices as the environment
+// variable TUTTI_FAULTY_DEVICES says (1 to 8, default 1), each of them the reference device.
 #pragma once
 
 enum fault {
   fault_out_of_memory,  // allocate fails; armed with -1: every time until disarmed
-  fault_enqueue,        // launch returns an error
-  fault_run,            // launch succeeds, its event fails
+  fault_enqueue,        // launch of a program returns an error
+  fault_run,            // launch of a program succeeds, its event fails
   fault_compile,        // create fails
   fault_no_operators,   // supports says no
+  fault_slow,           // each launch takes `after` ms longer, until disarmed
+  fault_hang,           // a launch and what follows it on the stream end when disarmed, not before
+  fault_disappear,      // from a launch on every call says that the device is lost, until disarmed
   fault_kinds
 };
 
+constexpr int faulty_devices_at_most = 8;
+
 // extern "C" void tutti_faulty_arm(int kind, int after): the fault strikes at the after-th call
-// from now on (1: the next one); 0 disarms.
+// from now on (1: the next one) of device 0; 0 disarms.
+// extern "C" void tutti_faulty_arm_device(int kind, int after, int device)

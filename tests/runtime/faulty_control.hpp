@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arms the faults of the plugin from within a test: the library that the core has loaded is the one
+// that is told.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "faulty_plugin.hpp"
+#include "tutti/device.hpp"
+
+namespace tutti_test {
+
+/// 0 disarms; see faulty_plugin.hpp. FAULTY_PLUGIN_FILE is the path of the plugin.
+inline void arm(fault kind, int after, int device = 0) {
+  using control = void (*)(int, int, int);
+  static const control call = [] {
+    tutti::device("faulty:0");  // loads the plugin
+    void* library = dlopen(FAULTY_PLUGIN_FILE, RTLD_NOW | RTLD_NOLOAD);
+    void* symbol = library != nullptr ? dlsym(library, "tutti_faulty_arm_device") : nullptr;
+    if (symbol == nullptr) throw std::runtime_error("no control over " FAULTY_PLUGIN_FILE);
+    return reinterpret_cast<control>(symbol);
+  }();
+  call(kind, after, device);
+}
+
+/// Disarms everything on all devices.
+inline void disarm_all() {
+  for (int device = 0; device < faulty_devices_at_most; ++device)
+    for (int kind = 0; kind < fault_kinds; ++kind) arm(static_cast<fault>(kind), 0, device);
+}
+
+}  // namespace tutti_test
