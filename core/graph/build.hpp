@@ -10,6 +10,7 @@
 
 #include "graph/node.hpp"
 #include "tutti/array.hpp"
+#include "tutti/export.hpp"
 
 namespace tutti::graph {
 
@@ -51,7 +52,8 @@ array concatenate(std::span<const array> parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps);
 /// a on `device`: itself where it is there, else a copy that starts as soon as a is computed.
-array move_to(const array& a, const opened_device* device, const transfer_params& how);
+TUTTI_INTERNAL_API array move_to(const array& a, const opened_device* device,
+                                 const transfer_params& how);
 /// A node over host data, copied at once.
 array upload(const void* data, dtype type, const shape& extents, const opened_device* device);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread for each pair of devices follows their copies: it waits for the source, moves the pieces
-// where the plugins differ, keeps the time limit and tells the arrival how it ended.
+// A thread for each pair of devices makes their copies: it waits for the source, moves the bytes,
+// keeps the time limit and tells the arrival how it ended. No stream waits for another device, so
+// one that fails or hangs leaves the others' streams sound.
 #include "runtime/copy_engine.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +31,6 @@ using time_point = clock::time_point;
 struct copy_job {
   copy_request request;
   std::shared_ptr<arrival> result;
-  std::shared_ptr<tutti_event> copied;  // of a direct copy
   time_point deadline;
 };
 
@@ -118,6 +118,19 @@ detail::event_handle enqueue_write(const copy_job& job, std::uint64_t at, const 
   return owned;
 }
 
+detail::event_handle enqueue_copy(const copy_job& job) {
+  const copy_request& r = job.request;
+  tutti_event* event = nullptr;
+  const std::lock_guard lock(r.to->copies_mutex);
+  detail::check(
+      r.to->device.plugin->transfer.copy(r.to->copies(), r.source->handle(), r.source_offset,
+                                         r.target->handle(), 0, r.bytes, &event),
+      r.to->device, "copy", r.label);
+  auto owned = detail::own(*r.to->device.plugin, event);
+  detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
+  return owned;
+}
+
 // Where a plugin's memory is the host's, the bytes of a block; else null.
 char* host_bytes(const detail::opened_device& device, const buffer_block& block) {
   const detail::plugin& plugin = *device.plugin;
@@ -156,11 +169,9 @@ class pair_worker {
     const std::uint64_t begin = detail::trace_enabled() ? detail::trace_now_ns() : 0;
     bool abandoned = false;
     try {
-      if (job.copied == nullptr)
-        move_through_host(job);
-      else
-        wait_for(job, r.to->device, job.copied.get(), "copy");
+      if (r.ready != nullptr) wait_for(job, r.from->device, r.ready.get(), "run", r.producer);
       for (const auto& a : r.upstream) a->wait();
+      move(job);
     } catch (const device_error& e) {
       abandoned = e.code() == TUTTI_ERROR_TIMEOUT;
       why = arrival::failure{abandoned ? e.what() : r.label + ": " + e.what(), e.code(),
@@ -181,10 +192,12 @@ class pair_worker {
     job.result->finish(std::move(why));
   }
 
-  void move_through_host(const copy_job& job) {
+  void move(const copy_job& job) {
     const copy_request& r = job.request;
-    if (r.ready != nullptr) wait_for(job, r.from->device, r.ready.get(), "run", r.producer);
-    for (const auto& a : r.upstream) a->wait();
+    if (r.from->device.plugin == r.to->device.plugin) {
+      const auto copied = enqueue_copy(job);
+      return wait_for(job, r.to->device, copied.get(), "copy");
+    }
     if (const char* host = host_bytes(r.from->device, *r.source)) {
       const auto written = enqueue_write(job, 0, host + r.source_offset, r.bytes);
       return wait_for(job, r.to->device, written.get(), "write");
@@ -240,24 +253,6 @@ pair_worker& worker_of(const device_context& from, const device_context& to) {
   return *worker;
 }
 
-// Within a plugin: on the target's copy stream, behind the source's event.
-std::shared_ptr<tutti_event> enqueue_direct(const copy_request& r) {
-  const detail::plugin& plugin = *r.to->device.plugin;
-  tutti_event* event = nullptr;
-  const std::lock_guard lock(r.to->copies_mutex);
-  if (r.ready != nullptr)
-    detail::check(plugin.stream.wait(r.to->copies(), r.ready.get()), r.to->device, "wait", r.label);
-  for (const auto& a : r.upstream)
-    if (a->event() != nullptr && !a->is_done())
-      detail::check(plugin.stream.wait(r.to->copies(), a->event()), r.to->device, "wait", r.label);
-  detail::check(plugin.transfer.copy(r.to->copies(), r.source->handle(), r.source_offset,
-                                     r.target->handle(), 0, r.bytes, &event),
-                r.to->device, "copy", r.label);
-  std::shared_ptr<tutti_event> owned(event, plugin.stream.event_release);
-  detail::check(plugin.stream.flush(r.to->copies()), r.to->device, "flush", r.label);
-  return owned;
-}
-
 std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   const auto& stream = to.plugin->stream;
   tutti_event* event = nullptr;
@@ -286,12 +281,7 @@ std::shared_ptr<arrival> start_copy(copy_request request) {
   if (request.time_limit > 0)
     job.deadline = clock::now() + std::chrono::duration_cast<clock::duration>(
                                       std::chrono::duration<double>(request.time_limit));
-  if (request.from->device.plugin == request.to->device.plugin) {
-    job.copied = enqueue_direct(request);
-    job.result = std::make_shared<arrival>(job.copied, nullptr);
-  } else {
-    job.result = expect_from_host(request.to->device);
-  }
+  job.result = expect_from_host(request.to->device);
   request.source->retain();
   request.target->retain();
   std::shared_ptr<arrival> result = job.result;

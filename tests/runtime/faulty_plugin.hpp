@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the faulty plugin can be told to do, and how. It shows as many devices as the environment
-// variable TUTTI_FAULTY_DEVICES says (1 to 8, default 1), each of them the reference device.
+// variable TUTTI_FAULTY_DEVICES says (1 to 8, default 1), each of them the reference device. With
+// TUTTI_FAULTY_NATIVE_OFF set it does not let on that its memory is the host's.
 #pragma once
 
 enum fault {
