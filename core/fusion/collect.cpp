@@ -57,7 +57,8 @@ std::size_t hash_of(const plan& p, const node& n) {
 
 bool same_parameters(const node& a, const node& b) {
   if (a.kind != b.kind || a.opcode != b.opcode || a.type != b.type || a.axis != b.axis ||
-      a.device != b.device || !(a.extents == b.extents) || a.inputs.size() != b.inputs.size())
+      a.device != b.device || a.collective != b.collective || !(a.extents == b.extents) ||
+      a.inputs.size() != b.inputs.size())
     return false;
   if (a.kind == graph::kind::reduce &&
       (a.reduction.reduction != b.reduction.reduction || a.reduction.axes != b.reduction.axes ||

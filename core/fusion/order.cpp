@@ -11,7 +11,8 @@ namespace tutti::fusion {
 
 void order_around_transfers(plan& p) {
   const auto is_transfer = [](const group& g) {
-    return g.members.front()->kind == graph::kind::transfer;
+    const graph::kind kind = g.members.front()->kind;
+    return kind == graph::kind::transfer || kind == graph::kind::collective;
   };
   if (std::none_of(p.groups.begin(), p.groups.end(), is_transfer)) return;
 

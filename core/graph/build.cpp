@@ -9,6 +9,7 @@
 
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/env.hpp"
 #include "runtime/executor.hpp"
 
@@ -288,6 +289,20 @@ array slice_update(const array& base, const array& update, const layout& region,
   add_input(*n, both[0].node());
   add_input(*n, both[1].node());
   return finish(n);
+}
+
+std::vector<array> collective(std::shared_ptr<runtime::collective_call> call,
+                              std::span<const array> inputs, std::int64_t elements) {
+  std::vector<array> out;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    node* n = make(kind::collective, inputs[i].dtype(), {elements}, inputs[i].node()->device,
+                   call->label);
+    n->axis = static_cast<std::int32_t>(i);
+    n->collective = call;
+    for (const array& input : inputs) add_input(*n, stored(input, input.node()->device).node());
+    out.push_back(finish(n));
+  }
+  return out;
 }
 
 array upload(const void* data, dtype type, const shape& extents, const opened_device* device) {

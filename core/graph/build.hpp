@@ -5,8 +5,10 @@
 // messages.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "graph/node.hpp"
 #include "tutti/array.hpp"
@@ -54,6 +56,10 @@ array slice_update(const array& base, const array& update, const layout& region,
 /// a on `device`: itself where it is there, else a copy that starts as soon as a is computed.
 TUTTI_INTERNAL_API array move_to(const array& a, const opened_device* device,
                                  const transfer_params& how);
+/// A collective that the devices' plugin runs: inputs of one dtype and size, one on each device,
+/// give one flat result of `elements` elements each. Not differentiable.
+std::vector<array> collective(std::shared_ptr<runtime::collective_call> call,
+                              std::span<const array> inputs, std::int64_t elements);
 /// A node over host data, copied at once.
 array upload(const void* data, dtype type, const shape& extents, const opened_device* device);
 

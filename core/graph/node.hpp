@@ -22,6 +22,7 @@ struct opened_device;
 }
 namespace tutti::runtime {
 class arrival;
+struct collective_call;
 class buffer_block;
 }  // namespace tutti::runtime
 
@@ -42,6 +43,7 @@ enum class kind : std::uint8_t {
   concatenate,   // any number of inputs along `axis`
   slice_update,  // base, update; `region` says where
   transfer,      // the input, contiguous, on another device
+  collective,  // what member `axis` gets from a collective of all inputs, one a member, contiguous
 };
 
 /// How a view was made: what its gradient needs.
@@ -90,7 +92,7 @@ class node {
   bool weak = false;    // constant: adapts to the other operand's dtype
   bool traced = false;  // keeps its inputs after evaluation, for gradients
   std::uint16_t opcode = 0;
-  std::int32_t axis = 0;    // concatenate
+  std::int32_t axis = 0;    // concatenate; collective: the member
   std::uint32_t depth = 0;  // longest chain of pending nodes below this one
   const shape extents;
   const opened_device* device;  // null: a constant that fits any device
@@ -101,6 +103,7 @@ class node {
   std::unique_ptr<view_params> view;
   std::unique_ptr<update_params> update;
   std::unique_ptr<transfer_params> transfer;
+  std::shared_ptr<runtime::collective_call> collective;
   reduce_params reduction{};
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
 

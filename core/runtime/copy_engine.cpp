@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstdlib>
@@ -18,15 +17,13 @@
 #include <utility>
 
 #include "runtime/env.hpp"
+#include "runtime/event_wait.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
 namespace {
-
-using clock = std::chrono::steady_clock;
-using time_point = clock::time_point;
 
 struct copy_job {
   copy_request request;
@@ -41,21 +38,9 @@ struct copy_job {
                      TUTTI_ERROR_TIMEOUT, 0, false, r.from->device.name);
 }
 
-// Waits for `event` of `device`, at most until the deadline.
 void wait_for(const copy_job& job, const detail::opened_device& device, tutti_event* event,
               const char* action, const std::string& what = {}) {
-  const auto& stream = device.plugin->stream;
-  if (job.deadline == time_point::max())
-    return detail::check(stream.event_wait(event), device, action, what);
-  auto pause = std::chrono::microseconds(5);
-  for (;;) {
-    std::int32_t done = 0;
-    detail::check(stream.event_query(event, &done), device, action, what);
-    if (done != 0) return;
-    if (clock::now() >= job.deadline) throw_timeout(job);
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(1000));
-  }
+  if (!wait_until(device, event, job.deadline, action, what)) throw_timeout(job);
 }
 
 // Host memory that transfers of both devices pass through, in two pieces.
@@ -253,6 +238,8 @@ pair_worker& worker_of(const device_context& from, const device_context& to) {
   return *worker;
 }
 
+}  // namespace
+
 std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   const auto& stream = to.plugin->stream;
   tutti_event* event = nullptr;
@@ -262,8 +249,6 @@ std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   return std::make_shared<arrival>(std::shared_ptr<tutti_event>(event, stream.event_release),
                                    stream.event_signal);
 }
-
-}  // namespace
 
 double default_time_limit() {
   const auto text = detail::env("TUTTI_TIMEOUT");
@@ -277,10 +262,7 @@ double default_time_limit() {
 
 std::shared_ptr<arrival> start_copy(copy_request request) {
   copy_job job;
-  job.deadline = time_point::max();
-  if (request.time_limit > 0)
-    job.deadline = clock::now() + std::chrono::duration_cast<clock::duration>(
-                                      std::chrono::duration<double>(request.time_limit));
+  job.deadline = deadline_after(request.time_limit);
   job.result = expect_from_host(request.to->device);
   request.source->retain();
   request.target->retain();

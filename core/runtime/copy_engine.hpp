@@ -31,6 +31,9 @@ struct copy_request {
 /// where the limit passes, and with the source's own error where that has failed.
 std::shared_ptr<arrival> start_copy(copy_request request);
 
+/// A value that the host will announce to `to`.
+std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to);
+
 /// Seconds of TUTTI_TIMEOUT, 0 where it is not set. Throws value_error for anything but a positive
 /// number.
 double default_time_limit();

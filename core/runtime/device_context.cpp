@@ -56,6 +56,12 @@ tutti_stream* device_context::copies() {
   return copies_.get();
 }
 
+void device_context::renew_copies() {
+  const std::lock_guard lock(copies_mutex);
+  // Releasing one that hangs would hang.
+  static_cast<void>(copies_.release());
+}
+
 void device_context::reading(const graph::node& input) {
   check_health(input.sequence);
   for (const auto& a : input.arriving) {

@@ -44,6 +44,8 @@ class device_context {
 
   /// The stream of copies from and to other devices.
   tutti_stream* copies();
+  /// Another one from now on, because the present one is stuck or failed.
+  void renew_copies();
 
   /// A block for work on the compute stream.
   buffer_block* allocate(std::uint64_t bytes);

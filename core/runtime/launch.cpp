@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "graph/build.hpp"
+#include "runtime/collectives.hpp"
 #include "runtime/copy_engine.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
@@ -262,6 +263,7 @@ void launch(const plan& p, const group& g) {
   context.take_awaited();  // of a launch that failed
   if (g.fused) return launch_fused(context, p, g);
   if (first.kind == graph::kind::transfer) return launch_transfer(context, first);
+  if (first.kind == graph::kind::collective) return launch_collective(first);
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
   pending_results results;
