@@ -12,6 +12,7 @@
 #include "tutti/io.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
+#include "tutti/parallel.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/stats.hpp"

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A function of rows over all rows: a parallel loop that uploads the rows of each chunk and puts
+// together what comes back.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+
+#include "tutti/error.hpp"
+#include "tutti/parallel.hpp"
+
+namespace tutti {
+namespace {
+
+using row_function = std::function<array(const std::vector<array>& rows)>;
+
+/// An array's values on the host, where no device that fails takes them along.
+struct host_rows {
+  std::vector<std::byte> data;
+  shape extents;
+  dtype type;
+
+  explicit host_rows(const array& a) : data(a.nbytes()), extents(a.shape()), type(a.dtype()) {
+    a.copy_to(data.data(), data.size());
+  }
+
+  array upload(std::int64_t begin, std::int64_t end, const device& on) const {
+    shape part = extents;
+    part[0] = end - begin;
+    const std::size_t row =
+        extents[0] == 0 ? 0 : data.size() / static_cast<std::size_t>(extents[0]);
+    return array::from_bytes(data.data() + row * static_cast<std::size_t>(begin),
+                             static_cast<std::size_t>(part.size()), type, part, on);
+  }
+};
+
+/// Where the rows of the result come together. The first chunk tells their shape and dtype.
+struct collected_rows {
+  const std::string& label;
+  std::int64_t rows;
+  std::vector<std::byte> data{};
+  shape extents{};
+  dtype type{};
+
+  void add(const chunk& c, const chunk_results& results) {
+    const array& part = results.arrays()[0];
+    shape whole = part.shape();
+    whole[0] = rows;
+    if (extents.empty()) {
+      extents = whole;
+      type = part.dtype();
+      data.resize(static_cast<std::size_t>(whole.size()) * size_of(type));
+    }
+    if (!(whole == extents))
+      throw shape_error(
+          fmt::format("{}: rows of shapes {} and {}", label, extents.str(), whole.str()));
+    if (part.dtype() != type)
+      throw dtype_error(
+          fmt::format("{}: rows of dtypes {} and {}", label, name(type), name(part.dtype())));
+    const std::span<const std::byte> bytes = results.bytes();
+    if (bytes.empty()) return;
+    const std::size_t row = data.size() / static_cast<std::size_t>(rows);
+    std::memcpy(data.data() + row * static_cast<std::size_t>(c.begin), bytes.data(), bytes.size());
+  }
+};
+
+std::int64_t common_rows(std::span<const array> inputs, const std::string& label) {
+  if (inputs.empty()) throw value_error(label + ": there are no inputs");
+  for (const array& a : inputs) {
+    if (a.ndim() == 0) throw shape_error(label + ": a 0-d array has no rows");
+    if (a.dim(0) != inputs[0].dim(0))
+      throw shape_error(fmt::format("{}: inputs with differing numbers of rows: {} and {}", label,
+                                    inputs[0].shape().str(), a.shape().str()));
+  }
+  return inputs[0].dim(0);
+}
+
+array checked(array made, std::int64_t rows, const std::string& label) {
+  if (made.ndim() == 0 || made.dim(0) != rows)
+    throw shape_error(
+        fmt::format("{}: f made an array of shape {} of {} rows", label, made.shape().str(), rows));
+  return made;
+}
+
+const device& survivor(const device_group& group, const loop_report& report) {
+  for (std::size_t i = 0; i < group.size(); ++i)
+    if (report.devices[i].failure.empty()) return group[i];
+  return group[0];
+}
+
+}  // namespace
+
+array parallel_map(const device_group& group, std::span<const array> inputs, const row_function& f,
+                   const loop_options& options, loop_report* report) {
+  loop_options own = options;
+  own.fetch = true;
+  if (own.label == loop_options().label) own.label = "parallel_map";
+  const std::int64_t rows = common_rows(inputs, own.label);
+  const auto sources = std::make_shared<std::vector<host_rows>>(inputs.begin(), inputs.end());
+  // Without references: a body may outlive this call (parallel_for).
+  const auto body = [sources, f, label = own.label](const chunk& c) -> std::vector<array> {
+    std::vector<array> parts;
+    for (const host_rows& s : *sources) parts.push_back(s.upload(c.begin, c.end, c.device));
+    return {checked(f(parts), c.size(), label)};
+  };
+  collected_rows result{own.label, rows};
+  const loop_report told = parallel_for(
+      group, {0, rows}, body,
+      [&result](const chunk& c, const chunk_results& r) { result.add(c, r); }, own);
+  if (report != nullptr) *report = told;
+  if (rows == 0) return body({0, 0, group[0]})[0].to(group[0]);
+  return array::from_bytes(result.data.data(), static_cast<std::size_t>(result.extents.size()),
+                           result.type, result.extents, survivor(group, told));
+}
+
+array parallel_map(const device_group& group, const array& input,
+                   const std::function<array(const array& rows)>& f, const loop_options& options,
+                   loop_report* report) {
+  return parallel_map(
+      group, std::span<const array>(&input, 1),
+      [f](const std::vector<array>& rows) { return f(rows[0]); }, options, report);
+}
+
+}  // namespace tutti

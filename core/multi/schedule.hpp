@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scheduling policies of parallel loops as pure code: who gets which chunk. They know workers by
+// number, and neither threads nor clocks: time comes in as an argument, so that the same objects
+// run under the real loop and under a simulated clock. Ranges are of units of work, [0, units).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tutti/parallel.hpp"
+
+namespace tutti::multi {
+
+/// Disjoint ranges in ascending order; neighbours are one.
+class range_list {
+ public:
+  range_list() = default;
+  explicit range_list(const index_range& all) { add(all); }
+  std::int64_t total() const { return total_; }
+  bool empty() const { return total_ == 0; }
+  void add(const index_range& r);
+  void add(range_list&& other);
+  /// One range from the front, of at most n indices (n >= 1, not empty).
+  index_range take_front(std::int64_t n);
+  /// The last n indices, 0 <= n <= total().
+  range_list take_back(std::int64_t n);
+
+ private:
+  std::deque<index_range> ranges_;
+  std::int64_t total_ = 0;
+};
+
+/// Times are seconds on any clock that does not go back. Ranges handed out by next() come back
+/// exactly once, in order for each worker: to done(), or to failed() together.
+class schedule_policy {
+ public:
+  virtual ~schedule_policy() = default;
+  /// A chunk for a free slot of this worker; nothing where there is none for it now. Worth asking
+  /// again after any done() or failed(). Of the workers without work one at least is given a chunk
+  /// while there are any and no other worker has one.
+  virtual std::optional<index_range> next(std::size_t worker, double now) = 0;
+  virtual void done(std::size_t worker, const index_range& chunk, double seconds, double now) = 0;
+  /// The worker is out for good, with these chunks unfinished.
+  virtual void failed(std::size_t worker, std::span<const index_range> unfinished, double now) = 0;
+};
+
+/// What is known of the workers: measured speeds, what they hold, when they will have finished it.
+class worker_estimates {
+ public:
+  worker_estimates(std::size_t workers, std::int64_t units, std::optional<double> time_limit = {});
+
+  void handed(std::size_t worker, std::int64_t n, double now);
+  void done(std::size_t worker, std::int64_t n, double seconds, double now);
+  void failed(std::size_t worker);
+
+  std::size_t size() const { return workers_.size(); }
+  bool alive(std::size_t worker) const { return workers_[worker].alive; }
+  bool measured(std::size_t worker) const { return workers_[worker].finished > 0; }
+  int finished(std::size_t worker) const { return workers_[worker].finished; }
+  std::size_t held(std::size_t worker) const { return workers_[worker].held.size(); }
+  /// Units per second: of the last chunks, where there are any; else the mean of the others'. Never
+  /// more than what the chunk in work allows, going by the time that it has taken so far.
+  double speed(std::size_t worker, double now) const;
+  /// Units of the chunk that this worker should get of `remaining` >= 1 units that any worker may
+  /// take; 0: none now.
+  std::int64_t chunk_size(std::size_t worker, std::int64_t remaining, double now) const;
+  std::int64_t probe_size() const { return probe_; }
+
+ private:
+  struct worker_state {
+    bool alive = true;
+    int finished = 0;
+    double units = 0, seconds = 0;  // of finished chunks, older ones counting less
+    std::deque<std::int64_t> held;
+    double started = 0;  // with the oldest of held
+  };
+  double backlog_seconds(const worker_state& w, double speed, double now) const;
+
+  std::vector<worker_state> workers_;
+  std::int64_t units_;
+  double time_limit_;  // seconds of a chunk
+  std::int64_t probe_;
+};
+
+std::unique_ptr<schedule_policy> make_dynamic(std::size_t workers, std::int64_t units,
+                                              std::optional<double> time_limit);
+std::unique_ptr<schedule_policy> make_work_stealing(std::size_t workers, std::int64_t units,
+                                                    std::optional<double> time_limit);
+/// Parts in proportion to weights (valid ones, see loop_options); none: measured by probes.
+std::unique_ptr<schedule_policy> make_static(std::vector<double> weights, std::int64_t units);
+std::unique_ptr<schedule_policy> make_measured(std::size_t workers, std::int64_t units);
+
+}  // namespace tutti::multi
