@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_first_chunk_that_compiles_does_not_mark_a_device_as_slow)
 
 BOOST_DATA_TEST_CASE(speeds_that_change_are_followed, balancing, policy) {
   std::vector<simulated_device> devices(8, simulated_device{100});
-  devices[0] = {.speed = 1000, .changes_at = 20, .speed_then = 50};
+  devices[0] = {.speed = 1000, .changes_at = 20, .speed_then = 250};
   devices[5] = {.speed = 50, .changes_at = 30, .speed_then = 500};
   const simulation s = simulate({0, 100000}, devices, {.policy = policy});
   BOOST_TEST(covers_once(s.stored, {0, 100000}));
