@@ -129,7 +129,7 @@ struct device_report {
   double throughput = 0;    ///< items / busy_seconds; 0 where nothing was finished
   double last_finished = 0;     ///< seconds from the start of the loop to the end of its last chunk
   std::int64_t taken_back = 0;  ///< indices that were handed over and not finished there
-  std::string failure;          ///< why the device was taken out; empty: it was not
+  std::string failure{};        ///< why the device was taken out; empty: it was not
 };
 
 struct TUTTI_API loop_report {
