@@ -111,10 +111,12 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   }
 
   void work(std::size_t i) {
-    {
+    try {
       std::deque<computed> flight;
       while (step(i, flight)) {
       }
+    } catch (...) {
+      stop(i);
     }
     const std::lock_guard lock(mutex_);
     threads_[i].exited = true;
