@@ -72,6 +72,25 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     std::vector<array> arrays;
   };
 
+  // While one lives, no time limit runs.
+  class enqueueing {
+   public:
+    explicit enqueueing(parallel_loop& loop) : loop_(loop) {
+      const std::lock_guard lock(loop_.mutex_);
+      loop_.books_.hold(loop_.now());
+    }
+    ~enqueueing() {
+      const std::lock_guard lock(loop_.mutex_);
+      loop_.books_.release(loop_.now());
+      if (loop_.options_.time_limit) loop_.changed_.notify_all();
+    }
+    enqueueing(const enqueueing&) = delete;
+    enqueueing& operator=(const enqueueing&) = delete;
+
+   private:
+    parallel_loop& loop_;
+  };
+
   double now() const { return std::chrono::duration<double>(steady::now() - origin_).count(); }
 
   void start_threads() {
@@ -156,6 +175,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         return stop(i, std::make_exception_ptr(value_error(
                            options_.label + ": the body returned an array that is not valid")));
     try {
+      const enqueueing in_progress(*this);
       if (options_.fetch)
         for (array& a : arrays) a = contiguous(a);
       eval(arrays);

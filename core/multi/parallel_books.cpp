@@ -121,9 +121,18 @@ void loop_books::resume(std::size_t i, double now) {
   workers_[i].watched_since = now;
 }
 
+void loop_books::hold(double now) {
+  if (holds_++ == 0) held_since_ = now;
+}
+
+void loop_books::release(double now) {
+  if (--holds_ > 0) return;
+  for (worker_record& w : workers_) w.watched_since += now - std::max(held_since_, w.watched_since);
+}
+
 std::optional<double> loop_books::deadline() const {
   std::optional<double> first;
-  if (!time_limit_) return first;
+  if (!time_limit_ || holds_ > 0) return first;
   for (const worker_record& w : workers_) {
     if (w.out || w.paused || w.held.empty()) continue;
     const double at = w.watched_since + *time_limit_;
@@ -134,7 +143,7 @@ std::optional<double> loop_books::deadline() const {
 
 std::vector<std::size_t> loop_books::expire(double now) {
   std::vector<std::size_t> late;
-  for (std::size_t i = 0; time_limit_ && i < workers_.size(); ++i) {
+  for (std::size_t i = 0; time_limit_ && holds_ == 0 && i < workers_.size(); ++i) {
     const worker_record& w = workers_[i];
     if (w.out || w.paused || w.held.empty() || now < w.watched_since + *time_limit_) continue;
     const index_range chunk = indices(w.held.front());

@@ -39,10 +39,14 @@ class TUTTI_INTERNAL_API loop_books {
   /// Takes a worker out; what it holds goes to others. A second call changes nothing.
   void fail(std::size_t worker, const std::string& why, double now);
 
-  /// The clock of time_limit stands still between these two: the worker does not wait for its
+  /// The clock of time_limit stands still for a worker between these two: it does not wait for its
   /// device.
   void pause(std::size_t worker);
   void resume(std::size_t worker, double now);
+  /// And for all workers between these two, which may nest: programs are compiled, which holds up
+  /// whoever wants to use any device.
+  void hold(double now);
+  void release(double now);
   /// When the first of the chunks in work exceeds time_limit.
   std::optional<double> deadline() const;
   /// Takes out the workers whose deadline has passed, and returns them.
@@ -72,6 +76,8 @@ class TUTTI_INTERNAL_API loop_books {
   std::vector<worker_record> workers_;
   std::unique_ptr<schedule_policy> policy_;
   std::int64_t done_ = 0;  // indices
+  int holds_ = 0;
+  double held_since_ = 0;
 };
 
 /// loop_report::lower_bound of what the devices reached.

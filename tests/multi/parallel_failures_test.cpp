@@ -108,11 +108,11 @@ BOOST_DATA_TEST_CASE(a_device_that_hangs_holds_nobody_up, every_policy, policy) 
   arm(fault_hang, 2, 0);
   const loop_report report = tutti::parallel_for(
       device_group("faulty:0,reference,faulty:1"), {0, 2000}, after_chunks_of("faulty:0", 2),
-      results.sink(), {.policy = policy, .grain = 20, .time_limit = 0.5});
+      results.sink(), {.policy = policy, .grain = 20, .time_limit = 1.0});
   BOOST_TEST(results.complete());
   const tutti::device_report& d = told(report, "faulty:0");
   BOOST_TEST(d.failure.find("no answer for chunk ") == 0u, d.failure);
-  BOOST_TEST(d.failure.find(" within 0.5 s") != std::string::npos, d.failure);
+  BOOST_TEST(d.failure.find(" within 1 s") != std::string::npos, d.failure);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   BOOST_TEST(took.count() < 60);
 
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_late_answer_during_the_loop_is_dropped) {
         // The first eight are the part of the reference device itself.
         if (results.calls() == 9 && !released.exchange(true)) arm(fault_hang, 0, 0);
       },
-      {.policy = loop_policy::static_equal, .grain = 5, .time_limit = 0.2});
+      {.policy = loop_policy::static_equal, .grain = 5, .time_limit = 0.5});
   BOOST_TEST(released);
   BOOST_TEST(results.complete());
   BOOST_TEST(report.devices[0].items == 0);

@@ -64,9 +64,9 @@ struct loop_options {
   /// Chunks that a device holds at a time; from 2 on, the uploads of one overlap the computation of
   /// the one before.
   int depth = 2;
-  /// Seconds that one chunk may take on a device, its compilation included, counted from when the
-  /// device could start on it. A device that needs longer is taken out, and what it says later is
-  /// dropped. Absent: no limit, and a device that hangs hangs the loop.
+  /// Seconds that one chunk may take on a device, counted from when the device could start on it,
+  /// without the time in which programs are compiled. A device that needs longer is taken out, and
+  /// what it says later is dropped. Absent: no limit, and a device that hangs hangs the loop.
   std::optional<double> time_limit{};
   /// Reads what the body returns to the host, before the sink is called (chunk_results::values).
   bool fetch = true;
