@@ -218,12 +218,12 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   }
 
   bool hand_over(std::size_t i, const index_range& range, const chunk_results& results) {
+    const std::lock_guard one_at_a_time(sink_mutex_);  // until an error of the sink is known
+    {
+      const std::lock_guard lock(mutex_);
+      if (error_) return false;
+    }
     try {
-      const std::lock_guard one_at_a_time(sink_mutex_);
-      {
-        const std::lock_guard lock(mutex_);
-        if (error_) return false;
-      }
       sink_({range.begin, range.end, group_[i]}, results);
     } catch (...) {
       return stop(i);
