@@ -79,19 +79,14 @@ class exchange {
     out[root] = value;
     for (std::size_t distance = 1; distance < count(); ++distance) {
       const std::size_t to = (root + distance) % count();
-      out[to] = out[(root + sender(distance)) % count()].to(group_[to]);
+      out[to] = move(out[(root + sender(distance)) % count()], to);
     }
     return out;
   }
 
-  /// Carries the time limit over to what the caller will wait for.
-  array limited(array result) const {
-    multi::limit_time(result, how_.time_limit, op_, group_);
-    return result;
-  }
-  std::vector<array> limited(std::vector<array> results) const {
-    for (array& a : results) a = limited(std::move(a));
-    return results;
+  /// A copy on the member `to`, under the call's name and time limit.
+  array move(const array& a, std::size_t to) const {
+    return multi::move(a, group_[to], how_.time_limit, op_);
   }
 
  private:
@@ -103,9 +98,8 @@ class exchange {
   }
 
   array reduce_in_order(const std::vector<array>& values, std::size_t root, reduction with) const {
-    array total = values[0].to(group_[root]);
-    for (std::size_t i = 1; i < count(); ++i)
-      total = combine(total, values[i].to(group_[root]), with);
+    array total = move(values[0], root);
+    for (std::size_t i = 1; i < count(); ++i) total = combine(total, move(values[i], root), with);
     return total;
   }
 
@@ -113,7 +107,7 @@ class exchange {
     array total = values[(root + 1) % count()];
     for (std::size_t i = 2; i <= count(); ++i) {
       const std::size_t at = (root + i) % count();
-      total = combine(values[at], total.to(group_[at]), with);
+      total = combine(values[at], move(total, at), with);
     }
     return total;
   }
@@ -123,7 +117,7 @@ class exchange {
     for (std::size_t i = 0; i < count(); ++i) totals.push_back(values[(root + i) % count()]);
     for (std::size_t step = 1; step < count(); step *= 2)
       for (std::size_t i = 0; i + step < count(); i += 2 * step)
-        totals[i] = combine(totals[i], totals[i + step].to(group_[(root + i) % count()]), with);
+        totals[i] = combine(totals[i], move(totals[i + step], (root + i) % count()), with);
     return totals[0];
   }
 
@@ -190,9 +184,9 @@ std::vector<array> broadcast(const device_group& group, const array& value, cons
   const std::size_t root = multi::owner(group, value, "broadcast");
   const array start = multi::on_member(value, group[root], "broadcast", "the value");
   e.choose(start.nbytes());
-  if (!e.in_pieces()) return e.limited(e.spread(start, root));
-  return e.limited(by_pieces({start}, e.count(),
-                             [&](const auto& v, std::size_t) { return e.spread(v[0], root); }));
+  if (!e.in_pieces()) return e.spread(start, root);
+  return by_pieces({start}, e.count(),
+                   [&](const auto& v, std::size_t) { return e.spread(v[0], root); });
 }
 
 array reduce(const device_group& group, const std::vector<array>& values, const device& root,
@@ -201,10 +195,10 @@ array reduce(const device_group& group, const std::vector<array>& values, const 
   const std::size_t at = group.index_of(root);
   const std::vector<array> operands = checked_operands("reduce", group, values, with);
   e.choose(operands[0].nbytes());
-  if (!e.in_pieces()) return e.limited(e.reduce(operands, at, with));
-  return e.limited(by_pieces(operands, e.count(), [&](const auto& v, std::size_t) {
+  if (!e.in_pieces()) return e.reduce(operands, at, with);
+  return by_pieces(operands, e.count(), [&](const auto& v, std::size_t) {
     return std::vector<array>{e.reduce(v, at, with)};
-  })[0]);
+  })[0];
 }
 
 std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
@@ -212,10 +206,9 @@ std::vector<array> all_reduce(const device_group& group, const std::vector<array
   exchange e("all_reduce", group, how);
   const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
   e.choose(operands[0].nbytes());
-  if (!e.in_pieces()) return e.limited(e.spread(e.reduce(operands, 0, with), 0));
-  return e.limited(by_pieces(operands, e.count(), [&](const auto& v, std::size_t c) {
-    return e.spread(e.reduce(v, c, with), c);
-  }));
+  if (!e.in_pieces()) return e.spread(e.reduce(operands, 0, with), 0);
+  return by_pieces(operands, e.count(),
+                   [&](const auto& v, std::size_t c) { return e.spread(e.reduce(v, c, with), c); });
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
@@ -229,7 +222,7 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
   std::vector<array> out;
   for (std::size_t i = 0; i < e.count(); ++i)
     out.push_back(e.reduce(pieces_of(operands, along, cuts[i], cuts[i + 1]), i, with));
-  return e.limited(std::move(out));
+  return out;
 }
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
@@ -247,18 +240,18 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
   }
   std::vector<array> out;
   for (const auto& pieces : received) out.push_back(multi::join(pieces, along));
-  return e.limited(std::move(out));
+  return out;
 }
 
 array gather(const device_group& group, const std::vector<array>& values, const device& root,
              std::int64_t axis, const options& how) {
   const exchange e("gather", group, how);
-  const device target = group[group.index_of(root)];
+  const std::size_t at = group.index_of(root);
   std::vector<array> operands = multi::on_members(group, values, "gather");
   const int along = checked_axis(operands[0], axis, "gather");
   multi::require_agreement(group, operands, along, "gather");
-  for (array& v : operands) v = v.to(target);
-  return e.limited(multi::join(operands, along));
+  for (array& v : operands) v = e.move(v, at);
+  return multi::join(operands, along);
 }
 
 std::vector<array> scatter(const device_group& group, const array& value, std::int64_t axis,
@@ -267,8 +260,8 @@ std::vector<array> scatter(const device_group& group, const array& value, std::i
   const std::size_t root = multi::owner(group, value, "scatter");
   const array start = multi::on_member(value, group[root], "scatter", "the value");
   std::vector<array> out = cut(start, checked_axis(start, axis, "scatter"), e.count());
-  for (std::size_t i = 0; i < e.count(); ++i) out[i] = out[i].to(group[i]);
-  return e.limited(std::move(out));
+  for (std::size_t i = 0; i < e.count(); ++i) out[i] = e.move(out[i], i);
+  return out;
 }
 
 std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
@@ -281,19 +274,20 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   std::vector<std::vector<array>> received(e.count());
   for (const array& v : operands) {
     const std::vector<array> pieces = cut(v, along, e.count());
-    for (std::size_t m = 0; m < e.count(); ++m) received[m].push_back(pieces[m].to(group[m]));
+    for (std::size_t m = 0; m < e.count(); ++m) received[m].push_back(e.move(pieces[m], m));
   }
   std::vector<array> out;
   for (const auto& pieces : received) out.push_back(multi::join(pieces, along));
-  return e.limited(std::move(out));
+  return out;
 }
 
 void barrier(const device_group& group, const options& how) {
-  const exchange e("barrier", group, how);
+  exchange e("barrier", group, how);
   // Work of a device runs in the order in which it was enqueued: a value computed now is the last.
   std::vector<array> tokens;
   for (const device& member : group) tokens.push_back(array::from({1}, member) + 1);
-  tokens = e.limited(std::move(tokens));
+  e.choose(tokens[0].nbytes());
+  tokens = e.spread(e.reduce(tokens, 0, reduction::sum), 0);
   eval(tokens);
   for (const array& t : tokens) t.wait();
 }

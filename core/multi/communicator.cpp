@@ -33,7 +33,6 @@ communicator::communicator(device_group group, const options& how)
     : state_(std::make_shared<mailboxes>(std::move(group))) {
   multi::check_time_limit(how.time_limit, "communicator");
   state_->how = how;
-  if (std::isinf(how.time_limit)) state_->how.time_limit = 300;
 }
 
 const device_group& communicator::group() const { return state_->group; }
@@ -42,8 +41,8 @@ void communicator::send(const array& value, const device& to, int tag) {
   mailboxes& boxes = *state_;
   const std::size_t receiver = boxes.group.index_of(to);
   const std::size_t sender = multi::owner(boxes.group, value, "send");
-  const array moved = multi::on_member(value, boxes.group[sender], "send", "the value").to(to);
-  multi::limit_time(moved, boxes.how.time_limit, "send", boxes.group);
+  const array own = multi::on_member(value, boxes.group[sender], "send", "the value");
+  const array moved = multi::move(own, to, boxes.how.time_limit, "send");
   moved.eval();
   {
     const std::lock_guard lock(boxes.mutex);
@@ -55,7 +54,8 @@ void communicator::send(const array& value, const device& to, int tag) {
 array communicator::receive(const device& from, const device& at, int tag) {
   mailboxes& boxes = *state_;
   const mailboxes::address key{boxes.group.index_of(from), boxes.group.index_of(at), tag};
-  const auto limit = std::chrono::duration<double>(std::min(boxes.how.time_limit, 1e9));
+  const double seconds = boxes.how.time_limit;
+  const std::chrono::duration<double> limit(std::isinf(seconds) ? 300 : std::min(seconds, 1e9));
   std::unique_lock lock(boxes.mutex);
   const auto present = [&] { return boxes.waiting.contains(key); };
   if (!boxes.arrived.wait_for(lock, limit, present))

@@ -33,11 +33,9 @@ void require_agreement(const device_group& group, const std::vector<array>& valu
 
 /// Throws value_error unless `seconds` is positive.
 void check_time_limit(double seconds, std::string_view op);
-/// The one place where a collective hands its time limit to the runtime: a wait for `result` that
-/// takes longer than `seconds` throws device_error TIMEOUT naming the collective and its members.
-/// Infinity: no limit.
-void limit_time(const array& result, double seconds, std::string_view op,
-                const device_group& group);
+/// `a` on `to`: a copy that counts as part of `op`, with its time limit in seconds (infinity: that
+/// of TUTTI_TIMEOUT).
+array move(const array& a, const device& to, double time_limit, std::string_view op);
 
 /// Elements first to last of an axis; a itself where that is all of it.
 array piece(const array& a, int axis, std::int64_t first, std::int64_t last);

@@ -47,9 +47,7 @@ dense reduced(const std::vector<dense>& values, std::size_t members, reduction w
 }
 
 // Sums of small integers are exact; only the division by the number of members rounds.
-tolerance allowed(reduction with) {
-  return {.relative = with == reduction::avg ? 2e-7 : 0.0};
-}
+tolerance allowed(reduction with) { return {.relative = with == reduction::avg ? 2e-7 : 0.0}; }
 
 void check_each(const std::vector<array>& got, const device_group& group, const dense& expected,
                 const tolerance& t = {}) {
@@ -182,8 +180,8 @@ BOOST_AUTO_TEST_CASE(views_take_part) {
       if (m % 3 == 0) {
         views.push_back(plain);
       } else if (m % 3 == 1) {  // stored backwards
-        views.push_back(tutti::contiguous(plain({{{}, {}, -1}, {{}, {}, -1}}))(
-            {{{}, {}, -1}, {{}, {}, -1}}));
+        views.push_back(
+            tutti::contiguous(plain({{{}, {}, -1}, {{}, {}, -1}}))({{{}, {}, -1}, {{}, {}, -1}}));
       } else {  // stored by columns
         views.push_back(tutti::contiguous(plain.T()).T());
       }
@@ -269,9 +267,9 @@ BOOST_AUTO_TEST_CASE(messages_between_threads) {
   sender.join();
 
   collective::communicator hasty(group, {.time_limit = 0.01});
-  BOOST_TEST(fails<tutti::device_error>([&] { hasty.receive(last, first, 3); },
-                                        "nothing from " + last.name() + " for " + first.name() +
-                                            " with tag 3"));
+  BOOST_TEST(fails<tutti::device_error>(
+      [&] { hasty.receive(last, first, 3); },
+      "nothing from " + last.name() + " for " + first.name() + " with tag 3"));
 }
 
 BOOST_AUTO_TEST_CASE(barrier_returns) {

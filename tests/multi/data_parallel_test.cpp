@@ -26,11 +26,10 @@ namespace {
 constexpr std::int64_t inputs = 5, hidden = 7, classes = 3, rows = 11;
 const tolerance rounding{.relative = 1e-12, .absolute = 1e-14};
 
-
 std::vector<array> parameters_on(const tutti::device& on) {
   std::vector<array> out;
-  for (const shape& extents : {shape{inputs, hidden}, shape{hidden}, shape{hidden, classes},
-                               shape{classes}})
+  for (const shape& extents :
+       {shape{inputs, hidden}, shape{hidden}, shape{hidden, classes}, shape{classes}})
     out.push_back(put(random_dense(extents, -1, 1, static_cast<std::uint64_t>(extents.size())), on,
                       dtype::f64));
   return out;
@@ -280,7 +279,10 @@ BOOST_AUTO_TEST_CASE(wrong_use_of_pipelines) {
   BOOST_TEST(fails<tutti::value_error>([&] { network({}, x); }, "parameters of 0 stages"));
   BOOST_TEST(fails<tutti::shape_error>([&] { network(own, x({{0, 0}})); }, "no rows"));
   BOOST_TEST(fails<tutti::shape_error>(
-      [&] { network.value_and_grad(nn::mse, own, x, x({{0, 2}})); }, "rows differ"));
+      [&] {
+        network.value_and_grad(nn::mse, own, x, x({{0, 2}}));
+      },
+      "rows differ"));
   if (group.size() > 1)
     BOOST_TEST(fails<tutti::device_error>([&] { network(stage_parameters(group, true), x); },
                                           "a parameter of stage 1 is on " + group[0].name()));

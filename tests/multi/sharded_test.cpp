@@ -66,9 +66,9 @@ BOOST_AUTO_TEST_CASE(boundaries_by_rule) {
   const std::vector<std::int64_t> quarter{0, 25, 100}, none{0, 0, 100};
   BOOST_TEST(shares(std::vector<double>{1, 3}).boundaries(100, two) == quarter);
   BOOST_TEST(shares(std::vector<double>{0, 1e-300}).boundaries(100, two) == none);
-  const double gib = static_cast<double>(two[0].properties().memory_bytes) /
-                     static_cast<double>(two[0].properties().memory_bytes +
-                                         two[1].properties().memory_bytes);
+  const double gib =
+      static_cast<double>(two[0].properties().memory_bytes) /
+      static_cast<double>(two[0].properties().memory_bytes + two[1].properties().memory_bytes);
   BOOST_TEST(shares::by_memory().boundaries(1000, two)[1] == std::llround(1000 * gib));
 }
 
@@ -84,7 +84,10 @@ BOOST_AUTO_TEST_CASE(wrong_weights) {
   BOOST_TEST(fails<tutti::value_error>(with({}), "0 weights"));
   const device_group group = first_devices(1);
   BOOST_TEST(fails<tutti::value_error>(
-      [&] { shares(std::vector<double>{1, 2}).boundaries(4, group); }, "2 weights for 1 devices"));
+      [&] {
+        shares(std::vector<double>{1, 2}).boundaries(4, group);
+      },
+      "2 weights for 1 devices"));
 }
 
 BOOST_AUTO_TEST_CASE(throughput_is_measured_once) {
@@ -128,7 +131,9 @@ BOOST_AUTO_TEST_CASE(views_are_sharded) {
   const dense d = random_integers({6, 5}, -99, 99);
   const dense turned = tabulate({5, 6}, [&](const position& i) { return d.at({i[1], i[0]}); });
   check_like(shard(whole(turned, group).T(), group, 0), whole(d, group));
-  const dense reversed = tabulate({6, 5}, [&](const position& i) { return d.at({5 - i[0], i[1]}); });
+  const dense reversed = tabulate({6, 5}, [&](const position& i) {
+    return d.at({5 - i[0], i[1]});
+  });
   check_like(shard(whole(reversed, group)({{{}, {}, -1}}), group, 1), whole(d, group));
 }
 
@@ -262,7 +267,7 @@ BOOST_AUTO_TEST_CASE(operands_that_do_not_fit) {
   std::vector<double> lopsided(group.size(), 0.0);
   lopsided[0] = 1;
   const sharded other = shard(a, group, 0, lopsided);
-  BOOST_TEST(fails<tutti::value_error>([&] { rows * other; }, other.str()));
+  BOOST_TEST(fails<tutti::value_error>([&] { rows* other; }, other.str()));
   const sharded alone = shard(a, first_devices(1), 0);
   BOOST_TEST(fails<tutti::value_error>([&] { rows - alone; }, "different groups"));
   BOOST_TEST(fails<tutti::device_error>([&] { rows + a; }, "an array on " + group[0].name()));

@@ -44,8 +44,9 @@ struct options {
   /// algorithm, which then only decides about the way of results. Without it, the order depends on
   /// the algorithm and the sizes, never on timing. Either way all members get the same bits.
   bool deterministic = false;
-  /// Seconds that a wait for a result may take before it throws device_error TIMEOUT naming the
-  /// collective; infinity: no limit.
+  /// Seconds that each copy may take, from when it could begin, before those who wait for a result
+  /// get device_error TIMEOUT naming the collective and the device; infinity: that of
+  /// TUTTI_TIMEOUT.
   double time_limit = std::numeric_limits<double>::infinity();
 };
 
@@ -87,7 +88,8 @@ TUTTI_API void barrier(const device_group& group, const options& how = {});
 /// share their mailboxes; any function may be called from any thread.
 class TUTTI_API communicator {
  public:
-  /// `how.time_limit` is that of receive(); where it is infinite, 300 seconds.
+  /// `how.time_limit` is that of copies and of receive(), which waits 300 seconds where it is
+  /// infinite.
   explicit communicator(device_group group, const options& how = {});
 
   const device_group& group() const;
