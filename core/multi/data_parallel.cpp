@@ -5,8 +5,6 @@
 // makes them (S. Li et al., "PyTorch Distributed", VLDB 2020, section 3.2).
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "multi/participants.hpp"
 #include "tutti/multi.hpp"
 
@@ -180,15 +178,6 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     out.gradients.push_back(sharded::from_replicas(group_, copies));
   }
   return out;
-}
-
-bool compute_alike(const device_group& group) {
-  const device& first = group[0];
-  return std::all_of(group.begin(), group.end(), [&](const device& d) {
-    const device_properties &a = first.properties(), &b = d.properties();
-    return d.backend() == first.backend() && a.description == b.description &&
-           a.driver == b.driver && a.schedule == b.schedule;
-  });
 }
 
 }  // namespace tutti

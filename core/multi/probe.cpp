@@ -56,13 +56,14 @@ double measure(const device& on) {
   }
 }
 
-// Everything that a measurement depends on; devices of the same kind share one.
-std::string key_of(const device& on) {
+// Everything that a measurement, and the rounding of results, depend on: devices of the same kind
+// have the same. What a description says about which part of a device it is tells equal ones apart.
+std::string kind_of(const device& on) {
   const device_properties& p = on.properties();
   const detail::plugin& plugin = *detail::get(on).plugin;
-  return fmt::format("throughput of f32 products\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", plugin.name,
-                     plugin.build_id, p.vendor, p.description, p.driver, p.schedule,
-                     p.compute_units, p.memory_bytes);
+  const std::string model = p.description.substr(0, p.description.rfind(", part "));
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", plugin.name, plugin.build_id, p.vendor,
+                     model, p.driver, p.schedule, p.compute_units, p.memory_bytes);
 }
 
 std::optional<double> kept_on_disk(const std::string& key) {
@@ -85,7 +86,7 @@ std::vector<double> normalised(std::vector<double> weights) {
 double throughput(const device& on) {
   static std::mutex mutex;  // also: one measurement at a time, so that none slows another down
   static auto* const known = new std::map<std::string, double>;
-  const std::string key = key_of(on);
+  const std::string key = "throughput of f32 products\n" + kind_of(on);
   const std::lock_guard lock(mutex);
   if (const auto found = known->find(key); found != known->end()) return found->second;
   std::optional<double> value = kept_on_disk(key);
@@ -100,6 +101,12 @@ std::vector<double> weights_by_throughput(const device_group& group) {
   std::vector<double> out;
   for (const device& member : group) out.push_back(throughput(member));
   return normalised(std::move(out));
+}
+
+bool compute_alike(const device_group& group) {
+  const std::string first = kind_of(group[0]);
+  return std::all_of(group.begin(), group.end(),
+                     [&](const device& d) { return kind_of(d) == first; });
 }
 
 std::vector<double> weights_by_memory(const device_group& group) {
