@@ -73,6 +73,6 @@ void add_row_cases(std::vector<bench_case>& cases);
 void add_reduce_cases(std::vector<bench_case>& cases);
 void add_latency_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
-void add_multi_cases(std::vector<bench_case>& cases);
+void add_device_cases(std::vector<bench_case>& cases);
 
 }  // namespace tutti::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several devices against one: sub-devices of one core each, which need an environment of their own
-// and so run in tutti-bench-multi, and copies between plugins.
+// and so run in tutti-bench-devices, and copies between plugins.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ const environment one_core_each{{"TUTTI_DEVICE", "opencl:cpu"}, {"TUTTI_OPENCL_S
 const environment whole{{"TUTTI_DEVICE", "opencl:cpu"}};
 
 double rate_of(const std::string& work, int members, const environment& where) {
-  return std::stod(output_of(TUTTI_BENCH_MULTI, {work, std::to_string(members)}, where));
+  return std::stod(output_of(TUTTI_BENCH_DEVICES, {work, std::to_string(members)}, where));
 }
 
 bench_case of_sub_devices(const std::string& work, const std::string& name, const std::string& unit,
@@ -62,7 +62,7 @@ workload copies() {
 
 }  // namespace
 
-void add_multi_cases(std::vector<bench_case>& cases) {
+void add_device_cases(std::vector<bench_case>& cases) {
   cases.push_back(of_sub_devices("products", "2048x1024 x 1024x1024 f32 on two sub-devices",
                                  "GFLOP/s", "one of them", 1.85, 1, one_core_each));
   cases.push_back(of_sub_devices("elementwise",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti-bench-multi WORK MEMBERS: prints the rate of WORK (products, elementwise or perceptron)
+// tutti-bench-devices WORK MEMBERS: prints the rate of WORK (products, elementwise or perceptron)
 // over the first MEMBERS devices of TUTTI_DEVICE (0: all), the best of several runs, in GFLOP/s,
 // GB/s or steps a second. Exit status 1 where the result differs from that of one device.
 #include <fmt/format.h>
@@ -125,7 +125,7 @@ double best_rate(const work& w) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 3) throw std::runtime_error("usage: tutti-bench-multi WORK MEMBERS");
+    if (argc != 3) throw std::runtime_error("usage: tutti-bench-devices WORK MEMBERS");
     const auto members = static_cast<std::size_t>(std::atoi(argv[2]));
     std::vector<device> chosen = devices();
     if (members > chosen.size())
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     check(argv[1], group);
     fmt::print("{}\n", best_rate(make(argv[1], group)));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tutti-bench-multi: {}\n", error.what());
+    fmt::print(stderr, "tutti-bench-devices: {}\n", error.what());
     return 1;
   }
   return 0;
