@@ -123,4 +123,27 @@ BOOST_AUTO_TEST_CASE(a_slow_member_is_waited_for) {
     BOOST_TEST(matches(a, {{8}, std::vector<double>(8, 10)}));
 }
 
+BOOST_AUTO_TEST_CASE(a_barrier_waits_for_everyone) {
+  const sound_again after;
+  const device_group group = members();
+  const std::vector<array> values = pending_on(group);
+  arm(fault_slow, 300, broken);
+  const auto begin = std::chrono::steady_clock::now();
+  tutti::eval(values);
+  collective::barrier(group);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  BOOST_TEST(taken.count() > 0.3);
+  disarm_all();
+
+  arm(fault_hang, 1, broken);
+  try {
+    collective::barrier(group, {.time_limit = 0.3});
+    BOOST_ERROR("a barrier passed a device that hangs");
+  } catch (const tutti::device_error& e) {
+    BOOST_TEST(e.code() == TUTTI_ERROR_TIMEOUT);
+    BOOST_TEST(std::string(e.what()).find("barrier: faulty:2 did not deliver") !=
+               std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
