@@ -2,24 +2,16 @@
 //
 // What small work costs: launches of a small fused kernel over empty ones, and a whole process from
 // its start to its first fused result.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <filesystem>
 #include <memory>
-#include <stdexcept>
 
+#include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_opencl.hpp"
 #include "tutti/array.hpp"
 #include "tutti/device.hpp"
 #include "tutti/ops.hpp"
-
-extern char** environ;
 
 namespace tutti::bench {
 namespace {
@@ -53,25 +45,9 @@ workload small_launches() {
   return work;
 }
 
-std::filesystem::path beside_this_program(const char* name) {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
-}
-
-double process_milliseconds(const std::string& program) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  std::string path = program;
-  char* arguments[] = {path.data(), nullptr};
-  pid_t child = 0;
+double process_milliseconds(const char* program) {
   const auto start = std::chrono::steady_clock::now();
-  const int code = posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (code != 0) throw std::runtime_error("cannot start " + path);
-  int status = 0;
-  if (waitpid(child, &status, 0) != child || status != 0) {
-    throw std::runtime_error(path + " failed");
-  }
+  output_of(program);
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }
@@ -95,9 +71,8 @@ void add_latency_cases(std::vector<bench_case>& cases) {
   p.kind = metric::direct;
   p.unit = "ms";
   p.make = [] {
-    const std::string program = beside_this_program(TUTTI_BENCH_FIRST);
-    process_milliseconds(program);  // fills the cache
-    return workload{.ours_value = [program] { return process_milliseconds(program); }};
+    process_milliseconds(TUTTI_BENCH_FIRST);  // fills the cache
+    return workload{.ours_value = [] { return process_milliseconds(TUTTI_BENCH_FIRST); }};
   };
   expect_at_most(p, 150);
   cases.push_back(p);

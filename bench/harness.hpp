@@ -24,8 +24,8 @@ struct workload {
   std::function<void()> ours{};          ///< returns when the result is there
   std::function<void()> peer{};          ///< the same work; empty: no peer
   std::function<std::string()> check{};  ///< after one run of both: "" or what is wrong
-  std::function<double()> ours_value{};  ///< metric::direct
-  std::function<double()> peer_value{};  ///< metric::direct
+  std::function<double()> ours_value{};  ///< the value itself, instead of `ours`
+  std::function<double()> peer_value{};  ///< the value itself, instead of `peer`
 };
 
 /// One finished case. Ratios are greater where Tutti is better; 0 where there is nothing to
@@ -73,6 +73,7 @@ void add_row_cases(std::vector<bench_case>& cases);
 void add_reduce_cases(std::vector<bench_case>& cases);
 void add_latency_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
-void add_multi_cases(std::vector<bench_case>& cases);
+void add_parallel_cases(std::vector<bench_case>& cases);
+void add_device_cases(std::vector<bench_case>& cases);
 
 }  // namespace tutti::bench

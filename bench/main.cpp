@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
     add_latency_cases(cases);
     add_digits_cases(cases);
     add_row_cases(cases);
-    add_multi_cases(cases);
+    add_parallel_cases(cases);
+    add_device_cases(cases);
 
     print_heading();
     print_table_head();

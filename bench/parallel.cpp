@@ -3,7 +3,7 @@
 // Speeds of a compute-bound parallel loop on the devices of TUTTI_DEVICE: of each device alone,
 // then of all together, in turn. Prints the medians, in items a second, on one line. A program of
 // its own, because what the OpenCL plugin shows as devices is decided by the environment
-// (cases_multi.cpp).
+// (cases_parallel.cpp).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

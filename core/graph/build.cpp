@@ -119,6 +119,7 @@ array move_to(const array& a, const opened_device* device, const transfer_params
   const node& n = get(a, how.label);
   if (n.device == device) return a;
   if (n.is_constant()) return constant_like(a, n.extents, n.type, device);
+  if (n.elements == 0) return constant(n.extents, n.type, std::int64_t{0}, device);
   const bool in_order = is_contiguous(n.extents, layout_of(n).strides);
   const array inputs[] = {a};
   const array packed = in_order ? a : elementwise(TUTTI_OP_cast, n.type, inputs, how.label);

@@ -33,7 +33,10 @@ std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
   return {static_cast<std::int64_t>(low.item()), static_cast<std::int64_t>(high.item())};
 }
 
-// Integer indices in [0, extent), negative ones counted from the end.
+}  // namespace
+
+namespace op {
+
 array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of) {
   const array values = index_values(given, "take");
   auto range = op::known_range(given);
@@ -54,10 +57,6 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
   if (range->first >= 0) return values;
   return where(values < 0, values + extent, values);
 }
-
-}  // namespace
-
-namespace op {
 
 array take_rows(const array& x, const array& index) {
   return graph::take3(contiguous(x), contiguous(index));
@@ -88,7 +87,7 @@ array take(const array& a, const array& indices, std::int64_t axis) {
     return op::zeros_on(to, type, n.device);
   }
 
-  const array index = checked_indices(indices, from[along], along, from);
+  const array index = op::checked_indices(indices, from[along], along, from);
   if (to.size() == 0) return op::zeros_on(to, type, n.device);
   const array rows = reshape(op::cast(a, type, "take"), {outer, from[along], inner});
   return reshape(op::take_rows(rows, reshape(index, {picked.size()})), to);

@@ -64,6 +64,10 @@ array update_region(const array& base, const array& update, const shape& starts,
 /// a summed over the axes along which broadcasting from `target` repeated it.
 array unbroadcast(const array& a, const shape& target);
 
+/// Integer indices in [0, extent) of those given, of which negative ones count from the end. Throws
+/// index_error naming one outside, its axis and the shape `of`, as take() tells.
+array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of);
+
 /// Rows of x [O,R,N] at indices that are known to lie in [0, R); and the sum of updates [O,I,N]
 /// into zeros [O,rows,N].
 array take_rows(const array& x, const array& index);

@@ -28,6 +28,11 @@ void arrival::wait() const {
                        failure_->device);
 }
 
+bool arrival::is_done_within(std::chrono::milliseconds patience) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return done_; });
+}
+
 bool arrival::is_done() const {
   const std::lock_guard lock(mutex_);
   return done_;

@@ -3,6 +3,7 @@
 // A value on its way from one device to another: what its readers wait for, and what went wrong.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,8 @@ class arrival {
   void finish(std::optional<failure> why);
   /// Waits for finish(), whose caller keeps the time limit. Throws device_error where it failed.
   void wait() const;
+  /// Whether finish() has been called, which is waited for no longer than `patience`.
+  bool is_done_within(std::chrono::milliseconds patience) const;
   bool is_done() const;
   bool has_failed() const;
 

@@ -33,6 +33,10 @@ struct copy_job {
 
 [[noreturn]] void throw_timeout(const copy_job& job) {
   const copy_request& r = job.request;
+  // A source that itself waits for a copy is not to blame: whoever is has the same limit, and
+  // becomes known at about the same time.
+  for (const auto& a : r.upstream)
+    if (a->is_done_within(std::chrono::milliseconds(500))) a->wait();
   throw device_error(fmt::format("{}: {} did not deliver to {} within {} s", r.label,
                                  r.from->device.name, r.to->device.name, r.time_limit),
                      TUTTI_ERROR_TIMEOUT, 0, false, r.from->device.name);

@@ -28,6 +28,7 @@ struct options {
   std::uint64_t seed = 1;
   fs::path data;
   fs::path out = "digits-results";
+  bool parallel = false;
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -40,6 +41,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--seed", o.seed, "of split, initial weights and shuffling")
       ->capture_default_str();
   app.add_option("--out", o.out, "folder for the plot and the weights")->capture_default_str();
+  app.add_flag("--parallel", o.parallel, "train on all devices of TUTTI_DEVICE")
+      ->excludes("--device");
   app.add_option("--data", o.data,
                  "folder with digits.csv.gz (default: TUTTI_DATA, or the one "
                  "that comes with the program)");
@@ -96,6 +99,18 @@ void save_weights(const nn::sequential& model, const std::vector<array>& paramet
   }
 }
 
+/// "opencl:0 (AMD EPYC), reference:0 (host)".
+std::string devices_text(const tutti::device& device, const digits::settings& how) {
+  const auto described = [](const tutti::device& d) {
+    return fmt::format("{} ({})", d.name(), d.properties().description);
+  };
+  if (!how.parallel) return "device " + described(device);
+  std::string text;
+  for (const tutti::device& d : *how.parallel)
+    text += (text.empty() ? "devices " : ", ") + described(d);
+  return text;
+}
+
 void run(const options& o, const tutti::device& device) {
   const auto keys = tutti::random::split({o.seed}, 3);
   const digits::images images = digits::load(samples::find_data("digits.csv.gz", o.data));
@@ -103,10 +118,9 @@ void run(const options& o, const tutti::device& device) {
   const digits::parts data = digits::split(images, test_share, keys[0], device);
   const nn::sequential model = nn::perceptron({digits::pixels, 256, 128, digits::classes}, keys[1],
                                               tutti::relu, {}, tutti::dtype::f32, device);
-  std::cout << fmt::format(
-      "device {} ({})\n{} images: {} for training, {} for the test; {} parameters\n\n",
-      device.name(), device.properties().description, images.count(), data.training.y.size(),
-      data.test.y.size(), model.parameter_count());
+  std::cout << fmt::format("{}\n{} images: {} for training, {} for the test; {} parameters\n\n",
+                           devices_text(device, o.training), images.count(), data.training.y.size(),
+                           data.test.y.size(), model.parameter_count());
 
   std::vector<digits::epoch_result> history;
   const std::vector<array> parameters = train(model, data, o, keys[2], history);
@@ -127,5 +141,8 @@ int main(int argc, char** argv) {
   const samples::device_option device(app);
   options o;
   add_options(app, o);
-  return samples::run(app, argc, argv, [&] { run(o, device.get()); });
+  return samples::run(app, argc, argv, [&] {
+    if (o.parallel) o.training.parallel.emplace();
+    run(o, device.get());
+  });
 }

@@ -9,8 +9,9 @@
 #include <chrono>
 #include <cmath>
 #include <tutti/error.hpp>
-#include <tutti/grad.hpp>
 #include <tutti/ops.hpp>
+
+#include "digits/learner.hpp"
 
 namespace digits {
 
@@ -25,23 +26,14 @@ array epoch_order(tutti::random::key key, const part& training) {
   return array::from(rows, training.x.device());
 }
 
-/// One pass over all images. Nothing is read back, so the steps queue up on the device.
-void train_epoch(const tutti::nn::sequential& model, const part& training, const array& order,
-                 std::int64_t batch, tutti::nn::adam& optimizer, std::vector<array>& parameters,
+/// One pass over all images. Nothing is read back, so the steps queue up on the devices.
+void train_epoch(learner& who, const array& order, std::int64_t batch,
                  const std::function<void()>& after_step) {
   for (std::int64_t start = 0; start < order.size(); start += batch) {
-    const array rows = order({{start, std::min(start + batch, order.size())}});
-    const array x = take(training.x, rows), y = take(training.y, rows);
-    const auto gradient = tutti::grad([&](const std::vector<array>& p) {
-      return tutti::nn::cross_entropy(model.apply(p, x), y);
-    });
-    parameters = optimizer.step(parameters, gradient(parameters));
-    std::vector<array> results = parameters;
-    results.insert(results.end(), optimizer.state().begin(), optimizer.state().end());
-    tutti::eval(results);
+    who.step(order({{start, std::min(start + batch, order.size())}}));
     after_step();
   }
-  for (const array& p : parameters) p.wait();
+  for (const array& p : who.parameters()) p.wait();
 }
 
 }  // namespace
@@ -63,15 +55,15 @@ std::vector<array> train(const tutti::nn::sequential& model, const parts& data, 
                          tutti::random::key key, const std::function<void()>& after_step,
                          const std::function<void(const epoch_result&)>& after_epoch) {
   using clock = std::chrono::steady_clock;
-  tutti::nn::adam optimizer({.learning_rate = how.learning_rate, .weight_decay = how.weight_decay});
-  std::vector<array> parameters = model.parameters();
+  const std::unique_ptr<learner> who = make_learner(model, data.training, how);
   const auto keys = tutti::random::split(key, static_cast<int>(how.epochs));
   for (std::int64_t epoch = 1; epoch <= how.epochs; ++epoch) {
     const auto begin = clock::now();
     const array order = epoch_order(keys[static_cast<std::size_t>(epoch - 1)], data.training);
-    train_epoch(model, data.training, order, how.batch, optimizer, parameters, after_step);
+    train_epoch(*who, order, how.batch, after_step);
     const std::chrono::duration<double, std::milli> time = clock::now() - begin;
 
+    const std::vector<array> parameters = who->parameters();
     const epoch_result result{epoch, evaluate(model, parameters, data.training),
                               evaluate(model, parameters, data.test), time.count()};
     if (!std::isfinite(result.training.loss)) {
@@ -80,7 +72,7 @@ std::vector<array> train(const tutti::nn::sequential& model, const parts& data, 
     }
     after_epoch(result);
   }
-  return parameters;
+  return who->parameters();
 }
 
 }  // namespace digits

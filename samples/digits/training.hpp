@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <tutti/array.hpp>
+#include <tutti/device_group.hpp>
 #include <tutti/nn.hpp>
 #include <tutti/random.hpp>
 #include <vector>
@@ -19,6 +21,7 @@ struct settings {
   std::int64_t batch = 64;  ///< images a step; the last step of an epoch may have fewer
   double learning_rate = 2e-3;
   double weight_decay = 0.3;
+  std::optional<tutti::device_group> parallel;  ///< train on all of these, data-parallel
 };
 
 struct score {
@@ -38,9 +41,9 @@ std::int64_t steps_per_epoch(const part& training, const settings& how);
 score evaluate(const tutti::nn::sequential& model, const std::vector<tutti::array>& parameters,
                const part& data);
 
-/// Adam over shuffled batches. Calls `after_step` when a step is enqueued and `after_epoch` with
-/// the scores. Gives the trained parameters. Throws tutti::value_error where the loss is no longer
-/// finite.
+/// Adam over shuffled batches, on the device of `data` or on all of how.parallel. Calls
+/// `after_step` when a step is enqueued and `after_epoch` with the scores. Gives the trained
+/// parameters. Throws tutti::value_error where the loss is no longer finite.
 std::vector<tutti::array> train(const tutti::nn::sequential& model, const parts& data,
                                 const settings& how, tutti::random::key key,
                                 const std::function<void()>& after_step,

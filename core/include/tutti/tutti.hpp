@@ -4,12 +4,14 @@
 #pragma once
 
 #include "tutti/array.hpp"
+#include "tutti/collective.hpp"
 #include "tutti/device.hpp"
 #include "tutti/device_group.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/io.hpp"
+#include "tutti/multi.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/parallel.hpp"

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parallel loops: what devices reach together, against the sum of what they reach one by one. They
+// come from an environment of their own, so another program measures (parallel.cpp).
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "child.hpp"
+#include "harness.hpp"
+
+namespace tutti::bench {
+namespace {
+
+// The numbers on the line that tutti-bench-parallel prints.
+std::vector<double> rates_in(const environment& where) {
+  std::istringstream line(output_of(TUTTI_BENCH_PARALLEL, {}, where));
+  std::vector<double> rates;
+  for (double value = 0; line >> value;) rates.push_back(value);
+  if (rates.size() < 2)
+    throw std::runtime_error("tutti-bench-parallel printed '" + line.str() + "'");
+  return rates;
+}
+
+// Nanoseconds an item: together, and as they would be if the devices' own speeds added up.
+workload loop_against_sum(const environment& where) {
+  struct measured {
+    double together = 0, added_up = 0;
+  };
+  auto last = std::make_shared<measured>();
+  const auto measure = [last, where] {
+    std::vector<double> rates = rates_in(where);
+    last->together = 1e9 / rates.back();
+    rates.pop_back();
+    last->added_up = 1e9 / std::accumulate(rates.begin(), rates.end(), 0.0);
+  };
+  workload work;
+  // Whichever comes first in a round measures both: they belong together.
+  auto used = std::make_shared<int>(2);
+  const auto value = [measure, used, last](double measured::*which) {
+    if (++*used >= 2) {
+      measure();
+      *used = 0;
+    }
+    return (*last).*which;
+  };
+  work.ours_value = [value] { return value(&measured::together); };
+  work.peer_value = [value] { return value(&measured::added_up); };
+  return work;
+}
+
+}  // namespace
+
+void add_parallel_cases(std::vector<bench_case>& cases) {
+  bench_case c;
+  c.name = "parallel loop, dynamic: OpenCL sub-device of one core beside the reference";
+  c.kind = metric::direct;
+  c.unit = "ns/row";
+  c.peer = "sum of their speeds";
+  expect_of_peer(c, 0.95);
+  c.make = [] {
+    return loop_against_sum(
+        {{"TUTTI_OPENCL_SUBDEVICES", "1"}, {"TUTTI_DEVICE", "opencl:0,reference"}});
+  };
+  cases.push_back(c);
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work spread over a device group: what each member can do, arrays split between members, products
+// and pipelines over them, data-parallel training. Nothing here waits or passes through the host,
+// unless it says so: operations record the copies between devices that they need.
+// docs/multi-device.md is the guide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti/collective.hpp"
+#include "tutti/device_group.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti {
+
+// ---- what members can do
+
+/// Floating-point operations a second that `on` reaches in f32 matrix products. Measured at the
+/// first call (about 50 ms and what compiling takes), then kept for the process, and on disk with
+/// the compiled programs for this device, driver and plugin.
+TUTTI_API double throughput(const device& on);
+/// The members' shares of work, which sum to 1.
+TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
+/// By the size of their memory. Throws value_error naming a member that does not tell it.
+TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
+
+/// How the elements of an axis are shared out between the members of a group.
+class TUTTI_API shares {
+ public:
+  /// Equal parts; where the extent does not divide, the first ones are longer by one.
+  shares() = default;
+  static shares equal() { return {}; }
+  static shares by_memory() { return shares(rule::memory); }
+  static shares by_throughput() { return shares(rule::throughput); }
+  /// In proportion to `weights`, within one element; a weight of 0 gives an empty part. Throws
+  /// value_error naming a weight that is negative or not finite, and where all are 0.
+  shares(std::vector<double> weights);
+
+  /// Positions at which an axis of `extent` is cut for `group`: group.size() + 1 of them, from 0 to
+  /// extent. Throws value_error where weights are not as many as members.
+  std::vector<std::int64_t> boundaries(std::int64_t extent, const device_group& group) const;
+
+ private:
+  enum class rule : std::uint8_t { equal, memory, throughput, given };
+  explicit shares(rule r) : rule_(r) {}
+  rule rule_ = rule::equal;
+  std::vector<double> weights_;
+};
+
+// ---- arrays over several devices
+
+/// An array whose parts along one axis lie on the members of a group, or of which every member has
+/// a copy (replicated). A value like array, and as lazy.
+class TUTTI_API sharded {
+ public:
+  /// Parts that are on their members already, one after the other along `axis`. Throws as
+  /// collective::all_gather does.
+  static sharded from_parts(const device_group& group, const std::vector<array>& parts,
+                            std::int64_t axis);
+  /// Copies that are on their members already; that they are equal is not checked.
+  static sharded from_replicas(const device_group& group, const std::vector<array>& copies);
+
+  const device_group& group() const { return group_; }
+  bool replicated() const { return axis_ < 0; }
+  int axis() const;  ///< that is split. Throws value_error where replicated
+  /// Where part i begins, and the end. Throws value_error where replicated.
+  const std::vector<std::int64_t>& boundaries() const;
+  const tutti::shape& shape() const { return shape_; }  ///< of the whole
+  tutti::dtype dtype() const { return parts_[0].dtype(); }
+  const std::vector<array>& parts() const { return parts_; }
+
+  /// The whole array on any device.
+  array gather(const device& on) const;
+
+  const sharded& eval() const;  ///< all parts, as one evaluation
+  const sharded& wait() const;
+
+  /// "[1000,64] split along axis 0 at 0, 500, 1000 over opencl:0, opencl:1".
+  std::string str() const;
+
+ private:
+  sharded(device_group group, int axis, std::vector<array> parts);
+  device_group group_;
+  int axis_;  // -1: replicated
+  tutti::shape shape_;
+  std::vector<std::int64_t> boundaries_;
+  std::vector<array> parts_;
+};
+
+/// Cuts `a` along `axis` and moves each part to its member.
+TUTTI_API sharded shard(const array& a, const device_group& group, std::int64_t axis = 0,
+                        const shares& by = {});
+/// A copy of `a` on every member.
+TUTTI_API sharded replicate(const array& a, const device_group& group,
+                            const collective::options& how = {});
+TUTTI_API std::vector<sharded> replicate(const std::vector<array>& arrays,
+                                         const device_group& group,
+                                         const collective::options& how = {});
+/// The same values split otherwise, over the same group or another; parts move between the devices
+/// that have them and those that need them.
+TUTTI_API sharded reshard(const sharded& a, const device_group& group, std::int64_t axis = 0,
+                          const shares& by = {});
+/// A copy of the whole on every member of `group`.
+TUTTI_API sharded replicate(const sharded& a, const device_group& group);
+
+/// What member `member` has of each: the arguments of a function that runs there.
+TUTTI_API std::vector<array> parts_at(const std::vector<sharded>& values, std::size_t member);
+/// All parts of all, for eval().
+TUTTI_API std::vector<array> all_parts(const std::vector<sharded>& values);
+
+/// f of the parts of `inputs`, on each member. Split inputs must be of one group and cut at the
+/// same boundaries (else value_error naming both); replicated ones are given whole. The result is
+/// split along the axis (counted from the front) of the first split input, where f must keep the
+/// extents of the parts (else shape_error); replicated where all inputs are.
+TUTTI_API sharded map_parts(const std::function<array(const std::vector<array>&)>& f,
+                            const std::vector<sharded>& inputs);
+/// map_parts for a function of as many arrays: map(tutti::exp, x).
+template <class F, class... Inputs>
+sharded map(F&& f, const Inputs&... inputs) {
+  return map_parts(
+      [&f]<std::size_t... I>(std::index_sequence<I...>) {
+        return [&f](const std::vector<array>& a) -> array { return f(a[I]...); };
+      }(std::index_sequence_for<Inputs...>{}),
+      std::vector<sharded>{inputs...});
+}
+
+/// Elementwise, broadcasting as arrays do. Operands must be split alike, else value_error naming
+/// both; of replicated ones each member takes what meets its part. C++ numbers and other constants
+/// go with everything; an array on a device does not (device_error).
+TUTTI_API sharded operator+(const sharded& a, const sharded& b);
+TUTTI_API sharded operator-(const sharded& a, const sharded& b);
+TUTTI_API sharded operator*(const sharded& a, const sharded& b);
+TUTTI_API sharded operator/(const sharded& a, const sharded& b);
+TUTTI_API sharded operator+(const sharded& a, const array& b);
+TUTTI_API sharded operator-(const sharded& a, const array& b);
+TUTTI_API sharded operator*(const sharded& a, const array& b);
+TUTTI_API sharded operator/(const sharded& a, const array& b);
+TUTTI_API sharded operator+(const array& a, const sharded& b);
+TUTTI_API sharded operator-(const array& a, const sharded& b);
+TUTTI_API sharded operator*(const array& a, const sharded& b);
+TUTTI_API sharded operator/(const array& a, const sharded& b);
+
+/// Reductions as those of arrays. Over the split axis, members reduce their parts and an
+/// all-reduce replicates the result; otherwise the result stays split.
+TUTTI_API sharded sum(const sharded& a, const reduce_options& over = {},
+                      const collective::options& how = {});
+TUTTI_API sharded prod(const sharded& a, const reduce_options& over = {},
+                       const collective::options& how = {});
+TUTTI_API sharded min(const sharded& a, const reduce_options& over = {},
+                      const collective::options& how = {});
+TUTTI_API sharded max(const sharded& a, const reduce_options& over = {},
+                      const collective::options& how = {});
+TUTTI_API sharded mean(const sharded& a, const reduce_options& over = {},
+                       const collective::options& how = {});
+
+/// Elements of a along `axis` at `indices`, as take() of arrays, wherever they lie; the result is
+/// where the indices are. Indices may be on any device.
+TUTTI_API array take(const sharded& a, const array& indices, std::int64_t axis = 0);
+/// The same for indices [I] split or replicated over a's group: each member takes for its own.
+TUTTI_API sharded take(const sharded& a, const sharded& indices, std::int64_t axis = 0);
+
+/// Matrix product x [..., M, K] w [K, N] of operands over one group, by how they are laid out:
+///   x replicated, w split by columns   -> split by columns  (no exchange)
+///   x split by columns, w by rows      -> replicated        (partial products, all-reduce)
+///   x split by another axis, w replicated -> split as x     (no exchange)
+///   both replicated                    -> replicated
+/// The first two after each other are the tensor-parallel pair of a network's layers (M. Shoeybi et
+/// al., "Megatron-LM", arXiv:1909.08053, section 3). Throws value_error naming both for any other
+/// layout: reshard() first.
+TUTTI_API sharded matmul(const sharded& x, const sharded& w, const collective::options& how = {});
+
+// ---- pipelines
+
+/// Stages of a network on one member each; a batch passes through in micro-batches, so that all
+/// members work at once (Y. Huang et al., "GPipe", arXiv:1811.06965).
+class TUTTI_API pipeline {
+ public:
+  using stage = std::function<array(const std::vector<array>& parameters, const array& x)>;
+  using loss_function = std::function<array(const array& output, const array& target)>;
+
+  /// Stage i runs on member i. Throws value_error unless there are as many stages as members and
+  /// at least one micro-batch.
+  pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches);
+
+  /// The last stage's output for all rows of x, on the last member. Axis 0 of x and of every
+  /// stage's output are rows; x may be on any device. parameters[i] are those of stage i, on member
+  /// i (else device_error).
+  array operator()(const std::vector<std::vector<array>>& parameters, const array& x) const;
+  /// The loss, on the last member, and its gradients by the parameters of each stage, on its
+  /// member. `loss` is a mean over rows; the micro-batches' are weighted by their rows, so that the
+  /// sum is that of the whole batch.
+  std::pair<array, std::vector<std::vector<array>>> value_and_grad(
+      const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
+      const array& target) const;
+
+ private:
+  array run(const std::vector<std::vector<array>>& parameters, const array& rows) const;
+  void check(const std::vector<std::vector<array>>& parameters, const array& x) const;
+  std::vector<stage> stages_;
+  device_group group_;
+  std::int64_t micro_batches_;
+};
+
+// ---- data-parallel training
+
+struct data_parallel_options {
+  /// How the rows of a batch are shared out.
+  shares batches = shares::by_throughput();
+  /// Each member works through its rows in so many pieces, one after the other, and adds up their
+  /// gradients: less memory for what the backward pass keeps. More than one evaluates each piece.
+  std::int64_t accumulate = 1;
+  /// Gradients are exchanged in buckets of about so many bytes, those of the last parameters
+  /// first: they are ready first, and go while the backward pass still runs.
+  std::size_t bucket_bytes = std::size_t{4} << 20;
+  collective::options collectives{};
+};
+
+/// Loss and gradients of one step over all members.
+struct parallel_step {
+  array loss;                      ///< on the first member
+  std::vector<sharded> gradients;  ///< replicated; one a parameter
+};
+
+/// value_and_grad of a loss over a batch that is split between the members of a group. The loss of
+/// each part is weighted by its rows, so that, where `step` is a mean over rows, loss and gradients
+/// are those of the whole batch, within rounding. Members without rows take part in the exchange.
+class TUTTI_API data_parallel {
+ public:
+  /// Loss (one floating element) of a part of a batch; called for each member with arrays there.
+  using loss_function =
+      std::function<array(const std::vector<array>& parameters, const std::vector<array>& batch)>;
+
+  /// Throws value_error where options are out of range.
+  data_parallel(loss_function step, device_group group, data_parallel_options options = {});
+
+  /// `parameters` are replicated over the group (replicate()). Arrays of a batch have the same
+  /// number of rows (axis 0), at least one; they are moved to the members. Throws value_error,
+  /// shape_error.
+  parallel_step operator()(const std::vector<sharded>& parameters,
+                           const std::vector<array>& batch) const;
+  /// The same for a batch that is split along axis 0 already, each array alike.
+  parallel_step operator()(const std::vector<sharded>& parameters,
+                           const std::vector<sharded>& batch) const;
+
+  const device_group& group() const { return group_; }
+
+ private:
+  loss_function step_;
+  device_group group_;
+  data_parallel_options options_;
+};
+
+/// An optimiser of nn.hpp for replicated parameters: one a member, each updates its replica, which
+/// stay equal, bit for bit, between devices that compute alike. With `deterministic` and a group of
+/// different devices, whose rounding may differ, the first member updates and sends the result.
+template <class Optimizer>
+class replicated_optimizer {
+ public:
+  replicated_optimizer(device_group group, const Optimizer& optimizer, bool deterministic = false);
+
+  /// The new parameters, replicated. Evaluate them with state() and the loss.
+  std::vector<sharded> step(const std::vector<sharded>& parameters,
+                            const std::vector<sharded>& gradients);
+  /// The state of every member's optimiser.
+  std::vector<array> state() const;
+  /// Changes the options of all: o.configure([](auto& options) { options.learning_rate = 0.1; }).
+  template <class F>
+  void configure(F&& change) {
+    for (Optimizer& o : optimizers_) change(o.options);
+  }
+
+ private:
+  device_group group_;
+  std::vector<Optimizer> optimizers_;  // one where the first member updates for all
+};
+
+/// Whether all members are the same kind of device, with the same driver and schedule.
+TUTTI_API bool compute_alike(const device_group& group);
+
+template <class Optimizer>
+replicated_optimizer<Optimizer>::replicated_optimizer(device_group group,
+                                                      const Optimizer& optimizer,
+                                                      bool deterministic)
+    : group_(std::move(group)),
+      optimizers_(deterministic && !compute_alike(group_) ? 1 : group_.size(), optimizer) {}
+
+template <class Optimizer>
+std::vector<sharded> replicated_optimizer<Optimizer>::step(const std::vector<sharded>& parameters,
+                                                           const std::vector<sharded>& gradients) {
+  std::vector<std::vector<array>> updated;
+  for (std::size_t i = 0; i < optimizers_.size(); ++i)
+    updated.push_back(optimizers_[i].step(parts_at(parameters, i), parts_at(gradients, i)));
+  if (updated.size() < group_.size()) return replicate(updated[0], group_);
+  std::vector<sharded> out;
+  for (std::size_t p = 0; p < updated[0].size(); ++p) {
+    std::vector<array> copies;
+    for (const std::vector<array>& replica : updated) copies.push_back(replica[p]);
+    out.push_back(sharded::from_replicas(group_, copies));
+  }
+  return out;
+}
+
+template <class Optimizer>
+std::vector<array> replicated_optimizer<Optimizer>::state() const {
+  std::vector<array> out;
+  for (const Optimizer& o : optimizers_) out.insert(out.end(), o.state().begin(), o.state().end());
+  return out;
+}
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One job on all devices of TUTTI_DEVICE, of whatever vendors: rows shared out by what each can do.
+#include <iostream>
+#include <tutti/tutti.hpp>
+
+int main() try {
+  const tutti::device_group group;
+  const tutti::sharded x =
+      shard(tutti::random::normal({1}, {4096, 512}), group, 0, tutti::shares::by_throughput());
+  const tutti::sharded w = replicate(tutti::random::normal({2}, {512, 256}), group);
+  const tutti::sharded y = map(tutti::tanh, matmul(x, w)) * 0.5 + 1;
+  std::cout << x.str() << "\nmean " << mean(y).gather(group[0]).item() << '\n';
+} catch (const tutti::error& e) {
+  std::cerr << "several: " << e.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs PROGRAM, the digits sample, on the first device of TUTTI_DEVICE and on all of them, in FOLDER:
+# losses and accuracies of each epoch must agree within rounding, one image more or less.
+string(REGEX REPLACE "[^a-z0-9]" "_" out "parallel-$ENV{TUTTI_DEVICE}")
+set(out ${FOLDER}/${out})
+file(REMOVE_RECURSE ${out})
+
+function(train into)
+  execute_process(COMMAND ${PROGRAM} --epochs 3 --out ${out} ${ARGN}
+    OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
+  message("${text}${errors}")
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "digits ${ARGN} ended with status ${status}")
+  endif()
+  if(NOT text MATCHES "\ntest accuracy: 0\\.[0-9][0-9][0-9][0-9]\n$")
+    message(FATAL_ERROR "digits ${ARGN}: the last line is not the accuracy")
+  endif()
+  # Losses, accuracies and test accuracies of the epochs, in units of 0.0001.
+  string(REGEX MATCHALL "(loss|accuracy|test) [01]\\.[0-9][0-9][0-9][0-9]" numbers "${text}")
+  list(TRANSFORM numbers REPLACE "[a-z]+ ([01])\\.([0-9]+)" "1\\1\\2")
+  set(${into} "${numbers}" PARENT_SCOPE)
+endfunction()
+
+string(REGEX REPLACE ",.*|:all" "" first "$ENV{TUTTI_DEVICE}")
+train(alone --device ${first})
+train(together --parallel)
+list(LENGTH alone count)
+if(NOT count EQUAL 9)
+  message(FATAL_ERROR "${count} numbers in the table, expected 9: ${alone}")
+endif()
+set(allowed 2 7 28)  # rounding of the loss; one image of 1438; one of 359
+foreach(i RANGE 8)
+  list(GET alone ${i} a)
+  list(GET together ${i} b)
+  math(EXPR kind "${i} % 3")
+  list(GET allowed ${kind} most)
+  math(EXPR difference "${a} - ${b}")
+  if(difference GREATER most OR difference LESS -${most})
+    message(FATAL_ERROR "number ${i} of the table is ${a} alone and ${b} together")
+  endif()
+endforeach()
+
+execute_process(COMMAND ${PROGRAM} --parallel --device ${first}
+  OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
+if(NOT status EQUAL 2 OR NOT errors MATCHES "^digits: [^\n]*--parallel[^\n]*\n$")
+  message(FATAL_ERROR "--parallel and --device: status ${status}, \"${errors}\"")
+endif()
