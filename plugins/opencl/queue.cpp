@@ -76,6 +76,17 @@ owned_event bridge(cl_context context, cl_event event) {
   return local;
 }
 
+}  // namespace
+
+cl_int state_of(cl_event event) {
+  cl_int state = 0;
+  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
+        "clGetEventInfo");
+  return state;
+}
+
+namespace {
+
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const cl_context context = sdk::deref(stream, "stream").device->context->get();
@@ -84,6 +95,9 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     cl_context other = nullptr;
     check(clGetEventInfo(source, CL_EVENT_CONTEXT, sizeof other, &other, nullptr),
           "clGetEventInfo");
+    // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
+    const cl_int state = state_of(source);
+    if (state < 0) throw_error(state, "work on the device failed");
     owned_event local;
     if (other != context) {
       local = bridge(context, source);
@@ -92,13 +106,6 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     check(clEnqueueBarrierWithWaitList(stream->queue, 1, &source, nullptr),
           "clEnqueueBarrierWithWaitList");
   });
-}
-
-cl_int state_of(cl_event event) {
-  cl_int state = 0;
-  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
-        "clGetEventInfo");
-  return state;
 }
 
 tutti_status* event_wait(tutti_event* event) {
