@@ -39,7 +39,7 @@ void require_computed(const tutti_communicator& c, int32_t reduction, int32_t dt
   sdk::throw_unsupported(std::string(what) + ": " + c.device->info->name + " has no f64");
 }
 
-// The frame of each call. `body` returns the participant's event.
+// The frame of each call. `body` gets the communicator and whether an event is wanted.
 template <typename F>
 tutti_status* enqueue(tutti_communicator* participant, tutti_stream* stream, tutti_event** event,
                       const char* what, F&& body) {
@@ -50,8 +50,8 @@ tutti_status* enqueue(tutti_communicator* participant, tutti_stream* stream, tut
     if (device.info != c.device->info || device.context != c.device->context) {
       sdk::throw_invalid(std::string(what) + ": the stream belongs to another device");
     }
-    owned_event done = body(c);
-    if (event != nullptr) *event = to_event(done.take());
+    tutti_event* const done = body(c, event != nullptr);
+    if (event != nullptr) *event = done;
   });
 }
 
@@ -97,19 +97,19 @@ tutti_status* create(tutti_device* const* devices, uint32_t count,
 tutti_status* all_reduce(tutti_communicator* participant, tutti_stream* stream,
                          const tutti_view* in, const tutti_view* out, int32_t reduction,
                          tutti_event** event) {
-  return enqueue(participant, stream, event, "all_reduce", [&](tutti_communicator& c) {
+  return enqueue(participant, stream, event, "all_reduce", [&](tutti_communicator& c, bool wanted) {
     const part a = part_of(c, in, "all_reduce"), b = part_of(c, out, "all_reduce");
     sdk::require_counts(a.count == b.count, "all_reduce", a, b);
     require_computed(c, reduction, a.dtype, "all_reduce");
     return c.group->join(c.rank, c.calls, *stream,
                          {collective_kind::all_reduce, a.count, a.dtype, reduction, 0}, a.at(),
-                         b.at());
+                         b.at(), wanted);
   });
 }
 
 tutti_status* reduce(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
                      const tutti_view* out, int32_t reduction, uint32_t root, tutti_event** event) {
-  return enqueue(participant, stream, event, "reduce", [&](tutti_communicator& c) {
+  return enqueue(participant, stream, event, "reduce", [&](tutti_communicator& c, bool wanted) {
     sdk::require_participant(root, c.size(), "reduce");
     const part a = part_of(c, in, "reduce");
     // Only the root receives.
@@ -118,58 +118,59 @@ tutti_status* reduce(tutti_communicator* participant, tutti_stream* stream, cons
     require_computed(c, reduction, a.dtype, "reduce");
     return c.group->join(c.rank, c.calls, *stream,
                          {collective_kind::reduce, a.count, a.dtype, reduction, root}, a.at(),
-                         b.at());
+                         b.at(), wanted);
   });
 }
 
 tutti_status* broadcast(tutti_communicator* participant, tutti_stream* stream,
                         const tutti_view* inout, uint32_t root, tutti_event** event) {
-  return enqueue(participant, stream, event, "broadcast", [&](tutti_communicator& c) {
+  return enqueue(participant, stream, event, "broadcast", [&](tutti_communicator& c, bool wanted) {
     sdk::require_participant(root, c.size(), "broadcast");
     const part p = part_of(c, inout, "broadcast");
     return c.group->join(c.rank, c.calls, *stream,
                          {collective_kind::broadcast, p.count, p.dtype, TUTTI_REDUCE_NONE, root},
-                         p.at(), p.at());
+                         p.at(), p.at(), wanted);
   });
 }
 
 tutti_status* reduce_scatter(tutti_communicator* participant, tutti_stream* stream,
                              const tutti_view* in, const tutti_view* out, int32_t reduction,
                              tutti_event** event) {
-  return enqueue(participant, stream, event, "reduce_scatter", [&](tutti_communicator& c) {
-    const part a = part_of(c, in, "reduce_scatter"), b = part_of(c, out, "reduce_scatter");
-    sdk::require_counts(a.count == b.count * c.size(), "reduce_scatter", a, b);
-    require_computed(c, reduction, a.dtype, "reduce_scatter");
-    return c.group->join(c.rank, c.calls, *stream,
-                         {collective_kind::reduce_scatter, a.count, a.dtype, reduction, 0}, a.at(),
-                         b.at());
-  });
+  return enqueue(
+      participant, stream, event, "reduce_scatter", [&](tutti_communicator& c, bool wanted) {
+        const part a = part_of(c, in, "reduce_scatter"), b = part_of(c, out, "reduce_scatter");
+        sdk::require_counts(a.count == b.count * c.size(), "reduce_scatter", a, b);
+        require_computed(c, reduction, a.dtype, "reduce_scatter");
+        return c.group->join(c.rank, c.calls, *stream,
+                             {collective_kind::reduce_scatter, a.count, a.dtype, reduction, 0},
+                             a.at(), b.at(), wanted);
+      });
 }
 
 tutti_status* all_gather(tutti_communicator* participant, tutti_stream* stream,
                          const tutti_view* in, const tutti_view* out, tutti_event** event) {
-  return enqueue(participant, stream, event, "all_gather", [&](tutti_communicator& c) {
+  return enqueue(participant, stream, event, "all_gather", [&](tutti_communicator& c, bool wanted) {
     const part a = part_of(c, in, "all_gather"), b = part_of(c, out, "all_gather");
     sdk::require_counts(a.count * c.size() == b.count, "all_gather", a, b);
     return c.group->join(c.rank, c.calls, *stream, {collective_kind::all_gather, a.count, a.dtype},
-                         a.at(), b.at());
+                         a.at(), b.at(), wanted);
   });
 }
 
 tutti_status* all_to_all(tutti_communicator* participant, tutti_stream* stream,
                          const tutti_view* in, const tutti_view* out, tutti_event** event) {
-  return enqueue(participant, stream, event, "all_to_all", [&](tutti_communicator& c) {
+  return enqueue(participant, stream, event, "all_to_all", [&](tutti_communicator& c, bool wanted) {
     const part a = part_of(c, in, "all_to_all"), b = part_of(c, out, "all_to_all");
     sdk::require_counts(a.count == b.count && a.count % c.size() == 0, "all_to_all", a, b);
     return c.group->join(c.rank, c.calls, *stream, {collective_kind::all_to_all, a.count, a.dtype},
-                         a.at(), b.at());
+                         a.at(), b.at(), wanted);
   });
 }
 
 tutti_status* message(tutti_communicator* participant, tutti_stream* stream, const tutti_view* view,
                       uint32_t peer, tutti_event** event, bool sends) {
   const char* const what = sends ? "send" : "receive";
-  return enqueue(participant, stream, event, what, [&](tutti_communicator& c) {
+  return enqueue(participant, stream, event, what, [&](tutti_communicator& c, bool wanted) {
     sdk::require_participant(peer, c.size(), what);
     // The stream of both would wait for itself.
     if (peer == c.rank) {
@@ -178,7 +179,7 @@ tutti_status* message(tutti_communicator* participant, tutti_stream* stream, con
     }
     const part p = part_of(c, view, what);
     return c.group->meet(sends, c.rank, peer, *stream,
-                         {collective_kind::send_receive, p.count, p.dtype}, p.at());
+                         {collective_kind::send_receive, p.count, p.dtype}, p.at(), wanted);
   });
 }
 

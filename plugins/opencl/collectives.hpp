@@ -3,7 +3,7 @@
 // Collectives between devices of one context: what the participants share. Calls are matched by
 // their order for each participant; the last caller enqueues the work on queues of the group's own,
 // one a device, behind markers on the streams of all; the streams wait for user events, which are
-// completed when the work is.
+// completed when the work is done or has failed.
 #pragma once
 
 #include <array>
@@ -52,11 +52,14 @@ struct collective_operation {
     place in, out;
     owned_event before;  // on the participant's stream at the call
     owned_event done;    // a user event that the stream waits for; absent where work is on it
+    owned_event held;    // that wait
     std::atomic<bool> settled{false};
+    std::shared_ptr<std::atomic<cl_int>> result =
+        std::make_shared<std::atomic<cl_int>>(CL_COMPLETE);
   };
   explicit collective_operation(size_t participants) : parts(participants) {}
 
-  // Completes the participants' events, or fails them where `state` is negative; once.
+  // Tells the participants, once, that the work is done or, where `state` is negative, has failed.
   void settle(cl_int state) noexcept;
   // CL_COMPLETE, what something of it failed with, or CL_QUEUED.
   cl_int progress() const;
@@ -68,6 +71,7 @@ struct collective_operation {
   uint32_t seen = 0;    // arrived, or called and told of the failure
   std::string failure;  // of a disagreement, for those who call later
   std::vector<owned_event> ends;
+  std::vector<owned_event> held;  // of other commands: PoCL 3.1 loses count of what fails unheld
   std::atomic<uint32_t> unfinished{0};  // of `ends`
   std::atomic<bool> over{false};
 };
@@ -95,12 +99,12 @@ class collective_group {
 
   uint32_t size() const { return static_cast<uint32_t>(lanes_.size()); }
 
-  // The call of participant `rank`, its `number`th. Returns its event.
-  owned_event join(uint32_t rank, uint64_t& number, tutti_stream& stream,
-                   const collective_shape& shape, place in, place out);
+  // The call of participant `rank`, its `number`th. Returns its event where one is `wanted`.
+  tutti_event* join(uint32_t rank, uint64_t& number, tutti_stream& stream,
+                    const collective_shape& shape, place in, place out, bool wanted);
   // One side of a message.
-  owned_event meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
-                   const collective_shape& shape, place where);
+  tutti_event* meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
+                    const collective_shape& shape, place where, bool wanted);
   // Fails what waits for others; later calls say `why`.
   void abort(const std::string& why);
   // Fails what has begun, which may still end on the devices.
@@ -127,7 +131,7 @@ class collective_group {
   std::deque<shared_operation> pending_;
   uint64_t first_pending_ = 0;                                                      // its number
   std::map<std::pair<uint32_t, uint32_t>, std::deque<shared_operation>> messages_;  // from, to
-  std::vector<shared_operation> running_;
+  std::vector<shared_operation> running_, failed_;
   shared_operation previous_;  // on the lanes
   broken broken_;
   std::condition_variable_any wake_;

@@ -18,6 +18,10 @@ owned_event retained(const owned_event& event) {
   return owned_event(event.get());
 }
 
+tutti_event* handed_out(const collective_operation::part& part) {
+  return publish(retained(part.done), part.result);
+}
+
 // PoCL's only state of what failed because of something else is -1, OpenCL's -14.
 cl_int told(cl_int state) {
   const bool vague = state == -1 || state == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -82,7 +86,9 @@ const char* collective_name(collective_kind kind) {
 
 void collective_operation::settle(cl_int state) noexcept {
   for (part& p : parts) {
-    if (p.done && !p.settled.exchange(true)) clSetUserEventStatus(p.done.get(), state);
+    if (!p.done || p.settled.exchange(true)) continue;
+    *p.result = state;
+    clSetUserEventStatus(p.done.get(), CL_COMPLETE);
   }
   over = true;
 }
@@ -155,15 +161,18 @@ void collective_group::arrive(collective_operation& op, size_t number, tutti_str
   cl_event marker = nullptr;
   check(clEnqueueMarkerWithWaitList(stream.queue, 0, nullptr, &marker),
         "clEnqueueMarkerWithWaitList");
-  owned_event before(marker), done;
+  owned_event before(marker), done, held;
   if (waits) {
     cl_int code = CL_SUCCESS;
     done = owned_event(clCreateUserEvent(stream.device->context->get(), &code));
     check(code, "clCreateUserEvent");
     const cl_event handle = done.get();
-    check(clEnqueueBarrierWithWaitList(stream.queue, 1, &handle, nullptr),
+    cl_event barrier = nullptr;
+    check(clEnqueueBarrierWithWaitList(stream.queue, 1, &handle, &barrier),
           "clEnqueueBarrierWithWaitList");
+    held = owned_event(barrier);
   }
+  part.held = std::move(held);
   part.before = std::move(before);
   part.done = std::move(done);
   part.in = in;
@@ -173,8 +182,9 @@ void collective_group::arrive(collective_operation& op, size_t number, tutti_str
   check(clFlush(stream.queue), "clFlush");
 }
 
-owned_event collective_group::join(uint32_t rank, uint64_t& number, tutti_stream& stream,
-                                   const collective_shape& shape, place in, place out) {
+tutti_event* collective_group::join(uint32_t rank, uint64_t& number, tutti_stream& stream,
+                                    const collective_shape& shape, place in, place out,
+                                    bool wanted) {
   const std::lock_guard lock(mutex_);
   require_working(shape);
   const shared_operation op = operation(number);
@@ -191,9 +201,8 @@ owned_event collective_group::join(uint32_t rank, uint64_t& number, tutti_stream
   ++op->seen;
   forget_seen();
   if (!agrees) sdk::throw_invalid(op->failure);
-  owned_event done = retained(op->parts[rank].done);
   if (op->arrived == size()) launch(op);
-  return done;
+  return wanted ? handed_out(op->parts[rank]) : nullptr;
 }
 
 void collective_group::launch(const shared_operation& op) {
@@ -236,8 +245,8 @@ void collective_group::follow(const shared_operation& op) {
   if (idle) wake_.notify_one();
 }
 
-owned_event collective_group::meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
-                                   const collective_shape& shape, place where) {
+tutti_event* collective_group::meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
+                                    const collective_shape& shape, place where, bool wanted) {
   const std::lock_guard lock(mutex_);
   require_working(shape);
   auto& queue = messages_[sends ? std::pair(rank, peer) : std::pair(peer, rank)];
@@ -247,7 +256,7 @@ owned_event collective_group::meet(bool sends, uint32_t rank, uint32_t peer, tut
     op->shape = shape;
     arrive(*op, mine, stream, where, where, true);
     queue.push_back(op);
-    return retained(op->parts[mine].done);
+    return wanted ? handed_out(op->parts[mine]) : nullptr;
   }
   const shared_operation op = queue.front();
   queue.pop_front();
@@ -257,7 +266,7 @@ owned_event collective_group::meet(bool sends, uint32_t rank, uint32_t peer, tut
   }
   op->parts[mine].in = op->parts[mine].out = where;
   deliver(op, mine, stream);
-  return retained(op->ends.front());
+  return wanted ? to_event(retained(op->ends.front()).take()) : nullptr;
 }
 
 // A message goes over the stream of who calls last: nothing but its own work can hold it up there.
@@ -308,6 +317,7 @@ void collective_group::watch(const std::stop_token& stop) {
       // What comes later on the same queues cannot be done either.
       if (broken_.state < 0 && !message) state = broken_.state;
       if (state <= CL_COMPLETE) op->settle(state);
+      if (state < 0) failed_.push_back(op);
     }
     std::erase_if(running_, [](const auto& op) { return op->over.load(); });
     wake_.wait_for(lock, stop, watch_interval, [] { return false; });

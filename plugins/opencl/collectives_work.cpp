@@ -108,6 +108,8 @@ class work {
   uint32_t launches() const { return (n_ + most_sources - 1) / most_sources; }
 
   shared_kernel& kernel(uint32_t d, uint32_t launch) const;
+  void hold(cl_event event) { op_.held.emplace_back(event); }
+  void barrier(const std::vector<cl_event>& waits);
   void start(const collective_operation* previous);
   void meet();
   void copy(uint32_t on, place from, place to, uint64_t bytes);
@@ -208,6 +210,16 @@ void work::prepare() {
   }
 }
 
+void work::barrier(const std::vector<cl_event>& waits) {
+  for (const collective_lane& lane : lanes_) {
+    cl_event event = nullptr;
+    check(clEnqueueBarrierWithWaitList(lane.queue.get(), static_cast<cl_uint>(waits.size()),
+                                       waits.data(), &event),
+          "clEnqueueBarrierWithWaitList");
+    hold(event);
+  }
+}
+
 // Nothing begins before all participants have called, and before the scratch is free again.
 void work::start(const collective_operation* previous) {
   std::vector<cl_event> waits;
@@ -215,11 +227,7 @@ void work::start(const collective_operation* previous) {
   if (previous != nullptr) {
     for (const owned_event& end : previous->ends) waits.push_back(end.get());
   }
-  for (collective_lane& lane : lanes_) {
-    check(clEnqueueBarrierWithWaitList(lane.queue.get(), static_cast<cl_uint>(waits.size()),
-                                       waits.data(), nullptr),
-          "clEnqueueBarrierWithWaitList");
-  }
+  barrier(waits);
 }
 
 std::vector<owned_event> mark(const std::vector<collective_lane>& lanes) {
@@ -235,20 +243,20 @@ std::vector<owned_event> mark(const std::vector<collective_lane>& lanes) {
 
 // What follows on any device comes after what precedes on all.
 void work::meet() {
-  const std::vector<owned_event> marks = mark(lanes_);
+  std::vector<owned_event> marks = mark(lanes_);
   std::vector<cl_event> waits;
   for (const owned_event& event : marks) waits.push_back(event.get());
-  for (collective_lane& lane : lanes_) {
-    check(clEnqueueBarrierWithWaitList(lane.queue.get(), n_, waits.data(), nullptr),
-          "clEnqueueBarrierWithWaitList");
-  }
+  barrier(waits);
+  for (owned_event& event : marks) op_.held.push_back(std::move(event));
 }
 
 void work::copy(uint32_t on, place from, place to, uint64_t bytes) {
   if (bytes == 0 || from == to) return;
+  cl_event event = nullptr;
   check(clEnqueueCopyBuffer(lanes_[on].queue.get(), from.memory, to.memory, from.offset, to.offset,
-                            bytes, 0, nullptr, nullptr),
+                            bytes, 0, nullptr, &event),
         "clEnqueueCopyBuffer");
+  hold(event);
 }
 
 void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, uint64_t count) {
@@ -274,8 +282,9 @@ void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, 
   const uint64_t group = cpu ? 1 : info.work_group;
   const uint64_t wanted = cpu ? count * given / 16384 : (count + group - 1) / group;
   const uint64_t groups = std::clamp<uint64_t>(wanted, 1, cpu ? units * 4 : units * 32);
-  opencl::enqueue(lane.queue.get(), handle, groups, group, nullptr,
-                  collective_name(op_.shape.kind));
+  tutti_event* event = nullptr;
+  opencl::enqueue(lane.queue.get(), handle, groups, group, &event, collective_name(op_.shape.kind));
+  hold(to_cl(event));
 }
 
 void work::reduce_slice(uint32_t d) {

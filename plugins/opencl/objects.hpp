@@ -29,7 +29,7 @@ inline void check(cl_int code, const char* what) {
   if (code != CL_SUCCESS) throw_error(code, what);
 }
 
-// States of the plugin's own user events, beside those of OpenCL.
+// Failures of the plugin's own making, beside those of OpenCL.
 inline constexpr cl_int collective_disagreement = -9101;
 inline constexpr cl_int collective_aborted = -9102;
 inline constexpr cl_int collective_earlier_work = -9103;
@@ -113,6 +113,12 @@ void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t gro
 
 // CL_COMPLETE, CL_QUEUED, ... or what the work failed with.
 cl_int state_of(cl_event event);
+
+// What work of the plugin's own came to, told beside its user event, which is completed in any
+// case: PoCL 3.1 breaks down over commands that wait for an event which fails.
+using event_result = std::shared_ptr<const std::atomic<cl_int>>;
+// Hands `event` out; the result is looked up until event_release.
+tutti_event* publish(owned_event event, event_result result);
 
 inline tutti_event* to_event(cl_event event) { return reinterpret_cast<tutti_event*>(event); }
 inline cl_event to_cl(tutti_event* event) { return reinterpret_cast<cl_event>(event); }
