@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(a_failure_reaches_all_participants) {
   r.release(r.members);
   r.members = r.communicators();
   generator random(18);
-  experiment(r, {kind::all_reduce, TUTTI_U8, TUTTI_REDUCE_MAX, 0, 33}, random).run();
+  experiment(r, {kind::all_reduce, TUTTI_U32, TUTTI_REDUCE_SUM, 0, 33}, random).run();
   clReleaseEvent(held_up);
   clReleaseEvent(doomed);
 }

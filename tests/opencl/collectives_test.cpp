@@ -16,7 +16,7 @@ std::vector<int32_t> reductions_of(uint8_t dtype) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(reductions_of_every_dtype) {
-  rig r;
+  rig r(2);
   generator random(11);
   for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
     if (!r.devices[0].stores(dtype)) continue;
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(every_collective_and_place) {
                                                  {TUTTI_U8, TUTTI_REDUCE_MAX}};
   for (const auto& [dtype, reduction] : samples) {
     for (const kind what : every_kind) {
-      for (const uint64_t share : {0, 1, 2, 7, 1021, 40001}) {
+      for (const uint64_t share : {0, 1, 7, 1021, 40001}) {
         for (const where out : {where::apart, where::same, where::own_share}) {
           trial t{what, dtype, reduction, 0, share, out, share == 7};
           t.root = static_cast<uint32_t>(random() % r.size());
@@ -57,13 +57,12 @@ BOOST_AUTO_TEST_CASE(reductions_by_many) {
 
 // The copied pieces of a slice are 4 MiB.
 BOOST_AUTO_TEST_CASE(slices_longer_than_a_piece) {
-  rig r;
+  rig r(2);
+  if (!r.devices[0].stores(TUTTI_F64)) return;
   generator random(13);
-  for (const kind what : {kind::all_reduce, kind::reduce_scatter}) {
-    trial t{what, TUTTI_F16, TUTTI_REDUCE_SUM, 0, 0, where::same};
-    t.share = (uint64_t{5} << 20) / 2 * (what == kind::all_reduce ? r.size() : 1) + 3;
-    experiment(r, t, random).run();
-  }
+  trial t{kind::all_reduce, TUTTI_F64, TUTTI_REDUCE_SUM, 0, 0, where::same};
+  t.share = r.size() * (uint64_t{4} << 20) / sizeof(double) + 5;
+  experiment(r, t, random).run();
 }
 
 BOOST_AUTO_TEST_CASE(some_of_the_devices_or_one) {
@@ -173,5 +172,5 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
   }
   // What was refused took no part in anything.
   generator random(17);
-  experiment(r, {kind::all_reduce, TUTTI_U8, TUTTI_REDUCE_MAX, 0, 33}, random).run();
+  experiment(r, {kind::broadcast, TUTTI_U8, TUTTI_REDUCE_NONE, 0, 33}, random).run();
 }
