@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "cuda/objects.hpp"
+#include "sdk/collective.hpp"
 #include "sdk/op_info.hpp"
-#include "sdk/validate.hpp"
 
 struct tutti_communicator {
   tutti_device* device = nullptr;
@@ -94,51 +94,26 @@ int type_of(int32_t dtype, const char* what) {
 
 // ncclRedOp_t: sum, product, maximum, minimum.
 int operation_of(int32_t reduction, int32_t dtype, const char* what) {
-  const bool logical = dtype == TUTTI_BOOL;
-  if (reduction == TUTTI_REDUCE_SUM && !logical) return 0;
-  if (reduction == TUTTI_REDUCE_PROD && !logical) return 1;
-  if (reduction == (logical ? TUTTI_REDUCE_ANY : TUTTI_REDUCE_MAX)) return 2;
-  if (reduction == (logical ? TUTTI_REDUCE_ALL : TUTTI_REDUCE_MIN)) return 3;
-  sdk::throw_unsupported(std::string(what) + ": no reduction " + std::to_string(reduction) +
-                         " of " + sdk::dtype_name(dtype));
+  sdk::require_reduction(reduction, dtype, what);
+  if (reduction == TUTTI_REDUCE_SUM) return 0;
+  if (reduction == TUTTI_REDUCE_PROD) return 1;
+  return reduction == TUTTI_REDUCE_MAX || reduction == TUTTI_REDUCE_ANY ? 2 : 3;
 }
 
-struct part {
-  void* address;
-  uint64_t count;
-  int32_t dtype;
+struct part : sdk::collective_part {
+  void* address = nullptr;
 };
 
 // The elements of a contiguous view on the participant's device.
 part part_of(const tutti_communicator& c, const tutti_view* given, const char* what) {
   const tutti_view& v = sdk::deref(given, "view");
-  sdk::validate_view(v, what, false);
   const CUdeviceptr memory = memory_on(*c.device, v.buffer, what);
-  sdk::validate_range(what, v.offset, sdk::dtype_size(v.dtype), v.rank, v.extent, v.stride,
-                      v.buffer->bytes);
-  int64_t expected = 1;
-  uint64_t count = 1;
-  for (uint32_t d = v.rank; d-- > 0;) {
-    if (v.extent[d] != 1 && v.stride[d] != expected) {
-      sdk::throw_invalid(std::string(what) + ": the view is not contiguous");
-    }
-    expected *= static_cast<int64_t>(v.extent[d]);
-    count *= v.extent[d];
-  }
-  return {reinterpret_cast<void*>(memory + v.offset), count, v.dtype};
-}
-
-void require_counts(bool good, const char* what, const part& in, const part& out) {
-  if (good && in.dtype == out.dtype) return;
-  sdk::throw_invalid(std::string(what) + ": " + std::to_string(in.count) + " " +
-                     sdk::dtype_name(in.dtype) + " in, " + std::to_string(out.count) + " " +
-                     sdk::dtype_name(out.dtype) + " out");
+  const sdk::collective_part checked = sdk::validate_part(v, what, v.buffer->bytes);
+  return {checked, reinterpret_cast<void*>(memory + v.offset)};
 }
 
 void require_peer(const tutti_communicator& c, uint32_t peer, const char* what) {
-  if (peer < static_cast<uint32_t>(c.size)) return;
-  sdk::throw_invalid(std::string(what) + ": participant " + std::to_string(peer) + " of " +
-                     std::to_string(c.size));
+  sdk::require_participant(peer, static_cast<uint32_t>(c.size), what);
 }
 
 // The frame of each call: checks the handles, makes the context current, brackets with events.
@@ -193,7 +168,7 @@ tutti_status* all_reduce(tutti_communicator* participant, tutti_stream* stream,
                          tutti_event** event) {
   return enqueue(participant, stream, event, "all_reduce", [&](auto& c, CUstream s) {
     const part a = part_of(c, in, "all_reduce"), b = part_of(c, out, "all_reduce");
-    require_counts(a.count == b.count, "all_reduce", a, b);
+    sdk::require_counts(a.count == b.count, "all_reduce", a, b);
     return nccl().all_reduce(a.address, b.address, a.count, type_of(a.dtype, "all_reduce"),
                              operation_of(reduction, a.dtype, "all_reduce"), c.handle, s);
   });
@@ -207,7 +182,7 @@ tutti_status* reduce(tutti_communicator* participant, tutti_stream* stream, cons
     // Only the root receives.
     const bool receives = c.rank == static_cast<int>(root);
     const part b = receives ? part_of(c, out, "reduce") : a;
-    require_counts(a.count == b.count, "reduce", a, b);
+    sdk::require_counts(a.count == b.count, "reduce", a, b);
     return nccl().reduce(a.address, receives ? b.address : nullptr, a.count,
                          type_of(a.dtype, "reduce"), operation_of(reduction, a.dtype, "reduce"),
                          static_cast<int>(root), c.handle, s);
@@ -229,7 +204,7 @@ tutti_status* reduce_scatter(tutti_communicator* participant, tutti_stream* stre
                              tutti_event** event) {
   return enqueue(participant, stream, event, "reduce_scatter", [&](auto& c, CUstream s) {
     const part a = part_of(c, in, "reduce_scatter"), b = part_of(c, out, "reduce_scatter");
-    require_counts(a.count == b.count * static_cast<uint64_t>(c.size), "reduce_scatter", a, b);
+    sdk::require_counts(a.count == b.count * static_cast<uint64_t>(c.size), "reduce_scatter", a, b);
     return nccl().reduce_scatter(a.address, b.address, b.count, type_of(a.dtype, "reduce_scatter"),
                                  operation_of(reduction, a.dtype, "reduce_scatter"), c.handle, s);
   });
@@ -239,7 +214,7 @@ tutti_status* all_gather(tutti_communicator* participant, tutti_stream* stream,
                          const tutti_view* in, const tutti_view* out, tutti_event** event) {
   return enqueue(participant, stream, event, "all_gather", [&](auto& c, CUstream s) {
     const part a = part_of(c, in, "all_gather"), b = part_of(c, out, "all_gather");
-    require_counts(a.count * static_cast<uint64_t>(c.size) == b.count, "all_gather", a, b);
+    sdk::require_counts(a.count * static_cast<uint64_t>(c.size) == b.count, "all_gather", a, b);
     return nccl().all_gather(a.address, b.address, a.count, type_of(a.dtype, "all_gather"),
                              c.handle, s);
   });
@@ -250,7 +225,7 @@ tutti_status* all_to_all(tutti_communicator* participant, tutti_stream* stream,
   return enqueue(participant, stream, event, "all_to_all", [&](auto& c, CUstream s) {
     const part a = part_of(c, in, "all_to_all"), b = part_of(c, out, "all_to_all");
     const auto size = static_cast<uint64_t>(c.size);
-    require_counts(a.count == b.count && a.count % size == 0, "all_to_all", a, b);
+    sdk::require_counts(a.count == b.count && a.count % size == 0, "all_to_all", a, b);
     const int type = type_of(a.dtype, "all_to_all");
     const uint64_t share = a.count / size;
     const uint64_t bytes = share * sdk::dtype_size(a.dtype);

@@ -57,6 +57,9 @@ constexpr named names[] = {
     NAMED(CL_INVALID_GLOBAL_WORK_SIZE),
     NAMED(CL_INVALID_PROPERTY),
     {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+    {collective_disagreement, "the participants of a collective disagree"},
+    {collective_aborted, "the collective was aborted"},
+    {collective_earlier_work, "work of a participant before a collective failed"},
 };
 #undef NAMED
 
@@ -68,6 +71,9 @@ tutti_code code_of(cl_int code) {
       return TUTTI_ERROR_OUT_OF_MEMORY;
     case CL_DEVICE_NOT_AVAILABLE:
       return TUTTI_ERROR_DEVICE_LOST;
+    case collective_disagreement:
+    case collective_aborted:
+      return TUTTI_ERROR_INVALID_ARGUMENT;
     case CL_PROFILING_INFO_NOT_AVAILABLE:
       return TUTTI_ERROR_UNSUPPORTED;
     default:

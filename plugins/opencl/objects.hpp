@@ -29,6 +29,11 @@ inline void check(cl_int code, const char* what) {
   if (code != CL_SUCCESS) throw_error(code, what);
 }
 
+// Failures of the plugin's own making, beside those of OpenCL.
+inline constexpr cl_int collective_disagreement = -9101;
+inline constexpr cl_int collective_aborted = -9102;
+inline constexpr cl_int collective_earlier_work = -9103;
+
 // Owns an OpenCL object; never used for objects of static lifetime.
 template <typename Handle, cl_int (*Release)(Handle)>
 class owned {
@@ -106,6 +111,15 @@ void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
 void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
              tutti_event** event, const char* what);
 
+// CL_COMPLETE, CL_QUEUED, ... or what the work failed with.
+cl_int state_of(cl_event event);
+
+// What work of the plugin's own came to, told beside its user event, which is completed in any
+// case: PoCL 3.1 breaks down over commands that wait for an event which fails.
+using event_result = std::shared_ptr<const std::atomic<cl_int>>;
+// Hands `event` out; the result is looked up until event_release.
+tutti_event* publish(owned_event event, event_result result);
+
 inline tutti_event* to_event(cl_event event) { return reinterpret_cast<tutti_event*>(event); }
 inline cl_event to_cl(tutti_event* event) { return reinterpret_cast<cl_event>(event); }
 
@@ -159,6 +173,7 @@ extern const tutti_profile_api profile_api;
 extern const tutti_transfer_api transfer_api;
 extern const tutti_program_api program_api;
 extern const tutti_operator_api operator_api;
+extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
 
 }  // namespace tutti::opencl

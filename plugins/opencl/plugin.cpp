@@ -20,7 +20,7 @@ const tutti_plugin_api api = {
     &tutti::opencl::program_api,
     &tutti::opencl::operator_api,
     &tutti::opencl::profile_api,
-    nullptr,
+    &tutti::opencl::collective_api,
     &tutti::opencl::native_api,
 };
 

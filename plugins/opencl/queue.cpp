@@ -76,6 +76,49 @@ owned_event bridge(cl_context context, cl_event event) {
   return local;
 }
 
+}  // namespace
+
+namespace {
+
+struct published_events {
+  std::atomic<size_t> count{0};  // so that others need not look
+  std::mutex mutex;
+  std::map<cl_event, event_result> results;
+};
+
+published_events& published() {
+  static auto* const all = new published_events;
+  return *all;
+}
+
+// Of an event that is done.
+cl_int result_of(cl_event event) {
+  published_events& all = published();
+  if (all.count == 0) return CL_COMPLETE;
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.results.find(event);
+  return found == all.results.end() ? CL_COMPLETE : found->second->load();
+}
+
+}  // namespace
+
+tutti_event* publish(owned_event event, event_result result) {
+  published_events& all = published();
+  const std::lock_guard lock(all.mutex);
+  all.results.emplace(event.get(), std::move(result));
+  all.count = all.results.size();
+  return to_event(event.take());
+}
+
+cl_int state_of(cl_event event) {
+  cl_int state = 0;
+  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
+        "clGetEventInfo");
+  return state == CL_COMPLETE ? result_of(event) : state;
+}
+
+namespace {
+
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const cl_context context = sdk::deref(stream, "stream").device->context->get();
@@ -84,6 +127,9 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     cl_context other = nullptr;
     check(clGetEventInfo(source, CL_EVENT_CONTEXT, sizeof other, &other, nullptr),
           "clGetEventInfo");
+    // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
+    const cl_int state = state_of(source);
+    if (state < 0) throw_error(state, "work on the device failed");
     owned_event local;
     if (other != context) {
       local = bridge(context, source);
@@ -92,13 +138,6 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     check(clEnqueueBarrierWithWaitList(stream->queue, 1, &source, nullptr),
           "clEnqueueBarrierWithWaitList");
   });
-}
-
-cl_int state_of(cl_event event) {
-  cl_int state = 0;
-  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
-        "clGetEventInfo");
-  return state;
 }
 
 tutti_status* event_wait(tutti_event* event) {
@@ -111,6 +150,8 @@ tutti_status* event_wait(tutti_event* event) {
       throw_error(state < 0 ? state : code, "work on the device failed");
     }
     check(code, "clWaitForEvents");
+    const cl_int result = result_of(handle);
+    if (result < 0) throw_error(result, "work on the device failed");
   });
 }
 
@@ -125,7 +166,13 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
 }
 
 void event_release(tutti_event* event) {
-  if (event != nullptr) clReleaseEvent(to_cl(event));
+  if (event == nullptr) return;
+  if (published_events& all = published(); all.count != 0) {
+    const std::lock_guard lock(all.mutex);
+    all.results.erase(to_cl(event));
+    all.count = all.results.size();
+  }
+  clReleaseEvent(to_cl(event));
 }
 
 tutti_status* create_host_event(tutti_device* device, tutti_event** result) {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives between devices of one context: what the participants share. Calls are matched by
+// their order for each participant; the last caller enqueues the work on queues of the group's own,
+// one a device, behind markers on the streams of all; the streams wait for user events, which are
+// completed when the work is done or has failed.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "opencl/objects.hpp"
+#include "sdk/collective.hpp"
+
+namespace tutti::opencl {
+
+enum class collective_kind {
+  all_reduce,
+  reduce,
+  broadcast,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  send_receive
+};
+
+// What participants have to agree on. `count` is the elements of an input, of a broadcast's buffer
+// or of a message.
+struct collective_shape {
+  collective_kind kind;
+  uint64_t count = 0;
+  int32_t dtype = TUTTI_INVALID;
+  int32_t reduction = TUTTI_REDUCE_NONE;
+  uint32_t root = 0;
+  bool operator==(const collective_shape&) const = default;
+};
+
+struct place {
+  cl_mem memory = nullptr;
+  uint64_t offset = 0;  // bytes
+  place operator+(uint64_t bytes) const { return {memory, offset + bytes}; }
+  bool operator==(const place&) const = default;
+};
+
+// One collective of all participants, or one message of two (sender, receiver).
+struct collective_operation {
+  struct part {
+    bool arrived = false;
+    place in, out;
+    owned_event before;  // on the participant's stream at the call
+    owned_event done;    // a user event that the stream waits for; absent where work is on it
+    owned_event held;    // that wait
+    std::atomic<bool> settled{false};
+    std::shared_ptr<std::atomic<cl_int>> result =
+        std::make_shared<std::atomic<cl_int>>(CL_COMPLETE);
+  };
+  explicit collective_operation(size_t participants) : parts(participants) {}
+
+  // Tells the participants, once, that the work is done or, where `state` is negative, has failed.
+  void settle(cl_int state) noexcept;
+  // CL_COMPLETE, what something of it failed with, or CL_QUEUED.
+  cl_int progress() const;
+
+  collective_shape shape{};
+  uint32_t first_caller = 0;
+  std::vector<part> parts;
+  uint32_t arrived = 0;
+  uint32_t seen = 0;    // arrived, or called and told of the failure
+  std::string failure;  // of a disagreement, for those who call later
+  std::vector<owned_event> ends;
+  std::vector<owned_event> held;  // of other commands: PoCL 3.1 loses count of what fails unheld
+  std::atomic<uint32_t> unfinished{0};  // of `ends`
+  std::atomic<bool> over{false};
+};
+using shared_operation = std::shared_ptr<collective_operation>;
+
+// Memory on a device that grows with the need.
+struct scratch {
+  owned_memory memory;
+  uint64_t bytes = 0;
+};
+
+// The group's own means on one device.
+struct collective_lane {
+  tutti_device* device = nullptr;
+  owned_queue queue;
+  scratch staged, result, fetched, carry;
+};
+
+class collective_group {
+ public:
+  explicit collective_group(std::vector<tutti_device*> devices);
+  ~collective_group();
+  collective_group(const collective_group&) = delete;
+  collective_group& operator=(const collective_group&) = delete;
+
+  uint32_t size() const { return static_cast<uint32_t>(lanes_.size()); }
+
+  // The call of participant `rank`, its `number`th. Returns its event where one is `wanted`.
+  tutti_event* join(uint32_t rank, uint64_t& number, tutti_stream& stream,
+                    const collective_shape& shape, place in, place out, bool wanted);
+  // One side of a message.
+  tutti_event* meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
+                    const collective_shape& shape, place where, bool wanted);
+  // Fails what waits for others; later calls say `why`.
+  void abort(const std::string& why);
+  // Fails what has begun, which may still end on the devices.
+  void stop_running();
+
+ private:
+  struct broken {
+    cl_int state = CL_COMPLETE;
+    std::string why;
+  };
+
+  void require_working(const collective_shape& shape) const;
+  shared_operation operation(uint64_t number);
+  void forget_seen();
+  void arrive(collective_operation& op, size_t part, tutti_stream& stream, place in, place out,
+              bool waits);
+  void launch(const shared_operation& op);
+  void deliver(const shared_operation& op, size_t part, tutti_stream& stream);
+  void follow(const shared_operation& op);
+  void watch(const std::stop_token& stop);
+
+  std::mutex mutex_;
+  std::vector<collective_lane> lanes_;
+  std::deque<shared_operation> pending_;
+  uint64_t first_pending_ = 0;                                                      // its number
+  std::map<std::pair<uint32_t, uint32_t>, std::deque<shared_operation>> messages_;  // from, to
+  std::vector<shared_operation> running_, failed_;
+  shared_operation previous_;  // on the lanes
+  broken broken_;
+  std::condition_variable_any wake_;
+  std::jthread watcher_;
+};
+
+const char* collective_name(collective_kind kind);
+
+// ---- the work (collectives_work.cpp)
+
+// Compiles and allocates, so that nothing of that happens between commands. Throws.
+void prepare_collective(std::vector<collective_lane>& lanes, collective_operation& op);
+// Enqueues a collective on the lanes behind `op`'s markers and `previous`, and fills in `op.ends`.
+void enqueue_collective(std::vector<collective_lane>& lanes, collective_operation& op,
+                        const collective_operation* previous);
+// Gives back large scratch; what is enqueued keeps its own hold of it.
+void trim_collective(std::vector<collective_lane>& lanes);
+
+}  // namespace tutti::opencl
