@@ -5,9 +5,11 @@
 // stars (direct), binomial trees or chains. Cut into one piece a member, the chains of all pieces
 // are the ring of P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
 // of workstations", J. Parallel Distrib. Comput. 69 (2009).
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "multi/backend.hpp"
 #include "multi/participants.hpp"
 #include "tutti/collective.hpp"
 #include "tutti/ops.hpp"
@@ -17,6 +19,7 @@ namespace {
 
 using multi::equal_boundaries;
 using multi::piece;
+using runtime::collective_kind;
 
 std::string_view to_string(reduction r) {
   constexpr std::string_view names[] = {"sum", "prod", "min", "max", "avg"};
@@ -170,6 +173,28 @@ int checked_axis(const array& a, std::int64_t axis, std::string_view op) {
   return normalize_axis(axis, a.ndim(), op);
 }
 
+// Whether backends, which know flat values only, cut an array as this axis does.
+bool cuts_evenly(const array& a, int axis, std::size_t count) {
+  return axis == 0 && a.shape()[0] % static_cast<std::int64_t>(count) == 0;
+}
+
+bool have_one_shape(const std::vector<array>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](const array& v) { return v.shape() == values[0].shape(); });
+}
+
+// The extents with the first one times `up`, divided by `down`.
+shape resized(shape extents, std::size_t up, std::size_t down) {
+  extents[0] = extents[0] * static_cast<std::int64_t>(up) / static_cast<std::int64_t>(down);
+  return extents;
+}
+
+std::vector<array> shaped(const std::vector<array>& flat, const shape& extents) {
+  std::vector<array> out;
+  for (const array& v : flat) out.push_back(v.reshape(extents));
+  return out;
+}
+
 std::vector<array> cut(const array& a, int axis, std::size_t count) {
   const auto cuts = equal_boundaries(a.shape()[axis], count);
   std::vector<array> out;
@@ -205,6 +230,9 @@ std::vector<array> all_reduce(const device_group& group, const std::vector<array
                               reduction with, const options& how) {
   exchange e("all_reduce", group, how);
   const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
+  if (auto flat = multi::by_backend(group, operands, collective_kind::all_reduce, with,
+                                    operands[0].size(), how, "all_reduce"))
+    return shaped(*flat, operands[0].shape());
   e.choose(operands[0].nbytes());
   if (!e.in_pieces()) return e.spread(e.reduce(operands, 0, with), 0);
   return by_pieces(operands, e.count(),
@@ -217,6 +245,11 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
   exchange e(op, group, how);
   const std::vector<array> operands = checked_operands(op, group, values, with);
   const int along = checked_axis(operands[0], axis, op);
+  if (cuts_evenly(operands[0], along, e.count()))
+    if (auto flat =
+            multi::by_backend(group, operands, collective_kind::reduce_scatter, with,
+                              operands[0].size() / static_cast<std::int64_t>(e.count()), how, op))
+      return shaped(*flat, resized(operands[0].shape(), 1, e.count()));
   e.choose(operands[0].nbytes());
   const auto cuts = equal_boundaries(operands[0].shape()[along], e.count());
   std::vector<array> out;
@@ -232,6 +265,11 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
   const std::vector<array> operands = multi::on_members(group, values, op);
   const int along = checked_axis(operands[0], axis, op);
   multi::require_agreement(group, operands, along, op);
+  if (have_one_shape(operands) && along == 0)
+    if (auto flat =
+            multi::by_backend(group, operands, collective_kind::all_gather, reduction::sum,
+                              operands[0].size() * static_cast<std::int64_t>(e.count()), how, op))
+      return shaped(*flat, resized(operands[0].shape(), e.count(), 1));
   e.choose(operands[0].nbytes() * e.count());
   std::vector<std::vector<array>> received(e.count());
   for (std::size_t i = 0; i < e.count(); ++i) {
@@ -271,6 +309,10 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   const std::vector<array> operands = multi::on_members(group, values, op);
   const int along = checked_axis(operands[0], axis, op);
   multi::require_agreement(group, operands, along, op);
+  if (have_one_shape(operands) && cuts_evenly(operands[0], along, e.count()))
+    if (auto flat = multi::by_backend(group, operands, collective_kind::all_to_all, reduction::sum,
+                                      operands[0].size(), how, op))
+      return shaped(*flat, operands[0].shape());
   std::vector<std::vector<array>> received(e.count());
   for (const array& v : operands) {
     const std::vector<array> pieces = cut(v, along, e.count());

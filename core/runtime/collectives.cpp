@@ -68,6 +68,7 @@ void abandon(const members_list& members) {
   if (found == all_communicators().end()) return;
   for (tutti_communicator* p : found->second)
     detail::ignore(members[0]->plugin->collective.abort(p));
+  for (tutti_communicator* p : found->second) members[0]->plugin->collective.release(p);
   all_communicators().erase(found);
 }
 

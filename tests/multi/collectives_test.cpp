@@ -74,6 +74,24 @@ void for_each_algorithm(F&& f) {
 
 BOOST_AUTO_TEST_SUITE(collectives)
 
+// No copies of the core's are then counted, and an explicit algorithm still makes them.
+BOOST_AUTO_TEST_CASE(members_of_one_plugin_leave_it_to_that) {
+  const device_group group;
+  for (const tutti::device& d : group)
+    if (d.backend() != "opencl" || group.size() < 2)
+      return;  // the others offer none, or need a GPU
+  const auto copied = [&](const collective::options& how) {
+    const auto values = put_each(values_for(group.size(), {1001}, -3, 3), group);
+    for (const array& v : values) v.wait();
+    tutti::reset_stats();
+    for (const array& v : all_reduce(group, values, reduction::sum, how)) v.wait();
+    return tutti::stats().bytes_copied;
+  };
+  BOOST_TEST(copied({}) == 0u);
+  BOOST_TEST(copied({.algorithm = algorithm::ring}) > 0u);
+  BOOST_TEST(copied({.deterministic = true}) > 0u);
+}
+
 BOOST_AUTO_TEST_CASE(all_reduce_reduces) {
   const auto values = values_for(5, {37}, -3, 3);
   for_each_algorithm([&](const device_group& group, const collective::options& how) {
