@@ -46,13 +46,13 @@ typedef struct {
 } Target;
 
 #if EPILOGUE
-#define EPILOGUE_ARGUMENTS                                                              \
+#define EPILOGUE_ARGUMENTS                                                               \
   , global const T *bias, long bias_offset, long bias_row, long bias_col, long has_bias, \
       long relu, long finish
 #define EPILOGUE_VALUES , bias, bias_offset, bias_row, bias_col, has_bias, relu, finish
-#define EPILOGUE_TARGET                                                       \
-  , finish && k + kc >= k_end, (int)has_bias, (int)relu, bias_row, bias_col, \
-      bias + bias_offset + i0 * bias_row + j0 * bias_col
+#define EPILOGUE_TARGET                                                     \
+  , finish &&k + kc >= k_end, (int)has_bias, (int)relu, bias_row, bias_col, \
+      bias + bias_offset + i0 *bias_row + j0 *bias_col
 
 // NaN stays.
 INLINE V relu_vector(V v) { return select((V)(0), v, (v > (V)(0)) | (v != v)); }
@@ -185,12 +185,11 @@ INLINE void tile_narrow(global const T* a, long a_row, long a_k, global const T*
       long mc, long nc, long kc EPILOGUE_ARGUMENTS
 // One stride of A, and that of a packed B, are constants: as variables they take registers that
 // the tiles need.
-#define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                               \
-  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                        \
-    tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,      \
-          b_batch, b_tile, b_k, c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth, \
-          k_chunk, accumulate, batches, blocks_m, blocks_n, mc, nc, kc EPILOGUE_VALUES,         \
-          b_packed);                                                                            \
+#define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                                  \
+  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                           \
+    tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,         \
+          b_batch, b_tile, b_k, c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth,    \
+          k_chunk, accumulate, batches, blocks_m, blocks_n, mc, nc, kc EPILOGUE_VALUES, b_packed); \
   }
 
 INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
@@ -219,7 +218,8 @@ INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
         long i0 = min(i, a_last);
         global const T* at = a + i0 * a_tile + k * a_k;
         global T* ct = c + i0 * c_row + j0 * c_col;
-        Target t = {c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first EPILOGUE_TARGET};
+        Target t = {
+            c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first EPILOGUE_TARGET};
         if (wide)
           tile_wide(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
         else

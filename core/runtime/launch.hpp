@@ -28,6 +28,9 @@ std::uint64_t launch_program(device_context& context, const fusion::lowered& pro
 /// group's epilogue (operators.cpp).
 void launch_operator(device_context& context, const fusion::group& g, const result& out);
 
+/// Whether the device multiplies matrices of this dtype.
+bool supports_products(const detail::opened_device& device, dtype type);
+
 /// Whether the device of a product can do it together with `e`.
 bool supports_epilogue(const fusion::epilogue& e);
 

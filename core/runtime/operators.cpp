@@ -197,7 +197,27 @@ void run_on_reference(device_context& context, operator_call call) {
                 context.device, "write", *call.label);
 }
 
+// Before a launch, whose views may still lack buffers.
+bool supports(const detail::opened_device& device, const operator_call& call) {
+  const tutti_operator_launch arguments = arguments_of(call);
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  detail::ignore(device.plugin->op.supports(device.handle, &arguments, &support, nullptr));
+  return support == TUTTI_SUPPORT_YES;
+}
+
 }  // namespace
+
+bool supports_products(const detail::opened_device& device, dtype type) {
+  tutti_view square{};
+  square.dtype = static_cast<std::int32_t>(type);
+  square.rank = 3;
+  for (int d = 0; d < 3; ++d) square.extent[d] = d == 0 ? 1 : 64, square.stride[d] = 1;
+  square.stride[0] = 64 * 64, square.stride[1] = 64;
+  operator_call call;
+  call.kind = TUTTI_OPERATOR_MATMUL;
+  call.views = {square, square, square};
+  return supports(device, call);
+}
 
 bool supports_epilogue(const fusion::epilogue& e) {
   const node& product = *e.members.front();
@@ -207,11 +227,7 @@ bool supports_epilogue(const fusion::epilogue& e) {
   call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
   if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
   call.params = params_of(e);
-  const tutti_operator_launch arguments = arguments_of(call);
-  std::int32_t support = TUTTI_SUPPORT_NO;
-  detail::ignore(product.device->plugin->op.supports(product.device->handle, &arguments, &support,
-                                                     nullptr));
-  return support == TUTTI_SUPPORT_YES;
+  return supports(*product.device, call);
 }
 
 void launch_operator(device_context& context, const fusion::group& g, const result& out) {

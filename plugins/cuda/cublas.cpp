@@ -107,7 +107,8 @@ class owned {
 };
 using layout = owned<cublasLtMatrixLayout_t, &cublas_library::cublasLtMatrixLayoutDestroy>;
 using description = owned<cublasLtMatmulDesc_t, &cublas_library::cublasLtMatmulDescDestroy>;
-using preference = owned<cublasLtMatmulPreference_t, &cublas_library::cublasLtMatmulPreferenceDestroy>;
+using preference =
+    owned<cublasLtMatmulPreference_t, &cublas_library::cublasLtMatmulPreferenceDestroy>;
 
 struct plan {
   bool possible = false;
@@ -242,10 +243,10 @@ std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_
   const operand result{false, cols, rows, cols, rows * cols};
   const auto batches = static_cast<int64_t>(c.extent[0]);
   const std::array<uint32_t, 3> alignment = {alignment_of(b), alignment_of(a), alignment_of(c)};
-  const plan_key key = {c.dtype,      batches,        first->transposed,   first->rows,
-                        first->cols,  first->leading, first->batch_stride, second->transposed,
-                        second->rows, second->cols,   second->leading,     second->batch_stride,
-                        alignment[0], alignment[1],   alignment[2],         epilogue,
+  const plan_key key = {c.dtype,       batches,        first->transposed,   first->rows,
+                        first->cols,   first->leading, first->batch_stride, second->transposed,
+                        second->rows,  second->cols,   second->leading,     second->batch_stride,
+                        alignment[0],  alignment[1],   alignment[2],        epilogue,
                         bias_alignment};
   matmul_cache& cache = cache_of(device);
   if (cache.handle == nullptr) return nullptr;
@@ -332,8 +333,8 @@ bool try_relu(tutti_device& device, int32_t dtype) {
     views[n] = {&buffer, n * bytes, dtype, 3, {1, side, side}, {0, side, 1}};
   }
   const tutti_matmul_params params = {sizeof params, TUTTI_ACTIVATION_RELU, 0};
-  const tutti_operator_launch l = {sizeof l, TUTTI_OPERATOR_MATMUL, 3, views, &params, &buffer,
-                                   3 * bytes, scratch};
+  const tutti_operator_launch l = {
+      sizeof l, TUTTI_OPERATOR_MATMUL, 3, views, &params, &buffer, 3 * bytes, scratch};
   std::vector<char> host(3 * bytes, 0);
   const uint64_t nan = nan_bits(dtype);
   std::memcpy(&host[bytes + place * side * width], &nan, width);

@@ -124,8 +124,10 @@ bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
                       const char** reason) {
   const int32_t dtype = launch.views[0].dtype;
   const char* against = sdk::against_epilogue(launch);
-  if (dtype == TUTTI_BOOL ||
-      (device.info->properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) == 0) {
+  if (dtype > TUTTI_F64) {
+    against = "matmul: complex products are left to the host, which makes them of real ones";
+  } else if (dtype == TUTTI_BOOL ||
+             (device.info->properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) == 0) {
     against = "matmul: only numeric dtypes that this device computes in";
   } else if (against == nullptr && problem_of(launch).has_epilogue() &&
              clblast_serves(device, launch)) {

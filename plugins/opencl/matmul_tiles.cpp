@@ -179,8 +179,7 @@ void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& are
                 blocks.count_n, blocks.rows, blocks.cols, kc);
   if (t.has_epilogue()) {
     args.buffer(t.bias.given ? Kind::bias : Kind::c);
-    args.integers(t.bias.offset, t.bias.row, t.bias.col, t.bias.given, t.bias.relu,
-                  last && !split);
+    args.integers(t.bias.offset, t.bias.row, t.bias.col, t.bias.given, t.bias.relu, last && !split);
   }
   const Int groups = p.splits * t.batches * blocks.count_m * blocks.count_n;
   plan.launches.push_back(cpu_launch(tile_kernel(p), groups, args));
@@ -218,8 +217,7 @@ MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile) {
     for (Int j = 0; j < t.cols; j += s.cols)
       for (Int i = 0; i < t.rows; i += s.rows)
         for (Int k = 0; k < t.depth; k += s.depth)
-          add_step(plan, p, part_of(t, s, batch, i, j, k), areas, k > 0,
-                   k + s.depth >= t.depth);
+          add_step(plan, p, part_of(t, s, batch, i, j, k), areas, k > 0, k + s.depth >= t.depth);
   if (p.splits > 1)
     plan.launches.push_back(
         sum_splits(areas.parts, t.c_offset, count, p.splits, p.units, tile.lanes));

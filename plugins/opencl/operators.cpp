@@ -29,9 +29,8 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch
       return;
     }
     const tutti_operator_launch good = sdk::checked_operator(launch);
-    const bool can = good.kind == TUTTI_OPERATOR_MATMUL
-                         ? matmul_supported(*device, good, why)
-                         : gather_supported(info, good, why);
+    const bool can = good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
+                                                        : gather_supported(info, good, why);
     *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
   });
 }

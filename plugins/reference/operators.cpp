@@ -2,6 +2,7 @@
 //
 // The operator group: matrix product, take and scatter-add as nested loops.
 #include <algorithm>
+#include <complex>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,31 @@ class accessor {
   const int64_t* stride_;
 };
 
+template <typename T>
+struct sum_type {
+  using type = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+};
+template <typename T>
+struct sum_type<std::complex<T>> {
+  using type = std::complex<double>;
+};
+
+// sum + a * b
+template <typename T>
+T multiply_add(T a, T b, T sum) {
+  if constexpr (std::is_integral_v<T>) {
+    return host::add<T>(sum, host::multiply<T>(a, b));
+  } else {
+    return sum + a * b;
+  }
+}
+
 // Floats are summed in double, integers wrap. A row of the result at a time, so that b is read
 // along its rows.
 template <typename S>
 void matmul(const tutti_operator_launch& launch) {
   using T = typename S::value;
-  using total = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+  using total = typename sum_type<T>::type;
   const tutti_view &out_view = launch.views[0], &a_view = launch.views[1];
   const accessor<S> out(out_view), a(a_view), b(launch.views[2]);
   const tutti_matmul_params params = sdk::matmul_params(launch);
@@ -65,14 +85,16 @@ void matmul(const tutti_operator_launch& launch) {
       for (uint64_t k = 0; k < a_view.extent[2]; ++k) {
         const total left = a.get(batch, row, k);
         for (uint64_t column = 0; column < columns; ++column) {
-          const total product = host::multiply<total>(left, b.get(batch, k, column));
-          sums[column] = host::add<total>(sums[column], product);
+          sums[column] = multiply_add<total>(left, b.get(batch, k, column), sums[column]);
         }
       }
       for (uint64_t column = 0; column < columns; ++column) {
         total value = sums[column];
-        if (params.has_bias != 0) value = host::add<total>(value, bias.get(batch, row, column));
-        if (params.activation == TUTTI_ACTIVATION_RELU) value = host::maximum<total>(value, 0);
+        if (params.has_bias != 0)
+          value = multiply_add<total>(bias.get(batch, row, column), total(1), value);
+        if constexpr (std::is_floating_point_v<T>) {
+          if (params.activation == TUTTI_ACTIVATION_RELU) value = host::maximum<total>(value, 0);
+        }
         out.set(batch, row, column, static_cast<T>(value));
       }
     }
@@ -203,7 +225,8 @@ tutti_operator_launch checked(const tutti_operator_launch* given, bool shape_onl
 
 const char* reason_against(const tutti_operator_launch& launch) {
   const int32_t dtype = launch.views[0].dtype;
-  if (dtype == TUTTI_C64 || dtype == TUTTI_C128) return "complex numbers are not implemented";
+  const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
+  if (complex && launch.kind != TUTTI_OPERATOR_MATMUL) return "complex numbers are not implemented";
   const bool copying = launch.kind == TUTTI_OPERATOR_TAKE;
   if (dtype == TUTTI_BOOL && !copying) return "sums of bool are not defined";
   return launch.kind == TUTTI_OPERATOR_MATMUL ? sdk::against_epilogue(launch) : nullptr;
@@ -216,6 +239,8 @@ void run(const tutti_operator_launch& launch) {
     sdk::validate_range(what + std::to_string(i), v[i].offset, sdk::dtype_size(v[i].dtype),
                         v[i].rank, v[i].extent, v[i].stride, v[i].buffer->bytes);
   }
+  if (v[0].dtype == TUTTI_C64) return matmul<stored<std::complex<float>>>(launch);
+  if (v[0].dtype == TUTTI_C128) return matmul<stored<std::complex<double>>>(launch);
   with_stored_type(static_cast<uint8_t>(v[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if (launch.kind == TUTTI_OPERATOR_TAKE) return take<S>(v[0], v[1], v[2]);

@@ -79,8 +79,7 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
   if (name == nullptr) {
     throw_unsupported("operator " + std::to_string(l.kind) + " is unknown");
   }
-  const uint32_t count =
-      l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0 ? 4 : 3;
+  const uint32_t count = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0 ? 4 : 3;
   if (l.view_count != count || l.views == nullptr) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));

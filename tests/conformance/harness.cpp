@@ -283,8 +283,7 @@ void launch(session& s, const program_spec& spec, const extents& extent,
   for (size_t i = 0; i < outputs.size(); ++i) download(s, out[i].buffer, outputs[i].data);
 }
 
-void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs,
-                     const void* params) {
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_view> views;
   for (const view_spec& spec : specs) {

@@ -3,7 +3,9 @@
 // Operators: matrix product over odd sizes, transposes, batches and offsets; take; scatter-add.
 // The judge multiplies in long double and bounds the error by the sum of magnitudes.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <complex>
 
 #include "harness.hpp"
 #include "oracle.hpp"
@@ -50,8 +52,8 @@ uint64_t at(const view_spec& v, uint64_t i, uint64_t j, uint64_t k) {
 std::string case_text(const product_case& c) {
   return list_text({c.batch, c.m, c.k}) + (c.transpose_a ? "^T" : "") +
          (c.share_a ? " shared" : "") + " x " + list_text({c.batch, c.k, c.n}) +
-         (c.transpose_b ? "^T" : "") + (c.share_b ? " shared" : "") +
-         (c.pad > 0 ? " padded" : "") + (c.bias ? " + bias" : "") + (c.relu ? ", relu" : "");
+         (c.transpose_b ? "^T" : "") + (c.share_b ? " shared" : "") + (c.pad > 0 ? " padded" : "") +
+         (c.bias ? " + bias" : "") + (c.relu ? ", relu" : "");
 }
 
 void judge_element(const product_case& c, const std::vector<view_spec>& v, uint64_t b, uint64_t i,
@@ -176,11 +178,38 @@ void check_poison(session& s, uint8_t dtype) {
   }
 }
 
+// Complex numbers of two f32 each, the real part first.
+void check_complex(session& s) {
+  generator random(s.seed);
+  const product_case c{2, 17, 9, 33};
+  std::vector<view_spec> v = {matrix(TUTTI_C64, c.batch, c.m, c.n, false, false, 0),
+                              matrix(TUTTI_C64, c.batch, c.m, c.k, false, false, 0),
+                              matrix(TUTTI_C64, c.batch, c.k, c.n, true, false, 3)};
+  using number = std::complex<float>;
+  for (view_spec* from : {&v[1], &v[2]}) {
+    for (uint64_t i = 0; i < from->data.data.size(); ++i) {
+      const auto part = [&] { return static_cast<float>(random() % 2001) / 100 - 10; };
+      from->data.data.set(i, std::bit_cast<uint64_t>(number(part(), part())));
+    }
+  }
+  launch_operator(s, TUTTI_OPERATOR_MATMUL, v);
+  const auto value = [](const view_spec& from, uint64_t b, uint64_t i, uint64_t j) {
+    return std::complex<double>(std::bit_cast<number>(from.data.data.get(at(from, b, i, j))));
+  };
+  for (uint64_t e = 0; e < c.batch * c.m * c.n; ++e) {
+    const uint64_t b = e / (c.m * c.n), i = e / c.n % c.m, j = e % c.n;
+    std::complex<double> sum = 0;
+    for (uint64_t k = 0; k < c.k; ++k) sum += value(v[1], b, i, k) * value(v[2], b, k, j);
+    require(std::abs(value(v[0], b, i, j) - sum) <= 1e-2,
+            case_text(c) + " of c64: element " + list_text({b, i, j}) + " is wrong");
+  }
+}
+
 // Bias and relu over every way that products take: tiles, few rows, few columns, deep sums.
 void check_epilogue(session& s, uint8_t dtype, bool relu) {
-  const uint64_t sizes[][3] = {{1, 1, 1},      {3, 5, 2},      {17, 33, 65},   {64, 128, 64},
-                               {1, 300, 70},   {300, 1, 70},   {5, 1000, 40},  {1000, 5, 40},
-                               {3, 3, 10007},  {130, 129, 600}, {513, 260, 40}, {2, 2, 0}};
+  const uint64_t sizes[][3] = {{1, 1, 1},     {3, 5, 2},       {17, 33, 65},   {64, 128, 64},
+                               {1, 300, 70},  {300, 1, 70},    {5, 1000, 40},  {1000, 5, 40},
+                               {3, 3, 10007}, {130, 129, 600}, {513, 260, 40}, {2, 2, 0}};
   for (const auto& [m, n, k] : sizes) {
     for (const bool bias : {true, false}) {
       if (!bias && !relu) continue;
@@ -316,17 +345,18 @@ void add_operator_groups(groups& all, const session& s) {
     all.push_back({"matmul/" + name + "/sizes", [dtype](session& t) { check_sizes(t, dtype); }});
     all.push_back({"matmul/" + name + "/views", [dtype](session& t) { check_views(t, dtype); }});
     if (sdk::is_floating(type) || dtype == TUTTI_I32) {
-      all.push_back({"matmul/" + name + "/bias",
-                     [dtype](session& t) { check_epilogue(t, dtype, false); }});
+      all.push_back(
+          {"matmul/" + name + "/bias", [dtype](session& t) { check_epilogue(t, dtype, false); }});
     }
     if (sdk::is_floating(type)) {
       all.push_back({"matmul/" + name + "/nan", [dtype](session& t) { check_poison(t, dtype); }});
-      all.push_back({"matmul/" + name + "/relu",
-                     [dtype](session& t) { check_epilogue(t, dtype, true); }});
+      all.push_back(
+          {"matmul/" + name + "/relu", [dtype](session& t) { check_epilogue(t, dtype, true); }});
       all.push_back({"matmul/" + name + "/relu_nan",
                      [dtype](session& t) { check_epilogue_poison(t, dtype); }});
     }
   }
+  all.push_back({"matmul/c64", check_complex});
   all.push_back({"matmul/mismatch", check_mismatch});
   for (const uint8_t index : {TUTTI_I32, TUTTI_I64}) {
     for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {

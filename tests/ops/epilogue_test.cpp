@@ -53,7 +53,7 @@ struct operands {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(bias_and_relu_are_part_of_the_product) {
-  const std::int64_t sizes[][3] = {{1, 3, 1},   {1, 7, 5},    {5, 4, 1},      {17, 33, 9},
+  const std::int64_t sizes[][3] = {{1, 3, 1},     {1, 7, 5},    {5, 4, 1},      {17, 33, 9},
                                    {64, 64, 128}, {3, 2000, 3}, {130, 300, 67}, {2, 513, 2}};
   for (const auto& [m, k, n] : sizes) {
     const operands o(m, k, n);
@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(nan_and_infinity_pass_through_relu) {
   const array a = array::from(std::vector<float>{inf, 1, nan, 1, -inf, 1, -1, 1}, {4, 2});
   const array b = array::from(std::vector<float>{1, 2, 3, 4}, {2, 2});
   const array c = array::from(std::vector<float>{1, -9});
-  BOOST_TEST(matches(tutti::relu(tutti::matmul(a, b) + c),
-                     {{4, 2}, {inf, inf, nan, nan, 0, 0, 3, 0}}));
+  BOOST_TEST(
+      matches(tutti::relu(tutti::matmul(a, b) + c), {{4, 2}, {inf, inf, nan, nan, 0, 0, 3, 0}}));
   const array nans = array::from(std::vector<float>{nan, -inf});
   BOOST_TEST(matches(tutti::relu(tutti::matmul(b, b) + nans), {{2, 2}, {nan, 0, nan, 0}}));
 }
@@ -140,9 +140,8 @@ BOOST_AUTO_TEST_CASE(what_somebody_else_reads_is_stored) {
     array y = product + o.z;
     BOOST_TEST(launches([&] { y.eval(); }) == 2u);
     BOOST_TEST(launches([&] { product.eval(); }) == 0u);
-    BOOST_TEST(matches(y - product, tabulate({17, 9}, [&](const position& i) {
-                         return o.c.at({i[1]});
-                       }), near));
+    BOOST_TEST(matches(y - product,
+                       tabulate({17, 9}, [&](const position& i) { return o.c.at({i[1]}); }), near));
   }
   {  // A handle on the sum.
     const array kept = tutti::matmul(o.x, o.y) + o.z;
@@ -157,9 +156,12 @@ BOOST_AUTO_TEST_CASE(what_somebody_else_reads_is_stored) {
     p = array(0);
     tutti::eval(std::vector<array>{y, z});
     BOOST_TEST(matches(y, sum, near));
-    BOOST_TEST(matches(z, tabulate({9, 17}, [&](const position& i) {
-                         return 2 * (sum.at({i[1], i[0]}) - o.c.at({i[0]}));
-                       }), near));
+    BOOST_TEST(matches(z,
+                       tabulate({9, 17},
+                                [&](const position& i) {
+                                  return 2 * (sum.at({i[1], i[0]}) - o.c.at({i[0]}));
+                                }),
+                       near));
   }
   {  // The same product written twice is computed once.
     array y = tutti::matmul(o.x, o.y) + o.z, z = tutti::matmul(o.x, o.y) * 3;
