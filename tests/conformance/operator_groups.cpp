@@ -3,9 +3,9 @@
 // Operators: matrix product over odd sizes, transposes, batches and offsets; take; scatter-add.
 // The judge multiplies in long double and bounds the error by the sum of magnitudes.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <complex>
+#include <cstring>
 
 #include "harness.hpp"
 #include "oracle.hpp"
@@ -189,12 +189,15 @@ void check_complex(session& s) {
   for (view_spec* from : {&v[1], &v[2]}) {
     for (uint64_t i = 0; i < from->data.data.size(); ++i) {
       const auto part = [&] { return static_cast<float>(random() % 2001) / 100 - 10; };
-      from->data.data.set(i, std::bit_cast<uint64_t>(number(part(), part())));
+      const number x(part(), part());
+      std::memcpy(&from->data.data.bytes[i * sizeof x], &x, sizeof x);
     }
   }
   launch_operator(s, TUTTI_OPERATOR_MATMUL, v);
   const auto value = [](const view_spec& from, uint64_t b, uint64_t i, uint64_t j) {
-    return std::complex<double>(std::bit_cast<number>(from.data.data.get(at(from, b, i, j))));
+    number x;
+    std::memcpy(&x, &from.data.data.bytes[at(from, b, i, j) * sizeof x], sizeof x);
+    return std::complex<double>(x);
   };
   for (uint64_t e = 0; e < c.batch * c.m * c.n; ++e) {
     const uint64_t b = e / (c.m * c.n), i = e / c.n % c.m, j = e % c.n;
