@@ -15,18 +15,32 @@
 namespace tutti::bench::peer {
 namespace {
 
-#define TUTTI_BENCH_DRIVER(X)                                                         \
-  X(cuInit)                                                                           \
-  X(cuDeviceGet)                                                                      \
-  X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuMemAlloc_v2) \
-      X(cuMemFree_v2) X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyDtoD_v2)
-#define TUTTI_BENCH_CUBLAS(X)                                                                \
-  X(cublasLtCreate)                                                                          \
-  X(cublasLtMatmul)                                                                          \
-  X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) \
-      X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                           \
-          X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)               \
-              X(cublasLtMatmulPreferenceSetAttribute)
+// clang-format off
+#define TUTTI_BENCH_DRIVER(X) \
+  X(cuInit) \
+  X(cuDeviceGet) \
+  X(cuDevicePrimaryCtxRetain) \
+  X(cuCtxSetCurrent) \
+  X(cuCtxSynchronize) \
+  X(cuMemAlloc_v2) \
+  X(cuMemFree_v2) \
+  X(cuMemcpyHtoD_v2) \
+  X(cuMemcpyDtoH_v2) \
+  X(cuMemcpyDtoD_v2)
+// clang-format on
+// clang-format off
+#define TUTTI_BENCH_CUBLAS(X) \
+  X(cublasLtCreate) \
+  X(cublasLtMatmul) \
+  X(cublasLtMatmulAlgoGetHeuristic) \
+  X(cublasLtMatmulDescCreate) \
+  X(cublasLtMatmulDescDestroy) \
+  X(cublasLtMatrixLayoutCreate) \
+  X(cublasLtMatrixLayoutDestroy) \
+  X(cublasLtMatmulPreferenceCreate) \
+  X(cublasLtMatmulPreferenceDestroy) \
+  X(cublasLtMatmulPreferenceSetAttribute)
+// clang-format on
 
 struct library {
 #define TUTTI_BENCH_MEMBER(name) decltype(&::name) name = nullptr;
