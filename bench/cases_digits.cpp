@@ -61,6 +61,41 @@ workload training_step() {
   return work;
 }
 
+// The step that PyTorch is asked for as well (torch_steps.py): 784 - 500 - 10, batch 128, Adam.
+workload perceptron_step() {
+  struct perceptron {
+    nn::sequential network =
+        nn::perceptron({784, 500, 10}, random::key{7}, [](const array& a) { return relu(a); });
+    std::vector<array> parameters = network.parameters();
+    nn::adam optimizer;
+    array inputs = array::from(operand<float>(128 * 784, 11), {128, 784}).wait();
+    array truth;
+    double first = 0, loss = 0;
+  };
+  auto d = std::make_shared<perceptron>();
+  std::vector<int> labels;
+  for (int i = 0; i < 128; ++i) labels.push_back(i % 10);
+  d->truth = array::from(labels).wait();
+  workload work;
+  work.ours = [d] {
+    const auto loss_of = [&](const std::vector<array>& p) {
+      return nn::cross_entropy(d->network.apply(p, d->inputs), d->truth);
+    };
+    auto [value, gradients] = value_and_grad(loss_of)(d->parameters);
+    d->parameters = d->optimizer.step(d->parameters, gradients);
+    std::vector<array> wanted = d->parameters;
+    wanted.insert(wanted.end(), d->optimizer.state().begin(), d->optimizer.state().end());
+    wanted.push_back(value);
+    eval(wanted);
+    d->loss = value.item();
+    if (d->first == 0) d->first = d->loss;
+  };
+  work.check = [d] {
+    return d->loss < d->first ? "" : fmt::format("the loss went from {} to {}", d->first, d->loss);
+  };
+  return work;
+}
+
 }  // namespace
 
 void add_digits_cases(std::vector<bench_case>& cases) {
@@ -71,6 +106,13 @@ void add_digits_cases(std::vector<bench_case>& cases) {
   c.peer = "C++ with OpenBLAS";
   c.make = training_step;
   cases.push_back(c);
+
+  bench_case p;
+  p.name = "perceptron 784-500-10: one training step, batch 128";
+  p.kind = metric::time;
+  p.unit = "us";
+  p.make = perceptron_step;
+  cases.push_back(p);
 }
 
 }  // namespace tutti::bench

@@ -74,6 +74,9 @@ int main(int argc, char** argv) {
     add_row_cases(cases);
     add_parallel_cases(cases);
     add_device_cases(cases);
+#ifdef TUTTI_BENCH_CUDA
+    add_cuda_cases(cases);
+#endif
 
     print_heading();
     print_table_head();

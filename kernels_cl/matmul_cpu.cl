@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products for CPU devices: one work-item a block, explicit vectors, no local memory.
 // Built once an element type with T, VW (lanes a vector), MR (rows a tile) and IS_F64; a tile is
-// MR x 2*VW, and integers come in as their unsigned type, whose products wrap.
+// MR x 2*VW, and integers come in as their unsigned type, whose products wrap. With EPILOGUE the
+// last slice of K adds a bias and applies relu before it stores.
 // Launch: one dimension, group size 1. Group 0 does nothing: PoCL hands 1 + groups/threads groups
 // to the thread that asks first, so with an idle one in front the shares are even.
 
@@ -37,7 +38,31 @@
 typedef struct {
   long row_stride, col_stride, row0, row1, col0, col1;
   int first;
+#if EPILOGUE
+  int last, has_bias, relu;
+  long bias_row, bias_col;  // one of them is 0, the other 0 or 1
+  global const T* bias;     // of the tile's first element
+#endif
 } Target;
+
+#if EPILOGUE
+#define EPILOGUE_ARGUMENTS                                                               \
+  , global const T *bias, long bias_offset, long bias_row, long bias_col, long has_bias, \
+      long relu, long finish
+#define EPILOGUE_VALUES , bias, bias_offset, bias_row, bias_col, has_bias, relu, finish
+#define EPILOGUE_TARGET                                                     \
+  , finish &&k + kc >= k_end, (int)has_bias, (int)relu, bias_row, bias_col, \
+      bias + bias_offset + i0 *bias_row + j0 *bias_col
+
+// NaN stays.
+INLINE V relu_vector(V v) { return select((V)(0), v, (v > (V)(0)) | (v != v)); }
+INLINE T relu_scalar(T x) { return x > 0 || x != x ? x : (T)(0); }
+
+#else
+#define EPILOGUE_ARGUMENTS
+#define EPILOGUE_VALUES
+#define EPILOGUE_TARGET
+#endif
 
 static void store_part(global T* c, const Target* t, const T* tile, long width) {
   for (long r = t->row0; r < t->row1; r++)
@@ -48,6 +73,45 @@ static void store_part(global T* c, const Target* t, const T* tile, long width) 
 }
 
 INLINE void put(global T* c, V v, int first) { VSTORE(first ? v : VLOAD(c) + v, c); }
+
+#if EPILOGUE
+// Not inlined: in registers it would be code for each row of each tile, slow to compile.
+static __attribute__((noinline)) void store_finished(global T* c, const Target* t, const T* tile,
+                                                     long width) {
+  const bool whole = t->col_stride == 1 && t->col0 == 0 && t->col1 == width;
+  for (long r = t->row0; r < t->row1; r++) {
+    global T* row = c + r * t->row_stride;
+    global const T* bias = t->bias + r * t->bias_row;
+    long n = t->col0;
+    for (; whole && n < width; n += VW) {
+      V v = VLOAD(tile + r * width + n);
+      if (!t->first) v += VLOAD(row + n);
+      if (t->has_bias) v += t->bias_col ? VLOAD(bias + n) : (V)(bias[0]);
+      VSTORE(t->relu ? relu_vector(v) : v, row + n);
+    }
+    for (; n < t->col1; n++) {
+      T x = tile[r * width + n];
+      if (!t->first) x += row[n * t->col_stride];
+      if (t->has_bias) x += bias[n * t->bias_col];
+      row[n * t->col_stride] = t->relu ? relu_scalar(x) : x;
+    }
+  }
+}
+#endif
+
+INLINE bool stores_vectors(const Target* t, long width) {
+#if EPILOGUE
+  if (t->last) return false;
+#endif
+  return t->col_stride == 1 && t->col0 == 0 && t->col1 == width;
+}
+
+static void store_tile(global T* c, const Target* t, const T* tile, long width) {
+#if EPILOGUE
+  if (t->last) return store_finished(c, t, tile, width);
+#endif
+  store_part(c, t, tile, width);
+}
 
 #define ZERO2(r) V c##r##_0 = (V)(0), c##r##_1 = (V)(0);
 #define STEP2(r)                  \
@@ -74,12 +138,12 @@ INLINE void tile_wide(global const T* a, long a_row, long a_k, global const T* b
     a += a_k;
     b += b_k;
   }
-  if (t->col_stride == 1 && t->col0 == 0 && t->col1 == NR) {
+  if (stores_vectors(t, NR)) {
     EACH_ROW(STORE2)
   } else {
     T tile[MR * NR];
     EACH_ROW(SPILL2)
-    store_part(c, t, tile, NR);
+    store_tile(c, t, tile, NR);
   }
 }
 
@@ -98,12 +162,12 @@ INLINE void tile_narrow(global const T* a, long a_row, long a_k, global const T*
     a += a_k;
     b += b_k;
   }
-  if (t->col_stride == 1 && t->col0 == 0 && t->col1 == VW) {
+  if (stores_vectors(t, VW)) {
     EACH_ROW(STORE1)
   } else {
     T tile[MR * VW];
     EACH_ROW(SPILL1)
-    store_part(c, t, tile, VW);
+    store_tile(c, t, tile, VW);
   }
 }
 
@@ -118,14 +182,14 @@ INLINE void tile_narrow(global const T* a, long a_row, long a_k, global const T*
       global const T *b, long b_offset, long b_batch, long b_tile, long b_k, global T *c,         \
       long c_offset, long c_batch, long c_split, long c_row, long c_col, long rows, long cols,    \
       long depth, long k_chunk, long accumulate, long batches, long blocks_m, long blocks_n,      \
-      long mc, long nc, long kc
+      long mc, long nc, long kc EPILOGUE_ARGUMENTS
 // One stride of A, and that of a packed B, are constants: as variables they take registers that
 // the tiles need.
-#define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                               \
-  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                        \
-    tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,      \
-          b_batch, b_tile, b_k, c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth, \
-          k_chunk, accumulate, batches, blocks_m, blocks_n, mc, nc, kc, b_packed);              \
+#define TILE_KERNEL(name, a_row_constant, a_k_constant, b_packed)                                  \
+  CPU_KERNEL void name(TILE_ARGUMENTS) {                                                           \
+    tiles(a, a_offset, a_batch, a_tile, a_row_constant, a_k_constant, a_last, b, b_offset,         \
+          b_batch, b_tile, b_k, c, c_offset, c_batch, c_split, c_row, c_col, rows, cols, depth,    \
+          k_chunk, accumulate, batches, blocks_m, blocks_n, mc, nc, kc EPILOGUE_VALUES, b_packed); \
   }
 
 INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
@@ -154,7 +218,8 @@ INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
         long i0 = min(i, a_last);
         global const T* at = a + i0 * a_tile + k * a_k;
         global T* ct = c + i0 * c_row + j0 * c_col;
-        Target t = {c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first};
+        Target t = {
+            c_row, c_col, i - i0, min(i + MR, i_end) - i0, j - j0, j1 - j0, first EPILOGUE_TARGET};
         if (wide)
           tile_wide(at, a_row, a_k, bt, b_packed ? NR : b_k, n_k, ct, &t);
         else
@@ -413,3 +478,24 @@ CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
         y[v * count + n] = f * w[k * w_stride + n] + y[v * count + n];
     }
 }
+
+#if EPILOGUE
+// C = relu(C + bias) in place, after kernels that do not do it themselves. C is `count` elements in
+// rows of `cols`. Groups: 1 + count / block, rounded up.
+CPU_KERNEL void matmul_finish(global T* restrict c, long c_offset, global const T* restrict bias,
+                              long bias_offset, long bias_col, long has_bias, long relu, long count,
+                              long cols, long block) {
+  long g = (long)get_group_id(0) - 1;
+  if (g < 0) return;
+  long i = g * block, end = min(i + block, count);
+  c += c_offset;
+  bias += bias_offset;
+  while (i < end) {
+    long row_end = min(end, i - i % cols + cols);
+    for (long n = i % cols; i < row_end; i++, n++) {
+      T x = has_bias ? c[i] + bias[n * bias_col] : c[i];
+      c[i] = relu ? relu_scalar(x) : x;
+    }
+  }
+}
+#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products for GPU devices where no vendor library serves the type: blocks of 4*TS x 4*TS
 // through local memory, TS * TS work-items of 4 x 4 elements each, any strides, any sizes.
-// Built once an element type with T, TS and IS_F64; integers come in as their unsigned type.
+// Built once an element type with T, TS and IS_F64; integers come in as their unsigned type. With
+// EPILOGUE a bias is added and relu applied before the result is stored.
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -25,12 +26,19 @@ static void load_block(global const T* src, long keep_stride, long k_stride, lon
   }
 }
 
+#if EPILOGUE
+#define EPILOGUE_ARGUMENTS \
+  , global const T *restrict bias, long bias_offset, long bias_col, long has_bias, long relu
+#else
+#define EPILOGUE_ARGUMENTS
+#endif
+
 // Groups: (row blocks * blocks_n, up to batches); a group takes every get_num_groups(1)-th batch.
 kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
     global const T* restrict a, long a_offset, long a_batch, long a_row, long a_col,
     global const T* restrict b, long b_offset, long b_batch, long b_row, long b_col,
     global T* restrict c, long c_offset, long rows, long cols, long depth, long batches,
-    long blocks_n) {
+    long blocks_n EPILOGUE_ARGUMENTS) {
   local T a_block[DEPTH * (SIDE + 1)], b_block[DEPTH * (SIDE + 1)];
   long m0 = get_group_id(0) / blocks_n * SIDE, n0 = get_group_id(0) % blocks_n * SIDE;
   int tm = get_local_id(0) / TS, tn = get_local_id(0) % TS;
@@ -56,7 +64,13 @@ kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) {
         long m = m0 + tm + i * TS, n = n0 + tn + j * TS;
-        if (m < rows && n < cols) out[m * cols + n] = sum[i][j];
+        if (m >= rows || n >= cols) continue;
+        T x = sum[i][j];
+#if EPILOGUE
+        if (has_bias) x += bias[bias_offset + n * bias_col];
+        if (relu) x = x > 0 || x != x ? x : (T)(0);
+#endif
+        out[m * cols + n] = x;
       }
   }
 }

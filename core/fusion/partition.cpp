@@ -26,6 +26,7 @@ struct draft {
   boost::container::small_vector<std::uint64_t, 8> scalars;  // distinct constants
   std::size_t outputs = 0;
   const node* reduction = nullptr;
+  const fusion::epilogue* epilogue = nullptr;
   shape space;
   bool fused = false;
 };
@@ -37,7 +38,7 @@ class partitioner {
   void run() {
     find_consumers();
     for (std::size_t i = p_.nodes.size(); i-- > 0;)
-      if (p_.same_as[i] == p_.nodes[i]) place(p_.nodes[i]);
+      if (p_.same_as[i] == p_.nodes[i] && group_of_[i] == -1) place(p_.nodes[i]);
     emit();
   }
 
@@ -82,7 +83,29 @@ class partitioner {
     });
   }
 
+  // The epilogue that ends with n, or null.
+  const epilogue* epilogue_to(const node* n) const {
+    for (const epilogue& e : p_.epilogues)
+      if (e.members.back() == n) return &e;
+    return nullptr;
+  }
+
+  // A product with its epilogue: only the last value is stored.
+  void place_epilogue(const epilogue& e) {
+    const int id = static_cast<int>(drafts_.size());
+    draft& d = drafts_.emplace_back();
+    d.epilogue = &e;
+    d.outputs = 1;
+    for (std::size_t i = e.members.size(); i-- > 0;) {
+      node* m = e.members[i];
+      p_.stored[static_cast<std::size_t>(m->mark)] = m == e.members.back() ? 1 : 0;
+      add(id, m);
+    }
+    link(id, *e.members.back());
+  }
+
   void place(node* n) {
+    if (const epilogue* e = epilogue_to(n)) return place_epilogue(*e);
     if (n->kind == graph::kind::elementwise && join(n)) return;
     const int id = static_cast<int>(drafts_.size());
     draft& d = drafts_.emplace_back();
@@ -243,6 +266,7 @@ class partitioner {
       for (node* m : g.members)
         if (is_stored(*m)) g.outputs.push_back(m);
       g.reduction = d.reduction;
+      g.epilogue = d.epilogue;
       g.fused = d.fused;
       for (int s : d.successors)
         if (--waiting[static_cast<std::size_t>(s)] == 0) runnable.push_back(s);

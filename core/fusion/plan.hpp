@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,10 +16,18 @@ namespace tutti::fusion {
 
 using graph::node;
 
+/// What a product does to its result before it stores it: activation(product + bias).
+struct epilogue {
+  const node* bias = nullptr;  // one value for each column, contiguous
+  tutti_activation activation = TUTTI_ACTIVATION_NONE;
+  std::vector<node*> members;  // the product, then what it does as well
+};
+
 struct group {
   boost::container::small_vector<node*, 8> members;  // dependency order
   boost::container::small_vector<node*, 2> outputs;  // members whose values are stored
   const node* reduction = nullptr;                   // the last member, where it reduces
+  const fusion::epilogue* epilogue = nullptr;        // of a product that does more than that
   bool fused = false;                                // a program; else a single operator
 };
 
@@ -26,7 +35,8 @@ struct plan {
   std::vector<node*> nodes;    // dependency order, duplicates included; node::mark indexes it
   std::vector<node*> same_as;  // the node that computes the same value: itself or an earlier one
   std::vector<char> stored;    // must have its value in memory afterwards
-  std::vector<group> groups;   // execution order
+  std::vector<fusion::epilogue> epilogues;
+  std::vector<group> groups;  // execution order
 
   node* canonical(const node& n) const { return same_as[static_cast<std::size_t>(n.mark)]; }
 };
@@ -35,6 +45,9 @@ struct plan {
 plan collect(std::span<const node* const> roots);
 /// Merges nodes that compute the same value (common subexpressions).
 void merge_duplicates(plan& p);
+/// Finds elementwise nodes that products can do on their way to memory, for which `supported` is
+/// true (epilogue.cpp). Fills in p.epilogues.
+void find_epilogues(plan& p, const std::function<bool(const epilogue&)>& supported);
 /// Fills in p.groups.
 void partition(plan& p);
 /// Orders p.groups so that what waits for a copy from another device comes after all that does not:

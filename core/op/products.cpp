@@ -3,6 +3,8 @@
 // The matrix product: ranks and batches brought to [B,M,K] x [B,K,N], with copies only where the
 // layouts that TUTTI_OPERATOR_MATMUL takes cannot show an operand.
 #include "op/operands.hpp"
+#include "plugin/opened_device.hpp"
+#include "runtime/launch.hpp"
 
 namespace tutti {
 namespace {
@@ -71,6 +73,13 @@ bool folds(const array& a) {
   return true;
 }
 
+// Whether the device has products of this dtype; those of integers and of wide floats it must have.
+bool multiplies(op::device_pointer device, dtype type) {
+  if (graph::compute_dtype(type) == type && !is_complex(type)) return true;
+  return runtime::supports_products(device != nullptr ? *device : detail::get(default_device()),
+                                    type);
+}
+
 }  // namespace
 
 array matmul(const array& a, const array& b) {
@@ -83,7 +92,8 @@ array matmul(const array& a, const array& b) {
     throw shape_error("matmul: operands must have at least one dimension: " + given_a.str() +
                       " x " + given_b.str());
 
-  const dtype compute = graph::compute_dtype(type);
+  // Halves are summed in f32 either way; a device that takes them as they are reads half as much.
+  const dtype compute = multiplies(device, type) ? type : graph::compute_dtype(type);
   array x = op::cast(operands[0], compute, "matmul");
   array y = op::cast(operands[1], compute, "matmul");
   if (given_a.rank() == 1) x = expand_dims(x, 0);

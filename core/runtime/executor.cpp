@@ -32,6 +32,7 @@ class evaluation {
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i)
       if (plan_.same_as[i] != plan_.nodes[i])
         duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
+    fusion::find_epilogues(plan_, supports_epilogue);
     fusion::partition(plan_);
     fusion::order_around_transfers(plan_);
   }

@@ -267,9 +267,9 @@ void launch(const plan& p, const group& g) {
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
   pending_results results;
-  results.add(&first, context.allocate(bytes_of(first)));
+  results.add(g.outputs.front(), context.allocate(bytes_of(first)));
   if (first.kind == graph::kind::scatter_add) fill_with_zeros(context, first, results.all());
-  launch_operator(context, first, results.all()[0]);
+  launch_operator(context, g, results.all()[0]);
   results.publish_all(context.last_sequence(), context.take_awaited());
 }
 

@@ -24,8 +24,15 @@ void launch(const fusion::plan& p, const fusion::group& g);
 std::uint64_t launch_program(device_context& context, const fusion::lowered& program,
                              std::span<const result> outputs);
 
-/// Enqueues the operator behind a matmul, take or scatter_add node (operators.cpp).
-void launch_operator(device_context& context, graph::node& n, const result& out);
+/// Enqueues the operator behind a matmul, take or scatter_add node, g's first member, with the
+/// group's epilogue (operators.cpp).
+void launch_operator(device_context& context, const fusion::group& g, const result& out);
+
+/// Whether the device multiplies matrices of this dtype.
+bool supports_products(const detail::opened_device& device, dtype type);
+
+/// Whether the device of a product can do it together with `e`.
+bool supports_epilogue(const fusion::epilogue& e);
 
 /// Gives the node its storage and makes it ready. `arriving`: copies that the value depends on.
 void publish(const result& r, std::uint64_t sequence, const arrivals& arriving);

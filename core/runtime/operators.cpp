@@ -22,22 +22,48 @@ struct operator_call {
   const std::string* label;
   std::vector<tutti_view> views;    // outputs first
   std::vector<const node*> inputs;  // whose storage views[1...] show
+  tutti_matmul_params params{};     // struct_size 0: none
   std::uint64_t flops = 0;
 };
 
-tutti_view view_of(const node& n, const node& memory, const buffer_block& block,
-                   std::int64_t storage_offset) {
+// n without memory.
+tutti_view view_of(const node& n) {
   tutti_view v{};
   const graph::layout where = layout_of(n);
-  v.buffer = block.handle();
-  v.dtype = static_cast<std::int32_t>(memory.type);
-  v.offset = static_cast<std::uint64_t>(storage_offset + where.offset) * size_of(memory.type);
+  v.dtype = static_cast<std::int32_t>(n.type);
+  v.offset = static_cast<std::uint64_t>(where.offset) * size_of(n.type);
   v.rank = static_cast<std::uint32_t>(n.extents.rank());
   for (int i = 0; i < n.extents.rank(); ++i) {
     v.extent[i] = static_cast<std::uint64_t>(n.extents[i]);
     v.stride[i] = where.strides[i];
   }
   return v;
+}
+
+tutti_view view_of(const node& n, const buffer_block& block, std::int64_t storage_offset) {
+  tutti_view v = view_of(n);
+  v.buffer = block.handle();
+  v.offset += static_cast<std::uint64_t>(storage_offset) * size_of(n.type);
+  return v;
+}
+
+// A bias of one value for each column, over all of the product.
+tutti_view over_rows(tutti_view bias, const tutti_view& product) {
+  bias.rank = 3;
+  std::copy(product.extent, product.extent + 3, bias.extent);
+  bias.stride[0] = bias.stride[1] = 0;
+  bias.stride[2] = 1;
+  return bias;
+}
+
+tutti_matmul_params params_of(const fusion::epilogue& e) {
+  return {sizeof(tutti_matmul_params), e.activation, e.bias != nullptr ? 1u : 0u};
+}
+
+void add_input(operator_call& call, const node& input) {
+  const node& base = graph::base_of(input);
+  call.views.push_back(view_of(input, *base.storage, base.storage_offset));
+  call.inputs.push_back(&base);
 }
 
 operator_call describe(const node& n, const result& out) {
@@ -59,13 +85,19 @@ operator_call describe(const node& n, const result& out) {
       call.label = &scatter_add;
       call.flops = static_cast<std::uint64_t>(n.inputs[0]->elements);
   }
-  call.views.push_back(view_of(n, n, *out.block, out.offset));
-  for (const auto& input : n.inputs) {
-    const node& base = graph::base_of(*input);
-    call.views.push_back(view_of(*input, base, *base.storage, base.storage_offset));
-    call.inputs.push_back(&base);
-  }
+  call.views.push_back(view_of(n, *out.block, out.offset));
+  for (const auto& input : n.inputs) add_input(call, *input);
   return call;
+}
+
+void add_epilogue(operator_call& call, const fusion::epilogue& e) {
+  static const std::string labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
+  const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
+  call.label = &labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
+  call.params = params_of(e);
+  if (e.bias == nullptr) return;
+  add_input(call, *e.bias);
+  call.views.back() = over_rows(call.views.back(), call.views.front());
 }
 
 tutti_operator_launch arguments_of(const operator_call& call) {
@@ -74,6 +106,7 @@ tutti_operator_launch arguments_of(const operator_call& call) {
   l.kind = call.kind;
   l.view_count = static_cast<std::uint32_t>(call.views.size());
   l.views = call.views.data();
+  if (call.params.struct_size != 0) l.params = &call.params;
   return l;
 }
 
@@ -164,10 +197,42 @@ void run_on_reference(device_context& context, operator_call call) {
                 context.device, "write", *call.label);
 }
 
+// Before a launch, whose views may still lack buffers.
+bool supports(const detail::opened_device& device, const operator_call& call) {
+  const tutti_operator_launch arguments = arguments_of(call);
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  detail::ignore(device.plugin->op.supports(device.handle, &arguments, &support, nullptr));
+  return support == TUTTI_SUPPORT_YES;
+}
+
 }  // namespace
 
-void launch_operator(device_context& context, node& n, const result& out) {
-  operator_call call = describe(n, out);
+bool supports_products(const detail::opened_device& device, dtype type) {
+  tutti_view square{};
+  square.dtype = static_cast<std::int32_t>(type);
+  square.rank = 3;
+  for (int d = 0; d < 3; ++d) square.extent[d] = d == 0 ? 1 : 64, square.stride[d] = 1;
+  square.stride[0] = 64 * 64, square.stride[1] = 64;
+  operator_call call;
+  call.kind = TUTTI_OPERATOR_MATMUL;
+  call.views = {square, square, square};
+  return supports(device, call);
+}
+
+bool supports_epilogue(const fusion::epilogue& e) {
+  const node& product = *e.members.front();
+  if (product.device->plugin->abi_minor < 1) return false;  // knows no params
+  operator_call call;
+  call.kind = TUTTI_OPERATOR_MATMUL;
+  call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
+  if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
+  call.params = params_of(e);
+  return supports(*product.device, call);
+}
+
+void launch_operator(device_context& context, const fusion::group& g, const result& out) {
+  operator_call call = describe(*g.members.front(), out);
+  if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
   const std::uint64_t sequence = context.next_sequence();
   for (const node* input : call.inputs) {
     context.reading(*input);

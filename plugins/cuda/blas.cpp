@@ -6,6 +6,7 @@
 #include "cuda/operators.hpp"
 #include "embedded_kernels.hpp"
 #include "sdk/op_info.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::cuda {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 struct shape {
   int64_t rows, cols, depth, batches;
   int64_t a_batch, a_row, a_col, b_batch, b_row, b_col, c_batch;
-  int64_t blocks_n;
+  int64_t blocks_n, relu;
 };
 
 constexpr int64_t block_side = 64;
@@ -27,6 +28,10 @@ struct element {
 
 element element_of(int32_t dtype) {
   switch (dtype) {
+    case TUTTI_C64:
+      return {"float2", "float2", 3};
+    case TUTTI_C128:
+      return {"double2", "double2", 3};
     case TUTTI_F32:
       return {"float", "float", 0};
     case TUTTI_F64:
@@ -61,14 +66,27 @@ shape describe(const tutti_operator_launch& l) {
   s.b_batch = b.stride[0], s.b_row = b.stride[1], s.b_col = b.stride[2];
   s.c_batch = s.rows * s.cols;
   s.blocks_n = (s.cols + block_side - 1) / block_side;
+  s.relu = sdk::matmul_params(l).activation == TUTTI_ACTIVATION_RELU ? 1 : 0;
   return s;
+}
+
+bool has_epilogue(const tutti_operator_launch& l) {
+  const tutti_matmul_params params = sdk::matmul_params(l);
+  return params.has_bias != 0 || params.activation != TUTTI_ACTIVATION_NONE;
 }
 
 }  // namespace
 
-bool matmul_supported(int32_t dtype, const char** reason) {
-  if (dtype >= TUTTI_I8 && dtype <= TUTTI_F64) return true;
-  *reason = "matmul: only integers and real floats yet";
+bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                      const char** reason) {
+  const char* against = sdk::against_epilogue(launch);
+  if (launch.views[0].dtype == TUTTI_BOOL) {
+    against = "matmul: sums of bool are not defined";
+  } else if (against == nullptr && has_epilogue(launch) && cublas_leaves_epilogue(device, launch)) {
+    against = "matmul: cuBLASLt does not do this epilogue";
+  }
+  if (against == nullptr) return true;
+  *reason = against;
   return false;
 }
 
@@ -85,9 +103,11 @@ void matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** 
                                             std::string("-DTUTTI_ACC=") + e.sum,
                                             "-DTUTTI_KIND=" + std::to_string(e.kind)};
   const CUfunction kernel = stream.device->kernel(kernels::matmul_cu, options, "tutti_matmul");
-  CUdeviceptr pointers[3];
-  for (int n = 0; n < 3; ++n) pointers[n] = l.views[n].buffer->memory + l.views[n].offset;
-  void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &s};
+  CUdeviceptr pointers[4] = {};  // without a bias the last stays NULL
+  for (uint32_t n = 0; n < l.view_count; ++n) {
+    pointers[n] = l.views[n].buffer->memory + l.views[n].offset;
+  }
+  void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &pointers[3], &s};
   const int64_t blocks_m = (s.rows + block_side - 1) / block_side;
   event_recorder recorder(stream, event);
   launch(stream, kernel, static_cast<uint64_t>(blocks_m * s.blocks_n), 256, arguments, "matmul",

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products by cuBLASLt, loaded at run time. Its matrices are column-major, so it computes
-// C^T = B^T A^T on the same memory. The algorithm that it proposes for a shape is kept.
-// TUTTI_CUDA_CUBLASLT names another file. TUTTI_MATMUL_PRECISION=high or medium lets f32 products
-// use TF32; the default, highest, does not.
-#include <cublasLt.h>
-
+// C^T = B^T A^T on the same memory, where a bias for each of our columns is one for each of its
+// rows. The algorithm that it proposes for a shape is kept. TUTTI_MATMUL_PRECISION=high or medium
+// lets f32 products use TF32; the default, highest, does not.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -13,69 +11,14 @@
 #include <limits>
 #include <optional>
 
+#include "cuda/cublas_library.hpp"
 #include "cuda/operators.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/validate.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::cuda {
 namespace {
-
-#define TUTTI_CUBLAS_FUNCTIONS(X)     \
-  X(cublasLtCreate)                   \
-  X(cublasLtDestroy)                  \
-  X(cublasLtGetStatusName)            \
-  X(cublasLtMatmul)                   \
-  X(cublasLtMatmulAlgoGetHeuristic)   \
-  X(cublasLtMatmulDescCreate)         \
-  X(cublasLtMatmulDescDestroy)        \
-  X(cublasLtMatmulDescSetAttribute)   \
-  X(cublasLtMatrixLayoutCreate)       \
-  X(cublasLtMatrixLayoutDestroy)      \
-  X(cublasLtMatrixLayoutSetAttribute) \
-  X(cublasLtMatmulPreferenceCreate)   \
-  X(cublasLtMatmulPreferenceDestroy)  \
-  X(cublasLtMatmulPreferenceSetAttribute)
-
-struct library {
-#define TUTTI_CUBLAS_MEMBER(name) decltype(&::name) name = nullptr;
-  TUTTI_CUBLAS_FUNCTIONS(TUTTI_CUBLAS_MEMBER)
-#undef TUTTI_CUBLAS_MEMBER
-};
-
-// NULL where it is not installed, which is said once.
-const library* load() {
-  const char* chosen = std::getenv("TUTTI_CUDA_CUBLASLT");
-  const bool given = chosen != nullptr && *chosen != 0;
-  std::string why;
-  void* handle = open_library(given ? chosen : "libcublasLt.so.13 libcublasLt.so.12", why);
-  auto table = std::make_unique<library>();
-#define TUTTI_CUBLAS_LOAD(name)                                                  \
-  if (handle != nullptr) {                                                       \
-    table->name = reinterpret_cast<decltype(&::name)>(symbol(handle, #name));    \
-    if (table->name == nullptr) handle = nullptr, why = "cuBLASLt lacks " #name; \
-  }
-  TUTTI_CUBLAS_FUNCTIONS(TUTTI_CUBLAS_LOAD)
-#undef TUTTI_CUBLAS_LOAD
-  if (handle != nullptr) return table.release();
-  log(TUTTI_LOG_WARN, "matmul runs on Tutti's own, slower kernel: " + why +
-                          "; install the CUDA toolkit (or its package libcublas), or set "
-                          "CUDA_HOME to where it is");
-  return nullptr;
-}
-
-const library* lt() {
-  static const library* const loaded = load();
-  return loaded;
-}
-
-void check_lt(cublasStatus_t code, const char* what) {
-  if (code == CUBLAS_STATUS_SUCCESS) return;
-  throw sdk::plugin_error(
-      code == CUBLAS_STATUS_ALLOC_FAILED ? TUTTI_ERROR_OUT_OF_MEMORY : TUTTI_ERROR_DRIVER,
-      std::string("matmul: ") + what + ": " + lt()->cublasLtGetStatusName(code) + " (" +
-          std::to_string(static_cast<int>(code)) + ")",
-      static_cast<int32_t>(code), code == CUBLAS_STATUS_ALLOC_FAILED);
-}
 
 bool tf32_wanted() {
   const char* text = std::getenv("TUTTI_MATMUL_PRECISION");
@@ -125,15 +68,26 @@ std::optional<types> types_of(int32_t dtype) {
       return types{CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     case TUTTI_BF16:
       return types{CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case TUTTI_C64:
+      return types{CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
+    case TUTTI_C128:
+      return types{CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
     default:
       return {};
   }
 }
 
-// What a plan depends on: dtype, batches, the two operands' and the output's numbers, alignment.
-using plan_key = std::array<int64_t, 15>;
+// What a plan depends on: dtype, batches, the two operands' and the output's numbers, alignment,
+// epilogue.
+using plan_key = std::array<int64_t, 17>;
 
-template <typename T, cublasStatus_t (*library::*Destroy)(T)>
+cublasLtEpilogue_t epilogue_of(const tutti_matmul_params& params) {
+  const bool relu = params.activation == TUTTI_ACTIVATION_RELU;
+  if (params.has_bias != 0) return relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  return relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+template <typename T, cublasStatus_t (*cublas_library::*Destroy)(T)>
 class owned {
  public:
   owned() = default;
@@ -151,9 +105,10 @@ class owned {
  private:
   T handle_ = nullptr;
 };
-using layout = owned<cublasLtMatrixLayout_t, &library::cublasLtMatrixLayoutDestroy>;
-using description = owned<cublasLtMatmulDesc_t, &library::cublasLtMatmulDescDestroy>;
-using preference = owned<cublasLtMatmulPreference_t, &library::cublasLtMatmulPreferenceDestroy>;
+using layout = owned<cublasLtMatrixLayout_t, &cublas_library::cublasLtMatrixLayoutDestroy>;
+using description = owned<cublasLtMatmulDesc_t, &cublas_library::cublasLtMatmulDescDestroy>;
+using preference =
+    owned<cublasLtMatmulPreference_t, &cublas_library::cublasLtMatmulPreferenceDestroy>;
 
 struct plan {
   bool possible = false;
@@ -161,6 +116,7 @@ struct plan {
   layout first, second, result;  // B^T, A^T, C^T
   cublasLtMatmulAlgo_t algorithm{};
   uint64_t workspace = 0;
+  mutable std::mutex bias_mutex;  // the description holds the bias's address
 };
 
 void make_layout(layout& to, cudaDataType_t type, const operand& m, int64_t batches) {
@@ -203,6 +159,7 @@ struct matmul_cache {
   cublasLtHandle_t handle = nullptr;
   std::mutex mutex;
   std::map<plan_key, std::shared_ptr<const plan>> plans;
+  std::map<int32_t, bool> keeps_nan;  // by dtype: what relu does
   ~matmul_cache() {
     if (handle != nullptr) lt()->cublasLtDestroy(handle);
   }
@@ -226,10 +183,18 @@ matmul_cache& cache_of(tutti_device& device) {
   return *device.products;
 }
 
+void set_bias(const plan& p, CUdeviceptr bias) {
+  const auto* address = reinterpret_cast<const void*>(bias);
+  check_lt(lt()->cublasLtMatmulDescSetAttribute(p.desc.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                &address, sizeof address),
+           "bias");
+}
+
 std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& device,
                                       const types& t, const operand& first, const operand& second,
                                       const operand& result, int64_t batches,
-                                      const std::array<uint32_t, 3>& alignment) {
+                                      const std::array<uint32_t, 3>& alignment,
+                                      cublasLtEpilogue_t epilogue, uint64_t bias_alignment) {
   auto p = std::make_shared<plan>();
   check_lt(lt()->cublasLtMatmulDescCreate(p->desc.out(), t.compute, t.scale), "description");
   const auto transpose = [&](cublasLtMatmulDescAttributes_t what, const operand& m) {
@@ -239,6 +204,11 @@ std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& d
   };
   transpose(CUBLASLT_MATMUL_DESC_TRANSA, first);
   transpose(CUBLASLT_MATMUL_DESC_TRANSB, second);
+  check_lt(lt()->cublasLtMatmulDescSetAttribute(p->desc.get(), CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                                &epilogue, sizeof epilogue),
+           "epilogue");
+  // Its alignment is what the proposal depends on.
+  if ((epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) set_bias(*p, bias_alignment);
   make_layout(p->first, t.data, first, batches);
   make_layout(p->second, t.data, second, batches);
   make_layout(p->result, t.data, result, batches);
@@ -258,6 +228,9 @@ std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& d
 
 // NULL where cuBLASLt does not serve.
 std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_launch& l) {
+  const tutti_matmul_params params = sdk::matmul_params(l);
+  const cublasLtEpilogue_t epilogue = epilogue_of(params);
+  const uint32_t bias_alignment = params.has_bias != 0 ? alignment_of(l.views[3]) : 0;
   const tutti_view &c = l.views[0], &a = l.views[1], &b = l.views[2];
   const std::optional<types> t = types_of(c.dtype);
   if (!t || a.extent[2] == 0) return nullptr;
@@ -270,16 +243,18 @@ std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_
   const operand result{false, cols, rows, cols, rows * cols};
   const auto batches = static_cast<int64_t>(c.extent[0]);
   const std::array<uint32_t, 3> alignment = {alignment_of(b), alignment_of(a), alignment_of(c)};
-  const plan_key key = {c.dtype,      batches,        first->transposed,   first->rows,
-                        first->cols,  first->leading, first->batch_stride, second->transposed,
-                        second->rows, second->cols,   second->leading,     second->batch_stride,
-                        alignment[0], alignment[1],   alignment[2]};
+  const plan_key key = {c.dtype,       batches,        first->transposed,   first->rows,
+                        first->cols,   first->leading, first->batch_stride, second->transposed,
+                        second->rows,  second->cols,   second->leading,     second->batch_stride,
+                        alignment[0],  alignment[1],   alignment[2],        epilogue,
+                        bias_alignment};
   matmul_cache& cache = cache_of(device);
   if (cache.handle == nullptr) return nullptr;
   const std::lock_guard lock(cache.mutex);
   const auto [place, is_new] = cache.plans.try_emplace(key);
   if (is_new || !place->second) {
-    place->second = make_plan(cache, device, *t, *first, *second, result, batches, alignment);
+    place->second = make_plan(cache, device, *t, *first, *second, result, batches, alignment,
+                              epilogue, bias_alignment);
   }
   return place->second->possible ? place->second : nullptr;
 }
@@ -303,15 +278,21 @@ bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_e
     workspace = reinterpret_cast<void*>(memory_on(device, l.workspace, "matmul workspace") +
                                         l.workspace_offset);
   }
-  const float one = 1, zero = 0;
-  const double one_f64 = 1, zero_f64 = 0;
-  const bool f64 = l.views[0].dtype == TUTTI_F64;
-  const void* alpha = f64 ? static_cast<const void*>(&one_f64) : &one;
-  const void* beta = f64 ? static_cast<const void*>(&zero_f64) : &zero;
+  // Real scales are the first parts of complex ones.
+  const float one[] = {1, 0}, zero[] = {0, 0};
+  const double one_f64[] = {1, 0}, zero_f64[] = {0, 0};
+  const bool f64 = l.views[0].dtype == TUTTI_F64 || l.views[0].dtype == TUTTI_C128;
+  const void* alpha = f64 ? static_cast<const void*>(one_f64) : one;
+  const void* beta = f64 ? static_cast<const void*>(zero_f64) : zero;
   const auto address = [&](int n) {
     return reinterpret_cast<void*>(l.views[n].buffer->memory + l.views[n].offset);
   };
   event_recorder recorder(stream, event);
+  std::unique_lock<std::mutex> bias_lock;
+  if (l.view_count == 4) {
+    bias_lock = std::unique_lock(p->bias_mutex);
+    set_bias(*p, l.views[3].buffer->memory + l.views[3].offset);
+  }
   check_lt(lt()->cublasLtMatmul(device.products->handle, p->desc.get(), alpha, address(2),
                                 p->first.get(), address(1), p->second.get(), beta, address(0),
                                 p->result.get(), address(0), p->result.get(), &p->algorithm,
@@ -319,6 +300,85 @@ bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_e
            "cublasLtMatmul");
   recorder.finish();
   return true;
+}
+
+namespace {
+
+// NaN bits of a dtype, in its lowest bytes.
+uint64_t nan_bits(int32_t dtype) {
+  switch (dtype) {
+    case TUTTI_F16:
+      return 0x7e00;
+    case TUTTI_BF16:
+      return 0x7fc0;
+    case TUTTI_F32:
+      return 0x7fc00000;
+    default:
+      return 0x7ff8000000000000;
+  }
+}
+
+// relu(A B) of 64 x 64 matrices of zeros but for one NaN in A: a row of NaN must come out.
+bool try_relu(tutti_device& device, int32_t dtype) {
+  constexpr uint64_t side = 64, place = 5;
+  const uint64_t width = sdk::dtype_size(dtype), bytes = side * side * width;
+  const uint64_t scratch = uint64_t{32} << 20;
+  tutti_buffer buffer{&device, 0, 3 * bytes + scratch};
+  check(&device, cu().memory_allocate(&buffer.memory, buffer.bytes), "cuMemAlloc");
+  const std::unique_ptr<tutti_buffer, void (*)(tutti_buffer*)> freed(
+      &buffer, [](tutti_buffer* b) { cu().memory_free(b->memory); });
+  tutti_stream stream{&device, device.allocation_stream, false};
+  tutti_view views[3] = {};
+  for (uint64_t n = 0; n < 3; ++n) {
+    views[n] = {&buffer, n * bytes, dtype, 3, {1, side, side}, {0, side, 1}};
+  }
+  const tutti_matmul_params params = {sizeof params, TUTTI_ACTIVATION_RELU, 0};
+  const tutti_operator_launch l = {
+      sizeof l, TUTTI_OPERATOR_MATMUL, 3, views, &params, &buffer, 3 * bytes, scratch};
+  std::vector<char> host(3 * bytes, 0);
+  const uint64_t nan = nan_bits(dtype);
+  std::memcpy(&host[bytes + place * side * width], &nan, width);
+  check(&device, cu().copy_to_device(buffer.memory, host.data(), host.size(), stream.handle),
+        "cuMemcpyHtoDAsync");
+  const bool served = cublas_matmul(stream, l, nullptr);
+  check(&device, cu().copy_to_host(host.data(), buffer.memory, bytes, stream.handle),
+        "cuMemcpyDtoHAsync");
+  check(&device, cu().stream_synchronize(stream.handle), "cuStreamSynchronize");
+  uint64_t nans = 0;
+  for (uint64_t column = 0; column < side; ++column) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &host[(place * side + column) * width], width);
+    nans += (bits & nan) == nan ? 1 : 0;
+  }
+  return served && nans == side;
+}
+
+// cuBLASLt does not say what its relu makes of NaN, which a result must not hide: asked once.
+bool relu_keeps_nan(tutti_device& device, int32_t dtype) {
+  matmul_cache& cache = cache_of(device);
+  {
+    const std::lock_guard lock(cache.mutex);
+    if (const auto found = cache.keeps_nan.find(dtype); found != cache.keeps_nan.end()) {
+      return found->second;
+    }
+  }
+  const bool kept = try_relu(device, dtype);
+  log(TUTTI_LOG_DEBUG, std::string("matmul: relu of cuBLASLt ") +
+                           (kept ? "keeps NaN" : "drops NaN, so it is not used") + " for " +
+                           sdk::dtype_name(dtype));
+  const std::lock_guard lock(cache.mutex);
+  return cache.keeps_nan[dtype] = kept;
+}
+
+}  // namespace
+
+bool cublas_leaves_epilogue(tutti_device& device, const tutti_operator_launch& l) {
+  tutti_operator_launch plain = l;
+  plain.params = nullptr;
+  plain.view_count = 3;
+  if (!plan_for(device, plain)) return false;
+  const bool relu = sdk::matmul_params(l).activation == TUTTI_ACTIVATION_RELU;
+  return !plan_for(device, l) || (relu && !relu_keeps_nan(device, l.views[0].dtype));
 }
 
 }  // namespace tutti::cuda

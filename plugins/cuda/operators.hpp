@@ -8,14 +8,17 @@
 
 namespace tutti::cuda {
 
-// Matrix products (blas.cpp). Views: out, a, b.
-bool matmul_supported(int32_t dtype, const char** reason);
+// Matrix products (blas.cpp). Views: out, a, b and, with an epilogue, bias.
+bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                      const char** reason);
 uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
 void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
 // Takes the product to cuBLASLt where it is installed and serves the views; else false
 // (cublas.cpp).
 bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+// Whether it would take the product but not its epilogue; buffers may be NULL.
+bool cublas_leaves_epilogue(tutti_device& device, const tutti_operator_launch& launch);
 uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& launch);
 
 // Rows by index (gather.cpp). Views: out, x or updates, index.

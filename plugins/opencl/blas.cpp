@@ -9,6 +9,7 @@
 #include "opencl/operators.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/validate.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::opencl {
 namespace {
@@ -48,7 +49,7 @@ MatmulOperand operand_of(const tutti_view& view) {
           view.stride[1], view.stride[2]};
 }
 
-MatmulPlan plan_of(const device_info& info, const tutti_operator_launch& l) {
+MatmulProblem problem_of(const tutti_operator_launch& l) {
   MatmulProblem problem;
   problem.element = element_of(l.views[0].dtype);
   problem.batches = static_cast<int64_t>(l.views[0].extent[0]);
@@ -58,7 +59,11 @@ MatmulPlan plan_of(const device_info& info, const tutti_operator_launch& l) {
   problem.a = operand_of(l.views[1]);
   problem.b = operand_of(l.views[2]);
   problem.c_offset = operand_of(l.views[0]).offset;
-  return plan_matmul(problem, machine_of(info));
+  const tutti_matmul_params params = sdk::matmul_params(l);
+  problem.relu = params.activation == TUTTI_ACTIVATION_RELU;
+  problem.has_bias = params.has_bias != 0;
+  if (problem.has_bias) problem.bias_offset = operand_of(l.views[3]).offset;
+  return problem;
 }
 
 std::string_view kernel_file(const char* name) {
@@ -100,6 +105,9 @@ void set_arguments(cl_kernel kernel, const MatmulLaunch& step, const tutti_view*
       case MatmulArgument::Kind::c:
         set_argument(kernel, n++, views[0].buffer->memory);
         break;
+      case MatmulArgument::Kind::bias:
+        set_argument(kernel, n++, views[3].buffer->memory);
+        break;
       case MatmulArgument::Kind::workspace:
         set_argument(kernel, n++, workspace);
         break;
@@ -112,25 +120,37 @@ void set_arguments(cl_kernel kernel, const MatmulLaunch& step, const tutti_view*
 
 }  // namespace
 
-bool matmul_supported(const device_info& info, int32_t dtype, const char** reason) {
-  if (dtype != TUTTI_BOOL && (info.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype))) {
-    return true;
+bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                      const char** reason) {
+  const int32_t dtype = launch.views[0].dtype;
+  const char* against = sdk::against_epilogue(launch);
+  if (dtype > TUTTI_F64) {
+    against = "matmul: complex products are left to the host, which makes them of real ones";
+  } else if (dtype == TUTTI_BOOL ||
+             (device.info->properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) == 0) {
+    against = "matmul: only numeric dtypes that this device computes in";
+  } else if (against == nullptr && problem_of(launch).has_epilogue() &&
+             clblast_serves(device, launch)) {
+    against = "matmul: CLBlast has no epilogues";
   }
-  *reason = "matmul: only numeric dtypes that this device computes in";
+  if (against == nullptr) return true;
+  *reason = against;
   return false;
 }
 
 uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
-  return static_cast<uint64_t>(plan_of(*device.info, launch).workspace_bytes);
+  const MatmulPlan plan = plan_matmul(problem_of(launch), machine_of(*device.info));
+  return static_cast<uint64_t>(plan.workspace_bytes);
 }
 
 void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event) {
   tutti_device& device = *stream.device;
-  if (clblast_matmul(stream, launch, event)) return;
-  const MatmulPlan plan = plan_of(*device.info, launch);
+  const MatmulProblem problem = problem_of(launch);
+  if (!problem.has_epilogue() && clblast_matmul(stream, launch, event)) return;
+  const MatmulDevice machine = machine_of(*device.info);
+  const MatmulPlan plan = plan_matmul(problem, machine);
   if (plan.launches.empty()) return record_empty(stream, event);
-  const MatmulProgram program =
-      matmul_program(element_of(launch.views[0].dtype), machine_of(*device.info));
+  const MatmulProgram program = matmul_program(problem, machine);
   const std::string options = std::string(base_options) + " " + program.options;
   owned_memory workspace;
   if (plan.workspace_bytes > 0) {

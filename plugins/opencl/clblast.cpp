@@ -57,7 +57,7 @@ struct matrix {
 
 bool as_matrix(const tutti_view& v, matrix& m) {
   const int64_t rows = static_cast<int64_t>(v.extent[1]), cols = static_cast<int64_t>(v.extent[2]);
-  m.memory = v.buffer->memory;
+  m.memory = v.buffer != nullptr ? v.buffer->memory : nullptr;
   m.offset = v.offset / sdk::dtype_size(v.dtype);
   m.batch_stride = static_cast<size_t>(v.stride[0]);
   if (v.stride[0] < 0) return false;
@@ -186,13 +186,9 @@ bool wanted(const device_info& info, int32_t dtype) {
   sdk::throw_invalid("TUTTI_OPENCL_BLAS: expected clblast or own, found " + std::string(asked));
 }
 
-}  // namespace
-
-bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
-                    tutti_event** event) {
-  tutti_device& device = *stream.device;
+// False where CLBlast does not serve the product.
+bool describe(tutti_device& device, const tutti_operator_launch& launch, product& p) {
   const tutti_view *out = launch.views, *a = out + 1, *b = out + 2;
-  product p{};
   p.dtype = out->dtype;
   p.batches = out->extent[0];
   p.m = out->extent[1];
@@ -201,7 +197,21 @@ bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
   if (!wanted(*device.info, p.dtype) || !clblast().loaded()) return false;
   if (p.batches == 0 || p.m == 0 || p.n == 0 || p.k == 0) return false;
   if (!as_matrix(*a, p.a) || !as_matrix(*b, p.b) || !as_matrix(*out, p.c)) return false;
-  if (p.c.transpose != CLBlastTransposeNo || !trusted(device, p.dtype)) return false;
+  return p.c.transpose == CLBlastTransposeNo && trusted(device, p.dtype);
+}
+
+}  // namespace
+
+bool clblast_serves(tutti_device& device, const tutti_operator_launch& launch) {
+  product p{};
+  return describe(device, launch, p);
+}
+
+bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+                    tutti_event** event) {
+  tutti_device& device = *stream.device;
+  product p{};
+  if (!describe(device, launch, p)) return false;
   cl_event done = nullptr;
   const CLBlastStatusCode code = run(p, stream.queue, event != nullptr ? &done : nullptr);
   if (code != CLBlastSuccess) {
@@ -217,6 +227,8 @@ bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
 #else
 
 namespace tutti::opencl {
+
+bool clblast_serves(tutti_device&, const tutti_operator_launch&) { return false; }
 
 bool clblast_matmul(tutti_stream&, const tutti_operator_launch&, tutti_event**) { return false; }
 

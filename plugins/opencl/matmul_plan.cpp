@@ -58,7 +58,8 @@ Task task_of(const MatmulProblem& p) {
          p.rows,
          p.cols,
          p.depth,
-         p.batches};
+         p.batches,
+         {p.has_bias, p.relu, p.bias_offset, 0, p.cols == 1 ? 0 : 1}};
   // A batch of products with one B is one product with more rows.
   if (t.batches > 1 && t.cols == 1 && t.a.batch == 0) {
     std::swap(t.a, t.b);
@@ -159,6 +160,16 @@ MatmulPlan plan_zeros(Task t, const MatmulDevice& device, const Tile& tile) {
   return plan_matvec(t, {none, none, t.cols, 1, false}, device, tile);
 }
 
+// The epilogue in place, after kernels that do not do it themselves.
+MatmulLaunch finish(const MatmulProblem& p, const MatmulDevice& device) {
+  const Int count = p.batches * p.rows * p.cols, cols = p.cols == 1 ? count : p.cols;
+  const Int block = std::max<Int>(ceil_div(count, Int{device.compute_units} * 2), 4096);
+  Arguments args;
+  args.buffer(Kind::c).integers(p.c_offset).buffer(p.has_bias ? Kind::bias : Kind::c);
+  args.integers(p.bias_offset, p.cols == 1 ? 0 : 1, p.has_bias, p.relu, count, cols, block);
+  return cpu_launch("matmul_finish", ceil_div(count, block), args);
+}
+
 Int gpu_threads(const MatmulDevice& device) {
   return device.max_work_group_size >= 256 ? 16 : device.max_work_group_size >= 64 ? 8 : 1;
 }
@@ -170,7 +181,11 @@ MatmulPlan plan_gpu(const MatmulProblem& p, const MatmulDevice& device) {
   args.buffer(Kind::a).integers(p.a.offset, p.a.batch_stride, p.a.row_stride, p.a.col_stride);
   args.buffer(Kind::b).integers(p.b.offset, p.b.batch_stride, p.b.row_stride, p.b.col_stride);
   args.buffer(Kind::c).integers(p.c_offset, p.rows, p.cols, p.depth, p.batches, blocks_n);
+  if (p.has_epilogue())
+    args.buffer(p.has_bias ? Kind::bias : Kind::c)
+        .integers(p.bias_offset, p.cols == 1 ? 0 : 1, p.has_bias, p.relu);
   MatmulPlan plan;
+  plan.finished = true;
   // NVIDIA limits the second dimension to 65535 groups.
   const auto planes = static_cast<std::size_t>(std::min<Int>(p.batches, 32768));
   const auto n = static_cast<std::size_t>(threads * threads);
@@ -199,20 +214,22 @@ std::size_t element_bytes(MatmulElement element) noexcept {
   }
 }
 
-MatmulProgram matmul_program(MatmulElement element, const MatmulDevice& device) {
+MatmulProgram matmul_program(const MatmulProblem& problem, const MatmulDevice& device) {
   using namespace matmul;
+  const MatmulElement element = problem.element;
   std::string options = std::string("-DT=") + type_name(element) +
-                        " -DIS_F64=" + (element == MatmulElement::f64 ? "1" : "0");
+                        " -DIS_F64=" + (element == MatmulElement::f64 ? "1" : "0") +
+                        " -DEPILOGUE=" + (problem.has_epilogue() ? "1" : "0");
   if (!device.cpu) return {"matmul_gpu", options + " -DTS=" + std::to_string(gpu_threads(device))};
   const Tile tile = tile_of(element, device);
   options += " -DVW=" + std::to_string(tile.lanes) + " -DMR=" + std::to_string(tile.rows);
   return {"matmul_cpu", options};
 }
 
-MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device) {
-  using namespace matmul;
-  if (problem.rows <= 0 || problem.cols <= 0 || problem.batches <= 0) return {};
-  if (!device.cpu) return plan_gpu(problem, device);
+namespace matmul {
+namespace {
+
+MatmulPlan plan_cpu(const MatmulProblem& problem, const MatmulDevice& device) {
   const Tile tile = tile_of(problem.element, device);
   const Task task = task_of(problem);
   if (task.depth <= 0) return plan_zeros(task, device, tile);
@@ -222,6 +239,18 @@ MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device)
   transpose(turned);
   if (as_matvec(turned, tile, v)) return plan_matvec(turned, v, device, tile);
   return plan_tiles(task, device, tile);
+}
+
+}  // namespace
+}  // namespace matmul
+
+MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device) {
+  if (problem.rows <= 0 || problem.cols <= 0 || problem.batches <= 0) return {};
+  if (!device.cpu) return matmul::plan_gpu(problem, device);
+  MatmulPlan plan = matmul::plan_cpu(problem, device);
+  if (problem.has_epilogue() && !plan.finished)
+    plan.launches.push_back(matmul::finish(problem, device));
+  return plan;
 }
 
 }  // namespace tutti::opencl

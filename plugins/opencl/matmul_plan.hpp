@@ -40,10 +40,15 @@ struct MatmulProblem {
   std::int64_t rows = 0, cols = 0, depth = 0, batches = 1;
   MatmulOperand a, b;
   std::int64_t c_offset = 0;
+  // C = relu(A B + bias), both where wanted; bias has `cols` contiguous elements.
+  bool has_bias = false, relu = false;
+  std::int64_t bias_offset = 0;
+
+  bool has_epilogue() const { return has_bias || relu; }
 };
 
 struct MatmulArgument {
-  enum class Kind : std::uint8_t { a, b, c, workspace, integer };
+  enum class Kind : std::uint8_t { a, b, c, bias, workspace, integer };
   Kind kind = Kind::integer;
   std::int64_t value = 0;  // of an integer; passed to the kernel as a 64-bit `long`
 };
@@ -59,14 +64,15 @@ struct MatmulLaunch {
 struct MatmulPlan {
   std::int64_t workspace_bytes = 0;  // one buffer, needed until the last launch has ended
   std::vector<MatmulLaunch> launches;
+  bool finished = false;  // the launches do the epilogue
 };
 
 struct MatmulProgram {
   const char* file = "";  // base name of the kernel file
-  std::string options;    // depends on the element and the device only, never on a shape
+  std::string options;    // of the element, the device, whether there is an epilogue; of no shape
 };
 
-MatmulProgram matmul_program(MatmulElement element, const MatmulDevice& device);
+MatmulProgram matmul_program(const MatmulProblem& problem, const MatmulDevice& device);
 
 // Empty when rows, cols or batches is 0. A depth of 0 writes zeros.
 MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device);

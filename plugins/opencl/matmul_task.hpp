@@ -30,10 +30,19 @@ struct Operand {
   Int offset, batch, keep, k;
 };
 
+// The bias: none of its elements depends on more than one index.
+struct Bias {
+  bool given, relu;
+  Int offset, row, col;
+};
+
 struct Task {
   Operand a, b;
   Int c_offset, c_batch, c_row, c_col;
   Int rows, cols, depth, batches;
+  Bias bias;
+
+  bool has_epilogue() const { return bias.given || bias.relu; }
 };
 
 // C' = B' A' is the same product.
@@ -41,6 +50,7 @@ inline void transpose(Task& t) {
   std::swap(t.a, t.b);
   std::swap(t.rows, t.cols);
   std::swap(t.c_row, t.c_col);
+  std::swap(t.bias.row, t.bias.col);
 }
 
 class Arguments {

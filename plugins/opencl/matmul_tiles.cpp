@@ -154,8 +154,8 @@ struct Areas {
 };
 
 // One step: t is the part of the product, its operands moved to where the part begins.
-void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& areas,
-              bool accumulate) {
+void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& areas, bool accumulate,
+              bool last) {
   Source a = in_place(t.a, t.rows - p.tile.rows), b = in_place(t.b, 0);
   if (p.pack_b) {
     b = packed(t.b, areas.b, t.cols, p.width_b, t.depth);
@@ -177,6 +177,10 @@ void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& are
                 p.t.c_batch * p.t.batches, t.c_row, t.c_col);
   args.integers(t.rows, t.cols, t.depth, chunk, accumulate, t.batches, blocks.count_m,
                 blocks.count_n, blocks.rows, blocks.cols, kc);
+  if (t.has_epilogue()) {
+    args.buffer(t.bias.given ? Kind::bias : Kind::c);
+    args.integers(t.bias.offset, t.bias.row, t.bias.col, t.bias.given, t.bias.relu, last && !split);
+  }
   const Int groups = p.splits * t.batches * blocks.count_m * blocks.count_n;
   plan.launches.push_back(cpu_launch(tile_kernel(p), groups, args));
 }
@@ -187,6 +191,7 @@ Task part_of(const Task& t, const Step& s, Int batch, Int i, Int j, Int k) {
   part.a.offset += batch * t.a.batch + i * t.a.keep + k * t.a.k;
   part.b.offset += batch * t.b.batch + j * t.b.keep + k * t.b.k;
   part.c_offset += batch * t.c_batch + i * t.c_row + j * t.c_col;
+  part.bias.offset += i * t.bias.row + j * t.bias.col;
   part.batches = std::min(s.batches, t.batches - batch);
   part.rows = std::min(s.rows, t.rows - i);
   part.cols = std::min(s.cols, t.cols - j);
@@ -212,11 +217,12 @@ MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile) {
     for (Int j = 0; j < t.cols; j += s.cols)
       for (Int i = 0; i < t.rows; i += s.rows)
         for (Int k = 0; k < t.depth; k += s.depth)
-          add_step(plan, p, part_of(t, s, batch, i, j, k), areas, k > 0);
+          add_step(plan, p, part_of(t, s, batch, i, j, k), areas, k > 0, k + s.depth >= t.depth);
   if (p.splits > 1)
     plan.launches.push_back(
         sum_splits(areas.parts, t.c_offset, count, p.splits, p.units, tile.lanes));
   plan.workspace_bytes = space.bytes();
+  plan.finished = p.splits == 1;
   return plan;
 }
 

@@ -29,9 +29,8 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch
       return;
     }
     const tutti_operator_launch good = sdk::checked_operator(launch);
-    const bool can = good.kind == TUTTI_OPERATOR_MATMUL
-                         ? matmul_supported(info, good.views[0].dtype, why)
-                         : gather_supported(info, good, why);
+    const bool can = good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
+                                                        : gather_supported(info, good, why);
     *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
   });
 }
@@ -54,7 +53,7 @@ tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
     const tutti_operator_launch l = checked(given, *stream->device);
     const char* reason = "";
     if (l.kind == TUTTI_OPERATOR_MATMUL) {
-      if (!matmul_supported(info, l.views[0].dtype, &reason)) sdk::throw_unsupported(reason);
+      if (!matmul_supported(*stream->device, l, &reason)) sdk::throw_unsupported(reason);
       matmul(*stream, l, event);
     } else {
       if (!gather_supported(info, l, &reason)) sdk::throw_unsupported(reason);

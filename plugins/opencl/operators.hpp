@@ -7,12 +7,15 @@
 
 namespace tutti::opencl {
 
-// Matrix products (blas.cpp, clblast.cpp). Views: out, a, b.
-bool matmul_supported(const device_info& info, int32_t dtype, const char** reason);
+// Matrix products (blas.cpp, clblast.cpp). Views: out, a, b and, with an epilogue, bias.
+bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                      const char** reason);
 uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
 void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
 // Takes the product to CLBlast where it is present, right on this device and wanted; else false.
+// clblast_serves tells beforehand, from views that may lack buffers.
+bool clblast_serves(tutti_device& device, const tutti_operator_launch& launch);
 bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
 // Rows by index (gather.cpp). Views: out, x or updates, index.

@@ -2,6 +2,7 @@
 //
 // The operator group: matrix product, take and scatter-add as nested loops.
 #include <algorithm>
+#include <complex>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sdk/host_types.hpp"
 #include "sdk/launch_copy.hpp"
 #include "sdk/validate.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::reference {
 namespace {
@@ -46,13 +48,35 @@ class accessor {
   const int64_t* stride_;
 };
 
+template <typename T>
+struct sum_type {
+  using type = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+};
+template <typename T>
+struct sum_type<std::complex<T>> {
+  using type = std::complex<double>;
+};
+
+// sum + a * b
+template <typename T>
+T multiply_add(T a, T b, T sum) {
+  if constexpr (std::is_integral_v<T>) {
+    return host::add<T>(sum, host::multiply<T>(a, b));
+  } else {
+    return sum + a * b;
+  }
+}
+
 // Floats are summed in double, integers wrap. A row of the result at a time, so that b is read
 // along its rows.
 template <typename S>
-void matmul(const tutti_view& out_view, const tutti_view& a_view, const tutti_view& b_view) {
+void matmul(const tutti_operator_launch& launch) {
   using T = typename S::value;
-  using total = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-  const accessor<S> out(out_view), a(a_view), b(b_view);
+  using total = typename sum_type<T>::type;
+  const tutti_view &out_view = launch.views[0], &a_view = launch.views[1];
+  const accessor<S> out(out_view), a(a_view), b(launch.views[2]);
+  const tutti_matmul_params params = sdk::matmul_params(launch);
+  const accessor<S> bias(launch.views[params.has_bias != 0 ? 3 : 0]);
   const uint64_t rows = out_view.extent[1], columns = out_view.extent[2];
   std::vector<total> sums(columns);
   for (uint64_t batch = 0; batch < out_view.extent[0]; ++batch) {
@@ -61,12 +85,17 @@ void matmul(const tutti_view& out_view, const tutti_view& a_view, const tutti_vi
       for (uint64_t k = 0; k < a_view.extent[2]; ++k) {
         const total left = a.get(batch, row, k);
         for (uint64_t column = 0; column < columns; ++column) {
-          const total product = host::multiply<total>(left, b.get(batch, k, column));
-          sums[column] = host::add<total>(sums[column], product);
+          sums[column] = multiply_add<total>(left, b.get(batch, k, column), sums[column]);
         }
       }
       for (uint64_t column = 0; column < columns; ++column) {
-        out.set(batch, row, column, static_cast<T>(sums[column]));
+        total value = sums[column];
+        if (params.has_bias != 0)
+          value = multiply_add<total>(bias.get(batch, row, column), total(1), value);
+        if constexpr (std::is_floating_point_v<T>) {
+          if (params.activation == TUTTI_ACTIVATION_RELU) value = host::maximum<total>(value, 0);
+        }
+        out.set(batch, row, column, static_cast<T>(value));
       }
     }
   }
@@ -180,38 +209,43 @@ tutti_operator_launch checked(const tutti_operator_launch* given, bool shape_onl
   const tutti_operator_launch mine = sdk::read_struct(given, "operator launch");
   const char* name = operator_name(mine.kind);
   if (name == nullptr) sdk::throw_unsupported("operator " + std::to_string(mine.kind));
-  if (mine.view_count != 3 || mine.views == nullptr) {
+  const bool biased = mine.kind == TUTTI_OPERATOR_MATMUL && mine.view_count == 4;
+  if ((mine.view_count != 3 && !biased) || mine.views == nullptr) {
     throw_invalid(std::string(name) + ": " + std::to_string(mine.view_count) +
                   " views, expected 3");
   }
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < mine.view_count; ++i) {
     const std::string what = std::string(name) + ": view " + std::to_string(i);
     sdk::validate_view(mine.views[i], what, shape_only);
   }
   check_shapes(name, mine.kind, mine.views);
+  if (mine.kind == TUTTI_OPERATOR_MATMUL) sdk::matmul_params(mine);
   return mine;
 }
 
 const char* reason_against(const tutti_operator_launch& launch) {
   const int32_t dtype = launch.views[0].dtype;
-  if (dtype == TUTTI_C64 || dtype == TUTTI_C128) return "complex numbers are not implemented";
+  const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
+  if (complex && launch.kind != TUTTI_OPERATOR_MATMUL) return "complex numbers are not implemented";
   const bool copying = launch.kind == TUTTI_OPERATOR_TAKE;
   if (dtype == TUTTI_BOOL && !copying) return "sums of bool are not defined";
-  return nullptr;
+  return launch.kind == TUTTI_OPERATOR_MATMUL ? sdk::against_epilogue(launch) : nullptr;
 }
 
 void run(const tutti_operator_launch& launch) {
   const tutti_view* v = launch.views;
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < launch.view_count; ++i) {
     const std::string what = operator_name(launch.kind) + std::string(": view ");
     sdk::validate_range(what + std::to_string(i), v[i].offset, sdk::dtype_size(v[i].dtype),
                         v[i].rank, v[i].extent, v[i].stride, v[i].buffer->bytes);
   }
+  if (v[0].dtype == TUTTI_C64) return matmul<stored<std::complex<float>>>(launch);
+  if (v[0].dtype == TUTTI_C128) return matmul<stored<std::complex<double>>>(launch);
   with_stored_type(static_cast<uint8_t>(v[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if (launch.kind == TUTTI_OPERATOR_TAKE) return take<S>(v[0], v[1], v[2]);
     if constexpr (!std::is_same_v<typename S::value, bool>) {
-      if (launch.kind == TUTTI_OPERATOR_MATMUL) return matmul<S>(v[0], v[1], v[2]);
+      if (launch.kind == TUTTI_OPERATOR_MATMUL) return matmul<S>(launch);
       if (launch.kind == TUTTI_OPERATOR_SCATTER_ADD) return scatter_add<S>(v[0], v[1], v[2]);
     }
   });

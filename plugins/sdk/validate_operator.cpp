@@ -3,6 +3,7 @@
 // Shapes and ranges of operator launches.
 #include "sdk/validate_operator.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "sdk/status.hpp"
@@ -51,6 +52,11 @@ void check_shapes(const tutti_operator_launch& l, const char* name) {
   require(rows > 0 || last->extent[0] == 0, name, v, "index into no rows");
 }
 
+tutti_matmul_params params_of(const tutti_operator_launch& launch) {
+  if (launch.params == nullptr) return {};
+  return read_struct(static_cast<const tutti_matmul_params*>(launch.params), "matmul params");
+}
+
 }  // namespace
 
 const char* operator_name(int32_t kind) {
@@ -73,10 +79,12 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
   if (name == nullptr) {
     throw_unsupported("operator " + std::to_string(l.kind) + " is unknown");
   }
-  if (l.view_count != 3 || l.views == nullptr) {
-    throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected 3");
+  const uint32_t count = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0 ? 4 : 3;
+  if (l.view_count != count || l.views == nullptr) {
+    throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
+                  std::to_string(count));
   }
-  for (uint32_t n = 0; n < 3; ++n) {
+  for (uint32_t n = 0; n < count; ++n) {
     const tutti_view& view = l.views[n];
     validate_view(view, name, !bytes_of);
     if (!bytes_of) continue;
@@ -84,7 +92,39 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
                    bytes_of(view.buffer, name));
   }
   check_shapes(l, name);
+  if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);
   return l;
+}
+
+tutti_matmul_params matmul_params(const tutti_operator_launch& launch) {
+  const tutti_matmul_params params = params_of(launch);
+  if (params.has_bias == 0) return params;
+  if (launch.view_count != 4) throw_invalid("matmul: the bias is missing");
+  const tutti_view &out = launch.views[0], &bias = launch.views[3];
+  const bool fits = bias.rank == 3 && bias.dtype == out.dtype &&
+                    std::equal(out.extent, out.extent + 3, bias.extent);
+  if (!fits) {
+    throw_invalid("matmul: a bias " + shape(bias) + " of " + dtype_name(bias.dtype) +
+                  " for a result " + shape(out) + " of " + dtype_name(out.dtype));
+  }
+  return params;
+}
+
+const char* against_epilogue(const tutti_operator_launch& launch) {
+  const tutti_matmul_params params = params_of(launch);
+  const tutti_view& out = launch.views[0];
+  if (params.activation != TUTTI_ACTIVATION_NONE && params.activation != TUTTI_ACTIVATION_RELU) {
+    return "matmul: an activation that this plugin does not know";
+  }
+  const bool real = out.dtype >= TUTTI_F16 && out.dtype <= TUTTI_F64;
+  if (params.activation == TUTTI_ACTIVATION_RELU && !real) {
+    return "matmul: relu of real floats only";
+  }
+  if (params.has_bias == 0) return nullptr;
+  const tutti_view& bias = launch.views[3];
+  const auto still = [&](int d) { return out.extent[d] < 2 || bias.stride[d] == 0; };
+  const bool row = still(0) && still(1) && (out.extent[2] < 2 || bias.stride[2] == 1);
+  return row ? nullptr : "matmul: a bias that is not one contiguous row";
 }
 
 }  // namespace tutti::sdk

@@ -23,4 +23,12 @@ using buffer_bytes = std::function<uint64_t(tutti_buffer* buffer, const char* na
 tutti_operator_launch checked_operator(const tutti_operator_launch* given,
                                        const buffer_bytes& bytes_of = nullptr);
 
+/// The epilogue of a product at full size; without one all zeros. Throws plugin_error where the
+/// bias is no fourth view, or one of other extents or of another dtype than the result.
+tutti_matmul_params matmul_params(const tutti_operator_launch& launch);
+
+/// Why the epilogue of a product is beyond this version: an unknown activation, one of a dtype that
+/// it is not defined for, a bias that is not one contiguous row. Null where nothing is against it.
+const char* against_epilogue(const tutti_operator_launch& launch);
+
 }  // namespace tutti::sdk

@@ -179,7 +179,8 @@ class skipped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views);
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views,
+                     const void* params = nullptr);
 
 using generator = std::mt19937_64;
 

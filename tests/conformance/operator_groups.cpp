@@ -4,6 +4,8 @@
 // The judge multiplies in long double and bounds the error by the sum of magnitudes.
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <cstring>
 
 #include "harness.hpp"
 #include "oracle.hpp"
@@ -15,6 +17,7 @@ struct product_case {
   uint64_t batch, m, n, k;
   bool transpose_a = false, transpose_b = false, share_a = false, share_b = false;
   uint64_t pad = 0;  // elements between the rows of a and b
+  bool bias = false, relu = false;
 };
 
 // A [batch, rows, columns] view of a buffer with guards; `shared` has batch stride 0.
@@ -49,7 +52,8 @@ uint64_t at(const view_spec& v, uint64_t i, uint64_t j, uint64_t k) {
 std::string case_text(const product_case& c) {
   return list_text({c.batch, c.m, c.k}) + (c.transpose_a ? "^T" : "") +
          (c.share_a ? " shared" : "") + " x " + list_text({c.batch, c.k, c.n}) +
-         (c.transpose_b ? "^T" : "") + (c.share_b ? " shared" : "") + (c.pad > 0 ? " padded" : "");
+         (c.transpose_b ? "^T" : "") + (c.share_b ? " shared" : "") + (c.pad > 0 ? " padded" : "") +
+         (c.bias ? " + bias" : "") + (c.relu ? ", relu" : "");
 }
 
 void judge_element(const product_case& c, const std::vector<view_spec>& v, uint64_t b, uint64_t i,
@@ -67,6 +71,12 @@ void judge_element(const product_case& c, const std::vector<view_spec>& v, uint6
     sum += product;
     magnitude += std::fabs(product);
   }
+  if (c.bias) {
+    const uint64_t bias = v[3].data.data.get(at(v[3], b, i, j));
+    wrapped += bias;
+    if (floating) sum += real_of(dtype, bias), magnitude += std::fabs(real_of(dtype, bias));
+  }
+  if (c.relu && sum < 0) sum = 0;
   const uint64_t got = v[0].data.data.get(at(v[0], b, i, j));
   bool good = false;
   if (!floating) {
@@ -77,7 +87,8 @@ void judge_element(const product_case& c, const std::vector<view_spec>& v, uint6
     long double bound = epsilon * magnitude * std::max<long double>(2, std::sqrt(c.k));
     if (stored == TUTTI_F16) bound += 0x1p-11L * std::fabs(sum) + 0x1p-24L;
     if (stored == TUTTI_BF16) bound += 0x1p-8L * std::fabs(sum);
-    good = std::isnan(sum) ? std::isnan(x) : x == sum || std::fabs(x - sum) <= bound;
+    good = std::isnan(sum) ? std::isnan(x)
+                           : x == sum || (std::isfinite(bound) && std::fabs(x - sum) <= bound);
   }
   const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
   require(good, case_text(c) + ": element " + list_text({b, i, j}) + " is " +
@@ -93,6 +104,17 @@ void check_guards(const view_spec& out, const image& before) {
   }
 }
 
+// One value for each column of the product.
+view_spec bias_row(uint8_t dtype, const product_case& c, generator& random) {
+  view_spec v;
+  v.extent = {c.batch, c.m, c.n};
+  v.data.offset = 5;
+  v.data.data = image(dtype, c.n + 10);
+  v.data.stride = {0, 0, 1};
+  fill(v, -50, 50, random);
+  return v;
+}
+
 // `poison` puts a NaN and an infinity into a.
 void check_product(session& s, uint8_t dtype, const product_case& c, bool poison) {
   generator random(s.seed + c.m * 7 + c.n * 3 + c.k);
@@ -101,12 +123,15 @@ void check_product(session& s, uint8_t dtype, const product_case& c, bool poison
                               matrix(dtype, c.batch, c.k, c.n, c.transpose_b, c.share_b, c.pad)};
   fill(v[1], -10, 10, random);
   fill(v[2], -10, 10, random);
+  if (c.bias) v.push_back(bias_row(dtype, c, random));
   if (poison && c.k > 0) {
     v[1].data.data.set(at(v[1], 0, c.m / 2, c.k - 1), bits_of(dtype, std::nan("")));
     v[1].data.data.set(at(v[1], 0, c.m - 1, 0), bits_of(dtype, INFINITY));
   }
   const image before = v[0].data.data;
-  launch_operator(s, TUTTI_OPERATOR_MATMUL, v);
+  const tutti_matmul_params params = {
+      sizeof params, c.relu ? TUTTI_ACTIVATION_RELU : TUTTI_ACTIVATION_NONE, c.bias ? 1u : 0u};
+  launch_operator(s, TUTTI_OPERATOR_MATMUL, v, c.bias || c.relu ? &params : nullptr);
   check_guards(v[0], before);
   // All of a small product, a sample of a large one.
   const uint64_t elements = c.batch * c.m * c.n, judged = std::min<uint64_t>(elements, 20000);
@@ -150,6 +175,60 @@ void check_poison(session& s, uint8_t dtype) {
   for (const uint64_t size : {3, 40, 150}) {
     check_product(s, dtype, {1, size, size, size}, true);
     check_product(s, dtype, {2, size, size + 1, size, true, true}, true);
+  }
+}
+
+// Complex numbers of two f32 each, the real part first.
+void check_complex(session& s) {
+  generator random(s.seed);
+  const product_case c{2, 17, 9, 33};
+  std::vector<view_spec> v = {matrix(TUTTI_C64, c.batch, c.m, c.n, false, false, 0),
+                              matrix(TUTTI_C64, c.batch, c.m, c.k, false, false, 0),
+                              matrix(TUTTI_C64, c.batch, c.k, c.n, true, false, 3)};
+  using number = std::complex<float>;
+  for (view_spec* from : {&v[1], &v[2]}) {
+    for (uint64_t i = 0; i < from->data.data.size(); ++i) {
+      const auto part = [&] { return static_cast<float>(random() % 2001) / 100 - 10; };
+      const number x(part(), part());
+      std::memcpy(&from->data.data.bytes[i * sizeof x], &x, sizeof x);
+    }
+  }
+  launch_operator(s, TUTTI_OPERATOR_MATMUL, v);
+  const auto value = [](const view_spec& from, uint64_t b, uint64_t i, uint64_t j) {
+    number x;
+    std::memcpy(&x, &from.data.data.bytes[at(from, b, i, j) * sizeof x], sizeof x);
+    return std::complex<double>(x);
+  };
+  for (uint64_t e = 0; e < c.batch * c.m * c.n; ++e) {
+    const uint64_t b = e / (c.m * c.n), i = e / c.n % c.m, j = e % c.n;
+    std::complex<double> sum = 0;
+    for (uint64_t k = 0; k < c.k; ++k) sum += value(v[1], b, i, k) * value(v[2], b, k, j);
+    require(std::abs(value(v[0], b, i, j) - sum) <= 1e-2,
+            case_text(c) + " of c64: element " + list_text({b, i, j}) + " is wrong");
+  }
+}
+
+// Bias and relu over every way that products take: tiles, few rows, few columns, deep sums.
+void check_epilogue(session& s, uint8_t dtype, bool relu) {
+  const uint64_t sizes[][3] = {{1, 1, 1},     {3, 5, 2},       {17, 33, 65},   {64, 128, 64},
+                               {1, 300, 70},  {300, 1, 70},    {5, 1000, 40},  {1000, 5, 40},
+                               {3, 3, 10007}, {130, 129, 600}, {513, 260, 40}, {2, 2, 0}};
+  for (const auto& [m, n, k] : sizes) {
+    for (const bool bias : {true, false}) {
+      if (!bias && !relu) continue;
+      check_product(s, dtype, {1, m, n, k, false, false, false, false, 0, bias, relu}, false);
+      if (m * n * k > 200000) continue;
+      check_product(s, dtype, {1, m, n, k, true, true, false, false, 3, bias, relu}, false);
+      check_product(s, dtype, {3, m, n, k, false, true, false, true, 0, bias, relu}, false);
+      check_product(s, dtype, {3, m, n, k, true, false, true, false, 0, bias, relu}, false);
+    }
+  }
+}
+
+void check_epilogue_poison(session& s, uint8_t dtype) {
+  for (const uint64_t size : {3, 40, 150}) {
+    check_product(s, dtype, {1, size, size, size, false, false, false, false, 0, true, true}, true);
+    check_product(s, dtype, {2, size, size, size, true, true, false, false, 0, false, true}, true);
   }
 }
 
@@ -268,10 +347,19 @@ void add_operator_groups(groups& all, const session& s) {
     const std::string name = sdk::dtype_name(dtype);
     all.push_back({"matmul/" + name + "/sizes", [dtype](session& t) { check_sizes(t, dtype); }});
     all.push_back({"matmul/" + name + "/views", [dtype](session& t) { check_views(t, dtype); }});
-    if (sdk::is_floating(dtype)) {
+    if (sdk::is_floating(type) || dtype == TUTTI_I32) {
+      all.push_back(
+          {"matmul/" + name + "/bias", [dtype](session& t) { check_epilogue(t, dtype, false); }});
+    }
+    if (sdk::is_floating(type)) {
       all.push_back({"matmul/" + name + "/nan", [dtype](session& t) { check_poison(t, dtype); }});
+      all.push_back(
+          {"matmul/" + name + "/relu", [dtype](session& t) { check_epilogue(t, dtype, true); }});
+      all.push_back({"matmul/" + name + "/relu_nan",
+                     [dtype](session& t) { check_epilogue_poison(t, dtype); }});
     }
   }
+  all.push_back({"matmul/c64", check_complex});
   all.push_back({"matmul/mismatch", check_mismatch});
   for (const uint8_t index : {TUTTI_I32, TUTTI_I64}) {
     for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products handed to cuBLASLt, over a stub of it that multiplies by the definition: row-major
-// views with transposes, leading dimensions, batches and broadcasts come out as a plain loop says.
+// views with transposes, leading dimensions, batches and broadcasts come out as a plain loop says,
+// with and without a bias and relu.
 #include <cublasLt.h>
 
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <complex>
+#include <limits>
 
 #include "plugin.hpp"
 
@@ -43,6 +47,9 @@ const shape shapes[] = {
     {"rows repeated", 1, 3, 4, 5, {0, 0, 1}, {0, 5, 1}, false},
 };
 
+const tutti_matmul_params plain = {sizeof plain, TUTTI_ACTIVATION_NONE, 0};
+constexpr uint64_t bias_at = 2900;  // elements
+
 // Allocates a, b, out and a workspace in one buffer of 1024 elements each.
 template <typename T>
 struct problem {
@@ -54,7 +61,10 @@ struct problem {
     good(plugin().device->open(0, &device));
     good(plugin().stream->create(device, 0, &stream));
     good(plugin().memory->allocate(device, host.size() * sizeof(T), &memory));
-    for (size_t n = 0; n < host.size(); ++n) host[n] = static_cast<T>(n * 37 % 101) - 50;
+    for (size_t n = 0; n < host.size(); ++n) {
+      host[n] = static_cast<T>(static_cast<float>(n * 37 % 101) - 50);
+      if constexpr (!std::is_floating_point_v<T>) host[n] *= T(1, 0.5f);
+    }
     good(plugin().transfer->write(stream, memory, 0, host.data(), host.size() * sizeof(T), 1,
                                   nullptr));
   }
@@ -64,8 +74,9 @@ struct problem {
     plugin().device->release(device);
   }
 
-  std::array<tutti_view, 3> views(const shape& s, int32_t dtype) const {
-    std::array<tutti_view, 3> v{};
+  // out, a, b and a bias, which are read where `params` says so.
+  std::array<tutti_view, 4> views(const shape& s, int32_t dtype) const {
+    std::array<tutti_view, 4> v{};
     const uint64_t extents[3][3] = {
         {s.batches, s.m, s.n}, {s.batches, s.m, s.k}, {s.batches, s.k, s.n}};
     const int64_t out[3] = {static_cast<int64_t>(s.m * s.n), static_cast<int64_t>(s.n), 1};
@@ -77,22 +88,39 @@ struct problem {
       v[n].rank = 3;
       for (int d = 0; d < 3; ++d) v[n].extent[d] = extents[n][d], v[n].stride[d] = strides[n][d];
     }
+    v[3] = v[0];
+    v[3].offset = bias_at * sizeof(T);
+    v[3].stride[0] = v[3].stride[1] = 0;
     return v;
   }
 
-  void launch(const std::array<tutti_view, 3>& views) {
+  static tutti_operator_launch describe(const std::array<tutti_view, 4>& views,
+                                        const tutti_matmul_params& params) {
     tutti_operator_launch l{};
     l.struct_size = sizeof l;
     l.kind = TUTTI_OPERATOR_MATMUL;
-    l.view_count = 3;
+    l.view_count = params.has_bias != 0 ? 4 : 3;
     l.views = views.data();
+    l.params = &params;
+    return l;
+  }
+
+  bool supports(const std::array<tutti_view, 4>& views, const tutti_matmul_params& params) {
+    const tutti_operator_launch l = describe(views, params);
+    int32_t support = TUTTI_SUPPORT_NO;
+    good(plugin().op->supports(device, &l, &support, nullptr));
+    return support == TUTTI_SUPPORT_YES;
+  }
+
+  void launch(const std::array<tutti_view, 4>& views, const tutti_matmul_params& params = plain) {
+    tutti_operator_launch l = describe(views, params);
     good(plugin().op->workspace(device, &l, &l.workspace_bytes));
     l.workspace = memory;
     l.workspace_offset = 3072 * sizeof(T);
     good(plugin().op->launch(stream, &l, nullptr));
   }
 
-  void check(const shape& s) {
+  void check(const shape& s, const tutti_matmul_params& params = plain) {
     std::vector<T> out(s.batches * s.m * s.n);
     good(
         plugin().transfer->read(stream, memory, 0, out.data(), out.size() * sizeof(T), 1, nullptr));
@@ -104,6 +132,10 @@ struct problem {
           for (uint64_t k = 0; k < s.k; ++k) {
             sum += a[batch * s.a[0] + i * s.a[1] + k * s.a[2]] *
                    b[batch * s.b[0] + k * s.b[1] + j * s.b[2]];
+          }
+          if (params.has_bias != 0) sum += host[bias_at + j];
+          if constexpr (std::is_floating_point_v<T>) {
+            if (params.activation == TUTTI_ACTIVATION_RELU) sum = std::max(sum, T(0));
           }
           BOOST_TEST(out[(batch * s.m + i) * s.n + j] == sum,
                      s.what << ": [" << batch << "," << i << "," << j << "]");
@@ -141,3 +173,58 @@ BOOST_AUTO_TEST_CASE(f32) {
 }
 
 BOOST_AUTO_TEST_CASE(f64) { check_all<double>(TUTTI_F64, CUBLAS_COMPUTE_64F); }
+
+BOOST_AUTO_TEST_CASE(complex) {
+  check_all<std::complex<float>>(TUTTI_C64, CUBLAS_COMPUTE_32F);
+  check_all<std::complex<double>>(TUTTI_C128, CUBLAS_COMPUTE_64F);
+  problem<std::complex<float>> p;
+  const tutti_matmul_params biased = {sizeof biased, TUTTI_ACTIVATION_NONE, 1};
+  // Nothing is taken over that cuBLASLt would leave behind.
+  BOOST_TEST(!p.supports(p.views(shapes[0], TUTTI_C64), biased));
+}
+
+namespace {
+
+template <typename T>
+void check_epilogues(int32_t dtype, bool keeps_nan) {
+  problem<T> p;
+  for (const int32_t activation : {TUTTI_ACTIVATION_NONE, TUTTI_ACTIVATION_RELU}) {
+    for (const uint32_t bias : {0u, 1u}) {
+      const tutti_matmul_params params = {sizeof params, activation, bias};
+      for (const shape& s : shapes) {
+        const auto views = p.views(s, dtype);
+        const bool taken = keeps_nan || activation == TUTTI_ACTIVATION_NONE || !s.served;
+        BOOST_TEST(p.supports(views, params) == taken, s.what);
+        if (!taken) continue;
+        const int products = last().products, launches = STUB_CALL(stub_count)().launches;
+        p.launch(views, params);
+        BOOST_TEST(last().products - products == (s.served ? 1 : 0), s.what);
+        BOOST_TEST(STUB_CALL(stub_count)().launches - launches == (s.served ? 0 : 1), s.what);
+        if (s.served) p.check(s, params);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(bias_and_relu) {
+  const bool keeps_nan = std::getenv("TUTTI_STUB_RELU") == nullptr;
+  check_epilogues<float>(TUTTI_F32, keeps_nan);
+  check_epilogues<double>(TUTTI_F64, keeps_nan);
+}
+
+BOOST_AUTO_TEST_CASE(epilogues_that_no_one_knows) {
+  problem<float> p;
+  auto views = p.views(shapes[0], TUTTI_F32);
+  BOOST_TEST(!p.supports(views, {sizeof(tutti_matmul_params), 77, 0}));
+  const tutti_matmul_params biased = {sizeof biased, TUTTI_ACTIVATION_NONE, 1};
+  views[3].stride[1] = 5;
+  BOOST_TEST(!p.supports(views, biased));
+  views[3].extent[1] = 7;
+  const tutti_operator_launch l = problem<float>::describe(views, biased);
+  int32_t support = TUTTI_SUPPORT_NO;
+  const outcome result = take(plugin().op->supports(p.device, &l, &support, nullptr));
+  BOOST_TEST(result.code == TUTTI_ERROR_INVALID_ARGUMENT);
+  BOOST_TEST(result.message.find("[1,7,5]") != std::string::npos, result.message);
+}

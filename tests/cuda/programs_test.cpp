@@ -130,7 +130,9 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
                                        {"float", "float", "0"},
                                        {"double", "double", "0"},
                                        {"unsigned short", "float", "1"},
-                                       {"unsigned short", "float", "2"}};
+                                       {"unsigned short", "float", "2"},
+                                       {"float2", "float2", "3"},
+                                       {"double2", "double2", "3"}};
     for (const auto& product : products) {
       count += built(kernels::matmul_cu, {std::string("-DTUTTI_T=") + product[0],
                                           std::string("-DTUTTI_ACC=") + product[1],
@@ -139,14 +141,21 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 20);
-  BOOST_TEST(other.get() == 20);
+  BOOST_TEST(compile_for("compute_90") == 22);
+  BOOST_TEST(other.get() == 22);
   BOOST_TEST(warnings == "");
 }
 
-// TUTTI_CUDA_ARCHITECTURES of the build: a typical program to the machine code of each.
+// TUTTI_CUDA_ARCHITECTURES of the build: typical programs and each kernel file to the machine code
+// of each, and to PTX, without a word of warning.
 BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   watch_log();
+  const std::pair<std::string_view, std::vector<std::string>> files[] = {
+      {kernels::gather_cu, {"-DTUTTI_T=float", "-DTUTTI_INDEX=int"}},
+      {kernels::matmul_cu, {"-DTUTTI_T=float", "-DTUTTI_ACC=float", "-DTUTTI_KIND=0"}},
+      {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=1"}},
+      {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=2"}},
+      {kernels::matmul_cu, {"-DTUTTI_T=float2", "-DTUTTI_ACC=float2", "-DTUTTI_KIND=3"}}};
   std::string source(kernels::prelude_cu);
   size_t number = 0;
   for (const test_program& p : typical_programs()) source += in_namespace(render_cuda(p), number++);
@@ -155,8 +164,11 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   for (std::string architecture; list >> architecture; ++count) {
     BOOST_TEST(cuda::compile(source, architecture, cuda::program_options(), "all").size() > 1000u,
                architecture);
+    for (const auto& [file, options] : files)
+      BOOST_TEST(cuda::compile(std::string(file), architecture, options, "file").size() > 1000u,
+                 architecture);
   }
-  BOOST_TEST(count >= 1);
+  BOOST_TEST(count >= 2);
   BOOST_TEST(warnings == "");
 }
 

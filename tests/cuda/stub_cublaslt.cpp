@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libcublasLt.so for tests that multiplies f32 and f64 matrices on the host by the definition:
-// column-major D = op(A) op(B), batched. stub_cublaslt_last() tells the compute type and how many
-// algorithms were asked for.
+// A libcublasLt.so for tests that multiplies real and complex matrices on the host by the
+// definition: column-major D = op(A) op(B), batched, with bias and relu for real ones.
+// stub_cublaslt_last() tells the compute type and how many algorithms were asked for;
+// TUTTI_STUB_RELU=drops_nan makes relu turn NaN into 0.
 #include <cublasLt.h>
 
+#include <complex>
+#include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 struct stub_cublaslt_state {
@@ -16,6 +20,8 @@ namespace {
 struct description {
   cublasComputeType_t compute;
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;
 };
 struct matrix {
   cudaDataType type;
@@ -32,6 +38,18 @@ T at(const void* p, const matrix& m, cublasOperation_t op, uint64_t i, uint64_t 
   if (op == CUBLAS_OP_T) std::swap(i, j);
   return static_cast<const T*>(
       p)[batch * m.batch_stride + static_cast<int64_t>(i) + static_cast<int64_t>(j) * m.leading];
+}
+
+template <typename T>
+T finished(T sum, const description& d, uint64_t row) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if ((d.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) sum += static_cast<const T*>(d.bias)[row];
+    const bool drops_nan = std::getenv("TUTTI_STUB_RELU") != nullptr;
+    if ((d.epilogue & CUBLASLT_EPILOGUE_RELU) != 0 && !(sum > 0) && (drops_nan || sum == sum)) {
+      sum = 0;
+    }
+  }
+  return sum;
 }
 
 // False for shapes that do not fit.
@@ -54,7 +72,7 @@ bool multiply(const description& d, const void* a, const matrix& am, const void*
           sum += at<T>(a, am, d.a, i, k, batch) * at<T>(b, bm, d.b, k, j, batch);
         }
         static_cast<T*>(out)[batch * om.batch_stride + static_cast<int64_t>(i) +
-                             static_cast<int64_t>(j) * om.leading] = sum;
+                             static_cast<int64_t>(j) * om.leading] = finished(sum, d, i);
       }
     }
   }
@@ -94,6 +112,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d,
   auto& to = *reinterpret_cast<description*>(d);
   if (what == CUBLASLT_MATMUL_DESC_TRANSA) to.a = as<cublasOperation_t>(value);
   if (what == CUBLASLT_MATMUL_DESC_TRANSB) to.b = as<cublasOperation_t>(value);
+  if (what == CUBLASLT_MATMUL_DESC_EPILOGUE) to.epilogue = as<cublasLtEpilogue_t>(value);
+  if (what == CUBLASLT_MATMUL_DESC_BIAS_POINTER) to.bias = as<const void*>(value);
   return good;
 }
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* out, cudaDataType type,
@@ -123,13 +143,20 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
                                                     const void*, size_t) {
   return good;
 }
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t layout, cublasLtMatrixLayout_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatmulPreference_t, int,
                                               cublasLtMatmulHeuristicResult_t results[],
                                               int* count) {
   ++state.heuristics;
+  const auto type = reinterpret_cast<matrix*>(layout)->type;
+  const bool complex = type == CUDA_C_32F || type == CUDA_C_64F;
+  // As cuBLASLt, which has no epilogues for complex products.
+  if (complex && reinterpret_cast<description*>(desc)->epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    *count = 0;
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
   results[0].state = good;
   results[0].workspaceSize = 512;
   *count = 1;
@@ -147,8 +174,18 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   const auto& z = *reinterpret_cast<matrix*>(om);
   state.compute_type = d.compute;
   ++state.products;
-  const bool done = z.type == CUDA_R_64F ? multiply<double>(d, a, x, b, y, out, z)
-                                         : multiply<float>(d, a, x, b, y, out, z);
-  return done ? good : CUBLAS_STATUS_INVALID_VALUE;
+  const auto multiplied = [&] {
+    switch (z.type) {
+      case CUDA_R_64F:
+        return multiply<double>(d, a, x, b, y, out, z);
+      case CUDA_C_32F:
+        return multiply<std::complex<float>>(d, a, x, b, y, out, z);
+      case CUDA_C_64F:
+        return multiply<std::complex<double>>(d, a, x, b, y, out, z);
+      default:
+        return multiply<float>(d, a, x, b, y, out, z);
+    }
+  };
+  return multiplied() ? good : CUBLAS_STATUS_INVALID_VALUE;
 }
 }

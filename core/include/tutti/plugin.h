@@ -359,7 +359,10 @@ typedef struct tutti_view {
 
 typedef enum tutti_operator {
   /* views: out[B,M,N], a[B,M,K], b[B,K,N], all rank 3, one dtype. out is contiguous; of a and b
-   * either the last or the last but one stride is 1; a batch stride may be 0. */
+   * either the last or the last but one stride is 1; a batch stride may be 0. f16 and bf16 are
+   * summed in f32 or wider and rounded once. params: NULL or tutti_matmul_params; with has_bias a
+   * fourth view bias[B,M,N] of the same dtype, which overlaps nothing else. Strides 0, 0, 1 (one
+   * value for each column) are the case worth supporting. */
   TUTTI_OPERATOR_MATMUL = 1,
   /* views: out[O,I,N], x[O,R,N], index[I] (i32 or i64, contiguous); out[o,i,n] = x[o,index[i],n].
    * Indices were checked by the core or are clamped to [0, R). */
@@ -368,6 +371,19 @@ typedef enum tutti_operator {
    * holds, in a fixed order of i for each element, so the result is deterministic. */
   TUTTI_OPERATOR_SCATTER_ADD = 3
 } tutti_operator;
+
+typedef enum tutti_activation {
+  TUTTI_ACTIVATION_NONE = 0,
+  TUTTI_ACTIVATION_RELU = 1 /* real floats: the larger of x and 0, NaN stays */
+} tutti_activation;
+
+/* What a product does to its sums before it rounds and stores them: activation(a b + bias). Where
+ * `supports` says no to it, the host runs the plain product and a program after it. */
+typedef struct tutti_matmul_params {
+  uint64_t struct_size;
+  int32_t activation; /* tutti_activation */
+  uint32_t has_bias;  /* 1: there is a fourth view */
+} tutti_matmul_params;
 
 typedef enum tutti_support {
   TUTTI_SUPPORT_NO = 0,

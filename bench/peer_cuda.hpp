@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NVIDIA's own libraries do on a GPU, opened at run time: products of cuBLASLt, copies on the
+// device, empty launches. On a machine without them cuda_present() is false.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tutti::bench::peer {
+
+/// True where the driver and cuBLASLt can be opened and the driver has device `index`.
+bool cuda_present(unsigned index);
+
+/// c = a b, all n x n, row-major, in memory of its own: f32 (in TF32 where `fast`) or bf16 with
+/// sums in f32. run() waits for the result.
+class cuda_product {
+ public:
+  enum class type { f32, tf32, bf16 };
+  /// Throws std::runtime_error naming the call that failed. `a` and `b` are n * n f32.
+  cuda_product(int n, type kind, const float* a, const float* b);
+  ~cuda_product();
+  void run();
+  /// The first row of c.
+  std::vector<float> first_row() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Copies `bytes` from one place of the device to another, and waits.
+class cuda_copy {
+ public:
+  explicit cuda_copy(std::uint64_t bytes);
+  ~cuda_copy();
+  void run();
+
+ private:
+  std::uint64_t from_ = 0, to_ = 0, bytes_;
+};
+
+}  // namespace tutti::bench::peer
