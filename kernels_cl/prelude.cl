@@ -2,6 +2,9 @@
 // Start of every rendered program: integer arithmetic with every case defined, saturating casts,
 // bfloat16 and Philox. The macros are expanded by the renderer for the types that a program uses.
 
+// Opens a body in which products and sums round one by one, as in every other backend.
+#define TUTTI_EXACT _Pragma("OPENCL FP_CONTRACT OFF")
+
 // Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
 // the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap.
 #define TUTTI_INTEGER(S, T, U, BITS)                                                      \

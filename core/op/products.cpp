@@ -75,7 +75,7 @@ bool folds(const array& a) {
 
 array matmul(const array& a, const array& b) {
   array operands[] = {a, b};
-  const dtype type = op::promote_operands(operands, op::operand_kind::numeric, "matmul").type;
+  const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "matmul").type;
   const auto device = graph::common_device(operands, "matmul");
   const shape given_a = a.shape();
   const shape given_b = b.shape();

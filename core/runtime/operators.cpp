@@ -40,6 +40,16 @@ tutti_view view_of(const node& n, const node& memory, const buffer_block& block,
   return v;
 }
 
+// Rows of complex numbers move and add up as rows of twice as many real ones.
+void show_parts(tutti_view& v) {
+  const auto type = static_cast<dtype>(v.dtype);
+  if (!is_complex(type)) return;
+  v.dtype = static_cast<std::int32_t>(real_dtype(type));
+  v.extent[2] *= 2;
+  v.stride[0] *= 2;
+  v.stride[1] *= 2;
+}
+
 operator_call describe(const node& n, const result& out) {
   static const std::string matmul = "matmul", take = "take", scatter_add = "scatter_add";
   operator_call call;
@@ -65,6 +75,8 @@ operator_call describe(const node& n, const result& out) {
     call.views.push_back(view_of(*input, base, *base.storage, base.storage_offset));
     call.inputs.push_back(&base);
   }
+  if (call.kind != TUTTI_OPERATOR_MATMUL)
+    for (tutti_view& v : call.views) show_parts(v);
   return call;
 }
 

@@ -44,12 +44,17 @@ sdk::dialect make_dialect(const device_info& info) {
   d.types[TUTTI_F16] = "half";
   d.types[TUTTI_BF16] = "ushort";
   d.types[TUTTI_F32] = "float";
-  if (info.has_f64) d.types[TUTTI_F64] = "double";
+  d.types[TUTTI_C64] = "tutti_c64";
+  if (info.has_f64) {
+    d.types[TUTTI_F64] = "double";
+    d.types[TUTTI_C128] = "tutti_c128";
+  }
   d.size_type = "ulong";
   d.prelude = kernels::prelude_cl;
   // A CPU's own vector-friendly functions first, on others the driver's.
   d.libraries = {kernels::math_native_cl, kernels::math_cpu_cl};
   if (cpu) std::swap(d.libraries[0], d.libraries[1]);
+  d.libraries.push_back(kernels::math_shared_cl);
   return d;
 }
 

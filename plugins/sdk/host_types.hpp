@@ -4,6 +4,7 @@
 // reference plugin and the conformance program go through.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,7 +20,7 @@ struct type_tag {
   using type = T;
 };
 
-// Calls `f` with the tag of a register dtype: bool, the integers, float, double.
+// Calls `f` with the tag of a register dtype: bool, the integers, float, double, complex.
 template <typename F>
 decltype(auto) with_register_type(uint8_t dtype, F&& f) {
   switch (dtype) {
@@ -35,6 +36,8 @@ decltype(auto) with_register_type(uint8_t dtype, F&& f) {
     case TUTTI_U64: return f(type_tag<uint64_t>{});
     case TUTTI_F32: return f(type_tag<float>{});
     case TUTTI_F64: return f(type_tag<double>{});
+    case TUTTI_C64: return f(type_tag<std::complex<float>>{});
+    case TUTTI_C128: return f(type_tag<std::complex<double>>{});
     // clang-format on
     default:
       throw_invalid("dtype " + std::to_string(dtype) + " has no register type");

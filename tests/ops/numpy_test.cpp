@@ -23,7 +23,9 @@ const std::map<std::string, call>& calls() {
 #define TUTTI_CALL_1(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0]); }},
 #define TUTTI_CALL_2(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0], a[1]); }},
 #define TUTTI_CALL_NUMERIC(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_REAL(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_FLOATING(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_REAL_FLOATING(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_INTEGRAL(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_LOGICAL(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_ANY(arity, name) TUTTI_CALL_##arity(name)
