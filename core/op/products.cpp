@@ -73,6 +73,18 @@ bool folds(const array& a) {
 
 }  // namespace
 
+namespace {
+
+// Of complex numbers: products of the parts, which every backend is fast at.
+array complex_matmul(const array& a, const array& b) {
+  if (!is_complex(a.dtype())) return complex(matmul(a, real(b)), matmul(a, imag(b)));
+  if (!is_complex(b.dtype())) return complex(matmul(real(a), b), matmul(imag(a), b));
+  const array x = real(a), y = imag(a), u = real(b), v = imag(b);
+  return complex(matmul(x, u) - matmul(y, v), matmul(x, v) + matmul(y, u));
+}
+
+}  // namespace
+
 array matmul(const array& a, const array& b) {
   array operands[] = {a, b};
   const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "matmul").type;
@@ -83,6 +95,13 @@ array matmul(const array& a, const array& b) {
     throw shape_error("matmul: operands must have at least one dimension: " + given_a.str() +
                       " x " + given_b.str());
 
+  if (is_complex(type)) {
+    const dtype part = real_dtype(type);  // real operands widen no further than that
+    const auto widened = [&](const array& x) {
+      return op::cast(x, is_complex(x.dtype()) ? type : part, "matmul");
+    };
+    return complex_matmul(widened(a), widened(b));
+  }
   const dtype compute = graph::compute_dtype(type);
   array x = op::cast(operands[0], compute, "matmul");
   array y = op::cast(operands[1], compute, "matmul");
