@@ -178,6 +178,7 @@ void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, 
 
 void check_row(session& s, const sdk::op_info& op, uint8_t dtype) {
   for (const uint64_t count : {1, 7, 16, 65, 1000}) run_row(s, op, dtype, count, 1);
+  if (op.opcode != TUTTI_OP_multiply && op.opcode != TUTTI_OP_exp) return;  // layouts are the same
   run_row(s, op, dtype, 517, 3);
   run_row(s, op, dtype, 517, -1);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Complex numbers: every row that takes them against its host column in a wider type, over views,
-// awkward values, odd sizes and empty arrays; parts, casts, constants, reductions, indexing.
+// odd sizes and empty arrays; parts, casts, constants, reductions, indexing. Awkward values are in
+// NumPy's vectors.
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <sstream>
@@ -104,7 +105,9 @@ void check_row(const row& r, Device device, Host expression) {
     // A function of one operand does not widen to the other's shape.
     BOOST_TEST(all_near(tutti::broadcast_to(got, {rows, columns}).template to_vector<Result>(),
                         expected, allowed(r)));
-    if (std::is_same_v<C, c128>) return;  // layouts do not depend on the dtype
+    // Layouts depend on neither dtype nor function.
+    const std::string_view name = r.name;
+    if (std::is_same_v<C, c128> || (name != "multiply" && name != "exp")) return;
     const array backwards = x({tutti::slice{{}, {}, -1}});
     const array turned = tutti::broadcast_to(device(backwards, y), {rows, columns});
     const array again = tutti::contiguous(turned)({tutti::slice{{}, {}, -1}});
@@ -118,7 +121,8 @@ template <kinds K, class Device, class Host>
 void check_types(const row& r, Device device, Host expression) {
   if constexpr (host::takes<c64>(K)) {
     check_row<c64>(r, device, expression);
-    check_row<c128>(r, device, expression);
+    // Elsewhere the conformance program covers c128, with fewer kernels to compile.
+    if (tutti::default_device().backend() == "reference") check_row<c128>(r, device, expression);
   }
 }
 

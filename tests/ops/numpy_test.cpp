@@ -2,6 +2,7 @@
 //
 // Results of NumPy (vectors.txt, written by make_vectors.py) against the same calls here, in f64.
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -38,6 +39,7 @@ const std::map<std::string, call>& calls() {
       TUTTI_REDUCTION(mean) TUTTI_REDUCTION(var) TUTTI_REDUCTION(any) TUTTI_REDUCTION(all)
       TUTTI_REDUCTION(argmin) TUTTI_REDUCTION(argmax) TUTTI_REDUCTION(logsumexp)
       TUTTI_REDUCTION(softmax) TUTTI_REDUCTION(log_softmax)
+      {"angle", [](const auto& a, std::int64_t) { return tutti::angle(a[0]); }},
       {"matmul", [](const auto& a, std::int64_t) { return tutti::matmul(a[0], a[1]); }},
       {"take", [](const auto& a, std::int64_t axis) { return tutti::take(a[0], a[1], axis); }},
       {"where", [](const auto& a, std::int64_t) { return tutti::where(a[0], a[1], a[2]); }},
@@ -54,7 +56,7 @@ const std::map<std::string, call>& calls() {
 
 struct typed {
   tutti::dtype type;
-  dense values;
+  dense values;  // complex numbers: with a last axis of two parts
 };
 
 typed parse(std::istringstream& line) {
@@ -65,8 +67,25 @@ typed parse(std::istringstream& line) {
     std::istringstream list(extents);
     while (std::getline(list, word, ',')) out.values.extents.push_back(std::stoll(word));
   }
+  if (tutti::is_complex(out.type)) out.values.extents.push_back(2);
   while (line >> word) out.values.values.push_back(std::strtod(word.c_str(), nullptr));
   return out;
+}
+
+// The parts of complex numbers as a last axis.
+array parts(const array& a) {
+  return tutti::is_complex(a.dtype()) ? tutti::stack({tutti::real(a), tutti::imag(a)}, -1) : a;
+}
+
+array upload_typed(const typed& operand) {
+  const array values = upload_as<double>(operand.values);
+  if (!tutti::is_complex(operand.type)) return values.astype(operand.type);
+  std::vector<std::complex<double>> numbers;
+  for (std::size_t i = 0; i < operand.values.values.size(); i += 2)
+    numbers.emplace_back(operand.values.values[i], operand.values.values[i + 1]);
+  tutti::shape extents = operand.values.extents;
+  extents.erase(extents.rank() - 1);
+  return array::from(numbers, extents).astype(operand.type);
 }
 
 void check(const std::string& label, double tolerated, const std::vector<array>& operands,
@@ -78,7 +97,7 @@ void check(const std::string& label, double tolerated, const std::vector<array>&
     BOOST_TEST_REQUIRE((found != calls().end()));
     const array got = found->second(operands, axis);
     BOOST_TEST((got.dtype() == expected.type));
-    BOOST_TEST(matches(got, expected.values, {.relative = tolerated, .absolute = tolerated}));
+    BOOST_TEST(matches(parts(got), expected.values, {.relative = tolerated, .absolute = tolerated}));
   }
 }
 
@@ -99,12 +118,11 @@ BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
       line >> label >> tolerated;
       operands.clear();
     } else if (role == "in") {
-      const typed operand = parse(line);
-      operands.push_back(upload_as<double>(operand.values).astype(operand.type));
+      operands.push_back(upload_typed(parse(line)));
     } else {
       check(label, tolerated, operands, parse(line));
       ++cases;
     }
   }
-  BOOST_TEST(cases > 80);
+  BOOST_TEST(cases > 130);
 }
