@@ -113,10 +113,9 @@ void set_arguments(cl_kernel kernel, const MatmulLaunch& step, const tutti_view*
 }  // namespace
 
 bool matmul_supported(const device_info& info, int32_t dtype, const char** reason) {
-  if (dtype != TUTTI_BOOL && (info.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype))) {
-    return true;
-  }
-  *reason = "matmul: only numeric dtypes that this device computes in";
+  const bool real = dtype >= TUTTI_I8 && dtype <= TUTTI_F64;
+  if (real && (info.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype))) return true;
+  *reason = "matmul: only real numbers of dtypes that this device computes in";
   return false;
 }
 

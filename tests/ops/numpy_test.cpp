@@ -74,7 +74,9 @@ typed parse(std::istringstream& line) {
 
 // The parts of complex numbers as a last axis.
 array parts(const array& a) {
-  return tutti::is_complex(a.dtype()) ? tutti::stack({tutti::real(a), tutti::imag(a)}, -1) : a;
+  if (!tutti::is_complex(a.dtype())) return a;
+  const array both[] = {tutti::real(a), tutti::imag(a)};
+  return tutti::stack(both, -1);
 }
 
 array upload_typed(const typed& operand) {
