@@ -36,10 +36,10 @@ void add_row(std::vector<bench_case>& cases, const char* name, int arity, result
   bench_case c;
   c.name = std::string("op ") + name + ", 16M f32";
   c.unit = "GB/s";
-  c.amount = static_cast<double>(count) *
-             (4.0 * arity + (type == result::BOOL         ? sizeof(bool)
-                             : type == result::COMPLEX_OF ? 2 * sizeof(float)
-                                                          : sizeof(float)));
+  c.amount =
+      static_cast<double>(count) * (4.0 * arity + (type == result::BOOL         ? sizeof(bool)
+                                                   : type == result::COMPLEX_OF ? 2 * sizeof(float)
+                                                                                : sizeof(float)));
   c.bound = arity == 1 ? floor_kind::copy : floor_kind::triad;
   c.bound_elements = count;
   c.on_request = true;

@@ -113,8 +113,9 @@ std::vector<array> checked_cotangents(const std::vector<array>& values,
       throw shape_error("vjp: cotangent " + std::to_string(i) + " has shape " +
                         cotangents[i].shape().str() + ", its value " + values[i].shape().str());
     // A value that is not floating has no derivative.
-    out.push_back(has_derivative(values[i].dtype()) ? op::cast(cotangents[i], values[i].dtype(), "vjp")
-                                                 : zeros_like(values[i]));
+    out.push_back(has_derivative(values[i].dtype())
+                      ? op::cast(cotangents[i], values[i].dtype(), "vjp")
+                      : zeros_like(values[i]));
   }
   return out;
 }

@@ -28,7 +28,8 @@ double scalar_to_double(dtype t, tutti_scalar value);
 constant_value convert_constant(const node& n, dtype t);
 
 /// Result of the opcode over constants; nothing where it cannot be folded.
-std::optional<constant_value> fold(tutti_opcode opcode, dtype result, std::span<const array> inputs);
+std::optional<constant_value> fold(tutti_opcode opcode, dtype result,
+                                   std::span<const array> inputs);
 
 /// Smallest and largest of `count` integers; nothing for other dtypes, none or u64 beyond i64.
 std::optional<std::pair<std::int64_t, std::int64_t>> integer_range(const void* data, dtype t,

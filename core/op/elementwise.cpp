@@ -5,15 +5,17 @@
 
 namespace tutti {
 
-#define TUTTI_DEFINE_1(name, kinds, result)                                              \
-  array name(const array& a) {                                                           \
-    const array operands[] = {a};                                                        \
-    return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, #name); \
+#define TUTTI_DEFINE_1(name, kinds, result)                                                  \
+  array name(const array& a) {                                                               \
+    const array operands[] = {a};                                                            \
+    return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, \
+                     #name);                                                                 \
   }
-#define TUTTI_DEFINE_2(name, kinds, result)                                              \
-  array name(const array& a, const array& b) {                                           \
-    const array operands[] = {a, b};                                                     \
-    return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, #name); \
+#define TUTTI_DEFINE_2(name, kinds, result)                                                  \
+  array name(const array& a, const array& b) {                                               \
+    const array operands[] = {a, b};                                                         \
+    return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, \
+                     #name);                                                                 \
   }
 #define TUTTI_DEFINE_NUMERIC(arity, name, result) TUTTI_DEFINE_##arity(name, NUMERIC, result)
 #define TUTTI_DEFINE_REAL(arity, name, result) TUTTI_DEFINE_##arity(name, REAL, result)

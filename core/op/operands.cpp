@@ -83,10 +83,10 @@ std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
                                          : type;
   std::vector<array> inputs;
   for (const array& a : operands) inputs.push_back(graph::constant_like(a, {}, wide, nullptr));
-  const dtype to = is_bool(result)         ? dtype::boolean
-                   : is_complex(result)    ? dtype::c128
-                   : is_floating(result)   ? dtype::f64
-                                           : wide;
+  const dtype to = is_bool(result)       ? dtype::boolean
+                   : is_complex(result)  ? dtype::c128
+                   : is_floating(result) ? dtype::f64
+                                         : wide;
   const array folded = graph::elementwise(opcode, to, inputs, op);
   if (!folded.node()->is_constant()) return std::nullopt;
   const tutti_scalar value = folded.node()->value.real;
@@ -132,8 +132,7 @@ bool holds(dtype type, std::int64_t value) {
   return value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1);
 }
 
-common_type promote_operands(std::span<const array> operands, row_kind kind,
-                             std::string_view op) {
+common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op) {
   std::optional<dtype> strong;
   std::optional<dtype> weak;
   for (const array& a : operands) {

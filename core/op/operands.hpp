@@ -31,8 +31,7 @@ struct common_type {
 
 /// Promotion of operands, weak scalars included, then the rule of `kind`. Throws dtype_error naming
 /// `op` and the dtypes.
-common_type promote_operands(std::span<const array> operands, row_kind kind,
-                             std::string_view op);
+common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op);
 
 /// a in dtype `type`; a weak scalar becomes an ordinary constant. Throws value_error for a weak
 /// integer that an integer dtype cannot hold, dtype_error for a complex value in a real dtype.

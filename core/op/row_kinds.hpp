@@ -28,8 +28,10 @@ concept Integer = std::is_integral_v<T>;
 template <typename T>
 concept Real = std::is_floating_point_v<T>;
 template <typename T>
-concept Complex = requires { typename T::value_type; } &&
-                  std::same_as<T, std::complex<typename T::value_type>>;
+concept Complex = requires {
+  typename T::value_type;
+}
+&&std::same_as<T, std::complex<typename T::value_type>>;
 
 /// Whether operands of type T are allowed; rows of kind IR have rules of their own.
 template <typename T>
@@ -78,10 +80,10 @@ struct complex_of<T> {
 
 /// The type of the result of a row over operands of type T.
 template <row_result R, typename T>
-using row_result_t = std::conditional_t<
-    R == row_result::BOOL, bool,
-    std::conditional_t<
-        R == row_result::REAL_OF, real_of_t<T>,
-        std::conditional_t<R == row_result::COMPLEX_OF, typename complex_of<T>::type, T>>>;
+using row_result_t =
+    std::conditional_t<R == row_result::BOOL, bool,
+                       std::conditional_t<R == row_result::REAL_OF, real_of_t<T>,
+                                          std::conditional_t<R == row_result::COMPLEX_OF,
+                                                             typename complex_of<T>::type, T>>>;
 
 }  // namespace tutti::host

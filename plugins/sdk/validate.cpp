@@ -204,7 +204,8 @@ void validate_program(const tutti_program_desc& desc, const program_limits& limi
     values.push_back(register_dtype(desc.inputs[i].dtype));
   }
   for (uint32_t i = 0; i < desc.scalar_count; ++i) {
-    REQUIRE(is_register(desc.scalar_dtypes[i]) && !is_complex(desc.scalar_dtypes[i]), name + ": scalar " + std::to_string(i),
+    REQUIRE(is_register(desc.scalar_dtypes[i]) && !is_complex(desc.scalar_dtypes[i]),
+            name + ": scalar " + std::to_string(i),
             "cannot be of " + dtype_text(desc.scalar_dtypes[i]));
     values.push_back(desc.scalar_dtypes[i]);
   }

@@ -22,15 +22,15 @@ using sdk::op_result;
 using enum sdk::op_kind;
 using enum sdk::op_result;
 
-#define TUTTI_OP(id, name, arity, kinds, rule, float_text, int_text, expression, ...)      \
-  template <typename T>                                                                    \
-  complex_wide judge_##name([[maybe_unused]] T a, [[maybe_unused]] T b) {                  \
-    [[maybe_unused]] const T c{};                                                          \
-    if constexpr (host::takes<T>(kinds)) {                                                 \
-      return host::convert<complex_wide>(expression);                                      \
-    } else {                                                                               \
-      throw failure("the judge has no such instruction on these numbers");                 \
-    }                                                                                      \
+#define TUTTI_OP(id, name, arity, kinds, rule, float_text, int_text, expression, ...) \
+  template <typename T>                                                               \
+  complex_wide judge_##name([[maybe_unused]] T a, [[maybe_unused]] T b) {             \
+    [[maybe_unused]] const T c{};                                                     \
+    if constexpr (host::takes<T>(kinds)) {                                            \
+      return host::convert<complex_wide>(expression);                                 \
+    } else {                                                                          \
+      throw failure("the judge has no such instruction on these numbers");            \
+    }                                                                                 \
   }
 #include "tutti/op_table.def"
 #undef TUTTI_OP
@@ -106,8 +106,8 @@ bool near(complex_wide got, complex_wide want, uint8_t dtype, wide units) {
   const bool single = sdk::part_dtype(dtype) == TUTTI_F32;
   const wide unit = single ? wide(std::numeric_limits<float>::epsilon())
                            : wide(std::numeric_limits<double>::epsilon());
-  const wide least = single ? wide(std::numeric_limits<float>::min())
-                            : wide(std::numeric_limits<double>::min());
+  const wide least =
+      single ? wide(std::numeric_limits<float>::min()) : wide(std::numeric_limits<double>::min());
   return std::abs(got - want) <= units * unit * std::max(std::abs(want), least);
 }
 
@@ -155,12 +155,12 @@ void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, 
     inputs.push_back(laid_out(dtype, count, step));
     spec.input(dtype, access);
     for (uint64_t i = 0; i < count; ++i) {
-      values[k][i] = set(inputs[k].data, locate(inputs[k], extent, i),
-                         draw(random, op.low, op.high));
+      values[k][i] =
+          set(inputs[k].data, locate(inputs[k], extent, i), draw(random, op.low, op.high));
     }
   }
-  const uint32_t value = op.arity == 1 ? spec.op(op.opcode, result, {0})
-                                       : spec.op(op.opcode, result, {0, 1});
+  const uint32_t value =
+      op.arity == 1 ? spec.op(op.opcode, result, {0}) : spec.op(op.opcode, result, {0, 1});
   spec.output(value, result, access);
   std::vector<operand> outputs = {laid_out(result, count, step)};
   launch(s, spec, extent, inputs, {}, outputs);

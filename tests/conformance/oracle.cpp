@@ -332,8 +332,8 @@ const std::vector<uint64_t>& special_values(uint8_t register_dtype) {
   static std::map<uint8_t, std::vector<uint64_t>> lists;
   auto& list = lists[register_dtype];
   if (list.empty()) {
-    list = with_real_type(
-        register_dtype, [](auto tag) { return make_specials<typename decltype(tag)::type>(); });
+    list = with_real_type(register_dtype,
+                          [](auto tag) { return make_specials<typename decltype(tag)::type>(); });
   }
   return list;
 }

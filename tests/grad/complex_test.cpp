@@ -74,12 +74,12 @@ void check(Device device, Host expected, double low, double high) {
 #define CALL_1(name) tutti::name(x)
 #define CALL_2(name) tutti::name(x, y)
 #define CASE_SKIP(...)
-#define CASE_CHECK(name, arity, kind, expression, low, high)                                       \
-  BOOST_AUTO_TEST_CASE(complex_gradient_of_##name) {                                               \
-    check<host::row_kind::kind, arity>(                                                            \
-        [](const array& x, [[maybe_unused]] const array& y) { return CALL_##arity(name); },        \
-        [](auto a, [[maybe_unused]] auto b) { return c128(host::convert<c128>(expression)); }, low, \
-        high);                                                                                     \
+#define CASE_CHECK(name, arity, kind, expression, low, high)                                   \
+  BOOST_AUTO_TEST_CASE(complex_gradient_of_##name) {                                           \
+    check<host::row_kind::kind, arity>(                                                        \
+        [](const array& x, [[maybe_unused]] const array& y) { return CALL_##arity(name); },    \
+        [](auto a, [[maybe_unused]] auto b) { return c128(host::convert<c128>(expression)); }, \
+        low, high);                                                                            \
   }
 #define CASE(check, ...) CASE_##check(__VA_ARGS__)
 #define EXPAND_CASE(check, ...) CASE(check, __VA_ARGS__)
@@ -130,11 +130,12 @@ BOOST_AUTO_TEST_CASE(angles_and_reductions) {
 BOOST_AUTO_TEST_CASE(values_must_be_real) {
   const array z = array::from<c128>({{1, 2}});
   const auto identity = [](const std::vector<array>& v) { return tutti::sum(v[0]); };
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::grad(identity)({z}); }, "must be floating, got c128"));
+  BOOST_TEST(
+      fails<tutti::dtype_error>([&] { tutti::grad(identity)({z}); }, "must be floating, got c128"));
   // vjp takes complex values and cotangents.
-  const auto [values, gradients] = tutti::vjp(
-      [](const std::vector<array>& v) { return std::vector<array>{v[0] * v[0]}; }, {z},
-      {array::from<c128>({{0, 1}})});
+  const auto [values, gradients] =
+      tutti::vjp([](const std::vector<array>& v) { return std::vector<array>{v[0] * v[0]}; }, {z},
+                 {array::from<c128>({{0, 1}})});
   BOOST_TEST((values[0].to_vector<c128>()[0] == c128(-3, 4)));
   BOOST_TEST((gradients[0].to_vector<c128>()[0] == c128(-4, 2)));  // 2z i
 }

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(operations_that_give_absent_dtypes_are_refused) {
   const array x = tutti::ones({2, 2});
   refused(dtype::boolean, [&] { x > 0; });
   refused(dtype::i64, [&] { tutti::argmax(x); });
-  refused(dtype::c64, [&] { x * std::complex<float>(0, 1); });
+  refused(dtype::c64, [&] { x* std::complex<float>(0, 1); });
   refused(dtype::c64, [&] { tutti::complex(x, x); });
   BOOST_TEST(((x * 0.5 + 1).dtype() == dtype::f32));
 }

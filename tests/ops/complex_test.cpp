@@ -79,7 +79,8 @@ struct row {
   bool pair;
 };
 
-// Powers multiply the error of the logarithm by the exponent, at most 6 here times a logarithm of 2.
+// Powers multiply the error of the logarithm by the exponent, at most 6 here times a logarithm
+// of 2.
 double allowed(const row& r) {
   return std::string_view(r.name) == "power" ? 64 : r.ulp == 0 ? 4 : 4 * r.ulp;
 }
@@ -91,9 +92,9 @@ void check_row(const row& r, Device device, Host expression) {
   const std::vector<C> a = random_complex<C>(height, r.low, r.high, 1);
   const std::vector<C> b = random_complex<C>(width, r.low, r.high, 2);
   using R = decltype(expression(W(), W()));
-  using Result = std::conditional_t<
-      std::is_same_v<R, bool>, bool,
-      std::conditional_t<host::Complex<R>, C, typename C::value_type>>;
+  using Result =
+      std::conditional_t<std::is_same_v<R, bool>, bool,
+                         std::conditional_t<host::Complex<R>, C, typename C::value_type>>;
   std::vector<Result> expected;
   for (C v : a)
     for (C u : b) expected.push_back(host::convert<Result>(expression(W(v), W(u))));
@@ -132,12 +133,12 @@ void check_types(const row& r, Device device, Host expression) {
 #define CALL_2(name) tutti::name(x, y)
 #define TUTTI_OP(id, name, arity, kind, result, ft, it, expression, gradient, low, high, ulp, doc) \
   CASE_##kind(name, arity, (expression), low, high, ulp)
-#define CASE(kind, name, arity, expression, low, high, ulp)                                       \
-  BOOST_AUTO_TEST_CASE(complex_##name) {                                                          \
-    check_types<kinds::kind>(                                                                     \
-        {#name, low, high, ulp, arity == 2},                                                      \
-        [](const array& x, [[maybe_unused]] const array& y) { return CALL_##arity(name); },       \
-        [](auto a, [[maybe_unused]] auto b) { return expression; });                              \
+#define CASE(kind, name, arity, expression, low, high, ulp)                                 \
+  BOOST_AUTO_TEST_CASE(complex_##name) {                                                    \
+    check_types<kinds::kind>(                                                               \
+        {#name, low, high, ulp, arity == 2},                                                \
+        [](const array& x, [[maybe_unused]] const array& y) { return CALL_##arity(name); }, \
+        [](auto a, [[maybe_unused]] auto b) { return expression; });                        \
   }
 #define CASE_NUMERIC(...) CASE(NUMERIC, __VA_ARGS__)
 #define CASE_FLOATING(...) CASE(FLOATING, __VA_ARGS__)
@@ -157,7 +158,8 @@ BOOST_AUTO_TEST_CASE(made_of_parts) {
   BOOST_TEST(all_near(z.to_vector<c64>(), {{1, 3}, {-2, 0}, {0.5f, -1}}, 0));
   BOOST_TEST(matches(tutti::real(z), {{3}, {1, -2, 0.5}}));
   BOOST_TEST(matches(tutti::imag(z), {{3}, {3, 0, -1}}));
-  BOOST_TEST(matches(tutti::angle(z), {{3}, {std::atan2(3, 1), std::atan2(0, -2), std::atan2(-1, 0.5)}},
+  BOOST_TEST(matches(tutti::angle(z),
+                     {{3}, {std::atan2(3, 1), std::atan2(0, -2), std::atan2(-1, 0.5)}},
                      {.relative = 1e-6}));
   // Real numbers are their own real part and conjugate.
   BOOST_TEST(matches(tutti::real(re), {{3}, {1, -2, 0.5}}));
@@ -207,10 +209,11 @@ BOOST_AUTO_TEST_CASE(complex_casts) {
 
 BOOST_AUTO_TEST_CASE(what_has_no_order) {
   const array z = array::from<c64>({{1, 2}});
-  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::maximum(z, 1); }, "maximum: needs integers or floats"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::maximum(z, 1); },
+                                       "maximum: needs integers or floats"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { z < z; }, "less"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { z % z; }, "remainder"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { z & z; }, "bitwise_and"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { z& z; }, "bitwise_and"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::erf(z); }, "erf: needs real numbers, got c64"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::max(z); }, "max: needs real numbers"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::argmin(z); }, "argmin"));
@@ -258,8 +261,8 @@ BOOST_AUTO_TEST_CASE(complex_reductions) {
 
 // A million equal terms: the error of a plain running sum would show.
 BOOST_AUTO_TEST_CASE(long_complex_sums) {
-  const array z = tutti::full({1000000}, c64(0.1f, -0.3f), dtype::c64) *
-                  tutti::ones({1000000}, dtype::f32);
+  const array z =
+      tutti::full({1000000}, c64(0.1f, -0.3f), dtype::c64) * tutti::ones({1000000}, dtype::f32);
   const c64 got = tutti::sum(z).item<c64>();
   BOOST_TEST(close(got, c64(0.1f * 1e6, -0.3f * 1e6), 8));
 }
@@ -295,7 +298,8 @@ BOOST_AUTO_TEST_CASE(complex_data_movement) {
 }
 
 BOOST_AUTO_TEST_CASE(complex_products) {
-  const auto left = random_complex<c128>(5 * 7, -1, 1, 10), right = random_complex<c128>(7 * 3, -1, 1, 11);
+  const auto left = random_complex<c128>(5 * 7, -1, 1, 10),
+             right = random_complex<c128>(7 * 3, -1, 1, 11);
   std::vector<c128> expected(15);
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < 3; ++j)

@@ -56,7 +56,8 @@ BOOST_AUTO_TEST_CASE(reductions_of_rare_dtypes) {
     const auto smaller = [](double p, double q) { return std::fmin(p, q); };
     const auto larger = [](double p, double q) { return std::fmax(p, q); };
     check(tutti::sum(a, 0), sum_type(type), along_rows(0, plus));
-    check(tutti::prod(a, 0), sum_type(type), along_rows(1, [](double p, double q) { return p * q; }));
+    check(tutti::prod(a, 0), sum_type(type),
+          along_rows(1, [](double p, double q) { return p * q; }));
     check(tutti::min(a, 0), type, along_rows(9, smaller));
     check(tutti::max(a, 0), type, along_rows(-9, larger));
     double total = 0;
@@ -88,19 +89,22 @@ BOOST_AUTO_TEST_CASE(products_of_rare_dtypes) {
 
 BOOST_AUTO_TEST_CASE(movement_of_rare_dtypes) {
   for_each_rare([](dtype type, const dense& x, const array& a) {
-    check(tutti::concatenate({a, a}, 1), type,
-          tabulate({5, 74}, [&](const position& i) { return x.at({i[0], i[1] % 37}); }));
+    check(tutti::concatenate({a, a}, 1), type, tabulate({5, 74}, [&](const position& i) {
+            return x.at({i[0], i[1] % 37});
+          }));
     const array index = array::from<std::int64_t>({4, -5, 2});
     const std::int64_t rows[] = {4, 0, 2};
-    check(tutti::take(a, index), type,
-          tabulate({3, 37}, [&](const position& i) { return x.at({rows[i[0]], i[1]}); }));
+    check(tutti::take(a, index), type, tabulate({3, 37}, [&](const position& i) {
+            return x.at({rows[i[0]], i[1]});
+          }));
     const tutti::slice odd[] = {{1, {}, 2}};
     check(tutti::slice_update(a, tutti::ones({37}, type), odd), type,
           tabulate({5, 37}, [&](const position& i) { return i[0] % 2 == 1 ? 1 : x.at(i); }));
     check(tutti::where(a, a, tutti::ones_like(a)), type,
           tabulate({5, 37}, [&](const position& i) { return std::fmax(1, x.at(i)); }));
-    check(tutti::contiguous(a.T()), type,
-          tabulate({37, 5}, [&](const position& i) { return x.at({i[1], i[0]}); }));
+    check(tutti::contiguous(a.T()), type, tabulate({37, 5}, [&](const position& i) {
+            return x.at({i[1], i[0]});
+          }));
     const array one = tutti::contiguous(a({tutti::slice{2, 3, 1}, tutti::slice{3, 4, 1}}));
     BOOST_TEST(one.item() == x.at({2, 3}));
   });

@@ -154,17 +154,17 @@ constexpr bool REAL_OF = SAME;  // of the real dtypes here
 #define ROW_OF_SAME(...) REAL_ROW(__VA_ARGS__)
 #define ROW_OF_BOOL(...) REAL_ROW(__VA_ARGS__)
 #define ROW_OF_REAL_OF(...) REAL_ROW(__VA_ARGS__)
-#define REAL_ROW(kind, name, arity, result, expression, low, high, ulp)                 \
-  BOOST_AUTO_TEST_CASE(row_##name) {                                                    \
-    const auto device = [](const array& x, [[maybe_unused]] const array& y) {           \
-      return CALL_##arity(name);                                                        \
-    };                                                                                  \
-    const auto expected = []([[maybe_unused]] auto a, [[maybe_unused]] auto b) {        \
-      [[maybe_unused]] const auto c = b;                                                \
-      return expression;                                                                \
-    };                                                                                  \
+#define REAL_ROW(kind, name, arity, result, expression, low, high, ulp)                  \
+  BOOST_AUTO_TEST_CASE(row_##name) {                                                     \
+    const auto device = [](const array& x, [[maybe_unused]] const array& y) {            \
+      return CALL_##arity(name);                                                         \
+    };                                                                                   \
+    const auto expected = []([[maybe_unused]] auto a, [[maybe_unused]] auto b) {         \
+      [[maybe_unused]] const auto c = b;                                                 \
+      return expression;                                                                 \
+    };                                                                                   \
     check_types<kinds::kind, arity, (ulp) == 0>({#name, low, high, ulp, result}, device, \
-                                                expected);                              \
+                                                expected);                               \
   }
 #define ROW_NUMERIC(...) ROW(NUMERIC, __VA_ARGS__)
 #define ROW_REAL(...) ROW(REAL, __VA_ARGS__)

@@ -190,7 +190,8 @@ array device_step(const step& s, const std::vector<array>& done, dtypes types) {
   switch (s.what) {
     case operation::input:
       if (s.integer) return upload_as<std::int32_t>(s.values).astype(types.integer);
-      return types.real == tutti::dtype::f64 ? upload_as<double>(s.values) : upload_as<float>(s.values);
+      return types.real == tutti::dtype::f64 ? upload_as<double>(s.values)
+                                             : upload_as<float>(s.values);
     case operation::unary:
       return device_unary(s.choice, s.integer, from(0));
     case operation::binary:

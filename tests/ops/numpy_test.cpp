@@ -99,7 +99,8 @@ void check(const std::string& label, double tolerated, const std::vector<array>&
     BOOST_TEST_REQUIRE((found != calls().end()));
     const array got = found->second(operands, axis);
     BOOST_TEST((got.dtype() == expected.type));
-    BOOST_TEST(matches(parts(got), expected.values, {.relative = tolerated, .absolute = tolerated}));
+    BOOST_TEST(
+        matches(parts(got), expected.values, {.relative = tolerated, .absolute = tolerated}));
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Result dtypes: every pair, by the tables of the Python array API standard (2024.12, "Type promotion
-// rules") and what Tutti adds where the standard leaves it open (integers with floats and complex
-// numbers, bool with numbers, halves); every dtype with every kind of weak scalar; refusals.
+// Result dtypes: every pair, by the tables of the Python array API standard (2024.12, "Type
+// promotion rules") and what Tutti adds where the standard leaves it open (integers with floats and
+// complex numbers, bool with numbers, halves); every dtype with every kind of weak scalar;
+// refusals.
 #include <boost/test/unit_test.hpp>
 #include <complex>
 
@@ -20,8 +21,8 @@ using enum tutti::dtype;
 
 const std::vector<dtype> integers = {i8, i16, i32, i64, u8, u16, u32, u64};
 
-const std::vector<dtype> all = {boolean, i8,   i16, i32, i64, u8,  u16, u32,
-                                u64,     f16,  bf16, f32, f64, c64, c128};
+const std::vector<dtype> all = {boolean, i8,  i16,  i32, i64, u8,  u16, u32,
+                                u64,     f16, bf16, f32, f64, c64, c128};
 
 // Rows and columns in the order of `all`. The standard's: bool with bool; integers with integers;
 // f32, f64, c64 and c128 among themselves.
@@ -166,8 +167,8 @@ BOOST_AUTO_TEST_CASE(weak_integers_must_fit) {
 BOOST_AUTO_TEST_CASE(refused_dtypes) {
   const array truth = zeros({2}, boolean);
   const array real = zeros({2}, f32);
-  BOOST_TEST(fails<tutti::dtype_error>([&] { truth + truth; },
-                                       "add: needs integers, floats or complex numbers, got bool, bool"));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [&] { truth + truth; }, "add: needs integers, floats or complex numbers, got bool, bool"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { -truth; }, "negative"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { real& real; },
                                        "bitwise_and: needs integers or bool, got f32, f32"));

@@ -73,8 +73,8 @@ class TUTTI_API array {
   array(T value) : array(make_weak(value)) {}
   template <std::floating_point T>
   array(std::complex<T> value)
-      : array(weak_complex({static_cast<double>(value.real()),
-                            static_cast<double>(value.imag())})) {}
+      : array(
+            weak_complex({static_cast<double>(value.real()), static_cast<double>(value.imag())})) {}
 
   /// Copies host values, row-major. Throws shape_error where data.size() != shape.size().
   template <class T>
