@@ -100,7 +100,7 @@ array matmul(const array& a, const array& b) {
     const auto widened = [&](const array& x) {
       return op::cast(x, is_complex(x.dtype()) ? type : part, "matmul");
     };
-    return complex_matmul(widened(a), widened(b));
+    return complex_matmul(widened(operands[0]), widened(operands[1]));
   }
   const dtype compute = graph::compute_dtype(type);
   array x = op::cast(operands[0], compute, "matmul");

@@ -51,9 +51,12 @@ void program::gpu_shuffles() {
     return replaced(replaced(text_of(words_.shuffle), "$v", value), "$d", "w");
   };
   out_.line("for (int w = lanes > 32 ? 16 : lanes / 2; w > 0; w /= 2) {");
-  out_.line(accumulator_type(), " other;");
-  const std::vector<std::string> totals = parts_of("total"), others = parts_of("other");
-  for (size_t k = 0; k < totals.size(); ++k) out_.line(others[k], " = ", from(totals[k]), ";");
+  std::string moved = from("total");
+  if (is_complex(layout_.accumulator)) {
+    const uint8_t part = part_dtype(layout_.accumulator);
+    moved = call("complex", part, join(from("total.re"), ", ", from("total.im")));
+  }
+  out_.line("const ", accumulator_type(), " other = ", moved, ";");
   if (layout_.finds_index()) {
     out_.line("const ", type(TUTTI_I64), " other_at = ", from("total_at"), ";");
   }
