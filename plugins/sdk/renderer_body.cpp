@@ -161,7 +161,8 @@ uint8_t program::widest_bytes() const {
   uint32_t widest = 1;
   for (uint8_t dtype : dtypes_) widest = std::max(widest, dtype_size(dtype));
   if (layout_.reduces()) widest = std::max(widest, dtype_size(layout_.accumulator));
-  return static_cast<uint8_t>(std::min(widest, 8u));  // no lane holds more: complex numbers take two
+  return static_cast<uint8_t>(
+      std::min(widest, 8u));  // no lane holds more: complex numbers take two
 }
 
 void program::vector_pragma() {

@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(reads_scalars_lines_and_empty_arrays) {
 
 BOOST_AUTO_TEST_CASE(writes_the_bytes_that_numpy_writes) {
   const tutti_test::temporary_folder folder;
-  for (const char* name : {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "b1", "c8",
-                           "c16", "scalar", "line", "empty"}) {
+  for (const char* name : {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "b1",
+                           "c8", "c16", "scalar", "line", "empty"}) {
     BOOST_TEST_CONTEXT(name) {
       save_npy(folder / "a.npy", load_npy(vectors / (std::string(name) + ".npy")));
       BOOST_TEST(tutti_test::read_bytes(folder / "a.npy") == file(name));
