@@ -204,17 +204,28 @@ static inline tutti_c64 tutti_power_c64(tutti_c64 a, tutti_c64 b) {
 
 // ---- trigonometric and hyperbolic
 
+// Whether a has an infinite real part and no angle: the result is infinite, of either sign.
+//@fn tutti_endless_c64
+static inline bool tutti_endless_c64(tutti_c64 a) {
+  return (fabs(a.re) == INFINITY) & !(fabs(a.im) < INFINITY);
+}
+//@end
+//@fn tutti_swap_c64
+static inline tutti_c64 tutti_swap_c64(tutti_c64 a) { return tutti_complex_f32(a.im, a.re); }
+//@end
+
 //@fn tutti_sinh_c64
 static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
   const float re = a.re == 0 ? a.re : tutti_sinh_f32(a.re) * tutti_cos_f32(a.im);
   const float im = a.im == 0 ? a.im : tutti_cosh_f32(a.re) * tutti_sin_f32(a.im);
-  return tutti_complex_f32(re, im);
+  return tutti_complex_f32(tutti_endless_c64(a) ? (float)INFINITY : re, im);
 }
 //@end
 //@fn tutti_cosh_c64
 static inline tutti_c64 tutti_cosh_c64(tutti_c64 a) {
   const bool axis = (a.re == 0) | (a.im == 0);
-  const float re = tutti_cosh_f32(a.re) * tutti_cos_f32(a.im);
+  const float product = tutti_cosh_f32(a.re) * tutti_cos_f32(a.im);
+  const float re = tutti_endless_c64(a) ? (float)INFINITY : product;
   const float sine = tutti_sin_f32(a.im);
   const float flat = copysign((float)1, a.re) * copysign((float)1, a.im) * 0;
   return tutti_complex_f32(re, axis ? flat : tutti_sinh_f32(a.re) * sine);
@@ -228,18 +239,17 @@ static inline tutti_c64 tutti_tanh_c64(tutti_c64 a) {
   const float sine = tutti_sin_f32(a.im), cosine = tutti_cos_f32(a.im);
   const float s = tutti_sinh_f32(x);
   const float size = s * s + cosine * cosine;
-  const float re = s * tutti_cosh_f32(x) / size;
+  const float re = a.re == 0 ? a.re : s * tutti_cosh_f32(x) / size;
   const float im = a.im == 0 ? a.im : sine * cosine / size;
   const float tail = 4 * sine * cosine * tutti_exp_f32(-2 * fabs(a.re));
   const float far_im = fabs(a.re) == INFINITY || a.im == 0 ? copysign((float)0, a.im) : tail;
   return tutti_complex_f32(far ? copysign((float)1, a.re) : re, far ? far_im : im);
 }
 //@end
-// sin z = -i sinh(iz), cos z = cosh(iz), tan z = -i tanh(iz)
+// With parts swapped: sin from sinh, tan from tanh; cos z = cosh(iz).
 //@fn tutti_sin_c64
 static inline tutti_c64 tutti_sin_c64(tutti_c64 a) {
-  const tutti_c64 y = tutti_sinh_c64(tutti_complex_f32(-a.im, a.re));
-  return tutti_complex_f32(y.im, -y.re);
+  return tutti_swap_c64(tutti_sinh_c64(tutti_swap_c64(a)));
 }
 //@end
 //@fn tutti_cos_c64
@@ -249,8 +259,7 @@ static inline tutti_c64 tutti_cos_c64(tutti_c64 a) {
 //@end
 //@fn tutti_tan_c64
 static inline tutti_c64 tutti_tan_c64(tutti_c64 a) {
-  const tutti_c64 y = tutti_tanh_c64(tutti_complex_f32(-a.im, a.re));
-  return tutti_complex_f32(y.im, -y.re);
+  return tutti_swap_c64(tutti_tanh_c64(tutti_swap_c64(a)));
 }
 //@end
 
@@ -280,11 +289,10 @@ static inline tutti_c64 tutti_acosh_c64(tutti_c64 a) {
   return tutti_complex_f32(re, 2 * tutti_atan2_f32(low.im, high.re));
 }
 //@end
-// asinh z = i asin(-iz), atan z = -i atanh(iz)
+// With parts swapped: asinh from asin, atan from atanh.
 //@fn tutti_asinh_c64
 static inline tutti_c64 tutti_asinh_c64(tutti_c64 a) {
-  const tutti_c64 y = tutti_asin_c64(tutti_complex_f32(a.im, -a.re));
-  return tutti_complex_f32(-y.im, y.re);
+  return tutti_swap_c64(tutti_asin_c64(tutti_swap_c64(a)));
 }
 //@end
 //@fn tutti_atanh_c64
@@ -297,7 +305,6 @@ static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
 //@end
 //@fn tutti_atan_c64
 static inline tutti_c64 tutti_atan_c64(tutti_c64 a) {
-  const tutti_c64 y = tutti_atanh_c64(tutti_complex_f32(-a.im, a.re));
-  return tutti_complex_f32(y.im, -y.re);
+  return tutti_swap_c64(tutti_atanh_c64(tutti_swap_c64(a)));
 }
 //@end
