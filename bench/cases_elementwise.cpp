@@ -93,6 +93,43 @@ workload memory() {
   return work;
 }
 
+// a * b + a in dtypes other than f32: by the bytes that they take.
+workload of_dtype(dtype type) {
+  struct operands {
+    array a, b, c;
+  };
+  auto d = std::make_shared<operands>();
+  d->a = array::from(operand<float>(count, 1)).astype(type).wait();
+  d->b = array::from(operand<float>(count, 2)).astype(type).wait();
+  workload work;
+  work.ours = [d] { d->c = (d->a * d->b + d->a).wait(); };
+  // The same arithmetic on the widened operands; each product and sum may round to a neighbour.
+  work.check = [d, type]() -> std::string {
+    if (is_complex(type)) return {};
+    const auto values = [](const array& x) { return x.astype(dtype::f32).to_vector<float>(); };
+    const std::vector<float> x = values(d->a), y = values(d->b);
+    std::vector<float> expected(count);
+    for (std::size_t i = 0; i < count; ++i) expected[i] = x[i] * y[i] + x[i];
+    const double step = type == dtype::f16 ? 0x1p-10 : type == dtype::bf16 ? 0x1p-7 : 0x1p-22;
+    return compare(values(d->c), expected, step);
+  };
+  return work;
+}
+
+void add_dtype_cases(std::vector<bench_case>& cases) {
+  for (const dtype type : {dtype::f16, dtype::bf16, dtype::c64}) {
+    bench_case c;
+    c.name = "a*b + a, 16M " + std::string(name(type));
+    c.unit = "GB/s";
+    c.amount = 3.0 * static_cast<double>(count * size_of(type));
+    c.bound = floor_kind::triad;
+    c.bound_elements = count * size_of(type) / sizeof(float);
+    c.make = [type] { return of_dtype(type); };
+    expect_of_floor(c, 0.80);
+    cases.push_back(c);
+  }
+}
+
 }  // namespace
 
 void add_elementwise_cases(std::vector<bench_case>& cases) {
@@ -114,6 +151,7 @@ void add_elementwise_cases(std::vector<bench_case>& cases) {
   m.make = memory;
   expect_at_most(m, bytes / (1 << 20));
   cases.push_back(m);
+  add_dtype_cases(cases);
 }
 
 }  // namespace tutti::bench

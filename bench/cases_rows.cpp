@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t count = std::size_t{16} << 20;
 
-enum class result { SAME, BOOL };
+enum class result { SAME, BOOL, REAL_OF, COMPLEX_OF };
 
 struct operands {
   array a, b, out;
@@ -36,8 +36,10 @@ void add_row(std::vector<bench_case>& cases, const char* name, int arity, result
   bench_case c;
   c.name = std::string("op ") + name + ", 16M f32";
   c.unit = "GB/s";
-  c.amount = static_cast<double>(count) *
-             (4.0 * arity + (type == result::BOOL ? sizeof(bool) : sizeof(float)));
+  c.amount =
+      static_cast<double>(count) * (4.0 * arity + (type == result::BOOL         ? sizeof(bool)
+                                                   : type == result::COMPLEX_OF ? 2 * sizeof(float)
+                                                                                : sizeof(float)));
   c.bound = arity == 1 ? floor_kind::copy : floor_kind::triad;
   c.bound_elements = count;
   c.on_request = true;
@@ -57,7 +59,9 @@ void add_row_cases(std::vector<bench_case>& cases) {
 #define TUTTI_ROW_2(name) [](const array& a, const array& b) { return tutti::name(a, b); }
 #define TUTTI_ROW_NUMERIC(name, arity, ...) \
   add_row(cases, #name, arity, __VA_ARGS__, TUTTI_ROW_##arity(name));
+#define TUTTI_ROW_REAL TUTTI_ROW_NUMERIC
 #define TUTTI_ROW_FLOATING TUTTI_ROW_NUMERIC
+#define TUTTI_ROW_REAL_FLOATING TUTTI_ROW_NUMERIC
 #define TUTTI_ROW_ANY TUTTI_ROW_NUMERIC
 #define TUTTI_ROW_INTEGRAL(...)
 #define TUTTI_ROW_LOGICAL(...)

@@ -53,6 +53,21 @@ function(tutti_embed_text target namespace)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
+# tutti_shared_math(OUTPUT [OLD NEW]): kernels_cl/math_shared.cl together with its twin for double,
+# with OLD replaced by NEW.
+set(TUTTI_SHARED_MATH ${PROJECT_SOURCE_DIR}/kernels_cl/math_shared.cl)
+function(tutti_shared_math output)
+  file(READ ${TUTTI_SHARED_MATH} single)
+  string(REPLACE "c64" "c128" double "${single}")
+  string(REPLACE "f32" "f64" double "${double}")
+  string(REPLACE "float" "double" double "${double}")
+  set(text "${single}${double}")
+  if(ARGC GREATER 1)
+    string(REPLACE "${ARGV1}" "${ARGV2}" text "${text}")
+  endif()
+  file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+endfunction()
+
 # tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.
 function(tutti_add_plugin name)
   add_library(tutti_${name} MODULE ${ARGN})

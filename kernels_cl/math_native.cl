@@ -116,7 +116,33 @@ static inline float tutti_minimum_f32(float x, float y) { return x < y || x != x
 static inline float tutti_maximum_f32(float x, float y) { return x > y || x != x ? x : y; }
 //@end
 
+//@fn tutti_signbit_f32
+static inline bool tutti_signbit_f32(float x) { return as_int(x) < 0; }
+//@end
+//@fn tutti_nextafter_f32
+// Neighbours differ by one as integers of sign and magnitude.
+static inline float tutti_nextafter_f32(float x, float y) {
+  const int bits = as_int(x);
+  const float away = as_float(bits + ((x < y) == (bits >= 0) ? 1 : -1));
+  const float from_zero = as_float((as_int(y) & (int)0x80000000) | 1);
+  const float moved = x == 0 ? from_zero : away;
+  return x != x || y != y ? x + y : x == y ? y : moved;
+}
+//@end
+
 #ifdef TUTTI_HAS_F64
+//@fn tutti_signbit_f64
+static inline bool tutti_signbit_f64(double x) { return as_long(x) < 0; }
+//@end
+//@fn tutti_nextafter_f64
+static inline double tutti_nextafter_f64(double x, double y) {
+  const long bits = as_long(x);
+  const double away = as_double(bits + ((x < y) == (bits >= 0) ? 1 : -1));
+  const double from_zero = as_double((as_long(y) & (long)0x8000000000000000) | 1);
+  const double moved = x == 0 ? from_zero : away;
+  return x != x || y != y ? x + y : x == y ? y : moved;
+}
+//@end
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 //@fn tutti_exp_f64
 static inline double tutti_exp_f64(double x) { return exp(x); }

@@ -2,6 +2,9 @@
 // Start of every rendered program: integer arithmetic with every case defined, saturating casts,
 // bfloat16 and Philox. The macros are expanded by the renderer for the types that a program uses.
 
+// Opens a body in which products and sums round one by one, as in every other backend.
+#define TUTTI_EXACT _Pragma("OPENCL FP_CONTRACT OFF")
+
 // Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
 // the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap.
 #define TUTTI_INTEGER(S, T, U, BITS)                                                      \
@@ -51,6 +54,25 @@
 static inline bool tutti_bitwise_not_bool(bool a) { return !a; }
 static inline bool tutti_left_shift_bool(bool a, bool b) { return a && !b; }
 static inline bool tutti_right_shift_bool(bool a, bool b) { return a && !b; }
+
+// Half precision in integer arithmetic for CPUs, whose compilers vectorise this but not vload_half.
+static inline float tutti_load_f16(ushort bits) {
+  const uint magnitude = bits & 0x7fffu;
+  const uint sign = (uint)(bits & 0x8000u) << 16;
+  const uint normal = (magnitude << 13) + (magnitude < 0x7c00u ? 0x38000000u : 0x70000000u);
+  const uint denormal = as_uint((float)(int)magnitude * 0x1p-24f);
+  return as_float(sign | (magnitude < 0x400u ? denormal : normal));
+}
+// Round to nearest even; a NaN stays one. Below 2^-14, adding 1/2 rounds at the step 2^-24.
+static inline ushort tutti_to_f16(float x) {
+  const uint bits = as_uint(x);
+  const uint magnitude = bits & 0x7fffffffu;
+  const uint normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+  const uint denormal = as_uint(as_float(magnitude) + 0.5f) - 0x3f000000u;
+  const uint finite = magnitude < 0x38800000u ? denormal : normal;
+  const uint large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+  return (ushort)(((bits >> 16) & 0x8000u) | (magnitude < 0x477ff000u ? finite : large));
+}
 
 static inline float tutti_load_bf16(ushort bits) { return as_float((uint)bits << 16); }
 // Round to nearest even; a NaN stays one.

@@ -227,3 +227,15 @@ TUTTI_FUNCTION double tutti_minimum_f64(double x, double y) { return x < y || x 
 //@fn tutti_maximum_f64
 TUTTI_FUNCTION double tutti_maximum_f64(double x, double y) { return x > y || x != x ? x : y; }
 //@end
+//@fn tutti_signbit_f32
+TUTTI_FUNCTION bool tutti_signbit_f32(float x) { return __float_as_int(x) < 0; }
+//@end
+//@fn tutti_signbit_f64
+TUTTI_FUNCTION bool tutti_signbit_f64(double x) { return __double_as_longlong(x) < 0; }
+//@end
+//@fn tutti_nextafter_f32
+TUTTI_FUNCTION float tutti_nextafter_f32(float x, float y) { return nextafterf(x, y); }
+//@end
+//@fn tutti_nextafter_f64
+TUTTI_FUNCTION double tutti_nextafter_f64(double x, double y) { return nextafter(x, y); }
+//@end

@@ -6,6 +6,9 @@
 #define TUTTI_FUNCTION static __device__ __forceinline__
 #define INFINITY __int_as_float(0x7f800000)
 
+// Programs are compiled without contraction.
+#define TUTTI_EXACT
+
 // Helpers of unsigned types compare with zero.
 #pragma nv_diag_suppress 68, 186, 177
 

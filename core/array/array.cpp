@@ -16,10 +16,10 @@
 namespace tutti {
 namespace {
 
-array weak_constant(dtype type, tutti_scalar value) {
+array weak_constant(dtype type, tutti_scalar value, tutti_scalar imaginary = {}) {
   array made = graph::constant({}, type, std::int64_t{0}, nullptr);
   made.node()->weak = true;
-  made.node()->value = value;
+  made.node()->value = {value, imaginary};
   return made;
 }
 
@@ -38,6 +38,10 @@ array array::weak_uint(std::uint64_t value, bool wide) {
 }
 
 array array::weak_float(double value) { return weak_constant(tutti::dtype::f32, {.f64 = value}); }
+
+array array::weak_complex(std::complex<double> value) {
+  return weak_constant(tutti::dtype::c64, {.f64 = value.real()}, {.f64 = value.imag()});
+}
 
 array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
                         const tutti::shape& shape, const tutti::device& on) {
@@ -104,6 +108,9 @@ void array::item_bytes(void* out, tutti::dtype type) const {
 
 double array::item_as_double() const {
   const tutti::dtype type = graph::compute_dtype(dtype());
+  if (is_complex(type))
+    throw dtype_error("item: asked for a real number of an array of " + std::string(name(type)) +
+                      "; take real() or item<std::complex<...>>()");
   tutti_scalar value{};
   // Half-precision values are widened on the device.
   (type == dtype() ? *this : tutti::astype(*this, type)).item_bytes(&value, type);

@@ -53,11 +53,12 @@ dtype dtype_from_name(std::string_view wanted) {
 dtype promote(dtype a, dtype b) {
   if (a == b) return a;
   const int ra = kind_rank(a), rb = kind_rank(b);
+  if (ra == 3 && rb == 3) return dtype::c128;
   if (ra == 1 && rb == 1) return promote_integers(a, b);
   if (ra == 2 && rb == 2) return promote_floats(a, b);
   const dtype high = ra > rb ? a : b;
   const dtype low = ra > rb ? b : a;
-  if (is_complex(high)) return low == dtype::f64 || low == dtype::c128 ? dtype::c128 : high;
+  if (is_complex(high)) return low == dtype::f64 ? dtype::c128 : high;
   return high;
 }
 

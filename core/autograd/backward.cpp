@@ -76,8 +76,8 @@ class tape {
 bool is_zero(const array& a) {
   const graph::node& n = *a.node();
   if (!n.is_constant()) return false;
-  const array value = graph::constant_like(a, {}, dtype::f64, nullptr);
-  return value.node()->value.f64 == 0;
+  const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
+  return value.node()->value.real.f64 == 0 && value.node()->value.imaginary.f64 == 0;
 }
 
 }  // namespace

@@ -17,8 +17,9 @@ std::vector<array> row_cotangents(std::uint16_t opcode, const array& g, const ar
     case TUTTI_OP_where:
       return {array(), where(a, g, 0), where(a, 0, g)};
     case TUTTI_OP_cast:
+      if (is_complex(a.dtype())) return {astype(g, a.dtype())};
       if (!is_floating(a.dtype())) return {};
-      return {astype(g, a.dtype())};
+      return {astype(real(g), a.dtype())};
     default:
       break;
   }

@@ -24,8 +24,10 @@ class recording {
   bool is_outermost() const { return nesting == 1; }
 };
 
+bool has_derivative(dtype type) { return is_floating(type) || is_complex(type); }
+
 void require_floating(const array& a, const std::string& what, std::string_view op) {
-  if (!is_floating(graph::get(a, op).type))
+  if (!has_derivative(graph::get(a, op).type))
     throw dtype_error(std::string(op) + ": " + what + " must be floating, got " +
                       std::string(name(a.dtype())));
 }
@@ -79,7 +81,10 @@ array require_scalar(const array& value, std::string_view op) {
   if (graph::get(value, op).elements != 1)
     throw shape_error(std::string(op) + ": the function's value must have one element, got shape " +
                       value.shape().str());
-  require_floating(value, "the function's value", op);
+  if (!is_floating(value.dtype()))
+    throw dtype_error(std::string(op) + ": the function's value must be floating, got " +
+                      std::string(name(value.dtype())) +
+                      (is_complex(value.dtype()) ? "; take a real part of it, or vjp" : ""));
   return op::cast(value, value.dtype(), op);
 }
 
@@ -108,8 +113,9 @@ std::vector<array> checked_cotangents(const std::vector<array>& values,
       throw shape_error("vjp: cotangent " + std::to_string(i) + " has shape " +
                         cotangents[i].shape().str() + ", its value " + values[i].shape().str());
     // A value that is not floating has no derivative.
-    out.push_back(is_floating(values[i].dtype()) ? op::cast(cotangents[i], values[i].dtype(), "vjp")
-                                                 : zeros_like(values[i]));
+    out.push_back(has_derivative(values[i].dtype())
+                      ? op::cast(cotangents[i], values[i].dtype(), "vjp")
+                      : zeros_like(values[i]));
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From roots to an ordered list of pending nodes without duplicates.
-#include <cstring>
+#include <bit>
 #include <unordered_map>
 
 #include "fusion/plan.hpp"
@@ -28,7 +28,7 @@ const void* identity(const plan& p, const node& input) {
 
 bool same_constant(const node& a, const node& b) {
   return a.is_constant() && b.is_constant() && a.type == b.type && a.weak == b.weak &&
-         a.extents == b.extents && std::memcmp(&a.value, &b.value, sizeof a.value) == 0;
+         a.extents == b.extents && same_bits(a.value, b.value);
 }
 
 bool same_input(const plan& p, const node& a, const node& b) {
@@ -44,9 +44,8 @@ std::size_t hash_of(const plan& p, const node& n) {
   h = hash_shape(h, n.extents);
   for (const auto& input : n.inputs) {
     if (input->is_constant()) {
-      std::uint64_t bits;
-      std::memcpy(&bits, &input->value, sizeof bits);
-      h = mix(h, bits);
+      h = mix(h, std::bit_cast<std::uint64_t>(input->value.real));
+      h = mix(h, std::bit_cast<std::uint64_t>(input->value.imaginary));
     } else {
       h = mix(h, std::hash<const void*>()(identity(p, *input)));
       h = mix(h, static_cast<std::size_t>(layout_of(*input).offset));

@@ -102,7 +102,8 @@ class finder {
   }
 
   static bool is_zero(const node& n) {
-    return n.is_constant() && !n.weak && graph::scalar_to_double(n.type, n.value) == 0;
+    return n.is_constant() && !n.weak && !is_complex(n.type) &&
+           graph::scalar_to_double(n.type, n.value.re) == 0;
   }
 
   // One value for each column of the product.

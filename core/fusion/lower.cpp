@@ -45,9 +45,16 @@ class builder {
     return reference(place::input, out_.inputs.size() - 1);
   }
 
-  std::uint32_t scalar(const node& n) {
+  std::uint32_t constant(const node& n) {
+    const graph::constant_value value = graph::convert_constant(n, n.type);
     const dtype type = compute_dtype(n.type);
-    const tutti_scalar value = graph::convert_constant(n, n.type);
+    if (!is_complex(type)) return scalar(type, value.real);
+    const std::uint32_t real = scalar(real_dtype(type), value.real);
+    const std::uint32_t imaginary = scalar(real_dtype(type), value.imaginary);
+    return instruction(TUTTI_OP_complex, type, {real, imaginary});
+  }
+
+  std::uint32_t scalar(dtype type, const tutti_scalar& value) {
     for (std::size_t i = 0; i < out_.scalars.size(); ++i)
       if (out_.scalar_dtypes[i] == static_cast<std::uint8_t>(type) &&
           std::memcmp(&out_.scalars[i], &value, sizeof value) == 0)
@@ -153,7 +160,7 @@ lowered lower(const plan& p, const group& g) {
   // Members are few: a linear search beats a map.
   boost::container::small_vector<std::pair<const node*, std::uint32_t>, 16> values;
   const auto value_of = [&](const node& input) {
-    if (input.is_constant()) return b.scalar(input);
+    if (input.is_constant()) return b.constant(input);
     const node* n = look_through(input);
     if (n->mark >= 0) {
       n = p.canonical(*n);
@@ -190,7 +197,7 @@ lowered lower_copy(const node& source, const shape& extents, dtype type,
                    const graph::layout& where) {
   lowered out;
   builder b(out, extents);
-  const std::uint32_t value = source.is_constant() ? b.scalar(source) : b.input(source);
+  const std::uint32_t value = source.is_constant() ? b.constant(source) : b.input(source);
   b.output(source, type, b.convert(value, source.type, type), where);
   finish(out, b, extents, 0);
   return out;

@@ -166,7 +166,7 @@ class partitioner {
     };
     const std::size_t rank = static_cast<std::size_t>(d.space.rank());
     const std::size_t bytes = 64 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank +
-                              8 * (d.scalars.size() + n.inputs.size());
+                              8 * (d.scalars.size() + 2 * n.inputs.size());
     return within(leaves, max_inputs, limits.max_inputs) &&
            within(outputs, max_outputs, limits.max_outputs) &&
            within(d.instructions + 1, max_instructions, limits.max_instructions) &&
@@ -225,9 +225,11 @@ class partitioner {
     if (self != d.leaves.end()) d.leaves.erase(self);
     for (const auto& input : n->inputs) {
       if (input->is_constant()) {
-        const std::uint64_t bits = std::bit_cast<std::uint64_t>(input->value);
-        if (std::find(d.scalars.begin(), d.scalars.end(), bits) == d.scalars.end())
-          d.scalars.push_back(bits);
+        add_scalar(d, input->value.real);
+        if (is_complex(input->type)) {
+          add_scalar(d, input->value.imaginary);
+          ++d.instructions;  // puts the parts together
+        }
         continue;
       }
       node* leaf = look_through(*input);
@@ -236,6 +238,12 @@ class partitioner {
       if (std::find(d.leaves.begin(), d.leaves.end(), leaf) == d.leaves.end())
         d.leaves.push_back(leaf);
     }
+  }
+
+  static void add_scalar(draft& d, const tutti_scalar& value) {
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+    if (std::find(d.scalars.begin(), d.scalars.end(), bits) == d.scalars.end())
+      d.scalars.push_back(bits);
   }
 
   void link(int id, const node& n) {

@@ -23,9 +23,6 @@ constexpr std::uint32_t max_depth = 2000;
 node* make(kind k, dtype type, const shape& extents, const opened_device* device,
            std::string_view op) {
   if (device != nullptr) {
-    if (is_complex(type))
-      throw dtype_error(std::string(op) + ": " + std::string(name(type)) +
-                        " arrays are not supported yet");
     if ((device->properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) == 0)
       throw dtype_error(std::string(op) + ": device " + device->title + " has no " +
                         std::string(name(type)));

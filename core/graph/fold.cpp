@@ -15,26 +15,30 @@ namespace {
 
 template <class T>
 T& field(tutti_scalar& s) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>)
-    return reinterpret_cast<T&>(s.u8);
-  else if constexpr (std::is_same_v<T, std::int8_t>)
-    return s.i8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>)
-    return s.u16;
-  else if constexpr (std::is_same_v<T, std::int16_t>)
-    return s.i16;
-  else if constexpr (std::is_same_v<T, std::uint32_t>)
-    return s.u32;
-  else if constexpr (std::is_same_v<T, std::int32_t>)
-    return s.i32;
-  else if constexpr (std::is_same_v<T, std::uint64_t>)
-    return s.u64;
-  else if constexpr (std::is_same_v<T, std::int64_t>)
-    return s.i64;
-  else if constexpr (std::is_same_v<T, float>)
-    return s.f32;
-  else
-    return s.f64;
+  return *reinterpret_cast<T*>(&s);
+}
+
+template <class T>
+T get(constant_value v) {
+  if constexpr (host::Complex<T>) {
+    using part = host::real_of_t<T>;
+    return T(field<part>(v.real), field<part>(v.imaginary));
+  } else {
+    return field<T>(v.real);
+  }
+}
+
+template <class T>
+constant_value made_of(T value) {
+  constant_value out;
+  if constexpr (host::Complex<T>) {
+    using part = host::real_of_t<T>;
+    field<part>(out.real) = value.real();
+    field<part>(out.imaginary) = value.imag();
+  } else {
+    field<T>(out.real) = value;
+  }
+  return out;
 }
 
 // Calls f with a value of the C++ type of compute_dtype(t).
@@ -61,56 +65,39 @@ auto with_type(dtype t, F&& f) {
       return f(std::uint64_t{});
     case dtype::f32:
       return f(float{});
+    case dtype::c64:
+      return f(std::complex<float>{});
+    case dtype::c128:
+      return f(std::complex<double>{});
     default:
       return f(double{});
   }
 }
 
 template <class From>
-tutti_scalar from_value(dtype t, From value) {
-  tutti_scalar s{};
-  with_type(t, [&](auto to) {
+constant_value from_value(dtype t, From value) {
+  return with_type(t, [&](auto to) {
     using T = decltype(to);
-    T v = host::convert<T>(value);
-    if constexpr (std::is_same_v<T, float>) {
-      if (t == dtype::f16) v = host::half_to_float(host::float_to_half(v));
-      if (t == dtype::bf16) v = host::bfloat16_to_float(host::float_to_bfloat16(v));
+    if constexpr (host::Complex<From> && !host::Complex<T> && !std::is_same_v<T, bool>) {
+      // The callers refuse this; a real part is what zero constants need.
+      return made_of(host::convert<T>(value.real()));
+    } else {
+      T v = host::convert<T>(value);
+      if constexpr (std::is_same_v<T, float>) {
+        if (t == dtype::f16) v = host::half_to_float(host::float_to_half(v));
+        if (t == dtype::bf16) v = host::bfloat16_to_float(host::float_to_bfloat16(v));
+      }
+      return made_of(v);
     }
-    field<T>(s) = v;
   });
-  return s;
-}
-
-// Rows of the table as functions of one type; `defined` tells where the expression has a meaning.
-enum class kinds { NUMERIC, FLOATING, INTEGRAL, LOGICAL, ANY, IR };
-
-template <class T>
-constexpr bool defined(kinds k) {
-  constexpr bool is_float = std::is_floating_point_v<T>;
-  constexpr bool is_boolean = std::is_same_v<T, bool>;
-  switch (k) {
-    case kinds::NUMERIC:
-      return !is_boolean;
-    case kinds::FLOATING:
-      return is_float;
-    case kinds::INTEGRAL:
-      return !is_float;
-    case kinds::LOGICAL:
-      return is_boolean;
-    case kinds::ANY:
-      return true;
-    case kinds::IR:
-      return false;
-  }
-  return false;
 }
 
 template <class T>
-std::optional<tutti_scalar> fold_as(tutti_opcode opcode, dtype result, T a, T b) {
+std::optional<constant_value> fold_as(tutti_opcode opcode, dtype result, T a, T b) {
   switch (opcode) {
 #define TUTTI_OP(id, name, arity, kind, result_rule, ft, it, expression, ...) \
   case TUTTI_OP_##name:                                                       \
-    if constexpr (defined<T>(kinds::kind)) {                                  \
+    if constexpr (host::takes<T>(host::row_kind::kind)) {                     \
       [[maybe_unused]] const T c{};                                           \
       return from_value(result, (expression));                                \
     } else {                                                                  \
@@ -125,36 +112,40 @@ std::optional<tutti_scalar> fold_as(tutti_opcode opcode, dtype result, T a, T b)
 
 }  // namespace
 
-tutti_scalar scalar_from(dtype t, double value) { return from_value(t, value); }
-tutti_scalar scalar_from(dtype t, std::int64_t value) { return from_value(t, value); }
+constant_value scalar_from(dtype t, double value) { return from_value(t, value); }
+constant_value scalar_from(dtype t, std::int64_t value) { return from_value(t, value); }
 
 double scalar_to_double(dtype t, tutti_scalar value) {
-  return with_type(t, [&](auto to) { return static_cast<double>(field<decltype(to)>(value)); });
+  return with_type(t, [&](auto to) {
+    using T = decltype(to);
+    return static_cast<double>(host::real(get<T>({value, {}})));
+  });
 }
 
-tutti_scalar convert_constant(const node& n, dtype t) {
+constant_value convert_constant(const node& n, dtype t) {
   if (n.weak) {
-    if (is_floating(n.type)) return from_value(t, n.value.f64);
-    if (n.type == dtype::u64) return from_value(t, n.value.u64);
-    return from_value(t, n.value.i64);
+    if (is_complex(n.type)) return from_value(t, get<std::complex<double>>(n.value));
+    if (is_floating(n.type)) return from_value(t, get<double>(n.value));
+    if (n.type == dtype::u64) return from_value(t, get<std::uint64_t>(n.value));
+    return from_value(t, get<std::int64_t>(n.value));
   }
-  tutti_scalar value = n.value;
-  return with_type(n.type, [&](auto from) { return from_value(t, field<decltype(from)>(value)); });
+  return with_type(n.type, [&](auto from) { return from_value(t, get<decltype(from)>(n.value)); });
 }
 
-std::optional<tutti_scalar> fold(tutti_opcode opcode, dtype result, std::span<const array> inputs) {
+std::optional<constant_value> fold(tutti_opcode opcode, dtype result,
+                                   std::span<const array> inputs) {
   if (inputs.empty()) return std::nullopt;
   if (opcode == TUTTI_OP_cast) return convert_constant(*inputs[0].node(), result);
   if (opcode == TUTTI_OP_where) {
-    tutti_scalar condition = convert_constant(*inputs[0].node(), dtype::boolean);
-    return convert_constant(*inputs[condition.u8 != 0 ? 1 : 2].node(), result);
+    const constant_value condition = convert_constant(*inputs[0].node(), dtype::boolean);
+    return convert_constant(*inputs[condition.real.u8 != 0 ? 1 : 2].node(), result);
   }
   const dtype type = inputs[0].dtype();
-  tutti_scalar a = convert_constant(*inputs[0].node(), type);
-  tutti_scalar b = inputs.size() > 1 ? convert_constant(*inputs[1].node(), type) : a;
+  const constant_value a = convert_constant(*inputs[0].node(), type);
+  const constant_value b = inputs.size() > 1 ? convert_constant(*inputs[1].node(), type) : a;
   return with_type(type, [&](auto t) {
     using T = decltype(t);
-    return fold_as<T>(opcode, result, field<T>(a), field<T>(b));
+    return fold_as<T>(opcode, result, get<T>(a), get<T>(b));
   });
 }
 

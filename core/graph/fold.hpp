@@ -19,15 +19,17 @@ constexpr dtype compute_dtype(dtype t) {
 }
 
 /// `value` as a scalar of compute_dtype(t), rounded to t.
-tutti_scalar scalar_from(dtype t, double value);
-tutti_scalar scalar_from(dtype t, std::int64_t value);
+constant_value scalar_from(dtype t, double value);
+constant_value scalar_from(dtype t, std::int64_t value);
+/// Of a real dtype.
 double scalar_to_double(dtype t, tutti_scalar value);
 
 /// Value of the constant n (weak or not) in dtype t, with the rules of a cast.
-tutti_scalar convert_constant(const node& n, dtype t);
+constant_value convert_constant(const node& n, dtype t);
 
 /// Result of the opcode over constants; nothing where it cannot be folded.
-std::optional<tutti_scalar> fold(tutti_opcode opcode, dtype result, std::span<const array> inputs);
+std::optional<constant_value> fold(tutti_opcode opcode, dtype result,
+                                   std::span<const array> inputs);
 
 /// Smallest and largest of `count` integers; nothing for other dtypes, none or u64 beyond i64.
 std::optional<std::pair<std::int64_t, std::int64_t>> integer_range(const void* data, dtype t,

@@ -3,6 +3,7 @@
 // Reference counting and layouts of graph nodes.
 #include "graph/node.hpp"
 
+#include <cstring>
 #include <vector>
 
 #include "runtime/buffer_block.hpp"
@@ -32,6 +33,10 @@ void release(node* n) noexcept {
     destroy(next);
   }
   draining = false;
+}
+
+bool same_bits(const constant_value& a, const constant_value& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
 const char* opcode_name(std::uint16_t opcode) {

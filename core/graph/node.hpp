@@ -80,6 +80,15 @@ struct transfer_params {
   std::string label;      // of the public call
 };
 
+/// The value of a constant, typed as its dtype in registers: one scalar, or the two parts of a
+/// complex number.
+struct constant_value {
+  tutti_scalar real{};
+  tutti_scalar imaginary{};
+};
+/// Whether both have the same bits; a dtype's unused bytes are zero.
+bool same_bits(const constant_value& a, const constant_value& b);
+
 class node {
  public:
   node(graph::kind k, dtype t, const shape& s, const opened_device* d)
@@ -99,7 +108,7 @@ class node {
   std::int64_t elements = 0;    // extents.size()
 
   boost::container::small_vector<node_ref, 3> inputs;
-  tutti_scalar value{};  // constant: in `type`; weak ones hold i64 or f64 instead
+  constant_value value{};  // constant: in `type`; weak ones hold i64, or f64 parts, instead
   std::unique_ptr<view_params> view;
   std::unique_ptr<update_params> update;
   std::unique_ptr<transfer_params> transfer;

@@ -25,10 +25,11 @@ struct type_code {
   dtype type;
   std::string_view code;  // without the byte order
 };
-constexpr type_code type_codes[] = {{dtype::boolean, "b1"}, {dtype::i8, "i1"},  {dtype::i16, "i2"},
-                                    {dtype::i32, "i4"},     {dtype::i64, "i8"}, {dtype::u8, "u1"},
-                                    {dtype::u16, "u2"},     {dtype::u32, "u4"}, {dtype::u64, "u8"},
-                                    {dtype::f16, "f2"},     {dtype::f32, "f4"}, {dtype::f64, "f8"}};
+constexpr type_code type_codes[] = {{dtype::boolean, "b1"}, {dtype::i8, "i1"},   {dtype::i16, "i2"},
+                                    {dtype::i32, "i4"},     {dtype::i64, "i8"},  {dtype::u8, "u1"},
+                                    {dtype::u16, "u2"},     {dtype::u32, "u4"},  {dtype::u64, "u8"},
+                                    {dtype::f16, "f2"},     {dtype::f32, "f4"},  {dtype::f64, "f8"},
+                                    {dtype::c64, "c8"},     {dtype::c128, "c16"}};
 
 struct npy_header {
   dtype type = dtype::f32;

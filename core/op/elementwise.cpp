@@ -4,30 +4,24 @@
 #include "op/operands.hpp"
 
 namespace tutti {
-namespace {
 
-constexpr auto TUTTI_KIND_NUMERIC = op::operand_kind::numeric;
-constexpr auto TUTTI_KIND_FLOATING = op::operand_kind::floating;
-constexpr auto TUTTI_KIND_INTEGRAL = op::operand_kind::integral;
-constexpr auto TUTTI_KIND_LOGICAL = op::operand_kind::logical;
-constexpr auto TUTTI_KIND_ANY = op::operand_kind::any;
-constexpr bool TUTTI_TO_SAME = false;
-constexpr bool TUTTI_TO_BOOL = true;
-
-}  // namespace
-
-#define TUTTI_DEFINE_1(name, kinds, result)                                                    \
-  array name(const array& a) {                                                                 \
-    const array operands[] = {a};                                                              \
-    return op::apply(TUTTI_OP_##name, TUTTI_KIND_##kinds, TUTTI_TO_##result, operands, #name); \
+#define TUTTI_DEFINE_1(name, kinds, result)                                                  \
+  array name(const array& a) {                                                               \
+    const array operands[] = {a};                                                            \
+    return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, \
+                     #name);                                                                 \
   }
-#define TUTTI_DEFINE_2(name, kinds, result)                                                    \
-  array name(const array& a, const array& b) {                                                 \
-    const array operands[] = {a, b};                                                           \
-    return op::apply(TUTTI_OP_##name, TUTTI_KIND_##kinds, TUTTI_TO_##result, operands, #name); \
+#define TUTTI_DEFINE_2(name, kinds, result)                                                  \
+  array name(const array& a, const array& b) {                                               \
+    const array operands[] = {a, b};                                                         \
+    return op::apply(TUTTI_OP_##name, op::row_kind::kinds, op::row_result::result, operands, \
+                     #name);                                                                 \
   }
 #define TUTTI_DEFINE_NUMERIC(arity, name, result) TUTTI_DEFINE_##arity(name, NUMERIC, result)
+#define TUTTI_DEFINE_REAL(arity, name, result) TUTTI_DEFINE_##arity(name, REAL, result)
 #define TUTTI_DEFINE_FLOATING(arity, name, result) TUTTI_DEFINE_##arity(name, FLOATING, result)
+#define TUTTI_DEFINE_REAL_FLOATING(arity, name, result) \
+  TUTTI_DEFINE_##arity(name, REAL_FLOATING, result)
 #define TUTTI_DEFINE_INTEGRAL(arity, name, result) TUTTI_DEFINE_##arity(name, INTEGRAL, result)
 #define TUTTI_DEFINE_LOGICAL(arity, name, result) TUTTI_DEFINE_##arity(name, LOGICAL, result)
 #define TUTTI_DEFINE_ANY(arity, name, result) TUTTI_DEFINE_##arity(name, ANY, result)
@@ -38,7 +32,7 @@ constexpr bool TUTTI_TO_BOOL = true;
 
 array where(const array& condition, const array& b, const array& c) {
   const array choices[] = {b, c};
-  const op::common_type common = op::promote_operands(choices, op::operand_kind::any, "where");
+  const op::common_type common = op::promote_operands(choices, op::row_kind::ANY, "where");
   const array inputs[] = {op::cast(condition, dtype::boolean, "where"),
                           op::cast(b, common.type, "where"), op::cast(c, common.type, "where")};
   return graph::elementwise(TUTTI_OP_where, common.type, inputs, "where");
@@ -47,6 +41,8 @@ array where(const array& condition, const array& b, const array& c) {
 array clip(const array& a, const array& low, const array& high) {
   return minimum(maximum(a, low), high);
 }
+
+array angle(const array& a) { return atan2(imag(a), real(a)); }
 
 array astype(const array& a, dtype type) { return op::cast(a, type, "astype"); }
 

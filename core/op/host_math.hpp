@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions that the `host` column of op_table.def names, for any integer type, bool and any
-// floating type. The reference plugin runs them; the tests evaluate them in a wider type as their
-// oracle. Integers wrap, nothing here is undefined behaviour. Where the table is silent, NumPy's
-// rules hold (minimum, sign, round, remainder).
+// floating type; their complex overloads are in host_complex.hpp. The reference plugin runs them;
+// the tests evaluate them in a wider type as their oracle. Integers wrap, nothing here is undefined
+// behaviour. Where the table is silent, NumPy's rules hold (minimum, sign, round, remainder).
 #pragma once
 
 #include <array>
 #include <cmath>
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
+#include "op/host_complex.hpp"
+
 namespace tutti::host {
 
 template <typename T>
-concept Integer = std::is_integral_v<T>;
-template <typename T>
-concept Real = std::is_floating_point_v<T>;
+concept Scalar = Integer<T> || Real<T>;
 
 // Unsigned type at least as wide as unsigned int, so that no arithmetic is done in signed int.
 template <Integer T>
@@ -26,7 +25,7 @@ using Modular = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
 // ---- arithmetic
 
-template <typename T>
+template <Scalar T>
 constexpr T add(T a, T b) {
   if constexpr (Integer<T>)
     return static_cast<T>(Modular<T>(a) + Modular<T>(b));
@@ -34,7 +33,7 @@ constexpr T add(T a, T b) {
     return a + b;
 }
 
-template <typename T>
+template <Scalar T>
 constexpr T subtract(T a, T b) {
   if constexpr (Integer<T>)
     return static_cast<T>(Modular<T>(a) - Modular<T>(b));
@@ -42,7 +41,7 @@ constexpr T subtract(T a, T b) {
     return a - b;
 }
 
-template <typename T>
+template <Scalar T>
 constexpr T multiply(T a, T b) {
   if constexpr (Integer<T>)
     return static_cast<T>(Modular<T>(a) * Modular<T>(b));
@@ -55,7 +54,7 @@ constexpr T divide(T a, T b) {
   return a / b;
 }
 
-template <typename T>
+template <Scalar T>
 constexpr T negative(T a) {
   if constexpr (Integer<T>)
     return static_cast<T>(Modular<T>(0) - Modular<T>(a));
@@ -114,7 +113,7 @@ constexpr T maximum(T a, T b) {
   return b > a ? b : a;
 }
 
-template <typename T>
+template <Scalar T>
 T abs(T a) {
   if constexpr (Real<T>)
     return std::fabs(a);
@@ -124,7 +123,7 @@ T abs(T a) {
     return a < 0 ? negative(a) : a;
 }
 
-template <typename T>
+template <Scalar T>
 constexpr T sign(T a) {
   if (a != a) return a;
   return static_cast<T>(static_cast<int>(a > 0) - static_cast<int>(a < 0));
@@ -141,6 +140,25 @@ T pow(T a, T b) {
 template <Real T>
 T atan2(T a, T b) {
   return std::atan2(a, b);
+}
+
+// log(e^a + e^b)
+template <Real T>
+T logaddexp(T a, T b) {
+  if (a == b) return a + T(0.693147180559945309417232121458176568L);
+  return maximum(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
+}
+template <Real T>
+T copysign(T a, T b) {
+  return std::copysign(a, b);
+}
+template <Real T>
+T nextafter(T a, T b) {
+  return std::nextafter(a, b);
+}
+template <Real T>
+bool signbit(T a) {
+  return std::signbit(a);
 }
 
 // ---- bits and truth values
@@ -255,21 +273,21 @@ T round(T a) {
   else
     return a;
 }
-template <typename T>
+template <Scalar T>
 bool isnan(T a) {
   if constexpr (Real<T>)
     return std::isnan(a);
   else
     return false;
 }
-template <typename T>
+template <Scalar T>
 bool isinf(T a) {
   if constexpr (Real<T>)
     return std::isinf(a);
   else
     return false;
 }
-template <typename T>
+template <Scalar T>
 bool isfinite(T a) {
   if constexpr (Real<T>)
     return std::isfinite(a);
@@ -278,12 +296,17 @@ bool isfinite(T a) {
 }
 
 // ---- the cast instruction: floats to integers truncate and saturate, NaN gives 0; integers to
-// narrower integers wrap; anything to bool is `!= 0`.
+// narrower integers wrap; real to complex has no imaginary part; anything to bool is `!= 0`.
 
 template <typename To, typename From>
 constexpr To convert(From a) {
   if constexpr (std::is_same_v<To, bool>) {
     return a != From(0);
+  } else if constexpr (Complex<From>) {
+    static_assert(Complex<To>, "complex numbers become bool or complex only");
+    return To(convert<real_of_t<To>>(a.real()), convert<real_of_t<To>>(a.imag()));
+  } else if constexpr (Complex<To>) {
+    return To(convert<real_of_t<To>>(a));
   } else if constexpr (Real<From> && Integer<To>) {
     using Limits = std::numeric_limits<To>;
     constexpr From low = static_cast<From>(Limits::min());

@@ -35,52 +35,91 @@ dtype join_strong(dtype a, dtype b, std::string_view op) {
   return promote(a, b);
 }
 
-dtype apply_kind(dtype type, operand_kind kind, std::span<const array> operands,
-                 std::string_view op) {
+dtype apply_kind(dtype type, row_kind kind, std::span<const array> operands, std::string_view op) {
   const auto reject = [&](const char* wanted) {
     throw dtype_error(std::string(op) + ": needs " + wanted + ", got " + names_of(operands));
   };
   switch (kind) {
-    case operand_kind::numeric:
-      if (is_bool(type)) reject("integers or floats");
+    case row_kind::NUMERIC:
+      if (is_bool(type)) reject("integers, floats or complex numbers");
       return type;
-    case operand_kind::floating:
+    case row_kind::REAL:
+      if (is_bool(type) || is_complex(type)) reject("integers or floats");
+      return type;
+    case row_kind::FLOATING:
+      return is_floating(type) || is_complex(type) ? type : dtype::f32;
+    case row_kind::REAL_FLOATING:
+      if (is_complex(type)) reject("real numbers");
       return is_floating(type) ? type : dtype::f32;
-    case operand_kind::integral:
-      if (is_floating(type)) reject("integers or bool");
+    case row_kind::INTEGRAL:
+      if (is_floating(type) || is_complex(type)) reject("integers or bool");
       return type;
-    case operand_kind::logical:
+    case row_kind::LOGICAL:
       return dtype::boolean;
-    case operand_kind::any:
-      return type;
+    case row_kind::ANY:
+    case row_kind::IR:
+      break;
   }
   return type;
 }
 
 bool holds_weak(dtype type, const graph::node& weak) {
-  if (weak.type == dtype::u64 && weak.value.i64 < 0) return type == dtype::u64;
-  return holds(type, weak.value.i64);
+  const std::int64_t value = weak.value.real.i64;
+  if (weak.type == dtype::u64 && value < 0) return type == dtype::u64;
+  return holds(type, value);
 }
 
 std::string weak_text(const graph::node& n) {
-  return n.type == dtype::u64 ? std::to_string(n.value.u64) : std::to_string(n.value.i64);
+  const tutti_scalar value = n.value.real;
+  return n.type == dtype::u64 ? std::to_string(value.u64) : std::to_string(value.i64);
 }
 
 // The result of an operation on scalars only: folded in the widest type of its kind, weak again.
 std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
                                 std::span<const array> operands, std::string_view op) {
-  const dtype wide = is_floating(type) ? dtype::f64 : is_integral(type) ? dtype::i64 : type;
+  const dtype wide = is_complex(type)    ? dtype::c128
+                     : is_floating(type) ? dtype::f64
+                     : is_integral(type) ? dtype::i64
+                                         : type;
   std::vector<array> inputs;
   for (const array& a : operands) inputs.push_back(graph::constant_like(a, {}, wide, nullptr));
-  const array folded =
-      graph::elementwise(opcode, is_bool(result) ? dtype::boolean : wide, inputs, op);
+  const dtype to = is_bool(result)       ? dtype::boolean
+                   : is_complex(result)  ? dtype::c128
+                   : is_floating(result) ? dtype::f64
+                                         : wide;
+  const array folded = graph::elementwise(opcode, to, inputs, op);
   if (!folded.node()->is_constant()) return std::nullopt;
-  const tutti_scalar value = folded.node()->value;
+  const tutti_scalar value = folded.node()->value.real;
   if (is_bool(result)) return array(value.u8 != 0);
-  if (wide == dtype::f64) return array(value.f64);
+  if (to == dtype::c128)
+    return array(std::complex<double>(value.f64, folded.node()->value.imaginary.f64));
+  if (to == dtype::f64) return array(value.f64);
   if (type == dtype::i32 && value.i64 == static_cast<std::int32_t>(value.i64))
     return array(static_cast<std::int32_t>(value.i64));
   return array(value.i64);
+}
+
+dtype result_type(row_result rule, dtype type) {
+  switch (rule) {
+    case row_result::BOOL:
+      return dtype::boolean;
+    case row_result::REAL_OF:
+      return real_dtype(type);
+    case row_result::COMPLEX_OF:
+      return complex_dtype(type);
+    case row_result::SAME:
+      break;
+  }
+  return type;
+}
+
+// What needs no node: the parts of real numbers.
+std::optional<array> part_of_real(tutti_opcode opcode, dtype type, const array& a,
+                                  std::string_view op) {
+  if (is_complex(type)) return std::nullopt;
+  if (opcode == TUTTI_OP_real || opcode == TUTTI_OP_conj) return cast(a, type, op);
+  if (opcode == TUTTI_OP_imag) return zeros_on(a.shape(), type, a.node()->device);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -93,30 +132,28 @@ bool holds(dtype type, std::int64_t value) {
   return value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1);
 }
 
-common_type promote_operands(std::span<const array> operands, operand_kind kind,
-                             std::string_view op) {
+common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op) {
   std::optional<dtype> strong;
   std::optional<dtype> weak;
   for (const array& a : operands) {
     const graph::node& n = graph::get(a, op);
-    if (is_complex(n.type))
-      throw dtype_error(std::string(op) + ": " + std::string(name(n.type)) +
-                        " is not supported yet");
     if (n.weak)
       weak = weak ? join_weak(*weak, n.type) : n.type;
     else
       strong = strong ? join_strong(*strong, n.type, op) : n.type;
   }
   if (!strong) return {apply_kind(*weak, kind, operands, op), true};
-  const dtype type = weak && rank_of(*weak) > rank_of(*strong) ? *weak : *strong;
+  dtype type = *strong;
+  if (weak && rank_of(*weak) > rank_of(*strong))
+    type = is_complex(*weak) ? complex_dtype(*strong) : *weak;
   return {apply_kind(type, kind, operands, op), false};
 }
 
 array cast(const array& a, dtype type, std::string_view op) {
   const graph::node& n = graph::get(a, op);
-  if (is_complex(type) || is_complex(n.type))
-    throw dtype_error(std::string(op) + ": " + std::string(name(is_complex(type) ? type : n.type)) +
-                      " is not supported yet");
+  if (is_complex(n.type) && !is_complex(type) && !is_bool(type))
+    throw dtype_error(std::string(op) + ": " + std::string(name(n.type)) + " does not become " +
+                      std::string(name(type)) + "; take real(), imag() or abs()");
   if (n.type == type && !n.weak) return a;
   if (n.is_constant()) {
     if (n.weak && is_integral(n.type) && is_integral(type) && !holds_weak(type, n))
@@ -130,21 +167,32 @@ array cast(const array& a, dtype type, std::string_view op) {
 
 dtype type_of(const array& a, std::string_view op) {
   const array operands[] = {a};
-  return promote_operands(operands, operand_kind::any, op).type;
+  return promote_operands(operands, row_kind::ANY, op).type;
+}
+
+dtype real_type_of(const array& a, std::string_view op) {
+  const dtype type = type_of(a, op);
+  if (is_complex(type))
+    throw dtype_error(std::string(op) + ": needs real numbers, got " + std::string(name(type)));
+  return type;
 }
 
 dtype floating_type_of(const array& a, std::string_view op) {
   const array operands[] = {a};
-  return promote_operands(operands, operand_kind::floating, op).type;
+  return promote_operands(operands, row_kind::FLOATING, op).type;
 }
 
-array apply(tutti_opcode opcode, operand_kind kind, bool to_bool, std::span<const array> operands,
+array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op) {
   const common_type common = promote_operands(operands, kind, op);
-  const dtype result = to_bool ? dtype::boolean : common.type;
+  const dtype result = result_type(rule, common.type);
   if (common.weak) {
     if (auto folded = apply_weak(opcode, common.type, result, operands, op)) return *folded;
   }
+  if (auto found = part_of_real(opcode, common.type, operands[0], op)) return *found;
+  if (opcode == TUTTI_OP_nextafter && graph::compute_dtype(common.type) != common.type)
+    throw dtype_error(std::string(op) + ": needs f32 or f64, got " +
+                      std::string(name(common.type)));
   array inputs[2];
   for (std::size_t i = 0; i < operands.size(); ++i) inputs[i] = cast(operands[i], common.type, op);
   return graph::elementwise(opcode, result, {inputs, operands.size()}, op);
@@ -159,8 +207,9 @@ std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a)
   if (n.is_constant()) {
     const dtype wide = n.type == dtype::u64 ? dtype::u64 : dtype::i64;
     const array value = graph::constant_like(a, {}, wide, nullptr);
-    if (wide == dtype::u64 && value.node()->value.i64 < 0) return std::nullopt;
-    return std::pair{value.node()->value.i64, value.node()->value.i64};
+    const std::int64_t exact = value.node()->value.real.i64;
+    if (wide == dtype::u64 && exact < 0) return std::nullopt;
+    return std::pair{exact, exact};
   }
   if (n.range) return n.range;
   return graph::base_of(n).range;

@@ -13,14 +13,15 @@
 
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
+#include "op/row_kinds.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::op {
 
 using device_pointer = decltype(graph::node::device);
 
-/// The `kinds` column of op_table.def.
-enum class operand_kind : std::uint8_t { numeric, floating, integral, logical, any };
+using host::row_kind;
+using host::row_result;
 
 /// The dtype that operands share, and whether all of them are weak scalars.
 struct common_type {
@@ -30,23 +31,23 @@ struct common_type {
 
 /// Promotion of operands, weak scalars included, then the rule of `kind`. Throws dtype_error naming
 /// `op` and the dtypes.
-common_type promote_operands(std::span<const array> operands, operand_kind kind,
-                             std::string_view op);
+common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op);
 
 /// a in dtype `type`; a weak scalar becomes an ordinary constant. Throws value_error for a weak
-/// integer that an integer dtype cannot hold.
+/// integer that an integer dtype cannot hold, dtype_error for a complex value in a real dtype.
 array cast(const array& a, dtype type, std::string_view op);
 
 /// The dtype of a alone, weak scalars resolved; floating_type_of turns integers and bool into f32.
-/// Throws dtype_error for complex.
 dtype type_of(const array& a, std::string_view op);
+/// The same, where complex throws dtype_error.
+dtype real_type_of(const array& a, std::string_view op);
 dtype floating_type_of(const array& a, std::string_view op);
 
 /// Whether the integer dtype `type` has `value`.
 bool holds(dtype type, std::int64_t value);
 
 /// An elementwise call: promotes, casts and builds the node.
-array apply(tutti_opcode opcode, operand_kind kind, bool to_bool, std::span<const array> operands,
+array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op);
 
 /// Zeros without memory, for results of no elements and as a neutral element.

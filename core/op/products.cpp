@@ -80,11 +80,19 @@ bool multiplies(op::device_pointer device, dtype type) {
                                     type);
 }
 
+// Of complex numbers: products of the parts, which every backend is fast at.
+array complex_matmul(const array& a, const array& b) {
+  if (!is_complex(a.dtype())) return complex(matmul(a, real(b)), matmul(a, imag(b)));
+  if (!is_complex(b.dtype())) return complex(matmul(real(a), b), matmul(imag(a), b));
+  const array x = real(a), y = imag(a), u = real(b), v = imag(b);
+  return complex(matmul(x, u) - matmul(y, v), matmul(x, v) + matmul(y, u));
+}
+
 }  // namespace
 
 array matmul(const array& a, const array& b) {
   array operands[] = {a, b};
-  const dtype type = op::promote_operands(operands, op::operand_kind::numeric, "matmul").type;
+  const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "matmul").type;
   const auto device = graph::common_device(operands, "matmul");
   const shape given_a = a.shape();
   const shape given_b = b.shape();
@@ -93,7 +101,15 @@ array matmul(const array& a, const array& b) {
                       " x " + given_b.str());
 
   // Halves are summed in f32 either way; a device that takes them as they are reads half as much.
-  const dtype compute = multiplies(device, type) ? type : graph::compute_dtype(type);
+  const bool as_it_is = multiplies(device, type);
+  if (is_complex(type) && !as_it_is) {
+    const dtype part = real_dtype(type);  // real operands widen no further than that
+    const auto widened = [&](const array& x) {
+      return op::cast(x, is_complex(x.dtype()) ? type : part, "matmul");
+    };
+    return complex_matmul(widened(operands[0]), widened(operands[1]));
+  }
+  const dtype compute = as_it_is ? type : graph::compute_dtype(type);
   array x = op::cast(operands[0], compute, "matmul");
   array y = op::cast(operands[1], compute, "matmul");
   if (given_a.rank() == 1) x = expand_dims(x, 0);

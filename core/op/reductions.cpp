@@ -57,7 +57,9 @@ array reduce(tutti_reduction reduction, const array& a, const reduced_axes& axes
 array accumulate(tutti_reduction reduction, const array& a, const reduce_options& options,
                  std::int64_t neutral, std::string_view op) {
   const dtype given = op::type_of(a, op);
-  const dtype type = is_floating(given) ? given : is_unsigned(given) ? dtype::u64 : dtype::i64;
+  const dtype type = is_floating(given) || is_complex(given) ? given
+                     : is_unsigned(given)                    ? dtype::u64
+                                                             : dtype::i64;
   return reduce(reduction, op::cast(a, type, op), resolve(a, options, op), options.keepdims, type,
                 neutral, op);
 }
@@ -70,7 +72,7 @@ void require_elements(const array& a, const reduced_axes& axes, std::string_view
 
 array extremum(tutti_reduction reduction, const array& a, const reduce_options& options,
                std::string_view op) {
-  const dtype type = op::type_of(a, op);
+  const dtype type = op::real_type_of(a, op);
   const reduced_axes axes = resolve(a, options, op);
   require_elements(a, axes, op);
   if (is_bool(type)) {
@@ -88,7 +90,7 @@ array truth(tutti_reduction reduction, const array& a, const reduce_options& opt
 
 array arg_extremum(tutti_reduction reduction, const array& a, std::optional<std::int64_t> axis,
                    bool keepdims, std::string_view op) {
-  dtype type = op::type_of(a, op);
+  dtype type = op::real_type_of(a, op);
   if (is_bool(type)) type = dtype::u8;
   const reduce_options options = axis ? reduce_options(*axis) : reduce_options();
   const reduced_axes axes = resolve(a, options, op);
@@ -109,6 +111,11 @@ struct widened {
 widened widen(const array& a, std::string_view op) {
   const dtype result = op::floating_type_of(a, op);
   return {op::cast(a, graph::compute_dtype(result), op), result};
+}
+
+widened widen_real(const array& a, std::string_view op) {
+  op::real_type_of(a, op);
+  return widen(a, op);
 }
 
 reduce_options along(std::int64_t axis) { return {axis, keep_dims::yes}; }
@@ -154,7 +161,7 @@ array mean(const array& a, const reduce_options& options) {
 }
 
 array var(const array& a, const reduce_options& options, double correction) {
-  const widened x = widen(a, "var");
+  const widened x = widen_real(a, "var");
   const reduced_axes axes = resolve(a, options, "var");
   reduce_options keep = options;
   keep.keepdims = true;
@@ -166,7 +173,7 @@ array var(const array& a, const reduce_options& options, double correction) {
 }
 
 array logsumexp(const array& a, const reduce_options& options) {
-  const widened x = widen(a, "logsumexp");
+  const widened x = widen_real(a, "logsumexp");
   const reduced_axes axes = resolve(a, options, "logsumexp");
   const shape& to = options.keepdims ? axes.kept_dims : axes.kept;
   if (axes.count == 0) {
@@ -189,7 +196,7 @@ array argmax(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
 }
 
 array softmax(const array& a, std::int64_t axis) {
-  const widened x = widen(a, "softmax");
+  const widened x = widen_real(a, "softmax");
   normalize_axis(axis, a.ndim(), "softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "softmax");
   const array top = stop_gradient(max(x.values, along(axis)));
@@ -198,7 +205,7 @@ array softmax(const array& a, std::int64_t axis) {
 }
 
 array log_softmax(const array& a, std::int64_t axis) {
-  const widened x = widen(a, "log_softmax");
+  const widened x = widen_real(a, "log_softmax");
   normalize_axis(axis, a.ndim(), "log_softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "log_softmax");
   const array shifted = x.values - finite_max(x.values, along(axis));

@@ -258,7 +258,7 @@ array slice_update(const array& a, const array& update, std::span<const slice> s
 
 array concatenate(std::span<const array> arrays, std::int64_t axis) {
   if (arrays.empty()) throw value_error("concatenate: no arrays are given");
-  const dtype type = op::promote_operands(arrays, op::operand_kind::any, "concatenate").type;
+  const dtype type = op::promote_operands(arrays, op::row_kind::ANY, "concatenate").type;
   const shape& first = arrays[0].shape();
   if (first.rank() == 0) throw shape_error("concatenate: 0-d arrays have no axis to join");
   const int along = normalize_axis(axis, first.rank(), "concatenate");

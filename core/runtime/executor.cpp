@@ -93,11 +93,15 @@ class evaluation {
 
 void fill_host(const node& n, void* host) {
   const std::size_t width = size_of(n.type);
-  tutti_scalar value = graph::convert_constant(n, n.type);
+  const std::size_t part = size_of(real_dtype(n.type));
+  auto [value, imaginary] = graph::convert_constant(n, n.type);
   if (n.type == dtype::f16) value.u16 = host::float_to_half(value.f32);
   if (n.type == dtype::bf16) value.u16 = host::float_to_bfloat16(value.f32);
   auto* out = static_cast<char*>(host);
-  for (std::int64_t i = 0; i < n.elements; ++i, out += width) std::memcpy(out, &value, width);
+  for (std::int64_t i = 0; i < n.elements; ++i, out += width) {
+    std::memcpy(out, &value, part);
+    if (part < width) std::memcpy(out + part, &imaginary, part);
+  }
 }
 
 // One blocking call on the transfer stream, which takes one at a time, put on the trace.

@@ -66,6 +66,16 @@ void add_input(operator_call& call, const node& input) {
   call.inputs.push_back(&base);
 }
 
+// Rows of complex numbers move and add up as rows of twice as many real ones.
+void show_parts(tutti_view& v) {
+  const auto type = static_cast<dtype>(v.dtype);
+  if (!is_complex(type)) return;
+  v.dtype = static_cast<std::int32_t>(real_dtype(type));
+  v.extent[2] *= 2;
+  v.stride[0] *= 2;
+  v.stride[1] *= 2;
+}
+
 operator_call describe(const node& n, const result& out) {
   static const std::string matmul = "matmul", take = "take", scatter_add = "scatter_add";
   operator_call call;
@@ -87,6 +97,8 @@ operator_call describe(const node& n, const result& out) {
   }
   call.views.push_back(view_of(n, *out.block, out.offset));
   for (const auto& input : n.inputs) add_input(call, *input);
+  if (call.kind != TUTTI_OPERATOR_MATMUL)
+    for (tutti_view& v : call.views) show_parts(v);
   return call;
 }
 

@@ -36,9 +36,11 @@ sdk::dialect make_dialect() {
   d.types[TUTTI_BF16] = "unsigned short";
   d.types[TUTTI_F32] = "float";
   d.types[TUTTI_F64] = "double";
+  d.types[TUTTI_C64] = "tutti_c64";
+  d.types[TUTTI_C128] = "tutti_c128";
   d.size_type = "unsigned long long";
   d.prelude = kernels::prelude_cu;
-  d.libraries = {kernels::math_native_cu};
+  d.libraries = {kernels::math_native_cu, kernels::math_shared_cu};
   return d;
 }
 

@@ -124,7 +124,8 @@ void find_dtypes(device_info& info) {
   for (uint32_t d = TUTTI_I8; d <= TUTTI_U64; ++d) computed |= TUTTI_DTYPE_BIT(d);
   info.has_f64 = has(info, "cl_khr_fp64") ||
                  query(info.id, CL_DEVICE_DOUBLE_FP_CONFIG, cl_device_fp_config{0}) != 0;
-  if (info.has_f64) computed |= TUTTI_DTYPE_BIT(TUTTI_F64);
+  computed |= TUTTI_DTYPE_BIT(TUTTI_C64);
+  if (info.has_f64) computed |= TUTTI_DTYPE_BIT(TUTTI_F64) | TUTTI_DTYPE_BIT(TUTTI_C128);
   info.properties.computed_dtypes = computed;
   info.properties.stored_dtypes =
       computed | TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16);

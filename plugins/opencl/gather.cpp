@@ -89,9 +89,8 @@ bool gather_supported(const device_info& info, const tutti_operator_launch& laun
   const int32_t dtype = launch.views[0].dtype;
   const bool take = launch.kind == TUTTI_OPERATOR_TAKE;
   if (take && dtype <= TUTTI_F64) return true;
-  if (!take && (info.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype)) && dtype != TUTTI_BOOL) {
-    return true;
-  }
+  const bool real = dtype >= TUTTI_I8 && dtype <= TUTTI_F64;
+  if (!take && real && (info.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype))) return true;
   *reason = take ? "take: no complex numbers yet" : "scatter_add: only dtypes that compute";
   return false;
 }

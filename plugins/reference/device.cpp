@@ -35,7 +35,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     p.cache_key = "reference";
     p.memory_bytes = physical_memory();
     p.max_allocation_bytes = p.memory_bytes;
-    const uint32_t all = TUTTI_DTYPE_BIT(TUTTI_C64) - TUTTI_DTYPE_BIT(TUTTI_BOOL);
+    const uint32_t all = 2 * TUTTI_DTYPE_BIT(TUTTI_C128) - TUTTI_DTYPE_BIT(TUTTI_BOOL);
     p.stored_dtypes = all;
     p.computed_dtypes = all & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
     p.unified_memory = 1;

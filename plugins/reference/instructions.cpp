@@ -32,29 +32,9 @@ using enum sdk::op_result;
 #include "tutti/op_table.def"
 #undef TUTTI_OP
 
-template <typename T>
-constexpr bool takes(sdk::op_kind kind) {
-  constexpr bool floating = std::is_floating_point_v<T>;
-  constexpr bool boolean = std::is_same_v<T, bool>;
-  switch (kind) {
-    case NUMERIC:
-      return !boolean;
-    case FLOATING:
-      return floating;
-    case INTEGRAL:
-      return !floating;
-    case LOGICAL:
-      return boolean;
-    case ANY:
-    case IR:
-      return true;
-  }
-  return false;
-}
-
 template <typename Row, typename First, typename T>
 void run_row(const lanes& l) {
-  using Result = std::conditional_t<Row::result_kind == BOOL, bool, T>;
+  using Result = host::row_result_t<Row::result_kind, T>;
   const auto* a = static_cast<const First*>(l.a);
   const auto* b = static_cast<const T*>(l.b);
   const auto* c = static_cast<const T*>(l.c);
@@ -68,7 +48,7 @@ template <typename Row>
 instruction_fn find_row(const tutti_instruction&, const uint8_t* operand) {
   return with_register_type(operand[0], [](auto tag) -> instruction_fn {
     using T = typename decltype(tag)::type;
-    if constexpr (takes<T>(Row::kind)) {
+    if constexpr (host::takes<T>(Row::kind)) {
       return run_row<Row, T, T>;
     } else {
       sdk::throw_invalid("instruction is not defined for this dtype");
@@ -97,7 +77,12 @@ instruction_fn find_row<cast_row>(const tutti_instruction& instruction, const ui
   return with_register_type(operand[0], [to = instruction.dtype](auto from_tag) {
     using From = typename decltype(from_tag)::type;
     return with_register_type(to, [](auto to_tag) -> instruction_fn {
-      return run_cast<From, typename decltype(to_tag)::type>;
+      using To = typename decltype(to_tag)::type;
+      if constexpr (host::Complex<From> && !host::Complex<To> && !std::is_same_v<To, bool>) {
+        sdk::throw_invalid("complex numbers become complex or bool only");
+      } else {
+        return run_cast<From, To>;
+      }
     });
   });
 }

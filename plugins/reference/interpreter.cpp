@@ -17,9 +17,9 @@
 namespace tutti::reference {
 namespace {
 
-// One value of every lane; 8 bytes hold any register dtype.
+// One value of every lane; 16 bytes hold any register dtype.
 struct alignas(64) register_block {
-  std::array<std::byte, block_lanes * 8> bytes;
+  std::array<std::byte, block_lanes * 16> bytes;
 };
 
 // Element offsets of the points first, first + 1, ... of a row-major space.

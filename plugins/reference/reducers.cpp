@@ -3,6 +3,7 @@
 // The reductions, as plain as they can be written.
 #include "reference/reducers.hpp"
 
+#include <complex>
 #include <limits>
 #include <type_traits>
 
@@ -16,7 +17,9 @@ using sdk::with_register_type;
 
 // Kinds: a start value, and how a value joins the total. W is the type that the total is kept in.
 template <typename T>
-using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+using wide = std::conditional_t<
+    std::is_same_v<T, float>, double,
+    std::conditional_t<std::is_same_v<T, std::complex<float>>, std::complex<double>, T>>;
 
 template <typename T>
 constexpr T lowest() {
@@ -33,13 +36,13 @@ template <typename T>
 struct sum_kind {
   using total = wide<T>;
   static total start() { return 0; }
-  static total join(total a, T b) { return host::add<total>(a, b); }
+  static total join(total a, T b) { return host::add(a, total(b)); }
 };
 template <typename T>
 struct prod_kind {
   using total = wide<T>;
   static total start() { return 1; }
-  static total join(total a, T b) { return host::multiply<total>(a, b); }
+  static total join(total a, T b) { return host::multiply(a, total(b)); }
 };
 template <typename T>
 struct min_kind {
@@ -110,12 +113,14 @@ class index_reducer final : public reducer {
 template <typename T>
 std::unique_ptr<reducer> make_typed(uint8_t reduction) {
   // clang-format off
-  switch (reduction) {
-    case TUTTI_REDUCE_MIN: return std::make_unique<plain_reducer<T, min_kind<T>>>();
-    case TUTTI_REDUCE_MAX: return std::make_unique<plain_reducer<T, max_kind<T>>>();
-    case TUTTI_REDUCE_ARGMIN: return std::make_unique<index_reducer<T, false>>();
-    case TUTTI_REDUCE_ARGMAX: return std::make_unique<index_reducer<T, true>>();
-    default: break;
+  if constexpr (!host::Complex<T>) {
+    switch (reduction) {
+      case TUTTI_REDUCE_MIN: return std::make_unique<plain_reducer<T, min_kind<T>>>();
+      case TUTTI_REDUCE_MAX: return std::make_unique<plain_reducer<T, max_kind<T>>>();
+      case TUTTI_REDUCE_ARGMIN: return std::make_unique<index_reducer<T, false>>();
+      case TUTTI_REDUCE_ARGMAX: return std::make_unique<index_reducer<T, true>>();
+      default: break;
+    }
   }
   if constexpr (std::is_same_v<T, bool>) {
     if (reduction == TUTTI_REDUCE_ANY) return std::make_unique<plain_reducer<T, any_kind<T>>>();

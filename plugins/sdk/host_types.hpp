@@ -4,6 +4,7 @@
 // reference plugin and the conformance program go through.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,9 +20,9 @@ struct type_tag {
   using type = T;
 };
 
-// Calls `f` with the tag of a register dtype: bool, the integers, float, double.
+// Calls `f` with the tag of a real register dtype: bool, the integers, float, double.
 template <typename F>
-decltype(auto) with_register_type(uint8_t dtype, F&& f) {
+decltype(auto) with_real_type(uint8_t dtype, F&& f) {
   switch (dtype) {
     // clang-format off
     case TUTTI_BOOL: return f(type_tag<bool>{});
@@ -37,8 +38,16 @@ decltype(auto) with_register_type(uint8_t dtype, F&& f) {
     case TUTTI_F64: return f(type_tag<double>{});
     // clang-format on
     default:
-      throw_invalid("dtype " + std::to_string(dtype) + " has no register type");
+      throw_invalid("dtype " + std::to_string(dtype) + " has no register type of this kind");
   }
+}
+
+// The same, with complex numbers.
+template <typename F>
+decltype(auto) with_register_type(uint8_t dtype, F&& f) {
+  if (dtype == TUTTI_C64) return f(type_tag<std::complex<float>>{});
+  if (dtype == TUTTI_C128) return f(type_tag<std::complex<double>>{});
+  return with_real_type(dtype, f);
 }
 
 // How an element lies in memory: `value` is what it is in a register.

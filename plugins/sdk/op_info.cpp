@@ -56,8 +56,12 @@ const op_info* find_op(uint16_t opcode) {
 bool accepts(op_kind kind, uint8_t dtype) {
   switch (kind) {
     case NUMERIC:
+      return is_register(dtype) && dtype != TUTTI_BOOL;
+    case REAL:
       return is_integer(dtype) || is_floating(dtype);
     case FLOATING:
+      return is_floating(dtype) || is_complex(dtype);
+    case REAL_FLOATING:
       return is_floating(dtype);
     case INTEGRAL:
       return is_integer(dtype) || dtype == TUTTI_BOOL;
@@ -69,6 +73,20 @@ bool accepts(op_kind kind, uint8_t dtype) {
       break;
   }
   return false;
+}
+
+uint8_t result_dtype(op_result rule, uint8_t d) {
+  switch (rule) {
+    case BOOL:
+      return TUTTI_BOOL;
+    case REAL_OF:
+      return part_dtype(d);
+    case COMPLEX_OF:
+      return static_cast<uint8_t>(part_dtype(d) == TUTTI_F64 ? TUTTI_C128 : TUTTI_C64);
+    case SAME:
+      break;
+  }
+  return d;
 }
 
 uint32_t dtype_size(int32_t dtype) { return row_of(dtype).size; }

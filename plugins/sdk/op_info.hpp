@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <span>
 
+#include "op/row_kinds.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::sdk {
 
-enum class op_kind { NUMERIC, FLOATING, INTEGRAL, LOGICAL, ANY, IR };
-enum class op_result { SAME, BOOL };
+using op_kind = host::row_kind;
+using op_result = host::row_result;
 
 struct op_info {
   uint16_t opcode;
@@ -33,10 +34,20 @@ const op_info* find_op(uint16_t opcode);
 bool accepts(op_kind kind, uint8_t dtype);
 
 inline bool is_floating(uint8_t d) { return d == TUTTI_F32 || d == TUTTI_F64; }
+inline bool is_complex(uint8_t d) { return d == TUTTI_C64 || d == TUTTI_C128; }
 inline bool is_integer(uint8_t d) { return d >= TUTTI_I8 && d <= TUTTI_U64; }
 inline bool is_storage_only(uint8_t d) { return d == TUTTI_F16 || d == TUTTI_BF16; }
 // What instructions may produce.
-inline bool is_register(uint8_t d) { return d == TUTTI_BOOL || is_integer(d) || is_floating(d); }
+inline bool is_register(uint8_t d) {
+  return d == TUTTI_BOOL || is_integer(d) || is_floating(d) || is_complex(d);
+}
+// The dtype of the parts of a complex dtype; others are what they are.
+inline uint8_t part_dtype(uint8_t d) {
+  if (d == TUTTI_C64) return TUTTI_F32;
+  return d == TUTTI_C128 ? static_cast<uint8_t>(TUTTI_F64) : d;
+}
+// The dtype of a row's result over operands of register dtype `d`.
+uint8_t result_dtype(op_result rule, uint8_t d);
 // The dtype that an input of stored dtype `d` has in registers.
 inline uint8_t register_dtype(uint8_t d) {
   return is_storage_only(d) ? static_cast<uint8_t>(TUTTI_F32) : d;

@@ -82,9 +82,14 @@ rendered_program program::render() {
   if (layout_.reduces()) finish_kernel_text();
 
   writer head;
-  bool f64 = layout_.accumulator == TUTTI_F64;
-  for (uint8_t dtype : dtypes_) f64 = f64 || dtype == TUTTI_F64;
-  for (uint32_t n = 0; n < layout_.outputs; ++n) f64 = f64 || desc_.outputs[n].dtype == TUTTI_F64;
+  bool f64 = false;
+  const auto see = [&](uint8_t dtype) {
+    f64 = f64 || part_dtype(dtype) == TUTTI_F64;
+    if (is_complex(dtype)) functions_.insert(join("tutti_complex_", dtype_name(part_dtype(dtype))));
+  };
+  see(layout_.accumulator);
+  for (uint8_t dtype : dtypes_) see(dtype);
+  for (uint32_t n = 0; n < layout_.outputs; ++n) see(desc_.outputs[n].dtype);
   head.text += words_.prologue;
   if (f64) head.text += words_.prologue_f64;
   head.text += words_.prelude;

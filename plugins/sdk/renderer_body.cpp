@@ -63,12 +63,26 @@ std::string program::store(uint32_t output, const place& at, const std::string& 
 
 std::string program::cast_register(const std::string& value, uint8_t from, uint8_t to) {
   if (from == to) return value;
+  if (is_complex(from)) {
+    if (to == TUTTI_BOOL) return join("((", value, ").re != 0) | ((", value, ").im != 0)");
+    const std::string part = join("(", type(part_dtype(to)), ")(", value, ")");
+    return call("complex", part_dtype(to), join(part, ".re, ", part, ".im"));
+  }
+  if (is_complex(to)) {
+    return call("complex", part_dtype(to), join("(", type(part_dtype(to)), ")", value, ", 0"));
+  }
   if (to == TUTTI_BOOL) return value + " != 0";
   if (is_floating(from) && is_integer(to)) {
     saturating_.emplace(from, to);
     return join("tutti_", dtype_name(from), "_to_", dtype_name(to), "(", value, ")");
   }
   return join("(", type(to), ")", value);
+}
+
+std::string program::call(const char* name, uint8_t dtype, const std::string& arguments) {
+  const std::string function = join("tutti_", name, "_", dtype_name(dtype));
+  functions_.insert(function);
+  return join(function, "(", arguments, ")");
 }
 
 std::string program::cast(const std::string& value, uint8_t from, uint8_t to) {
@@ -81,6 +95,11 @@ std::string program::expression(uint32_t number) {
   if (i.opcode == TUTTI_OP_cast) return cast_register(name(0), dtypes_[i.operand[0]], i.dtype);
   if (i.opcode == TUTTI_OP_philox) return join("tutti_philox(", name(0), ", ", name(1), ")");
   const uint8_t of = dtypes_[i.operand[0]];
+  if (is_complex(of)) {
+    std::string arguments = name(0);
+    for (uint32_t k = 1; k < i.operand_count; ++k) arguments += ", " + name(k);
+    return call(find_op(i.opcode)->name, of, arguments);
+  }
   const op_texts op = texts_of(i.opcode);
   const char* form = is_floating(of) ? op.float_text : op.int_text;
   if (form == nullptr) {
@@ -102,7 +121,7 @@ std::string program::expression(uint32_t number) {
       integers_.insert(of);
     }
   }
-  const bool exact = i.dtype == TUTTI_BOOL || is_floating(i.dtype);
+  const bool exact = i.dtype == TUTTI_BOOL || is_floating(i.dtype) || is_complex(i.dtype);
   return exact ? text : join("(", type(i.dtype), ")(", text, ")");
 }
 
@@ -142,7 +161,8 @@ uint8_t program::widest_bytes() const {
   uint32_t widest = 1;
   for (uint8_t dtype : dtypes_) widest = std::max(widest, dtype_size(dtype));
   if (layout_.reduces()) widest = std::max(widest, dtype_size(layout_.accumulator));
-  return static_cast<uint8_t>(widest);
+  return static_cast<uint8_t>(
+      std::min(widest, 8u));  // no lane holds more: complex numbers take two
 }
 
 void program::vector_pragma() {

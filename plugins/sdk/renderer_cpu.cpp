@@ -84,7 +84,7 @@ void program::cpu_inner() {
   out_.line("const ", index_, " part = unit - kept_index * parts;");
   coordinates("kept_index", 0, kept);
   declare_total("total");
-  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   out_.line("const ", index_, " end = steps * (part + 1) / parts;");
   out_.line("for (", index_, " step = steps * part / parts; step < end; ++step) {");
   out_.line("const ", index_, " line = step / segments;");
@@ -111,7 +111,7 @@ void program::cpu_inner() {
 // One contiguous line of a reduction: lanes of accumulators, then what is left, then a fold.
 void program::cpu_inner_row() {
   const uint32_t inner = layout_.rank() - 1;
-  const uint32_t lanes = dtype_size(layout_.accumulator) == 8 ? 32 : 64;
+  const uint32_t lanes = dtype_size(layout_.accumulator) >= 8 ? 32 : 64;
   const std::string count = std::to_string(lanes);
   const bool index = layout_.finds_index();
   const auto at = [&](const std::string& i) {
@@ -172,7 +172,7 @@ void program::cpu_outer() {
   out_.line("for (", index_, " j = 0; j < width; ++j) lane[j] = ", identity(), ";");
   if (compensates()) {
     out_.line(accumulator_type(), " totals[", block, "], losses[", block, "];");
-    out_.line("for (", index_, " j = 0; j < width; ++j) totals[j] = losses[j] = 0;");
+    out_.line("for (", index_, " j = 0; j < width; ++j) totals[j] = losses[j] = ", identity(), ";");
     out_.line(index_, " added = 0;");
   }
   if (index) {
@@ -206,7 +206,7 @@ void program::cpu_outer() {
     add_to_total("lane[j]", "");
     out_.line("totals[j] = total;");
     out_.line("losses[j] = lost;");
-    out_.line("lane[j] = 0;");
+    out_.line("lane[j] = ", identity(), ";");
     out_.line("}");
     out_.line("}");
   }
@@ -215,7 +215,10 @@ void program::cpu_outer() {
   out_.line("for (", index_, " j = 0; j < width; ++j) {");
   out_.line("const ", index_, " c", inner, " = start + j;");
   if (compensates()) {
-    out_.line("const ", accumulator_type(), " total = totals[j] + (lane[j] - losses[j]);");
+    out_.line(accumulator_type(), " total = totals[j];");
+    for (const std::string& part : parts_of("")) {
+      out_.line("total", part, " += lane[j]", part, " - losses[j]", part, ";");
+    }
   } else {
     out_.line("const ", accumulator_type(), " total = lane[j];");
   }

@@ -47,11 +47,16 @@ void program::gpu_tree(const char* least) {
 
 // The rest of the tree inside a warp, without local memory.
 void program::gpu_shuffles() {
-  const auto from = [&](const char* value) {
+  const auto from = [&](const std::string& value) {
     return replaced(replaced(text_of(words_.shuffle), "$v", value), "$d", "w");
   };
   out_.line("for (int w = lanes > 32 ? 16 : lanes / 2; w > 0; w /= 2) {");
-  out_.line("const ", accumulator_type(), " other = ", from("total"), ";");
+  std::string moved = from("total");
+  if (is_complex(layout_.accumulator)) {
+    const uint8_t part = part_dtype(layout_.accumulator);
+    moved = call("complex", part, join(from("total.re"), ", ", from("total.im")));
+  }
+  out_.line("const ", accumulator_type(), " other = ", moved, ";");
   if (layout_.finds_index()) {
     out_.line("const ", type(TUTTI_I64), " other_at = ", from("total_at"), ";");
   }
@@ -77,7 +82,7 @@ void program::gpu_inner() {
   out_.line("const ", index_, " part = (", index_, ")(unit % parts);");
   coordinates("kept_index", 0, layout_.kept);
   declare_total("total");
-  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   out_.line("if (unit < units) {");
   out_.line("const ", wide, " end = (", wide, ")steps * (part + 1) / parts;");
   out_.line("for (", wide, " n = (", wide, ")steps * part / parts + lane; n < end; n += lanes) {");
@@ -115,7 +120,7 @@ void program::gpu_outer() {
   out_.line("const ", index_, " kept_index = (", index_, ")(unit % kept);");
   coordinates("kept_index", 0, layout_.kept);
   declare_total("total");
-  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   out_.line("const ", wide, " end = (", wide, ")steps * (part + 1) / parts;");
   out_.line("for (", wide, " n = (", wide, ")steps * part / parts; n < end; ++n) {");
   out_.line("const ", index_, " step = (", index_, ")n;");

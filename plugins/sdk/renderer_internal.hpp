@@ -83,6 +83,8 @@ class program {
   std::string cast(const std::string& value, uint8_t from, uint8_t to);
   std::string expression(uint32_t number);
   std::string cast_register(const std::string& value, uint8_t from, uint8_t to);
+  // A call of the library function tutti_<name>_<dtype>.
+  std::string call(const char* name, uint8_t dtype, const std::string& arguments);
   // Loads (but for hoisted inputs) and instructions; `at` gives the place of an input.
   void body(const std::function<place(uint32_t)>& at, bool hoisted, const std::string& linear);
   void hoisted_loads(const std::function<place(uint32_t)>& at);
@@ -104,6 +106,8 @@ class program {
   void declare_total(const std::string& name);
   void add_to_total(const std::string& value, const std::string& at);
   bool compensates() const;
+  // The real variables that a total consists of: itself, or "name.re" and "name.im".
+  std::vector<std::string> parts_of(const std::string& name) const;
   void store_result(const std::string& kept_index);
   void finish_kernel_text();
 

@@ -90,7 +90,9 @@ void take(const std::map<std::string, entry>& entries, const std::string& name,
           std::set<std::string>& done, std::string& out) {
   const auto found = entries.find(name);
   if (found == entries.end() || !done.insert(name).second) return;
-  for (const std::string& need : found->second.needs) take(entries, need, done, out);
+  std::set<std::string> needs(found->second.needs.begin(), found->second.needs.end());
+  collect_functions(found->second.body, needs);
+  for (const std::string& need : needs) take(entries, need, done, out);
   out += found->second.body;
 }
 

@@ -22,6 +22,10 @@ std::string limit(uint8_t dtype, bool largest) {
 std::string program::identity() const {
   const uint8_t dtype = layout_.accumulator;
   const bool floating = is_floating(dtype);
+  if (is_complex(dtype)) {
+    return join("tutti_complex_", dtype_name(part_dtype(dtype)),
+                layout_.reduction == TUTTI_REDUCE_PROD ? "(1, 0)" : "(0, 0)");
+  }
   switch (layout_.reduction) {
     case TUTTI_REDUCE_PROD:
       return "1";
@@ -43,6 +47,10 @@ std::string program::identity() const {
 std::string program::combined(const std::string& a, const std::string& b) {
   const uint8_t dtype = layout_.accumulator;
   const bool floating = is_floating(dtype);
+  if (is_complex(dtype)) {
+    const bool product = layout_.reduction == TUTTI_REDUCE_PROD;
+    return call(product ? "multiply" : "add", dtype, join(a, ", ", b));
+  }
   const auto arithmetic = [&](const char* op) {
     if (floating) return join(a, op, b);
     const std::string u = join("(", type(unsigned_dtype(dtype)), ")");
@@ -93,7 +101,12 @@ void program::combine(const std::string& into, const std::string& value, const s
 }
 
 bool program::compensates() const {
-  return layout_.reduction == TUTTI_REDUCE_SUM && is_floating(layout_.accumulator);
+  return layout_.reduction == TUTTI_REDUCE_SUM && is_floating(part_dtype(layout_.accumulator));
+}
+
+std::vector<std::string> program::parts_of(const std::string& name) const {
+  if (!is_complex(layout_.accumulator)) return {name};
+  return {name + ".re", name + ".im"};
 }
 
 void program::declare_total(const std::string& name) {
@@ -108,12 +121,24 @@ void program::add_to_total(const std::string& value, const std::string& at) {
     combine("total", value, "total_at", at);
     return;
   }
-  out_.line("{");
-  out_.line("const ", accumulator_type(), " corrected = ", value, " - lost;");
-  out_.line("const ", accumulator_type(), " sum = total + corrected;");
-  out_.line("lost = sum - sum == 0 ? (sum - total) - corrected : 0;");
-  out_.line("total = sum;");
-  out_.line("}");
+  const std::vector<std::string> totals = parts_of("total"), losses = parts_of("lost");
+  std::vector<std::string> values = parts_of("added_value");
+  if (values.size() == 1) {
+    values[0] = value;
+  } else {
+    out_.line("{");
+    out_.line("const ", accumulator_type(), " added_value = ", value, ";");
+  }
+  const std::string part = type(part_dtype(layout_.accumulator));
+  for (size_t k = 0; k < totals.size(); ++k) {
+    out_.line("{");
+    out_.line("const ", part, " corrected = ", values[k], " - ", losses[k], ";");
+    out_.line("const ", part, " sum = ", totals[k], " + corrected;");
+    out_.line(losses[k], " = sum - sum == 0 ? (sum - ", totals[k], ") - corrected : 0;");
+    out_.line(totals[k], " = sum;");
+    out_.line("}");
+  }
+  if (totals.size() > 1) out_.line("}");
 }
 
 // Stores `total` for the kept point with coordinates c0.. and linear index `kept_index`.
@@ -147,7 +172,7 @@ void program::finish_kernel_text() {
   }
   coordinates("k", 0, layout_.kept);
   declare_total("total");
-  if (compensates()) out_.line(accumulator_type(), " lost = 0;");
+  if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   out_.line("for (", index_, " p = 0; p < parts; ++p) {");
   add_to_total("partial[p * kept + k]", "partial_at[p * kept + k]");
   out_.line("}");

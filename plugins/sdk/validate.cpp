@@ -84,6 +84,8 @@ void check_rule(const tutti_program_desc& desc, const tutti_instruction& instruc
   };
   switch (instruction.opcode) {
     case TUTTI_OP_cast:
+      REQUIRE(!is_complex(operand[0]) || is_complex(result) || result == TUTTI_BOOL, where,
+              dtype_text(operand[0]) + " does not become " + dtype_text(result));
       return;
     case TUTTI_OP_where:
       expect(0, TUTTI_BOOL);
@@ -104,7 +106,7 @@ void check_rule(const tutti_program_desc& desc, const tutti_instruction& instruc
   }
   REQUIRE(accepts(op.kind, operand[0]), where, "not defined for " + dtype_text(operand[0]));
   for (int i = 1; i < op.arity; ++i) expect(i, operand[0]);
-  expect_result(op.result == op_result::BOOL ? static_cast<uint8_t>(TUTTI_BOOL) : operand[0]);
+  expect_result(result_dtype(op.result, operand[0]));
 }
 
 void check_instruction(const tutti_program_desc& desc, const tutti_instruction& instruction,
@@ -137,6 +139,10 @@ void check_output(const tutti_program_desc& desc, const tutti_program_operand& o
     REQUIRE(value == desc.accumulator, where,
             "reduces a value of " + dtype_text(value) + " in an accumulator of " +
                 dtype_text(desc.accumulator));
+    const bool any_number =
+        desc.reduction == TUTTI_REDUCE_SUM || desc.reduction == TUTTI_REDUCE_PROD;
+    REQUIRE(any_number || !is_complex(value), where,
+            dtype_text(value) + " has sums and products only");
     const bool logical = desc.reduction == TUTTI_REDUCE_ANY || desc.reduction == TUTTI_REDUCE_ALL;
     REQUIRE(!logical || value == TUTTI_BOOL, where,
             "any and all reduce bool, not " + dtype_text(value));
@@ -198,7 +204,8 @@ void validate_program(const tutti_program_desc& desc, const program_limits& limi
     values.push_back(register_dtype(desc.inputs[i].dtype));
   }
   for (uint32_t i = 0; i < desc.scalar_count; ++i) {
-    REQUIRE(is_register(desc.scalar_dtypes[i]), name + ": scalar " + std::to_string(i),
+    REQUIRE(is_register(desc.scalar_dtypes[i]) && !is_complex(desc.scalar_dtypes[i]),
+            name + ": scalar " + std::to_string(i),
             "cannot be of " + dtype_text(desc.scalar_dtypes[i]));
     values.push_back(desc.scalar_dtypes[i]);
   }

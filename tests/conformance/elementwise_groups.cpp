@@ -151,6 +151,7 @@ void check_bits(session& s, const sdk::op_info& op, uint8_t dtype) {
 
 bool defined(const sdk::op_info& op, uint8_t dtype) {
   if (op.opcode == TUTTI_OP_where) return true;
+  if (op.result == sdk::op_result::COMPLEX_OF) return false;  // complex_groups.cpp
   const bool shift = op.opcode == TUTTI_OP_left_shift || op.opcode == TUTTI_OP_right_shift;
   return sdk::accepts(op.kind, dtype) && !(shift && dtype == TUTTI_BOOL);
 }

@@ -103,6 +103,7 @@ using groups = std::vector<group>;
 void add_abi_groups(groups& all, const session& s);
 void add_memory_groups(groups& all, const session& s);
 void add_elementwise_groups(groups& all, const session& s);
+void add_complex_groups(groups& all, const session& s);
 void add_layout_groups(groups& all, const session& s);
 void add_chain_groups(groups& all, const session& s);
 void add_reduction_groups(groups& all, const session& s);

@@ -115,6 +115,7 @@ int run_all(const options& chosen) {
   add_abi_groups(all, s);
   add_memory_groups(all, s);
   add_elementwise_groups(all, s);
+  add_complex_groups(all, s);
   add_layout_groups(all, s);
   add_chain_groups(all, s);
   add_reduction_groups(all, s);

@@ -16,7 +16,7 @@
 namespace tutti::conformance {
 namespace {
 
-using sdk::with_register_type;
+using sdk::with_real_type;
 using enum sdk::op_kind;
 using enum sdk::op_result;
 
@@ -90,6 +90,7 @@ uint64_t narrow(small_float format, float value) {
                  high, ulp_, doc)                                                                 \
   struct name##_row {                                                                             \
     static constexpr sdk::op_kind kind = kinds;                                                   \
+    static constexpr sdk::op_result rule = result;                                                \
     static constexpr bool boolean = result == BOOL;                                               \
     static constexpr bool exact = (ulp_) == 0;                                                    \
     template <typename A, typename T>                                                             \
@@ -118,20 +119,14 @@ uint64_t evaluate_row(uint64_t a, uint64_t b, uint64_t c) {
   }
 }
 
-template <typename T>
-constexpr bool takes(sdk::op_kind kind) {
-  constexpr bool floating = std::is_floating_point_v<T>;
-  constexpr bool boolean = std::is_same_v<T, bool>;
-  return kind == ANY || kind == IR || (kind == NUMERIC && !boolean) ||
-         (kind == FLOATING && floating) || (kind == INTEGRAL && !floating) ||
-         (kind == LOGICAL && boolean);
-}
-
 template <typename Row>
 uint64_t evaluate_dtype(uint8_t dtype, uint64_t a, uint64_t b, uint64_t c) {
-  return with_register_type(dtype, [&](auto tag) -> uint64_t {
+  return with_real_type(dtype, [&](auto tag) -> uint64_t {
     using T = typename decltype(tag)::type;
-    if constexpr (takes<T>(Row::kind)) return evaluate_row<Row, T>(a, b, c);
+    // Complex numbers have a judge of their own: complex_groups.cpp.
+    if constexpr (Row::rule != COMPLEX_OF && (host::takes<T>(Row::kind) || Row::kind == IR)) {
+      return evaluate_row<Row, T>(a, b, c);
+    }
     throw failure("the oracle has no such instruction");
   });
 }
@@ -141,7 +136,7 @@ long double evaluate_long(long double a, long double b, long double c) {
   using T = long double;
   if constexpr (Row::kind == IR) {
     return a != 0 ? b : c;
-  } else if constexpr (takes<T>(Row::kind)) {
+  } else if constexpr (host::takes<T>(Row::kind) && Row::rule != COMPLEX_OF) {
     return static_cast<T>(Row::template evaluate<T, T>(a, b, c));
   } else {
     throw failure("the oracle has no such instruction on floats");
@@ -212,7 +207,7 @@ uint64_t float_distance(uint64_t a, uint64_t b) {
 }  // namespace
 
 long double real_of(uint8_t dtype, uint64_t bits) {
-  return with_register_type(dtype, [&](auto tag) {
+  return with_real_type(dtype, [&](auto tag) {
     return static_cast<long double>(unpack<typename decltype(tag)::type>(bits));
   });
 }
@@ -224,7 +219,7 @@ uint64_t bits_of(uint8_t dtype, long double value) {
 uint64_t from_storage(uint8_t dtype, uint64_t raw) {
   if (dtype == TUTTI_F16) return pack(widen(half_format, raw));
   if (dtype == TUTTI_BF16) return pack(widen(bfloat_format, raw));
-  return with_register_type(dtype, [&](auto tag) {
+  return with_real_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return pack(unpack<T>(raw));
   });
@@ -245,7 +240,7 @@ uint64_t convert(uint8_t from, uint8_t to, uint64_t bits) {
   }
   const long double value = real_of(from, bits);
   if (std::isnan(value)) return 0;
-  return with_register_type(to, [&](auto tag) -> uint64_t {
+  return with_real_type(to, [&](auto tag) -> uint64_t {
     using T = typename decltype(tag)::type;
     const long double low = static_cast<long double>(std::numeric_limits<T>::min());
     const long double high = static_cast<long double>(std::numeric_limits<T>::max());
@@ -337,8 +332,8 @@ const std::vector<uint64_t>& special_values(uint8_t register_dtype) {
   static std::map<uint8_t, std::vector<uint64_t>> lists;
   auto& list = lists[register_dtype];
   if (list.empty()) {
-    list = with_register_type(
-        register_dtype, [](auto tag) { return make_specials<typename decltype(tag)::type>(); });
+    list = with_real_type(register_dtype,
+                          [](auto tag) { return make_specials<typename decltype(tag)::type>(); });
   }
   return list;
 }

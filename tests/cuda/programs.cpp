@@ -56,7 +56,7 @@ namespace {
 
 template <typename F>
 void each_register_dtype(F&& f) {
-  for (uint8_t d = TUTTI_BOOL; d <= TUTTI_F64; ++d) {
+  for (uint8_t d = TUTTI_BOOL; d <= TUTTI_C128; ++d) {
     if (sdk::is_register(d)) f(d);
   }
 }
@@ -69,13 +69,15 @@ test_program operations_of(uint8_t dtype) {
   const uint32_t a = p.input(dtype), b = p.input(dtype), flag = p.input(TUTTI_BOOL);
   for (const sdk::op_info& row : sdk::op_rows()) {
     if (row.kind == sdk::op_kind::IR || !sdk::accepts(row.kind, dtype)) continue;
-    const uint8_t to = row.result == sdk::op_result::BOOL ? uint8_t{TUTTI_BOOL} : dtype;
+    const uint8_t to = sdk::result_dtype(row.result, dtype);
     const uint32_t value =
         p.compute(row.opcode, to, row.arity == 1 ? std::vector{a} : std::vector{a, b});
     p.output(to, value);
   }
   p.output(dtype, p.compute(TUTTI_OP_where, dtype, {flag, a, b}));
   each_register_dtype([&](uint8_t to) {
+    const bool real = to != TUTTI_BOOL && !sdk::is_complex(to);
+    if (sdk::is_complex(dtype) && real) return;
     if (to != dtype) p.output(to, p.compute(TUTTI_OP_cast, to, {a}));
   });
   return p;
@@ -88,6 +90,7 @@ std::vector<test_program> reductions() {
     const bool index = kind == TUTTI_REDUCE_ARGMIN || kind == TUTTI_REDUCE_ARGMAX;
     each_register_dtype([&](uint8_t dtype) {
       if (logical != (dtype == TUTTI_BOOL)) return;
+      if (sdk::is_complex(dtype) && kind != TUTTI_REDUCE_SUM && kind != TUTTI_REDUCE_PROD) return;
       for (uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
         test_program p;
         p.name = "reduce" + std::to_string(kind) + "_" + dtype_name(dtype) +

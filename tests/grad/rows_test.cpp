@@ -74,7 +74,11 @@ void check_binary(Device f, Host expected, double low, double high) {
 #define CHECKER_1 check_unary
 #define CHECKER_2 check_binary
 #define CASE_SKIP(...)
-#define CASE_CHECK(name, arity, expression, low, high)                                      \
+#define CASE_CHECK(result, ...) CASE_OF_##result(__VA_ARGS__)
+#define CASE_OF_COMPLEX_OF(...)  // complex_test.cpp
+#define CASE_OF_SAME(...) REAL_CASE(__VA_ARGS__)
+#define CASE_OF_REAL_OF(...) REAL_CASE(__VA_ARGS__)
+#define REAL_CASE(name, arity, expression, low, high)                                       \
   BOOST_AUTO_TEST_CASE(gradient_of_##name) {                                                \
     CHECKER_##arity(                                                                        \
         [](const array& x, [[maybe_unused]] const array& y) { return CALL_##arity(name); }, \
@@ -83,7 +87,7 @@ void check_binary(Device f, Host expected, double low, double high) {
 #define CASE(check, ...) CASE_##check(__VA_ARGS__)
 #define EXPAND_CASE(check, ...) CASE(check, __VA_ARGS__)
 #define TUTTI_OP(id, name, arity, kind, result, ft, it, expression, gradient, low, high, ulp, doc) \
-  EXPAND_CASE(gradient, name, arity, (expression), low, high)
+  EXPAND_CASE(gradient, result, name, arity, (expression), low, high)
 #include "tutti/op_table.def"
 #undef TUTTI_OP
 

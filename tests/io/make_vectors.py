@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes vectors/*.npy with NumPy, the oracle of npy_test.cpp. Run it in this folder; the files are
 committed, so that the tests need no NumPy. Element [i, j] of every 3 x 4 table is i * 4 + j - 3 for
-signed and floating types, i * 4 + j for unsigned ones, and (i * 4 + j) % 3 == 0 for bool."""
+signed and floating types, i * 4 + j for unsigned ones, and (i * 4 + j) % 3 == 0 for bool; complex
+ones have the imaginary part (i * 4 + j) / 2."""
 import os
 
 import numpy as np
@@ -29,7 +30,8 @@ write("scalar", np.array(2.5, dtype="<f8"))
 write("line", np.arange(5, dtype="<i4"))
 write("empty", np.zeros((3, 0, 2), dtype="<f4"))
 write("big_endian", (count - 3).astype(">f4"))
-write("complex", (count - 3).astype("<c8"))
+for code in ("c8", "c16"):
+    write(code, (count - 3 + 0.5j * count).astype("<" + code))
 write("structured", np.zeros(2, dtype=[("x", "<f4"), ("y", "<i4")]))
 write("text", np.array(["ab", "c"]))
 write("rank9", np.zeros((1,) * 9, dtype="<f4"))

@@ -98,7 +98,7 @@ struct array {
 };
 
 inline uint64_t joined(uint8_t stored, int32_t reduction, uint64_t a, uint64_t b) {
-  return sdk::with_register_type(sdk::register_dtype(stored), [&](auto tag) -> uint64_t {
+  return sdk::with_real_type(sdk::register_dtype(stored), [&](auto tag) -> uint64_t {
     using T = typename decltype(tag)::type;
     T x, y, result{};
     std::memcpy(&x, &a, sizeof(T));

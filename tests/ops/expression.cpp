@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 namespace tutti_test {
 namespace {
@@ -26,7 +27,10 @@ double unary(int choice, bool integer, double v) {
                         std::sqrt(std::fabs(v) + 0.25),
                         -v,
                         std::fabs(v),
-                        1 / (1 + std::exp(-v))};
+                        1 / (1 + std::exp(-v)),
+                        (std::complex<double>(v, -0.5) * std::complex<double>(v, 1)).real() / 5,
+                        std::abs(std::complex<double>(v, 1)) / 2,
+                        std::exp(std::complex<double>(-std::fabs(v), v)).imag()};
   return all[choice];
 }
 
@@ -152,8 +156,14 @@ array device_unary(int choice, bool integer, const array& v) {
       return -v;
     case 6:
       return abs(v);
-    default:
+    case 7:
       return sigmoid(v);
+    case 8:
+      return real(complex(v, -0.5) * complex(v, 1)) / 5;
+    case 9:
+      return abs(v + std::complex<double>(0, 1)) / 2;
+    default:
+      return imag(exp(complex(-abs(v), v)));
   }
 }
 
@@ -165,22 +175,23 @@ array device_binary(int choice, bool integer, const array& v, const array& w) {
   return choice == 2 ? raw / 4 : raw / 2;
 }
 
-array device_reduce(const step& s, const array& from) {
+array device_reduce(const step& s, const array& from, dtypes types) {
   const std::vector<std::int64_t> axes(s.numbers.begin(), s.numbers.end());
   if (s.choice == 1) return tutti::min(from, axes);
   if (s.choice == 2) return tutti::max(from, axes);
-  return s.integer ? tutti::astype(tutti::sum(from, axes) % 97 - 48, tutti::dtype::i32)
+  return s.integer ? tutti::astype(tutti::sum(from, axes) % 97 - 48, types.integer)
                    : tutti::mean(from, axes);
 }
 
-array device_step(const step& s, const std::vector<array>& done, tutti::dtype real) {
+array device_step(const step& s, const std::vector<array>& done, dtypes types) {
   const auto from = [&](std::size_t k) -> const array& {
     return done[static_cast<std::size_t>(s.from[k])];
   };
   switch (s.what) {
     case operation::input:
-      if (s.integer) return upload_as<std::int32_t>(s.values);
-      return real == tutti::dtype::f64 ? upload_as<double>(s.values) : upload_as<float>(s.values);
+      if (s.integer) return upload_as<std::int32_t>(s.values).astype(types.integer);
+      return types.real == tutti::dtype::f64 ? upload_as<double>(s.values)
+                                             : upload_as<float>(s.values);
     case operation::unary:
       return device_unary(s.choice, s.integer, from(0));
     case operation::binary:
@@ -199,7 +210,7 @@ array device_step(const step& s, const std::vector<array>& done, tutti::dtype re
     case operation::broadcast:
       return tutti::broadcast_to(from(0), s.shape);
     case operation::reduce:
-      return device_reduce(s, from(0));
+      return device_reduce(s, from(0), types);
     case operation::concatenate:
       return tutti::concatenate({from(0), from(1)}, s.choice);
     case operation::product:
@@ -208,7 +219,7 @@ array device_step(const step& s, const std::vector<array>& done, tutti::dtype re
       return tutti::take(
           from(0), array::from(std::vector<std::int64_t>(s.numbers.begin(), s.numbers.end())));
     case operation::to_real:
-      return from(0).astype(real) / 97;
+      return from(0).astype(types.real) / 97;
   }
   throw std::logic_error("unknown operation");
 }
@@ -228,10 +239,10 @@ std::vector<dense> on_host(const program& steps) {
   return done;
 }
 
-std::vector<array> on_device(const program& steps, tutti::dtype real, bool eager) {
+std::vector<array> on_device(const program& steps, dtypes types, bool eager) {
   std::vector<array> done;
   for (const step& s : steps) {
-    done.push_back(device_step(s, done, real));
+    done.push_back(device_step(s, done, types));
     if (eager) done.back().wait();
   }
   return done;
@@ -245,7 +256,7 @@ std::ostream& operator<<(std::ostream& out, const program& steps) {
     const step& s = steps[i];
     out << "  " << i << ": " << names[static_cast<int>(s.what)] << " #" << s.choice << " (";
     for (int f : s.from) out << ' ' << f;
-    out << " ) " << s.numbers.str() << " -> " << s.shape.str() << (s.integer ? " i32\n" : "\n");
+    out << " ) " << s.numbers.str() << " -> " << s.shape.str() << (s.integer ? " integer\n" : "\n");
   }
   return out;
 }

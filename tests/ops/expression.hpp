@@ -47,9 +47,14 @@ program random_program(std::uint64_t seed, int length);
 /// Every step's value by loops on the host.
 std::vector<dense> on_host(const program& steps);
 
-/// Every step's value as an array with reals of dtype `real`; each evaluated before the next where
-/// `eager`.
-std::vector<tutti::array> on_device(const program& steps, tutti::dtype real, bool eager);
+/// What reals and integers are on the device. Integers stay within [-4704, 4704] before their
+/// remainder is taken: i16 holds them.
+struct dtypes {
+  tutti::dtype real, integer;
+};
+
+/// Every step's value as an array of these dtypes; each evaluated before the next where `eager`.
+std::vector<tutti::array> on_device(const program& steps, dtypes types, bool eager);
 
 std::ostream& operator<<(std::ostream& out, const program& steps);
 

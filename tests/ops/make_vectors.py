@@ -2,20 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Writes vectors.txt: operands and results of NumPy for numpy_test.cpp. A case is a line
-# "case NAME TOLERANCE", then "in"/"out" lines: dtype, shape, values (floats in hexadecimal).
+# "case NAME TOLERANCE", then "in"/"out" lines: dtype, shape, values (floats in hexadecimal, complex
+# numbers as two).
 # Needs python3-numpy. Run as: tests/ops/make_vectors.py > tests/ops/vectors.txt
 import math
+import re
 import numpy as np
 
 NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "uint8": "u8",
-         "uint32": "u32", "bool": "bool"}
+         "uint32": "u32", "bool": "bool", "complex64": "c64", "complex128": "c128"}
 generator = np.random.Generator(np.random.PCG64(7))
 
 
 def text(value):
+    if isinstance(value, (complex, np.complexfloating)):
+        return text(float(value.real)) + " " + text(float(value.imag))
     if isinstance(value, (float, np.floating)):
         value = float(value)
-        return value.hex() if math.isfinite(value) else str(value)
+        return re.sub(r"\.?0*p", "p", value.hex()) if math.isfinite(value) else str(value)
     return str(int(value))
 
 
@@ -77,6 +81,63 @@ def elementwise():
     case("erfc", 4e-15, [a], np.array([math.erfc(v) for v in a]))
 
 
+# All pairs of awkward parts.
+def complex_specials(parts):
+    return np.array([complex(x, y) for x in parts for y in parts])
+
+
+def complex_numbers():
+    inf, nan = np.inf, np.nan
+    everything = complex_specials([0.0, -0.0, 1.0, -2.5, inf, -inf, nan])
+    a = uniform(12) + 1j * uniform(12)
+    tiny = 1e-12 * a
+    with np.errstate(all="ignore"):
+        for name, function in [
+                ("abs", np.abs), ("angle", np.angle), ("real", np.real), ("imag", np.imag),
+                ("conj", np.conj), ("negative", np.negative), ("exp", np.exp), ("log", np.log),
+                ("sqrt", np.sqrt), ("sin", np.sin), ("cos", np.cos), ("tanh", np.tanh),
+                ("sinh", np.sinh), ("cosh", np.cosh), ("isnan", np.isnan), ("isinf", np.isinf),
+                ("isfinite", np.isfinite), ("logical_not", np.logical_not)]:
+            z = np.concatenate([everything, a, tiny[:4], 1 + tiny[:4]])
+            case(name, 1e-14, [z], function(z))
+        # Infinities have no limit here that NumPy and Kahan's formulas agree on.
+        for name, function in [
+                ("tan", np.tan), ("asin", np.arcsin), ("acos", np.arccos), ("atan", np.arctan),
+                ("asinh", np.arcsinh), ("acosh", np.arccosh), ("atanh", np.arctanh),
+                ("log10", np.log10), ("log2", np.log2), ("expm1", np.expm1),
+                ("log1p", np.log1p), ("square", np.square)]:
+            z = np.concatenate([a, 10 * a, tiny[:4]])
+            case(name, 2e-14, [z], function(z))
+        a, b = a[:, None], uniform(5) + 1j * uniform(5)
+        for name, function in [
+                ("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply),
+                ("divide", np.divide), ("power", np.power), ("equal", np.equal),
+                ("not_equal", np.not_equal)]:
+            case(name, 2e-14, [a, b], function(a, b))
+        zeros = complex_specials([0.0, -0.0, 1.0])
+        case("divide", 0, [zeros[:, None], zeros], zeros[:, None] / zeros)
+        case("power", 1e-14, [zeros[:, None], b], zeros[:, None] ** b)
+    a = a.ravel().reshape(3, 4)
+    for axis in (0, 1):
+        case(f"sum:{axis}", 1e-14, [a], a.sum(axis))
+        case(f"prod:{axis}", 1e-13, [a], a.prod(axis))
+        case(f"mean:{axis}", 1e-14, [a], a.mean(axis))
+    case("matmul", 1e-13, [a, a.T], a @ a.T)
+    case("concatenate:0", 0, [a, a], np.concatenate([a, a]))
+
+
+def more_elementwise():
+    special = np.array([0.0, -0.0, 1, -1, 2.5, -2.5, 5e-324, np.inf, -np.inf, np.nan])
+    a, b = special[:, None], np.concatenate([special, uniform(5)])
+    with np.errstate(all="ignore"):
+        case("copysign", 0, [a, b], np.copysign(a, b))
+        case("nextafter", 0, [a, b], np.nextafter(a, b))
+        case("nextafter", 0, [a.astype(np.float32), b.astype(np.float32)],
+             np.nextafter(a.astype(np.float32), b.astype(np.float32)))
+        case("logaddexp", 4e-15, [a, b], np.logaddexp(a, b))
+        case("signbit", 0, [b[:-6]], np.signbit(b[:-6]))
+
+
 def log_sum(a, axis):
     return np.log(np.sum(np.exp(a), axis=axis))
 
@@ -123,3 +184,5 @@ def products_and_shapes():
 elementwise()
 reductions()
 products_and_shapes()
+complex_numbers()
+more_elementwise()

@@ -2,6 +2,7 @@
 //
 // Results of NumPy (vectors.txt, written by make_vectors.py) against the same calls here, in f64.
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -23,7 +24,9 @@ const std::map<std::string, call>& calls() {
 #define TUTTI_CALL_1(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0]); }},
 #define TUTTI_CALL_2(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0], a[1]); }},
 #define TUTTI_CALL_NUMERIC(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_REAL(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_FLOATING(arity, name) TUTTI_CALL_##arity(name)
+#define TUTTI_CALL_REAL_FLOATING(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_INTEGRAL(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_LOGICAL(arity, name) TUTTI_CALL_##arity(name)
 #define TUTTI_CALL_ANY(arity, name) TUTTI_CALL_##arity(name)
@@ -36,6 +39,7 @@ const std::map<std::string, call>& calls() {
       TUTTI_REDUCTION(mean) TUTTI_REDUCTION(var) TUTTI_REDUCTION(any) TUTTI_REDUCTION(all)
       TUTTI_REDUCTION(argmin) TUTTI_REDUCTION(argmax) TUTTI_REDUCTION(logsumexp)
       TUTTI_REDUCTION(softmax) TUTTI_REDUCTION(log_softmax)
+      {"angle", [](const auto& a, std::int64_t) { return tutti::angle(a[0]); }},
       {"matmul", [](const auto& a, std::int64_t) { return tutti::matmul(a[0], a[1]); }},
       {"take", [](const auto& a, std::int64_t axis) { return tutti::take(a[0], a[1], axis); }},
       {"where", [](const auto& a, std::int64_t) { return tutti::where(a[0], a[1], a[2]); }},
@@ -52,7 +56,7 @@ const std::map<std::string, call>& calls() {
 
 struct typed {
   tutti::dtype type;
-  dense values;
+  dense values;  // complex numbers: with a last axis of two parts
 };
 
 typed parse(std::istringstream& line) {
@@ -63,8 +67,27 @@ typed parse(std::istringstream& line) {
     std::istringstream list(extents);
     while (std::getline(list, word, ',')) out.values.extents.push_back(std::stoll(word));
   }
+  if (tutti::is_complex(out.type)) out.values.extents.push_back(2);
   while (line >> word) out.values.values.push_back(std::strtod(word.c_str(), nullptr));
   return out;
+}
+
+// The parts of complex numbers as a last axis.
+array parts(const array& a) {
+  if (!tutti::is_complex(a.dtype())) return a;
+  const array both[] = {tutti::real(a), tutti::imag(a)};
+  return tutti::stack(both, -1);
+}
+
+array upload_typed(const typed& operand) {
+  const array values = upload_as<double>(operand.values);
+  if (!tutti::is_complex(operand.type)) return values.astype(operand.type);
+  std::vector<std::complex<double>> numbers;
+  for (std::size_t i = 0; i < operand.values.values.size(); i += 2)
+    numbers.emplace_back(operand.values.values[i], operand.values.values[i + 1]);
+  tutti::shape extents = operand.values.extents;
+  extents.erase(extents.rank() - 1);
+  return array::from(numbers, extents).astype(operand.type);
 }
 
 void check(const std::string& label, double tolerated, const std::vector<array>& operands,
@@ -76,7 +99,8 @@ void check(const std::string& label, double tolerated, const std::vector<array>&
     BOOST_TEST_REQUIRE((found != calls().end()));
     const array got = found->second(operands, axis);
     BOOST_TEST((got.dtype() == expected.type));
-    BOOST_TEST(matches(got, expected.values, {.relative = tolerated, .absolute = tolerated}));
+    BOOST_TEST(
+        matches(parts(got), expected.values, {.relative = tolerated, .absolute = tolerated}));
   }
 }
 
@@ -97,12 +121,11 @@ BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
       line >> label >> tolerated;
       operands.clear();
     } else if (role == "in") {
-      const typed operand = parse(line);
-      operands.push_back(upload_as<double>(operand.values).astype(operand.type));
+      operands.push_back(upload_typed(parse(line)));
     } else {
       check(label, tolerated, operands, parse(line));
       ++cases;
     }
   }
-  BOOST_TEST(cases > 80);
+  BOOST_TEST(cases > 130);
 }

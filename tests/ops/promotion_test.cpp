@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Result dtypes: the tables of the Python array API standard (2024.12, "Type promotion rules"),
-// what Tutti adds to them (integers with floats, bool with numbers, halves), weak scalars, and
+// Result dtypes: every pair, by the tables of the Python array API standard (2024.12, "Type
+// promotion rules") and what Tutti adds where the standard leaves it open (integers with floats and
+// complex numbers, bool with numbers, halves); every dtype with every kind of weak scalar;
 // refusals.
 #include <boost/test/unit_test.hpp>
-#include <map>
+#include <complex>
 
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
@@ -20,45 +21,85 @@ using enum tutti::dtype;
 
 const std::vector<dtype> integers = {i8, i16, i32, i64, u8, u16, u32, u64};
 
-// Rows and columns in the order of `integers`; boolean stands for "no common dtype".
-constexpr dtype none = boolean;
-const dtype mixed[8][8] = {
-    {i8, i16, i32, i64, i16, i32, i64, none},  {i16, i16, i32, i64, i16, i32, i64, none},
-    {i32, i32, i32, i64, i32, i32, i64, none}, {i64, i64, i64, i64, i64, i64, i64, none},
-    {i16, i16, i32, i64, u8, u16, u32, u64},   {i32, i32, i32, i64, u16, u16, u32, u64},
-    {i64, i64, i64, i64, u32, u32, u32, u64},  {none, none, none, none, u64, u64, u64, u64},
+const std::vector<dtype> all = {boolean, i8,  i16,  i32, i64, u8,  u16, u32,
+                                u64,     f16, bf16, f32, f64, c64, c128};
+
+// Rows and columns in the order of `all`. The standard's: bool with bool; integers with integers;
+// f32, f64, c64 and c128 among themselves.
+constexpr dtype none{0};  // no common dtype
+// clang-format off
+const dtype table[15][15] = {
+    {boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128},
+    {i8, i8, i16, i32, i64, i16, i32, i64, none, f16, bf16, f32, f64, c64, c128},
+    {i16, i16, i16, i32, i64, i16, i32, i64, none, f16, bf16, f32, f64, c64, c128},
+    {i32, i32, i32, i32, i64, i32, i32, i64, none, f16, bf16, f32, f64, c64, c128},
+    {i64, i64, i64, i64, i64, i64, i64, i64, none, f16, bf16, f32, f64, c64, c128},
+    {u8, i16, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128},
+    {u16, i32, i32, i32, i64, u16, u16, u32, u64, f16, bf16, f32, f64, c64, c128},
+    {u32, i64, i64, i64, i64, u32, u32, u32, u64, f16, bf16, f32, f64, c64, c128},
+    {u64, none, none, none, none, u64, u64, u64, u64, f16, bf16, f32, f64, c64, c128},
+    {f16, f16, f16, f16, f16, f16, f16, f16, f16, f16, f32, f32, f64, c64, c128},
+    {bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, f32, bf16, f32, f64, c64, c128},
+    {f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f64, c64, c128},
+    {f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, c128, c128},
+    {c64, c64, c64, c64, c64, c64, c64, c64, c64, c64, c64, c64, c128, c64, c128},
+    {c128, c128, c128, c128, c128, c128, c128, c128, c128, c128, c128, c128, c128, c128, c128},
 };
+
+// With a C++ bool, int, double and std::complex. The standard's: a bool with bool; an integer with
+// numbers; a float with floats and complex; a complex with floats and complex.
+struct weak_row { dtype type, with_bool, with_int, with_double, with_complex; };
+const weak_row weak_table[] = {
+    {boolean, boolean, i32, f32, c64},
+    {i8, i8, i8, f32, c64},      {i16, i16, i16, f32, c64},     {i32, i32, i32, f32, c64},
+    {i64, i64, i64, f32, c64},   {u8, u8, u8, f32, c64},        {u16, u16, u16, f32, c64},
+    {u32, u32, u32, f32, c64},   {u64, u64, u64, f32, c64},     {f16, f16, f16, f16, c64},
+    {bf16, bf16, bf16, bf16, c64}, {f32, f32, f32, f32, c64},   {f64, f64, f64, f64, c128},
+    {c64, c64, c64, c64, c64},   {c128, c128, c128, c128, c128},
+};
+// clang-format on
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(integers_promote_as_the_standard_says) {
-  for (std::size_t r = 0; r < 8; ++r) {
-    for (std::size_t c = 0; c < 8; ++c) {
-      const dtype a = integers[r], b = integers[c];
+BOOST_AUTO_TEST_CASE(every_pair_promotes_as_the_table_says) {
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    for (std::size_t c = 0; c < all.size(); ++c) {
+      const dtype a = all[r], b = all[c];
       BOOST_TEST_CONTEXT(tutti::name(a) << " with " << tutti::name(b)) {
-        if (mixed[r][c] == none) {
+        BOOST_TEST((table[r][c] == table[c][r]));
+        // where takes every dtype, bool included.
+        const auto pick = [&] { return tutti::where(true, zeros({1}, a), zeros({1}, b)); };
+        if (table[r][c] == none) {
           BOOST_CHECK_THROW(tutti::promote(a, b), tutti::dtype_error);
-          const auto add = [&] { zeros({1}, a) + zeros({1}, b); };
-          BOOST_TEST(fails<tutti::dtype_error>(add, "add: no dtype holds both"));
-          BOOST_TEST(fails<tutti::dtype_error>(add, "u64"));
-        } else {
-          BOOST_TEST((tutti::promote(a, b) == mixed[r][c]));
-          BOOST_TEST(((zeros({1}, a) + zeros({1}, b)).dtype() == mixed[r][c]));
+          BOOST_TEST(fails<tutti::dtype_error>([&] { pick(); }, "where: no dtype holds both"));
+          BOOST_TEST(fails<tutti::dtype_error>([&] { pick(); }, "u64"));
+          continue;
         }
+        BOOST_TEST((tutti::promote(a, b) == table[r][c]));
+        BOOST_TEST((pick().dtype() == table[r][c]));
+        if (table[r][c] == boolean) continue;
+        BOOST_TEST(((zeros({1}, a) + zeros({1}, b)).dtype() == table[r][c]));
+        BOOST_TEST((tutti::concatenate({zeros({1}, a), zeros({1}, b)}).dtype() == table[r][c]));
       }
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(floats_promote_to_the_wider) {
-  const std::map<std::pair<dtype, dtype>, dtype> table = {
-      {{f16, f16}, f16},    {{f16, bf16}, f32}, {{f16, f32}, f32},  {{f16, f64}, f64},
-      {{bf16, bf16}, bf16}, {{bf16, f32}, f32}, {{bf16, f64}, f64}, {{f32, f32}, f32},
-      {{f32, f64}, f64},    {{f64, f64}, f64}};
-  for (const auto& [pair, result] : table) {
-    BOOST_TEST((tutti::promote(pair.first, pair.second) == result));
-    BOOST_TEST((tutti::promote(pair.second, pair.first) == result));
-    BOOST_TEST(((zeros({1}, pair.first) * zeros({1}, pair.second)).dtype() == result));
+BOOST_AUTO_TEST_CASE(every_dtype_with_every_weak_scalar) {
+  for (const weak_row& row : weak_table) {
+    const array a = zeros({2}, row.type);
+    const auto pick = [&](const array& scalar) {
+      const dtype right = tutti::where(true, scalar, a).dtype();
+      BOOST_TEST((tutti::where(true, a, scalar).dtype() == right));
+      return right;
+    };
+    BOOST_TEST_CONTEXT(tutti::name(row.type)) {
+      BOOST_TEST((pick(true) == row.with_bool));
+      BOOST_TEST((pick(1) == row.with_int));
+      BOOST_TEST((pick(0.5) == row.with_double));
+      BOOST_TEST((pick(std::complex<double>(0, 1)) == row.with_complex));
+      BOOST_TEST((pick(std::complex<float>(0, 1)) == row.with_complex));
+    }
   }
 }
 
@@ -126,8 +167,8 @@ BOOST_AUTO_TEST_CASE(weak_integers_must_fit) {
 BOOST_AUTO_TEST_CASE(refused_dtypes) {
   const array truth = zeros({2}, boolean);
   const array real = zeros({2}, f32);
-  BOOST_TEST(fails<tutti::dtype_error>([&] { truth + truth; },
-                                       "add: needs integers or floats, got bool, bool"));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [&] { truth + truth; }, "add: needs integers, floats or complex numbers, got bool, bool"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { -truth; }, "negative"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { real& real; },
                                        "bitwise_and: needs integers or bool, got f32, f32"));
@@ -137,8 +178,8 @@ BOOST_AUTO_TEST_CASE(refused_dtypes) {
         tutti::matmul(zeros({2, 2}, boolean), zeros({2, 2}, boolean));
       },
       "matmul"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { real.astype(c64); }, "c64"));
-  BOOST_TEST(fails<tutti::dtype_error>([&] { zeros({2}, c128); }, "c128"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::nextafter(real.astype(f16), 1); },
+                                       "nextafter: needs f32 or f64, got f16"));
 }
 
 BOOST_AUTO_TEST_CASE(truth_values_of_numbers) {

@@ -10,7 +10,7 @@ namespace {
 
 using tutti::shape;
 
-constexpr int unary_count = 8;
+constexpr int unary_count = 11;
 constexpr int binary_count = 5;
 
 class generator {

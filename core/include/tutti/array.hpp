@@ -4,6 +4,7 @@
 // only record; work happens at eval(), or when a value is read.
 #pragma once
 
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -65,10 +66,15 @@ class TUTTI_API array {
   array() = default;
 
   /// A weak 0-d scalar: in an operation it takes the other operand's dtype where the kinds allow
-  /// (bool < integer < float), as Python scalars do; by itself it is bool, i32 (i64 where the C++
-  /// type is 64 bits wide) or f32 (f64 for double standing alone is f32 as well: use full()).
+  /// (bool < integer < float < complex), as Python scalars do; by itself it is bool, i32 (i64 where
+  /// the C++ type is 64 bits wide), f32 (f64 for double standing alone is f32 as well: use full())
+  /// or c64.
   template <detail::arithmetic T>
   array(T value) : array(make_weak(value)) {}
+  template <std::floating_point T>
+  array(std::complex<T> value)
+      : array(
+            weak_complex({static_cast<double>(value.real()), static_cast<double>(value.imag())})) {}
 
   /// Copies host values, row-major. Throws shape_error where data.size() != shape.size().
   template <class T>
@@ -174,6 +180,7 @@ class TUTTI_API array {
   static array weak_int(std::int64_t value, bool wide);
   static array weak_uint(std::uint64_t value, bool wide);
   static array weak_float(double value);
+  static array weak_complex(std::complex<double> value);
   void require_dtype(tutti::dtype type, std::string_view op) const;
   double item_as_double() const;
   void item_bytes(void* out, tutti::dtype type) const;

@@ -4,6 +4,7 @@
 // an integer mixed with a float gives the float, which the standard leaves open).
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -50,6 +51,16 @@ constexpr bool is_unsigned(dtype t) { return t >= dtype::u8 && t <= dtype::u64; 
 constexpr bool is_floating(dtype t) { return t >= dtype::f16 && t <= dtype::f64; }
 constexpr bool is_complex(dtype t) { return t >= dtype::c64; }
 
+/// The dtype of the parts of a complex dtype; others are what they are.
+constexpr dtype real_dtype(dtype t) {
+  return t == dtype::c64 ? dtype::f32 : t == dtype::c128 ? dtype::f64 : t;
+}
+/// The complex dtype that holds floating values of dtype t, and t itself where it is complex: c128
+/// for f64, c64 for the others.
+constexpr dtype complex_dtype(dtype t) {
+  return real_dtype(t) == dtype::f64 ? dtype::c128 : dtype::c64;
+}
+
 /// The smallest dtype that both fit in. Throws dtype_error where the standard has none (u64 with a
 /// signed integer).
 TUTTI_API dtype promote(dtype a, dtype b);
@@ -71,6 +82,10 @@ constexpr dtype dtype_of_impl() {
     return dtype::f32;
   else if constexpr (std::is_same_v<T, double>)
     return dtype::f64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return dtype::c64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return dtype::c128;
   else if constexpr (std::is_same_v<T, float16>)
     return dtype::f16;
   else if constexpr (std::is_same_v<T, bfloat16>)
@@ -90,7 +105,7 @@ constexpr dtype dtype_of_impl() {
 }
 }  // namespace detail
 
-/// dtype of a C++ arithmetic type.
+/// dtype of a C++ arithmetic or std::complex type.
 template <class T>
 inline constexpr dtype dtype_of = detail::dtype_of_impl<std::remove_cv_t<T>>();
 

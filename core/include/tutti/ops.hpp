@@ -19,6 +19,8 @@ namespace tutti {
 #define TUTTI_DECLARE_1(name) TUTTI_API array name(const array& a);
 #define TUTTI_DECLARE_2(name) TUTTI_API array name(const array& a, const array& b);
 #define TUTTI_DECLARE_NUMERIC(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_REAL(arity, name) TUTTI_DECLARE_##arity(name)
+#define TUTTI_DECLARE_REAL_FLOATING(arity, name) TUTTI_DECLARE_##arity(name)
 #define TUTTI_DECLARE_FLOATING(arity, name) TUTTI_DECLARE_##arity(name)
 #define TUTTI_DECLARE_INTEGRAL(arity, name) TUTTI_DECLARE_##arity(name)
 #define TUTTI_DECLARE_LOGICAL(arity, name) TUTTI_DECLARE_##arity(name)
@@ -30,6 +32,8 @@ namespace tutti {
 #undef TUTTI_DECLARE_1
 #undef TUTTI_DECLARE_2
 #undef TUTTI_DECLARE_NUMERIC
+#undef TUTTI_DECLARE_REAL
+#undef TUTTI_DECLARE_REAL_FLOATING
 #undef TUTTI_DECLARE_FLOATING
 #undef TUTTI_DECLARE_INTEGRAL
 #undef TUTTI_DECLARE_LOGICAL
@@ -60,7 +64,10 @@ inline array operator!(const array& a) { return logical_not(a); }
 TUTTI_API array where(const array& condition, const array& b, const array& c);
 /// min(max(a, low), high).
 TUTTI_API array clip(const array& a, const array& low, const array& high);
-/// Conversion: float to integer truncates and saturates, NaN gives 0; to bool: != 0.
+/// Angle of a in the complex plane, radians: atan2(imag(a), real(a)).
+TUTTI_API array angle(const array& a);
+/// Conversion: float to integer truncates and saturates, NaN gives 0; to bool: != 0. Complex
+/// numbers become complex or bool only (dtype_error otherwise: take real(), imag() or abs()).
 TUTTI_API array astype(const array& a, dtype type);
 /// max(a, 0).
 TUTTI_API array relu(const array& a);

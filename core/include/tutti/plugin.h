@@ -244,7 +244,9 @@ typedef struct tutti_transfer_api {
  * outermost first, then the reduced ones. Without a reduction all dimensions are kept.
  *
  * Registers: f16 and bf16 inputs are widened to f32 on load and narrowed (round to nearest even)
- * on store, so no instruction has those types. bool values are 0 or 1.
+ * on store, so no instruction has those types. bool values are 0 or 1. c64 and c128 are pairs of
+ * f32 and f64, real part first; they have sums and products, but no order and no scalars: constants
+ * are put together by TUTTI_OP_complex.
  *
  * The innermost loop runs over the last kept dimension (no reduction, TUTTI_REDUCE_OUTER) or the
  * last reduced dimension (TUTTI_REDUCE_INNER); `access` says how an operand moves along it. */

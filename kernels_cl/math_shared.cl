@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that are composed of the real ones, for every schedule and both kernel languages: all
+// of complex numbers, and logaddexp. Written for float; the build derives the twins for double
+// (c64 becomes c128, f32 f64) and for CUDA. No branches, so that a CPU's compiler vectorises them.
+// Products, quotients and powers follow NumPy; the other functions C99's Annex G where their
+// comments do not say otherwise. An entry takes along the tutti_* functions that its body names.
+
+//@fn tutti_logaddexp_f32
+static inline float tutti_logaddexp_f32(float a, float b) {
+  const float far = tutti_maximum_f32(a, b) + tutti_log1p_f32(tutti_exp_f32(-fabs(a - b)));
+  return a == b ? a + (float)0.69314718055994530942 : far;
+}
+//@end
+
+//@fn tutti_c64
+typedef struct __attribute__((aligned(2 * sizeof(float)))) {
+  float re, im;
+} tutti_c64;
+//@end
+//@fn tutti_complex_f32
+static inline tutti_c64 tutti_complex_f32(float re, float im) {
+  const tutti_c64 z = {re, im};
+  return z;
+}
+//@end
+
+// ---- arithmetic
+
+//@fn tutti_add_c64
+static inline tutti_c64 tutti_add_c64(tutti_c64 a, tutti_c64 b) {
+  return tutti_complex_f32(a.re + b.re, a.im + b.im);
+}
+//@end
+//@fn tutti_subtract_c64
+static inline tutti_c64 tutti_subtract_c64(tutti_c64 a, tutti_c64 b) {
+  return tutti_complex_f32(a.re - b.re, a.im - b.im);
+}
+//@end
+//@fn tutti_negative_c64
+static inline tutti_c64 tutti_negative_c64(tutti_c64 a) { return tutti_complex_f32(-a.re, -a.im); }
+//@end
+//@fn tutti_multiply_c64
+static inline tutti_c64 tutti_multiply_c64(tutti_c64 a, tutti_c64 b) {
+  TUTTI_EXACT
+  return tutti_complex_f32(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+//@end
+//@fn tutti_square_c64
+static inline tutti_c64 tutti_square_c64(tutti_c64 a) { return tutti_multiply_c64(a, a); }
+//@end
+// R. L. Smith, "Algorithm 116: Complex division", CACM 1962.
+//@fn tutti_divide_c64
+static inline tutti_c64 tutti_divide_c64(tutti_c64 a, tutti_c64 b) {
+  TUTTI_EXACT
+  const bool swaps = fabs(b.re) < fabs(b.im);
+  const float large = swaps ? b.im : b.re;
+  const float small = swaps ? b.re : b.im;
+  const bool zero = large == 0;
+  const float ratio = zero ? 0 : small / large;
+  const float denominator = zero ? fabs(large) : large + small * ratio;
+  const float x = swaps ? a.re * ratio + a.im : a.re + a.im * ratio;
+  const float y = swaps ? a.im * ratio - a.re : a.im - a.re * ratio;
+  return tutti_complex_f32((zero ? a.re : x) / denominator, (zero ? a.im : y) / denominator);
+}
+//@end
+//@fn tutti_abs_c64
+static inline float tutti_abs_c64(tutti_c64 a) { return tutti_hypot_f32(a.re, a.im); }
+//@end
+//@fn tutti_sign_c64
+static inline tutti_c64 tutti_sign_c64(tutti_c64 a) {
+  const float size = tutti_abs_c64(a);
+  const float by = size == 0 ? 1 : size;
+  return tutti_complex_f32(a.re / by, a.im / by);
+}
+//@end
+
+// ---- comparison, parts, classification
+
+//@fn tutti_equal_c64
+static inline bool tutti_equal_c64(tutti_c64 a, tutti_c64 b) {
+  return (a.re == b.re) & (a.im == b.im);
+}
+//@end
+//@fn tutti_not_equal_c64
+static inline bool tutti_not_equal_c64(tutti_c64 a, tutti_c64 b) {
+  return (a.re != b.re) | (a.im != b.im);
+}
+//@end
+//@fn tutti_real_c64
+static inline float tutti_real_c64(tutti_c64 a) { return a.re; }
+//@end
+//@fn tutti_imag_c64
+static inline float tutti_imag_c64(tutti_c64 a) { return a.im; }
+//@end
+//@fn tutti_conj_c64
+static inline tutti_c64 tutti_conj_c64(tutti_c64 a) { return tutti_complex_f32(a.re, -a.im); }
+//@end
+//@fn tutti_isnan_c64
+static inline bool tutti_isnan_c64(tutti_c64 a) { return (a.re != a.re) | (a.im != a.im); }
+//@end
+//@fn tutti_isinf_c64
+static inline bool tutti_isinf_c64(tutti_c64 a) {
+  return (fabs(a.re) == INFINITY) | (fabs(a.im) == INFINITY);
+}
+//@end
+//@fn tutti_isfinite_c64
+static inline bool tutti_isfinite_c64(tutti_c64 a) {
+  return (fabs(a.re) < INFINITY) & (fabs(a.im) < INFINITY);
+}
+//@end
+
+// ---- exponentials and logarithms
+
+// In two factors where e^x alone would overflow before its product with the sine does.
+//@fn tutti_exp_c64
+static inline tutti_c64 tutti_exp_c64(tutti_c64 a) {
+  const bool halved = a.re > 64;
+  const float power = tutti_exp_f32(halved ? a.re / 2 : a.re);
+  const float again = halved ? power : 1;
+  const float x = power * tutti_cos_f32(a.im) * again;
+  const float y = a.im == 0 ? a.im : power * tutti_sin_f32(a.im) * again;
+  const bool wild = !(fabs(a.im) < INFINITY);  // no angle
+  const float real = a.re == INFINITY && wild ? a.re : x;
+  return tutti_complex_f32(power == 0 && wild ? 0 : real, power == 0 && wild ? 0 : y);
+}
+//@end
+//@fn tutti_expm1_c64
+static inline tutti_c64 tutti_expm1_c64(tutti_c64 a) {
+  const tutti_c64 whole = tutti_exp_c64(a);
+  const float half_sine = tutti_sin_f32(a.im / 2);
+  const float near = tutti_expm1_f32(a.re) * tutti_cos_f32(a.im) - 2 * half_sine * half_sine;
+  return tutti_complex_f32(fabs(a.re) < 1 ? near : whole.re - 1, whole.im);
+}
+//@end
+// log|a|; near the unit circle from |a|^2 - 1, which does not cancel.
+//@fn tutti_logabs_c64
+static inline float tutti_logabs_c64(tutti_c64 a) {
+  const float x = fabs(a.re), y = fabs(a.im);
+  const float large = x > y ? x : y, small = x > y ? y : x;
+  const bool near = large > (float)0.5 && large < 2;
+  const float excess = near ? (large - 1) * (large + 1) + small * small : 0;
+  return near ? tutti_log1p_f32(excess) / 2 : tutti_log_f32(tutti_abs_c64(a));
+}
+//@end
+//@fn tutti_log_c64
+static inline tutti_c64 tutti_log_c64(tutti_c64 a) {
+  return tutti_complex_f32(tutti_logabs_c64(a), tutti_atan2_f32(a.im, a.re));
+}
+//@end
+//@fn tutti_log2_c64
+static inline tutti_c64 tutti_log2_c64(tutti_c64 a) {
+  const tutti_c64 natural = tutti_log_c64(a);
+  const float scale = (float)1.4426950408889634074;
+  return tutti_complex_f32(natural.re * scale, natural.im * scale);
+}
+//@end
+//@fn tutti_log10_c64
+static inline tutti_c64 tutti_log10_c64(tutti_c64 a) {
+  const tutti_c64 natural = tutti_log_c64(a);
+  const float scale = (float)0.43429448190325182765;
+  return tutti_complex_f32(natural.re * scale, natural.im * scale);
+}
+//@end
+// log|1 + a| is half of log1p(2x + x^2 + y^2).
+//@fn tutti_log1p_c64
+static inline tutti_c64 tutti_log1p_c64(tutti_c64 a) {
+  const tutti_c64 moved = tutti_complex_f32(a.re + 1, a.im);
+  const bool near = fabs(a.re) < (float)0.5 && fabs(a.im) < (float)0.5;
+  const float excess = near ? a.re * (2 + a.re) + a.im * a.im : 0;
+  const float size = near ? tutti_log1p_f32(excess) / 2 : tutti_logabs_c64(moved);
+  return tutti_complex_f32(size, tutti_atan2_f32(a.im, moved.re));
+}
+//@end
+// Halves first, so that |a| does not overflow.
+//@fn tutti_sqrt_c64
+static inline tutti_c64 tutti_sqrt_c64(tutti_c64 a) {
+  const float x = fabs(a.re) / 2;
+  const float root = tutti_sqrt_f32(x + tutti_hypot_f32(x, a.im / 2));
+  const bool none = root == 0;
+  const float other = none ? a.im : a.im / (none ? 1 : 2 * root);
+  const bool right = a.re >= 0 || none;
+  const float re = right ? root : fabs(other);
+  const float im = right ? other : copysign(root, a.im);
+  const bool endless = fabs(a.im) == INFINITY;
+  return tutti_complex_f32(endless ? (float)INFINITY : re, endless ? a.im : im);
+}
+//@end
+//@fn tutti_rsqrt_c64
+static inline tutti_c64 tutti_rsqrt_c64(tutti_c64 a) {
+  return tutti_divide_c64(tutti_complex_f32(1, 0), tutti_sqrt_c64(a));
+}
+//@end
+// exp(b log a); 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
+//@fn tutti_power_c64
+static inline tutti_c64 tutti_power_c64(tutti_c64 a, tutti_c64 b) {
+  const bool one = (b.re == 0) & (b.im == 0);
+  const bool zero = (a.re == 0) & (a.im == 0);
+  const tutti_c64 y = tutti_exp_c64(tutti_multiply_c64(b, tutti_log_c64(a)));
+  const float at_zero = (b.re > 0) & (b.im == 0) ? 0 : (float)INFINITY - (float)INFINITY;
+  const float re = zero ? at_zero : y.re, im = zero ? at_zero : y.im;
+  return tutti_complex_f32(one ? 1 : re, one ? 0 : im);
+}
+//@end
+
+// ---- trigonometric and hyperbolic
+
+// Whether a has an infinite real part and no angle: the result is infinite, of either sign.
+//@fn tutti_endless_c64
+static inline bool tutti_endless_c64(tutti_c64 a) {
+  return (fabs(a.re) == INFINITY) & !(fabs(a.im) < INFINITY);
+}
+//@end
+//@fn tutti_swap_c64
+static inline tutti_c64 tutti_swap_c64(tutti_c64 a) { return tutti_complex_f32(a.im, a.re); }
+//@end
+
+//@fn tutti_sinh_c64
+static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
+  const float re = a.re == 0 ? a.re : tutti_sinh_f32(a.re) * tutti_cos_f32(a.im);
+  const float im = a.im == 0 ? a.im : tutti_cosh_f32(a.re) * tutti_sin_f32(a.im);
+  return tutti_complex_f32(tutti_endless_c64(a) ? (float)INFINITY : re, im);
+}
+//@end
+//@fn tutti_cosh_c64
+static inline tutti_c64 tutti_cosh_c64(tutti_c64 a) {
+  const bool axis = (a.re == 0) | (a.im == 0);
+  const float product = tutti_cosh_f32(a.re) * tutti_cos_f32(a.im);
+  const float re = tutti_endless_c64(a) ? (float)INFINITY : product;
+  const float sine = tutti_sin_f32(a.im);
+  const float flat = copysign((float)1, a.re) * copysign((float)1, a.im) * 0;
+  return tutti_complex_f32(re, axis ? flat : tutti_sinh_f32(a.re) * sine);
+}
+//@end
+// Beyond 20 the real part is 1 in every format.
+//@fn tutti_tanh_c64
+static inline tutti_c64 tutti_tanh_c64(tutti_c64 a) {
+  const bool far = fabs(a.re) > 20;
+  const float x = far ? 0 : a.re;
+  const float sine = tutti_sin_f32(a.im), cosine = tutti_cos_f32(a.im);
+  const float s = tutti_sinh_f32(x);
+  const float size = s * s + cosine * cosine;
+  const float re = a.re == 0 ? a.re : s * tutti_cosh_f32(x) / size;
+  const float im = a.im == 0 ? a.im : sine * cosine / size;
+  const float tail = 4 * sine * cosine * tutti_exp_f32(-2 * fabs(a.re));
+  const float far_im = fabs(a.re) == INFINITY || a.im == 0 ? copysign((float)0, a.im) : tail;
+  return tutti_complex_f32(far ? copysign((float)1, a.re) : re, far ? far_im : im);
+}
+//@end
+// With parts swapped: sin from sinh, tan from tanh; cos z = cosh(iz).
+//@fn tutti_sin_c64
+static inline tutti_c64 tutti_sin_c64(tutti_c64 a) {
+  return tutti_swap_c64(tutti_sinh_c64(tutti_swap_c64(a)));
+}
+//@end
+//@fn tutti_cos_c64
+static inline tutti_c64 tutti_cos_c64(tutti_c64 a) {
+  return tutti_cosh_c64(tutti_complex_f32(-a.im, a.re));
+}
+//@end
+//@fn tutti_tan_c64
+static inline tutti_c64 tutti_tan_c64(tutti_c64 a) {
+  return tutti_swap_c64(tutti_tanh_c64(tutti_swap_c64(a)));
+}
+//@end
+
+// The inverse functions by W. Kahan, "Branch cuts for complex elementary functions", 1987. Where a
+// part is infinite they may give NaN.
+//@fn tutti_asin_c64
+static inline tutti_c64 tutti_asin_c64(tutti_c64 a) {
+  const tutti_c64 low = tutti_sqrt_c64(tutti_complex_f32(1 - a.re, -a.im));
+  const tutti_c64 high = tutti_sqrt_c64(tutti_complex_f32(1 + a.re, a.im));
+  const float re = tutti_atan2_f32(a.re, low.re * high.re - low.im * high.im);
+  return tutti_complex_f32(re, tutti_asinh_f32(low.re * high.im - low.im * high.re));
+}
+//@end
+//@fn tutti_acos_c64
+static inline tutti_c64 tutti_acos_c64(tutti_c64 a) {
+  const tutti_c64 low = tutti_sqrt_c64(tutti_complex_f32(1 - a.re, -a.im));
+  const tutti_c64 high = tutti_sqrt_c64(tutti_complex_f32(1 + a.re, a.im));
+  const float im = tutti_asinh_f32(high.re * low.im - high.im * low.re);
+  return tutti_complex_f32(2 * tutti_atan2_f32(low.re, high.re), im);
+}
+//@end
+//@fn tutti_acosh_c64
+static inline tutti_c64 tutti_acosh_c64(tutti_c64 a) {
+  const tutti_c64 low = tutti_sqrt_c64(tutti_complex_f32(a.re - 1, a.im));
+  const tutti_c64 high = tutti_sqrt_c64(tutti_complex_f32(a.re + 1, a.im));
+  const float re = tutti_asinh_f32(low.re * high.re + low.im * high.im);
+  return tutti_complex_f32(re, 2 * tutti_atan2_f32(low.im, high.re));
+}
+//@end
+// With parts swapped: asinh from asin, atan from atanh.
+//@fn tutti_asinh_c64
+static inline tutti_c64 tutti_asinh_c64(tutti_c64 a) {
+  return tutti_swap_c64(tutti_asin_c64(tutti_swap_c64(a)));
+}
+//@end
+//@fn tutti_atanh_c64
+static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
+  const float x = fabs(a.re), y2 = a.im * a.im;
+  const float re = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;
+  const float im = tutti_atan2_f32(2 * a.im, (1 - x) * (1 + x) - y2) / 2;
+  return tutti_complex_f32(copysign(re, a.re), im);
+}
+//@end
+//@fn tutti_atan_c64
+static inline tutti_c64 tutti_atan_c64(tutti_c64 a) {
+  return tutti_swap_c64(tutti_atanh_c64(tutti_swap_c64(a)));
+}
+//@end

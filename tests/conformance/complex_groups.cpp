@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Complex numbers: every instruction of the table that takes or gives them, casts, sums and
+// products, over packed, strided and reversed operands. The judge is the table's host column over
+// long double. Errors count against the larger part, since the smaller one may cancel.
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+#include "harness.hpp"
+#include "op/host_math.hpp"
+#include "sdk/op_info.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+using wide = long double;
+using complex_wide = std::complex<wide>;
+using sdk::op_kind;
+using sdk::op_result;
+using enum sdk::op_kind;
+using enum sdk::op_result;
+
+#define TUTTI_OP(id, name, arity, kinds, rule, float_text, int_text, expression, ...) \
+  template <typename T>                                                               \
+  complex_wide judge_##name([[maybe_unused]] T a, [[maybe_unused]] T b) {             \
+    [[maybe_unused]] const T c{};                                                     \
+    if constexpr (host::takes<T>(kinds)) {                                            \
+      return host::convert<complex_wide>(expression);                                 \
+    } else {                                                                          \
+      throw failure("the judge has no such instruction on these numbers");            \
+    }                                                                                 \
+  }
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+
+template <typename T>
+complex_wide judge(uint16_t opcode, T a, T b) {
+  switch (opcode) {
+#define TUTTI_OP(id, name, ...) \
+  case id:                      \
+    return judge_##name<T>(a, b);
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+    default:
+      throw failure("opcode " + std::to_string(opcode) + " is unknown");
+  }
+}
+
+// ---- elements of an image as numbers: bool, f32, f64, c64, c128
+
+template <typename T>
+T raw(const image& of, uint64_t index) {
+  T value;
+  std::memcpy(&value, of.bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+complex_wide get(const image& of, uint64_t index) {
+  switch (of.dtype) {
+    case TUTTI_C64:
+      return complex_wide(raw<std::complex<float>>(of, index));
+    case TUTTI_C128:
+      return complex_wide(raw<std::complex<double>>(of, index));
+    default:
+      return complex_wide(of.dtype == TUTTI_BOOL  ? wide(raw<uint8_t>(of, index))
+                          : of.dtype == TUTTI_F32 ? wide(raw<float>(of, index))
+                                                  : wide(raw<double>(of, index)));
+  }
+}
+
+template <typename T>
+void put(image& of, uint64_t index, complex_wide value) {
+  const T narrow = host::convert<T>(value);
+  std::memcpy(of.bytes.data() + index * sizeof(T), &narrow, sizeof(T));
+}
+
+// Stores and returns what is stored.
+complex_wide set(image& of, uint64_t index, complex_wide value) {
+  if (of.dtype == TUTTI_C64) put<std::complex<float>>(of, index, value);
+  if (of.dtype == TUTTI_C128) put<std::complex<double>>(of, index, value);
+  if (of.dtype == TUTTI_F32) {
+    const auto narrow = static_cast<float>(value.real());
+    std::memcpy(of.bytes.data() + index * 4, &narrow, 4);
+  }
+  if (of.dtype == TUTTI_F64) {
+    const auto narrow = static_cast<double>(value.real());
+    std::memcpy(of.bytes.data() + index * 8, &narrow, 8);
+  }
+  return get(of, index);
+}
+
+std::string text(complex_wide value) {
+  char buffer[96];
+  std::snprintf(buffer, sizeof buffer, "(%.17Lg, %.17Lg)", value.real(), value.imag());
+  return buffer;
+}
+
+bool same(wide a, wide b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+// The largest error allowed, in units of `epsilon` of the result's size.
+bool near(complex_wide got, complex_wide want, uint8_t dtype, wide units) {
+  if (same(got.real(), want.real()) && same(got.imag(), want.imag())) return true;
+  if (!host::isfinite(want)) return false;
+  const bool single = sdk::part_dtype(dtype) == TUTTI_F32;
+  const wide unit = single ? wide(std::numeric_limits<float>::epsilon())
+                           : wide(std::numeric_limits<double>::epsilon());
+  const wide least =
+      single ? wide(std::numeric_limits<float>::min()) : wide(std::numeric_limits<double>::min());
+  return std::abs(got - want) <= units * unit * std::max(std::abs(want), least);
+}
+
+// The wanted value as the result's dtype has it.
+complex_wide rounded(uint8_t dtype, complex_wide value) {
+  image one(dtype, 1);
+  return dtype == TUTTI_BOOL ? value : set(one, 0, value);
+}
+
+complex_wide draw(generator& random, double low, double high) {
+  const auto unit = [&] { return wide(random() >> 11) * 0x1p-53L; };
+  const wide re = low + (high - low) * unit();
+  return {re, low + (high - low) * unit()};
+}
+
+// Layouts: one dimension, elements in order, every third, and backwards.
+operand laid_out(uint8_t dtype, uint64_t count, int64_t step) {
+  operand o;
+  const uint64_t span = (count - 1) * static_cast<uint64_t>(std::abs(step)) + 1;
+  o.data = image(dtype, span + 6);
+  o.offset = step < 0 ? 3 + span - 1 : 3;
+  o.stride[0] = step;
+  return o;
+}
+
+// ---- instructions
+
+// Multiples of epsilon: a row's ulp counts for each of the real functions that make it up; a power
+// also multiplies the error of the logarithm.
+wide allowed(const sdk::op_info& op) {
+  if (op.opcode == TUTTI_OP_power) return 128;
+  return op.ulp == 0 ? 4 : 4 * static_cast<wide>(op.ulp);
+}
+
+void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, int64_t step) {
+  generator random(s.seed + op.opcode * 16u + dtype);
+  const extents extent = {count};
+  const uint8_t result = sdk::result_dtype(op.result, dtype);
+  const uint8_t access = step == 1 ? TUTTI_ACCESS_UNIT : TUTTI_ACCESS_STRIDED;
+  program_spec spec;
+  spec.label = op.name;
+  std::vector<operand> inputs;
+  std::vector<std::vector<complex_wide>> values(2, std::vector<complex_wide>(count));
+  for (uint8_t k = 0; k < op.arity; ++k) {
+    inputs.push_back(laid_out(dtype, count, step));
+    spec.input(dtype, access);
+    for (uint64_t i = 0; i < count; ++i) {
+      values[k][i] =
+          set(inputs[k].data, locate(inputs[k], extent, i), draw(random, op.low, op.high));
+    }
+  }
+  const uint32_t value =
+      op.arity == 1 ? spec.op(op.opcode, result, {0}) : spec.op(op.opcode, result, {0, 1});
+  spec.output(value, result, access);
+  std::vector<operand> outputs = {laid_out(result, count, step)};
+  launch(s, spec, extent, inputs, {}, outputs);
+  for (uint64_t i = 0; i < count; ++i) {
+    const complex_wide got = get(outputs[0].data, locate(outputs[0], extent, i));
+    const complex_wide a = values[0][i], b = values[1][i];
+    const complex_wide want =
+        rounded(result, sdk::is_complex(dtype) ? judge<complex_wide>(op.opcode, a, b)
+                                               : judge<wide>(op.opcode, a.real(), b.real()));
+    if (near(got, want, result, allowed(op))) continue;
+    throw failure(std::string(op.name) + "(" + text(a) + (op.arity > 1 ? ", " + text(b) : "") +
+                  ") is " + text(got) + ", expected " + text(want));
+  }
+}
+
+void check_row(session& s, const sdk::op_info& op, uint8_t dtype) {
+  for (const uint64_t count : {1, 7, 16, 65, 1000}) run_row(s, op, dtype, count, 1);
+  if (op.opcode != TUTTI_OP_multiply && op.opcode != TUTTI_OP_exp) return;  // layouts are the same
+  run_row(s, op, dtype, 517, 3);
+  run_row(s, op, dtype, 517, -1);
+}
+
+void check_cast(session& s, uint8_t from, uint8_t to) {
+  generator random(s.seed + from * 32u + to);
+  const extents extent = {517};
+  program_spec spec;
+  spec.label = "cast";
+  spec.input(from);
+  spec.output(spec.op(TUTTI_OP_cast, to, {0}), to);
+  std::vector<operand> inputs = {laid_out(from, extent[0], 1)};
+  std::vector<operand> outputs = {laid_out(to, extent[0], 1)};
+  for (uint64_t i = 0; i < extent[0]; ++i) {
+    set(inputs[0].data, 3 + i, i % 5 == 0 ? complex_wide(0, i % 2) : draw(random, -300, 300));
+  }
+  launch(s, spec, extent, inputs, {}, outputs);
+  for (uint64_t i = 0; i < extent[0]; ++i) {
+    const complex_wide value = get(inputs[0].data, 3 + i), got = get(outputs[0].data, 3 + i);
+    const complex_wide want =
+        to == TUTTI_BOOL ? complex_wide(value != complex_wide(0)) : rounded(to, value);
+    require(got == want, text(value) + " became " + text(got) + ", expected " + text(want));
+  }
+}
+
+// ---- reductions: [outer, inner], over either axis
+
+void check_reduction(session& s, uint8_t dtype, uint8_t kind, uint8_t layout, uint64_t kept,
+                     uint64_t reduced) {
+  generator random(s.seed + kind * 64u + dtype + reduced);
+  program_spec spec;
+  spec.label = "reduce";
+  spec.reduced_rank = 1;
+  spec.reduction = kind;
+  spec.layout = layout;
+  spec.accumulator = dtype;
+  const bool inner = layout == TUTTI_REDUCE_INNER;
+  spec.input(dtype);
+  spec.output(0, dtype, inner ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_UNIT);
+  const extents extent = {kept, reduced};
+  operand input;
+  input.data = image(dtype, kept * reduced);
+  input.stride[0] = inner ? static_cast<int64_t>(reduced) : 1;
+  input.stride[1] = inner ? 1 : static_cast<int64_t>(kept);
+  const bool product = kind == TUTTI_REDUCE_PROD;
+  std::vector<complex_wide> want(kept, complex_wide(product ? 1 : 0));
+  std::vector<wide> size(kept, 0);
+  for (uint64_t i = 0; i < kept * reduced; ++i) {
+    // Factors of size 1: products neither vanish nor overflow.
+    const complex_wide drawn = draw(random, -1, 1);
+    const complex_wide value =
+        set(input.data, locate(input, extent, i), product ? drawn / std::abs(drawn) : drawn);
+    complex_wide& total = want[i / reduced];
+    total = product ? total * value : total + value;
+    size[i / reduced] += product ? 4 : std::abs(value);
+  }
+  std::vector<operand> outputs = {laid_out(dtype, kept, 1)};
+  launch(s, spec, extent, {input}, {}, outputs);
+  const wide unit = dtype == TUTTI_C64 ? 0x1p-23L : 0x1p-52L;
+  for (uint64_t i = 0; i < kept; ++i) {
+    const complex_wide got = get(outputs[0].data, 3 + i);
+    require(std::abs(got - want[i]) <= 4 * unit * (size[i] + 1),
+            std::string(product ? "product" : "sum") + " number " + std::to_string(i) + " of " +
+                list_text(extent) + " is " + text(got) + ", expected " + text(want[i]));
+  }
+}
+
+void check_reductions(session& s, uint8_t dtype, uint8_t kind) {
+  for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+    for (const extents& e : {extents{1, 1}, extents{3, 65}, extents{257, 9}, extents{2, 5003}}) {
+      check_reduction(s, dtype, kind, layout, e[0], e[1]);
+    }
+  }
+}
+
+}  // namespace
+
+void add_complex_groups(groups& all, const session& s) {
+  for (const uint8_t dtype : {TUTTI_C64, TUTTI_C128}) {
+    if (!s.stores(dtype) || !s.computes(dtype)) continue;
+    const std::string name = sdk::dtype_name(dtype);
+    for (const sdk::op_info& op : sdk::op_rows()) {
+      const bool makes = op.result == COMPLEX_OF;
+      const uint8_t of = makes ? sdk::part_dtype(dtype) : dtype;
+      if (op.kind == IR || !sdk::accepts(op.kind, of)) continue;
+      all.push_back({std::string("op/") + op.name + "/" + (makes ? "to_" : "") + name,
+                     [&op, of](session& t) { check_row(t, op, of); }});
+    }
+    for (const uint8_t kind : {TUTTI_REDUCE_SUM, TUTTI_REDUCE_PROD}) {
+      all.push_back({std::string("complex/") + (kind == TUTTI_REDUCE_SUM ? "sum/" : "prod/") + name,
+                     [dtype, kind](session& t) { check_reductions(t, dtype, kind); }});
+    }
+    for (const uint8_t other : {TUTTI_BOOL, TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
+      if (other == dtype || !s.computes(other)) continue;
+      if (other != TUTTI_BOOL) {
+        all.push_back({std::string("cast/") + sdk::dtype_name(other) + "/" + name,
+                       [other, dtype](session& t) { check_cast(t, other, dtype); }});
+      }
+      if (other == TUTTI_BOOL) {
+        all.push_back({"cast/" + name + "/" + sdk::dtype_name(other),
+                       [other, dtype](session& t) { check_cast(t, dtype, other); }});
+      }
+    }
+  }
+}
+
+}  // namespace tutti::conformance

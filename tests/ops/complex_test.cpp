@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Complex numbers: every row that takes them against its host column in a wider type, over views,
+// odd sizes and empty arrays; parts, casts, constants, reductions, indexing. Awkward values are in
+// NumPy's vectors.
+#include <boost/test/unit_test.hpp>
+#include <complex>
+#include <sstream>
+
+#include "op/host_math.hpp"
+#include "tutti/random.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+namespace host = tutti::host;
+using kinds = host::row_kind;
+using c64 = std::complex<float>;
+using c128 = std::complex<double>;
+
+template <class C>
+using wider = std::complex<
+    std::conditional_t<std::is_same_v<typename C::value_type, float>, double, long double>>;
+
+template <class T>
+constexpr double epsilon = std::numeric_limits<host::real_of_t<T>>::epsilon();
+
+bool same(double got, double expected) {
+  return got == expected || (std::isnan(got) && std::isnan(expected));
+}
+
+// As vectors: an error counts against the larger part, since the smaller one may cancel.
+template <class T>
+bool close(T got, T expected, double allowed) {
+  if constexpr (host::Complex<T>) {
+    const double re = static_cast<double>(got.real()), im = static_cast<double>(got.imag());
+    const double x = static_cast<double>(expected.real());
+    const double y = static_cast<double>(expected.imag());
+    if (same(re, x) && same(im, y)) return true;
+    if (!std::isfinite(x) || !std::isfinite(y)) return same(re, x) && same(im, y);
+    return std::hypot(re - x, im - y) <= allowed * epsilon<T> * std::hypot(x, y);
+  } else {
+    if (same(static_cast<double>(got), static_cast<double>(expected))) return true;
+    return std::fabs(static_cast<double>(got) - static_cast<double>(expected)) <=
+           allowed * epsilon<T> * std::fabs(static_cast<double>(expected));
+  }
+}
+
+template <class T>
+boost::test_tools::assertion_result all_near(const std::vector<T>& got,
+                                             const std::vector<T>& expected, double allowed) {
+  boost::test_tools::assertion_result result(got.size() == expected.size());
+  for (std::size_t i = 0; result && i < got.size(); ++i) {
+    if (close(got[i], expected[i], allowed)) continue;
+    result = false;
+    result.message().stream().precision(17);
+    result.message() << "[" << i << "] got " << got[i] << ", expected " << expected[i];
+  }
+  return result;
+}
+
+template <class C>
+std::vector<C> random_complex(std::size_t count, double low, double high, std::uint64_t salt) {
+  using T = typename C::value_type;
+  const auto re = random_vector<T>(count, low, high, salt);
+  const auto im = random_vector<T>(count, low, high, salt + 1000);
+  std::vector<C> out;
+  for (std::size_t i = 0; i < count; ++i) out.emplace_back(re[i], im[i]);
+  return out;
+}
+
+struct row {
+  const char* name;
+  double low, high, ulp;
+  bool pair;
+};
+
+// Powers multiply the error of the logarithm by the exponent, at most 6 here times a logarithm
+// of 2.
+double allowed(const row& r) {
+  return std::string_view(r.name) == "power" ? 64 : r.ulp == 0 ? 4 : 4 * r.ulp;
+}
+
+template <class C, class Device, class Host>
+void check_row(const row& r, Device device, Host expression) {
+  using W = wider<C>;
+  const std::size_t width = r.pair ? 31 : 1, height = r.pair ? 33 : 1003;
+  const std::vector<C> a = random_complex<C>(height, r.low, r.high, 1);
+  const std::vector<C> b = random_complex<C>(width, r.low, r.high, 2);
+  using R = decltype(expression(W(), W()));
+  using Result =
+      std::conditional_t<std::is_same_v<R, bool>, bool,
+                         std::conditional_t<host::Complex<R>, C, typename C::value_type>>;
+  std::vector<Result> expected;
+  for (C v : a)
+    for (C u : b) expected.push_back(host::convert<Result>(expression(W(v), W(u))));
+  const auto rows = static_cast<std::int64_t>(height), columns = static_cast<std::int64_t>(width);
+  const array x = array::from(a).reshape({rows, 1}), y = array::from(b);
+  BOOST_TEST_CONTEXT("row " << r.name << " of " << tutti::name(tutti::dtype_of<C>)) {
+    const array got = device(x, y);
+    BOOST_TEST((got.dtype() == tutti::dtype_of<Result>));
+    // A function of one operand does not widen to the other's shape.
+    BOOST_TEST(all_near(tutti::broadcast_to(got, {rows, columns}).template to_vector<Result>(),
+                        expected, allowed(r)));
+    // Layouts depend on neither dtype nor function.
+    const std::string_view name = r.name;
+    if (std::is_same_v<C, c128> || (name != "multiply" && name != "exp")) return;
+    const array backwards = x({tutti::slice{{}, {}, -1}});
+    const array turned = tutti::broadcast_to(device(backwards, y), {rows, columns});
+    const array again = tutti::contiguous(turned)({tutti::slice{{}, {}, -1}});
+    BOOST_TEST(all_near(again.template to_vector<Result>(), expected, allowed(r)));
+    const array none = x({tutti::slice{0, 0, 1}});
+    BOOST_TEST(device(none, y).size() == 0);
+  }
+}
+
+template <kinds K, class Device, class Host>
+void check_types(const row& r, Device device, Host expression) {
+  if constexpr (host::takes<c64>(K)) {
+    check_row<c64>(r, device, expression);
+    // Elsewhere the conformance program covers c128, with fewer kernels to compile.
+    if (tutti::default_device().backend() == "reference") check_row<c128>(r, device, expression);
+  }
+}
+
+}  // namespace
+
+#define CALL_1(name) tutti::name(x)
+#define CALL_2(name) tutti::name(x, y)
+#define TUTTI_OP(id, name, arity, kind, result, ft, it, expression, gradient, low, high, ulp, doc) \
+  CASE_##kind(name, arity, (expression), low, high, ulp)
+#define CASE(kind, name, arity, expression, low, high, ulp)                                 \
+  BOOST_AUTO_TEST_CASE(complex_##name) {                                                    \
+    check_types<kinds::kind>(                                                               \
+        {#name, low, high, ulp, arity == 2},                                                \
+        [](const array& x, [[maybe_unused]] const array& y) { return CALL_##arity(name); }, \
+        [](auto a, [[maybe_unused]] auto b) { return expression; });                        \
+  }
+#define CASE_NUMERIC(...) CASE(NUMERIC, __VA_ARGS__)
+#define CASE_FLOATING(...) CASE(FLOATING, __VA_ARGS__)
+#define CASE_ANY(...) CASE(ANY, __VA_ARGS__)
+#define CASE_REAL(...)
+#define CASE_REAL_FLOATING(...)
+#define CASE_INTEGRAL(...)
+#define CASE_LOGICAL(...)
+#define CASE_IR(...)
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+
+BOOST_AUTO_TEST_CASE(made_of_parts) {
+  const array re = array::from<float>({1, -2, 0.5f}), im = array::from<float>({3, 0, -1});
+  const array z = tutti::complex(re, im);
+  BOOST_TEST((z.dtype() == dtype::c64));
+  BOOST_TEST(all_near(z.to_vector<c64>(), {{1, 3}, {-2, 0}, {0.5f, -1}}, 0));
+  BOOST_TEST(matches(tutti::real(z), {{3}, {1, -2, 0.5}}));
+  BOOST_TEST(matches(tutti::imag(z), {{3}, {3, 0, -1}}));
+  BOOST_TEST(matches(tutti::angle(z),
+                     {{3}, {std::atan2(3, 1), std::atan2(0, -2), std::atan2(-1, 0.5)}},
+                     {.relative = 1e-6}));
+  // Real numbers are their own real part and conjugate.
+  BOOST_TEST(matches(tutti::real(re), {{3}, {1, -2, 0.5}}));
+  BOOST_TEST(matches(tutti::conj(re), {{3}, {1, -2, 0.5}}));
+  BOOST_TEST(matches(tutti::imag(re), {{3}, {0, 0, 0}}));
+  BOOST_TEST(matches(tutti::angle(re), {{3}, {0, std::acos(-1.0), 0}}, {.relative = 1e-6}));
+  // Halves have parts that c64 holds; integers become f32.
+  BOOST_TEST((tutti::complex(re.astype(dtype::f16), 1).dtype() == dtype::c64));
+  BOOST_TEST((tutti::complex(array::from<std::int32_t>({1}), 1).dtype() == dtype::c64));
+  BOOST_TEST((tutti::complex(re.astype(dtype::f64), 1).dtype() == dtype::c128));
+}
+
+BOOST_AUTO_TEST_CASE(constants_and_weak_scalars) {
+  const c128 third(1.0 / 3, -2.0 / 3);
+  const array x = array::from<double>({1, 2});
+  const array y = x * third;
+  BOOST_TEST((y.dtype() == dtype::c128));
+  BOOST_TEST(all_near(y.to_vector<c128>(), {third, {2 * third.real(), 2 * third.imag()}}, 0));
+  const array f = array::from<float>({1, 2});
+  BOOST_TEST(((f + third).dtype() == dtype::c64));
+  BOOST_TEST(((array::from<std::int64_t>({1}) + third).dtype() == dtype::c64));
+  BOOST_TEST(((f.astype(dtype::f16) + third).dtype() == dtype::c64));
+  BOOST_TEST(((array(third) + 1).dtype() == dtype::c64));
+  // Folded as c128 before an array gives the dtype.
+  BOOST_TEST(all_near((x * (array(third) * array(3))).to_vector<c128>(), {{1, -2}, {2, -4}}, 1));
+  BOOST_TEST((tutti::abs(array(c128(3, 4))).item() == 5));
+  const array filled = tutti::full({2, 3}, c128(1, 2), dtype::c64);
+  BOOST_TEST(all_near(filled.to_vector<c64>(), std::vector<c64>(6, c64(1, 2)), 0));
+}
+
+BOOST_AUTO_TEST_CASE(complex_casts) {
+  const array z = array::from<c64>({{1.5f, -2}, {0, 0}, {0, 1e30f}});
+  BOOST_TEST(all_near(z.astype(dtype::c128).to_vector<c128>(), {{1.5, -2}, {0, 0}, {0, 1e30f}}, 0));
+  BOOST_TEST(matches(z.astype(dtype::boolean), {{3}, {1, 0, 1}}));
+  BOOST_TEST(all_near(array::from<std::int32_t>({3, -4}).astype(dtype::c64).to_vector<c64>(),
+                      {{3, 0}, {-4, 0}}, 0));
+  const array narrow = array::from<c128>({{1e300, 1.0 / 3}}).astype(dtype::c64);
+  BOOST_TEST(all_near(narrow.to_vector<c64>(), {{HUGE_VALF, 1.0f / 3}}, 0));
+  for (dtype type : {dtype::f32, dtype::f16, dtype::i64, dtype::u8})
+    BOOST_TEST(fails<tutti::dtype_error>([&] { z.astype(type); }, "astype: c64 does not become"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { z[0].item(); }, "item"));
+  BOOST_TEST((z[0].item<c64>() == c64(1.5f, -2)));
+  std::ostringstream text;
+  text << z;
+  BOOST_TEST(text.str() == "[1.5-2i, 0+0i, 0+1e+30i] c64[3]");
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_order) {
+  const array z = array::from<c64>({{1, 2}});
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::maximum(z, 1); },
+                                       "maximum: needs integers or floats"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { z < z; }, "less"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { z % z; }, "remainder"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { z& z; }, "bitwise_and"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::erf(z); }, "erf: needs real numbers, got c64"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::max(z); }, "max: needs real numbers"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::argmin(z); }, "argmin"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::var(z); }, "var"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::softmax(z); }, "softmax"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::complex(z, 1); }, "complex"));
+}
+
+BOOST_AUTO_TEST_CASE(complex_reductions) {
+  const auto values = random_complex<c128>(3 * 70 * 130, -1, 1, 7);
+  const array z = array::from(values, {3, 70, 130});
+  const auto check = [&](const array& got, int axis, bool product) {
+    const std::int64_t extents[] = {3, 70, 130}, strides[] = {9100, 130, 1};
+    std::vector<c128> expected;
+    for (std::int64_t i = 0; i < 27300; ++i) {
+      if (i / strides[axis] % extents[axis] != 0) continue;
+      c128 total = product ? 1 : 0;
+      for (std::int64_t k = 0; k < extents[axis]; ++k) {
+        const c128 v = values[static_cast<std::size_t>(i + k * strides[axis])];
+        total = product ? total * v : total + v;
+      }
+      expected.push_back(total);
+    }
+    BOOST_TEST_CONTEXT("axis " << axis << (product ? " product" : " sum")) {
+      BOOST_TEST(all_near(got.to_vector<c128>(), expected, 1e4));
+    }
+  };
+  for (int axis : {0, 1, 2}) {
+    check(tutti::sum(z, axis), axis, false);
+    check(tutti::prod(z, axis), axis, true);
+  }
+  c128 total = 0;
+  for (c128 v : values) total += v;
+  BOOST_TEST(close(tutti::sum(z).item<c128>(), total, 1e4));
+  BOOST_TEST(close(tutti::mean(z).item<c128>(), total / 27300.0, 1e4));
+  const array narrow = z.astype(dtype::c64);
+  BOOST_TEST((tutti::sum(narrow).dtype() == dtype::c64));
+  BOOST_TEST(close<c64>(tutti::sum(narrow).item<c64>(), c64(total), 1e4));
+  BOOST_TEST((tutti::any(z).item() == 1));
+  BOOST_TEST((tutti::all(z * 0).item() == 0));
+  const array none = z({tutti::slice{0, 0, 1}});
+  BOOST_TEST(all_near(tutti::sum(none, {0, 1, 2}).to_vector<c128>(), {0}, 0));
+  BOOST_TEST(all_near(tutti::prod(none, {0, 1, 2}).to_vector<c128>(), {1}, 0));
+}
+
+// A million equal terms: the error of a plain running sum would show.
+BOOST_AUTO_TEST_CASE(long_complex_sums) {
+  const array z =
+      tutti::full({1000000}, c64(0.1f, -0.3f), dtype::c64) * tutti::ones({1000000}, dtype::f32);
+  const c64 got = tutti::sum(z).item<c64>();
+  BOOST_TEST(close(got, c64(0.1f * 1e6, -0.3f * 1e6), 8));
+}
+
+BOOST_AUTO_TEST_CASE(complex_data_movement) {
+  const auto values = random_complex<c64>(24, -1, 1, 9);
+  const array z = array::from(values, {4, 6});
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return values[static_cast<std::size_t>(i * 6 + j)];
+  };
+  std::vector<c64> expected;
+  for (std::int64_t j = 0; j < 6; ++j)
+    for (std::int64_t i = 0; i < 4; ++i) expected.push_back(at(i, j));
+  BOOST_TEST(all_near(z.T().to_vector<c64>(), expected, 0));
+  const array index = array::from<std::int32_t>({3, -4, 3});
+  expected.clear();
+  for (std::int64_t i : {3, 0, 3})
+    for (std::int64_t j = 0; j < 6; ++j) expected.push_back(at(i, j));
+  BOOST_TEST(all_near(tutti::take(z, index).to_vector<c64>(), expected, 0));
+  expected.clear();
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t j : {3, 2, 3}) expected.push_back(at(i, j));
+  BOOST_TEST(all_near(tutti::take(z, index, 1).to_vector<c64>(), expected, 0));
+  const array both = tutti::concatenate({z, tutti::ones({1, 6})});
+  BOOST_TEST((both.dtype() == dtype::c64));
+  BOOST_TEST(all_near(both[4].to_vector<c64>(), std::vector<c64>(6, 1), 0));
+  const array eye = tutti::eye(2, dtype::c128);
+  BOOST_TEST(all_near(eye.to_vector<c128>(), {1, 0, 0, 1}, 0));
+  const array picked = tutti::where(tutti::real(z) > 0, z, c64(0, 1));
+  expected.clear();
+  for (c64 v : values) expected.push_back(v.real() > 0 ? v : c64(0, 1));
+  BOOST_TEST(all_near(picked.to_vector<c64>(), expected, 0));
+}
+
+BOOST_AUTO_TEST_CASE(complex_products) {
+  const auto left = random_complex<c128>(5 * 7, -1, 1, 10),
+             right = random_complex<c128>(7 * 3, -1, 1, 11);
+  std::vector<c128> expected(15);
+  for (std::size_t i = 0; i < 5; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t k = 0; k < 7; ++k) expected[i * 3 + j] += left[i * 7 + k] * right[k * 3 + j];
+  const array got = tutti::matmul(array::from(left, {5, 7}), array::from(right, {7, 3}));
+  BOOST_TEST(all_near(got.to_vector<c128>(), expected, 32));
+}
