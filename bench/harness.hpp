@@ -72,6 +72,7 @@ void add_matmul_cases(std::vector<bench_case>& cases);
 void add_row_cases(std::vector<bench_case>& cases);
 void add_reduce_cases(std::vector<bench_case>& cases);
 void add_latency_cases(std::vector<bench_case>& cases);
+void add_sort_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
 void add_parallel_cases(std::vector<bench_case>& cases);
 void add_device_cases(std::vector<bench_case>& cases);

@@ -17,12 +17,20 @@ namespace {
 
 using graph::node;
 
+union parameters {
+  tutti_scan_params scan;
+  tutti_sort_params sort;
+  tutti_search_params search;
+};
+
 struct operator_call {
   tutti_operator kind;
   const std::string* label;
   std::vector<tutti_view> views;    // outputs first
   std::vector<const node*> inputs;  // whose storage views[1...] show
   std::uint64_t flops = 0;
+  parameters params{};
+  bool has_params = false;
 };
 
 tutti_view view_of(const node& n, const node& memory, const buffer_block& block,
@@ -40,6 +48,34 @@ tutti_view view_of(const node& n, const node& memory, const buffer_block& block,
   return v;
 }
 
+// The operators that have a node kind of their own are described below.
+void describe_operation(const node& n, operator_call& call) {
+  static const std::string scan = "scan", sort = "sort", argsort = "argsort", search = "search",
+                           count = "count", select = "select";
+  const graph::operation_params& p = n.operation;
+  call.kind = p.number;
+  call.has_params = true;
+  switch (p.number) {
+    case TUTTI_OPERATOR_SCAN:
+      call.label = &scan;
+      call.flops = static_cast<std::uint64_t>(n.elements);
+      call.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
+      return;
+    case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_ARGSORT:
+      call.label = p.number == TUTTI_OPERATOR_SORT ? &sort : &argsort;
+      call.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
+      return;
+    case TUTTI_OPERATOR_SEARCH:
+      call.label = &search;
+      call.params.search = {sizeof(tutti_search_params), p.right, 0};
+      return;
+    default:
+      call.label = p.number == TUTTI_OPERATOR_COUNT ? &count : &select;
+      call.has_params = false;
+  }
+}
+
 operator_call describe(const node& n, const result& out) {
   static const std::string matmul = "matmul", take = "take", scatter_add = "scatter_add";
   operator_call call;
@@ -53,6 +89,9 @@ operator_call describe(const node& n, const result& out) {
     case graph::kind::take:
       call.kind = TUTTI_OPERATOR_TAKE;
       call.label = &take;
+      break;
+    case graph::kind::operation:
+      describe_operation(n, call);
       break;
     default:
       call.kind = TUTTI_OPERATOR_SCATTER_ADD;
@@ -74,6 +113,7 @@ tutti_operator_launch arguments_of(const operator_call& call) {
   l.kind = call.kind;
   l.view_count = static_cast<std::uint32_t>(call.views.size());
   l.views = call.views.data();
+  l.params = call.has_params ? &call.params : nullptr;
   return l;
 }
 

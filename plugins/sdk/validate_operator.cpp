@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
 
@@ -61,6 +62,18 @@ const char* operator_name(int32_t kind) {
       return "take";
     case TUTTI_OPERATOR_SCATTER_ADD:
       return "scatter_add";
+    case TUTTI_OPERATOR_SCAN:
+      return "scan";
+    case TUTTI_OPERATOR_SORT:
+      return "sort";
+    case TUTTI_OPERATOR_ARGSORT:
+      return "argsort";
+    case TUTTI_OPERATOR_SEARCH:
+      return "search";
+    case TUTTI_OPERATOR_COUNT:
+      return "count";
+    case TUTTI_OPERATOR_SELECT:
+      return "select";
     default:
       return nullptr;
   }
@@ -73,17 +86,22 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
   if (name == nullptr) {
     throw_unsupported("operator " + std::to_string(l.kind) + " is unknown");
   }
-  if (l.view_count != 3 || l.views == nullptr) {
-    throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected 3");
+  const uint32_t count = is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH ? 2 : 3;
+  if (l.view_count != count || l.views == nullptr) {
+    throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
+                  std::to_string(count));
   }
-  for (uint32_t n = 0; n < 3; ++n) {
+  for (uint32_t n = 0; n < count; ++n) {
     const tutti_view& view = l.views[n];
     validate_view(view, name, !bytes_of);
     if (!bytes_of) continue;
     validate_range(name, view.offset, dtype_size(view.dtype), view.rank, view.extent, view.stride,
                    bytes_of(view.buffer, name));
   }
-  check_shapes(l, name);
+  if (is_ordering(l.kind))
+    check_ordering(l, name);
+  else
+    check_shapes(l, name);
   return l;
 }
 
