@@ -5,7 +5,8 @@
 // integers unsigned but for minima and maxima), OP (tutti_scan), its NEUTRAL element and the size
 // GROUP of a group; 1 is the CPU schedule. Each row is cut into chunks: tutti_scan_totals combines
 // each chunk, tutti_scan starts each chunk from the totals before it. With one chunk a row the
-// first is not launched.
+// first is not launched. ROWS says that I
+// is 1.
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -92,6 +93,8 @@ INLINE long place(const tutti_scan_shape* g, long step) {
   for (long u = get_global_id(0); u < (count); u += (long)get_global_size(0))
 #endif
 
+#if !ROWS
+
 // ---- columns: a unit of work is a block of columns of one chunk; rows of any length
 
 INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_scan_shape* g, long o,
@@ -128,8 +131,7 @@ INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* 
   }
 }
 
-KERNEL void tutti_scan_columns_totals(global const IN* x, global ACC* totals,
-                                      const tutti_scan_shape g) {
+KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.blocks) {
     const long row = u / g.blocks, first = (u - row * g.blocks) * g.block;
     const long o = row / g.chunks;
@@ -137,8 +139,8 @@ KERNEL void tutti_scan_columns_totals(global const IN* x, global ACC* totals,
   }
 }
 
-KERNEL void tutti_scan_columns(global OUT* out, global const IN* x, global const ACC* totals,
-                               const tutti_scan_shape g) {
+KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* totals,
+                       const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.blocks) {
     const long row = u / g.blocks, first = (u - row * g.blocks) * g.block;
     const long o = row / g.chunks;
@@ -146,7 +148,7 @@ KERNEL void tutti_scan_columns(global OUT* out, global const IN* x, global const
   }
 }
 
-#if GROUP == 1
+#elif GROUP == 1
 
 // ---- rows on a CPU: I = 1, vectors of LANES elements where the type has them
 

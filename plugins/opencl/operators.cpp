@@ -17,22 +17,6 @@ tutti_operator_launch checked(const tutti_operator_launch* given, const tutti_de
   });
 }
 
-bool ordering_supported(const device_info& info, const tutti_operator_launch& l,
-                        const char** reason) {
-  for (uint32_t n = 0; n < l.view_count; ++n) {
-    if (l.views[n].dtype != TUTTI_F64 || info.has_f64) continue;
-    *reason = "this device has no f64";
-    return false;
-  }
-  if (l.kind == TUTTI_OPERATOR_SCAN) return true;
-  *reason = "not implemented";
-  return false;
-}
-
-void order(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
-  scan(stream, l, event);
-}
-
 tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch, int32_t* support,
                        const char** reason) {
   return sdk::guarded([&] {
@@ -62,7 +46,7 @@ tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launc
     sdk::deref(device, "device");
     const tutti_operator_launch l = sdk::checked_operator(launch);
     if (l.kind == TUTTI_OPERATOR_MATMUL) *bytes = matmul_workspace(*device, l);
-    if (l.kind == TUTTI_OPERATOR_SCAN) *bytes = scan_workspace(*device, l);
+    if (sdk::is_ordering(l.kind)) *bytes = ordering_workspace(*device, l);
   });
 }
 

@@ -20,7 +20,11 @@ bool gather_supported(const device_info& info, const tutti_operator_launch& laun
                       const char** reason);
 void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
-// Scans (scan.cpp). Views: out, x.
+// Scans, sorts and what belongs to them (sort.cpp), of which scans (scan.cpp).
+bool ordering_supported(const device_info& info, const tutti_operator_launch& launch,
+                        const char** reason);
+uint64_t ordering_workspace(tutti_device& device, const tutti_operator_launch& launch);
+void order(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 uint64_t scan_workspace(tutti_device& device, const tutti_operator_launch& launch);
 void scan(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 

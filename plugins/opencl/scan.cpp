@@ -36,7 +36,7 @@ std::string neutral(int32_t scan, uint8_t dtype) {
   return largest ? "((ACC)~" + lowest + ")" : lowest;
 }
 
-std::string build_options(const device_info& info, const tutti_operator_launch& l) {
+std::string build_options(const device_info& info, const tutti_operator_launch& l, bool rows) {
   const int32_t out = l.views[0].dtype, in = l.views[1].dtype, scan = sdk::scan_params(l).scan;
   const uint8_t type = sdk::scan_accumulator(out);
   const uint32_t bytes = sdk::dtype_size(type);
@@ -53,7 +53,7 @@ std::string build_options(const device_info& info, const tutti_operator_launch& 
          " -DSIGNED_ACC=" + converted + " -DOP=" + std::to_string(scan) +
          " -DNEUTRAL=" + neutral(scan, type) +
          " -DIS_F64=" + (type == TUTTI_F64 || in == TUTTI_F64 ? "1" : "0") +
-         " -DGROUP=" + std::to_string(group);
+         " -DROWS=" + (rows ? "1" : "0") + " -DGROUP=" + std::to_string(group);
 }
 
 }  // namespace
@@ -81,19 +81,17 @@ void scan(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** ev
                                         sdk::dtype_size(sdk::scan_accumulator(l.views[0].dtype))),
                    params.exclusive != 0,
                    params.reverse != 0};
-  const std::string options = build_options(*device.info, l);
+  const std::string options = build_options(*device.info, l, p.rows);
   const size_t group = device.info->kind == sdk::schedule::cpu ? 1 : device.info->work_group;
   if (p.chunks > 1) {
-    shared_kernel& kernel = device.kernel(
-        kernels::scan_cl, options, p.rows ? "tutti_scan_totals" : "tutti_scan_columns_totals");
+    shared_kernel& kernel = device.kernel(kernels::scan_cl, options, "tutti_scan_totals");
     const std::lock_guard lock(kernel.mutex);
     set_argument(kernel.kernel.get(), 0, l.views[1].buffer->memory);
     set_argument(kernel.kernel.get(), 1, totals);
     set_argument(kernel.kernel.get(), 2, g);
     enqueue(stream.queue, kernel.kernel.get(), p.groups, group, nullptr, "scan");
   }
-  shared_kernel& kernel =
-      device.kernel(kernels::scan_cl, options, p.rows ? "tutti_scan" : "tutti_scan_columns");
+  shared_kernel& kernel = device.kernel(kernels::scan_cl, options, "tutti_scan");
   const std::lock_guard lock(kernel.mutex);
   set_argument(kernel.kernel.get(), 0, l.views[0].buffer->memory);
   set_argument(kernel.kernel.get(), 1, l.views[1].buffer->memory);

@@ -103,6 +103,4 @@ void scan(const tutti_operator_launch& launch) {
                         [&](auto tag) { scan_into<typename decltype(tag)::type>(launch); });
 }
 
-void order(const tutti_operator_launch& launch) { scan(launch); }
-
 }  // namespace tutti::reference

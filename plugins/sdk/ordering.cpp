@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks of scans, sorts and their kin, and the plan of a scan.
+// Checks of scans, sorts and their kin.
 #include "sdk/ordering.hpp"
 
 #include <algorithm>
@@ -126,50 +126,6 @@ tutti_sort_params sort_params(const tutti_operator_launch& l) {
 
 tutti_search_params search_params(const tutti_operator_launch& l) {
   return read_struct(static_cast<const tutti_search_params*>(l.params), "search parameters");
-}
-
-uint8_t scan_accumulator(int32_t out) {
-  return out == TUTTI_BOOL ? static_cast<uint8_t>(TUTTI_U8)
-                           : register_dtype(static_cast<uint8_t>(out));
-}
-
-scan_plan plan_scan(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
-                    uint32_t work_group) {
-  const tutti_view& out = l.views[0];
-  scan_plan p{};
-  p.outer = static_cast<int64_t>(out.extent[0]);
-  p.length = static_cast<int64_t>(out.extent[1]);
-  p.inner = static_cast<int64_t>(out.extent[2]);
-  const int64_t elements = p.outer * p.length * p.inner;
-  if (elements == 0) return p;
-  const int64_t units = std::max(compute_units, 1u);
-  const bool cpu = kind == schedule::cpu;
-  p.rows = p.inner == 1 && (cpu || p.length > 64);
-  p.block = cpu ? std::min<int64_t>(p.inner, 256) : 1;
-  p.blocks = (p.inner + p.block - 1) / p.block;
-
-  // As many chunks as keep the device busy, none so short that starting it costs more.
-  const int64_t shares = p.outer * p.blocks;
-  const int64_t wanted = cpu ? 16 * units : p.rows ? 32 * units : 4096;
-  const int64_t least = cpu ? std::max<int64_t>(16384 / p.block, 1) : p.rows ? 4096 : 64;
-  const int64_t most = (p.length + least - 1) / least;
-  p.chunks = std::clamp<int64_t>(shares >= wanted / 4 ? 1 : wanted / shares, 1, most);
-  p.chunk = (p.length + p.chunks - 1) / p.chunks;
-  if (p.rows) p.chunk = (p.chunk + 15) / 16 * 16;
-  p.chunks = (p.length + p.chunk - 1) / p.chunk;
-
-  const int64_t count = shares * p.chunks;
-  if (cpu) {
-    const int64_t busy = std::clamp<int64_t>(elements / 8192, 1, units > 1 ? units * 32 - 1 : 16);
-    p.groups = static_cast<uint64_t>(std::min(busy, count));
-  } else {
-    const int64_t group = p.rows ? 1 : work_group;
-    p.groups = static_cast<uint64_t>(std::min((count + group - 1) / group, units * 64));
-  }
-  if (p.chunks > 1)
-    p.workspace_bytes = static_cast<uint64_t>(p.outer * p.chunks * p.inner) *
-                        dtype_size(scan_accumulator(out.dtype));
-  return p;
 }
 
 }  // namespace tutti::sdk

@@ -39,4 +39,50 @@ struct scan_plan {
 scan_plan plan_scan(const tutti_operator_launch& launch, schedule kind, uint32_t compute_units,
                     uint32_t work_group);
 
+/// How unsigned keys stand for elements: as they are, signed, or as floats.
+enum class key_kind { of_unsigned = 0, of_signed = 1, of_float = 2 };
+key_kind key_kind_of(int32_t dtype);
+/// The bits of the infinity of a float dtype: "0x7f800000u".
+const char* infinity_bits(int32_t dtype);
+
+/// Where an array of a pass lies.
+enum class sort_place { x, out, workspace0, workspace1 };
+
+/// A radix sort of each row of [rows, length]: every pass counts, sums and moves by one digit.
+struct sort_plan {
+  int64_t rows, length, chunk, chunks;
+  bool payload;     // finds the permutation, else sorts values
+  bool whole_rows;  // a work-item sorts a row in its stage, without passes
+  uint32_t key_bytes, bits, passes;
+  uint64_t groups;
+  // Parts of the workspace, bytes from its start.
+  uint64_t keys[2], index[2], counts, stage;
+  uint64_t stage_bytes;  // of each group
+  uint64_t workspace_bytes;
+};
+sort_plan plan_sort(const tutti_operator_launch& launch, schedule kind, uint32_t compute_units,
+                    uint32_t work_group, uint32_t bits);
+
+struct sort_pass {
+  int32_t shift;
+  bool first, last;
+  sort_place from, to;              // keys; the last pass of a permutation writes none
+  sort_place index_from, index_to;  // of permutations; the first pass reads none
+};
+sort_pass pass_of(const sort_plan& plan, uint32_t number);
+/// Bytes from the start of the workspace at which a key or index array lies.
+uint64_t place_offset(const sort_plan& plan, sort_place place, bool index);
+
+/// How numbers in [0, bins) are counted: in `copies` of the bins, which are then summed.
+struct count_plan {
+  int64_t bins, values, copies;
+  uint64_t groups;
+  uint64_t workspace_bytes;
+};
+count_plan plan_count(const tutti_operator_launch& launch, schedule kind, uint32_t compute_units,
+                      uint32_t work_group);
+
+/// Groups for `items` independent items.
+uint64_t groups_for(int64_t items, schedule kind, uint32_t compute_units, uint32_t work_group);
+
 }  // namespace tutti::sdk

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "tutti/array.hpp"
 
@@ -117,7 +118,7 @@ TUTTI_API array bincount(const array& a, const array& weights, std::int64_t minl
 
 struct histogram_result {
   array counts;  ///< i64 [bins]
-  array edges;   ///< [bins + 1], f64 for f64, else f32
+  array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
 };
 /// How many elements lie in each of `bins` equal parts of [low, high]; the last part holds its
 /// upper edge. Elements outside and NaN are not counted. Throws value_error for bins < 1, low >
