@@ -243,27 +243,39 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
 
 #define ITEMS 8
 #define TILE (GROUP * ITEMS)
+#define SEGMENT (GROUP < 16 ? GROUP : 16)
+#define SEGMENTS (GROUP / SEGMENT)
+#define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
 
 // The combination of `mine` over the items before this one; `all` receives that of the group.
+// `shared` holds GROUP elements and one for each segment of them; few barriers, because those cost
+// the most.
 INLINE ACC before_me(ACC mine, local ACC* shared, ACC* all) {
-  const int me = get_local_id(0);
+  const int me = get_local_id(0), segment = me / SEGMENT;
   shared[me] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int reach = 1; reach < GROUP; reach *= 2) {
-    ACC value = shared[me];
-    if (me >= reach) value = COMBINE(shared[me - reach], value);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    shared[me] = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
+  if (me < SEGMENTS) {
+    ACC sum = NEUTRAL;
+    ROLLED
+    for (int k = 0; k < SEGMENT; ++k) sum = COMBINE(sum, shared[me * SEGMENT + k]);
+    shared[GROUP + me] = sum;
   }
-  const ACC before = me > 0 ? shared[me - 1] : NEUTRAL;
-  *all = shared[GROUP - 1];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  ACC before = NEUTRAL, total = NEUTRAL;
+  ROLLED
+  for (int k = 0; k < SEGMENTS; ++k) {
+    if (k == segment) before = total;
+    total = COMBINE(total, shared[GROUP + k]);
+  }
+  ROLLED
+  for (int k = segment * SEGMENT; k < me; ++k) before = COMBINE(before, shared[k]);
+  *all = total;
   barrier(CLK_LOCAL_MEM_FENCE);
   return before;
 }
 
 KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutti_scan_shape g) {
-  local ACC shared[GROUP];
+  local ACC shared[GROUP + SEGMENTS];
   for (long u = get_group_id(0); u < g.outer * g.chunks; u += get_num_groups(0)) {
     const long o = u / g.chunks, c = u - o * g.chunks;
     const long end = min(g.length, (c + 1) * g.chunk);
@@ -279,7 +291,7 @@ KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutt
 
 KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* totals,
                        const tutti_scan_shape g) {
-  local ACC shared[GROUP];
+  local ACC shared[GROUP + SEGMENTS];
   local ACC tile[TILE + GROUP];  // a gap after every ITEMS elements, against bank conflicts
   const int me = get_local_id(0);
   for (long u = get_group_id(0); u < g.outer * g.chunks; u += get_num_groups(0)) {
@@ -297,9 +309,11 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       barrier(CLK_LOCAL_MEM_FENCE);
       local ACC* mine = tile + me * (ITEMS + 1);
       ACC value = NEUTRAL;
+      ROLLED
       for (int k = 0; k < ITEMS; ++k) value = COMBINE(value, mine[k]);
       const ACC earlier = before_me(value, shared, &all);
       value = COMBINE(carry, earlier);
+      ROLLED
       for (int k = 0; k < ITEMS; ++k) {
         const ACC after = COMBINE(value, mine[k]);
         mine[k] = g.exclusive ? value : after;

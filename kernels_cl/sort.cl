@@ -243,21 +243,33 @@ KERNEL void tutti_sort_rows(global const K* from, global K* to, global uint* ind
 
 #define ITEMS 8
 #define TILE (GROUP * ITEMS)
+#define SEGMENT (GROUP < 16 ? GROUP : 16)
+#define SEGMENTS (GROUP / SEGMENT)
+#define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
 #define EACH_CHUNK(u, count) for (long u = get_group_id(0); u < (count); u += get_num_groups(0))
 
-// The sum of `mine` over the items before this one; `all` receives that of the group.
+// The sum of `mine` over the items before this one; `all` receives that of the group. `shared`
+// holds GROUP elements and one for each segment of them; few barriers, because those cost the most.
 INLINE uint before_me(uint mine, local uint* shared, uint* all) {
-  const int me = get_local_id(0);
+  const int me = get_local_id(0), segment = me / SEGMENT;
   shared[me] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int reach = 1; reach < GROUP; reach *= 2) {
-    const uint more = me >= reach ? shared[me - reach] : 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    shared[me] += more;
-    barrier(CLK_LOCAL_MEM_FENCE);
+  if (me < SEGMENTS) {
+    uint sum = 0;
+    ROLLED
+    for (int k = 0; k < SEGMENT; ++k) sum = sum + shared[me * SEGMENT + k];
+    shared[GROUP + me] = sum;
   }
-  const uint before = shared[me] - mine;
-  *all = shared[GROUP - 1];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint before = 0, total = 0;
+  ROLLED
+  for (int k = 0; k < SEGMENTS; ++k) {
+    if (k == segment) before = total;
+    total = total + shared[GROUP + k];
+  }
+  ROLLED
+  for (int k = segment * SEGMENT; k < me; ++k) before = before + shared[k];
+  *all = total;
   barrier(CLK_LOCAL_MEM_FENCE);
   return before;
 }
@@ -280,7 +292,7 @@ KERNEL void tutti_sort_counts(global const K* from, global uint* counts, const t
 }
 
 KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
-  local uint shared[GROUP];
+  local uint shared[GROUP + SEGMENTS];
   EACH_CHUNK(o, g.rows) {
     global uint* row = counts + g.counts_offset + o * DIGITS * g.chunks;
     uint carry = 0;
@@ -298,7 +310,7 @@ KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
 KERNEL void tutti_sort_moves(global const K* from, global K* to, global const uint* index_from,
                              global uint* index_to, global const uint* counts, global uint* stages,
                              const tutti_sort_shape g) {
-  local uint shared[GROUP];
+  local uint shared[GROUP + SEGMENTS];
   local uint table[DIGITS * GROUP];  // by digit, then by item: how many elements
   local uint start[DIGITS], next[DIGITS];
   const int me = get_local_id(0);
@@ -308,15 +320,19 @@ KERNEL void tutti_sort_moves(global const K* from, global K* to, global const ui
     for (int d = me; d < DIGITS; d += GROUP)
       next[d] = counts[g.counts_offset + (o * DIGITS + d) * g.chunks + c];
     for (long tile = c * g.chunk; tile < end; tile += TILE) {
+      ROLLED
       for (int d = 0; d < DIGITS; ++d) table[d * GROUP + me] = 0;
       const long mine = tile + me * ITEMS, mine_end = min(end, mine + ITEMS);
+      ROLLED
       for (long i = mine; i < mine_end; ++i)
         ++table[digit(load_key(from, &g, row + i), g.shift) * GROUP + me];
       barrier(CLK_LOCAL_MEM_FENCE);
       // Each item sums DIGITS neighbours of the table.
       uint sum = 0, all;
+      ROLLED
       for (int k = 0; k < DIGITS; ++k) sum += table[me * DIGITS + k];
       sum = before_me(sum, shared, &all);
+      ROLLED
       for (int k = 0; k < DIGITS; ++k) {
         const uint count = table[me * DIGITS + k];
         table[me * DIGITS + k] = sum;
@@ -325,6 +341,7 @@ KERNEL void tutti_sort_moves(global const K* from, global K* to, global const ui
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int d = me; d < DIGITS; d += GROUP) start[d] = table[d * GROUP];
       barrier(CLK_LOCAL_MEM_FENCE);
+      ROLLED
       for (long i = mine; i < mine_end; ++i) {
         const K key = load_key(from, &g, row + i);
         const uint d = digit(key, g.shift);

@@ -3,6 +3,9 @@
 // kernels_cl/lookup.cl. Built for the element type TUTTI_T (TUTTI_KIND: 0 as it is, 1 f16, 2 bf16)
 // and an integer type TUTTI_INDEX.
 
+// Not every build needs every function.
+#pragma nv_diag_suppress 177
+
 typedef TUTTI_T T;
 typedef TUTTI_INDEX INDEX;
 #if TUTTI_KIND != 0

@@ -6,6 +6,9 @@
 // chunks of each row, tutti_scan starts each chunk from the totals before it; _columns are those
 // where neighbours in memory belong to different rows.
 
+// Not every build needs every function.
+#pragma nv_diag_suppress 177
+
 typedef TUTTI_IN IN;
 typedef TUTTI_OUT OUT;
 typedef TUTTI_ACC ACC;

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(binary_search) {
     BOOST_TEST(matches(tutti::searchsorted(upload_as<std::int32_t>(table), v, side::right),
                        expected(true)));
   }
-  for (dtype type : {dtype::i64, dtype::f16, dtype::bf16, dtype::f64}) {
+  for (dtype type : {dtype::f16, dtype::bf16}) {
     const array t = array::from<float>({-3, 0, 0, 7}).astype(type);
     const array v = array::from<float>({-4, -3, 0, 1, 7, 8}).astype(type);
     BOOST_TEST(matches(tutti::searchsorted(t, v), flat({0, 0, 1, 3, 3, 4})), tutti::name(type));

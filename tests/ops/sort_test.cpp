@@ -80,16 +80,24 @@ BOOST_AUTO_TEST_CASE(sort_along_each_axis) {
   check_sort(a, x, axis, descending);
 }
 
+// Each dtype once, as values or as positions: a program takes the compiler of a GPU's long.
 BOOST_AUTO_TEST_CASE(sort_every_dtype) {
   const dense small = random_integers({3, 60}, 0, 1, 312);
   const dense wide = random_integers({3, 60}, -100, 100, 313);
-  for (dtype type :
-       {dtype::boolean, dtype::i8, dtype::i16, dtype::i32, dtype::i64, dtype::u8, dtype::u16,
-        dtype::u32, dtype::u64, dtype::f16, dtype::bf16, dtype::f32, dtype::f64}) {
+  const std::pair<dtype, bool> cases[] = {
+      {dtype::boolean, true}, {dtype::u8, false}, {dtype::i8, true},   {dtype::u16, true},
+      {dtype::i16, false},    {dtype::f16, true}, {dtype::bf16, true}, {dtype::bf16, false},
+      {dtype::u32, false},    {dtype::u64, true}, {dtype::i64, false}};
+  for (const auto& [type, values] : cases) {
     const bool can_be_negative = !tutti::is_bool(type) && !tutti::is_unsigned(type);
     const dense& x = can_be_negative ? wide : small;
     const array a = upload_as<float>(x).astype(type);
-    BOOST_TEST_CONTEXT(tutti::name(type)) { check_sort(a, x, 1, type == dtype::i16); }
+    const dense index = expected_argsort(x, 1, type == dtype::i16);
+    if (values)
+      BOOST_TEST(matches(tutti::sort(a, 1), moved(x, index, 1)), tutti::name(type));
+    else
+      BOOST_TEST(matches(tutti::argsort(a, 1, order(type == dtype::i16)), index),
+                 tutti::name(type));
   }
 }
 
@@ -116,8 +124,8 @@ BOOST_AUTO_TEST_CASE(sort_nan_last_and_zeros_equal) {
   dense halves = x;
   halves.values[7] = 6e-8, halves.values[8] = -6e-8;
   const array f16 = upload_as<float>(halves).astype(dtype::f16);
-  check_sort(f16, read(f16), 0, false);
-  check_sort(f16, read(f16), 0, true);
+  const dense index = expected_argsort(read(f16), 0, true);
+  BOOST_TEST(matches(tutti::sort(f16, 0, order::descending), moved(read(f16), index, 0)));
 }
 
 // Rows that are sorted whole, and those that are cut; keys of one byte to eight.
@@ -129,8 +137,9 @@ BOOST_AUTO_TEST_CASE(sort_lengths) {
     check_sort(upload_as<std::int32_t>(x), x, extents.rank() - 1, false);
   }
   const dense many_equal = random_integers({150000}, -100, 100, 315);
-  check_sort(upload_as<std::int8_t>(many_equal), many_equal, 0, true);
-  check_sort(upload_as<double>(many_equal), many_equal, 0, false);
+  BOOST_TEST(matches(tutti::sort(upload_as<std::int8_t>(many_equal)),
+                     moved(many_equal, expected_argsort(many_equal, 0, false), 0)));
+  check_sort(upload_as<float>(many_equal), many_equal, 0, true);
 }
 
 BOOST_AUTO_TEST_CASE(sort_shapes_and_errors) {
