@@ -283,7 +283,7 @@ void launch(session& s, const program_spec& spec, const extents& extent,
   for (size_t i = 0; i < outputs.size(); ++i) download(s, out[i].buffer, outputs[i].data);
 }
 
-void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs) {
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_view> views;
   for (const view_spec& spec : specs) {
@@ -300,6 +300,7 @@ void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs) {
   l.kind = kind;
   l.view_count = static_cast<uint32_t>(views.size());
   l.views = views.data();
+  l.params = params;
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
   check(s.api->op->supports(s.device.get(), &l, &support, &reason), "supports");
