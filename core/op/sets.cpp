@@ -106,7 +106,7 @@ array searchsorted(const array& sorted, const array& values, side from) {
     throw shape_error("searchsorted: the sorted array has shape " + sorted.shape().str() +
                       ", must be 1-d");
   const auto [table, wanted] = promoted(sorted, values, "searchsorted");
-  const array both[] = {table, wanted};
+  array both[] = {table, wanted};
   const auto device = graph::common_device(both, "searchsorted");
   if (wanted.size() == 0 || table.size() == 0)
     return op::zeros_on(wanted.shape(), dtype::i64, device);
