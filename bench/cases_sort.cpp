@@ -123,9 +123,11 @@ void add_sort_cases(std::vector<bench_case>& cases) {
     if (times > 0) expect_of_peer(c, times);
     cases.push_back(std::move(c));
   };
-  add("sort of 16M u32", "std::sort, 1 thread", [] { return sort_case(false); }, 8);
+  add(
+      "sort of 16M u32", "std::sort, 1 thread", [] { return sort_case(false); }, 8);
 #ifdef TUTTI_BENCH_BOOST_COMPUTE
-  add("sort of 16M u32, OpenCL", "Boost.Compute", [] { return sort_case(true); }, 5);
+  add(
+      "sort of 16M u32, OpenCL", "Boost.Compute", [] { return sort_case(true); }, 5);
 #endif
   add("argsort of 4M u32", "std::sort of pairs", argsort_case, 0);
   add("topk 100 of 4M f32", "std::partial_sort_copy", topk_case, 0);

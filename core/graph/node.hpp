@@ -44,7 +44,7 @@ enum class kind : std::uint8_t {
   slice_update,  // base, update; `region` says where
   transfer,      // the input, contiguous, on another device
   collective,  // what member `axis` gets from a collective of all inputs, one a member, contiguous
-  operation,     // another operator of the ABI, `operation` says which; all inputs contiguous
+  operation,   // another operator of the ABI, `operation` says which; all inputs contiguous
 };
 
 /// How a view was made: what its gradient needs.
