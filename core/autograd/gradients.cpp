@@ -134,6 +134,10 @@ std::vector<array> input_cotangents(const array& y, const array& g) {
       return of_slice_update(n, g);
     case graph::kind::transfer:
       return {graph::move_to(g, n.inputs[0]->device, *n.transfer)};
+    case graph::kind::operation:
+      if (n.operation.number == TUTTI_OPERATOR_SCAN && is_floating(n.inputs[0]->type))
+        return scan_cotangents(y, g);
+      return {};
     default:
       return {};
   }

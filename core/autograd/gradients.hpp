@@ -16,6 +16,9 @@ namespace tutti::autograd {
 std::vector<array> row_cotangents(std::uint16_t opcode, const array& g, const array& a,
                                   const array& b, const array& c, const array& y);
 
+/// Of a cumulative operation over floats.
+std::vector<array> scan_cotangents(const array& y, const array& g);
+
 /// Cotangents of the inputs of y, each in its input's shape and dtype; shorter than the inputs or
 /// holding invalid arrays where the derivative is zero everywhere.
 std::vector<array> input_cotangents(const array& y, const array& g);

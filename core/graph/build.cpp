@@ -269,6 +269,16 @@ array scatter_add3(const array& updates, const array& index, std::int64_t rows) 
   return finish(n);
 }
 
+array operation(const operation_params& params, dtype result, const shape& extents,
+                std::span<const array> inputs, std::string_view op) {
+  boost::container::small_vector<array, 2> operands(inputs.begin(), inputs.end());
+  const opened_device* device = device_for({operands.data(), operands.size()}, op);
+  node* n = make(kind::operation, result, extents, device, op);
+  n->operation = params;
+  for (const array& a : operands) add_input(*n, stored(a, device).node());
+  return finish(n);
+}
+
 array concatenate(std::span<const array> given, int axis, const shape& extents) {
   std::vector<array> parts(given.begin(), given.end());
   const opened_device* device = device_for(parts, "concatenate");

@@ -50,6 +50,9 @@ array matmul3(const array& a, const array& b);
 /// x [O,R,N] contiguous, index [I] contiguous i32 or i64 within [0,R).
 array take3(const array& x, const array& index);
 array scatter_add3(const array& updates, const array& index, std::int64_t rows);
+/// An operator of plugin.h with contiguous inputs, one result and the rules written there.
+array operation(const operation_params& params, dtype result, const shape& extents,
+                std::span<const array> inputs, std::string_view op);
 array concatenate(std::span<const array> parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps);

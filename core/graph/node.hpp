@@ -44,6 +44,7 @@ enum class kind : std::uint8_t {
   slice_update,  // base, update; `region` says where
   transfer,      // the input, contiguous, on another device
   collective,  // what member `axis` gets from a collective of all inputs, one a member, contiguous
+  operation,   // another operator of the ABI, `operation` says which; all inputs contiguous
 };
 
 /// How a view was made: what its gradient needs.
@@ -89,6 +90,17 @@ struct constant_value {
 /// Whether both have the same bits; a dtype's unused bytes are zero.
 bool same_bits(const constant_value& a, const constant_value& b);
 
+/// An operator of the ABI by its number, with the parameters that it has; the others stay as here.
+struct operation_params {
+  tutti_operator number = TUTTI_OPERATOR_SCAN;
+  tutti_scan scan = TUTTI_SCAN_SUM;
+  bool exclusive = false;
+  bool reverse = false;
+  bool descending = false;
+  bool right = false;
+  friend bool operator==(const operation_params&, const operation_params&) = default;
+};
+
 class node {
  public:
   node(graph::kind k, dtype t, const shape& s, const opened_device* d)
@@ -114,6 +126,7 @@ class node {
   std::unique_ptr<transfer_params> transfer;
   std::shared_ptr<runtime::collective_call> collective;
   reduce_params reduction{};
+  operation_params operation{};
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
 
   // Storage. `ready` is published last (release) and read first (acquire).

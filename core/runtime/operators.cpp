@@ -17,13 +17,21 @@ namespace {
 
 using graph::node;
 
+union parameters {
+  tutti_matmul_params matmul;
+  tutti_scan_params scan;
+  tutti_sort_params sort;
+  tutti_search_params search;
+};
+
 struct operator_call {
   tutti_operator kind;
   const std::string* label;
   std::vector<tutti_view> views;    // outputs first
   std::vector<const node*> inputs;  // whose storage views[1...] show
-  tutti_matmul_params params{};     // struct_size 0: none
   std::uint64_t flops = 0;
+  parameters params{};
+  bool has_params = false;
 };
 
 // n without memory.
@@ -76,6 +84,34 @@ void show_parts(tutti_view& v) {
   v.stride[1] *= 2;
 }
 
+// The operators that have a node kind of their own are described below.
+void describe_operation(const node& n, operator_call& call) {
+  static const std::string scan = "scan", sort = "sort", argsort = "argsort", search = "search",
+                           count = "count", select = "select";
+  const graph::operation_params& p = n.operation;
+  call.kind = p.number;
+  call.has_params = true;
+  switch (p.number) {
+    case TUTTI_OPERATOR_SCAN:
+      call.label = &scan;
+      call.flops = static_cast<std::uint64_t>(n.elements);
+      call.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
+      return;
+    case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_ARGSORT:
+      call.label = p.number == TUTTI_OPERATOR_SORT ? &sort : &argsort;
+      call.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
+      return;
+    case TUTTI_OPERATOR_SEARCH:
+      call.label = &search;
+      call.params.search = {sizeof(tutti_search_params), p.right, 0};
+      return;
+    default:
+      call.label = p.number == TUTTI_OPERATOR_COUNT ? &count : &select;
+      call.has_params = false;
+  }
+}
+
 operator_call describe(const node& n, const result& out) {
   static const std::string matmul = "matmul", take = "take", scatter_add = "scatter_add";
   operator_call call;
@@ -90,6 +126,9 @@ operator_call describe(const node& n, const result& out) {
       call.kind = TUTTI_OPERATOR_TAKE;
       call.label = &take;
       break;
+    case graph::kind::operation:
+      describe_operation(n, call);
+      break;
     default:
       call.kind = TUTTI_OPERATOR_SCATTER_ADD;
       call.label = &scatter_add;
@@ -97,7 +136,7 @@ operator_call describe(const node& n, const result& out) {
   }
   call.views.push_back(view_of(n, *out.block, out.offset));
   for (const auto& input : n.inputs) add_input(call, *input);
-  if (call.kind != TUTTI_OPERATOR_MATMUL)
+  if (call.kind == TUTTI_OPERATOR_TAKE || call.kind == TUTTI_OPERATOR_SCATTER_ADD)
     for (tutti_view& v : call.views) show_parts(v);
   return call;
 }
@@ -106,7 +145,8 @@ void add_epilogue(operator_call& call, const fusion::epilogue& e) {
   static const std::string labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
   const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
   call.label = &labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
-  call.params = params_of(e);
+  call.params.matmul = params_of(e);
+  call.has_params = true;
   if (e.bias == nullptr) return;
   add_input(call, *e.bias);
   call.views.back() = over_rows(call.views.back(), call.views.front());
@@ -118,7 +158,7 @@ tutti_operator_launch arguments_of(const operator_call& call) {
   l.kind = call.kind;
   l.view_count = static_cast<std::uint32_t>(call.views.size());
   l.views = call.views.data();
-  if (call.params.struct_size != 0) l.params = &call.params;
+  l.params = call.has_params ? &call.params : nullptr;
   return l;
 }
 
@@ -238,7 +278,8 @@ bool supports_epilogue(const fusion::epilogue& e) {
   call.kind = TUTTI_OPERATOR_MATMUL;
   call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
   if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
-  call.params = params_of(e);
+  call.params.matmul = params_of(e);
+  call.has_params = true;
   return supports(*product.device, call);
 }
 

@@ -3,6 +3,7 @@
 // The operator table: checks of the views, then the operator.
 #include "cuda/operators.hpp"
 
+#include "sdk/ordering.hpp"
 #include "sdk/validate_operator.hpp"
 
 namespace tutti::cuda {
@@ -30,8 +31,9 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch
     }
     const tutti_operator_launch good = sdk::checked_operator(launch);
     const scoped_context context(*device);
-    const bool can = good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
-                                                        : gather_supported(good, why);
+    const bool can = sdk::is_ordering(good.kind)          ? ordering_supported(good, why)
+                     : good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
+                                                          : gather_supported(good, why);
     *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
   });
 }
@@ -44,6 +46,7 @@ tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launc
     const tutti_operator_launch l = sdk::checked_operator(launch);
     const scoped_context context(*device);
     if (l.kind == TUTTI_OPERATOR_MATMUL) *bytes = matmul_workspace(*device, l);
+    if (sdk::is_ordering(l.kind)) *bytes = ordering_workspace(*device, l);
   });
 }
 
@@ -54,7 +57,10 @@ tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
     const tutti_operator_launch l = checked(given, *sdk::deref(stream, "stream").device);
     const scoped_context context(*stream->device);
     const char* reason = "";
-    if (l.kind == TUTTI_OPERATOR_MATMUL) {
+    if (sdk::is_ordering(l.kind)) {
+      if (!ordering_supported(l, &reason)) sdk::throw_unsupported(reason);
+      order(*stream, l, event);
+    } else if (l.kind == TUTTI_OPERATOR_MATMUL) {
       if (!matmul_supported(*stream->device, l, &reason)) sdk::throw_unsupported(reason);
       matmul(*stream, l, event);
     } else {

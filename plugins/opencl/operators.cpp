@@ -3,6 +3,8 @@
 // The operator table: checks of the views, then the operator.
 #include "opencl/operators.hpp"
 
+#include "sdk/ordering.hpp"
+#include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
 
 namespace tutti::opencl {
@@ -29,8 +31,9 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch
       return;
     }
     const tutti_operator_launch good = sdk::checked_operator(launch);
-    const bool can = good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
-                                                        : gather_supported(info, good, why);
+    const bool can = sdk::is_ordering(good.kind)          ? ordering_supported(info, good, why)
+                     : good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
+                                                          : gather_supported(info, good, why);
     *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
   });
 }
@@ -42,6 +45,7 @@ tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launc
     sdk::deref(device, "device");
     const tutti_operator_launch l = sdk::checked_operator(launch);
     if (l.kind == TUTTI_OPERATOR_MATMUL) *bytes = matmul_workspace(*device, l);
+    if (sdk::is_ordering(l.kind)) *bytes = ordering_workspace(*device, l);
   });
 }
 
@@ -52,7 +56,10 @@ tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
     const device_info& info = *sdk::deref(stream, "stream").device->info;
     const tutti_operator_launch l = checked(given, *stream->device);
     const char* reason = "";
-    if (l.kind == TUTTI_OPERATOR_MATMUL) {
+    if (sdk::is_ordering(l.kind)) {
+      if (!ordering_supported(info, l, &reason)) sdk::throw_unsupported(reason);
+      order(*stream, l, event);
+    } else if (l.kind == TUTTI_OPERATOR_MATMUL) {
       if (!matmul_supported(*stream->device, l, &reason)) sdk::throw_unsupported(reason);
       matmul(*stream, l, event);
     } else {
@@ -63,6 +70,18 @@ tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
 }
 
 }  // namespace
+
+cl_mem workspace_on(const tutti_device& device, const tutti_operator_launch& l, uint64_t bytes,
+                    const char* what) {
+  if (bytes == 0) return nullptr;
+  const cl_mem memory = memory_on(device, l.workspace, what);
+  if (l.workspace_bytes < bytes) {
+    sdk::throw_invalid(std::string(what) + ": workspace of " + std::to_string(l.workspace_bytes) +
+                       " bytes, needs " + std::to_string(bytes));
+  }
+  sdk::validate_span(what, l.workspace_offset, bytes, l.workspace->bytes);
+  return memory;
+}
 
 void record_empty(tutti_stream& stream, tutti_event** event) {
   if (event == nullptr) return;

@@ -85,6 +85,10 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
 // reported then.
 void drain(tutti_stream& stream);
 
+// Runs a checked scan, sort or what belongs to them (scan.cpp, sort.cpp).
+void order(const tutti_operator_launch& launch);
+void scan(const tutti_operator_launch& launch);
+
 // Nanoseconds of a clock that never goes back.
 uint64_t now_ns();
 

@@ -10,6 +10,7 @@
 #include "reference/objects.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/launch_copy.hpp"
+#include "sdk/ordering.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
 
@@ -207,6 +208,11 @@ void check_shapes(const std::string& name, int32_t kind, const tutti_view* v) {
 // The launch with everything checked that does not need buffers' contents.
 tutti_operator_launch checked(const tutti_operator_launch* given, bool shape_only) {
   const tutti_operator_launch mine = sdk::read_struct(given, "operator launch");
+  if (sdk::is_ordering(mine.kind)) {
+    if (shape_only) return sdk::checked_operator(given);
+    return sdk::checked_operator(
+        given, [](tutti_buffer* b, const char* what) { return deref(b, what).bytes; });
+  }
   const char* name = operator_name(mine.kind);
   if (name == nullptr) sdk::throw_unsupported("operator " + std::to_string(mine.kind));
   const bool biased = mine.kind == TUTTI_OPERATOR_MATMUL && mine.view_count == 4;
@@ -224,6 +230,7 @@ tutti_operator_launch checked(const tutti_operator_launch* given, bool shape_onl
 }
 
 const char* reason_against(const tutti_operator_launch& launch) {
+  if (sdk::is_ordering(launch.kind)) return nullptr;
   const int32_t dtype = launch.views[0].dtype;
   const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
   if (complex && launch.kind != TUTTI_OPERATOR_MATMUL) return "complex numbers are not implemented";
@@ -257,7 +264,7 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch
     deref(device, "device");
     deref(support, "support") = TUTTI_SUPPORT_NO;
     const tutti_operator_launch header = sdk::read_struct(launch, "operator launch");
-    const char* against = operator_name(header.kind) == nullptr
+    const char* against = sdk::operator_name(header.kind) == nullptr
                               ? "this operator is unknown to the plugin"
                               : reason_against(checked(launch, true));
     if (against == nullptr) *support = TUTTI_SUPPORT_YES;
@@ -282,6 +289,9 @@ tutti_status* launch_operator(tutti_stream* stream, const tutti_operator_launch*
     if (const char* against = reason_against(mine)) {
       sdk::throw_unsupported(std::string(operator_name(mine.kind)) + ": " + against);
     }
+    if (sdk::is_ordering(mine.kind))
+      return enqueue(*stream, event,
+                     [copy = sdk::operator_launch_copy(mine)] { order(copy.get()); });
     enqueue(*stream, event, [copy = sdk::operator_launch_copy(mine)] { run(copy.get()); });
   });
 }

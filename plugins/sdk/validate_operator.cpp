@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
 
@@ -67,6 +68,18 @@ const char* operator_name(int32_t kind) {
       return "take";
     case TUTTI_OPERATOR_SCATTER_ADD:
       return "scatter_add";
+    case TUTTI_OPERATOR_SCAN:
+      return "scan";
+    case TUTTI_OPERATOR_SORT:
+      return "sort";
+    case TUTTI_OPERATOR_ARGSORT:
+      return "argsort";
+    case TUTTI_OPERATOR_SEARCH:
+      return "search";
+    case TUTTI_OPERATOR_COUNT:
+      return "count";
+    case TUTTI_OPERATOR_SELECT:
+      return "select";
     default:
       return nullptr;
   }
@@ -79,7 +92,9 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
   if (name == nullptr) {
     throw_unsupported("operator " + std::to_string(l.kind) + " is unknown");
   }
-  const uint32_t count = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0 ? 4 : 3;
+  const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
+  const bool pair = is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH;
+  const uint32_t count = biased ? 4 : pair ? 2 : 3;
   if (l.view_count != count || l.views == nullptr) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));
@@ -91,7 +106,10 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
     validate_range(name, view.offset, dtype_size(view.dtype), view.rank, view.extent, view.stride,
                    bytes_of(view.buffer, name));
   }
-  check_shapes(l, name);
+  if (is_ordering(l.kind))
+    check_ordering(l, name);
+  else
+    check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);
   return l;
 }

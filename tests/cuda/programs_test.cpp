@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cuda/objects.hpp"
+#include "cuda/ordering_options.hpp"
 #include "dialects.hpp"
 #include "embedded_kernels.hpp"
 #include "sdk/renderer.hpp"
@@ -146,6 +147,33 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
   BOOST_TEST(warnings == "");
 }
 
+BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
+  watch_log();
+  const auto compile_for = [](const std::string& architecture) {
+    const auto built = [&](std::string_view file, const std::vector<std::string>& options) {
+      return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
+    };
+    int count = 0;
+    for (int32_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
+      const bool floating = dtype >= TUTTI_F16;
+      for (int32_t scan = TUTTI_SCAN_SUM; scan <= TUTTI_SCAN_LOGSUMEXP; ++scan) {
+        const bool sums = scan <= TUTTI_SCAN_PROD;
+        if (scan == TUTTI_SCAN_LOGSUMEXP && !floating) continue;
+        const int32_t out = sums && !floating ? TUTTI_I64 : dtype;
+        count += built(kernels::scan_cu, cuda::scan_options(out, dtype, scan));
+      }
+      for (const bool payload : {false, true})
+        count += built(kernels::sort_cu, cuda::sort_options(dtype, payload));
+      count += built(kernels::lookup_cu, cuda::lookup_options(dtype));
+    }
+    return count;
+  };
+  auto other = std::async(std::launch::async, compile_for, "sm_75");
+  BOOST_TEST(compile_for("compute_90") == 13 * 7 + 4);
+  BOOST_TEST(other.get() == 13 * 7 + 4);
+  BOOST_TEST(warnings == "");
+}
+
 // TUTTI_CUDA_ARCHITECTURES of the build: typical programs and each kernel file to the machine code
 // of each, and to PTX, without a word of warning.
 BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
@@ -155,7 +183,10 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
       {kernels::matmul_cu, {"-DTUTTI_T=float", "-DTUTTI_ACC=float", "-DTUTTI_KIND=0"}},
       {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=1"}},
       {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=2"}},
-      {kernels::matmul_cu, {"-DTUTTI_T=float2", "-DTUTTI_ACC=float2", "-DTUTTI_KIND=3"}}};
+      {kernels::matmul_cu, {"-DTUTTI_T=float2", "-DTUTTI_ACC=float2", "-DTUTTI_KIND=3"}},
+      {kernels::scan_cu, cuda::scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM)},
+      {kernels::sort_cu, cuda::sort_options(TUTTI_F32, true)},
+      {kernels::lookup_cu, cuda::lookup_options(TUTTI_F32)}};
   std::string source(kernels::prelude_cu);
   size_t number = 0;
   for (const test_program& p : typical_programs()) source += in_namespace(render_cuda(p), number++);

@@ -371,7 +371,29 @@ typedef enum tutti_operator {
   TUTTI_OPERATOR_TAKE = 2,
   /* views: out[O,R,N], updates[O,I,N], index[I]; out[o,index[i],n] += updates[o,i,n] to what out
    * holds, in a fixed order of i for each element, so the result is deterministic. */
-  TUTTI_OPERATOR_SCATTER_ADD = 3
+  TUTTI_OPERATOR_SCATTER_ADD = 3,
+  /* All views of the following are contiguous and row-major.
+   *
+   * views: out[O,N,I], x[O,N,I]; params: tutti_scan_params. Cumulative along N. x converts to the
+   * dtype of out (integers and bool to any, floats to floats), in which it is computed; f16 and
+   * bf16 are computed in f32 and rounded when stored. */
+  TUTTI_OPERATOR_SCAN = 4,
+  /* views: out[O,N], x[O,N] of one dtype; params: tutti_sort_params. Each row sorted; NaN comes
+   * last in both orders. Zeros of both signs are equal and may change places. */
+  TUTTI_OPERATOR_SORT = 5,
+  /* views: out[O,N] i64, x[O,N]; params: tutti_sort_params. The stable permutation that sorts each
+   * row in the order of TUTTI_OPERATOR_SORT. */
+  TUTTI_OPERATOR_ARGSORT = 6,
+  /* views: out[O,M] i64, sorted[O,N], values[O,M]; params: tutti_search_params. How many elements
+   * of the row, sorted ascending, are less than each value (`right`: not greater). NaN is greater
+   * than everything else and equal to NaN. */
+  TUTTI_OPERATOR_SEARCH = 7,
+  /* views: out[R] i64, index[I] (i32 or i64). How often each number of [0, R) occurs in index;
+   * others are not counted. */
+  TUTTI_OPERATOR_COUNT = 8,
+  /* views: out[K] i64, counts[N] i64, the inclusive cumulative sum of N flags (0 or 1) of which K
+   * are set. The positions of those, ascending. */
+  TUTTI_OPERATOR_SELECT = 9
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -386,6 +408,34 @@ typedef struct tutti_matmul_params {
   int32_t activation; /* tutti_activation */
   uint32_t has_bias;  /* 1: there is a fourth view */
 } tutti_matmul_params;
+
+typedef enum tutti_scan {
+  TUTTI_SCAN_SUM = 0, /* integers wrap, as products do */
+  TUTTI_SCAN_PROD = 1,
+  TUTTI_SCAN_MIN = 2,      /* NaN wins */
+  TUTTI_SCAN_MAX = 3,      /* NaN wins */
+  TUTTI_SCAN_LOGSUMEXP = 4 /* log(exp(a) + exp(b)), floats only */
+} tutti_scan;
+
+typedef struct tutti_scan_params {
+  uint64_t struct_size;
+  int32_t scan;       /* tutti_scan */
+  uint32_t exclusive; /* 1: without the element itself; the first is the neutral element */
+  uint32_t reverse;   /* 1: from the last element to the first */
+  uint32_t reserved;
+} tutti_scan_params;
+
+typedef struct tutti_sort_params {
+  uint64_t struct_size;
+  uint32_t descending;
+  uint32_t reserved;
+} tutti_sort_params;
+
+typedef struct tutti_search_params {
+  uint64_t struct_size;
+  uint32_t right;
+  uint32_t reserved;
+} tutti_search_params;
 
 typedef enum tutti_support {
   TUTTI_SUPPORT_NO = 0,

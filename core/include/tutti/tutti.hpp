@@ -17,4 +17,5 @@
 #include "tutti/parallel.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
+#include "tutti/sorting.hpp"
 #include "tutti/stats.hpp"

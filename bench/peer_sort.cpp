@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The standard library's algorithms on one thread, and Boost.Compute's sort.
+#include "peer_sort.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#ifdef TUTTI_BENCH_BOOST_COMPUTE
+#define CL_TARGET_OPENCL_VERSION 120
+#include <boost/compute/algorithm/copy.hpp>
+#include <boost/compute/algorithm/sort.hpp>
+#include <boost/compute/container/vector.hpp>
+#include <boost/compute/system.hpp>
+#endif
+
+namespace tutti::bench::peer {
+
+void inclusive_scan(std::size_t n, const std::int32_t* a, std::int32_t* out) {
+  std::inclusive_scan(a, a + n, out);
+}
+
+void sort(const std::vector<std::uint32_t>& a, std::vector<std::uint32_t>& out) {
+  out = a;
+  std::sort(out.begin(), out.end());
+}
+
+void argsort(const std::vector<std::uint32_t>& a, std::vector<std::int64_t>& out) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) pairs[i] = {a[i], static_cast<std::uint32_t>(i)};
+  std::sort(pairs.begin(), pairs.end());
+  out.resize(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) out[i] = pairs[i].second;
+}
+
+void largest(const std::vector<float>& a, std::size_t k, std::vector<float>& out) {
+  out.resize(k);
+  std::partial_sort_copy(a.begin(), a.end(), out.begin(), out.end(), std::greater<>());
+}
+
+void unique(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out) {
+  out = a;
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+void histogram(const std::vector<float>& a, std::size_t bins, std::vector<std::int64_t>& counts) {
+  counts.assign(bins, 0);
+  const float scale = static_cast<float>(bins) / 2;
+  for (const float value : a) {
+    const auto bin = static_cast<std::size_t>((value + 1) * scale);
+    ++counts[std::min(bin, bins - 1)];
+  }
+}
+
+bool boost_compute_sort([[maybe_unused]] const std::vector<std::uint32_t>& a,
+                        [[maybe_unused]] std::vector<std::uint32_t>& out) {
+#ifdef TUTTI_BENCH_BOOST_COMPUTE
+  namespace compute = boost::compute;
+  compute::command_queue& queue = compute::system::default_queue();
+  static compute::vector<std::uint32_t> memory(a.size(), queue.get_context());
+  compute::copy(a.begin(), a.end(), memory.begin(), queue);
+  compute::sort(memory.begin(), memory.end(), queue);
+  queue.finish();
+  out.resize(a.size());
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace tutti::bench::peer

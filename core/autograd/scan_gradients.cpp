@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derivatives of cumulative operations: scans in the other direction.
+#include <cmath>
+
+#include "autograd/gradients.hpp"
+#include "op/along.hpp"
+
+namespace tutti::autograd {
+namespace {
+
+// A scan over values of the node's shape, in its direction or against it.
+class direction {
+ public:
+  explicit direction(const graph::node& n) : p_(n.operation) {}
+  array forward(const array& x, tutti_scan kind) const { return run(x, kind, p_.reverse); }
+  array backward(const array& x, tutti_scan kind) const { return run(x, kind, !p_.reverse); }
+  array inclusive(const array& x, tutti_scan kind) const {
+    return op::scan3(contiguous(x), kind, false, p_.reverse, x.dtype(), "gradient");
+  }
+
+ private:
+  array run(const array& x, tutti_scan kind, bool reverse) const {
+    return op::scan3(contiguous(x), kind, p_.exclusive, reverse, x.dtype(), "gradient");
+  }
+  const graph::operation_params& p_;
+};
+
+// d/dx_j of the products that hold x_j: with zeros among them only those up to the second zero
+// count, and only for the first zero and what stands before it.
+array of_products(const direction& along, const array& x, const array& y, const array& g) {
+  const array is_zero = x == 0;
+  const array zeros = along.inclusive(op::cast(is_zero, dtype::i32, "gradient"), TUTTI_SCAN_SUM);
+  const array first_zero = logical_and(is_zero, zeros == 1);
+  const array without = where(first_zero, 1, x);
+  const array others = along.forward(without, TUTTI_SCAN_PROD);
+  const array at_zero = along.backward(g * others, TUTTI_SCAN_SUM);
+  const array elsewhere = along.backward(g * y, TUTTI_SCAN_SUM) / where(is_zero, 1, x);
+  return where(first_zero, at_zero, where(zeros == 0, elsewhere, 0));
+}
+
+// Each cotangent belongs to the element that was the extremum so far, the latest of equals.
+array of_extrema(const graph::node& n, const direction& along, const array& x, const array& g) {
+  const std::int64_t length = n.extents[1];
+  const array best = along.inclusive(x, n.operation.scan);
+  const array step = expand_dims(graph::iota({length}, x.node()->device), 1);
+  const array order = n.operation.reverse ? length - 1 - step : step;
+  const array reached = where(x == best, order, std::int64_t{-1});
+  const array latest = along.forward(reached, TUTTI_SCAN_MAX);
+  const array found = maximum(latest, 0);
+  const array index = n.operation.reverse ? length - 1 - found : found;
+  return op::scatter_along(where(latest >= 0, g, 0), index, 1, length);
+}
+
+// exp(x_j) * sum of g_k exp(-y_k), of both signs of g apart and in logarithms, so that no power
+// overflows.
+array of_logsumexp(const direction& along, const array& x, const array& y, const array& g) {
+  const double none = -HUGE_VAL;
+  const auto part = [&](const array& weight) {
+    const array some = weight > 0;
+    const array logarithm = where(some, log(where(some, weight, 1)) - y, none);
+    return exp(along.backward(logarithm, TUTTI_SCAN_LOGSUMEXP) + x);
+  };
+  return part(g) - part(-g);
+}
+
+}  // namespace
+
+std::vector<array> scan_cotangents(const array& y, const array& g) {
+  const graph::node& n = *y.node();
+  const array x(n.inputs[0]);
+  const direction along(n);
+  switch (n.operation.scan) {
+    case TUTTI_SCAN_SUM:
+      return {astype(along.backward(g, TUTTI_SCAN_SUM), x.dtype())};
+    case TUTTI_SCAN_PROD:
+      return {astype(of_products(along, astype(x, y.dtype()), y, g), x.dtype())};
+    case TUTTI_SCAN_LOGSUMEXP:
+      return {of_logsumexp(along, x, y, g)};
+    default:
+      return {of_extrema(n, along, x, g)};
+  }
+}
+
+}  // namespace tutti::autograd

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cumulative operations, sorting and searching, sets and counting. Orders are those of `less`, with
+// NaN after everything else; false comes before true. Axes may be negative; an axis out of range
+// throws index_error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tutti/array.hpp"
+
+namespace tutti {
+
+// ---- cumulative: same shape as a; without axis, along the flattened array (1-d). NaN spreads from
+// where it stands. Rounding errors of sums and products of floats grow with the number of
+// elements; f16 and bf16 are computed in f32.
+
+struct scan_options {
+  std::optional<std::int64_t> axis{};
+  bool exclusive = false;       ///< without the element itself: starts with the neutral element
+  bool reverse = false;         ///< from the last element to the first
+  std::optional<dtype> type{};  ///< of the result of cumsum and cumprod
+  scan_options() = default;
+  scan_options(std::int64_t along, bool without_itself = false, bool backwards = false,
+               std::optional<dtype> result = {})
+      : axis(along), exclusive(without_itself), reverse(backwards), type(result) {}
+};
+
+/// Integers and bool become i64 (u64 for unsigned) unless options.type says otherwise; they wrap.
+/// Throws dtype_error for floats into integers.
+TUTTI_API array cumsum(const array& a, const scan_options& options = {});
+TUTTI_API array cumprod(const array& a, const scan_options& options = {});
+/// The largest or smallest element so far, of a's dtype. NaN wins. Neutral elements are the ends of
+/// the dtype.
+TUTTI_API array cummax(const array& a, const scan_options& options = {});
+TUTTI_API array cummin(const array& a, const scan_options& options = {});
+/// log(cumsum(exp(a))) without overflow; integers become f32.
+TUTTI_API array logcumsumexp(const array& a, const scan_options& options = {});
+/// cumsum and cumprod as in the Python array API standard: with include_initial the neutral element
+/// comes first and the axis is longer by one. Without axis, a must be 1-d.
+TUTTI_API array cumulative_sum(const array& a, std::optional<std::int64_t> axis = {},
+                               std::optional<dtype> type = {}, bool include_initial = false);
+TUTTI_API array cumulative_prod(const array& a, std::optional<std::int64_t> axis = {},
+                                std::optional<dtype> type = {}, bool include_initial = false);
+/// Differences of neighbours along `axis`, n times over: extent N - n, at least 0. Of bool: where
+/// they differ.
+TUTTI_API array diff(const array& a, int n = 1, std::int64_t axis = -1);
+
+// ---- sorting
+enum class order : bool { ascending, descending };
+
+/// Sorted along `axis`. Equal zeros of both signs may change places; the sign and the payload of a
+/// NaN are not kept.
+TUTTI_API array sort(const array& a, std::int64_t axis = -1, order by = order::ascending);
+/// i64 positions along `axis` that sort a; equal elements stay in their order.
+TUTTI_API array argsort(const array& a, std::int64_t axis = -1, order by = order::ascending);
+
+struct sorted_values {
+  array values;
+  array indices;  ///< i64
+};
+/// The k largest (smallest) elements along `axis` in descending (ascending) order, and where they
+/// stand; of equal ones the first. NaN counts as the last in either order. Throws value_error
+/// unless 0 <= k <= the extent.
+TUTTI_API sorted_values topk(const array& a, std::int64_t k, std::int64_t axis = -1,
+                             bool largest = true);
+/// As NumPy's partition: the element at `kth` is the one of the sorted order, nothing before it is
+/// greater, nothing behind it less.
+TUTTI_API array partition(const array& a, std::int64_t kth, std::int64_t axis = -1);
+
+/// Elements of a at i64 or i32 `indices`, each in [-n, n), along `axis`; a and indices have the
+/// same shape but for that axis, which is that of indices. Throws as take().
+TUTTI_API array take_along_axis(const array& a, const array& indices, std::int64_t axis = -1);
+
+// ---- order statistics; NaN among the elements gives NaN, none of them too
+TUTTI_API array median(const array& a, std::optional<std::int64_t> axis = {},
+                       bool keepdims = false);
+/// How a quantile between two elements is made of them.
+enum class interpolation : std::uint8_t { linear, lower, higher, midpoint, nearest };
+/// The q-quantile, 0 <= q <= 1, at position q (n - 1) of the sorted elements (Hyndman and Fan,
+/// "Sample quantiles in statistical packages", 1996, definition 7). Integers become f32.
+TUTTI_API array quantile(const array& a, double q, std::optional<std::int64_t> axis = {},
+                         bool keepdims = false, interpolation method = interpolation::linear);
+
+// ---- searching and sets
+enum class side : bool { left, right };
+
+/// i64, shape of values: how many elements of the 1-d ascending array `sorted` are less than each
+/// value (right: not greater). The dtypes promote.
+TUTTI_API array searchsorted(const array& sorted, const array& values, side from = side::left);
+/// Whether each element of a is among those of `among` (any shape). NaN is in nothing.
+TUTTI_API array isin(const array& a, const array& among, bool invert = false);
+
+// The shapes of the following depend on values, so these evaluate.
+
+/// One i64 array for each axis: the positions of the elements that are not 0, in row-major order.
+/// Throws shape_error for a 0-d array.
+TUTTI_API std::vector<array> nonzero(const array& a);
+
+struct unique_result {
+  array values;   ///< 1-d, ascending; each NaN is a value of its own
+  array inverse;  ///< i64, shape of a: where each element stands in `values`
+  array counts;   ///< i64: how often each value occurs
+};
+/// The distinct elements of a.
+TUTTI_API unique_result unique(const array& a);
+/// Only their values, which is less work.
+TUTTI_API array unique_values(const array& a);
+
+// ---- counting
+/// i64 [max(minlength, largest + 1)]: how often each number occurs among non-negative integers of
+/// any shape; with weights of that shape, their sums (f32, f64 where weights are). Evaluates the
+/// largest element. Throws value_error for a negative one.
+TUTTI_API array bincount(const array& a, std::int64_t minlength = 0);
+TUTTI_API array bincount(const array& a, const array& weights, std::int64_t minlength = 0);
+
+struct histogram_result {
+  array counts;  ///< i64 [bins]
+  array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
+};
+/// How many elements lie in each of `bins` equal parts of [low, high]; the last part holds its
+/// upper edge. Elements outside and NaN are not counted. Throws value_error for bins < 1, low >
+/// high and bounds that are not finite; equal bounds are moved apart by 1/2 each.
+TUTTI_API histogram_result histogram(const array& a, std::int64_t bins, double low, double high);
+/// Over the smallest to the largest element, which are evaluated; NaN there throws value_error.
+TUTTI_API histogram_result histogram(const array& a, std::int64_t bins = 10);
+/// With ascending edges of any widths (1-d, at least 2).
+TUTTI_API histogram_result histogram(const array& a, const array& edges);
+
+}  // namespace tutti

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An array seen as [outer, length, inner] around one axis, and elements moved along that axis by
+// index: what scans and sorts share.
+#pragma once
+
+#include "op/operands.hpp"
+#include "tutti/sorting.hpp"
+
+namespace tutti::op {
+
+/// The extents around axis `axis` of a shape.
+struct along {
+  int axis;
+  std::int64_t outer = 1, length = 0, inner = 1;
+  along(const shape& extents, std::int64_t given, std::string_view op);
+};
+
+/// a as a contiguous array [outer, length, inner].
+array around_axis(const array& a, const along& at);
+/// a with `axis` moved to the end, contiguous, as [rows, length], and back to the extents of a with
+/// `length` elements along the axis.
+array as_rows(const array& a, std::int64_t axis);
+array from_rows(const array& rows, const shape& extents, int axis);
+
+/// Elements of x at `index` (i64, in range) along the axis, and their adjoint: updates summed into
+/// zeros [..., length, ...]. x and index have the same extents beside the axis.
+array gather_along(const array& x, const array& index, int axis);
+array scatter_along(const array& updates, const array& index, int axis, std::int64_t length);
+
+/// The cumulative node over x [outer, length, inner], stored as dtype `result`.
+array scan3(const array& x, tutti_scan kind, bool exclusive, bool reverse, dtype result,
+            std::string_view op);
+
+}  // namespace tutti::op

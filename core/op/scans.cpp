@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cumulative operations along one axis, and differences of neighbours.
+#include "op/along.hpp"
+
+namespace tutti {
+namespace {
+
+array scan(const array& a, tutti_scan kind, const scan_options& options, dtype result,
+           std::string_view op) {
+  const dtype given = op::type_of(a, op);
+  array x = op::cast(a, given, op);
+  if (!options.axis) x = reshape(x, {x.size()});
+  const op::along at(x.shape(), options.axis.value_or(0), op);
+  if (x.size() == 0) return op::zeros_on(x.shape(), result, x.node()->device);
+  const array y =
+      op::scan3(op::around_axis(x, at), kind, options.exclusive, options.reverse, result, op);
+  return reshape(y, x.shape());
+}
+
+array accumulate(const array& a, tutti_scan kind, const scan_options& options,
+                 std::string_view op) {
+  const dtype given = op::type_of(a, op);
+  const dtype usual = is_floating(given) ? given : is_unsigned(given) ? dtype::u64 : dtype::i64;
+  const dtype result = options.type.value_or(usual);
+  if (is_bool(result) || is_complex(result) || (is_floating(given) && !is_floating(result)))
+    throw dtype_error(std::string(op) + ": " + std::string(name(given)) +
+                      " elements do not accumulate in " + std::string(name(result)));
+  return scan(a, kind, options, result, op);
+}
+
+// With the neutral element in front.
+array standard(const array& a, tutti_scan kind, std::optional<std::int64_t> axis,
+               std::optional<dtype> type, bool include_initial, std::string_view op) {
+  const shape& extents = graph::get(a, op).extents;
+  if (!axis && extents.rank() != 1)
+    throw value_error(std::string(op) + ": an array of shape " + extents.str() +
+                      " needs an axis; only 1-d arrays do without");
+  scan_options options(axis.value_or(0));
+  options.type = type;
+  const array y = accumulate(a, kind, options, op);
+  if (!include_initial) return y;
+  shape first = extents;
+  const int along = normalize_axis(*options.axis, extents.rank(), op);
+  first[along] = 1;
+  const std::int64_t neutral = kind == TUTTI_SCAN_PROD ? 1 : 0;
+  return concatenate({graph::constant(first, y.dtype(), neutral, y.node()->device), y}, along);
+}
+
+}  // namespace
+
+array cumsum(const array& a, const scan_options& options) {
+  return accumulate(a, TUTTI_SCAN_SUM, options, "cumsum");
+}
+
+array cumprod(const array& a, const scan_options& options) {
+  return accumulate(a, TUTTI_SCAN_PROD, options, "cumprod");
+}
+
+array cummax(const array& a, const scan_options& options) {
+  return scan(a, TUTTI_SCAN_MAX, options, op::type_of(a, "cummax"), "cummax");
+}
+
+array cummin(const array& a, const scan_options& options) {
+  return scan(a, TUTTI_SCAN_MIN, options, op::type_of(a, "cummin"), "cummin");
+}
+
+array logcumsumexp(const array& a, const scan_options& options) {
+  const dtype type = op::floating_type_of(a, "logcumsumexp");
+  return scan(op::cast(a, type, "logcumsumexp"), TUTTI_SCAN_LOGSUMEXP, options, type,
+              "logcumsumexp");
+}
+
+array cumulative_sum(const array& a, std::optional<std::int64_t> axis, std::optional<dtype> type,
+                     bool include_initial) {
+  return standard(a, TUTTI_SCAN_SUM, axis, type, include_initial, "cumulative_sum");
+}
+
+array cumulative_prod(const array& a, std::optional<std::int64_t> axis, std::optional<dtype> type,
+                      bool include_initial) {
+  return standard(a, TUTTI_SCAN_PROD, axis, type, include_initial, "cumulative_prod");
+}
+
+array diff(const array& a, int n, std::int64_t axis) {
+  if (n < 0) throw value_error("diff: n is " + std::to_string(n) + ", must not be negative");
+  const shape& extents = graph::get(a, "diff").extents;
+  const dtype type = op::type_of(a, "diff");
+  const int along = normalize_axis(axis, extents.rank(), "diff");
+  array y = op::cast(a, type, "diff");
+  for (int round = 0; round < n && y.shape()[along] > 0; ++round) {
+    std::vector<slice> tail(static_cast<std::size_t>(along) + 1), head = tail;
+    tail.back().start = 1;
+    head.back().stop = -1;
+    const array later = slice_view(y, tail), earlier = slice_view(y, head);
+    y = is_bool(type) ? not_equal(later, earlier) : later - earlier;
+  }
+  return y;
+}
+
+}  // namespace tutti

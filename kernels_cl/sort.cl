@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stable radix sort from the lowest digit up, of each row of a matrix, for both schedules. Built
+// for keys of the unsigned type K (of the width of the elements), KEY_KIND of the elements (0
+// unsigned, 1 signed, 2 float with the bits INF of infinity), PAYLOAD (0: sorts values, 1: finds
+// the permutation), BITS of a digit and the size GROUP of a group; 1 is the CPU schedule. A pass is
+// three kernels: counts of digits in each chunk of a row, their sums in the order of digits, then
+// of chunks, and the moves. On a CPU short rows are sorted whole (WHOLE).
+
+typedef struct {
+  long rows, length, chunk, chunks;
+  long from_offset, to_offset;              // elements
+  long index_from_offset, index_to_offset;  // elements of uint, in the last pass of long
+  long counts_offset;                       // elements of uint
+  long stage_offset;                        // elements of uint: a place of each group's own
+  long stage_size;
+  int shift, first, last, descending;
+} tutti_sort_shape;
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define INLINE static inline __attribute__((always_inline))
+#define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#define DIGITS (1 << BITS)
+#define SIGN ((K)((K)1 << (8 * sizeof(K) - 1)))
+#define LAST_KEY ((K) ~(K)0)
+
+// Elements as unsigned numbers in the same order, NaN last. A permutation is to be stable, so there
+// -0 is 0; sorted values are made of the keys, so they keep the sign.
+INLINE K to_key(K bits, int descending) {
+#if KEY_KIND == 2
+  if ((K)(bits & (K)~SIGN) > (K)INF) return LAST_KEY;
+#if PAYLOAD
+  if (bits == SIGN) bits = 0;
+#endif
+  const K key = bits & SIGN ? (K)~bits : (K)(bits ^ SIGN);
+#elif KEY_KIND == 1
+  const K key = bits ^ SIGN;
+#else
+  const K key = bits;
+#endif
+  return descending ? (K)~key : key;
+}
+
+INLINE K from_key(K key, int descending) {
+#if KEY_KIND == 2
+  if (key == LAST_KEY) return (K)((K)INF | (((K)INF >> 1) & (K) ~(K)INF));
+#endif
+  if (descending) key = ~key;
+#if KEY_KIND == 2
+  return key & SIGN ? (K)(key ^ SIGN) : (K)~key;
+#elif KEY_KIND == 1
+  return key ^ SIGN;
+#else
+  return key;
+#endif
+}
+
+INLINE uint digit(K key, int shift) { return (uint)(key >> shift) & (DIGITS - 1); }
+
+INLINE K load_key(global const K* from, const tutti_sort_shape* g, long i) {
+  const K bits = from[g->from_offset + i];
+  return g->first ? to_key(bits, g->descending) : bits;
+}
+
+#if GROUP == 1
+
+#define EACH_UNIT(u, count)                                                            \
+  for (long u = (count) * (long)get_group_id(0) / (long)get_num_groups(0),             \
+            u##_end = (count) * ((long)get_group_id(0) + 1) / (long)get_num_groups(0); \
+       u < u##_end; ++u)
+
+#if !WHOLE
+
+KERNEL void tutti_sort_counts(global const K* from, global uint* counts, const tutti_sort_shape g) {
+  uint count[DIGITS];
+  EACH_UNIT(u, g.rows * g.chunks) {
+    const long o = u / g.chunks, c = u - o * g.chunks;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    for (int d = 0; d < DIGITS; ++d) count[d] = 0;
+    for (long i = c * g.chunk; i < end; ++i)
+      ++count[digit(load_key(from, &g, o * g.length + i), g.shift)];
+    global uint* to = counts + g.counts_offset + o * DIGITS * g.chunks + c;
+    for (int d = 0; d < DIGITS; ++d) to[d * g.chunks] = count[d];
+  }
+}
+
+KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
+  EACH_UNIT(o, g.rows) {
+    global uint* row = counts + g.counts_offset + o * DIGITS * g.chunks;
+    uint sum = 0;
+    for (long k = 0; k < DIGITS * g.chunks; ++k) {
+      const uint count = row[k];
+      row[k] = sum;
+      sum += count;
+    }
+  }
+}
+
+// Elements on their way to one digit's place are collected until they fill a line of memory.
+#define LINE (sizeof(K) == 8 ? 8 : 16)
+#if WIDE
+#define LINE_OF(T) CAT(T, 8)
+#define LOAD_LINE(p) vload8(0, p)
+#define STORE_LINE(v, p) vstore8(v, 0, p)
+#else
+#define LINE_OF(T) CAT(T, 16)
+#define LOAD_LINE(p) vload16(0, p)
+#define STORE_LINE(v, p) vstore16(v, 0, p)
+#endif
+
+KERNEL void tutti_sort_moves(global const K* from, global K* to, global const uint* index_from,
+                             global uint* index_to, global const uint* counts, global uint* stages,
+                             const tutti_sort_shape g) {
+  uint next[DIGITS], start[DIGITS];
+  global uint* places = stages + g.stage_offset + get_group_id(0) * g.stage_size;
+  global K* keys = (global K*)(places + PAYLOAD * DIGITS * LINE);
+  EACH_UNIT(u, g.rows * g.chunks) {
+    const long o = u / g.chunks, c = u - o * g.chunks, row = o * g.length;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    global const uint* offsets = counts + g.counts_offset + o * DIGITS * g.chunks + c;
+    for (int d = 0; d < DIGITS; ++d) next[d] = start[d] = offsets[d * g.chunks];
+    global K* target = to + g.to_offset + row;
+    global uint* index_target = index_to + g.index_to_offset + (g.last ? 2 * row : row);
+    for (long i = c * g.chunk; i < end; ++i) {
+      const K key = load_key(from, &g, row + i);
+      const uint d = digit(key, g.shift), p = next[d]++, slot = p & (LINE - 1);
+      keys[d * LINE + slot] = !PAYLOAD && g.last ? from_key(key, g.descending) : key;
+#if PAYLOAD
+      places[d * LINE + slot] = g.first ? (uint)i : index_from[g.index_from_offset + row + i];
+#endif
+      if (slot != LINE - 1) continue;
+      const uint base = p - (LINE - 1);
+      const int full = base >= start[d];
+      if (full && !(PAYLOAD && g.last)) {
+        STORE_LINE(LOAD_LINE(keys + d * LINE), target + base);
+#if PAYLOAD
+        STORE_LINE(LOAD_LINE(places + d * LINE), index_target + base);
+#endif
+        continue;
+      }
+      for (uint q = full ? base : start[d]; q <= p; ++q) {
+#if PAYLOAD
+        const uint place = places[d * LINE + (q & (LINE - 1))];
+        if (g.last) {
+          ((global long*)index_target)[q] = place;
+          continue;
+        }
+        index_target[q] = place;
+#endif
+        target[q] = keys[d * LINE + (q & (LINE - 1))];
+      }
+    }
+    for (uint d = 0; d < DIGITS; ++d) {
+      for (uint q = max(start[d], next[d] & ~(uint)(LINE - 1)); q < next[d]; ++q) {
+#if PAYLOAD
+        const uint place = places[d * LINE + (q & (LINE - 1))];
+        if (g.last) {
+          ((global long*)index_target)[q] = place;
+          continue;
+        }
+        index_target[q] = place;
+#endif
+        target[q] = keys[d * LINE + (q & (LINE - 1))];
+      }
+    }
+  }
+}
+
+#else
+
+// ---- rows that one work-item sorts whole, in a stage of 2 * length keys and places
+
+INLINE void insert_sorted(global K* keys, global uint* places, long n) {
+  for (long i = 1; i < n; ++i) {
+    const K key = keys[i];
+#if PAYLOAD
+    const uint place = places[i];
+#endif
+    long k = i;
+    for (; k > 0 && keys[k - 1] > key; --k) {
+      keys[k] = keys[k - 1];
+#if PAYLOAD
+      places[k] = places[k - 1];
+#endif
+    }
+    keys[k] = key;
+#if PAYLOAD
+    places[k] = place;
+#endif
+  }
+}
+
+KERNEL void tutti_sort_rows(global const K* from, global K* to, global uint* index_to,
+                            global uint* stages, const tutti_sort_shape g) {
+  uint count[256];
+  const long n = g.length;
+  global uint* places = stages + g.stage_offset + get_group_id(0) * g.stage_size;
+  global K* keys = (global K*)(places + PAYLOAD * 2 * n);
+  EACH_UNIT(o, g.rows) {
+    long here = 0, there = n;  // the halves change their roles with each pass
+    for (long i = 0; i < n; ++i) {
+      keys[i] = to_key(from[g.from_offset + o * n + i], g.descending);
+#if PAYLOAD
+      places[i] = (uint)i;
+#endif
+    }
+    if (n <= 32) insert_sorted(keys, places, n);
+    for (int shift = 0; n > 32 && shift < 8 * (int)sizeof(K); shift += 8) {
+      for (int d = 0; d < 256; ++d) count[d] = 0;
+      for (long i = 0; i < n; ++i) ++count[(uint)(keys[here + i] >> shift) & 255];
+      if (count[(uint)(keys[here] >> shift) & 255] == n) continue;
+      uint sum = 0;
+      for (int d = 0; d < 256; ++d) {
+        const uint some = count[d];
+        count[d] = sum;
+        sum += some;
+      }
+      for (long i = 0; i < n; ++i) {
+        const K key = keys[here + i];
+        const uint p = count[(uint)(key >> shift) & 255]++;
+        keys[there + p] = key;
+#if PAYLOAD
+        places[there + p] = places[here + i];
+#endif
+      }
+      const long used = here;
+      here = there;
+      there = used;
+    }
+#if PAYLOAD
+    global long* target = (global long*)index_to + g.index_to_offset / 2 + o * n;
+    for (long i = 0; i < n; ++i) target[i] = places[here + i];
+#else
+    global K* target = to + g.to_offset + o * n;
+    for (long i = 0; i < n; ++i) target[i] = from_key(keys[here + i], g.descending);
+#endif
+  }
+}
+
+#endif
+
+#else
+
+#define ITEMS 8
+#define TILE (GROUP * ITEMS)
+#define SEGMENT (GROUP < 16 ? GROUP : 16)
+#define SEGMENTS (GROUP / SEGMENT)
+#define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
+#define EACH_CHUNK(u, count) for (long u = get_group_id(0); u < (count); u += get_num_groups(0))
+
+// The sum of `mine` over the items before this one; `all` receives that of the group. `shared`
+// holds GROUP elements and one for each segment of them; few barriers, because those cost the most.
+INLINE uint before_me(uint mine, local uint* shared, uint* all) {
+  const int me = get_local_id(0), segment = me / SEGMENT;
+  shared[me] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (me < SEGMENTS) {
+    uint sum = 0;
+    ROLLED
+    for (int k = 0; k < SEGMENT; ++k) sum = sum + shared[me * SEGMENT + k];
+    shared[GROUP + me] = sum;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint before = 0, total = 0;
+  ROLLED
+  for (int k = 0; k < SEGMENTS; ++k) {
+    if (k == segment) before = total;
+    total = total + shared[GROUP + k];
+  }
+  ROLLED
+  for (int k = segment * SEGMENT; k < me; ++k) before = before + shared[k];
+  *all = total;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return before;
+}
+
+KERNEL void tutti_sort_counts(global const K* from, global uint* counts, const tutti_sort_shape g) {
+  local uint count[DIGITS];
+  const int me = get_local_id(0);
+  EACH_CHUNK(u, g.rows * g.chunks) {
+    const long o = u / g.chunks, c = u - o * g.chunks;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    for (int d = me; d < DIGITS; d += GROUP) count[d] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (long i = c * g.chunk + me; i < end; i += GROUP)
+      atomic_inc(count + digit(load_key(from, &g, o * g.length + i), g.shift));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = me; d < DIGITS; d += GROUP)
+      counts[g.counts_offset + (o * DIGITS + d) * g.chunks + c] = count[d];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
+
+KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
+  local uint shared[GROUP + SEGMENTS];
+  EACH_CHUNK(o, g.rows) {
+    global uint* row = counts + g.counts_offset + o * DIGITS * g.chunks;
+    uint carry = 0;
+    for (long start = 0; start < DIGITS * g.chunks; start += GROUP) {
+      const long k = start + (long)get_local_id(0);
+      const uint mine = k < DIGITS * g.chunks ? row[k] : 0;
+      uint all;
+      const uint before = before_me(mine, shared, &all);
+      if (k < DIGITS * g.chunks) row[k] = carry + before;
+      carry += all;
+    }
+  }
+}
+
+KERNEL void tutti_sort_moves(global const K* from, global K* to, global const uint* index_from,
+                             global uint* index_to, global const uint* counts, global uint* stages,
+                             const tutti_sort_shape g) {
+  local uint shared[GROUP + SEGMENTS];
+  local uint table[DIGITS * GROUP];  // by digit, then by item: how many elements
+  local uint start[DIGITS], next[DIGITS];
+  const int me = get_local_id(0);
+  EACH_CHUNK(u, g.rows * g.chunks) {
+    const long o = u / g.chunks, c = u - o * g.chunks, row = o * g.length;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    for (int d = me; d < DIGITS; d += GROUP)
+      next[d] = counts[g.counts_offset + (o * DIGITS + d) * g.chunks + c];
+    for (long tile = c * g.chunk; tile < end; tile += TILE) {
+      ROLLED
+      for (int d = 0; d < DIGITS; ++d) table[d * GROUP + me] = 0;
+      const long mine = tile + me * ITEMS, mine_end = min(end, mine + ITEMS);
+      ROLLED
+      for (long i = mine; i < mine_end; ++i)
+        ++table[digit(load_key(from, &g, row + i), g.shift) * GROUP + me];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      // Each item sums DIGITS neighbours of the table.
+      uint sum = 0, all;
+      ROLLED
+      for (int k = 0; k < DIGITS; ++k) sum += table[me * DIGITS + k];
+      sum = before_me(sum, shared, &all);
+      ROLLED
+      for (int k = 0; k < DIGITS; ++k) {
+        const uint count = table[me * DIGITS + k];
+        table[me * DIGITS + k] = sum;
+        sum += count;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int d = me; d < DIGITS; d += GROUP) start[d] = table[d * GROUP];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      ROLLED
+      for (long i = mine; i < mine_end; ++i) {
+        const K key = load_key(from, &g, row + i);
+        const uint d = digit(key, g.shift);
+        const uint p = next[d] + table[d * GROUP + me]++ - start[d];
+#if PAYLOAD
+        const uint place = g.first ? (uint)i : index_from[g.index_from_offset + row + i];
+        if (g.last) {
+          ((global long*)index_to)[g.index_to_offset / 2 + row + p] = place;
+          continue;
+        }
+        index_to[g.index_to_offset + row + p] = place;
+        to[g.to_offset + row + p] = key;
+#else
+        to[g.to_offset + row + p] = g.last ? from_key(key, g.descending) : key;
+#endif
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int d = me; d < DIGITS; d += GROUP) {
+        const uint stop = d + 1 < DIGITS ? start[d + 1] : all;
+        next[d] += stop - start[d];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+
+#endif

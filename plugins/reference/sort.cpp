@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorts, binary search, counts and positions of flags by the standard library.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "reference/objects.hpp"
+#include "sdk/host_types.hpp"
+#include "sdk/ordering.hpp"
+
+namespace tutti::reference {
+namespace {
+
+// The order of the library: NaN after everything else.
+template <typename T>
+bool is_less(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
+  return a < b;
+}
+
+template <typename S>
+std::vector<typename S::value> row_of(const tutti_view& v, uint64_t row) {
+  std::vector<typename S::value> out(v.extent[1]);
+  const std::byte* from =
+      v.buffer->data + v.offset + static_cast<int64_t>(row * v.extent[1]) * S::bytes;
+  for (uint64_t i = 0; i < v.extent[1]; ++i)
+    out[i] = S::load(from + static_cast<int64_t>(i) * S::bytes);
+  return out;
+}
+
+template <typename S>
+void put(const tutti_view& v, uint64_t index, typename S::value value) {
+  S::store(v.buffer->data + v.offset + static_cast<int64_t>(index) * S::bytes, value);
+}
+
+template <typename S>
+void sort_rows(const tutti_operator_launch& l) {
+  using T = typename S::value;
+  const bool descending = sdk::sort_params(l).descending != 0;
+  const uint64_t length = l.views[1].extent[1];
+  for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
+    const std::vector<T> x = row_of<S>(l.views[1], row);
+    std::vector<int64_t> index(length);
+    std::iota(index.begin(), index.end(), int64_t{0});
+    std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t k) {
+      const T a = x[static_cast<size_t>(i)], b = x[static_cast<size_t>(k)];
+      if (a != a || b != b || !descending) return is_less(a, b);
+      return is_less(b, a);
+    });
+    for (uint64_t n = 0; n < length; ++n) {
+      if (l.kind == TUTTI_OPERATOR_ARGSORT)
+        put<sdk::stored<int64_t>>(l.views[0], row * length + n, index[n]);
+      else
+        put<S>(l.views[0], row * length + n, x[static_cast<size_t>(index[n])]);
+    }
+  }
+}
+
+template <typename S>
+void search_rows(const tutti_operator_launch& l) {
+  using T = typename S::value;
+  const bool right = sdk::search_params(l).right != 0;
+  const uint64_t count = l.views[2].extent[1];
+  for (uint64_t row = 0; row < l.views[2].extent[0]; ++row) {
+    const std::vector<T> sorted = row_of<S>(l.views[1], row), values = row_of<S>(l.views[2], row);
+    for (uint64_t n = 0; n < count; ++n) {
+      const auto at = right ? std::upper_bound(sorted.begin(), sorted.end(), values[n], is_less<T>)
+                            : std::lower_bound(sorted.begin(), sorted.end(), values[n], is_less<T>);
+      put<sdk::stored<int64_t>>(l.views[0], row * count + n, at - sorted.begin());
+    }
+  }
+}
+
+std::vector<int64_t> integers(const tutti_view& v) {
+  std::vector<int64_t> out(v.extent[0]);
+  const std::byte* from = v.buffer->data + v.offset;
+  for (uint64_t i = 0; i < out.size(); ++i)
+    out[i] = v.dtype == TUTTI_I32 ? sdk::stored<int32_t>::load(from + 4 * i)
+                                  : sdk::stored<int64_t>::load(from + 8 * i);
+  return out;
+}
+
+void count(const tutti_operator_launch& l) {
+  const auto bins = static_cast<int64_t>(l.views[0].extent[0]);
+  std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
+  for (const int64_t number : integers(l.views[1]))
+    if (number >= 0 && number < bins) ++counts[static_cast<size_t>(number)];
+  for (size_t n = 0; n < counts.size(); ++n) put<sdk::stored<int64_t>>(l.views[0], n, counts[n]);
+}
+
+void select(const tutti_operator_launch& l) {
+  int64_t before = 0;
+  uint64_t position = 0;
+  for (const int64_t here : integers(l.views[1])) {
+    if (here != before && here >= 1 && here <= static_cast<int64_t>(l.views[0].extent[0]))
+      put<sdk::stored<int64_t>>(l.views[0], static_cast<uint64_t>(here - 1),
+                                static_cast<int64_t>(position));
+    before = here;
+    ++position;
+  }
+}
+
+}  // namespace
+
+void order(const tutti_operator_launch& l) {
+  if (l.kind == TUTTI_OPERATOR_SCAN) return scan(l);
+  if (l.kind == TUTTI_OPERATOR_COUNT) return count(l);
+  if (l.kind == TUTTI_OPERATOR_SELECT) return select(l);
+  sdk::with_stored_type(static_cast<uint8_t>(l.views[1].dtype), [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    return l.kind == TUTTI_OPERATOR_SEARCH ? search_rows<S>(l) : sort_rows<S>(l);
+  });
+}
+
+}  // namespace tutti::reference
