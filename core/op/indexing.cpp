@@ -10,21 +10,24 @@
 namespace tutti {
 namespace {
 
-// i32 or i64, whichever holds every value of the given type.
+bool checks_indices() { return detail::env("TUTTI_CHECK_INDICES").value_or("on") != "off"; }
+
+}  // namespace
+
+namespace op {
+
 array index_values(const array& indices, std::string_view op) {
-  const dtype type = op::type_of(indices, op);
+  const dtype type = type_of(indices, op);
   if (!is_integral(type))
     throw dtype_error(std::string(op) + ": indices must be integers, got " +
                       std::string(name(type)));
   const bool wide = type == dtype::i64 || type == dtype::u64 || type == dtype::u32;
-  if (type != dtype::u64) return op::cast(indices, wide ? dtype::i64 : dtype::i32, op);
+  if (type != dtype::u64) return cast(indices, wide ? dtype::i64 : dtype::i32, op);
   // What i64 cannot hold must not wrap to a valid index.
   const array largest =
       graph::constant({}, type, std::numeric_limits<std::int64_t>::max(), nullptr);
-  return op::cast(minimum(indices, largest), dtype::i64, op);
+  return cast(minimum(indices, largest), dtype::i64, op);
 }
-
-bool checks_indices() { return detail::env("TUTTI_CHECK_INDICES").value_or("on") != "off"; }
 
 std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
   const array low = min(values);
@@ -33,22 +36,19 @@ std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
   return {static_cast<std::int64_t>(low.item()), static_cast<std::int64_t>(high.item())};
 }
 
-}  // namespace
-
-namespace op {
-
-array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of) {
-  const array values = index_values(given, "take");
-  auto range = op::known_range(given);
+array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of,
+                      std::string_view op) {
+  const array values = index_values(given, op);
+  auto range = known_range(given);
   const bool fits = range && range->first >= -extent && range->second < extent;
   if (!fits) {
     if (checks_indices()) {
       range = evaluated_range(values);
       if (range->first < -extent || range->second >= extent) {
         const std::int64_t bad = range->first < -extent ? range->first : range->second;
-        throw index_error("take: index " + std::to_string(bad) + " is out of range for axis " +
-                          std::to_string(axis) + " of " + of.str() + ", extent " +
-                          std::to_string(extent));
+        throw index_error(std::string(op) + ": index " + std::to_string(bad) +
+                          " is out of range for axis " + std::to_string(axis) + " of " + of.str() +
+                          ", extent " + std::to_string(extent));
       }
     } else if (!range) {
       range = {-extent, extent - 1};
@@ -83,11 +83,11 @@ array take(const array& a, const array& indices, std::int64_t axis) {
   for (std::int64_t extent : picked) to.push_back(extent);
   for (int i = along + 1; i < from.rank(); ++i) inner *= from[i], to.push_back(from[i]);
   if (picked.size() == 0) {
-    index_values(indices, "take");
+    op::index_values(indices, "take");
     return op::zeros_on(to, type, n.device);
   }
 
-  const array index = op::checked_indices(indices, from[along], along, from);
+  const array index = op::checked_indices(indices, from[along], along, from, "take");
   if (to.size() == 0) return op::zeros_on(to, type, n.device);
   const array rows = reshape(op::cast(a, type, "take"), {outer, from[along], inner});
   return reshape(op::take_rows(rows, reshape(index, {picked.size()})), to);
@@ -95,7 +95,7 @@ array take(const array& a, const array& indices, std::int64_t axis) {
 
 array one_hot(const array& indices, std::int64_t depth, dtype type) {
   if (depth < 0) throw value_error("one_hot: depth " + std::to_string(depth) + " is negative");
-  const array index = index_values(indices, "one_hot");
+  const array index = op::index_values(indices, "one_hot");
   const array classes =
       op::cast(graph::iota({depth}, index.node()->device), index.dtype(), "one_hot");
   return op::cast(equal(expand_dims(index, -1), classes), type, "one_hot");

@@ -64,13 +64,19 @@ array update_region(const array& base, const array& update, const shape& starts,
 /// a summed over the axes along which broadcasting from `target` repeated it.
 array unbroadcast(const array& a, const shape& target);
 
-/// Integer indices in [0, extent) of those given, of which negative ones count from the end. Throws
-/// index_error naming one outside, its axis and the shape `of`, as take() tells.
-array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of);
-
 /// Rows of x [O,R,N] at indices that are known to lie in [0, R); and the sum of updates [O,I,N]
 /// into zeros [O,rows,N].
 array take_rows(const array& x, const array& index);
 array scatter_rows(const array& updates, const array& index, std::int64_t rows);
+
+/// Indices as i32 or i64, whichever holds every value of their dtype. Throws dtype_error for what
+/// is no integer.
+array index_values(const array& indices, std::string_view op);
+/// The smallest and the largest element of integers, evaluated.
+std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values);
+/// Indices in [0, extent) along `axis` of a shape, negative ones counted from the end. Throws
+/// index_error; evaluates where no bounds are known.
+array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of,
+                      std::string_view op);
 
 }  // namespace tutti::op
