@@ -6,6 +6,7 @@
 
 #include "differences.hpp"
 #include "graph/node.hpp"
+#include "sampled_layouts.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
@@ -36,7 +37,7 @@ bool is_view(const array& a) { return a.node()->is_view(); }
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(splitting) {
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     BOOST_TEST_CONTEXT(layout) {
       const auto halves = tutti::split(x, 3, 1);
       BOOST_TEST_REQUIRE(halves.size() == 3u);
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(splitting) {
 }
 
 BOOST_AUTO_TEST_CASE(tiling) {
-  for (const auto& [layout, x] : layouts(matrix)) {
+  for (const auto& [layout, x] : sampled_layouts(matrix)) {
     for (const shape& counts : {shape{2, 3}, shape{4}, shape{3, 1}, shape{2, 2, 1}, shape{}}) {
       BOOST_TEST_CONTEXT(layout << " by " << counts.str()) {
         shape to{counts.rank() > 2 ? counts[0] : 1, 3, 5};
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(tiling) {
 
 BOOST_AUTO_TEST_CASE(repeating) {
   const std::vector<std::int64_t> counts = {2, 0, 1, 3, 0, 1}, places = {0, 0, 2, 3, 3, 3, 5};
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     BOOST_TEST_CONTEXT(layout) {
       for (int axis = 0; axis < 3; ++axis)
         BOOST_TEST(matches(
@@ -129,7 +130,7 @@ BOOST_AUTO_TEST_CASE(repeating) {
 }
 
 BOOST_AUTO_TEST_CASE(rolling_and_flipping) {
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     BOOST_TEST_CONTEXT(layout) {
       for (std::int64_t by : {1, -2, 6, 13, -7})
         BOOST_TEST(matches(tutti::roll(x, by, 1), gathered(cube, 1, 6, [&](std::int64_t i) {
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(padding) {
     while (i < 0 || i >= n) i = i < 0 ? -i : 2 * (n - 1) - i;
     return i;
   };
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     BOOST_TEST_CONTEXT(layout) {
       BOOST_TEST(matches(tutti::pad(x, widths, pad_mode::constant, 7),
                          tabulate({7, 6, 12}, [](const position& i) {
@@ -204,7 +205,7 @@ BOOST_AUTO_TEST_CASE(padding) {
 }
 
 BOOST_AUTO_TEST_CASE(moving_axes) {
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     BOOST_TEST_CONTEXT(layout) {
       BOOST_TEST(matches(tutti::moveaxis(x, 0, -1), tabulate({6, 5, 4}, [](const position& i) {
                            return cube.at({i[2], i[0], i[1]});
@@ -246,7 +247,7 @@ BOOST_AUTO_TEST_CASE(broadcasting_together) {
 }
 
 BOOST_AUTO_TEST_CASE(diagonals) {
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     for (std::int64_t k : {-5, -4, -3, -1, 0, 1, 2, 5, 6}) {
       BOOST_TEST_CONTEXT(layout << " offset " << k) {
         std::vector<position> on;
@@ -280,7 +281,7 @@ BOOST_AUTO_TEST_CASE(diagonals) {
   BOOST_TEST(fails<tutti::index_error>([] { tutti::diagonal(tutti::zeros({3})); }, "diagonal"));
 
   const dense line = random_dense({4}, -1, 1, 408);
-  for (const auto& [layout, v] : layouts(line)) {
+  for (const auto& [layout, v] : sampled_layouts(line)) {
     for (std::int64_t k : {-2, 0, 3}) {
       const std::int64_t n = 4 + std::abs(k);
       BOOST_TEST(matches(tutti::diag(v, k), tabulate({n, n}, [&](const position& i) {
@@ -295,7 +296,7 @@ BOOST_AUTO_TEST_CASE(diagonals) {
 }
 
 BOOST_AUTO_TEST_CASE(triangles) {
-  for (const auto& [layout, x] : layouts(cube)) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
     for (std::int64_t k : {-7, -2, 0, 1, 9}) {
       BOOST_TEST_CONTEXT(layout << " offset " << k) {
         BOOST_TEST(matches(tutti::tril(x, k), tabulate(cube.extents, [&](const position& i) {

@@ -4,6 +4,7 @@
 #include "tutti/statistics.hpp"
 
 #include "differences.hpp"
+#include "sampled_layouts.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {
@@ -44,7 +45,7 @@ BOOST_AUTO_TEST_CASE(counting) {
   const dense expected = of_columns(holes, [](const std::vector<double>& v) {
     return std::count_if(v.begin(), v.end(), [](double x) { return x != 0; });
   });
-  for (const auto& [layout, x] : layouts(holes)) {
+  for (const auto& [layout, x] : sampled_layouts(holes)) {
     BOOST_TEST_CONTEXT(layout) {
       BOOST_TEST((tutti::count_nonzero(x).dtype() == dtype::i64));
       BOOST_TEST(matches(tutti::count_nonzero(x, 0), expected));
@@ -63,7 +64,7 @@ BOOST_AUTO_TEST_CASE(deviations) {
       for (double x : v) total += (x - mean) * (x - mean);
       return std::sqrt(total / (double(v.size()) - correction));
     });
-    for (const auto& [layout, x] : layouts(matrix))
+    for (const auto& [layout, x] : sampled_layouts(matrix))
       BOOST_TEST(matches(tutti::stddev(x, 0, correction), expected, {.relative = 2e-6}), layout);
   }
   // Far from zero, where a difference of two sums of squares has no digits left.
@@ -81,7 +82,7 @@ BOOST_AUTO_TEST_CASE(norms) {
   for (double p : {0.0, 1.0, 2.0, 3.0, 0.5, -1.5, HUGE_VAL, -HUGE_VAL}) {
     const dense expected =
         of_columns(x, [&](const std::vector<double>& v) { return host_norm(v, p); });
-    for (const auto& [layout, a] : layouts<double>(x)) {
+    for (const auto& [layout, a] : sampled_layouts<double>(x)) {
       BOOST_TEST_CONTEXT(layout << " p " << p) {
         BOOST_TEST(matches(tutti::norm(a, p, 0), expected, {.relative = 1e-13}));
         const array kept = tutti::norm(a, p, {0, tutti::keep_dims::yes});
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(weighted_means) {
       return above / below;
     });
   };
-  for (const auto& [layout, x] : layouts<double>(matrix)) {
+  for (const auto& [layout, x] : sampled_layouts<double>(matrix)) {
     BOOST_TEST_CONTEXT(layout) {
       BOOST_TEST(matches(tutti::average(x, upload_as<double>(weights), 0), mean_of(weights),
                          {.relative = 1e-12, .absolute = 1e-14}));
