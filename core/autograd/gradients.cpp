@@ -3,7 +3,9 @@
 // Derivatives of every kind of node.
 #include "autograd/gradients.hpp"
 
+#include "op/diagonals.hpp"
 #include "op/operands.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti::autograd {
 namespace {
@@ -38,6 +40,13 @@ std::vector<array> of_view(const graph::node& n, const array& g) {
       return {op::unbroadcast(g, parent.shape())};
     case graph::view_op::slice:
       return {op::update_region(zeros_like(parent), g, how.arguments, how.steps)};
+    case graph::view_op::diagonal: {
+      const std::int64_t first = how.arguments[0];
+      const std::int64_t second = how.arguments[1];
+      const array matrices =
+          op::spread_diagonal(g, parent.dim(first), parent.dim(second), how.arguments[2]);
+      return {moveaxis(matrices, {-2, -1}, {first, second})};
+    }
   }
   return {};
 }

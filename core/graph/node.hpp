@@ -48,7 +48,7 @@ enum class kind : std::uint8_t {
 };
 
 /// How a view was made: what its gradient needs.
-enum class view_op : std::uint8_t { identity, reshape, transpose, broadcast, slice };
+enum class view_op : std::uint8_t { identity, reshape, transpose, broadcast, slice, diagonal };
 
 /// Position of elements in a storage, in elements.
 struct layout {
@@ -60,7 +60,7 @@ struct view_params {
   node_ref base;  // never a view
   layout where;
   view_op op = view_op::identity;
-  shape arguments;  // transpose: axes; slice: starts
+  shape arguments;  // transpose: axes; slice: starts; diagonal: both axes, offset
   shape steps;      // slice: steps
 };
 

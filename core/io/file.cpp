@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -55,13 +56,28 @@ reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(path)
   std::error_code code;
   if (fs::is_directory(path_, code)) fail("is a folder");
   errno = 0;
-  stream_.open(path_, std::ios::binary);
-  if (!stream_) fail("cannot open: " + last_error());
-  stream_.seekg(0, std::ios::end);
-  const auto end = static_cast<std::streamoff>(stream_.tellg());
-  if (!stream_ || end < 0) fail("cannot find its size: " + last_error());
-  stream_.seekg(0);
+  stream_ = std::make_unique<std::ifstream>(path_, std::ios::binary);
+  if (!*stream_) fail("cannot open: " + last_error());
+  stream_->seekg(0, std::ios::end);
+  const auto end = static_cast<std::streamoff>(stream_->tellg());
+  if (!*stream_ || end < 0) fail("cannot find its size: " + last_error());
+  stream_->seekg(0);
   size_ = static_cast<std::uint64_t>(end);
+}
+
+reader::reader(std::string_view op, const fs::path& path, std::string bytes)
+    : op_(op), path_(path), size_(bytes.size()) {
+  stream_ = std::make_unique<std::istringstream>(std::move(bytes), std::ios::binary);
+}
+
+void reader::seek(std::uint64_t position, std::string_view what) {
+  if (position > size_)
+    fail(
+        fmt::format("truncated: {} is at offset {}, the file has {} bytes", what, position, size_));
+  errno = 0;
+  stream_->seekg(static_cast<std::streamoff>(position));
+  if (!*stream_) fail(fmt::format("cannot reach {}: {}", what, last_error()));
+  position_ = position;
 }
 
 void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
@@ -70,8 +86,8 @@ void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
                      position_, size_));
   }
   errno = 0;
-  stream_.read(static_cast<char*>(out), static_cast<std::streamsize>(bytes));
-  if (!stream_) fail(fmt::format("cannot read {}: {}", what, last_error()));
+  stream_->read(static_cast<char*>(out), static_cast<std::streamsize>(bytes));
+  if (!*stream_) fail(fmt::format("cannot read {}: {}", what, last_error()));
   position_ += bytes;
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -26,12 +28,15 @@ static_assert(std::endian::native == std::endian::little,
 /// text cut.
 std::string printable(std::string_view text);
 
-/// A file open for reading, of known size.
+/// A file open for reading, of known size; or bytes in memory, with a path for messages.
 class reader {
  public:
   reader(std::string_view op, const std::filesystem::path& path);
+  reader(std::string_view op, const std::filesystem::path& path, std::string bytes);
   std::uint64_t size() const { return size_; }
   std::uint64_t position() const { return position_; }
+  /// Fails naming `what` where the file ends before that.
+  void seek(std::uint64_t position, std::string_view what);
   std::uint64_t remaining() const { return size_ - position_; }
   /// Fails naming `what` where fewer than `bytes` are left.
   void read(void* out, std::uint64_t bytes, std::string_view what);
@@ -40,7 +45,7 @@ class reader {
  private:
   std::string op_;
   std::filesystem::path path_;
-  std::ifstream stream_;
+  std::unique_ptr<std::istream> stream_;
   std::uint64_t size_ = 0;
   std::uint64_t position_ = 0;
 };
@@ -69,5 +74,10 @@ class writer {
 /// 0 or 1.
 array read_array(reader& in, dtype type, const shape& extents, std::string_view what,
                  const device& on);
+
+/// The whole of a .npy file, from its magic string to the end.
+array read_npy(reader& in, const device& on);
+/// What precedes the row-major elements of `a` in a .npy file.
+std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a);
 
 }  // namespace tutti::io

@@ -168,11 +168,11 @@ npy_header read_header(reader& in) {
 
 }  // namespace
 
-void save_npy(const std::filesystem::path& path, const array& a) {
+std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a) {
   const auto* row = std::find_if(std::begin(type_codes), std::end(type_codes),
                                  [&](const type_code& t) { return t.type == a.dtype(); });
   if (row == std::end(type_codes)) {
-    fail("save_npy", path, fmt::format("the format has no dtype {}", name(a.dtype())));
+    fail(op, path, fmt::format("the format has no dtype {}", name(a.dtype())));
   }
   const shape& s = a.shape();
   const std::string extents =
@@ -183,23 +183,30 @@ void save_npy(const std::filesystem::path& path, const array& a) {
   header.append(63 - (fixed + header.size()) % 64, ' ');
   header += '\n';
   const auto length = static_cast<std::uint16_t>(header.size());
+  const char start[] = {'\x01', '\x00', static_cast<char>(length & 0xff),
+                        static_cast<char>(length >> 8)};
+  return std::string(magic) + std::string(start, sizeof start) + header;
+}
 
+void save_npy(const std::filesystem::path& path, const array& a) {
+  const std::string header = npy_header_of("save_npy", path, a);
   writer out("save_npy", path);
-  out.write(magic);
-  out.write(std::string_view("\x01\x00", 2));
-  out.write(&length, sizeof length);
   out.write(header);
   out.write(a);
   out.commit();
 }
 
-array load_npy(const std::filesystem::path& path, const device& on) {
-  reader in("load_npy", path);
+array read_npy(reader& in, const device& on) {
   npy_header header = read_header(in);
   if (header.fortran_order) std::reverse(header.extents.begin(), header.extents.end());
   const array a = read_array(in, header.type, header.extents, "the data", on);
   if (in.remaining() != 0) in.fail(fmt::format("{} bytes after the data", in.remaining()));
   return header.fortran_order ? a.transpose() : a;
+}
+
+array load_npy(const std::filesystem::path& path, const device& on) {
+  reader in("load_npy", path);
+  return read_npy(in, on);
 }
 
 }  // namespace tutti::io

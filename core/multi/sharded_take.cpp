@@ -12,7 +12,7 @@ namespace {
 // picks for each the answer of the member that has the row.
 array take_across(const sharded& a, const array& indices, int axis) {
   const device on = indices.device();
-  const array place = op::checked_indices(indices, a.shape()[axis], axis, a.shape());
+  const array place = op::checked_indices(indices, a.shape()[axis], axis, a.shape(), "take");
   shape beside = place.shape();
   for (int i = 0; i < axis; ++i) beside.insert(0, 1);
   for (int i = axis + 1; i < a.shape().rank(); ++i) beside.push_back(1);

@@ -11,11 +11,10 @@
 #include "op/host_half.hpp"
 #include "op/host_math.hpp"
 #include "op/operands.hpp"
+#include "op/random_words.hpp"
 
 namespace tutti::random {
-namespace {
 
-// Word `first + stride * i` of the stream of `from` for element i of `extents`.
 array words(key from, const shape& extents, std::int64_t stride, std::int64_t first,
             const device& on) {
   const auto device = &detail::get(on);
@@ -32,13 +31,14 @@ void require_floating(dtype type, std::string_view op) {
     throw dtype_error(std::string(op) + ": needs a floating dtype, got " + std::string(name(type)));
 }
 
-// 53 random bits as an integer in u64, from two words an element.
 array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
                 const device& on) {
   const array high = astype(right_shift(words(from, extents, stride, first, on), 5), dtype::u64);
   const array low = astype(right_shift(words(from, extents, stride, first + 1, on), 6), dtype::u64);
   return left_shift(high, 26) | low;
 }
+
+namespace {
 
 int bits_of(dtype type) {
   return type == dtype::f16 ? 11 : type == dtype::bf16 ? 8 : type == dtype::f32 ? 24 : 53;

@@ -16,7 +16,7 @@ array flat(const array& a) { return reshape(a, {a.size()}); }
 // Both operands in the dtype that they share.
 std::pair<array, array> promoted(const array& a, const array& b, std::string_view op) {
   const array both[] = {a, b};
-  const dtype type = op::promote_operands(both, op::operand_kind::any, op).type;
+  const dtype type = op::promote_operands(both, op::row_kind::ANY, op).type;
   return {op::cast(a, type, op), op::cast(b, type, op)};
 }
 
@@ -215,7 +215,7 @@ histogram_result histogram(const array& a, const array& edges) {
   if (extents.rank() != 1 || extents[0] < 2)
     throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
   const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
-                                          op::operand_kind::floating, "histogram")
+                                          op::row_kind::REAL_FLOATING, "histogram")
                          .type;
   return fill_bins(a, op::cast(edges, graph::compute_dtype(type), "histogram"));
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes vectors/*.npy with NumPy, the oracle of npy_test.cpp. Run it in this folder; the files are
+"""Writes vectors/*.npy and *.npz with NumPy, oracle of the tests here. Run it in this folder; they are
 committed, so that the tests need no NumPy. Element [i, j] of every 3 x 4 table is i * 4 + j - 3 for
 signed and floating types, i * 4 + j for unsigned ones, and (i * 4 + j) % 3 == 0 for bool; complex
 ones have the imaginary part (i * 4 + j) / 2."""
@@ -35,3 +35,10 @@ for code in ("c8", "c16"):
 write("structured", np.zeros(2, dtype=[("x", "<f4"), ("y", "<i4")]))
 write("text", np.array(["ab", "c"]))
 write("rank9", np.zeros((1,) * 9, dtype="<f4"))
+
+# What npz_test.cpp reads: NumPy writes the sizes of members twice, also as ZIP64.
+members = {"table": (count - 3).astype("<f4"), "line": np.arange(5, dtype="<i4"),
+           "empty": np.zeros((3, 0, 2), dtype="<f4"), "scalar": np.array(2.5, dtype="<f8"),
+           "zeros": np.zeros(1000, dtype="<u1")}
+np.savez("vectors/stored.npz", **members)
+np.savez_compressed("vectors/deflated.npz", **members)

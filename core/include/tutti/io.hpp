@@ -63,6 +63,21 @@ TUTTI_API void save_npy(const std::filesystem::path& path, const array& a);
 /// f16 to f64. Throws io_error for anything else.
 TUTTI_API array load_npy(const std::filesystem::path& path, const device& on = default_device());
 
+enum class compression : bool { none, deflate };
+
+/// Writes arrays as NumPy's .npz: a ZIP archive with one NAME.npy each, stored as it is (as
+/// numpy.savez) or deflated (numpy.savez_compressed). Evaluates. Throws io_error as save_npy, for a
+/// name that is empty or longer than 65531 bytes, and for what needs the ZIP64 extension (an array,
+/// or a whole file, of 4 GiB or more; 65535 arrays).
+TUTTI_API void save_npz(const std::filesystem::path& path, const named_arrays& arrays,
+                        compression packed = compression::none);
+
+/// Reads every array of a .npz file, by its name without ".npy". Throws io_error where the archive
+/// is damaged (checksums included), encrypted, split, needs ZIP64 sizes or another method than
+/// stored and deflated, holds a name twice, or a member that load_npy would refuse.
+TUTTI_API named_arrays load_npz(const std::filesystem::path& path,
+                                const device& on = default_device());
+
 /// Replaces `path` with these bytes at once: they go to a new file in the same folder, which is
 /// then renamed.
 TUTTI_API void write_file(const std::filesystem::path& path, std::string_view bytes);

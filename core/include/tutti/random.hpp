@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tutti/array.hpp"
@@ -36,5 +37,59 @@ TUTTI_API array normal(key from, const shape& shape, double mean = 0, double dev
                        dtype type = dtype::f32, const device& on = default_device());
 /// A random order of 0 ... n-1, made on the host (Fisher and Yates; Philox bits).
 TUTTI_API std::vector<std::int64_t> permutation(key from, std::int64_t n);
+
+/// Integers in [low, high), the same ones on every device. Element i is low + floor(x r / 2^b),
+/// r = high - low, where x are the b = 64 bits of words 2i and 2i + 1 (the first is the lower), for
+/// r > 2^32 the b = 128 bits of words 4i ... 4i + 3 (D. Lemire, "Fast random integer generation in
+/// an interval", TOMACS 2019, without the rejection): no integer is likelier than another by more
+/// than one part in 2^32. Throws value_error unless low < high, or where `type` cannot hold them,
+/// and dtype_error for a dtype that is not an integer.
+TUTTI_API array integers(key from, const shape& shape, std::int64_t low, std::int64_t high,
+                         dtype type = dtype::i32, const device& on = default_device());
+/// True with the given probability, rounded to a multiple of 2^-32; the same on every device.
+/// Element i asks word i. Throws value_error for a probability outside [0, 1].
+TUTTI_API array bernoulli(key from, const shape& shape, double probability = 0.5,
+                          const device& on = default_device());
+/// Exponential with mean `scale`: -scale log u, with the u of normal()'s radius, of word i (f64:
+/// words 2i and 2i + 1); so at most 17 scale in f32, 37 scale in f64. Throws value_error unless the
+/// scale is positive and finite, dtype_error for a dtype that is not floating.
+TUTTI_API array exponential(key from, const shape& shape, double scale = 1, dtype type = dtype::f32,
+                            const device& on = default_device());
+/// Standard normal numbers from [low, high], times the deviation, plus the mean: the inverse of the
+/// normal distribution (M. J. Wichura, algorithm AS 241, Applied Statistics 37, 1988). Bounds may
+/// be infinite. Throws value_error unless low < high, the interval has a probability above 1e-30
+/// and mean and deviation are finite, deviation >= 0.
+TUTTI_API array truncated_normal(key from, const shape& shape, double low = -2, double high = 2,
+                                 double mean = 0, double deviation = 1, dtype type = dtype::f32,
+                                 const device& on = default_device());
+/// An index along `axis`, which is dropped, with probability softmax(logits): the largest of
+/// logits + Gumbel noise (from 23 bits an element, so noise lies in [-2.9, 16.7]). i64. Throws
+/// value_error where there is nothing to choose from. For several draws, broadcast the logits.
+TUTTI_API array categorical(key from, const array& logits, std::int64_t axis = -1);
+/// Gamma with shape parameter `concentration`, times scale (G. Marsaglia, W. W. Tsang, "A simple
+/// method for generating gamma variables", TOMS 2000; below 1 with their power of a uniform
+/// number). The rejection runs until every element is accepted, so the call evaluates: about
+/// log20(elements) passes. Throws value_error unless both are positive and finite.
+TUTTI_API array gamma(key from, const shape& shape, double concentration, double scale = 1,
+                      dtype type = dtype::f32, const device& on = default_device());
+/// Poisson numbers, the same ones on every device: drawn from a table of all values with a
+/// probability above 1e-18 that the host makes (A. J. Walker's alias method, TOMS 1977), about
+/// 18 sqrt(mean) + 40 entries. Throws value_error unless 0 <= mean <= 1e9.
+TUTTI_API array poisson(key from, const shape& shape, double mean, dtype type = dtype::i32,
+                        const device& on = default_device());
+
+enum class replacement : bool { no, yes };
+/// Indices into n things, i64, the same on every device: each as integers() or, without
+/// replacement, the first shape.size() of permutation(). Throws value_error for n < 1, and without
+/// replacement where more than n are asked for.
+TUTTI_API array choice(key from, std::int64_t n, const shape& shape,
+                       replacement replace = replacement::yes, const device& on = default_device());
+/// Index i with probability weights[i] / sum, to within 2^-32 / weights.size(), by the alias
+/// method; with replacement. Throws value_error for weights that are negative or not finite, or
+/// whose sum is not positive.
+TUTTI_API array choice(key from, std::span<const double> weights, const shape& shape,
+                       const device& on = default_device());
+/// a with its rows along `axis` in the order of permutation().
+TUTTI_API array shuffle(key from, const array& a, std::int64_t axis = 0);
 
 }  // namespace tutti::random

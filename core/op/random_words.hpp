@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random words by element index: what every distribution is made of.
+#pragma once
+
+#include <string_view>
+
+#include "tutti/random.hpp"
+
+namespace tutti::random {
+
+/// Word `first + stride * i` of the stream of `from` for element i of `extents`, u32.
+array words(key from, const shape& extents, std::int64_t stride, std::int64_t first,
+            const device& on);
+/// 53 random bits as an integer in u64, from that word (the upper 27) and the next.
+array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
+                const device& on);
+/// Throws dtype_error naming `op`.
+void require_floating(dtype type, std::string_view op);
+
+}  // namespace tutti::random

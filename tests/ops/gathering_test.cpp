@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Indexing by arrays and masks, and scattering, against loops on the host; gradients.
+#include "differences.hpp"
+#include "sampled_layouts.hpp"
+#include "tutti/indexing.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+using arguments = std::vector<array>;
+
+const dense cube = random_dense({4, 6, 5}, -1, 1, 801);
+
+array integers(std::vector<std::int32_t> values, const shape& extents) {
+  return array::from(values, extents);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(indexing_with_integers) {
+  const std::vector<std::int32_t> i = {0, -1, 2}, j = {5, -6};
+  const array column = integers(i, {3, 1}), row = integers(j, {2});
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
+    BOOST_TEST_CONTEXT(layout) {
+      const auto expected = tabulate({3, 2, 5}, [&](const position& p) {
+        const std::int64_t r = i[std::size_t(p[0])], c = j[std::size_t(p[1])];
+        return cube.at({r < 0 ? r + 4 : r, c < 0 ? c + 6 : c, p[2]});
+      });
+      BOOST_TEST(matches(tutti::index_with(x, {column, row}), expected));
+      // The same, of bounds that only the device knows.
+      BOOST_TEST(matches(tutti::index_with(x, {column * 1, row * 1}), expected));
+      BOOST_TEST(tutti::index_with(x, {-1, row * 0 + 2, 4}).shape() == shape{2});
+      BOOST_TEST(matches(tutti::index_with(x, {-1, row * 0 + 2, 4}),
+                         {{2}, {cube.at({3, 2, 4}), cube.at({3, 2, 4})}}));
+      BOOST_TEST(matches(tutti::index_with(x, {row * 0 + 1}), tabulate({2, 6, 5}, [](position p) {
+                           return cube.at({1, p[1], p[2]});
+                         })));
+    }
+  }
+  const array x = upload_as<float>(cube);
+  BOOST_TEST(tutti::index_with(x, {integers({}, {0, 2}), row}).shape() == (shape{0, 2, 5}));
+  BOOST_TEST(fails<tutti::index_error>(
+      [&] {
+        tutti::index_with(x, {abs(row), row});
+      },
+      "index_with: index 6 is out of range for axis 0 of [4,6,5]"));
+  BOOST_TEST(fails<tutti::index_error>([&] { tutti::index_with(x, {0, 0, 0, 0}); }, "4 indices"));
+  BOOST_TEST(fails<tutti::value_error>([&] { tutti::index_with(x, {}); }, "no indices"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::index_with(x, {0.5}); }, "index_with"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        tutti::index_with(x, {integers({0, 0, 0}, {3}), integers({0, 0}, {2})});
+      },
+      "[3]"));
+}
+
+BOOST_AUTO_TEST_CASE(masks) {
+  for (const auto& [layout, x] : sampled_layouts(cube)) {
+    BOOST_TEST_CONTEXT(layout) {
+      dense positive;
+      for (double v : cube.values)
+        if (v > 0) positive.values.push_back(v);
+      positive.extents = {static_cast<std::int64_t>(positive.values.size())};
+      BOOST_TEST(matches(tutti::mask_select(x, x > 0), positive));
+      const array first = array::from(std::vector<bool>{true, false, false, true});
+      BOOST_TEST(matches(tutti::mask_select(x, first), tabulate({2, 6, 5}, [](position p) {
+                           return cube.at({p[0] * 3, p[1], p[2]});
+                         })));
+      BOOST_TEST(matches(tutti::masked_fill(x, x > 0, -7), tabulate(cube.extents, [](position p) {
+                           return cube.at(p) > 0 ? -7 : cube.at(p);
+                         })));
+    }
+  }
+  const array x = upload_as<float>(cube);
+  BOOST_TEST(tutti::mask_select(x, x > 9).shape() == shape{0});
+  BOOST_TEST(tutti::mask_select(x, true).shape() == (shape{1, 4, 6, 5}));
+  BOOST_TEST(tutti::mask_select(x, false).shape() == (shape{0, 4, 6, 5}));
+  BOOST_TEST((tutti::masked_fill(array::from<std::int8_t>({1}), true, 3).dtype() == dtype::i8));
+  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::mask_select(x, tutti::ones({6})); },
+                                       "mask_select: a mask of shape [6]"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        tutti::masked_fill(x, tutti::ones({2, 4, 6, 5}), 0);
+      },
+      "masked_fill"));
+}
+
+BOOST_AUTO_TEST_CASE(scattering) {
+  const std::vector<std::int32_t> places = {1, -1, 1, 0};
+  for (int axis = 0; axis < 3; ++axis) {
+    shape taken = cube.extents;
+    taken[axis] = 4;
+    const dense updates = random_dense(taken, -1, 1, 802);
+    for (const auto& [layout, x] : sampled_layouts(cube)) {
+      BOOST_TEST_CONTEXT(layout << " axis " << axis) {
+        const auto expected = [&](bool add) {
+          return tabulate(cube.extents, [&](position p) {
+            double value = cube.at(p);
+            const std::int64_t at = p[std::size_t(axis)];
+            for (std::int64_t k = 0; k < 4; ++k) {
+              const std::int64_t to = places[std::size_t(k)];
+              if ((to < 0 ? to + cube.extents[axis] : to) != at) continue;
+              p[std::size_t(axis)] = k;
+              value = add ? value + updates.at(p) : updates.at(p);
+            }
+            return value;
+          });
+        };
+        const array index = integers(places, {4}), y = upload_as<float>(updates);
+        BOOST_TEST(
+            matches(tutti::scatter_add(x, index, y, axis), expected(true), {.absolute = 1e-6}));
+        BOOST_TEST(matches(tutti::scatter_set(x, index, y, axis), expected(false)));
+      }
+    }
+  }
+  const array counts = tutti::zeros({3}, dtype::i32);
+  BOOST_TEST(
+      matches(tutti::scatter_add(counts, integers({2, 2, 0, 2}, {2, 2}), 1), {{3}, {1, 0, 3}}));
+  BOOST_TEST(matches(tutti::scatter_set(counts, 1, 9), {{3}, {0, 9, 0}}));
+  BOOST_TEST(matches(tutti::scatter_set(counts, integers({}, {0}), 9), {{3}, {0, 0, 0}}));
+  BOOST_TEST(matches(tutti::scatter_add(counts, integers({}, {0}), 9), {{3}, {0, 0, 0}}));
+  BOOST_TEST(
+      fails<tutti::index_error>([&] { tutti::scatter_add(counts, 3, 1); }, "scatter_add: index 3"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        tutti::scatter_set(counts, integers({0, 1}, {2}), tutti::ones({3}));
+      },
+      "scatter_set"));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [] { tutti::scatter_add(array::from<bool>({true}), 0, true); }, "bool"));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_indexing) {
+  const dense a = random_dense({4, 3}, -1, 1, 803), u = random_dense({3, 3}, -1, 1, 804);
+  const array rows = integers({2, 0, 2}, {3}), columns = integers({1, 1, -1}, {3});
+  const auto check = [](const std::function<array(const arguments&)>& f,
+                        const std::vector<dense>& at) {
+    check_gradient([&](const arguments& v) { return weighted_sum(f(v)); }, at);
+  };
+  check(
+      [&](const arguments& v) {
+        return tutti::index_with(tutti::sin(v[0]), {rows, columns});
+      },
+      {a});
+  check([&](const arguments& v) { return tutti::mask_select(v[0] * v[0], v[0] > 0); }, {a});
+  check([&](const arguments& v) { return tutti::masked_fill(v[0], v[0] > 0, 2) * v[0]; }, {a});
+  check([&](const arguments& v) { return tutti::scatter_add(v[0], rows, v[1]) * v[0]; }, {a, u});
+  check([&](const arguments& v) { return tutti::scatter_set(v[0], rows, v[1]) * v[0]; }, {a, u});
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layouts of an operand for tests of compositions: all where programs are interpreted, two where
+// each is another program to compile (layouts in general are tested by the primitives).
+#pragma once
+
+#include "tutti/device.hpp"
+#include "tutti_test/dense.hpp"
+
+namespace tutti_test {
+
+template <class T = float>
+std::vector<std::pair<std::string, tutti::array>> sampled_layouts(const dense& d) {
+  auto all = layouts<T>(d);
+  if (tutti::default_device().backend() == "reference" || all.size() < 4) return all;
+  return {all[1], all[3]};
+}
+
+}  // namespace tutti_test

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statistics against sums in double on the host, and gradients.
+#include "tutti/statistics.hpp"
+
+#include "differences.hpp"
+#include "sampled_layouts.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+using arguments = std::vector<array>;
+
+const dense matrix = random_dense({7, 13}, -2, 2, 601);
+
+// f of each column.
+template <class F>
+dense of_columns(const dense& x, F&& f) {
+  return tabulate({x.extents[1]}, [&](const position& i) {
+    std::vector<double> column;
+    for (std::int64_t r = 0; r < x.extents[0]; ++r) column.push_back(x.at({r, i[0]}));
+    return f(column);
+  });
+}
+
+double host_norm(const std::vector<double>& v, double p) {
+  double total = 0, low = INFINITY, high = 0;
+  for (double x : v) {
+    total += p == 0 ? x != 0 : std::pow(std::abs(x), p);
+    low = std::min(low, std::abs(x));
+    high = std::max(high, std::abs(x));
+  }
+  return std::isinf(p) ? (p > 0 ? high : low) : p == 0 ? total : std::pow(total, 1 / p);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(counting) {
+  dense holes = matrix;
+  for (std::size_t i = 0; i < holes.values.size(); i += 3) holes.values[i] = 0;
+  const dense expected = of_columns(holes, [](const std::vector<double>& v) {
+    return std::count_if(v.begin(), v.end(), [](double x) { return x != 0; });
+  });
+  for (const auto& [layout, x] : sampled_layouts(holes)) {
+    BOOST_TEST_CONTEXT(layout) {
+      BOOST_TEST((tutti::count_nonzero(x).dtype() == dtype::i64));
+      BOOST_TEST(matches(tutti::count_nonzero(x, 0), expected));
+    }
+  }
+  BOOST_TEST(tutti::count_nonzero(array::from<float>({0, -0.0f, NAN, INFINITY})).item() == 2);
+  BOOST_TEST(tutti::count_nonzero(array::from<std::uint8_t>({255, 0, 1})).item() == 2);
+  BOOST_TEST(matches(tutti::count_nonzero(tutti::zeros({0, 3}), 0), {{3}, {0, 0, 0}}));
+}
+
+BOOST_AUTO_TEST_CASE(deviations) {
+  for (double correction : {0.0, 1.0, 2.5}) {
+    const dense expected = of_columns(matrix, [&](const std::vector<double>& v) {
+      double mean = 0, total = 0;
+      for (double x : v) mean += x / double(v.size());
+      for (double x : v) total += (x - mean) * (x - mean);
+      return std::sqrt(total / (double(v.size()) - correction));
+    });
+    for (const auto& [layout, x] : sampled_layouts(matrix))
+      BOOST_TEST(matches(tutti::stddev(x, 0, correction), expected, {.relative = 2e-6}), layout);
+  }
+  // Far from zero, where a difference of two sums of squares has no digits left.
+  const array far = array::from<float>({16777208, 16777210, 16777214, 16777216});
+  BOOST_TEST(matches(tutti::stddev(far), {{}, {std::sqrt(10.0)}}, {.relative = 1e-6}));
+  BOOST_TEST(std::isnan(tutti::stddev(array::from<float>({1}), {}, 1).item()));
+  BOOST_TEST(std::isnan(tutti::stddev(array::from<float>({1, NAN})).item()));
+  BOOST_TEST((tutti::stddev(array::from<std::int32_t>({1, 3})).dtype() == dtype::f32));
+  BOOST_TEST(tutti::stddev(array::from<std::int32_t>({1, 3})).item() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(norms) {
+  dense x = matrix;
+  x.values[5] = 0;
+  for (double p : {0.0, 1.0, 2.0, 3.0, 0.5, -1.5, HUGE_VAL, -HUGE_VAL}) {
+    const dense expected =
+        of_columns(x, [&](const std::vector<double>& v) { return host_norm(v, p); });
+    for (const auto& [layout, a] : sampled_layouts<double>(x)) {
+      BOOST_TEST_CONTEXT(layout << " p " << p) {
+        BOOST_TEST(matches(tutti::norm(a, p, 0), expected, {.relative = 1e-13}));
+        const array kept = tutti::norm(a, p, {0, tutti::keep_dims::yes});
+        BOOST_TEST(kept.shape() == (shape{1, 13}));
+        BOOST_TEST(tutti::norm(a, p).item() == host_norm(x.values, p),
+                   boost::test_tools::tolerance(1e-12));
+      }
+    }
+  }
+  // 3, 4 is the known one; halves are squared in f32.
+  BOOST_TEST(tutti::norm(array::from<std::int32_t>({3, -4})).item() == 5);
+  const array half = tutti::norm(array::from<float>({300, 400}).astype(dtype::f16));
+  BOOST_TEST((half.dtype() == dtype::f16));
+  BOOST_TEST(half.item() == 500);
+  BOOST_TEST(std::isnan(tutti::norm(array::from<float>({1, NAN}), HUGE_VAL).item()));
+  BOOST_TEST(std::isnan(tutti::norm(array::from<float>({1, NAN}), 3).item()));
+  BOOST_TEST(tutti::norm(array::from<float>({1, -INFINITY})).item() == HUGE_VAL);
+  BOOST_TEST(tutti::norm(tutti::zeros({0})).item() == 0);
+  BOOST_TEST(tutti::norm(array(-2.0)).item() == 2);
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::norm(tutti::zeros({0}), HUGE_VAL); }, "norm"));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::norm(tutti::ones({2}), NAN); }, "norm"));
+}
+
+BOOST_AUTO_TEST_CASE(weighted_means) {
+  const dense weights = random_dense({7, 13}, 0.1, 2, 602), along = random_dense({7}, 0.1, 2, 603);
+  const auto mean_of = [](const dense& w) {
+    return tabulate({13}, [&](const position& i) {
+      double above = 0, below = 0;
+      for (std::int64_t r = 0; r < 7; ++r) {
+        const double share = w.extents.rank() == 1 ? w.at({r}) : w.at({r, i[0]});
+        above += share * matrix.at({r, i[0]});
+        below += share;
+      }
+      return above / below;
+    });
+  };
+  for (const auto& [layout, x] : sampled_layouts<double>(matrix)) {
+    BOOST_TEST_CONTEXT(layout) {
+      BOOST_TEST(matches(tutti::average(x, upload_as<double>(weights), 0), mean_of(weights),
+                         {.relative = 1e-12, .absolute = 1e-14}));
+      BOOST_TEST(matches(tutti::average(x, upload_as<double>(along), -2), mean_of(along),
+                         {.relative = 1e-12, .absolute = 1e-14}));
+    }
+  }
+  BOOST_TEST(
+      tutti::average(array::from<std::int32_t>({1, 4}), array::from<std::int32_t>({2, 1})).item() ==
+      2);
+  BOOST_TEST(fails<tutti::shape_error>(
+      [] {
+        tutti::average(tutti::zeros({2, 3}), tutti::ones({2}), 1);
+      },
+      "average: weights of shape [2] fit neither the array [2,3]"));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_statistics) {
+  const dense x = random_dense({3, 4}, 0.5, 2, 604), w = random_dense({3, 4}, 0.5, 2, 605);
+  for (double p : {1.0, 2.0, 3.0, 0.5, HUGE_VAL})
+    check_gradient([&](const arguments& v) { return weighted_sum(tutti::norm(v[0], p, 1)); }, {x});
+  check_gradient([&](const arguments& v) { return weighted_sum(tutti::stddev(v[0], 0, 1)); }, {x});
+  check_gradient([&](const arguments& v) { return weighted_sum(tutti::average(v[0], v[1], 1)); },
+                 {x, w});
+  const auto at_zero = tutti::grad([](const arguments& v) { return tutti::norm(v[0]); });
+  BOOST_TEST(matches(at_zero({tutti::zeros({3})})[0], {{3}, {0, 0, 0}}));
+}
