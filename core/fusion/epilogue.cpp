@@ -103,7 +103,7 @@ class finder {
 
   static bool is_zero(const node& n) {
     return n.is_constant() && !n.weak && !is_complex(n.type) &&
-           graph::scalar_to_double(n.type, n.value.re) == 0;
+           graph::scalar_to_double(n.type, n.value.real) == 0;
   }
 
   // One value for each column of the product.

@@ -182,6 +182,11 @@ dtype floating_type_of(const array& a, std::string_view op) {
   return promote_operands(operands, row_kind::FLOATING, op).type;
 }
 
+dtype real_floating_type_of(const array& a, std::string_view op) {
+  real_type_of(a, op);
+  return floating_type_of(a, op);
+}
+
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op) {
   const common_type common = promote_operands(operands, kind, op);

@@ -39,9 +39,10 @@ array cast(const array& a, dtype type, std::string_view op);
 
 /// The dtype of a alone, weak scalars resolved; floating_type_of turns integers and bool into f32.
 dtype type_of(const array& a, std::string_view op);
+dtype floating_type_of(const array& a, std::string_view op);
 /// The same, where complex throws dtype_error.
 dtype real_type_of(const array& a, std::string_view op);
-dtype floating_type_of(const array& a, std::string_view op);
+dtype real_floating_type_of(const array& a, std::string_view op);
 
 /// Whether the integer dtype `type` has `value`.
 bool holds(dtype type, std::int64_t value);

@@ -8,7 +8,7 @@ namespace {
 
 array scan(const array& a, tutti_scan kind, const scan_options& options, dtype result,
            std::string_view op) {
-  const dtype given = op::type_of(a, op);
+  const dtype given = op::real_type_of(a, op);
   array x = op::cast(a, given, op);
   if (!options.axis) x = reshape(x, {x.size()});
   const op::along at(x.shape(), options.axis.value_or(0), op);
@@ -20,7 +20,7 @@ array scan(const array& a, tutti_scan kind, const scan_options& options, dtype r
 
 array accumulate(const array& a, tutti_scan kind, const scan_options& options,
                  std::string_view op) {
-  const dtype given = op::type_of(a, op);
+  const dtype given = op::real_type_of(a, op);
   const dtype usual = is_floating(given) ? given : is_unsigned(given) ? dtype::u64 : dtype::i64;
   const dtype result = options.type.value_or(usual);
   if (is_bool(result) || is_complex(result) || (is_floating(given) && !is_floating(result)))
@@ -58,15 +58,15 @@ array cumprod(const array& a, const scan_options& options) {
 }
 
 array cummax(const array& a, const scan_options& options) {
-  return scan(a, TUTTI_SCAN_MAX, options, op::type_of(a, "cummax"), "cummax");
+  return scan(a, TUTTI_SCAN_MAX, options, op::real_type_of(a, "cummax"), "cummax");
 }
 
 array cummin(const array& a, const scan_options& options) {
-  return scan(a, TUTTI_SCAN_MIN, options, op::type_of(a, "cummin"), "cummin");
+  return scan(a, TUTTI_SCAN_MIN, options, op::real_type_of(a, "cummin"), "cummin");
 }
 
 array logcumsumexp(const array& a, const scan_options& options) {
-  const dtype type = op::floating_type_of(a, "logcumsumexp");
+  const dtype type = op::real_floating_type_of(a, "logcumsumexp");
   return scan(op::cast(a, type, "logcumsumexp"), TUTTI_SCAN_LOGSUMEXP, options, type,
               "logcumsumexp");
 }
@@ -84,7 +84,7 @@ array cumulative_prod(const array& a, std::optional<std::int64_t> axis, std::opt
 array diff(const array& a, int n, std::int64_t axis) {
   if (n < 0) throw value_error("diff: n is " + std::to_string(n) + ", must not be negative");
   const shape& extents = graph::get(a, "diff").extents;
-  const dtype type = op::type_of(a, "diff");
+  const dtype type = op::real_type_of(a, "diff");
   const int along = normalize_axis(axis, extents.rank(), "diff");
   array y = op::cast(a, type, "diff");
   for (int round = 0; round < n && y.shape()[along] > 0; ++round) {

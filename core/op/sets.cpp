@@ -17,6 +17,8 @@ array flat(const array& a) { return reshape(a, {a.size()}); }
 std::pair<array, array> promoted(const array& a, const array& b, std::string_view op) {
   const array both[] = {a, b};
   const dtype type = op::promote_operands(both, op::row_kind::ANY, op).type;
+  if (is_complex(type))
+    throw dtype_error(std::string(op) + ": needs real numbers, got " + std::string(name(type)));
   return {op::cast(a, type, op), op::cast(b, type, op)};
 }
 
@@ -82,7 +84,7 @@ std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength
 // The dtype in which elements are compared with edges: floats as they are, integers in f64 where
 // f32 does not hold them and the device has f64.
 dtype edge_type(const array& a) {
-  const dtype type = op::type_of(a, "histogram");
+  const dtype type = op::real_type_of(a, "histogram");
   if (is_floating(type)) return graph::compute_dtype(type);
   const graph::node& n = *a.node();
   const auto& device = n.device != nullptr ? *n.device : detail::get(default_device());
@@ -149,7 +151,7 @@ std::vector<array> nonzero(const array& a) {
 }
 
 unique_result unique(const array& a) {
-  const array x = flat(op::cast(a, op::type_of(a, "unique"), "unique"));
+  const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
   if (x.size() == 0)
     return {x, op::zeros_on(a.shape(), dtype::i64, x.node()->device), no_positions(x)};
   const array order_of = argsort(x);
@@ -164,7 +166,7 @@ unique_result unique(const array& a) {
 }
 
 array unique_values(const array& a) {
-  const array x = flat(op::cast(a, op::type_of(a, "unique"), "unique"));
+  const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
   if (x.size() == 0) return x;
   const array sorted = sort(stop_gradient(x));
   return pick(sorted, positions_of(count_flags(starts_of_runs(sorted), "unique"), "unique"));

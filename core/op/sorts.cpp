@@ -29,7 +29,7 @@ struct operand {
 };
 
 operand operand_of(const array& a, std::int64_t axis, std::string_view op) {
-  const array values = op::cast(a, op::type_of(a, op), op);
+  const array values = op::cast(a, op::real_type_of(a, op), op);
   return {values, normalize_axis(axis, values.ndim(), op)};
 }
 
@@ -115,7 +115,7 @@ array quantile(const array& a, double q, std::optional<std::int64_t> axis, bool 
                interpolation method) {
   if (!(q >= 0 && q <= 1))
     throw value_error("quantile: q is " + std::to_string(q) + ", must lie in [0, 1]");
-  const dtype type = op::floating_type_of(a, "quantile");
+  const dtype type = op::real_floating_type_of(a, "quantile");
   array x = op::cast(a, type, "quantile");
   shape kept = x.shape(), reduced;
   if (axis) {

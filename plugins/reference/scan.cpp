@@ -19,7 +19,7 @@ template <typename T>
 std::vector<T> load_as(const tutti_view& x, uint64_t count) {
   std::vector<T> out(count);
   const std::byte* from = x.buffer->data + x.offset;
-  sdk::with_stored_type(static_cast<uint8_t>(x.dtype), [&](auto tag) {
+  sdk::with_real_stored_type(static_cast<uint8_t>(x.dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     for (uint64_t i = 0; i < count; ++i)
       out[i] = static_cast<T>(S::load(from + static_cast<int64_t>(i) * S::bytes));
@@ -99,8 +99,8 @@ void scan_into(const tutti_operator_launch& l) {
 }  // namespace
 
 void scan(const tutti_operator_launch& launch) {
-  sdk::with_stored_type(static_cast<uint8_t>(launch.views[0].dtype),
-                        [&](auto tag) { scan_into<typename decltype(tag)::type>(launch); });
+  sdk::with_real_stored_type(static_cast<uint8_t>(launch.views[0].dtype),
+                             [&](auto tag) { scan_into<typename decltype(tag)::type>(launch); });
 }
 
 }  // namespace tutti::reference

@@ -107,7 +107,7 @@ void order(const tutti_operator_launch& l) {
   if (l.kind == TUTTI_OPERATOR_SCAN) return scan(l);
   if (l.kind == TUTTI_OPERATOR_COUNT) return count(l);
   if (l.kind == TUTTI_OPERATOR_SELECT) return select(l);
-  sdk::with_stored_type(static_cast<uint8_t>(l.views[1].dtype), [&](auto tag) {
+  sdk::with_real_stored_type(static_cast<uint8_t>(l.views[1].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     return l.kind == TUTTI_OPERATOR_SEARCH ? search_rows<S>(l) : sort_rows<S>(l);
   });

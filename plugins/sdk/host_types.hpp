@@ -83,14 +83,23 @@ struct stored_half {
 using stored_f16 = stored_half<host::half_to_float, host::float_to_half>;
 using stored_bf16 = stored_half<host::bfloat16_to_float, host::float_to_bfloat16>;
 
-// Calls `f` with the tag of the storage (stored<T>, stored_f16, stored_bf16) of a stored dtype.
+// Calls `f` with the tag of the storage (stored<T>, stored_f16, stored_bf16) of a real stored
+// dtype.
 template <typename F>
-decltype(auto) with_stored_type(uint8_t dtype, F&& f) {
+decltype(auto) with_real_stored_type(uint8_t dtype, F&& f) {
   if (dtype == TUTTI_F16) return f(type_tag<stored_f16>{});
   if (dtype == TUTTI_BF16) return f(type_tag<stored_bf16>{});
-  return with_register_type(dtype, [&](auto tag) -> decltype(auto) {
+  return with_real_type(dtype, [&](auto tag) -> decltype(auto) {
     return f(type_tag<stored<typename decltype(tag)::type>>{});
   });
+}
+
+// The same, with complex numbers.
+template <typename F>
+decltype(auto) with_stored_type(uint8_t dtype, F&& f) {
+  if (dtype == TUTTI_C64) return f(type_tag<stored<std::complex<float>>>{});
+  if (dtype == TUTTI_C128) return f(type_tag<stored<std::complex<double>>>{});
+  return with_real_stored_type(dtype, f);
 }
 
 }  // namespace tutti::sdk
