@@ -69,6 +69,10 @@ class device_context {
   /// What the inputs since the last call are waiting for.
   arrivals take_awaited() { return std::exchange(awaited_, {}); }
 
+  /// Hands what is enqueued on the compute stream to the device.
+  void flush() {
+    detail::check(device.plugin->stream.flush(compute.get()), device, "flush", "the queue");
+  }
   /// Position that the next launch gets.
   std::uint64_t next_sequence() const { return last_ + 1; }
   std::uint64_t last_sequence() const { return last_; }

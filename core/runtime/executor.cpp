@@ -47,8 +47,13 @@ class evaluation {
     for (; next_ < plan_.groups.size(); ++next_) {
       const fusion::group& g = plan_.groups[next_];
       launch(plan_, g);
+      const graph::opened_device* device = g.members.front()->device;
+      if (std::find(devices_.begin(), devices_.end(), device) == devices_.end())
+        devices_.push_back(device);
       finish(g);
     }
+    // Who asks for the state of an event, or works on the host meanwhile, hands nothing over.
+    for (const graph::opened_device* device : devices_) context_of(*device).flush();
   }
 
  private:
@@ -89,6 +94,7 @@ class evaluation {
   fusion::plan plan_;
   std::unordered_map<node*, std::vector<node*>> duplicates_;
   std::size_t next_ = 0;
+  boost::container::small_vector<const graph::opened_device*, 4> devices_;  // that got work
 };
 
 void fill_host(const node& n, void* host) {
