@@ -156,15 +156,16 @@ class pair_worker {
     const copy_request& r = job.request;
     std::optional<arrival::failure> why;
     const std::uint64_t begin = detail::trace_enabled() ? detail::trace_now_ns() : 0;
-    bool abandoned = false;
+    bool moving = false;
     try {
       if (r.ready != nullptr) wait_for(job, r.from->device, r.ready.get(), "run", r.producer);
       for (const auto& a : r.upstream) a->wait();
+      moving = true;
       move(job);
     } catch (const device_error& e) {
-      abandoned = e.code() == TUTTI_ERROR_TIMEOUT;
-      why = arrival::failure{abandoned ? e.what() : r.label + ": " + e.what(), e.code(),
-                             e.vendor_code(), e.device()};
+      const bool late = e.code() == TUTTI_ERROR_TIMEOUT;
+      why = arrival::failure{late ? e.what() : r.label + ": " + e.what(), e.code(), e.vendor_code(),
+                             e.device()};
     } catch (const std::exception& e) {
       why = arrival::failure{e.what(), TUTTI_ERROR_INTERNAL, 0, r.to->device.name};
     }
@@ -173,8 +174,8 @@ class pair_worker {
                              r.label + " from " + r.from->device.name, begin,
                              detail::trace_now_ns(), {"", r.bytes, 0});
     if (!why) detail::count().bytes_copied.add(r.bytes);
-    // A device that hangs may still write there one day: its memory is not used again.
-    if (!abandoned) {
+    // Transfers that hang or were left behind may still write there: that memory is not used again.
+    if (!why || !moving) {
       r.source->release();
       r.target->release();
     }
