@@ -195,6 +195,8 @@ random_program make_program(session& s, generator& random, size_t length) {
     const sdk::op_info& op = rows[random() % rows.size()];
     if (op.opcode == TUTTI_OP_cast)
       add_cast(p, dtypes[random() % dtypes.size()], random);
+    else if (op.result == sdk::op_result::COMPLEX_OF)
+      continue;  // chains are real; complex_groups.cpp has the others
     else if (op.kind != sdk::op_kind::IR || op.opcode == TUTTI_OP_where)
       add_instruction(p, op, random);
   }
