@@ -38,11 +38,10 @@ enum class loop_policy {
   weighted,
   /// Each chunk is a share of what remains: half of it, divided by measured speed. That is weighted
   /// factoring with adapted weights (Hummel, Schmidt, Uma, Wein 1996; Banicescu, Velusamy 2002,
-  /// after
-  /// factoring, Hummel, Schonberg, Flynn 1992, and guided self-scheduling, Polychronopoulos, Kuck
-  /// 1987). A device is handed no chunk that another one would finish earlier: the rule of HEFT
-  /// (Topcuoglu, Hariri, Wu 2002) and of StarPU's dmda (Augonnet, Thibault, Namyst, Wacrenier
-  /// 2011).
+  /// after factoring, Hummel, Schonberg, Flynn 1992, and guided self-scheduling, Polychronopoulos,
+  /// Kuck 1987). A device is handed no chunk that another one would finish earlier: the rule of
+  /// HEFT (Topcuoglu, Hariri, Wu 2002) and of StarPU's dmda (Augonnet, Thibault, Namyst,
+  /// Wacrenier 2011).
   dynamic,
   /// Equal parts to begin with; a device whose part is done takes from the one that has the most
   /// time left: half of its rest, more or less where speeds differ. After XKaapi (Gautier, Lima,
