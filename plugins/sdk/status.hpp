@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,19 +16,26 @@
 
 namespace tutti::sdk {
 
-// A failure with everything that tutti_status carries.
-class plugin_error : public std::runtime_error {
+// A failure with everything that tutti_status carries. Each copy has a text of its own: copies are
+// kept in events and reported by other threads, and the text that copies of std::runtime_error
+// share is counted inside the standard library, where ThreadSanitizer does not see it.
+class plugin_error : public std::exception {
  public:
-  plugin_error(tutti_code error_code, const std::string& message, int32_t vendor_number = 0,
+  plugin_error(tutti_code error_code, std::string message, int32_t vendor_number = 0,
                bool may_retry = false)
-      : std::runtime_error(message),
-        code(error_code),
+      : code(error_code),
         vendor_code(vendor_number),
-        retryable(may_retry) {}
+        retryable(may_retry),
+        message_(std::move(message)) {}
+
+  const char* what() const noexcept override { return message_.c_str(); }
 
   tutti_code code;
   int32_t vendor_code;
   bool retryable;
+
+ private:
+  std::string message_;
 };
 
 [[noreturn]] void throw_invalid(const std::string& message);
