@@ -14,6 +14,7 @@ set(TUTTI_TEST_ENVIRONMENT
   POCL_AFFINITY=unset:
   POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
   OCL_ICD_VENDORS=unset:
+  TUTTI_CACHE=set:off
   TUTTI_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/tutti
   TUTTI_PLUGIN_PATH=set:${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
   TUTTI_DEVICE=unset:
@@ -45,12 +46,16 @@ function(tutti_set_test name)
     TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
-# tutti_register_device_tests(NAME [TIMEOUT SECONDS] [LABELS label...] COMMAND program argument...)
+# tutti_register_device_tests(NAME [KEEPS_PROGRAMS] [TIMEOUT SECONDS] [LABELS label...]
+#                             COMMAND program argument...)
 # adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
 # plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
-# @PLUGIN_FILE@ in an argument stands for the path of the plugin.
+# @PLUGIN_FILE@ in an argument stands for the path of the plugin. With KEEPS_PROGRAMS, and always
+# where TUTTI_TEST_EVERYTHING is on, the OpenCL variants keep what they compile, and
+# NAME.VARIANT_warm runs after them with what they kept. Elsewhere nothing is kept: PoCL compiles
+# every kernel of a program once more for it.
 function(tutti_register_device_tests name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;COMMAND" ${ARGN})
+  cmake_parse_arguments(arg "KEEPS_PROGRAMS" "TIMEOUT" "LABELS;COMMAND" ${ARGN})
   get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
   foreach(plugin IN LISTS plugins)
     if(plugin STREQUAL "opencl")
@@ -68,6 +73,13 @@ function(tutti_register_device_tests name)
       endif()
       string(REPLACE "@PLUGIN_FILE@" "$<TARGET_FILE:tutti_${plugin}>" command "${arg_COMMAND}")
       add_test(NAME ${name}.${variant} COMMAND ${command})
+      if(plugin STREQUAL "opencl" AND (arg_KEEPS_PROGRAMS OR TUTTI_TEST_EVERYTHING))
+        list(APPEND environment TUTTI_CACHE=set:on)
+        add_test(NAME ${name}.${variant}_warm COMMAND ${command})
+        tutti_set_test(${name}.${variant}_warm TIMEOUT ${arg_TIMEOUT}
+          LABELS ${plugin} ${arg_LABELS} ENVIRONMENT ${environment})
+        set_tests_properties(${name}.${variant}_warm PROPERTIES DEPENDS ${name}.${variant})
+      endif()
       if(NOT plugin MATCHES "^(reference|opencl)$")
         list(APPEND environment TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
       endif()
@@ -83,12 +95,12 @@ function(tutti_register_device_tests name)
   endforeach()
 endfunction()
 
-# tutti_add_test(NAME [DEVICE] SOURCES file... [LIBRARIES target...] [LABELS label...]
+# tutti_add_test(NAME [DEVICE [KEEPS_PROGRAMS]] SOURCES file... [LIBRARIES target...] [LABELS label...]
 #                [TIMEOUT seconds])
 # builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
 # by tutti_register_device_tests; without, it is registered once as NAME.
 function(tutti_add_test name)
-  cmake_parse_arguments(arg "DEVICE" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DEVICE;KEEPS_PROGRAMS" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
   endif()
@@ -100,7 +112,11 @@ function(tutti_add_test name)
     foreach(plugin IN LISTS plugins)
       add_dependencies(test_${name} tutti_${plugin})
     endforeach()
-    tutti_register_device_tests(${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
+    set(keeps "")
+    if(arg_KEEPS_PROGRAMS)
+      set(keeps KEEPS_PROGRAMS)
+    endif()
+    tutti_register_device_tests(${name} ${keeps} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
       COMMAND test_${name})
   else()
     target_link_libraries(test_${name} PRIVATE tutti_test_main)

@@ -98,8 +98,16 @@ const tutti_host* make_host(host_identity** identity) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   host_identity* const made = &all->emplace_back();
-  made->table = {sizeof(tutti_host), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, made,
-                 log_message,        cache_load,      cache_store,     compiled};
+  // To hand over a binary can cost a driver more than the program did, so nobody asks in vain.
+  const bool keeps = program_cache().options().enabled;
+  made->table = {sizeof(tutti_host),
+                 TUTTI_ABI_MAJOR,
+                 TUTTI_ABI_MINOR,
+                 made,
+                 log_message,
+                 keeps ? cache_load : nullptr,
+                 keeps ? cache_store : nullptr,
+                 compiled};
   *identity = made;
   return &made->table;
 }

@@ -55,6 +55,7 @@ std::vector<unsigned char> binary_for(cl_program program, cl_device_id id) {
   return code == CL_SUCCESS ? binary : std::vector<unsigned char>();
 }
 
+// Costs time: PoCL compiles every kernel once more, for all sizes of work-groups.
 void store_binary(const device_info& info, cl_program program, const std::string& key) {
   // Kernels exist while the binary is taken, so that drivers which finish them one by one have.
   cl_uint count = 0;
@@ -96,7 +97,7 @@ owned_program build_program(tutti_device& device, const std::string& source,
                                 build_log(program.get(), info.id),
                             code);
   }
-  store_binary(info, program.get(), key);
+  if (has_cache()) store_binary(info, program.get(), key);
   report_compiled(label, seconds(), false);
   return program;
 }

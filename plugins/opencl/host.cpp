@@ -18,8 +18,10 @@ void log(tutti_log_level level, const std::string& message) {
   if (the_host.log != nullptr) the_host.log(the_host.context, level, message.c_str());
 }
 
+bool has_cache() { return the_host.cache_load != nullptr && the_host.cache_store != nullptr; }
+
 bool cache_load(const device_info& info, const std::string& key, std::vector<unsigned char>& data) {
-  if (the_host.cache_load == nullptr) return false;
+  if (!has_cache()) return false;
   const auto sink = [](void* to, const void* from, uint64_t size) {
     const auto* bytes = static_cast<const unsigned char*>(from);
     static_cast<std::vector<unsigned char>*>(to)->assign(bytes, bytes + size);
@@ -30,7 +32,7 @@ bool cache_load(const device_info& info, const std::string& key, std::vector<uns
 
 void cache_store(const device_info& info, const std::string& key,
                  const std::vector<unsigned char>& data) {
-  if (the_host.cache_store == nullptr) return;
+  if (!has_cache()) return;
   the_host.cache_store(the_host.context, info.cache_key.c_str(), key.data(), key.size(),
                        data.data(), data.size());
 }

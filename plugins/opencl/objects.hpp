@@ -83,6 +83,7 @@ sdk::dialect make_dialect(const device_info& info);
 // ---- what the host offers; quiet without a host
 void set_host(const tutti_host* host);
 void log(tutti_log_level level, const std::string& message);
+bool has_cache();
 bool cache_load(const device_info& info, const std::string& key, std::vector<unsigned char>& data);
 void cache_store(const device_info& info, const std::string& key,
                  const std::vector<unsigned char>& data);

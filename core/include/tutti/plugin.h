@@ -106,7 +106,8 @@ typedef union tutti_scalar {
 
 /* ---- what the host offers ----------------------------------------------------------------------
  * Valid until process exit. The cache keeps compiled code (memory and disk); the core adds ABI,
- * plugin build, device and driver to the key, so a plugin passes only source and options. */
+ * plugin build, device and driver to the key, so a plugin passes only source and options. Functions
+ * may be NULL: those of the cache are where the user wants nothing kept. */
 
 typedef enum tutti_log_level {
   TUTTI_LOG_ERROR = 1,
