@@ -9,6 +9,7 @@
 
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
+#include "runtime/buffer_block.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/env.hpp"
 #include "runtime/executor.hpp"
@@ -319,6 +320,30 @@ array upload(const void* data, dtype type, const shape& extents, const opened_de
   n->range = integer_range(data, type, n->elements);
   runtime::store_from_host(*n, data);
   return made;
+}
+
+array adopt(runtime::buffer_block* block, std::int64_t offset, dtype type, const shape& extents,
+            const opened_device* device, std::string_view op) {
+  node* n = nullptr;
+  try {
+    n = make(kind::data, type, extents, device, op);
+  } catch (...) {
+    block->release();
+    throw;
+  }
+  n->storage = block;
+  n->storage_offset = offset;
+  n->ready.store(true, std::memory_order_release);
+  return array{node_ref(n)};
+}
+
+array duplicate(const array& a, std::string_view op) {
+  const node& n = get(a, op);
+  if (n.elements == 0) return a;
+  if (n.is_constant())
+    return stored(a, n.device != nullptr ? n.device : &detail::get(default_device()));
+  const array inputs[] = {a};
+  return elementwise(TUTTI_OP_cast, n.type, inputs, op);
 }
 
 shape broadcast_view_strides(const node& n, const shape& to) {

@@ -63,6 +63,12 @@ TUTTI_INTERNAL_API array move_to(const array& a, const opened_device* device,
 /// give one flat result of `elements` elements each. Not differentiable.
 std::vector<array> collective(std::shared_ptr<runtime::collective_call> call,
                               std::span<const array> inputs, std::int64_t elements);
+/// A node over memory that holds its values, from `offset` (elements) on. Takes over the caller's
+/// reference to the block, also when it throws.
+array adopt(runtime::buffer_block* block, std::int64_t offset, dtype type, const shape& extents,
+            const opened_device* device, std::string_view op);
+/// A copy of a in memory that nothing else uses.
+array duplicate(const array& a, std::string_view op);
 /// A node over host data, copied at once.
 array upload(const void* data, dtype type, const shape& extents, const opened_device* device);
 

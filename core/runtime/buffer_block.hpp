@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counted piece of device memory out of a device's pool.
+// A counted piece of device memory: out of a device's pool, or foreign (foreign_memory.hpp).
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,23 @@ namespace tutti::runtime {
 
 class memory_pool;
 
+enum class ownership : bool { pooled, foreign };
+
 class buffer_block {
  public:
-  buffer_block(memory_pool& owner, tutti_buffer* handle, std::uint64_t bytes)
-      : owner_(owner), handle_(handle), bytes_(bytes) {}
+  buffer_block(memory_pool& owner, tutti_buffer* handle, std::uint64_t bytes,
+               ownership whose = ownership::pooled)
+      : owner_(owner), handle_(handle), bytes_(bytes), whose_(whose) {}
 
   tutti_buffer* handle() const { return handle_; }
   std::uint64_t bytes() const { return bytes_; }
-  bool is_shared() const { return references_.load(std::memory_order_acquire) > 1; }
+  /// Whether others would see it change; always so for foreign memory.
+  bool is_shared() const {
+    return whose_ == ownership::foreign || references_.load(std::memory_order_acquire) > 1;
+  }
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  /// The last release returns the block to its pool.
+  /// The last release returns the block to its pool, foreign memory to its owner.
   void release() noexcept;
 
   /// Position on the compute stream of the last work that touches this block.
@@ -33,6 +39,7 @@ class buffer_block {
   memory_pool& owner_;
   tutti_buffer* const handle_;
   const std::uint64_t bytes_;
+  const ownership whose_;
   std::atomic<std::uint32_t> references_{1};
 };
 

@@ -118,6 +118,7 @@ void device_context::retire_front() {
   const in_flight work = std::move(flight_.front());
   flight_.pop_front();
   tutti_status* status = device.plugin->stream.event_wait(work.event.get());
+  retired_.store(work.sequence, std::memory_order_release);
   if (status == nullptr) {
     if (detail::trace_enabled()) trace(work);
     return;

@@ -4,6 +4,7 @@
 // compute stream runs in order; a sequence number names a position on it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -85,6 +86,10 @@ class device_context {
   std::string label_of(std::uint64_t sequence) const;
   /// Takes finished work out of flight, up to `sequence` (waiting for it), remembers failures.
   void retire(std::uint64_t sequence);
+  /// Whether the work at `sequence` is known to have finished. Needs no lock.
+  bool has_retired(std::uint64_t sequence) const {
+    return sequence <= retired_.load(std::memory_order_acquire);
+  }
   /// Waits for everything enqueued.
   void settle() { retire(last_); }
   /// Throws device_error naming the op where the work at `sequence` failed or read failed data.
@@ -111,6 +116,7 @@ class device_context {
   detail::stream_handle copies_;
   std::vector<failure> failures_;
   std::uint64_t last_ = 0;
+  std::atomic<std::uint64_t> retired_{0};
   std::uint32_t trace_track_ = 0;
   std::int64_t clock_offset_ns_ = 0;
 };

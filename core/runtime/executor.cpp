@@ -19,11 +19,23 @@ namespace {
 
 using graph::node;
 
+thread_local bool holds_lock = false;
+
 // One evaluation at a time: enqueueing is short, waiting happens outside.
-std::mutex& graph_mutex() {
-  static std::mutex m;
-  return m;
-}
+class executor_lock {
+ public:
+  executor_lock() : lock_(mutex()) { holds_lock = true; }
+  executor_lock(const executor_lock&) = delete;
+  executor_lock& operator=(const executor_lock&) = delete;
+  ~executor_lock() { holds_lock = false; }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  const std::lock_guard<std::mutex> lock_;
+};
 
 class evaluation {
  public:
@@ -130,7 +142,7 @@ void evaluate(std::span<const node* const> roots) {
     return base.is_ready() || base.is_constant();
   };
   if (std::all_of(roots.begin(), roots.end(), done)) return;
-  const std::lock_guard lock(graph_mutex());
+  const executor_lock lock;
   evaluation(roots).run();
 }
 
@@ -140,16 +152,19 @@ void wait(const node& n) {
   // First, because work that waits for a copy that never comes would not end either.
   for (const auto& a : base.arriving) a->wait();
   device_context& context = context_of(*base.device);
-  std::shared_ptr<tutti_event> event;
-  {
-    const std::lock_guard lock(graph_mutex());
-    event = context.event_of(base.sequence);
-  }
+  const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
   // A failure is remembered, and named, when the work is retired.
   if (event != nullptr) detail::ignore(context.device.plugin->stream.event_wait(event.get()));
-  const std::lock_guard lock(graph_mutex());
+  const executor_lock lock;
   context.retire(base.sequence);
   context.check_health(base.sequence);
+}
+
+bool in_executor() { return holds_lock; }
+
+std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t sequence) {
+  const executor_lock lock;
+  return context.event_of(sequence);
 }
 
 void read(const node& n, void* host) {
@@ -174,7 +189,7 @@ void store_from_host(node& n, const void* data) {
   device_context& context = context_of(*n.device);
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
   {
-    const std::lock_guard lock(graph_mutex());
+    const executor_lock lock;
     n.storage = context.allocate_idle(bytes);
   }
   transfer(context, "write", bytes, [&] {

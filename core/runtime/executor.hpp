@@ -4,11 +4,15 @@
 // every function may be called from any thread.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
 
 #include "graph/node.hpp"
 
 namespace tutti::runtime {
+
+class device_context;
 
 /// Enqueues what the roots need. On an exception the nodes not reached stay pending and can be
 /// evaluated again.
@@ -19,6 +23,12 @@ void wait(const graph::node& n);
 
 /// Copies n's elements to the host, row-major. n is ready and contiguous, or a constant.
 void read(const graph::node& n, void* host);
+
+/// Whether this thread holds the executor's lock.
+bool in_executor();
+
+/// Event of a position of the compute stream still in flight; null where that work has finished.
+std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t sequence);
 
 /// Gives a data node its storage and copies n.elements values into it.
 void store_from_host(graph::node& n, const void* data);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/env.hpp"
+#include "runtime/foreign_memory.hpp"
 #include "runtime/log.hpp"
 #include "runtime/stats.hpp"
 #include "tutti/error.hpp"
@@ -40,7 +41,9 @@ std::uint64_t cap_from_environment() {
 }  // namespace
 
 void buffer_block::release() noexcept {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) owner_.take_back(this);
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (whose_ == ownership::foreign) return give_back(owner_.device_, this);
+  owner_.take_back(this);
 }
 
 memory_pool::memory_pool(const detail::opened_device& device)

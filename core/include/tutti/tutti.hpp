@@ -8,6 +8,7 @@
 #include "tutti/contractions.hpp"
 #include "tutti/device.hpp"
 #include "tutti/device_group.hpp"
+#include "tutti/dlpack.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
