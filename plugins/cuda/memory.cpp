@@ -97,25 +97,42 @@ tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {
   });
 }
 
+// Where the device reaches foreign memory; throws where that is not its own or too small.
+CUdeviceptr reachable(tutti_device& device, CUdeviceptr address, uint64_t bytes) {
+  unsigned type = 0;
+  CUcontext owner = nullptr;
+  CUdeviceptr start = 0, memory = address;
+  size_t size = 0;
+  check(&device, cu().pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
+        "wrap: the address is no memory of CUDA");
+  if (type == CU_MEMORYTYPE_HOST) {  // pinned, for all contexts
+    check(&device, cu().pointer_attribute(&memory, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address),
+          "wrap: the device does not reach this host memory");
+  } else {
+    check(&device, cu().pointer_attribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, address),
+          "wrap: the address is no memory of CUDA");
+    // Stream-ordered allocations belong to no context.
+    if (owner != nullptr && owner != device.context) {
+      sdk::throw_invalid("wrap: the memory belongs to another context");
+    }
+  }
+  const bool known =
+      cu().pointer_attribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) == CUDA_SUCCESS &&
+      cu().pointer_attribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) ==
+          CUDA_SUCCESS;
+  if (known && bytes > start + size - address) {
+    sdk::throw_invalid("wrap: " + std::to_string(bytes) + " bytes of an allocation of " +
+                       std::to_string(size) + " from byte " + std::to_string(address - start));
+  }
+  return memory;
+}
+
 tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*deleter)(void*),
                    void* deleter_context, tutti_buffer** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "buffer") = nullptr;
     const scoped_context context(sdk::deref(device, "device"));
-    const auto memory = reinterpret_cast<CUdeviceptr>(handle);
-    CUcontext owner = nullptr;
-    size_t size = 0;
-    check(device, cu().pointer_attribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory),
-          "wrap: the address is no memory of CUDA");
-    // Stream-ordered allocations belong to no context.
-    if (owner != nullptr && owner != device->context) {
-      sdk::throw_invalid("wrap: the memory belongs to another context");
-    }
-    if (cu().pointer_attribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, memory) == CUDA_SUCCESS &&
-        bytes > size) {
-      sdk::throw_invalid("wrap: " + std::to_string(bytes) + " bytes of an allocation of " +
-                         std::to_string(size));
-    }
+    const CUdeviceptr memory = reachable(*device, reinterpret_cast<CUdeviceptr>(handle), bytes);
     auto buffer = std::make_unique<tutti_buffer>();
     buffer->device = device;
     buffer->memory = memory;

@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(native_handles_go_out_and_come_in) {
   BOOST_TEST(deleted == 1);
   const outcome larger =
       take(plugin().native->wrap(d.device, address, 257, nullptr, nullptr, &wrapped));
-  BOOST_TEST(larger.message == "wrap: 257 bytes of an allocation of 256");
+  BOOST_TEST(larger.message == "wrap: 257 bytes of an allocation of 256 from byte 0");
   plugin().memory->release(buffer);
 }
 

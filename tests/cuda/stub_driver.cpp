@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #undef cuEventElapsedTime
@@ -45,7 +46,7 @@ struct failure {
 
 std::mutex mutex;
 std::map<std::string, failure> failures;
-std::map<CUdeviceptr, size_t> allocations;
+std::map<CUdeviceptr, size_t> allocations, pinned;
 size_t in_use = 0;
 int sticky = 0;
 float elapsed_ms = 0.25f;
@@ -96,17 +97,29 @@ CUresult release(CUdeviceptr memory) {
   return CUDA_SUCCESS;
 }
 
+// The piece of `pieces` that holds [at, at + bytes), the mutex held; size 0 where there is none.
+std::pair<CUdeviceptr, size_t> find(const std::map<CUdeviceptr, size_t>& pieces, CUdeviceptr at,
+                                    size_t bytes) {
+  auto next = pieces.upper_bound(at);
+  if (next == pieces.begin()) return {};
+  --next;
+  if (at + bytes > next->first + next->second) return {};
+  return *next;
+}
+
 // Whether [at, at + bytes) lies in one allocation.
 bool owns(CUdeviceptr at, size_t bytes) {
   const std::lock_guard lock(mutex);
-  auto next = allocations.upper_bound(at);
-  if (next == allocations.begin()) return false;
-  --next;
-  return at + bytes <= next->first + next->second;
+  return find(allocations, at, bytes).second > 0;
+}
+
+bool is_pinned(CUdeviceptr at, size_t bytes) {
+  const std::lock_guard lock(mutex);
+  return find(pinned, at, bytes).second > 0;
 }
 
 CUresult move(void* to, const void* from, size_t bytes, CUdeviceptr device_side) {
-  if (!owns(device_side, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!owns(device_side, bytes) && !is_pinned(device_side, bytes)) return CUDA_ERROR_INVALID_VALUE;
   std::memmove(to, from, bytes);
   return CUDA_SUCCESS;
 }
@@ -277,25 +290,42 @@ STUB(cuMemPoolSetAccess, (CUmemoryPool, const CUmemAccessDesc*, size_t)) { retur
 STUB(cuMemHostAlloc, (void** memory, size_t bytes, unsigned)) {
   SCRIPTED(cuMemHostAlloc)
   *memory = std::malloc(bytes);
+  const std::lock_guard lock(mutex);
+  pinned[reinterpret_cast<CUdeviceptr>(*memory)] = bytes;
   ++counts.pinned;
   return CUDA_SUCCESS;
 }
 STUB(cuMemFreeHost, (void* memory)) {
+  const std::lock_guard lock(mutex);
+  pinned.erase(reinterpret_cast<CUdeviceptr>(memory));
   std::free(memory);
   --counts.pinned;
   return CUDA_SUCCESS;
 }
 STUB(cuPointerGetAttribute, (void* value, CUpointer_attribute what, CUdeviceptr at)) {
-  if (!owns(at, 1)) return CUDA_ERROR_INVALID_VALUE;
-  if (what == CU_POINTER_ATTRIBUTE_CONTEXT) *static_cast<CUcontext*>(value) = nullptr;
-  if (what == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) {
-    *static_cast<unsigned*>(value) = CU_MEMORYTYPE_DEVICE;
+  const std::lock_guard lock(mutex);
+  const bool host = find(pinned, at, 1).second > 0;
+  const auto [start, size] = find(host ? pinned : allocations, at, 1);
+  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+  switch (what) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      *static_cast<CUcontext*>(value) = nullptr;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned*>(value) = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      *static_cast<CUdeviceptr*>(value) = at;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      *static_cast<CUdeviceptr*>(value) = start;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      *static_cast<size_t*>(value) = size;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
-  if (what == CU_POINTER_ATTRIBUTE_RANGE_SIZE) {
-    const std::lock_guard lock(mutex);
-    *static_cast<size_t*>(value) = allocations[at];
-  }
-  return CUDA_SUCCESS;
 }
 STUB(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t bytes, CUstream)) {
   SCRIPTED(cuMemcpyHtoDAsync_v2)
