@@ -38,10 +38,10 @@ struct device_memory {
     CUcontext context = nullptr;
     STUB_CALL(cuDevicePrimaryCtxRetain)(&context, 0);
     STUB_CALL(cuCtxSetCurrent)(context);
-    BOOST_REQUIRE(STUB_CALL(cuMemAlloc)(&at, values.size() * sizeof(float)) == CUDA_SUCCESS);
+    BOOST_REQUIRE(STUB_CALL(cuMemAlloc_v2)(&at, values.size() * sizeof(float)) == CUDA_SUCCESS);
     std::memcpy(pointer(), values.data(), values.size() * sizeof(float));
   }
-  ~device_memory() { STUB_CALL(cuMemFree)(at); }
+  ~device_memory() { STUB_CALL(cuMemFree_v2)(at); }
   float* pointer() const { return reinterpret_cast<float*>(at); }
 };
 

@@ -83,7 +83,7 @@ constexpr DLDevice dl_opencl = {kDLOpenCL, 0};
 BOOST_AUTO_TEST_CASE(exported_buffers_are_read_by_opencl) {
   const array a = counted({4, 6});
   const array cases[] = {a,    a.transpose(), a({{1, 4, 2}, {5, 0, -2}}),
-                         a[2], a * 2.f + 1.f, tutti::full({2}, 7.0)};
+                         a[2], a * 2.f + 1.f, tutti::full({2}, 7.0, tutti::dtype::f32)};
   for (const array& c : cases) {
     const consumed out(to_dlpack(c));
     const DLTensor& t = out->dl_tensor;
