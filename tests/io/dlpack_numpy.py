@@ -104,7 +104,8 @@ def exports():
             check(np.array_equal(got, expected), *what)
             if layout == "reversed":
                 check(got.strides == (-4 * got.itemsize, 2 * got.itemsize), got.strides)
-            check(not got.flags.writeable or exporter.was_legacy, "writeable", *what)
+            if got.size > 0 and not exporter.was_legacy:
+                check(not got.flags.writeable, "writeable", *what)
             check(exporter.was_legacy == (version < (2, 1)), "form", *what)
     # The memory stays while NumPy has it.
     kept = [np.from_dlpack(Exporter("f32", "transposed")) for _ in range(100)]
