@@ -16,12 +16,14 @@ void save_npz(const std::filesystem::path& path, const named_arrays& arrays, com
     const auto refuse = [&](const char* what) {
       fail("save_npz", path, printable(name) + " " + what);
     };
+    const std::string file = name + ".npy";
     if (name.empty()) refuse("is no name");
+    if (file.size() > zip_writer::longest_name) refuse("is too long a name");
     std::string bytes = npy_header_of("save_npz", path, a);
     const std::size_t start = bytes.size();
     bytes.resize(start + a.nbytes());
     a.copy_to(bytes.data() + start, a.nbytes());
-    archive.add(name + ".npy", bytes, packed == compression::deflate, refuse);
+    archive.add(file, bytes, packed == compression::deflate);
   }
   archive.finish();
   out.commit();

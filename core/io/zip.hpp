@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ZIP archives without ZIP64, encryption or splitting, members stored or deflated: PKWARE's
-// APPNOTE.TXT, version 6.3.
+// ZIP archives, with ZIP64 where they need it, without encryption or splitting, members stored or
+// deflated: PKWARE's APPNOTE.TXT, version 6.3.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct zip_member {
   std::string name;
   std::uint16_t method = 0;
   std::uint32_t checksum = 0;
-  std::uint32_t packed_size = 0;
-  std::uint32_t size = 0;
-  std::uint32_t offset = 0;  // of the local header
+  std::uint64_t packed_size = 0;
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;  // of the local header
 };
 
 /// The members that the central directory lists. Fails where it contradicts the file.
@@ -30,19 +30,24 @@ std::string read_zip_member(reader& in, const zip_member& member);
 /// Writes an archive member by member.
 class zip_writer {
  public:
-  explicit zip_writer(writer& out) : out_(out) {}
-  /// Fails with `fail(what)` where a limit of the format is exceeded.
-  template <class Fail>
-  void add(const std::string& name, std::string_view bytes, bool deflated, Fail&& fail) {
-    if (const char* problem = try_add(name, bytes, deflated)) fail(problem);
-  }
+  static constexpr std::size_t longest_name = 0xffff;
+
+  /// What is `wide` or more is written as ZIP64; at most 0xffffffff, which tests lower.
+  explicit zip_writer(writer& out, std::uint64_t wide = 0xffffffff) : out_(out), wide_(wide) {}
+  /// `name` is no longer than longest_name.
+  void add(const std::string& name, std::string_view bytes, bool deflated);
   void finish();
 
  private:
-  const char* try_add(const std::string& name, std::string_view bytes, bool deflated);
+  bool has_wide_sizes(const zip_member& m) const {
+    return m.size >= wide_ || m.packed_size >= wide_;
+  }
+  std::string common_fields(const zip_member& m, const std::string& extra) const;
+  void put_wide_end(std::uint64_t start, std::uint64_t size);
   void put(std::string_view bytes);
 
   writer& out_;
+  const std::uint64_t wide_;
   std::uint64_t written_ = 0;
   std::vector<zip_member> members_;
 };

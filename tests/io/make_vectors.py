@@ -5,6 +5,7 @@ committed, so that the tests need no NumPy. Element [i, j] of every 3 x 4 table 
 signed and floating types, i * 4 + j for unsigned ones, and (i * 4 + j) % 3 == 0 for bool; complex
 ones have the imaginary part (i * 4 + j) / 2."""
 import os
+import zipfile
 
 import numpy as np
 from numpy.lib import format as npy
@@ -42,3 +43,8 @@ members = {"table": (count - 3).astype("<f4"), "line": np.arange(5, dtype="<i4")
            "zeros": np.zeros(1000, dtype="<u1")}
 np.savez("vectors/stored.npz", **members)
 np.savez_compressed("vectors/deflated.npz", **members)
+# The same with the records that large archives have, since a small size counts as large here.
+zipfile.ZIP64_LIMIT = 10
+zipfile.ZIP_FILECOUNT_LIMIT = 1
+np.savez("vectors/zip64.npz", **members)
+np.savez_compressed("vectors/zip64_deflated.npz", **members)

@@ -47,6 +47,8 @@ std::size_t last_of(const std::string& bytes, const char* signature) {
 BOOST_AUTO_TEST_CASE(reads_archives_of_numpy) {
   check_members(load_npz(vectors / "stored.npz"));
   check_members(load_npz(vectors / "deflated.npz"));
+  check_members(load_npz(vectors / "zip64.npz"));
+  check_members(load_npz(vectors / "zip64_deflated.npz"));
 }
 
 BOOST_AUTO_TEST_CASE(round_trips) {
@@ -66,6 +68,21 @@ BOOST_AUTO_TEST_CASE(round_trips) {
   BOOST_TEST(got.at("sub/\xc3\xa4").to_vector<double>() == view.to_vector<double>(), same);
   BOOST_TEST((got.at("f16").dtype() == dtype::f16));
   BOOST_TEST(folder.file_count() == 1u);
+}
+
+// zlib is given and gives a MiB at a time.
+BOOST_AUTO_TEST_CASE(deflates_and_inflates_in_pieces) {
+  const tutti_test::temporary_folder folder;
+  std::vector<std::uint32_t> values((std::size_t{9} << 16) + 3);  // 2.25 MiB and 12 bytes
+  std::uint32_t state = 1;
+  for (auto& v : values) v = (state = state * 1664525u + 1013904223u) >> 7;
+  const array a = array::from(values, {static_cast<std::int64_t>(values.size())});
+  save_npz(folder / "a.npz", {{"a", a}, {"zeros", tutti::zeros({2 << 20}, dtype::u8)}},
+           compression::deflate);
+  const auto got = load_npz(folder / "a.npz");
+  BOOST_TEST((got.at("a").to_vector<std::uint32_t>() == values));
+  BOOST_TEST((got.at("zeros").to_vector<std::uint8_t>() ==
+              std::vector<std::uint8_t>(std::size_t{2} << 20)));
 }
 
 BOOST_AUTO_TEST_CASE(refuses_what_it_cannot_write) {

@@ -66,15 +66,15 @@ TUTTI_API array load_npy(const std::filesystem::path& path, const device& on = d
 enum class compression : bool { none, deflate };
 
 /// Writes arrays as NumPy's .npz: a ZIP archive with one NAME.npy each, stored as it is (as
-/// numpy.savez) or deflated (numpy.savez_compressed). Evaluates. Throws io_error as save_npy, for a
-/// name that is empty or longer than 65531 bytes, and for what needs the ZIP64 extension (an array,
-/// or a whole file, of 4 GiB or more; 65535 arrays).
+/// numpy.savez) or deflated (numpy.savez_compressed), with the ZIP64 extension where sizes or
+/// numbers need it. Evaluates. Throws io_error as save_npy, and for a name that is empty or longer
+/// than 65531 bytes.
 TUTTI_API void save_npz(const std::filesystem::path& path, const named_arrays& arrays,
                         compression packed = compression::none);
 
 /// Reads every array of a .npz file, by its name without ".npy". Throws io_error where the archive
-/// is damaged (checksums included), encrypted, split, needs ZIP64 sizes or another method than
-/// stored and deflated, holds a name twice, or a member that load_npy would refuse.
+/// is damaged (checksums included), encrypted, split, needs another method than stored and
+/// deflated, holds a name twice, or a member that load_npy would refuse.
 TUTTI_API named_arrays load_npz(const std::filesystem::path& path,
                                 const device& on = default_device());
 
