@@ -32,7 +32,7 @@ constexpr type_name type_names[] = {
     {dtype::boolean, "BOOL"}, {dtype::i8, "I8"},   {dtype::i16, "I16"},   {dtype::i32, "I32"},
     {dtype::i64, "I64"},      {dtype::u8, "U8"},   {dtype::u16, "U16"},   {dtype::u32, "U32"},
     {dtype::u64, "U64"},      {dtype::f16, "F16"}, {dtype::bf16, "BF16"}, {dtype::f32, "F32"},
-    {dtype::f64, "F64"}};
+    {dtype::f64, "F64"},      {dtype::c64, "C64"}};
 
 /// Parses, refusing a name that occurs twice in one object (the parser itself keeps the last) and
 /// nesting beyond what a header has.

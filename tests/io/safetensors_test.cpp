@@ -3,6 +3,7 @@
 // io::save_safetensors and io::load_safetensors: files written byte by byte from the format's
 // description, round trips, and malformed files of every kind.
 #include <boost/test/unit_test.hpp>
+#include <complex>
 #include <cstring>
 
 #include "tutti/error.hpp"
@@ -58,6 +59,22 @@ BOOST_AUTO_TEST_CASE(reads_a_file_written_by_hand) {
   BOOST_TEST((a.at("none").shape() == shape{0, 4}));
 }
 
+// What safetensors 0.8.0 for Python writes for [1+2j, 3-4j].
+BOOST_AUTO_TEST_CASE(complex_numbers_are_pairs) {
+  const tutti_test::temporary_folder folder;
+  const std::string header = R"({"x":{"dtype":"C64","shape":[2],"data_offsets":[0,16]}} )";
+  const named_arrays a =
+      load_safetensors(folder.write("a", with_length(header, floats({1, 2, 3, -4}))));
+  const std::vector<std::complex<float>> expected = {{1, 2}, {3, -4}};
+  BOOST_TEST((a.at("x").to_vector<std::complex<float>>() == expected));
+  save_safetensors(folder / "b", a);
+  BOOST_TEST((load_safetensors(folder / "b").at("x").to_vector<std::complex<float>>() == expected));
+  const auto wide = [&] {
+    save_safetensors(folder / "c", {{"z", tutti::zeros({1}, dtype::c128)}});
+  };
+  BOOST_TEST(fails<tutti::io_error>(wide, "tensor \"z\": the format has no dtype c128"));
+}
+
 BOOST_AUTO_TEST_CASE(writes_the_documented_bytes) {
   const tutti_test::temporary_folder folder;
   save_safetensors(folder / "a", {{"w", array::from<float>({1, 2})}}, {{"k", "v"}});
@@ -73,7 +90,7 @@ BOOST_AUTO_TEST_CASE(keeps_every_dtype_and_shape) {
   named_arrays before;
   for (const dtype type :
        {dtype::boolean, dtype::i8, dtype::i16, dtype::i32, dtype::i64, dtype::u8, dtype::u16,
-        dtype::u32, dtype::u64, dtype::f16, dtype::bf16, dtype::f32, dtype::f64}) {
+        dtype::u32, dtype::u64, dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::c64}) {
     before.emplace("t." + std::string(name(type)), base.astype(type));
   }
   before.emplace("view", base.transpose()({{1, 3}, {}, {std::nullopt, std::nullopt, -1}}));

@@ -42,9 +42,10 @@ TUTTI_API table read_csv(const std::filesystem::path& path, const csv_options& o
 
 using named_arrays = std::map<std::string, array>;
 
-/// Writes arrays of any real dtype in the safetensors format, version 0.4
-/// (https://github.com/huggingface/safetensors). Evaluates. `metadata` becomes "__metadata__".
-/// Throws io_error also for the name "__metadata__" and for complex arrays.
+/// Writes arrays of any dtype but c128, which the format lacks, in the safetensors format
+/// (https://github.com/huggingface/safetensors). Readers older than its C64 refuse c64. Evaluates.
+/// `metadata` becomes "__metadata__". Throws io_error also for the name "__metadata__" and for
+/// c128.
 TUTTI_API void save_safetensors(const std::filesystem::path& path, const named_arrays& arrays,
                                 const std::map<std::string, std::string>& metadata = {});
 
@@ -56,11 +57,11 @@ TUTTI_API named_arrays load_safetensors(const std::filesystem::path& path,
                                         const device& on = default_device());
 
 /// Writes one array in NumPy's format, version 1.0, C order. Evaluates. Throws io_error also for
-/// bf16, which NumPy lacks, and for complex arrays.
+/// bf16, which NumPy lacks.
 TUTTI_API void save_npy(const std::filesystem::path& path, const array& a);
 
-/// Reads a .npy file (versions 1.0 to 3.0, little-endian, C or Fortran order) of bool, integers or
-/// f16 to f64. Throws io_error for anything else.
+/// Reads a .npy file (versions 1.0 to 3.0, little-endian, C or Fortran order) of bool, integers, f16
+/// to f64, c64 or c128. Throws io_error for anything else.
 TUTTI_API array load_npy(const std::filesystem::path& path, const device& on = default_device());
 
 enum class compression : bool { none, deflate };
