@@ -312,6 +312,14 @@ void check_native(session& s) {
   const bool has_id = id != nullptr || s.api->native->kind == TUTTI_NATIVE_CUDA;
   require(handle_of_buffer != nullptr && handle_of_stream != nullptr && has_id,
           "a native handle is NULL");
+  tutti_buffer* refused = nullptr;
+  deleted = 0;
+  tutti_status* const status = s.api->native->wrap(
+      s.device.get(), nullptr, 100, [](void* counter) { ++*static_cast<int*>(counter); }, &deleted,
+      &refused);
+  require(status != nullptr, "wrap takes NULL for 100 bytes");
+  status->release(status);
+  require(deleted == 0 && refused == nullptr, "a wrap that failed called the deleter");
   if (s.api->native->kind != TUTTI_NATIVE_HOST) return;
   const std::vector<uint8_t> sent = bytes_of(256, s.seed);
   check(s.api->transfer->write(s.main_stream.get(), buffer.get(), 0, sent.data(), 256, 1, nullptr),

@@ -60,8 +60,8 @@ TUTTI_API named_arrays load_safetensors(const std::filesystem::path& path,
 /// bf16, which NumPy lacks.
 TUTTI_API void save_npy(const std::filesystem::path& path, const array& a);
 
-/// Reads a .npy file (versions 1.0 to 3.0, little-endian, C or Fortran order) of bool, integers, f16
-/// to f64, c64 or c128. Throws io_error for anything else.
+/// Reads a .npy file (versions 1.0 to 3.0, little-endian, C or Fortran order) of bool, integers,
+/// f16 to f64, c64 or c128. Throws io_error for anything else.
 TUTTI_API array load_npy(const std::filesystem::path& path, const device& on = default_device());
 
 enum class compression : bool { none, deflate };
