@@ -198,6 +198,23 @@ BOOST_AUTO_TEST_CASE(imports_may_be_dropped_anywhere) {
   BOOST_TEST(eventually([&] { return end.deletions == 200; }));
 }
 
+// Rows that overlap, which no operation of the library makes.
+BOOST_AUTO_TEST_CASE(products_and_reshapes_of_sliding_windows) {
+  std::vector<float> memory = counted(8);
+  fate end;
+  const array windows = from_dlpack(produce(memory.data(), dl_f32, {5, 4}, {1, 1}, end));
+  const array weights = array::from<float>({1, 10, 100, 1000}, windows.device());
+  std::vector<float> expected, flat;
+  for (std::size_t i = 0; i < 5; ++i) {
+    expected.push_back(memory[i] + 10 * memory[i + 1] + 100 * memory[i + 2] + 1000 * memory[i + 3]);
+    flat.insert(flat.end(), memory.begin() + std::ptrdiff_t(i),
+                memory.begin() + std::ptrdiff_t(i) + 4);
+  }
+  BOOST_TEST(tutti::matmul(windows, weights).to_vector<float>() == expected, same);
+  BOOST_TEST(windows.flatten().to_vector<float>() == flat, same);
+  BOOST_TEST(tutti::sum(windows.transpose()[1]).item() == 15.0);
+}
+
 BOOST_AUTO_TEST_CASE(gradients_flow_through_imports) {
   std::vector<float> memory = {1, 2, 3, 4};
   fate end;
