@@ -5,6 +5,7 @@
 #include <tutti/tutti.hpp>
 
 #include "faulty_control.hpp"
+#include "tutti_test/dlpack.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
@@ -113,4 +114,55 @@ BOOST_AUTO_TEST_CASE(unsupported_operators_run_on_the_reference_device) {
   BOOST_TEST(text.find("told not to") != std::string::npos, text);
   unsetenv("TUTTI_FALLBACK");
   arm(fault_no_operators, 0);
+}
+
+// The producer's memory is in use until the device is done with it, arrays or not.
+BOOST_AUTO_TEST_CASE(imported_memory_goes_back_after_the_work) {
+  std::vector<float> memory(64, 4.f);
+  tutti_test::fate end;
+  arm(fault_hang, 1);
+  {
+    const array x =
+        tutti::from_dlpack(tutti_test::produce(memory.data(), tutti_test::dl_f32, {64}, {}, end));
+    BOOST_TEST(x.device().name() == "faulty:0");
+    tutti::sqrt(x).eval();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  BOOST_TEST(end.deletions == 0);
+  arm(fault_hang, 0);
+  BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
+}
+
+BOOST_AUTO_TEST_CASE(failed_work_is_not_exported_and_gives_imports_back) {
+  std::vector<float> memory(64, 4.f);
+  tutti_test::fate end;
+  array x =
+      tutti::from_dlpack(tutti_test::produce(memory.data(), tutti_test::dl_f32, {64}, {}, end));
+  arm(fault_run, 1);
+  const array y = tutti::sqrt(x);
+  x = {};
+  const std::string text = message_of<tutti::device_error>([&] { tutti::to_dlpack(y); });
+  BOOST_TEST(text.find("sqrt") != std::string::npos, text);
+  BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
+}
+
+// With TUTTI_FAULTY_NATIVE_OFF.
+BOOST_AUTO_TEST_CASE(without_native_handles, *boost::unit_test::disabled()) {
+  const array x = array::from({1.f, 4.f, 9.f});
+  BOOST_TEST(tutti_test::fails<tutti::device_error>([&] { tutti::to_dlpack(x); },
+                                                    "to_dlpack: the plugin of faulty:0"));
+  BOOST_TEST(tutti_test::fails<tutti::device_error>([&] { tutti::dlpack_device_of(x); },
+                                                    "gives no native handles"));
+  const tutti_test::consumed host(tutti::to_dlpack(x, {.to_cpu = true}));
+  const std::vector<float> expected = {1.f, 4.f, 9.f};
+  BOOST_TEST(tutti_test::values_of<float>(host->dl_tensor) == expected,
+             boost::test_tools::per_element());
+  tutti_test::fate end;
+  std::vector<float> memory = {5, 6};
+  const array y =
+      tutti::from_dlpack(tutti_test::produce(memory.data(), tutti_test::dl_f32, {2}, {}, end),
+                         tutti::default_device());
+  BOOST_TEST(y.device().name() == "faulty:0");
+  BOOST_TEST(y.to_vector<float>() == memory, boost::test_tools::per_element());
+  BOOST_TEST(tutti_test::eventually([&] { return end.deletions == 1; }));
 }
