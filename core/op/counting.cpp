@@ -74,19 +74,20 @@ struct uniform {
   }
 };
 
-// The bin of each element of x, -1 for those in none: by arithmetic, corrected by comparison with
-// the edges around it, which have the bits of those that uniform::edges returns.
+// The bin of each element of x, negative for those in none: by arithmetic, corrected by comparison
+// with the edges around it, which have the bits of those that uniform::edges returns. Without
+// `where`, whose branches keep compilers for CPUs from vectors.
 array bins_of(const array& x, const uniform& u) {
-  const auto wide = [](const array& v) { return op::cast(v, dtype::f64, "histogram"); };
-  const auto edge = [&](const array& i) {
-    return op::cast(i * u.step + u.low, x.dtype(), "histogram");
-  };
-  const double last = static_cast<double>(u.bins - 1);
-  const array guess = clip(floor((wide(x) - u.low) * (1 / u.step)), 0.0, last);
-  const array below = x < edge(guess);
-  const array above = logical_and(x >= edge(guess + 1), guess < last);
-  const array bin = op::cast(guess - wide(below) + wide(above), dtype::i32, "histogram");
-  return where(logical_and(x >= u.low, x <= u.high), bin, -1);
+  const auto to = [](const array& v, dtype type) { return op::cast(v, type, "histogram"); };
+  const auto edge = [&](const array& i) { return to(i * u.step + u.low, x.dtype()); };
+  const std::int64_t last = u.bins - 1;
+  const array part = (to(x, dtype::f64) - u.low) * (1 / u.step);
+  const array guess = to(clip(part, 0.0, static_cast<double>(last)), dtype::i32);
+  const array place = to(guess, dtype::f64);
+  const array below = x < edge(place), above = x >= edge(place + 1);
+  const array bin = minimum(guess - to(below, dtype::i32) + to(above, dtype::i32), last);
+  const array outside = logical_not(logical_and(x >= u.low, x <= u.high));
+  return bin - to(outside, dtype::i32) * (last + 1);
 }
 
 // The bin of each element of x, -1 and their number for those in none.

@@ -39,7 +39,7 @@ bool can_select(const array& rows, tutti_operator kind) {
 // The sorted order's first k positions of each row.
 array first_positions(const array& rows, std::int64_t k, order by) {
   const std::int64_t length = rows.shape()[1];
-  const bool few = k <= length / 2 && length >= 256;
+  const bool few = k <= length / 8 && length >= 256;
   if (!few || !can_select(rows, TUTTI_OPERATOR_TOPK))
     return sort_rows(rows, TUTTI_OPERATOR_ARGSORT, by, "topk")({slice{}, slice{0, k, 1}});
   graph::operation_params p;

@@ -214,7 +214,7 @@ partition_plan plan_partition(const tutti_operator_launch& l, schedule kind, uin
   parts workspace;
   const auto units = static_cast<uint64_t>(p.rows * p.chunks);
   if (p.way == selection_way::few) {
-    p.capacity = std::max<int64_t>(4 * (p.place + 1), 256);
+    p.capacity = std::max<int64_t>(4 * (p.place + 1), 64);
     const uint64_t stages = p.chunks > 1 ? units : p.groups;
     p.keys = workspace.take(stages * static_cast<uint64_t>(p.capacity) * p.key_bytes);
     p.places = workspace.take(stages * static_cast<uint64_t>(p.capacity) * 4);
