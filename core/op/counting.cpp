@@ -127,7 +127,7 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
 
 histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
   if (bins < 1) throw value_error("histogram: " + std::to_string(bins) + " bins");
-  if (!std::isfinite(low) || !std::isfinite(high) || low > high)
+  if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(high - low) || low > high)
     throw value_error("histogram: bounds " + std::to_string(low) + " and " + std::to_string(high));
   if (low == high) low -= 0.5, high += 0.5;
   const uniform equal(bins, low, high);
