@@ -40,8 +40,7 @@ typedef struct {
 #ifdef PREFETCH
 #define AHEAD 16
 static inline void fetch_row(global const T* row, long width) {
-  const long line = 64 / sizeof(T);
-  for (long n = 0; n < min(width, 8 * line); n += line) PREFETCH(row + n);
+  for (int n = 0; n < 4; ++n) PREFETCH(row + min(n * 64 / (long)sizeof(T), width - 1));
 }
 #endif
 
