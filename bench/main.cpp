@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
     add_einsum_cases(cases);
     add_elementwise_cases(cases);
     add_reduce_cases(cases);
+    add_gather_cases(cases);
     add_sort_cases(cases);
     add_latency_cases(cases);
     add_digits_cases(cases);

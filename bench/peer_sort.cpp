@@ -48,10 +48,14 @@ void unique(const std::vector<std::int32_t>& a, std::vector<std::int32_t>& out) 
 
 void histogram(const std::vector<float>& a, std::size_t bins, std::vector<std::int64_t>& counts) {
   counts.assign(bins, 0);
-  const float scale = static_cast<float>(bins) / 2;
+  const float width = 2 / static_cast<float>(bins), scale = static_cast<float>(bins) / 2;
+  const auto edge = [&](std::size_t i) { return static_cast<float>(i) * width - 1; };
   for (const float value : a) {
-    const auto bin = static_cast<std::size_t>((value + 1) * scale);
-    ++counts[std::min(bin, bins - 1)];
+    // 1 + value is rounded, which may move a value over an edge.
+    std::size_t bin = std::min(static_cast<std::size_t>((value + 1) * scale), bins - 1);
+    if (value < edge(bin)) --bin;
+    if (bin + 1 < bins && value >= edge(bin + 1)) ++bin;
+    ++counts[bin];
   }
 }
 

@@ -86,4 +86,30 @@ void column_sums(std::size_t rows, std::size_t columns, const float* a, float* o
   }
 }
 
+void row_variances(std::size_t rows, std::size_t columns, const float* a, float* out) {
+  const auto count = static_cast<float>(columns);
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float* row = a + i * columns;
+    float total = 0, squares = 0;
+    for (std::size_t j = 0; j < columns; ++j) total += row[j];
+    const float mean = total / count;
+    for (std::size_t j = 0; j < columns; ++j) squares += (row[j] - mean) * (row[j] - mean);
+    out[i] = squares / count;
+  }
+}
+
+void softmax(std::size_t rows, std::size_t columns, const float* a, float* out) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float* row = a + i * columns;
+    float* to = out + i * columns;
+    float top = row[0], total = 0;
+    for (std::size_t j = 0; j < columns; ++j) top = row[j] > top ? row[j] : top;
+    for (std::size_t j = 0; j < columns; ++j) total += to[j] = std::exp(row[j] - top);
+    const float scale = 1 / total;
+    for (std::size_t j = 0; j < columns; ++j) to[j] *= scale;
+  }
+}
+
 }  // namespace tutti::bench::peer

@@ -28,4 +28,9 @@ void row_sums(std::size_t rows, std::size_t columns, const float* a, float* out)
 /// out[j] = sum over i of a[i, j].
 void column_sums(std::size_t rows, std::size_t columns, const float* a, float* out);
 
+/// out[i] = mean over j of (a[i, j] - mean)^2, in two passes over each row.
+void row_variances(std::size_t rows, std::size_t columns, const float* a, float* out);
+/// out[i, j] = exp(a[i, j] - largest of row i), divided by the sum of the row.
+void softmax(std::size_t rows, std::size_t columns, const float* a, float* out);
+
 }  // namespace tutti::bench::peer

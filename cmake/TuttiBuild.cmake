@@ -68,6 +68,16 @@ function(tutti_shared_math output)
   file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
 endfunction()
 
+# tutti_join_text(OUTPUT FILE...): the text of the files one after the other.
+function(tutti_join_text output)
+  set(joined "")
+  foreach(file IN LISTS ARGN)
+    file(READ ${file} text)
+    string(APPEND joined "${text}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${output} CONTENT "${joined}" @ONLY)
+endfunction()
+
 # tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.
 function(tutti_add_plugin name)
   add_library(tutti_${name} MODULE ${ARGN})

@@ -24,10 +24,24 @@ typedef struct {
             u##_end = (count) * ((long)get_group_id(0) + 1) / (long)get_num_groups(0); \
        u < u##_end; ++u)
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_prefetch)
+#define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
+#endif
+#endif
 #else
 #define EACH_UNIT(u, count) \
   for (long u = get_global_id(0); u < (count); u += (long)get_global_size(0))
 #define VECTOR_LOOP
+#endif
+
+// Rows in random order wait for memory unless it is asked for them some rows ahead; what lies
+// behind the first lines of a row the hardware foresees.
+#ifdef PREFETCH
+#define AHEAD 16
+static inline void fetch_row(global const T* row, long width) {
+  for (int n = 0; n < 4; ++n) PREFETCH(row + min(n * 64 / (long)sizeof(T), width - 1));
+}
 #endif
 
 // target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
@@ -36,10 +50,10 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_take(global
                                                                           global const INDEX* index,
                                                                           const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.picks * g.blocks) {
-    const long row = u / g.blocks;
+    const long row = g.blocks == 1 ? u : u / g.blocks;
     const long first = (u - row * g.blocks) * g.block;
     const long width = min(g.block, g.columns - first);
-    const long o = row / g.picks;
+    const long o = g.outer == 1 ? 0 : row / g.picks;
     const long i = row - o * g.picks;
     const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
     const long to_step = g.target_stride[2], from_step = g.source_stride[2];
@@ -47,6 +61,12 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_take(global
                    first * to_step;
     global const T* from = source + g.source_offset + o * g.source_stride[0] +
                            r * g.source_stride[1] + first * from_step;
+#ifdef PREFETCH
+    if (g.blocks == 1 && from_step == 1 && i + AHEAD < g.picks) {
+      const long next = clamp((long)index[g.index_offset + i + AHEAD], 0L, g.rows - 1);
+      fetch_row(from + (next - r) * g.source_stride[1], width);
+    }
+#endif
     if (to_step == 1 && from_step == 1) {
       VECTOR_LOOP
       for (long n = 0; n < width; ++n) to[n] = from[n];

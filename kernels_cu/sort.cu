@@ -6,20 +6,10 @@
 // counts of digits in each chunk of a row, their sums in the order of digits, then of chunks, and
 // the moves.
 
-// Not every build needs every function.
-#pragma nv_diag_suppress 177
-
-typedef TUTTI_K K;
-typedef unsigned int uint;
-
-#define GROUP 256
 #define ITEMS 8
 #define TILE (GROUP * ITEMS)
 #define BITS 4
 #define DIGITS (1 << BITS)
-#define SIGN ((K)((K)1 << (8 * sizeof(K) - 1)))
-#define LAST_KEY ((K) ~(K)0)
-#define DEVICE static __device__ __forceinline__
 
 typedef struct {
   long long rows, length, chunk, chunks;
@@ -29,64 +19,11 @@ typedef struct {
   int shift, first, last, descending;
 } tutti_sort_shape;
 
-// Elements as unsigned numbers in the same order, NaN last. A permutation is to be stable, so there
-// -0 is 0; sorted values are made of the keys, so they keep the sign.
-DEVICE K to_key(K bits, int descending) {
-#if TUTTI_KEY_KIND == 2
-  if ((K)(bits & (K)~SIGN) > (K)TUTTI_INF) return LAST_KEY;
-#if TUTTI_PAYLOAD
-  if (bits == SIGN) bits = 0;
-#endif
-  const K key = bits & SIGN ? (K)~bits : (K)(bits ^ SIGN);
-#elif TUTTI_KEY_KIND == 1
-  const K key = bits ^ SIGN;
-#else
-  const K key = bits;
-#endif
-  return descending ? (K)~key : key;
-}
-
-DEVICE K from_key(K key, int descending) {
-#if TUTTI_KEY_KIND == 2
-  if (key == LAST_KEY) return (K)((K)TUTTI_INF | (((K)TUTTI_INF >> 1) & (K) ~(K)TUTTI_INF));
-#endif
-  if (descending) key = (K)~key;
-#if TUTTI_KEY_KIND == 2
-  return key & SIGN ? (K)(key ^ SIGN) : (K)~key;
-#elif TUTTI_KEY_KIND == 1
-  return key ^ SIGN;
-#else
-  return key;
-#endif
-}
-
 DEVICE uint digit(K key, int shift) { return (uint)(key >> shift) & (DIGITS - 1); }
 
 DEVICE K load_key(const K* from, const tutti_sort_shape& g, long long i) {
   const K bits = from[g.from_offset + i];
   return g.first ? to_key(bits, g.descending) : bits;
-}
-
-#define EACH_CHUNK(u, count) for (long long u = blockIdx.x; u < (count); u += gridDim.x)
-
-// The sum of `mine` over the threads before this one; `all` receives that of the block.
-DEVICE uint before_me(uint mine, uint* warps, uint& all) {
-  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-  uint through = mine;
-  for (int reach = 1; reach < 32; reach *= 2) {
-    const uint before = __shfl_up_sync(~0u, through, reach);
-    if (lane >= reach) through += before;
-  }
-  if (lane == 31) warps[warp] = through;
-  __syncthreads();
-  uint earlier = 0;
-  all = 0;
-  for (int w = 0; w < GROUP / 32; ++w) {
-    if (w == warp) earlier = all;
-    all += warps[w];
-  }
-  __syncthreads();
-  return earlier + through - mine;
 }
 
 extern "C" __global__ void __launch_bounds__(GROUP)

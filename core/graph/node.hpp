@@ -98,6 +98,7 @@ struct operation_params {
   bool reverse = false;
   bool descending = false;
   bool right = false;
+  std::int64_t kth = 0;
   friend bool operator==(const operation_params&, const operation_params&) = default;
 };
 

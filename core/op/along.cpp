@@ -20,11 +20,12 @@ shape moved_to_end(int rank, int axis) {
 // Where the elements that `index` names along the axis lie among those of an array with `length`
 // elements there, row-major.
 array flat_index(const array& index, const along& at, std::int64_t length) {
+  if (at.outer == 1 && at.inner == 1) return reshape(index, {index.size()});
   const array place = graph::iota(index.shape(), index.node()->device);
   const array outer = floor_divide(place, at.length * at.inner);
-  const array inner = remainder(place, at.inner);
-  array flat = (outer * length + index) * at.inner + inner;
-  return reshape(flat, {index.size()});
+  const array row = outer * length + index;
+  if (at.inner == 1) return reshape(row, {index.size()});
+  return reshape(row * at.inner + remainder(place, at.inner), {index.size()});
 }
 
 }  // namespace

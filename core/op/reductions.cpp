@@ -201,7 +201,8 @@ array softmax(const array& a, std::int64_t axis) {
   if (a.size() == 0) return op::cast(x.values, x.result, "softmax");
   const array top = stop_gradient(max(x.values, along(axis)));
   const array powers = exp(x.values - top);
-  return op::cast(powers / sum(powers, along(axis)), x.result, "softmax");
+  // One division for each sum, which is 1 at least; one for each element takes longer than memory.
+  return op::cast(powers * (1 / sum(powers, along(axis))), x.result, "softmax");
 }
 
 array log_softmax(const array& a, std::int64_t axis) {

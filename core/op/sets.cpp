@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searching in sorted arrays, sets, positions of flags and counting. Results whose shape depends on
-// values evaluate what they need to know.
-#include <cmath>
+// Searching in sorted arrays, sets and positions of flags. Results whose shape depends on values
+// evaluate what they need to know.
 #include <limits>
 
 #include "op/along.hpp"
-#include "plugin/opened_device.hpp"
 
 namespace tutti {
 namespace {
@@ -59,47 +57,6 @@ array pick(const array& x, const array& index) {
 }
 
 array no_positions(const array& like) { return op::zeros_on({0}, dtype::i64, like.node()->device); }
-
-// How often each number of [0, bins) occurs in `index`, i32 or i64.
-array count_numbers(const array& index, std::int64_t bins, std::string_view op) {
-  graph::operation_params p;
-  p.number = TUTTI_OPERATOR_COUNT;
-  const array inputs[] = {contiguous(index)};
-  return graph::operation(p, dtype::i64, {bins}, inputs, op);
-}
-
-// Non-negative integers as indices, and the extent that holds them.
-std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength) {
-  if (minlength < 0)
-    throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");
-  const array index = flat(op::index_values(a, "bincount"));
-  if (index.size() == 0) return {index, minlength};
-  const auto known = op::known_range(a);
-  const auto range = known ? *known : op::evaluated_range(index);
-  if (range.first < 0)
-    throw value_error("bincount: element " + std::to_string(range.first) + " is negative");
-  return {index, std::max(minlength, range.second + 1)};
-}
-
-// The dtype in which elements are compared with edges: floats as they are, integers in f64 where
-// f32 does not hold them and the device has f64.
-dtype edge_type(const array& a) {
-  const dtype type = op::real_type_of(a, "histogram");
-  if (is_floating(type)) return graph::compute_dtype(type);
-  const graph::node& n = *a.node();
-  const auto& device = n.device != nullptr ? *n.device : detail::get(default_device());
-  const bool has_f64 = (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0;
-  return size_of(type) >= 4 && has_f64 ? dtype::f64 : dtype::f32;
-}
-
-histogram_result fill_bins(const array& a, const array& edges) {
-  const std::int64_t bins = edges.size() - 1;
-  if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, edges.node()->device), edges};
-  const array x = op::cast(flat(a), edges.dtype(), "histogram");
-  const array last = edges({slice{bins, bins + 1, 1}});
-  const array place = searchsorted(edges, x, side::right) - 1;
-  return {count_numbers(where(x == last, bins - 1, place), bins, "histogram"), edges};
-}
 
 }  // namespace
 
@@ -170,56 +127,6 @@ array unique_values(const array& a) {
   if (x.size() == 0) return x;
   const array sorted = sort(stop_gradient(x));
   return pick(sorted, positions_of(count_flags(starts_of_runs(sorted), "unique"), "unique"));
-}
-
-array bincount(const array& a, std::int64_t minlength) {
-  const auto [index, bins] = numbers_of(a, minlength);
-  if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, dtype::i64, index.node()->device);
-  return count_numbers(index, bins, "bincount");
-}
-
-array bincount(const array& a, const array& weights, std::int64_t minlength) {
-  if (graph::get(weights, "bincount").extents != graph::get(a, "bincount").extents)
-    throw shape_error("bincount: numbers of shape " + a.shape().str() + " and weights of shape " +
-                      weights.shape().str());
-  const auto [index, bins] = numbers_of(a, minlength);
-  const dtype type = graph::compute_dtype(op::floating_type_of(weights, "bincount"));
-  if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, type, index.node()->device);
-  const array updates = op::cast(weights, type, "bincount");
-  return flat(op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins));
-}
-
-histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
-  if (bins < 1) throw value_error("histogram: " + std::to_string(bins) + " bins");
-  if (!std::isfinite(low) || !std::isfinite(high) || low > high)
-    throw value_error("histogram: bounds " + std::to_string(low) + " and " + std::to_string(high));
-  if (low == high) low -= 0.5, high += 0.5;
-  std::vector<double> at(static_cast<std::size_t>(bins) + 1);
-  for (std::size_t i = 0; i < at.size(); ++i)
-    at[i] = low + (high - low) * (static_cast<double>(i) / static_cast<double>(bins));
-  at.back() = high;
-  const dtype type = edge_type(a);
-  const device on = a.device();
-  if (type == dtype::f64) return fill_bins(a, array::from(at, on));
-  return fill_bins(a, array::from(std::vector<float>(at.begin(), at.end()), on));
-}
-
-histogram_result histogram(const array& a, std::int64_t bins) {
-  if (graph::get(a, "histogram").extents.size() == 0) return histogram(a, bins, 0, 1);
-  const array x = op::cast(a, edge_type(a), "histogram");
-  const array low = min(x), high = max(x);
-  eval({low, high});
-  return histogram(a, bins, low.item(), high.item());
-}
-
-histogram_result histogram(const array& a, const array& edges) {
-  const shape& extents = graph::get(edges, "histogram").extents;
-  if (extents.rank() != 1 || extents[0] < 2)
-    throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
-  const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
-                                          op::row_kind::REAL_FLOATING, "histogram")
-                         .type;
-  return fill_bins(a, op::cast(edges, graph::compute_dtype(type), "histogram"));
 }
 
 }  // namespace tutti

@@ -31,6 +31,11 @@ void launch_operator(device_context& context, const fusion::group& g, const resu
 /// Whether the device multiplies matrices of this dtype.
 bool supports_products(const detail::opened_device& device, dtype type);
 
+/// Whether the device finds the first elements of rows of this length, or parts them
+/// (TUTTI_OPERATOR_TOPK, TUTTI_OPERATOR_PARTITION).
+bool supports_selection(const detail::opened_device& device, tutti_operator kind, dtype type,
+                        std::int64_t length);
+
 /// Whether the device of a product can do it together with `e`.
 bool supports_epilogue(const fusion::epilogue& e);
 

@@ -22,6 +22,7 @@ union parameters {
   tutti_scan_params scan;
   tutti_sort_params sort;
   tutti_search_params search;
+  tutti_partition_params partition;
 };
 
 struct operator_call {
@@ -87,7 +88,8 @@ void show_parts(tutti_view& v) {
 // The operators that have a node kind of their own are described below.
 void describe_operation(const node& n, operator_call& call) {
   static const std::string scan = "scan", sort = "sort", argsort = "argsort", search = "search",
-                           count = "count", select = "select";
+                           count = "count", select = "select", topk = "topk",
+                           partition = "partition";
   const graph::operation_params& p = n.operation;
   call.kind = p.number;
   call.has_params = true;
@@ -99,12 +101,19 @@ void describe_operation(const node& n, operator_call& call) {
       return;
     case TUTTI_OPERATOR_SORT:
     case TUTTI_OPERATOR_ARGSORT:
-      call.label = p.number == TUTTI_OPERATOR_SORT ? &sort : &argsort;
+    case TUTTI_OPERATOR_TOPK:
+      call.label = p.number == TUTTI_OPERATOR_SORT   ? &sort
+                   : p.number == TUTTI_OPERATOR_TOPK ? &topk
+                                                     : &argsort;
       call.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
       return;
     case TUTTI_OPERATOR_SEARCH:
       call.label = &search;
       call.params.search = {sizeof(tutti_search_params), p.right, 0};
+      return;
+    case TUTTI_OPERATOR_PARTITION:
+      call.label = &partition;
+      call.params.partition = {sizeof(tutti_partition_params), static_cast<std::uint64_t>(p.kth)};
       return;
     default:
       call.label = p.number == TUTTI_OPERATOR_COUNT ? &count : &select;
@@ -268,6 +277,26 @@ bool supports_products(const detail::opened_device& device, dtype type) {
   operator_call call;
   call.kind = TUTTI_OPERATOR_MATMUL;
   call.views = {square, square, square};
+  return supports(device, call);
+}
+
+bool supports_selection(const detail::opened_device& device, tutti_operator kind, dtype type,
+                        std::int64_t length) {
+  tutti_view row{};
+  row.dtype = static_cast<std::int32_t>(type);
+  row.rank = 2;
+  row.extent[0] = 1, row.extent[1] = static_cast<std::uint64_t>(length);
+  row.stride[0] = length, row.stride[1] = 1;
+  operator_call call;
+  call.kind = kind;
+  call.views = {row, row};
+  call.has_params = true;
+  if (kind == TUTTI_OPERATOR_TOPK) {
+    call.views[0].dtype = TUTTI_I64;
+    call.params.sort = {sizeof(tutti_sort_params), 0, 0};
+  } else {
+    call.params.partition = {sizeof(tutti_partition_params), 0};
+  }
   return supports(device, call);
 }
 

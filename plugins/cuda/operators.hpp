@@ -25,11 +25,14 @@ uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& lau
 bool gather_supported(const tutti_operator_launch& launch, const char** reason);
 void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
-// Scans, sorts and what belongs to them (sort.cpp), of which scans (scan.cpp).
+// Scans, sorts and what belongs to them (sort.cpp), of which scans (scan.cpp) and selections
+// (partition.cpp).
 bool ordering_supported(const tutti_operator_launch& launch, const char** reason);
 uint64_t ordering_workspace(tutti_device& device, const tutti_operator_launch& launch);
 void order(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 uint64_t scan_workspace(tutti_device& device, const tutti_operator_launch& launch);
+uint64_t selection_workspace(tutti_device& device, const tutti_operator_launch& launch);
+void partition(tutti_stream& stream, const tutti_operator_launch& launch);
 void scan(tutti_stream& stream, const tutti_operator_launch& launch);
 
 // The workspace of a launch that needs `bytes` of it; 0 where it needs none.

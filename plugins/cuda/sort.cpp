@@ -200,6 +200,9 @@ uint64_t ordering_workspace(tutti_device& device, const tutti_operator_launch& l
       return plan(*device.info, l).workspace_bytes;
     case TUTTI_OPERATOR_COUNT:
       return counting(*device.info, l).workspace_bytes;
+    case TUTTI_OPERATOR_TOPK:
+    case TUTTI_OPERATOR_PARTITION:
+      return selection_workspace(device, l);
     default:
       return 0;
   }
@@ -219,6 +222,10 @@ void order(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** e
       break;
     case TUTTI_OPERATOR_SELECT:
       select(stream, l);
+      break;
+    case TUTTI_OPERATOR_TOPK:
+    case TUTTI_OPERATOR_PARTITION:
+      partition(stream, l);
       break;
     default:
       sort(stream, l);

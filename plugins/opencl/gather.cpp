@@ -73,10 +73,10 @@ size_t share(geometry& g, const device_info& info, bool take) {
   const int64_t work = g.outer * g.picks * g.columns;
   const int64_t groups = std::clamp<int64_t>(work / 16384, 1, units > 1 ? units * 32 - 1 : 16);
   if (take) return static_cast<size_t>(groups);
-  // Every range reads the whole index, so narrow rows get few ranges.
+  // Every range reads the whole index, so that many ranges are worth it for wide rows only.
   const int64_t shares = g.outer * g.blocks;
   if (groups > 1 && shares < groups) {
-    const int64_t most = g.columns >= 32 ? 4 * units - 1 : 2 * units - 1;
+    const int64_t most = g.columns >= 512 ? 4 * units - 1 : units;
     g.ranges = std::clamp<int64_t>(most / shares, 1, g.rows);
   }
   return static_cast<size_t>(std::min(groups, shares * g.ranges));

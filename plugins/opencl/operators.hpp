@@ -23,12 +23,15 @@ bool gather_supported(const device_info& info, const tutti_operator_launch& laun
                       const char** reason);
 void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
-// Scans, sorts and what belongs to them (sort.cpp), of which scans (scan.cpp).
+// Scans, sorts and what belongs to them (sort.cpp), of which scans (scan.cpp) and selections
+// (partition.cpp).
 bool ordering_supported(const device_info& info, const tutti_operator_launch& launch,
                         const char** reason);
 uint64_t ordering_workspace(tutti_device& device, const tutti_operator_launch& launch);
 void order(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 uint64_t scan_workspace(tutti_device& device, const tutti_operator_launch& launch);
+uint64_t selection_workspace(tutti_device& device, const tutti_operator_launch& launch);
+void partition(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 void scan(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
 // The workspace of a launch that needs `bytes` of it; null where it needs none.

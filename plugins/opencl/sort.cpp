@@ -3,9 +3,8 @@
 // Sorts, searches, counts and positions of flags: the launches of kernels_cl/sort.cl and
 // kernels_cl/lookup.cl.
 #include "embedded_kernels.hpp"
-#include "opencl/operators.hpp"
+#include "opencl/ordering_launch.hpp"
 #include "opencl/type_names.hpp"
-#include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
 
 namespace tutti::opencl {
@@ -29,31 +28,6 @@ struct lookup_shape {
   int32_t right, reserved;
 };
 
-int64_t elements(const tutti_view& view) {
-  return static_cast<int64_t>(view.offset / sdk::dtype_size(view.dtype));
-}
-
-size_t group_size(const device_info& info) {
-  return info.kind == sdk::schedule::cpu ? 1 : info.work_group;
-}
-
-std::string group_option(const device_info& info) {
-  return " -DGROUP=" + std::to_string(group_size(info));
-}
-
-// One launch of a kernel with memory first, then the geometry.
-template <typename Shape>
-void run(tutti_stream& stream, std::string_view source, const std::string& options,
-         const char* name, std::initializer_list<cl_mem> memory, const Shape& shape,
-         uint64_t groups, tutti_event** event) {
-  shared_kernel& kernel = stream.device->kernel(source, options, name);
-  const std::lock_guard lock(kernel.mutex);
-  cl_uint n = 0;
-  for (const cl_mem m : memory) set_argument(kernel.kernel.get(), n++, m);
-  set_argument(kernel.kernel.get(), n, shape);
-  enqueue(stream.queue, kernel.kernel.get(), groups, group_size(*stream.device->info), event, name);
-}
-
 // A digit of 11 bits keeps its counts in a core's first cache; groups of a GPU hold 16 counts for
 // each work-item.
 sdk::sort_plan plan(const device_info& info, const tutti_operator_launch& l) {
@@ -66,11 +40,8 @@ sdk::count_plan counting(const device_info& info, const tutti_operator_launch& l
 }
 
 std::string sort_options(const device_info& info, const sdk::sort_plan& p, int32_t dtype) {
-  return std::string(base_options) + " -DK=" + unsigned_name(p.key_bytes) +
-         " -DKEY_KIND=" + std::to_string(static_cast<int>(sdk::key_kind_of(dtype))) +
-         " -DINF=" + sdk::infinity_bits(dtype) + " -DPAYLOAD=" + (p.payload ? "1" : "0") +
-         " -DBITS=" + std::to_string(p.bits) + " -DWIDE=" + (p.key_bytes == 8 ? "1" : "0") +
-         " -DWHOLE=" + (p.whole_rows ? "1" : "0") + group_option(info);
+  return key_options(info, dtype, p.payload) + " -DBITS=" + std::to_string(p.bits) +
+         " -DWIDE=" + (p.key_bytes == 8 ? "1" : "0") + " -DWHOLE=" + (p.whole_rows ? "1" : "0");
 }
 
 // Turns places into buffers and offsets.
@@ -246,6 +217,9 @@ uint64_t ordering_workspace(tutti_device& device, const tutti_operator_launch& l
       return plan(*device.info, l).workspace_bytes;
     case TUTTI_OPERATOR_COUNT:
       return counting(*device.info, l).workspace_bytes;
+    case TUTTI_OPERATOR_TOPK:
+    case TUTTI_OPERATOR_PARTITION:
+      return selection_workspace(device, l);
     default:
       return 0;
   }
@@ -261,6 +235,9 @@ void order(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** e
       return count(stream, l, event);
     case TUTTI_OPERATOR_SELECT:
       return select(stream, l, event);
+    case TUTTI_OPERATOR_TOPK:
+    case TUTTI_OPERATOR_PARTITION:
+      return partition(stream, l, event);
     default:
       return sort(stream, l, event);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts, binary search, counts and positions of flags by the standard library.
+// Sorts, selections, binary search, counts and positions of flags by the standard library.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -34,6 +34,22 @@ void put(const tutti_view& v, uint64_t index, typename S::value value) {
   S::store(v.buffer->data + v.offset + static_cast<int64_t>(index) * S::bytes, value);
 }
 
+// The order of the library on positions of x.
+template <typename T>
+auto by_value(const std::vector<T>& x, bool descending) {
+  return [&x, descending](int64_t i, int64_t k) {
+    const T a = x[static_cast<size_t>(i)], b = x[static_cast<size_t>(k)];
+    if (a != a || b != b || !descending) return is_less(a, b);
+    return is_less(b, a);
+  };
+}
+
+std::vector<int64_t> positions(uint64_t length) {
+  std::vector<int64_t> index(length);
+  std::iota(index.begin(), index.end(), int64_t{0});
+  return index;
+}
+
 template <typename S>
 void sort_rows(const tutti_operator_launch& l) {
   using T = typename S::value;
@@ -41,19 +57,42 @@ void sort_rows(const tutti_operator_launch& l) {
   const uint64_t length = l.views[1].extent[1];
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
     const std::vector<T> x = row_of<S>(l.views[1], row);
-    std::vector<int64_t> index(length);
-    std::iota(index.begin(), index.end(), int64_t{0});
-    std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t k) {
-      const T a = x[static_cast<size_t>(i)], b = x[static_cast<size_t>(k)];
-      if (a != a || b != b || !descending) return is_less(a, b);
-      return is_less(b, a);
-    });
+    std::vector<int64_t> index = positions(length);
+    std::stable_sort(index.begin(), index.end(), by_value(x, descending));
     for (uint64_t n = 0; n < length; ++n) {
       if (l.kind == TUTTI_OPERATOR_ARGSORT)
         put<sdk::stored<int64_t>>(l.views[0], row * length + n, index[n]);
       else
         put<S>(l.views[0], row * length + n, x[static_cast<size_t>(index[n])]);
     }
+  }
+}
+
+template <typename S>
+void topk_rows(const tutti_operator_launch& l) {
+  const bool descending = sdk::sort_params(l).descending != 0;
+  const uint64_t k = l.views[0].extent[1];
+  for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
+    const auto x = row_of<S>(l.views[1], row);
+    const auto before = by_value(x, descending);
+    std::vector<int64_t> index = positions(x.size());
+    const auto kth = index.begin() + static_cast<std::ptrdiff_t>(k);
+    std::nth_element(index.begin(), kth, index.end(), [&](int64_t a, int64_t b) {
+      return before(a, b) || (!before(b, a) && a < b);
+    });
+    std::sort(index.begin(), kth);
+    for (uint64_t n = 0; n < k; ++n) put<sdk::stored<int64_t>>(l.views[0], row * k + n, index[n]);
+  }
+}
+
+template <typename S>
+void partition_rows(const tutti_operator_launch& l) {
+  const auto kth = static_cast<std::ptrdiff_t>(sdk::partition_params(l).kth);
+  for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
+    auto x = row_of<S>(l.views[1], row);
+    if (x.empty()) return;
+    std::nth_element(x.begin(), x.begin() + kth, x.end(), is_less<typename S::value>);
+    for (uint64_t n = 0; n < x.size(); ++n) put<S>(l.views[0], row * x.size() + n, x[n]);
   }
 }
 
@@ -109,7 +148,16 @@ void order(const tutti_operator_launch& l) {
   if (l.kind == TUTTI_OPERATOR_SELECT) return select(l);
   sdk::with_real_stored_type(static_cast<uint8_t>(l.views[1].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
-    return l.kind == TUTTI_OPERATOR_SEARCH ? search_rows<S>(l) : sort_rows<S>(l);
+    switch (l.kind) {
+      case TUTTI_OPERATOR_SEARCH:
+        return search_rows<S>(l);
+      case TUTTI_OPERATOR_TOPK:
+        return topk_rows<S>(l);
+      case TUTTI_OPERATOR_PARTITION:
+        return partition_rows<S>(l);
+      default:
+        return sort_rows<S>(l);
+    }
   });
 }
 

@@ -81,10 +81,26 @@ void check_search(const tutti_operator_launch& l, const checker& c) {
   c.require(c.view(0).extent[0] == c.view(1).extent[0], "rows differ");
 }
 
+void check_selection(const tutti_operator_launch& l, const checker& c) {
+  c.require_ranks(2);
+  c.require(is_real(c.view(1).dtype), "dtype has no order");
+  if (l.kind == TUTTI_OPERATOR_PARTITION) {
+    c.require(c.same_extents(0, 1), "extents differ");
+    c.require(c.view(0).dtype == c.view(1).dtype, "dtypes differ");
+    const uint64_t kth = partition_params(l).kth, length = c.view(1).extent[1];
+    c.require(kth < length || length == 0, "kth is beyond the row");
+    return;
+  }
+  sort_params(l);
+  c.require(c.view(0).dtype == TUTTI_I64, "the result is not i64");
+  c.require(c.view(0).extent[0] == c.view(1).extent[0], "rows differ");
+  c.require(c.view(0).extent[1] <= c.view(1).extent[1], "more results than elements");
+}
+
 }  // namespace
 
 bool is_ordering(int32_t kind) {
-  return kind >= TUTTI_OPERATOR_SCAN && kind <= TUTTI_OPERATOR_SELECT;
+  return kind >= TUTTI_OPERATOR_SCAN && kind <= TUTTI_OPERATOR_PARTITION;
 }
 
 void check_ordering(const tutti_operator_launch& l, const char* name) {
@@ -106,6 +122,9 @@ void check_ordering(const tutti_operator_launch& l, const char* name) {
       return;
     case TUTTI_OPERATOR_SEARCH:
       return check_search(l, c);
+    case TUTTI_OPERATOR_TOPK:
+    case TUTTI_OPERATOR_PARTITION:
+      return check_selection(l, c);
     default:
       c.require_ranks(1);
       c.require(c.view(0).dtype == TUTTI_I64, "the result is not i64");
@@ -126,6 +145,10 @@ tutti_sort_params sort_params(const tutti_operator_launch& l) {
 
 tutti_search_params search_params(const tutti_operator_launch& l) {
   return read_struct(static_cast<const tutti_search_params*>(l.params), "search parameters");
+}
+
+tutti_partition_params partition_params(const tutti_operator_launch& l) {
+  return read_struct(static_cast<const tutti_partition_params*>(l.params), "partition parameters");
 }
 
 }  // namespace tutti::sdk

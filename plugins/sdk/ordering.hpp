@@ -11,7 +11,7 @@
 
 namespace tutti::sdk {
 
-/// TUTTI_OPERATOR_SCAN to TUTTI_OPERATOR_SELECT.
+/// TUTTI_OPERATOR_SCAN to TUTTI_OPERATOR_PARTITION.
 bool is_ordering(int32_t kind);
 
 /// Throws plugin_error naming the operator and the shapes where views or parameters of such an
@@ -22,6 +22,7 @@ void check_ordering(const tutti_operator_launch& launch, const char* name);
 tutti_scan_params scan_params(const tutti_operator_launch& launch);
 tutti_sort_params sort_params(const tutti_operator_launch& launch);
 tutti_search_params search_params(const tutti_operator_launch& launch);
+tutti_partition_params partition_params(const tutti_operator_launch& launch);
 
 /// The dtype that a scan into `out` is computed in.
 uint8_t scan_accumulator(int32_t out);
@@ -72,6 +73,23 @@ struct sort_pass {
 sort_pass pass_of(const sort_plan& plan, uint32_t number);
 /// Bytes from the start of the workspace at which a key or index array lies.
 uint64_t place_offset(const sort_plan& plan, sort_place place, bool index);
+
+/// How the first elements of each row of [rows, length], or the parts of the row, are found.
+enum class selection_way { passes = 0, whole_rows = 1, few = 2 };
+struct partition_plan {
+  int64_t rows, length, chunk, chunks;
+  int64_t place;  // of the threshold in the sorted row
+  bool payload;   // finds positions, else moves values
+  selection_way way;
+  int64_t capacity;  // way few: elements that a stage holds
+  uint32_t key_bytes, bits, passes;
+  uint64_t groups;
+  // Parts of the workspace, bytes from its start.
+  uint64_t state, counts, parts, keys, places, sizes;
+  uint64_t workspace_bytes;
+};
+partition_plan plan_partition(const tutti_operator_launch& launch, schedule kind,
+                              uint32_t compute_units, uint32_t work_group, uint32_t bits);
 
 /// How numbers in [0, bins) are counted: in `copies` of the bins, which are then summed.
 struct count_plan {

@@ -170,6 +170,65 @@ uint64_t place_offset(const sort_plan& plan, sort_place place, bool index) {
   return index ? plan.index[n] : plan.keys[n];
 }
 
+namespace {
+
+void cut_selection(partition_plan& p, bool cpu, int64_t units, int64_t work_group) {
+  if (!cpu) {
+    p.chunks = std::clamp<int64_t>(units * 2 / p.rows, 1, (p.length + 4095) / 4096);
+    p.chunk = (p.length + p.chunks - 1) / p.chunks;
+    p.chunk = (p.chunk + work_group - 1) / work_group * work_group;
+    p.chunks = (p.length + p.chunk - 1) / p.chunk;
+    p.groups = static_cast<uint64_t>(std::min(p.rows * p.chunks, units * 64));
+    return;
+  }
+  const int64_t elements = p.rows * p.length;
+  const int64_t busy = std::clamp<int64_t>(elements / 16384, 1, units > 1 ? units * 8 - 1 : 4);
+  p.chunks = std::clamp<int64_t>(busy / p.rows, 1, (p.length + 65535) / 65536);
+  p.chunk = (p.length + p.chunks - 1) / p.chunks;
+  p.chunks = (p.length + p.chunk - 1) / p.chunk;
+  p.groups = static_cast<uint64_t>(std::min(busy, p.rows * p.chunks));
+  // A stage takes in some k (1 + log(chunk / k)) elements of a chunk in random order.
+  if (p.payload && 32 * (p.place + 1) <= p.chunk)
+    p.way = selection_way::few;
+  else if (p.chunks == 1)
+    p.way = selection_way::whole_rows;
+}
+
+}  // namespace
+
+partition_plan plan_partition(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
+                              uint32_t work_group, uint32_t bits) {
+  const tutti_view& x = l.views[1];
+  partition_plan p{};
+  p.rows = static_cast<int64_t>(x.extent[0]);
+  p.length = static_cast<int64_t>(x.extent[1]);
+  p.payload = l.kind == TUTTI_OPERATOR_TOPK;
+  p.place = p.payload ? static_cast<int64_t>(l.views[0].extent[1]) - 1
+                      : static_cast<int64_t>(partition_params(l).kth);
+  if (p.rows * p.length == 0 || p.place < 0) return p;
+  p.key_bytes = dtype_size(x.dtype);
+  p.bits = std::min(bits, 8 * p.key_bytes);
+  p.passes = (8 * p.key_bytes + p.bits - 1) / p.bits;
+  cut_selection(p, kind == schedule::cpu, std::max(compute_units, 1u), work_group);
+
+  parts workspace;
+  const auto units = static_cast<uint64_t>(p.rows * p.chunks);
+  if (p.way == selection_way::few) {
+    p.capacity = std::max<int64_t>(4 * (p.place + 1), 64);
+    const uint64_t stages = p.chunks > 1 ? units : p.groups;
+    p.keys = workspace.take(stages * static_cast<uint64_t>(p.capacity) * p.key_bytes);
+    p.places = workspace.take(stages * static_cast<uint64_t>(p.capacity) * 4);
+    p.sizes = workspace.take(p.chunks > 1 ? units * 4 : 0);
+  } else {
+    const bool whole = p.way == selection_way::whole_rows;
+    p.state = workspace.take((whole ? p.groups : static_cast<uint64_t>(p.rows)) * 32);
+    p.counts = workspace.take((whole ? p.groups : units) * (uint64_t{4} << p.bits));
+    p.parts = workspace.take((whole ? p.groups : units) * 8);
+  }
+  p.workspace_bytes = workspace.total;
+  return p;
+}
+
 count_plan plan_count(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
                       uint32_t work_group) {
   count_plan p{};

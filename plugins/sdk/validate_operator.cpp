@@ -80,6 +80,10 @@ const char* operator_name(int32_t kind) {
       return "count";
     case TUTTI_OPERATOR_SELECT:
       return "select";
+    case TUTTI_OPERATOR_TOPK:
+      return "topk";
+    case TUTTI_OPERATOR_PARTITION:
+      return "partition";
     default:
       return nullptr;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scans, sorts, searches, counts and positions of flags, with offsets and guards, against loops
-// over the elements in long double. Lengths lie around those at which kernels change their way.
+// Scans, sorts, selections, searches, counts and positions of flags, with offsets and guards,
+// against loops over the elements in long double. Lengths lie around those at which kernels change
+// their way.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -146,6 +147,10 @@ void check_long_scans(session& s) {
 
 // ---- sorts
 
+bool is_signed(uint8_t dtype) {
+  return dtype >= TUTTI_F16 || (dtype >= TUTTI_I8 && dtype <= TUTTI_I64);
+}
+
 // Positions of each row in stable order.
 std::vector<uint64_t> expected_order(const view_spec& x, bool descending) {
   const uint64_t length = x.extent[1];
@@ -171,8 +176,7 @@ void check_sort_case(session& s, int32_t kind, uint8_t dtype, const extents& ext
   const bool positions = kind == TUTTI_OPERATOR_ARGSORT;
   std::vector<view_spec> v = {made(positions ? static_cast<uint8_t>(TUTTI_I64) : dtype, extent),
                               made(dtype, extent)};
-  const bool is_signed = dtype >= TUTTI_F16 || (dtype >= TUTTI_I8 && dtype <= TUTTI_I64);
-  fill(v[1], is_signed ? -100 : 0, dtype == TUTTI_BOOL ? 1 : 100, random, true);
+  fill(v[1], is_signed(dtype) ? -100 : 0, dtype == TUTTI_BOOL ? 1 : 100, random, true);
   launch_checked(s, kind, v, &p);
   const std::vector<uint64_t> order = expected_order(v[1], descending);
   for (uint64_t i = 0; i < order.size(); ++i) {
@@ -196,6 +200,88 @@ void check_sort(session& s, int32_t kind, uint8_t dtype) {
 void check_long_sorts(session& s, int32_t kind) {
   for (const extents& extent : {extents{1, 5000}, extents{1, 130001}, extents{3, 6000}})
     check_sort_case(s, kind, TUTTI_F32, extent, false);
+}
+
+// ---- selections
+
+view_spec filled(session& s, uint8_t dtype, const extents& extent, int bound) {
+  generator random(s.seed + points_of(extent));
+  view_spec x = made(dtype, extent);
+  const int top = dtype == TUTTI_BOOL ? 1 : bound;
+  fill(x, is_signed(dtype) ? -top : 0, top, random, true);
+  return x;
+}
+
+void check_topk_case(session& s, uint8_t dtype, const extents& extent, uint64_t k, bool descending,
+                     int bound) {
+  const tutti_sort_params p{sizeof p, descending ? 1u : 0u, 0};
+  std::vector<view_spec> v = {made(TUTTI_I64, {extent[0], k}), filled(s, dtype, extent, bound)};
+  launch_checked(s, TUTTI_OPERATOR_TOPK, v, &p);
+  const std::vector<uint64_t> order = expected_order(v[1], descending);
+  for (uint64_t row = 0; row < extent[0]; ++row) {
+    const auto first = order.begin() + static_cast<std::ptrdiff_t>(row * extent[1]);
+    std::vector<uint64_t> want(first, first + static_cast<std::ptrdiff_t>(k));
+    std::sort(want.begin(), want.end());
+    for (uint64_t i = 0; i < k; ++i)
+      require(bits_at(v[0], row * k + i) == want[i],
+              "position " + std::to_string(i) + " of " + std::to_string(k) + " in row " +
+                  std::to_string(row) + " of " + list_text(extent) + " is " +
+                  std::to_string(bits_at(v[0], row * k + i)) + ", expected " +
+                  std::to_string(want[i]));
+  }
+}
+
+void check_topk(session& s, uint8_t dtype) {
+  for (const bool descending : {false, true}) {
+    check_topk_case(s, dtype, {3, 300}, 5, descending, 100);  // few of many
+    check_topk_case(s, dtype, {2, 300}, 150, descending, 100);
+  }
+  check_topk_case(s, dtype, {3, 7}, 7, false, 100);
+}
+
+void check_long_topk(session& s) {
+  const std::pair<extents, uint64_t> cases[] = {
+      {{1, 1}, 1},         {{1, 130001}, 3},     {{1, 130001}, 1000},
+      {{1, 130001}, 5000}, {{1, 130001}, 70000}, {{1, 130001}, 130001},
+      {{3, 70000}, 40},    {{3, 70000}, 20000},  {{1, 200000}, 256}};
+  for (const auto& [extent, k] : cases)
+    for (const int bound : {2, 2000}) check_topk_case(s, TUTTI_F32, extent, k, bound == 2, bound);
+}
+
+void check_partition_case(session& s, uint8_t dtype, const extents& extent, uint64_t kth,
+                          int bound) {
+  const tutti_partition_params p{sizeof p, kth};
+  std::vector<view_spec> v = {made(dtype, extent), filled(s, dtype, extent, bound)};
+  launch_checked(s, TUTTI_OPERATOR_PARTITION, v, &p);
+  // Before, among and behind equals of the kth there are the elements that a sort puts there.
+  const std::vector<uint64_t> order = expected_order(v[1], false),
+                              order_out = expected_order(v[0], false);
+  const auto same = [](long double a, long double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  };
+  for (uint64_t i = 0; i < order.size(); ++i) {
+    const uint64_t row = i / extent[1] * extent[1];
+    const long double got = real_at(v[0], i), pivot = real_at(v[0], row + kth);
+    const bool late = i - row < kth ? !std::isnan(pivot) && !(got <= pivot)
+                                    : i - row > kth && !std::isnan(got) && !(pivot <= got);
+    require(!late, "element " + point_text(extent, i) + " of " + list_text(extent) +
+                       " is on the wrong side of element " + std::to_string(kth));
+    require(same(real_at(v[1], row + order[i]), real_at(v[0], row + order_out[i])),
+            "row " + std::to_string(row / extent[1]) + " of " + list_text(extent) +
+                " has other elements than before");
+  }
+}
+
+void check_partition(session& s, uint8_t dtype) {
+  for (const uint64_t kth : {0, 149, 299}) check_partition_case(s, dtype, {2, 300}, kth, 100);
+  check_partition_case(s, dtype, {1, 1}, 0, 100);
+}
+
+void check_long_partition(session& s) {
+  for (const int bound : {1, 100000})
+    for (const uint64_t kth : {0, 65000, 130000})
+      check_partition_case(s, TUTTI_F32, {1, 130001}, kth, bound);
+  check_partition_case(s, TUTTI_I32, {3, 70000}, 35000, 1000);
 }
 
 // ---- what belongs to them
@@ -277,11 +363,15 @@ void add_ordering_groups(groups& all, const session& s) {
       const char* verb = kind == TUTTI_OPERATOR_SORT ? "sort/" : "argsort/";
       all.push_back({verb + name, [dtype, kind](session& t) { check_sort(t, kind, dtype); }});
     }
+    all.push_back({"topk/" + name, [dtype](session& t) { check_topk(t, dtype); }});
+    all.push_back({"partition/" + name, [dtype](session& t) { check_partition(t, dtype); }});
     all.push_back({"search/" + name, [dtype](session& t) { check_search(t, dtype); }});
   }
   all.push_back({"scan/long", check_long_scans});
   all.push_back({"sort/long", [](session& t) { check_long_sorts(t, TUTTI_OPERATOR_SORT); }});
   all.push_back({"argsort/long", [](session& t) { check_long_sorts(t, TUTTI_OPERATOR_ARGSORT); }});
+  all.push_back({"topk/long", check_long_topk});
+  all.push_back({"partition/long", check_long_partition});
   for (const uint8_t index : {TUTTI_I32, TUTTI_I64}) {
     const std::string name = sdk::dtype_name(index);
     all.push_back({"count/" + name, [index](session& t) { check_count(t, index); }});

@@ -46,9 +46,12 @@ std::vector<tutti_view> views_of(int kind, int dtype) {
     case TUTTI_OPERATOR_SCAN:
       return {view(dtype, {2, 6, 5}), view(dtype, {2, 6, 5})};
     case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_PARTITION:
       return {view(dtype, {2, 6}), view(dtype, {2, 6})};
     case TUTTI_OPERATOR_ARGSORT:
       return {view(TUTTI_I64, {2, 6}), view(dtype, {2, 6})};
+    case TUTTI_OPERATOR_TOPK:
+      return {view(TUTTI_I64, {2, 3}), view(dtype, {2, 6})};
     case TUTTI_OPERATOR_SEARCH:
       return {view(TUTTI_I64, {2, 6}), view(dtype, {2, 5}), view(dtype, {2, 6})};
     case TUTTI_OPERATOR_COUNT:

@@ -162,15 +162,17 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
         const int32_t out = sums && !floating ? TUTTI_I64 : dtype;
         count += built(kernels::scan_cu, cuda::scan_options(out, dtype, scan));
       }
-      for (const bool payload : {false, true})
+      for (const bool payload : {false, true}) {
         count += built(kernels::sort_cu, cuda::sort_options(dtype, payload));
+        count += built(kernels::partition_cu, cuda::sort_options(dtype, payload));
+      }
       count += built(kernels::lookup_cu, cuda::lookup_options(dtype));
     }
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 13 * 7 + 4);
-  BOOST_TEST(other.get() == 13 * 7 + 4);
+  BOOST_TEST(compile_for("compute_90") == 13 * 9 + 4);
+  BOOST_TEST(other.get() == 13 * 9 + 4);
   BOOST_TEST(warnings == "");
 }
 
@@ -186,6 +188,7 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
       {kernels::matmul_cu, {"-DTUTTI_T=float2", "-DTUTTI_ACC=float2", "-DTUTTI_KIND=3"}},
       {kernels::scan_cu, cuda::scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM)},
       {kernels::sort_cu, cuda::sort_options(TUTTI_F32, true)},
+      {kernels::partition_cu, cuda::sort_options(TUTTI_F32, true)},
       {kernels::lookup_cu, cuda::lookup_options(TUTTI_F32)}};
   std::string source(kernels::prelude_cu);
   size_t number = 0;

@@ -148,6 +148,61 @@ BOOST_AUTO_TEST_CASE(counts_of_numbers) {
       fails<tutti::shape_error>([&] { tutti::bincount(numbers, tutti::zeros({3})); }, "[60,70]"));
 }
 
+namespace {
+
+// Each element in the last bin whose lower edge, as given, is not above it; the last bin is closed.
+template <class T>
+std::vector<std::int64_t> counted(const std::vector<T>& values, const std::vector<T>& edges) {
+  std::vector<std::int64_t> counts(edges.size() - 1, 0);
+  for (const T v : values) {
+    if (!(v >= edges.front() && v <= edges.back())) continue;
+    const auto at = std::upper_bound(edges.begin(), edges.end(), v) - edges.begin() - 1;
+    ++counts[std::min(static_cast<std::size_t>(at), counts.size() - 1)];
+  }
+  return counts;
+}
+
+// The edges themselves, their neighbours among the floats, and what lies outside or nowhere.
+template <class T>
+void check_edges(std::int64_t bins, double low, double high) {
+  std::vector<T> values = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(),
+                           -std::numeric_limits<T>::infinity(), 0, static_cast<T>(-0.0)};
+  const double step = (high - low) / static_cast<double>(bins);
+  std::vector<T> edges;
+  for (std::int64_t i = 0; i <= bins; ++i)
+    edges.push_back(static_cast<T>(i == bins ? high : static_cast<double>(i) * step + low));
+  const T end = std::numeric_limits<T>::infinity();
+  for (const T edge : edges)
+    for (const T v : {std::nextafter(edge, -end), edge, std::nextafter(edge, end)})
+      values.push_back(v);
+  const tutti::histogram_result result = tutti::histogram(array::from(values), bins, low, high);
+  const array &counts = result.counts, &got = result.edges;
+  BOOST_TEST(got.template to_vector<T>() == edges);
+  BOOST_TEST(counts.template to_vector<std::int64_t>() == counted(values, edges),
+             bins << " bins from " << low << " to " << high);
+}
+
+}  // namespace
+
+// NumPy: edges are i * step + low, and values are compared with them as they are.
+BOOST_AUTO_TEST_CASE(histograms_follow_their_edges) {
+  check_edges<float>(256, -1, 1);
+  check_edges<float>(7, -0.1, 0.3);
+  check_edges<float>(1000, -3e38, 3e38);
+  check_edges<float>(100, 1e6, 1e6 + 3);  // edges that f32 cannot tell apart
+  check_edges<float>(1, 0, 1e-40);
+  check_edges<float>(3, 5, 5 + 1e-9);
+  check_edges<double>(77, -1.0 / 3, 1e5 / 7);
+  check_edges<double>(1, 1, 1 + 0x1p-52);
+  const std::vector<std::int32_t> whole = {1, 2, 3, 3, 7, 2147483647, -5, 0};
+  const auto [counts, edges] = tutti::histogram(array::from(whole), 3, 1, 7);
+  BOOST_TEST(counts.to_vector<std::int64_t>() == (std::vector<std::int64_t>{2, 2, 1}));
+  BOOST_TEST((edges.dtype() == dtype::f64));
+  const array halves = array::from<float>({0.5F, 0.25F, -1, 1, 0.999F}).astype(dtype::f16);
+  BOOST_TEST(tutti::histogram(halves, 2, -1, 1).counts.to_vector<std::int64_t>() ==
+             (std::vector<std::int64_t>{1, 4}));
+}
+
 BOOST_AUTO_TEST_CASE(histograms) {
   dense x = random_dense({5000}, -1, 1, 330);
   x.values[7] = nan_value, x.values[8] = 1, x.values[9] = -0.5, x.values[10] = 0.5;
@@ -177,5 +232,7 @@ BOOST_AUTO_TEST_CASE(histograms) {
   BOOST_TEST(matches(tutti::histogram(tutti::ones({4}), 3).counts, flat({0, 4, 0})));
   BOOST_TEST(matches(tutti::histogram(tutti::zeros({0}), 2).edges, flat({0, 0.5, 1})));
   BOOST_TEST(fails<tutti::value_error>([&] { tutti::histogram(a, 4); }, "histogram: bounds"));
+  BOOST_TEST(fails<tutti::value_error>([&] { tutti::histogram(a, 4, -1e308, 1e308); },
+                                       "histogram: bounds -1"));
   BOOST_TEST(fails<tutti::value_error>([&] { tutti::histogram(a, 0, 0, 1); }, "histogram: 0 bins"));
 }

@@ -182,6 +182,103 @@ BOOST_AUTO_TEST_CASE(largest_and_smallest) {
                                        "partition: kth 4"));
 }
 
+namespace {
+
+void check_topk(const array& a, const dense& x, std::int64_t k, int axis, bool largest) {
+  const auto [values, indices] = tutti::topk(a, k, axis, largest);
+  const dense index = expected_argsort(x, axis, largest);
+  shape to = x.extents;
+  to[axis] = k;
+  const dense first = tabulate(to, [&](const position& i) { return index.at(i); });
+  BOOST_TEST((indices.dtype() == dtype::i64));
+  BOOST_TEST(matches(indices, first));
+  BOOST_TEST((values.dtype() == a.dtype()));
+  BOOST_TEST(matches(values, moved(x, first, axis)));
+}
+
+// The kth element of each row is that of the sorted row, what lies before and behind it are the
+// elements that the sorted row has there.
+void check_partition(const array& a, const dense& x, std::int64_t kth, int axis) {
+  const dense got = read(tutti::partition(a, kth, axis));
+  const auto place = kth < 0 ? kth + x.extents[axis] : kth;
+  const dense sorted = moved(x, expected_argsort(x, axis, false), axis);
+  const dense mine = moved(got, expected_argsort(got, axis, false), axis);
+  BOOST_REQUIRE(got.extents == x.extents);
+  std::int64_t wrong = 0;
+  for (std::size_t n = 0; n < sorted.values.size(); ++n)
+    wrong += sorted.values[n] != mine.values[n] &&
+             !(std::isnan(sorted.values[n]) && std::isnan(mine.values[n]));
+  BOOST_TEST(wrong == 0, "other elements than before");
+  wrong = 0;
+  tabulate(x.extents, [&](position i) {
+    const double here = got.at(i);
+    const auto at = i[static_cast<std::size_t>(axis)];
+    i[static_cast<std::size_t>(axis)] = place;
+    const double pivot = got.at(i);
+    const double expected = sorted.at(i);
+    wrong += !(pivot == expected || (std::isnan(pivot) && std::isnan(expected)));
+    wrong += at < place ? comes_before(pivot, here, false) : comes_before(here, pivot, false);
+    return 0.0;
+  });
+  BOOST_TEST(wrong == 0, "kth " << kth << " of " << x.extents.str());
+}
+
+}  // namespace
+
+// A few of a long row, more of it, more than is worth selecting; rows that are cut and whole ones.
+BOOST_AUTO_TEST_CASE(largest_of_long_rows) {
+  const dense few_values = random_integers({140000}, -3, 3, 340);
+  dense special = random_integers({140000}, -1e6, 1e6, 341);
+  for (std::size_t i = 0; i < special.values.size(); i += 37)
+    special.values[i] = i % 3 == 0 ? nan_value : i % 2 == 0 ? inf : -0.0;
+  for (const dense& x : {few_values, special})
+    for (const std::int64_t k : {1, 100, 10000, 100000})
+      check_topk(upload_as<float>(x), x, k, 0, k != 100);
+  const dense nothing = tabulate({300}, [](const position&) { return nan_value; });
+  check_topk(upload_as<float>(nothing), nothing, 20, 0, true);
+  const dense rows = random_integers({3, 2, 600}, -50, 50, 342);
+  for (const auto& [layout, a] : layouts(rows))
+    BOOST_TEST_CONTEXT(layout) check_topk(a, rows, 7, 2, true);
+  const dense turned = random_integers({600, 5}, -50, 50, 343);
+  check_topk(upload_as<float>(turned), turned, 70, 0, false);
+  check_topk(upload_as<float>(turned)({tutti::slice{{}, {}, -1}}),
+             tabulate({600, 5},
+                      [&](const position& i) {
+                        return turned.at({599 - i[0], i[1]});
+                      }),
+             70, 0, true);
+  check_topk(upload_as<std::int8_t>(rows), rows, 70, 2, true);
+  check_topk(upload_as<double>(rows), rows, 5, 2, false);
+}
+
+BOOST_AUTO_TEST_CASE(extremes_of_integers_are_selected) {
+  using limits = std::numeric_limits<std::int64_t>;
+  std::vector<std::int64_t> x(1500, 0);
+  x[3] = limits::max(), x[4] = limits::lowest(), x[1400] = limits::max() - 1;
+  const auto largest = tutti::topk(array::from(x), 4);
+  BOOST_TEST(largest.values.to_vector<std::int64_t>() ==
+             (std::vector<std::int64_t>{limits::max(), limits::max() - 1, 0, 0}));
+  BOOST_TEST(largest.indices.to_vector<std::int64_t>() ==
+             (std::vector<std::int64_t>{3, 1400, 0, 1}));
+  const auto parted = tutti::partition(array::from(x), 0).to_vector<std::int64_t>();
+  BOOST_TEST(parted.front() == limits::lowest());
+}
+
+BOOST_AUTO_TEST_CASE(long_rows_are_parted) {
+  const dense few_values = random_integers({140000}, -3, 3, 344);
+  dense special = random_integers({140000}, -1e6, 1e6, 345);
+  for (std::size_t i = 0; i < special.values.size(); i += 37)
+    special.values[i] = i % 3 == 0 ? nan_value : i % 2 == 0 ? inf : -0.0;
+  for (const dense& x : {few_values, special})
+    for (const std::int64_t kth : {0, 70000, -1}) check_partition(upload_as<float>(x), x, kth, 0);
+  const dense rows = random_integers({2, 3, 1100}, -500, 500, 346);
+  for (const auto& [layout, a] : layouts(rows))
+    BOOST_TEST_CONTEXT(layout) check_partition(a, rows, 300, 2);
+  const dense turned = random_integers({1100, 3}, 0, 100, 347);
+  check_partition(upload_as<std::uint8_t>(turned), turned, 1000, 0);
+  check_partition(upload_as<double>(rows), rows, -500, 2);
+}
+
 BOOST_AUTO_TEST_CASE(elements_along_an_axis) {
   const dense x = random_dense({3, 5, 4}, -1, 1, 318);
   const dense where = random_integers({3, 2, 4}, -5, 4, 319);
@@ -233,6 +330,26 @@ BOOST_AUTO_TEST_CASE(quantiles) {
                                            -inf, 0, inf,     //
                                            2, 2, 2}});
   BOOST_TEST(matches(tutti::median(special, 1), {{4}, {nan_value, inf, 0, 2}}));
+  // Long rows are parted, not sorted.
+  dense many = random_dense({4, 2000}, -1, 1, 348);
+  for (double& v : many.values) v = static_cast<float>(v);
+  many.values[5] = inf, many.values[2001] = nan_value, many.values[7999] = -inf;
+  const dense ordered = moved(many, expected_argsort(many, 1, false), 1);
+  const array long_rows = upload_as<float>(many);
+  const auto expect = [&](std::int64_t low, double part) {
+    return tabulate({4}, [&](const position& i) {
+      if (i[0] == 1) return nan_value;
+      const double a_low = ordered.at({i[0], low}), a_high = ordered.at({i[0], low + 1});
+      return part == 0 ? a_low : a_low + (a_high - a_low) * part;
+    });
+  };
+  BOOST_TEST(matches(tutti::median(long_rows, 1), expect(999, 0.5), {0, 1e-6}));
+  BOOST_TEST(matches(tutti::quantile(long_rows, 0.25, 1), expect(499, 0.75), {0, 1e-6}));
+  BOOST_TEST(matches(tutti::quantile(long_rows, 0, 1), expect(0, 0)));
+  BOOST_TEST(
+      matches(tutti::quantile(long_rows, 0.25, 1, false, interpolation::lower), expect(499, 0)));
+  BOOST_TEST(
+      matches(tutti::quantile(long_rows, 0.25, 1, false, interpolation::nearest), expect(500, 0)));
   BOOST_TEST(std::isnan(tutti::median(tutti::zeros({0})).item()));
   BOOST_TEST((tutti::median(array::from<std::int32_t>({1, 2})).dtype() == dtype::f32));
   BOOST_TEST(fails<tutti::value_error>([&] { tutti::quantile(a, 1.5); }, "quantile: q is 1.5"));

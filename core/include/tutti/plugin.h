@@ -394,7 +394,15 @@ typedef enum tutti_operator {
   TUTTI_OPERATOR_COUNT = 8,
   /* views: out[K] i64, counts[N] i64, the inclusive cumulative sum of N flags (0 or 1) of which K
    * are set. The positions of those, ascending. */
-  TUTTI_OPERATOR_SELECT = 9
+  TUTTI_OPERATOR_SELECT = 9,
+  /* views: out[O,K] i64, x[O,N], K <= N; params: tutti_sort_params. The positions, ascending, of
+   * the first K elements of each row in the order of TUTTI_OPERATOR_ARGSORT: of equal elements
+   * those at the lowest positions. */
+  TUTTI_OPERATOR_TOPK = 10,
+  /* views: out[O,N], x[O,N] of one dtype; params: tutti_partition_params. Each row rearranged so
+   * that the element at `kth` < N is the one that TUTTI_OPERATOR_SORT, ascending, puts there, that
+   * nothing before it comes later in that order and nothing behind it earlier. */
+  TUTTI_OPERATOR_PARTITION = 11
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -437,6 +445,11 @@ typedef struct tutti_search_params {
   uint32_t right;
   uint32_t reserved;
 } tutti_search_params;
+
+typedef struct tutti_partition_params {
+  uint64_t struct_size;
+  uint64_t kth;
+} tutti_partition_params;
 
 typedef enum tutti_support {
   TUTTI_SUPPORT_NO = 0,

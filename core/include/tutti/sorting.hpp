@@ -62,8 +62,8 @@ struct sorted_values {
   array indices;  ///< i64
 };
 /// The k largest (smallest) elements along `axis` in descending (ascending) order, and where they
-/// stand; of equal ones the first. NaN counts as the last in either order. Throws value_error
-/// unless 0 <= k <= the extent.
+/// stand; of equal ones the first. NaN counts as the last in either order. A few of a long row are
+/// selected without sorting it. Throws value_error unless 0 <= k <= the extent.
 TUTTI_API sorted_values topk(const array& a, std::int64_t k, std::int64_t axis = -1,
                              bool largest = true);
 /// As NumPy's partition: the element at `kth` is the one of the sorted order, nothing before it is
@@ -121,8 +121,10 @@ struct histogram_result {
   array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
 };
 /// How many elements lie in each of `bins` equal parts of [low, high]; the last part holds its
-/// upper edge. Elements outside and NaN are not counted. Throws value_error for bins < 1, low >
-/// high and bounds that are not finite; equal bounds are moved apart by 1/2 each.
+/// upper edge. As in NumPy, edge i is i * (high - low) / bins + low in f64, rounded to the dtype of
+/// the edges, and elements are compared with those. Elements outside and NaN are not counted.
+/// Throws value_error for bins < 1, low > high and bounds that are not finite or whose difference
+/// is not; equal bounds are moved apart by 1/2 each.
 TUTTI_API histogram_result histogram(const array& a, std::int64_t bins, double low, double high);
 /// Over the smallest to the largest element, which are evaluated; NaN there throws value_error.
 TUTTI_API histogram_result histogram(const array& a, std::int64_t bins = 10);

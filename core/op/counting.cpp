@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counts of small numbers, and histograms: numbers of bins, counted.
+#include <cmath>
+#include <limits>
+
+#include "op/along.hpp"
+#include "plugin/opened_device.hpp"
+
+namespace tutti {
+namespace {
+
+array flat(const array& a) { return reshape(a, {a.size()}); }
+
+// How often each number of [0, bins) occurs in `index`, i32 or i64.
+array count_numbers(const array& index, std::int64_t bins, std::string_view op) {
+  graph::operation_params p;
+  p.number = TUTTI_OPERATOR_COUNT;
+  const array inputs[] = {contiguous(index)};
+  return graph::operation(p, dtype::i64, {bins}, inputs, op);
+}
+
+// Non-negative integers as indices, and the extent that holds them.
+std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength) {
+  if (minlength < 0)
+    throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");
+  const array index = flat(op::index_values(a, "bincount"));
+  if (index.size() == 0) return {index, minlength};
+  const auto known = op::known_range(a);
+  const auto range = known ? *known : op::evaluated_range(index);
+  if (range.first < 0)
+    throw value_error("bincount: element " + std::to_string(range.first) + " is negative");
+  return {index, std::max(minlength, range.second + 1)};
+}
+
+bool has_f64(const array& a) {
+  const graph::node& n = *a.node();
+  const auto& device = n.device != nullptr ? *n.device : detail::get(default_device());
+  return (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0;
+}
+
+// The dtype in which elements are compared with edges: floats as they are, integers in f64 where
+// f32 does not hold them and the device has f64.
+dtype edge_type(const array& a) {
+  const dtype type = op::real_type_of(a, "histogram");
+  if (is_floating(type)) return graph::compute_dtype(type);
+  return size_of(type) >= 4 && has_f64(a) ? dtype::f64 : dtype::f32;
+}
+
+// Edges of equal bins, as NumPy makes them: i * step + low, then rounded to their dtype.
+struct uniform {
+  std::int64_t bins;
+  double low, high, step;
+  uniform(std::int64_t count, double from, double to)
+      : bins(count), low(from), high(to), step((to - from) / static_cast<double>(count)) {}
+
+  std::vector<double> edges() const {
+    std::vector<double> at(static_cast<std::size_t>(bins) + 1);
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<double>(i) * step + low;
+    at.back() = high;
+    return at;
+  }
+  array edges(dtype type, const device& on) const {
+    const std::vector<double> at = edges();
+    if (type == dtype::f64) return array::from(at, on);
+    return array::from(std::vector<float>(at.begin(), at.end()), on);
+  }
+  // Whether rounding moves an edge by less than half a bin, so that a bin found by arithmetic is at
+  // most one off.
+  bool well_apart(dtype type) const {
+    const double unit = type == dtype::f64 ? 0x1p-52 : 0x1p-23;
+    return std::isnormal(step) && std::isfinite(1 / step) && bins < 1 << 30 &&
+           step >= 4 * unit * std::max(std::abs(low), std::abs(high));
+  }
+};
+
+// The bin of each element of x, negative for those in none: by arithmetic, corrected by comparison
+// with the edges around it, which have the bits of those that uniform::edges returns. Without
+// `where`, whose branches keep compilers for CPUs from vectors.
+array bins_of(const array& x, const uniform& u) {
+  const auto to = [](const array& v, dtype type) { return op::cast(v, type, "histogram"); };
+  const auto edge = [&](const array& i) { return to(i * u.step + u.low, x.dtype()); };
+  const std::int64_t last = u.bins - 1;
+  const array part = (to(x, dtype::f64) - u.low) * (1 / u.step);
+  const array guess = to(clip(part, 0.0, static_cast<double>(last)), dtype::i32);
+  const array place = to(guess, dtype::f64);
+  const array below = x < edge(place), above = x >= edge(place + 1);
+  const array bin = minimum(guess - to(below, dtype::i32) + to(above, dtype::i32), last);
+  const array outside = logical_not(logical_and(x >= u.low, x <= u.high));
+  return bin - to(outside, dtype::i32) * (last + 1);
+}
+
+// The bin of each element of x, -1 and their number for those in none.
+array bins_of(const array& x, const array& edges) {
+  const std::int64_t bins = edges.size() - 1;
+  const array last = edges({slice{bins, bins + 1, 1}});
+  return where(x == last, bins - 1, searchsorted(edges, x, side::right) - 1);
+}
+
+histogram_result fill_bins(const array& a, const array& edges, const uniform* equal) {
+  const std::int64_t bins = edges.size() - 1;
+  if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, edges.node()->device), edges};
+  const array x = op::cast(flat(a), edges.dtype(), "histogram");
+  const bool by_arithmetic = equal != nullptr && equal->well_apart(edges.dtype()) && has_f64(a);
+  const array bin = by_arithmetic ? bins_of(x, *equal) : bins_of(x, edges);
+  return {count_numbers(bin, bins, "histogram"), edges};
+}
+
+}  // namespace
+
+array bincount(const array& a, std::int64_t minlength) {
+  const auto [index, bins] = numbers_of(a, minlength);
+  if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, dtype::i64, index.node()->device);
+  return count_numbers(index, bins, "bincount");
+}
+
+array bincount(const array& a, const array& weights, std::int64_t minlength) {
+  if (graph::get(weights, "bincount").extents != graph::get(a, "bincount").extents)
+    throw shape_error("bincount: numbers of shape " + a.shape().str() + " and weights of shape " +
+                      weights.shape().str());
+  const auto [index, bins] = numbers_of(a, minlength);
+  const dtype type = graph::compute_dtype(op::floating_type_of(weights, "bincount"));
+  if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, type, index.node()->device);
+  const array updates = op::cast(weights, type, "bincount");
+  return flat(op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins));
+}
+
+histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
+  if (bins < 1) throw value_error("histogram: " + std::to_string(bins) + " bins");
+  if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(high - low) || low > high)
+    throw value_error("histogram: bounds " + std::to_string(low) + " and " + std::to_string(high));
+  if (low == high) low -= 0.5, high += 0.5;
+  const uniform equal(bins, low, high);
+  return fill_bins(a, equal.edges(edge_type(a), a.device()), &equal);
+}
+
+histogram_result histogram(const array& a, std::int64_t bins) {
+  if (graph::get(a, "histogram").extents.size() == 0) return histogram(a, bins, 0, 1);
+  const array x = op::cast(a, edge_type(a), "histogram");
+  const array low = min(x), high = max(x);
+  eval({low, high});
+  return histogram(a, bins, low.item(), high.item());
+}
+
+histogram_result histogram(const array& a, const array& edges) {
+  const shape& extents = graph::get(edges, "histogram").extents;
+  if (extents.rank() != 1 || extents[0] < 2)
+    throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
+  const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
+                                          op::row_kind::REAL_FLOATING, "histogram")
+                         .type;
+  return fill_bins(a, op::cast(edges, graph::compute_dtype(type), "histogram"), nullptr);
+}
+
+}  // namespace tutti
