@@ -394,7 +394,11 @@ typedef enum tutti_operator {
   TUTTI_OPERATOR_COUNT = 8,
   /* views: out[K] i64, counts[N] i64, the inclusive cumulative sum of N flags (0 or 1) of which K
    * are set. The positions of those, ascending. */
-  TUTTI_OPERATOR_SELECT = 9
+  TUTTI_OPERATOR_SELECT = 9,
+  /* views: out[O,R,N], updates[O,I,N], index[I], as of TUTTI_OPERATOR_SCATTER_ADD, of any strides;
+   * params: tutti_scatter_params. What out holds is combined with updates[o,i,n] in the order of i,
+   * so that of what is set the last stays. */
+  TUTTI_OPERATOR_SCATTER = 10
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -437,6 +441,19 @@ typedef struct tutti_search_params {
   uint32_t right;
   uint32_t reserved;
 } tutti_search_params;
+
+typedef enum tutti_scatter {
+  TUTTI_SCATTER_SET = 0,      /* of every dtype but complex ones, which come as their parts */
+  TUTTI_SCATTER_MULTIPLY = 1, /* complex numbers come as they are; integers wrap */
+  TUTTI_SCATTER_MIN = 2,      /* NaN wins */
+  TUTTI_SCATTER_MAX = 3       /* NaN wins */
+} tutti_scatter;
+
+typedef struct tutti_scatter_params {
+  uint64_t struct_size;
+  int32_t scatter; /* tutti_scatter */
+  uint32_t reserved;
+} tutti_scatter_params;
 
 typedef enum tutti_support {
   TUTTI_SUPPORT_NO = 0,
