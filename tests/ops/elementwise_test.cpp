@@ -185,6 +185,16 @@ BOOST_AUTO_TEST_CASE(scalars_without_axes) {
   BOOST_TEST(matches(x > 1, {{}, {0}}));
 }
 
+BOOST_AUTO_TEST_CASE(reciprocal_and_positive) {
+  const array x = array::from<float>({2, -4, 0, HUGE_VALF, -0.0f});
+  BOOST_TEST(matches(tutti::reciprocal(x), {{5}, {0.5, -0.25, HUGE_VAL, 0, -HUGE_VAL}}));
+  BOOST_TEST(matches(tutti::reciprocal(array::from<std::int16_t>({4})), {{1}, {0.25}}));
+  BOOST_TEST((tutti::reciprocal(x.astype(dtype::f16)).dtype() == dtype::f16));
+  BOOST_TEST(matches(+x, {{5}, {2, -4, 0, HUGE_VAL, 0}}));
+  BOOST_TEST((tutti::positive(array::from<std::uint8_t>({4})).dtype() == dtype::u8));
+  BOOST_TEST(fails<tutti::dtype_error>([] { +array(true); }, "positive: needs integers"));
+}
+
 BOOST_AUTO_TEST_CASE(powers_of_integers) {
   const auto check = [](auto zero) {
     using T = decltype(zero);
