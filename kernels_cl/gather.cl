@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows picked by an index array, and their adjoint, for both schedules. Built for an element type T
-// (for take any type of the element's size), an index type INDEX and a group size GROUP; a group
-// of one is the CPU schedule. A unit of work is a block of columns of one picked row (take) or of
-// one range of target rows (scatter_add).
+// Rows picked by an index array, and rows of updates combined by one, for both schedules. Built for
+// an element type T (to take or set any type of the element's size), WIDE that its products are
+// made in, an index type INDEX, a group size GROUP and what COMBINE does: 0 adds, 1 sets, 2
+// multiplies, 3 takes the smaller, 4 the larger (NaN wins). A group of one is the CPU schedule. A
+// unit of work is a block of columns of one picked row (take) or of one range of target rows
+// (scatter).
 
 #if IS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -11,7 +13,7 @@
 typedef struct {
   long outer, picks, rows, columns;  // O, I, R, N
   long block, blocks;                // columns of a unit, units that make up N
-  long ranges;                       // scatter_add: pieces that R is cut into
+  long ranges;                       // scatter: pieces that R is cut into
   long target_offset, target_stride[3];
   long source_offset, source_stride[3];
   long index_offset;
@@ -77,9 +79,24 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_take(global
 }
 
 #if !TAKE_ONLY
-// target[o, index[i], n] += source[o, i, n], for each element in the order of i. No two units touch
-// the same element.
-__attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_scatter_add(
+#if COMBINE == 0
+#define COMBINED(x, y) ((x) + (y))
+#elif COMBINE == 1
+#define COMBINED(x, y) (y)
+#elif COMBINE == 2 && IS_COMPLEX
+static inline T product(T x, T y) { return (T)(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x); }
+#define COMBINED(x, y) product(x, y)
+#elif COMBINE == 2
+#define COMBINED(x, y) (T)((WIDE)(x) * (WIDE)(y))
+#elif COMBINE == 3
+#define COMBINED(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
+#else
+#define COMBINED(x, y) ((x) > (y) || (x) != (x) ? (x) : (y))
+#endif
+
+// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
+// two units touch the same element.
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_scatter(
     global T* target, global const T* source, global const INDEX* index, const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.ranges * g.blocks) {
     const long part = u / g.blocks;
@@ -99,9 +116,10 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_scatter_add
       global const T* s = from + i * g.source_stride[1];
       if (to_step == 1 && from_step == 1) {
         VECTOR_LOOP
-        for (long n = 0; n < width; ++n) t[n] = t[n] + s[n];
+        for (long n = 0; n < width; ++n) t[n] = COMBINED(t[n], s[n]);
       } else {
-        for (long n = 0; n < width; ++n) t[n * to_step] = t[n * to_step] + s[n * from_step];
+        for (long n = 0; n < width; ++n)
+          t[n * to_step] = COMBINED(t[n * to_step], s[n * from_step]);
       }
     }
   }

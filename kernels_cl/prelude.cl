@@ -6,7 +6,8 @@
 #define TUTTI_EXACT _Pragma("OPENCL FP_CONTRACT OFF")
 
 // Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
-// the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap.
+// the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap. Powers wrap;
+// those of negative exponents are truncated.
 #define TUTTI_INTEGER(S, T, U, BITS)                                                      \
   static inline T tutti_floor_divide_##S(T a, T b) {                                      \
     const bool bad = b == 0 || (a == (T)((U)1 << (BITS - 1)) && b == (T)-1 && (T)-1 < 0); \
@@ -21,6 +22,15 @@
     const T d = bad ? (T)1 : b;                                                           \
     const T r = a % d;                                                                    \
     return (r != 0 && (r < 0) != (d < 0)) ? (T)(r + d) : r;                               \
+  }                                                                                       \
+  static inline T tutti_power_##S(T a, T b) {                                             \
+    U y = 1, square = (U)a;                                                               \
+    for (U n = b < 0 ? (U)0 : (U)b; n != 0; n >>= 1) {                                    \
+      if (n & 1) y = (U)(1u * y * square);                                                \
+      square = (U)(1u * square * square);                                                 \
+    }                                                                                     \
+    const bool unit = a == 1 || (a == (T)-1 && (T)-1 < 0);                                \
+    return b >= 0 ? (T)y : !unit ? (T)0 : (b & 1) ? a : (T)1;                             \
   }                                                                                       \
   static inline T tutti_bitwise_not_##S(T a) { return (T)~a; }                            \
   static inline T tutti_left_shift_##S(T a, T b) {                                        \

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows picked by an index array, and their adjoint; the twin of kernels_cl/gather.cl. Built for an
-// element type TUTTI_T (for take any type of its size) and an index type TUTTI_INDEX. A thread
-// takes one column of one picked row (take) or of one range of target rows (scatter_add).
+// Rows picked by an index array, and rows of updates combined by one; the twin of
+// kernels_cl/gather.cl. Built for an element type TUTTI_T (to take or set any type of its size),
+// TUTTI_WIDE that its products are made in, an index type TUTTI_INDEX and what TUTTI_COMBINE does:
+// 0 adds, 1 sets, 2 multiplies, 3 takes the smaller, 4 the larger (NaN wins). A thread takes one
+// column of one picked row (take) or of one range of target rows (scatter).
 
 typedef TUTTI_T T;
 typedef TUTTI_INDEX INDEX;
 
 typedef struct {
   long long outer, picks, rows, columns;  // O, I, R, N
-  long long ranges;                       // scatter_add: pieces that R is cut into
+  long long ranges;                       // scatter: pieces that R is cut into
   long long target_offset, target_stride[3];
   long long source_offset, source_stride[3];
   long long index_offset;
@@ -38,10 +40,26 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// target[o, index[i], n] += source[o, i, n], for each element in the order of i. No two threads
-// touch the same element.
+static __device__ __forceinline__ T combined(T x, T y) {
+#if TUTTI_COMBINE == 1
+  return y;
+#elif TUTTI_COMPLEX && TUTTI_COMBINE == 2
+  return {x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x};
+#elif TUTTI_COMBINE == 2
+  return (T)((TUTTI_WIDE)x * (TUTTI_WIDE)y);
+#elif TUTTI_COMBINE == 3
+  return x < y || x != x ? x : y;
+#elif TUTTI_COMBINE == 4
+  return x > y || x != x ? x : y;
+#else
+  return (T)(x + y);
+#endif
+}
+
+// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
+// two threads touch the same element.
 extern "C" __global__ void __launch_bounds__(256)
-    tutti_scatter_add(T* target, const T* source, const INDEX* index, const tutti_gather g) {
+    tutti_scatter(T* target, const T* source, const INDEX* index, const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.ranges * g.columns) {
     const long long part = u / g.columns;
     const long long n = u - part * g.columns;
@@ -55,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(256)
       const long long r = nearest_row(index[g.index_offset + i], g.rows);
       if (r < low || r >= high) continue;
       T* t = to + r * g.target_stride[1];
-      *t = (T)(*t + from[i * g.source_stride[1]]);
+      *t = combined(*t, from[i * g.source_stride[1]]);
     }
   }
 }

@@ -62,4 +62,35 @@ dtype promote(dtype a, dtype b) {
   return high;
 }
 
+bool can_cast(dtype from, dtype to) {
+  const bool no_common = is_integral(from) && is_integral(to) &&
+                         is_unsigned(from) != is_unsigned(to) &&
+                         (from == dtype::u64 || to == dtype::u64);
+  return !no_common && promote(from, to) == to;
+}
+
+float_limits finfo(dtype t) {
+  switch (real_dtype(t)) {
+    case dtype::f16:
+      return {16, 0x1p-10, 65504, 0x1p-14};
+    case dtype::bf16:
+      return {16, 0x1p-7, 0x1.fep127, 0x1p-126};
+    case dtype::f32:
+      return {32, 0x1p-23, 0x1.fffffep127, 0x1p-126};
+    case dtype::f64:
+      return {64, 0x1p-52, 0x1.fffffffffffffp1023, 0x1p-1022};
+    default:
+      throw dtype_error("finfo: needs a floating dtype, got " + std::string(name(t)));
+  }
+}
+
+integer_limits iinfo(dtype t) {
+  if (!is_integral(t))
+    throw dtype_error("iinfo: needs an integer dtype, got " + std::string(name(t)));
+  const int bits = 8 * static_cast<int>(size_of(t));
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
+  if (is_unsigned(t)) return {bits, 0, all};
+  return {bits, -static_cast<std::int64_t>(all / 2) - 1, all / 2};
+}
+
 }  // namespace tutti

@@ -135,8 +135,8 @@ std::vector<array> input_cotangents(const array& y, const array& g) {
       return of_matmul(n, g);
     case graph::kind::take:
       return {op::scatter_rows(g, input(n, 1), n.inputs[0]->extents[1])};
-    case graph::kind::scatter_add:
-      return {op::take_rows(g, input(n, 1))};
+    case graph::kind::scatter:
+      return scatter_cotangents(y, g);
     case graph::kind::concatenate:
       return of_concatenate(n, g);
     case graph::kind::slice_update:

@@ -19,6 +19,9 @@ std::vector<array> row_cotangents(std::uint16_t opcode, const array& g, const ar
 /// Of a cumulative operation over floats.
 std::vector<array> scan_cotangents(const array& y, const array& g);
 
+/// Of base, updates and index of a scatter.
+std::vector<array> scatter_cotangents(const array& y, const array& g);
+
 /// Cotangents of the inputs of y, each in its input's shape and dtype; shorter than the inputs or
 /// holding invalid arrays where the derivative is zero everywhere.
 std::vector<array> input_cotangents(const array& y, const array& g);

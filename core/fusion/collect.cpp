@@ -63,7 +63,7 @@ bool same_parameters(const node& a, const node& b) {
       (a.reduction.reduction != b.reduction.reduction || a.reduction.axes != b.reduction.axes ||
        a.reduction.accumulator != b.reduction.accumulator))
     return false;
-  if (a.kind == graph::kind::operation && a.operation != b.operation) return false;
+  if (a.operation != b.operation) return false;
   return a.kind != graph::kind::slice_update;  // rare: not worth comparing regions
 }
 

@@ -260,13 +260,15 @@ array take3(const array& x, const array& index) {
   return finish(n);
 }
 
-array scatter_add3(const array& updates, const array& index, std::int64_t rows) {
-  array both[] = {updates, index};
-  const opened_device* device = device_for(both, "scatter_add");
-  node* n = make(kind::scatter_add, updates.dtype(), {updates.shape()[0], rows, updates.shape()[2]},
-                 device, "scatter_add");
-  add_input(*n, stored(both[0], device).node());
-  add_input(*n, stored(both[1], device).node());
+array scatter3(const array& base, const array& updates, const array& index,
+               const operation_params& how) {
+  array all[] = {base, updates, index};
+  const opened_device* device = device_for(all, "scatter");
+  node* n = make(kind::scatter, base.dtype(), base.shape(), device, "scatter");
+  n->operation = how;
+  add_input(*n, all[0].node());
+  add_input(*n, stored(all[1], device).node());
+  add_input(*n, stored(all[2], device).node());
   return finish(n);
 }
 

@@ -49,7 +49,10 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
 array matmul3(const array& a, const array& b);
 /// x [O,R,N] contiguous, index [I] contiguous i32 or i64 within [0,R).
 array take3(const array& x, const array& index);
-array scatter_add3(const array& updates, const array& index, std::int64_t rows);
+/// base [O,R,N] with updates [O,I,N] contiguous combined into the rows of index, by
+/// TUTTI_OPERATOR_SCATTER_ADD or TUTTI_OPERATOR_SCATTER with its parameter.
+array scatter3(const array& base, const array& updates, const array& index,
+               const operation_params& how);
 /// An operator of plugin.h with contiguous inputs, one result and the rules written there.
 array operation(const operation_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op);

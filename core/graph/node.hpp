@@ -39,7 +39,7 @@ enum class kind : std::uint8_t {
   reduce,        // one input, reduced over `axes`; the reduced axes are gone from the shape
   matmul,        // [B,M,K] x [B,K,N], layouts as TUTTI_OPERATOR_MATMUL wants them
   take,          // x [O,R,N], index [I] -> [O,I,N], all contiguous
-  scatter_add,   // updates [O,I,N], index [I] -> [O,R,N]
+  scatter,       // base [O,R,N], updates [O,I,N], index [I]; `operation` says how they combine
   concatenate,   // any number of inputs along `axis`
   slice_update,  // base, update; `region` says where
   transfer,      // the input, contiguous, on another device
@@ -99,6 +99,7 @@ struct operation_params {
   bool descending = false;
   bool right = false;
   std::int64_t kth = 0;
+  tutti_scatter scatter = TUTTI_SCATTER_SET;
   friend bool operator==(const operation_params&, const operation_params&) = default;
 };
 

@@ -61,6 +61,10 @@ array from_rows(const array& rows, const shape& extents, int axis) {
   return transpose(y, back);
 }
 
+array flat_index_along(const array& index, int axis, std::int64_t length) {
+  return flat_index(index, along(index.shape(), axis, "flat_index"), length);
+}
+
 array gather_along(const array& x, const array& index, int axis) {
   const along at(index.shape(), axis, "take_along_axis");
   const array flat = flat_index(index, at, x.shape()[axis]);

@@ -23,6 +23,9 @@ array around_axis(const array& a, const along& at);
 array as_rows(const array& a, std::int64_t axis);
 array from_rows(const array& rows, const shape& extents, int axis);
 
+/// The row-major places, 1-d, that `index` (i64, in range) names along the axis of an array with
+/// `length` elements there and the other extents of index.
+array flat_index_along(const array& index, int axis, std::int64_t length);
 /// Elements of x at `index` (i64, in range) along the axis, and their adjoint: updates summed into
 /// zeros [..., length, ...]. x and index have the same extents beside the axis.
 array gather_along(const array& x, const array& index, int axis);

@@ -315,7 +315,7 @@ array kron(const array& a, const array& b) {
 
 array vecdot(const array& a, const array& b, std::int64_t axis) {
   const std::vector<array> both = vectors_last(a, b, axis, "vecdot");
-  return astype(sum(both[0] * both[1], -1), both[0].dtype());
+  return astype(sum(conj(both[0]) * both[1], -1), both[0].dtype());
 }
 
 array cross(const array& a, const array& b, std::int64_t axis) {

@@ -54,14 +54,14 @@ array ones(const shape& shape, dtype type, const device& on) {
   return graph::constant(shape, type, std::int64_t{1}, &detail::get(on));
 }
 
-array zeros_like(const array& a) {
+array zeros_like(const array& a, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "zeros_like");
-  return graph::constant(n.extents, n.type, std::int64_t{0}, n.device);
+  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{0}, n.device);
 }
 
-array ones_like(const array& a) {
+array ones_like(const array& a, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "ones_like");
-  return graph::constant(n.extents, n.type, std::int64_t{1}, n.device);
+  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{1}, n.device);
 }
 
 array arange(double start, double stop, double step, dtype type, const device& on) {
@@ -93,10 +93,15 @@ array arange(std::int64_t stop, dtype type, const device& on) {
   return integer_range(0, 1, std::max<std::int64_t>(stop, 0), type, on);
 }
 
-array eye(std::int64_t n, dtype type, const device& on) {
-  if (n < 0) throw value_error("eye: the size " + std::to_string(n) + " is negative");
-  const array position = arange(n, dtype::i32, on);
-  return op::cast(equal(expand_dims(position, 1), position), type, "eye");
+array eye(std::int64_t n, dtype type, const device& on) { return eye(n, n, 0, type, on); }
+
+array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype type,
+          const device& on) {
+  if (rows < 0 || columns < 0)
+    throw value_error("eye: the extents " + std::to_string(rows) + " and " +
+                      std::to_string(columns) + " must not be negative");
+  const array row = arange(rows, dtype::i64, on), column = arange(columns, dtype::i64, on);
+  return op::cast(equal(expand_dims(row, 1) + offset, column), type, "eye");
 }
 
 }  // namespace tutti

@@ -2,8 +2,11 @@
 //
 // Draws from tables of probabilities (A. J. Walker's alias method, TOMS 1977): one integer, one
 // word and two gathers a number, whatever the table.
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "op/host_math.hpp"
 #include "op/operands.hpp"
 #include "op/random_words.hpp"
 
@@ -52,6 +55,28 @@ array draw(key from, const alias_table& table, const shape& extents, const devic
                take(array::from(table.other, on), column));
 }
 
+// The places of the smallest log(-log(u)) - log(weight), in that order; u of 53 bits of two words.
+std::vector<std::int64_t> draw_without_replacement(key from, std::span<const double> weights,
+                                                   std::int64_t wanted) {
+  std::vector<std::pair<double, std::int64_t>> order;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0) continue;
+    const auto word = static_cast<std::int64_t>(2 * i);
+    const std::uint64_t bits = std::uint64_t{host::philox(word, from.value)} << 21 |
+                               host::philox(word + 1, from.value) >> 11;
+    const double u = (static_cast<double>(bits) + 1) * 0x1p-53;
+    order.emplace_back(std::log(-std::log(u)) - std::log(weights[i]), i);
+  }
+  if (wanted > static_cast<std::int64_t>(order.size()))
+    throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(order.size()) +
+                      " things with a positive weight, without replacement");
+  std::partial_sort(order.begin(), order.begin() + wanted, order.end());
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < wanted; ++i)
+    out.push_back(order[static_cast<std::size_t>(i)].second);
+  return out;
+}
+
 }  // namespace
 
 array poisson(key from, const shape& shape, double mean, dtype type, const device& on) {
@@ -95,7 +120,8 @@ array choice(key from, std::int64_t n, const shape& shape, replacement replace, 
   return array::from(order, shape, on);
 }
 
-array choice(key from, std::span<const double> weights, const shape& shape, const device& on) {
+array choice(key from, std::span<const double> weights, const shape& shape, replacement replace,
+             const device& on) {
   double sum = 0;
   for (double w : weights) {
     if (!(w >= 0) || !std::isfinite(w))
@@ -104,6 +130,8 @@ array choice(key from, std::span<const double> weights, const shape& shape, cons
   }
   if (!(sum > 0) || !std::isfinite(sum))
     throw value_error("choice: the weights sum to " + std::to_string(sum));
+  if (replace == replacement::no)
+    return array::from(draw_without_replacement(from, weights, shape.size()), shape, on);
   return draw(from, make_alias_table(weights, sum), shape, on);
 }
 

@@ -42,6 +42,23 @@ array clip(const array& a, const array& low, const array& high) {
   return minimum(maximum(a, low), high);
 }
 
+array positive(const array& a) {
+  const array operands[] = {a};
+  const op::common_type common = op::promote_operands(operands, op::row_kind::NUMERIC, "positive");
+  return common.weak ? a : op::cast(a, common.type, "positive");
+}
+
+array reciprocal(const array& a) { return divide(1, a); }
+
+dtype result_type(std::span<const array> operands) {
+  if (operands.empty()) throw value_error("result_type: no operands are given");
+  return op::promote_operands(operands, op::row_kind::ANY, "result_type").type;
+}
+
+dtype result_type(std::initializer_list<array> operands) {
+  return result_type(std::span(operands.begin(), operands.size()));
+}
+
 array angle(const array& a) { return atan2(imag(a), real(a)); }
 
 array astype(const array& a, dtype type) { return op::cast(a, type, "astype"); }

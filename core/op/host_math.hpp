@@ -133,9 +133,18 @@ template <Real T>
 T hypot(T a, T b) {
   return std::hypot(a, b);
 }
-template <Real T>
+// Integers wrap; a negative exponent gives what 1 / a^-b is truncated to, 0 for a = 0.
+template <Scalar T>
 T pow(T a, T b) {
-  return std::pow(a, b);
+  if constexpr (Real<T>) {
+    return std::pow(a, b);
+  } else {
+    if (b < 0) return a == 1 || (a == T(-1) && b % 2 == 0) ? T(1) : a == T(-1) ? a : T(0);
+    T y = 1;
+    for (; b != 0; b = static_cast<T>(b / 2), a = multiply(a, a))
+      if (b % 2 != 0) y = multiply(y, a);
+    return y;
+  }
 }
 template <Real T>
 T atan2(T a, T b) {

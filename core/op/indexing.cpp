@@ -63,7 +63,22 @@ array take_rows(const array& x, const array& index) {
 }
 
 array scatter_rows(const array& updates, const array& index, std::int64_t rows) {
-  return graph::scatter_add3(contiguous(updates), contiguous(index), rows);
+  // Halves are summed as f32 and rounded once.
+  const dtype compute = graph::compute_dtype(updates.dtype());
+  const array zeros =
+      zeros_on({updates.dim(0), rows, updates.dim(2)}, compute, updates.node()->device);
+  const array sum =
+      scatter_into(zeros, cast(updates, compute, "scatter"), index, scatter_mode::add);
+  return cast(sum, updates.dtype(), "scatter");
+}
+
+array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode) {
+  graph::operation_params how;
+  how.number = mode == scatter_mode::add ? TUTTI_OPERATOR_SCATTER_ADD : TUTTI_OPERATOR_SCATTER;
+  if (mode == scatter_mode::multiply) how.scatter = TUTTI_SCATTER_MULTIPLY;
+  if (mode == scatter_mode::min) how.scatter = TUTTI_SCATTER_MIN;
+  if (mode == scatter_mode::max) how.scatter = TUTTI_SCATTER_MAX;
+  return graph::scatter3(base, contiguous(updates), contiguous(index), how);
 }
 
 }  // namespace op

@@ -14,6 +14,7 @@
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "op/row_kinds.hpp"
+#include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::op {
@@ -75,6 +76,15 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
 /// into zeros [O,rows,N].
 array take_rows(const array& x, const array& index);
 array scatter_rows(const array& updates, const array& index, std::int64_t rows);
+/// base [O,R,N] with updates [O,I,N] combined into the rows of such indices. But for setting, the
+/// dtype must be one that devices compute in.
+array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode);
+
+/// `first`, then the extents from axis `from` on.
+shape with_rest(const shape& first, const shape& extents, int from);
+/// The row-major place among the leading axes of `extents` that one index for each of them names,
+/// checked, broadcast, i64. Throws as checked_indices.
+array joined_index(std::span<const array> indices, const shape& extents, std::string_view op);
 
 /// Indices as i32 or i64, whichever holds every value of their dtype. Throws dtype_error for what
 /// is no integer.

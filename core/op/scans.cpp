@@ -2,6 +2,7 @@
 //
 // Cumulative operations along one axis, and differences of neighbours.
 #include "op/along.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti {
 namespace {
@@ -18,14 +19,48 @@ array scan(const array& a, tutti_scan kind, const scan_options& options, dtype r
   return reshape(y, x.shape());
 }
 
+// In log2(n) passes, each of which multiplies by what stands 1, 2, 4, ... places before (W. D.
+// Hillis, G. L. Steele, "Data parallel algorithms", CACM 1986).
+array complex_products(const array& a, const scan_options& options, std::string_view op) {
+  const array x = options.axis ? a : reshape(a, {a.size()});
+  const op::along at(x.shape(), options.axis.value_or(0), op);
+  if (x.size() == 0) return x;
+  array y = reshape(x, {at.outer, at.length, at.inner});
+  if (options.reverse) y = flip(y, 1);
+  const auto part = [&](std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
+    return y({slice{}, slice{start, stop}});
+  };
+  if (options.exclusive) {
+    const array one =
+        graph::constant({at.outer, 1, at.inner}, y.dtype(), std::int64_t{1}, y.node()->device);
+    y = concatenate({one, part({}, -1)}, 1);
+  }
+  for (std::int64_t before = 1; before < at.length; before *= 2)
+    y = concatenate({part({}, before), part({}, -before) * part(before, {})}, 1);
+  if (options.reverse) y = flip(y, 1);
+  return reshape(y, x.shape());
+}
+
+array accumulate_complex(const array& a, tutti_scan kind, const scan_options& options, dtype result,
+                         std::string_view op) {
+  const array z = op::cast(a, result, op);
+  if (kind == TUTTI_SCAN_PROD) return complex_products(z, options, op);
+  const dtype part = real_dtype(result);
+  return complex(scan(real(z), kind, options, part, op), scan(imag(z), kind, options, part, op));
+}
+
 array accumulate(const array& a, tutti_scan kind, const scan_options& options,
                  std::string_view op) {
-  const dtype given = op::real_type_of(a, op);
-  const dtype usual = is_floating(given) ? given : is_unsigned(given) ? dtype::u64 : dtype::i64;
-  const dtype result = options.type.value_or(usual);
-  if (is_bool(result) || is_complex(result) || (is_floating(given) && !is_floating(result)))
+  const dtype given = op::type_of(a, op);
+  const bool rounds = is_floating(given) || is_complex(given);
+  const dtype result = options.type.value_or(rounds               ? given
+                                             : is_unsigned(given) ? dtype::u64
+                                                                  : dtype::i64);
+  const bool loses = (rounds && is_integral(result)) || (is_complex(given) && !is_complex(result));
+  if (is_bool(result) || loses)
     throw dtype_error(std::string(op) + ": " + std::string(name(given)) +
                       " elements do not accumulate in " + std::string(name(result)));
+  if (is_complex(result)) return accumulate_complex(a, kind, options, result, op);
   return scan(a, kind, options, result, op);
 }
 
@@ -84,7 +119,7 @@ array cumulative_prod(const array& a, std::optional<std::int64_t> axis, std::opt
 array diff(const array& a, int n, std::int64_t axis) {
   if (n < 0) throw value_error("diff: n is " + std::to_string(n) + ", must not be negative");
   const shape& extents = graph::get(a, "diff").extents;
-  const dtype type = op::real_type_of(a, "diff");
+  const dtype type = op::type_of(a, "diff");
   const int along = normalize_axis(axis, extents.rank(), "diff");
   array y = op::cast(a, type, "diff");
   for (int round = 0; round < n && y.shape()[along] > 0; ++round) {

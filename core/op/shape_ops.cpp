@@ -194,6 +194,13 @@ array swapaxes(const array& a, std::int64_t axis1, std::int64_t axis2) {
   return permute(a, order);
 }
 
+array matrix_transpose(const array& a) {
+  const shape& extents = graph::get(a, "matrix_transpose").extents;
+  if (extents.rank() < 2)
+    throw shape_error("matrix_transpose: needs at least two dimensions, got " + extents.str());
+  return swapaxes(a, -2, -1);
+}
+
 array broadcast_to(const array& a, const shape& to) {
   const graph::node& n = graph::get(a, "broadcast_to");
   const int shift = to.rank() - n.extents.rank();

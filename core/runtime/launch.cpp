@@ -107,6 +107,23 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
   results.publish_all(sequence, context.take_awaited());
 }
 
+// n's result with what its first input holds: that input's own memory where n is its last reader,
+// else a copy, whose sequence number it returns.
+std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
+  const node& base = *n.inputs[0];
+  const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
+                         base.references.load() == 1 && !base.storage->is_shared();
+  if (take_over) {
+    base.storage->retain();
+    results.add(&n, base.storage, base.storage_offset);
+    return 0;
+  }
+  results.add(&n, context.allocate(bytes_of(n)));
+  const graph::layout where{0, graph::contiguous_strides(n.extents)};
+  const lowered program = fusion::lower_copy(base, base.extents, n.type, where);
+  return program.points() > 0 ? launch_program(context, program, results.all()) : 0;
+}
+
 void launch_copies(device_context& context, node& n) {
   pending_results results;
   std::uint64_t sequence = 0;
@@ -124,15 +141,7 @@ void launch_copies(device_context& context, node& n) {
     }
   } else {
     const node& base = *n.inputs[0];
-    const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
-                           base.references.load() == 1 && !base.storage->is_shared();
-    if (take_over) {
-      base.storage->retain();
-      results.add(&n, base.storage, base.storage_offset);
-    } else {
-      results.add(&n, context.allocate(bytes_of(n)));
-      copy(base, where);
-    }
+    sequence = start_from_base(context, n, results);
     const node& update = *n.inputs[1];
     if (update.elements > 0) copy(update, n.update->region);
     if (sequence == 0) {
@@ -164,13 +173,6 @@ void launch_transfer(device_context& context, node& n) {
   request.time_limit = n.transfer->time_limit;
   request.label = n.transfer->label;
   results.publish_all(0, {start_copy(std::move(request))});
-}
-
-// What an operator adds to.
-void fill_with_zeros(device_context& context, const node& n, std::span<const result> results) {
-  const array zero = graph::constant(n.extents, n.type, std::int64_t{0}, n.device);
-  const graph::layout where{0, graph::contiguous_strides(n.extents)};
-  launch_program(context, fusion::lower_copy(*zero.node(), n.extents, n.type, where), results);
 }
 
 std::unique_ptr<cached_program> compile(device_context& context, const lowered& program) {
@@ -267,8 +269,10 @@ void launch(const plan& p, const group& g) {
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
   pending_results results;
-  results.add(g.outputs.front(), context.allocate(bytes_of(first)));
-  if (first.kind == graph::kind::scatter_add) fill_with_zeros(context, first, results.all());
+  if (first.kind == graph::kind::scatter)
+    start_from_base(context, first, results);
+  else
+    results.add(g.outputs.front(), context.allocate(bytes_of(first)));
   launch_operator(context, g, results.all()[0]);
   results.publish_all(context.last_sequence(), context.take_awaited());
 }

@@ -24,7 +24,7 @@ void launch(const fusion::plan& p, const fusion::group& g);
 std::uint64_t launch_program(device_context& context, const fusion::lowered& program,
                              std::span<const result> outputs);
 
-/// Enqueues the operator behind a matmul, take or scatter_add node, g's first member, with the
+/// Enqueues the operator behind a matmul, take or scatter node, g's first member, with the
 /// group's epilogue (operators.cpp).
 void launch_operator(device_context& context, const fusion::group& g, const result& out);
 

@@ -23,6 +23,7 @@ union parameters {
   tutti_sort_params sort;
   tutti_search_params search;
   tutti_partition_params partition;
+  tutti_scatter_params scatter;
 };
 
 struct operator_call {
@@ -85,6 +86,12 @@ void show_parts(tutti_view& v) {
   v.stride[1] *= 2;
 }
 
+// Whose complex numbers must stay together.
+bool multiplies(const node& n) {
+  return n.operation.number == TUTTI_OPERATOR_SCATTER &&
+         n.operation.scatter == TUTTI_SCATTER_MULTIPLY;
+}
+
 // The operators that have a node kind of their own are described below.
 void describe_operation(const node& n, operator_call& call) {
   static const std::string scan = "scan", sort = "sort", argsort = "argsort", search = "search",
@@ -121,8 +128,22 @@ void describe_operation(const node& n, operator_call& call) {
   }
 }
 
+void describe_scatter(const node& n, operator_call& call) {
+  static const std::string add = "scatter_add";
+  static const std::string labels[] = {"scatter_set", "scatter_multiply", "scatter_min",
+                                       "scatter_max"};
+  const tutti_scatter how = n.operation.scatter;
+  call.kind = n.operation.number;
+  call.flops = static_cast<std::uint64_t>(n.inputs[1]->elements);
+  call.label = &add;
+  if (call.kind == TUTTI_OPERATOR_SCATTER_ADD) return;
+  call.label = &labels[how];
+  call.params.scatter = {sizeof(tutti_scatter_params), how, 0};
+  call.has_params = true;
+}
+
 operator_call describe(const node& n, const result& out) {
-  static const std::string matmul = "matmul", take = "take", scatter_add = "scatter_add";
+  static const std::string matmul = "matmul", take = "take";
   operator_call call;
   switch (n.kind) {
     case graph::kind::matmul:
@@ -139,13 +160,13 @@ operator_call describe(const node& n, const result& out) {
       describe_operation(n, call);
       break;
     default:
-      call.kind = TUTTI_OPERATOR_SCATTER_ADD;
-      call.label = &scatter_add;
-      call.flops = static_cast<std::uint64_t>(n.inputs[0]->elements);
+      describe_scatter(n, call);
   }
   call.views.push_back(view_of(n, *out.block, out.offset));
-  for (const auto& input : n.inputs) add_input(call, *input);
-  if (call.kind == TUTTI_OPERATOR_TAKE || call.kind == TUTTI_OPERATOR_SCATTER_ADD)
+  const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
+  for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
+  const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;
+  if (as_parts)
     for (tutti_view& v : call.views) show_parts(v);
   return call;
 }
@@ -235,7 +256,7 @@ void run_on_reference(device_context& context, operator_call call) {
     tutti_view& v = call.views[i];
     bytes.resize(span_bytes(v));
     blocks.push_back(reference.allocate(bytes.size()));
-    if (i > 0 || call.kind == TUTTI_OPERATOR_SCATTER_ADD) {
+    if (i > 0 || call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER) {
       detail::check(from.transfer.read(context.transfer.get(), v.buffer, v.offset, bytes.data(),
                                        bytes.size(), 1, nullptr),
                     context.device, "read", *call.label);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// take and scatter_add: the launch of kernels_cu/gather.cu.
+// take and scatters: the launch of kernels_cu/gather.cu.
 #include <algorithm>
 
 #include "cuda/operators.hpp"
+#include "cuda/ordering_options.hpp"
 #include "embedded_kernels.hpp"
 #include "sdk/op_info.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::cuda {
 namespace {
@@ -42,29 +44,6 @@ geometry describe(const tutti_operator_launch& l) {
   return g;
 }
 
-std::vector<std::string> build_options(const tutti_operator_launch& l, bool take) {
-  static constexpr const char* by_size[] = {
-      "", "unsigned char", "unsigned short", "", "unsigned int", "", "", "", "unsigned long long"};
-  static constexpr const char* by_dtype[] = {"",
-                                             "",
-                                             "unsigned char",
-                                             "unsigned short",
-                                             "unsigned int",
-                                             "unsigned long long",
-                                             "unsigned char",
-                                             "unsigned short",
-                                             "unsigned int",
-                                             "unsigned long long",
-                                             "",
-                                             "",
-                                             "float",
-                                             "double"};
-  const int32_t dtype = l.views[0].dtype;
-  const std::string type = take ? by_size[sdk::dtype_size(dtype)] : by_dtype[dtype];
-  return {"-DTUTTI_T=" + type,
-          std::string("-DTUTTI_INDEX=") + (l.views[2].dtype == TUTTI_I32 ? "int" : "long long")};
-}
-
 // Fills in the ranges; returns the number of groups.
 uint64_t share(geometry& g, const device_info& info, bool take) {
   // Every range reads the whole index: as many as keep the device busy, not more.
@@ -77,15 +56,14 @@ uint64_t share(geometry& g, const device_info& info, bool take) {
 
 }  // namespace
 
-bool gather_supported(const tutti_operator_launch& launch, const char** reason) {
+bool gather_supported(const device_info& info, const tutti_operator_launch& launch,
+                      const char** reason) {
   const int32_t dtype = launch.views[0].dtype;
   const bool take = launch.kind == TUTTI_OPERATOR_TAKE;
-  if (take && dtype <= TUTTI_F64) return true;
-  const bool computes =
-      (dtype >= TUTTI_I8 && dtype <= TUTTI_U64) || dtype == TUTTI_F32 || dtype == TUTTI_F64;
-  if (!take && computes) return true;
-  *reason = take ? "take: no complex numbers yet" : "scatter_add: only dtypes that compute";
-  return false;
+  const char* against = sdk::against_scatter(launch, info.properties.computed_dtypes);
+  if (take) against = dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
+  if (against != nullptr) *reason = against;
+  return against == nullptr;
 }
 
 void gather(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
@@ -94,13 +72,16 @@ void gather(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** 
   geometry g = describe(l);
   if (g.outer == 0 || g.picks == 0 || g.columns == 0) return record_empty(stream, event);
   const uint64_t groups = share(g, *device.info, take);
-  const CUfunction kernel = device.kernel(kernels::gather_cu, build_options(l, take),
-                                          take ? "tutti_take" : "tutti_scatter_add");
+  const int32_t dtype = l.views[0].dtype, index = l.views[2].dtype;
+  const std::vector<std::string> options =
+      take ? take_options(dtype, index) : scatter_options(dtype, index, sdk::combination_of(l));
+  const CUfunction kernel =
+      device.kernel(kernels::gather_cu, options, take ? "tutti_take" : "tutti_scatter");
   CUdeviceptr pointers[3];
   for (int n = 0; n < 3; ++n) pointers[n] = l.views[n].buffer->memory;
   void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &g};
   event_recorder recorder(stream, event);
-  launch(stream, kernel, groups, work_group, arguments, take ? "take" : "scatter_add");
+  launch(stream, kernel, groups, work_group, arguments, take ? "take" : "scatter");
   recorder.finish();
 }
 

@@ -31,9 +31,10 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch
     }
     const tutti_operator_launch good = sdk::checked_operator(launch);
     const scoped_context context(*device);
-    const bool can = sdk::is_ordering(good.kind)          ? ordering_supported(good, why)
-                     : good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
-                                                          : gather_supported(good, why);
+    const bool can = sdk::is_ordering(good.kind) ? ordering_supported(good, why)
+                     : good.kind == TUTTI_OPERATOR_MATMUL
+                         ? matmul_supported(*device, good, why)
+                         : gather_supported(*device->info, good, why);
     *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
   });
 }
@@ -64,7 +65,7 @@ tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
       if (!matmul_supported(*stream->device, l, &reason)) sdk::throw_unsupported(reason);
       matmul(*stream, l, event);
     } else {
-      if (!gather_supported(l, &reason)) sdk::throw_unsupported(reason);
+      if (!gather_supported(*stream->device->info, l, &reason)) sdk::throw_unsupported(reason);
       gather(*stream, l, event);
     }
   });

@@ -22,7 +22,8 @@ bool cublas_leaves_epilogue(tutti_device& device, const tutti_operator_launch& l
 uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& launch);
 
 // Rows by index (gather.cpp). Views: out, x or updates, index.
-bool gather_supported(const tutti_operator_launch& launch, const char** reason);
+bool gather_supported(const device_info& info, const tutti_operator_launch& launch,
+                      const char** reason);
 void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
 
 // Scans, sorts and what belongs to them (sort.cpp), of which scans (scan.cpp) and selections

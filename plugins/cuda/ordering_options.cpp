@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What scan.cu, sort.cu and lookup.cu are built with for given dtypes.
+// What scan.cu, sort.cu, lookup.cu and gather.cu are built with for given dtypes.
 #include "cuda/ordering_options.hpp"
 
 #include "cuda/type_names.hpp"
@@ -20,6 +20,17 @@ std::string neutral(int32_t scan, uint8_t dtype) {
   const std::string lowest =
       "((ACC)(1ull<<" + std::to_string(8 * sdk::dtype_size(dtype) - 1) + "))";
   return largest ? "((ACC)~" + lowest + ")" : lowest;
+}
+
+const char* index_name(int32_t dtype) { return dtype == TUTTI_I32 ? "int" : "long long"; }
+
+std::vector<std::string> gather_options(const char* element, int32_t index, bool complex,
+                                        bool narrow, sdk::combination how) {
+  return {std::string("-DTUTTI_T=") + element,
+          std::string("-DTUTTI_WIDE=") + (narrow ? "unsigned int" : element),
+          std::string("-DTUTTI_INDEX=") + index_name(index),
+          std::string("-DTUTTI_COMPLEX=") + (complex ? "1" : "0"),
+          "-DTUTTI_COMBINE=" + std::to_string(static_cast<int>(how))};
 }
 
 }  // namespace
@@ -50,7 +61,25 @@ std::vector<std::string> sort_options(int32_t dtype, bool payload) {
 std::vector<std::string> lookup_options(int32_t dtype) {
   return {std::string("-DTUTTI_T=") + stored_name(dtype),
           "-DTUTTI_KIND=" + std::to_string(half_kind(dtype)),
-          std::string("-DTUTTI_INDEX=") + (dtype == TUTTI_I32 ? "int" : "long long")};
+          std::string("-DTUTTI_INDEX=") + index_name(dtype)};
+}
+
+std::vector<std::string> take_options(int32_t dtype, int32_t index) {
+  return gather_options(unsigned_name(sdk::dtype_size(dtype)), index, false, false,
+                        sdk::combination::add);
+}
+
+std::vector<std::string> scatter_options(int32_t dtype, int32_t index, sdk::combination how) {
+  if (how == sdk::combination::set)
+    return gather_options(unsigned_name(sdk::dtype_size(dtype)), index, false, false, how);
+  const auto type = static_cast<uint8_t>(dtype);
+  const bool complex = sdk::is_complex(type);
+  const bool wraps = sdk::is_integer(type) && how <= sdk::combination::multiply;
+  const char* element = complex ? (type == TUTTI_C64 ? "float2" : "double2")
+                        : wraps ? unsigned_name(sdk::dtype_size(dtype))
+                                : stored_name(dtype);
+  const bool narrow = wraps && sdk::dtype_size(dtype) < 4;
+  return gather_options(element, index, complex, narrow, how);
 }
 
 }  // namespace tutti::cuda

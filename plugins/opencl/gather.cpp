@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// take and scatter_add: the launch of kernels_cl/gather.cl.
+// take and scatters: the launch of kernels_cl/gather.cl.
 #include <algorithm>
 
 #include "embedded_kernels.hpp"
 #include "opencl/operators.hpp"
 #include "sdk/op_info.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::opencl {
 namespace {
@@ -43,17 +44,31 @@ geometry describe(const tutti_operator_launch& l) {
   return g;
 }
 
+// Sums and products of signed integers wrap as those of unsigned ones.
+const char* element_type(int32_t dtype, bool has_order) {
+  static constexpr const char* modular[] = {"",      "",       "uchar",  "ushort", "uint", "ulong",
+                                            "uchar", "ushort", "uint",   "ulong",  "",     "",
+                                            "float", "double", "float2", "double2"};
+  static constexpr const char* ordered[] = {"", "", "char", "short", "int", "long"};
+  return has_order && dtype <= TUTTI_I64 ? ordered[dtype] : modular[dtype];
+}
+
 std::string build_options(const device_info& info, const tutti_operator_launch& l, bool take) {
   static constexpr const char* by_size[] = {"", "uchar", "ushort", "", "uint", "", "", "", "ulong"};
-  static constexpr const char* by_dtype[] = {"",      "",      "uchar",  "ushort", "uint",
-                                             "ulong", "uchar", "ushort", "uint",   "ulong",
-                                             "",      "",      "float",  "double"};
   const int32_t dtype = l.views[0].dtype;
-  const char* type = take ? by_size[sdk::dtype_size(dtype)] : by_dtype[dtype];
+  const sdk::combination how = sdk::combination_of(l);
+  const uint32_t size = sdk::dtype_size(dtype);
+  const bool moves = take || how == sdk::combination::set;
+  const std::string type =
+      moves ? by_size[size] : element_type(dtype, how >= sdk::combination::min);
+  const bool narrow = sdk::is_integer(static_cast<uint8_t>(dtype)) && size < 4;
+  const bool wide_float = dtype == TUTTI_F64 || dtype == TUTTI_C128;
   const uint32_t group = info.kind == sdk::schedule::cpu ? 1 : info.work_group;
   return std::string(base_options) + " -DT=" + type +
          " -DINDEX=" + (l.views[2].dtype == TUTTI_I32 ? "int" : "long") +
-         " -DIS_F64=" + (!take && dtype == TUTTI_F64 ? "1" : "0") +
+         " -DWIDE=" + (narrow ? "uint" : type) + " -DIS_F64=" + (!moves && wide_float ? "1" : "0") +
+         " -DIS_COMPLEX=" + (dtype >= TUTTI_C64 ? "1" : "0") +
+         " -DCOMBINE=" + std::to_string(static_cast<int>(how)) +
          " -DTAKE_ONLY=" + (take ? "1" : "0") + " -DGROUP=" + std::to_string(group);
 }
 
@@ -88,11 +103,10 @@ bool gather_supported(const device_info& info, const tutti_operator_launch& laun
                       const char** reason) {
   const int32_t dtype = launch.views[0].dtype;
   const bool take = launch.kind == TUTTI_OPERATOR_TAKE;
-  if (take && dtype <= TUTTI_F64) return true;
-  const bool real = dtype >= TUTTI_I8 && dtype <= TUTTI_F64;
-  if (!take && real && (info.properties.computed_dtypes & TUTTI_DTYPE_BIT(dtype))) return true;
-  *reason = take ? "take: no complex numbers yet" : "scatter_add: only dtypes that compute";
-  return false;
+  const char* against = sdk::against_scatter(launch, info.properties.computed_dtypes);
+  if (take) against = dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
+  if (against != nullptr) *reason = against;
+  return against == nullptr;
 }
 
 void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event) {
@@ -103,14 +117,14 @@ void gather(tutti_stream& stream, const tutti_operator_launch& launch, tutti_eve
   const size_t groups = share(g, *device.info, take);
   shared_kernel& kernel =
       device.kernel(kernels::gather_cl, build_options(*device.info, launch, take),
-                    take ? "tutti_take" : "tutti_scatter_add");
+                    take ? "tutti_take" : "tutti_scatter");
   const std::lock_guard lock(kernel.mutex);
   for (cl_uint n = 0; n < 3; ++n) {
     set_argument(kernel.kernel.get(), n, launch.views[n].buffer->memory);
   }
   set_argument(kernel.kernel.get(), 3, g);
   const size_t group = device.info->kind == sdk::schedule::cpu ? 1 : device.info->work_group;
-  enqueue(stream.queue, kernel.kernel.get(), groups, group, event, take ? "take" : "scatter_add");
+  enqueue(stream.queue, kernel.kernel.get(), groups, group, event, take ? "take" : "scatter");
 }
 
 }  // namespace tutti::opencl

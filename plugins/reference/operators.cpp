@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group: matrix product, take and scatter-add as nested loops.
+// The operator group: matrix product, take and scatters as nested loops.
 #include <algorithm>
 #include <complex>
 #include <string>
@@ -124,18 +124,35 @@ void take(const tutti_view& out_view, const tutti_view& x_view, const tutti_view
   }
 }
 
-template <typename S>
-void scatter_add(const tutti_view& out_view, const tutti_view& updates_view,
-                 const tutti_view& index) {
-  using T = typename S::value;
-  const accessor<S> out(out_view), updates(updates_view);
-  const std::vector<uint64_t> row = row_numbers(index, out_view.extent[1]);
+template <typename S, typename F>
+void scatter(const tutti_operator_launch& launch, const F& combined) {
+  const tutti_view& out_view = launch.views[0];
+  const accessor<S> out(out_view), updates(launch.views[1]);
+  const std::vector<uint64_t> row = row_numbers(launch.views[2], out_view.extent[1]);
   for (uint64_t o = 0; o < out_view.extent[0]; ++o) {
     for (uint64_t i = 0; i < row.size(); ++i) {
       for (uint64_t n = 0; n < out_view.extent[2]; ++n) {
-        out.set(o, row[i], n, host::add<T>(out.get(o, row[i], n), updates.get(o, i, n)));
+        out.set(o, row[i], n, combined(out.get(o, row[i], n), updates.get(o, i, n)));
       }
     }
+  }
+}
+
+template <typename S>
+void scatter(const tutti_operator_launch& launch) {
+  using T = typename S::value;
+  const sdk::combination how = sdk::combination_of(launch);
+  if (how == sdk::combination::set) return scatter<S>(launch, [](T, T b) { return b; });
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (how == sdk::combination::add)
+      return scatter<S>(launch, [](T a, T b) { return host::add(a, b); });
+    if (how == sdk::combination::multiply)
+      return scatter<S>(launch, [](T a, T b) { return host::multiply(a, b); });
+  }
+  if constexpr (!std::is_same_v<T, bool> && !host::Complex<T>) {
+    if (how == sdk::combination::min)
+      return scatter<S>(launch, [](T a, T b) { return host::minimum(a, b); });
+    return scatter<S>(launch, [](T a, T b) { return host::maximum(a, b); });
   }
 }
 
@@ -149,6 +166,8 @@ const char* operator_name(int32_t kind) {
       return "take";
     case TUTTI_OPERATOR_SCATTER_ADD:
       return "scatter_add";
+    case TUTTI_OPERATOR_SCATTER:
+      return "scatter";
     default:
       return nullptr;
   }
@@ -226,6 +245,7 @@ tutti_operator_launch checked(const tutti_operator_launch* given, bool shape_onl
   }
   check_shapes(name, mine.kind, mine.views);
   if (mine.kind == TUTTI_OPERATOR_MATMUL) sdk::matmul_params(mine);
+  if (mine.kind == TUTTI_OPERATOR_SCATTER) sdk::scatter_params(mine);
   return mine;
 }
 
@@ -233,6 +253,7 @@ const char* reason_against(const tutti_operator_launch& launch) {
   if (sdk::is_ordering(launch.kind)) return nullptr;
   const int32_t dtype = launch.views[0].dtype;
   const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
+  if (launch.kind == TUTTI_OPERATOR_SCATTER) return sdk::against_scatter(launch, ~0u);
   if (complex && launch.kind != TUTTI_OPERATOR_MATMUL) return "complex numbers are not implemented";
   const bool copying = launch.kind == TUTTI_OPERATOR_TAKE;
   if (dtype == TUTTI_BOOL && !copying) return "sums of bool are not defined";
@@ -246,15 +267,11 @@ void run(const tutti_operator_launch& launch) {
     sdk::validate_range(what + std::to_string(i), v[i].offset, sdk::dtype_size(v[i].dtype),
                         v[i].rank, v[i].extent, v[i].stride, v[i].buffer->bytes);
   }
-  if (v[0].dtype == TUTTI_C64) return matmul<stored<std::complex<float>>>(launch);
-  if (v[0].dtype == TUTTI_C128) return matmul<stored<std::complex<double>>>(launch);
   with_stored_type(static_cast<uint8_t>(v[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if (launch.kind == TUTTI_OPERATOR_TAKE) return take<S>(v[0], v[1], v[2]);
-    if constexpr (!std::is_same_v<typename S::value, bool>) {
-      if (launch.kind == TUTTI_OPERATOR_MATMUL) return matmul<S>(launch);
-      if (launch.kind == TUTTI_OPERATOR_SCATTER_ADD) return scatter_add<S>(v[0], v[1], v[2]);
-    }
+    if (launch.kind != TUTTI_OPERATOR_MATMUL) return scatter<S>(launch);
+    if constexpr (!std::is_same_v<typename S::value, bool>) matmul<S>(launch);
   });
 }
 

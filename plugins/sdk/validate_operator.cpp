@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
@@ -84,6 +85,8 @@ const char* operator_name(int32_t kind) {
       return "topk";
     case TUTTI_OPERATOR_PARTITION:
       return "partition";
+    case TUTTI_OPERATOR_SCATTER:
+      return "scatter";
     default:
       return nullptr;
   }
@@ -115,6 +118,7 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);
+  if (l.kind == TUTTI_OPERATOR_SCATTER) scatter_params(l);
   return l;
 }
 
@@ -130,6 +134,38 @@ tutti_matmul_params matmul_params(const tutti_operator_launch& launch) {
                   " for a result " + shape(out) + " of " + dtype_name(out.dtype));
   }
   return params;
+}
+
+tutti_scatter_params scatter_params(const tutti_operator_launch& launch) {
+  const auto p =
+      read_struct(static_cast<const tutti_scatter_params*>(launch.params), "scatter parameters");
+  if (p.scatter < TUTTI_SCATTER_SET || p.scatter > TUTTI_SCATTER_MAX)
+    throw_unsupported("scatter: kind " + std::to_string(p.scatter) + " is unknown");
+  return p;
+}
+
+combination combination_of(const tutti_operator_launch& launch) {
+  if (launch.kind != TUTTI_OPERATOR_SCATTER) return combination::add;
+  switch (scatter_params(launch).scatter) {
+    case TUTTI_SCATTER_MULTIPLY:
+      return combination::multiply;
+    case TUTTI_SCATTER_MIN:
+      return combination::min;
+    case TUTTI_SCATTER_MAX:
+      return combination::max;
+    default:
+      return combination::set;
+  }
+}
+
+const char* against_scatter(const tutti_operator_launch& launch, uint32_t computed_dtypes) {
+  const auto dtype = static_cast<uint8_t>(launch.views[0].dtype);
+  const combination how = combination_of(launch);
+  if (is_complex(dtype) && how != combination::multiply)
+    return "scatter: complex numbers are only multiplied, else come as their parts";
+  if (how == combination::set) return nullptr;
+  const bool computes = is_register(dtype) && (computed_dtypes & TUTTI_DTYPE_BIT(dtype)) != 0;
+  return dtype == TUTTI_BOOL || !computes ? "scatter: only dtypes that compute" : nullptr;
 }
 
 const char* against_epilogue(const tutti_operator_launch& launch) {

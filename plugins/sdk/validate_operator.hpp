@@ -27,6 +27,14 @@ tutti_operator_launch checked_operator(const tutti_operator_launch* given,
 /// bias is no fourth view, or one of other extents or of another dtype than the result.
 tutti_matmul_params matmul_params(const tutti_operator_launch& launch);
 
+/// Parameters of TUTTI_OPERATOR_SCATTER at full size, checked.
+tutti_scatter_params scatter_params(const tutti_operator_launch& launch);
+/// What TUTTI_OPERATOR_SCATTER_ADD or TUTTI_OPERATOR_SCATTER does to an element and an update.
+enum class combination { add = 0, set = 1, multiply = 2, min = 3, max = 4 };
+combination combination_of(const tutti_operator_launch& launch);
+/// Why such an operator is beyond a device that computes in these dtypes, or null.
+const char* against_scatter(const tutti_operator_launch& launch, uint32_t computed_dtypes);
+
 /// Why the epilogue of a product is beyond this version: an unknown activation, one of a dtype that
 /// it is not defined for, a bias that is not one contiguous row. Null where nothing is against it.
 const char* against_epilogue(const tutti_operator_launch& launch);

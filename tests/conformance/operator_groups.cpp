@@ -324,6 +324,46 @@ void check_scatter(session& s, uint8_t dtype, uint8_t index_dtype) {
   for (const rows_case& c : rows_cases) check_scatter_case(s, dtype, index_dtype, c, random);
 }
 
+// One update after the other, as bits of an element in memory.
+uint64_t combined_bits(uint8_t dtype, int32_t how, uint64_t a, uint64_t b) {
+  if (how == TUTTI_SCATTER_SET) return b;
+  const auto x = static_cast<double>(real_of(dtype, a));
+  const auto y = static_cast<double>(real_of(dtype, b));
+  if (how == TUTTI_SCATTER_MIN) return y < x || y != y ? b : a;
+  if (how == TUTTI_SCATTER_MAX) return y > x || y != y ? b : a;
+  return sdk::is_floating(dtype) ? bits_of(dtype, x * y) : from_storage(dtype, a * b);
+}
+
+void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_case& c,
+                            generator& random) {
+  const uint8_t index_dtype = static_cast<uint8_t>(how % 2 == 0 ? TUTTI_I32 : TUTTI_I64);
+  std::vector<view_spec> v = {table(dtype, c.outer, c.rows, c.inner, false),
+                              table(dtype, c.outer, c.picked, c.inner, how % 2 == 0),
+                              indices(index_dtype, c, random)};
+  fill(v[0], -3, 3, random);
+  fill(v[1], -3, 3, random);
+  const std::vector<view_spec> given = v;
+  tutti_scatter_params params{sizeof(tutti_scatter_params), how, 0};
+  launch_operator(s, TUTTI_OPERATOR_SCATTER, v, &params);
+  check_guards(v[0], given[0].data.data);
+  for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
+    const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
+    uint64_t want = given[0].data.data.get(at(v[0], o, r, n));
+    for (uint64_t i = 0; i < c.picked; ++i)
+      if (v[2].data.data.get(3 + i) == r)
+        want = combined_bits(dtype, how, want, v[1].data.data.get(at(v[1], o, i, n)));
+    const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
+    require(got == want, "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) +
+                             " is " + value_text(sdk::register_dtype(dtype), got) + ", expected " +
+                             value_text(sdk::register_dtype(dtype), want));
+  }
+}
+
+void check_combination(session& s, uint8_t dtype, int32_t how) {
+  generator random(s.seed);
+  for (const rows_case& c : rows_cases) check_combination_case(s, dtype, how, c, random);
+}
+
 // Shapes that do not fit together are refused by name, not run.
 void check_mismatch(session& s) {
   std::vector<view_spec> v = {matrix(TUTTI_F32, 1, 3, 6, false, false, 0),
@@ -369,6 +409,15 @@ void add_operator_groups(groups& all, const session& s) {
       if (dtype == TUTTI_BOOL || !sdk::is_register(dtype) || !s.computes(dtype)) continue;
       all.push_back(
           {"scatter_add/" + name, [dtype, index](session& t) { check_scatter(t, dtype, index); }});
+    }
+  }
+  const char* const names[] = {"set", "multiply", "min", "max"};
+  for (int32_t how = TUTTI_SCATTER_SET; how <= TUTTI_SCATTER_MAX; ++how) {
+    for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
+      const bool computes = dtype != TUTTI_BOOL && sdk::is_register(dtype) && s.computes(dtype);
+      if (!s.stores(dtype) || (!computes && how != TUTTI_SCATTER_SET)) continue;
+      all.push_back({std::string("scatter_") + names[how] + "/" + sdk::dtype_name(dtype),
+                     [dtype, how](session& t) { check_combination(t, dtype, how); }});
     }
   }
 }

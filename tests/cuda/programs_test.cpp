@@ -111,18 +111,22 @@ BOOST_AUTO_TEST_CASE(what_opencl_renders_cuda_renders_and_nvrtc_compiles) {
 
 BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
   watch_log();
+  using enum sdk::combination;
   const auto compile_for = [](const std::string& architecture) {
     const std::vector<std::string> none;
     const auto built = [&](std::string_view file, std::vector<std::string> options) {
       return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
     };
     int count = 0;
-    for (const char* index : {"int", "long long"}) {
-      for (const char* type : {"unsigned char", "unsigned short", "unsigned int",
-                               "unsigned long long", "float", "double"}) {
-        count += built(kernels::gather_cu,
-                       {std::string("-DTUTTI_T=") + type, std::string("-DTUTTI_INDEX=") + index});
+    for (int32_t dtype = TUTTI_I8; dtype <= TUTTI_C128; ++dtype) {
+      if (dtype == TUTTI_F16 || dtype == TUTTI_BF16) continue;
+      const int32_t index = dtype % 2 == 0 ? TUTTI_I32 : TUTTI_I64;
+      for (const sdk::combination how : {add, set, multiply, min, max}) {
+        const bool complex = dtype >= TUTTI_C64;
+        if (complex ? how != multiply : dtype >= TUTTI_U8 && how == set) continue;
+        count += built(kernels::gather_cu, cuda::scatter_options(dtype, index, how));
       }
+      if (dtype < TUTTI_U8) count += built(kernels::gather_cu, cuda::take_options(dtype, index));
     }
     const char* const products[][3] = {{"unsigned char", "unsigned char", "0"},
                                        {"unsigned short", "unsigned short", "0"},
@@ -142,8 +146,8 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 22);
-  BOOST_TEST(other.get() == 22);
+  BOOST_TEST(compile_for("compute_90") == 60);
+  BOOST_TEST(other.get() == 60);
   BOOST_TEST(warnings == "");
 }
 
@@ -181,7 +185,7 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
 BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   watch_log();
   const std::pair<std::string_view, std::vector<std::string>> files[] = {
-      {kernels::gather_cu, {"-DTUTTI_T=float", "-DTUTTI_INDEX=int"}},
+      {kernels::gather_cu, cuda::scatter_options(TUTTI_F32, TUTTI_I32, sdk::combination::max)},
       {kernels::matmul_cu, {"-DTUTTI_T=float", "-DTUTTI_ACC=float", "-DTUTTI_KIND=0"}},
       {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=1"}},
       {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=2"}},

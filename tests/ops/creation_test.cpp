@@ -58,4 +58,14 @@ BOOST_AUTO_TEST_CASE(identity) {
   BOOST_TEST(matches(tutti::eye(3, dtype::f64), {{3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}}));
   BOOST_TEST(tutti::eye(0).shape() == (tutti::shape{0, 0}));
   BOOST_TEST(fails<tutti::value_error>([] { tutti::eye(-1); }, "eye"));
+  for (std::int64_t offset = -4; offset <= 5; ++offset)
+    BOOST_TEST(matches(tutti::eye(3, 4, offset, dtype::i16),
+                       tabulate({3, 4}, [&](const position& i) { return i[1] - i[0] == offset; })),
+               offset);
+  BOOST_TEST(tutti::eye(0, 4).shape() == (tutti::shape{0, 4}));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::eye(2, -3); }, "2 and -3"));
+  const array like = tutti::zeros({2, 3}, dtype::i8);
+  BOOST_TEST((tutti::zeros_like(like, dtype::f64).dtype() == dtype::f64));
+  BOOST_TEST(matches(tutti::ones_like(like, dtype::boolean), {{2, 3}, {1, 1, 1, 1, 1, 1}}));
+  BOOST_TEST((tutti::ones_like(like).dtype() == dtype::i8));
 }

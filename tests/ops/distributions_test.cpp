@@ -250,6 +250,29 @@ BOOST_AUTO_TEST_CASE(choices) {
       random_::choice({33}, 50, {4, 5}, random_::replacement::no).to_vector<std::int64_t>();
   BOOST_TEST(std::set(distinct.begin(), distinct.end()).size() == 20u);
 
+  // Without replacement: the first draw by weight, each next one among what is left.
+  std::vector<double> first, second_after_3;
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    const auto drawn = random_::choice({1000 + i}, weights, {4}, random_::replacement::no)
+                           .to_vector<std::int64_t>();
+    BOOST_TEST_REQUIRE(std::set(drawn.begin(), drawn.end()) == (std::set<std::int64_t>{0, 2, 3, 4}),
+                       boost::test_tools::per_element());
+    first.push_back(static_cast<double>(drawn[0]));
+    if (drawn[0] == 3) second_after_3.push_back(static_cast<double>(drawn[1]));
+  }
+  BOOST_TEST(chi_square(first, 0, 4, [&](std::int64_t k) { return weights[std::size_t(k)] / 10; }) <
+             chi_square_bound);
+  BOOST_TEST(chi_square(second_after_3, 0, 4, [&](std::int64_t k) {
+               return k == 3 ? 0 : weights[std::size_t(k)] / 6;
+             }) < chi_square_bound);
+  const std::vector<double> extreme = {1e-300, 5e-324, 1e300, 0};
+  BOOST_TEST(
+      random_::choice({35}, extreme, {3}, random_::replacement::no).to_vector<std::int64_t>() ==
+          (std::vector<std::int64_t>{2, 0, 1}),
+      boost::test_tools::per_element());
+  BOOST_TEST(random_::choice({35}, weights, {0}, random_::replacement::no).shape() ==
+             tutti::shape{0});
+
   const dense rows = random_dense({6, 4}, -1, 1, 701);
   for (const auto& [layout, x] : sampled_layouts(rows)) {
     for (int axis : {0, 1}) {
@@ -290,5 +313,8 @@ BOOST_AUTO_TEST_CASE(distributions_refuse_bad_arguments) {
   const std::vector<double> negative = {1, -1}, zero = {0, 0};
   BOOST_TEST(fails<value_error>([&] { random_::choice({1}, negative, {2}); }, "weight"));
   BOOST_TEST(fails<value_error>([&] { random_::choice({1}, zero, {2}); }, "sum"));
+  const std::vector<double> two = {1, 0, 2};
+  BOOST_TEST(fails<value_error>([&] { random_::choice({1}, two, {3}, random_::replacement::no); },
+                                "choice: 3 of 2 things with a positive weight"));
   BOOST_TEST(fails<tutti::index_error>([] { random_::shuffle({1}, array(1)); }, "shuffle"));
 }

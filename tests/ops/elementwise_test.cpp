@@ -185,6 +185,56 @@ BOOST_AUTO_TEST_CASE(scalars_without_axes) {
   BOOST_TEST(matches(x > 1, {{}, {0}}));
 }
 
+BOOST_AUTO_TEST_CASE(reciprocal_and_positive) {
+  const array x = array::from<float>({2, -4, 0, HUGE_VALF, -0.0f});
+  BOOST_TEST(matches(tutti::reciprocal(x), {{5}, {0.5, -0.25, HUGE_VAL, 0, -HUGE_VAL}}));
+  BOOST_TEST(matches(tutti::reciprocal(array::from<std::int16_t>({4})), {{1}, {0.25}}));
+  BOOST_TEST((tutti::reciprocal(x.astype(dtype::f16)).dtype() == dtype::f16));
+  BOOST_TEST(matches(+x, {{5}, {2, -4, 0, HUGE_VAL, 0}}));
+  BOOST_TEST((tutti::positive(array::from<std::uint8_t>({4})).dtype() == dtype::u8));
+  BOOST_TEST(fails<tutti::dtype_error>([] { +array(true); }, "positive: needs integers"));
+}
+
+BOOST_AUTO_TEST_CASE(powers_of_integers) {
+  const auto check = [](auto zero) {
+    using T = decltype(zero);
+    const std::vector<T> bases = {T(0),  T(1), T(-1),  T(2),
+                                  T(-3), T(7), T(100), std::numeric_limits<T>::lowest()};
+    const std::vector<T> exponents = {T(0),  T(1),   T(2),  T(3),  T(5),
+                                      T(31), T(100), T(-1), T(-2), T(-127)};
+    std::vector<T> expected;
+    for (T a : bases) {
+      for (T b : exponents) {
+        std::uint64_t y = 1;
+        for (T n = 0; n < b; ++n) y *= static_cast<std::uint64_t>(a);
+        // The only numbers with an integer reciprocal.
+        const bool unit = a == 1 || a == -1;
+        if (b < 0) y = !unit ? 0 : b % 2 == 0 ? 1 : static_cast<std::uint64_t>(a);
+        expected.push_back(static_cast<T>(y));
+      }
+    }
+    const array x = array::from(bases).reshape({8, 1});
+    const array got = tutti::power(x, array::from(exponents));
+    BOOST_TEST((got.dtype() == tutti::dtype_of<T>));
+    BOOST_TEST(all_close(got.to_vector<T>(), expected), tutti::name(tutti::dtype_of<T>));
+  };
+  check(std::int8_t{});
+  check(std::int32_t{});
+  check(std::int64_t{});
+  if (tutti::default_device().backend() == "reference") check(std::int16_t{});
+  const array x = array::from<std::int16_t>({3, -2});
+  BOOST_TEST(matches(tutti::power(x, 2), {{2}, {9, 4}}));
+  BOOST_TEST((tutti::power(x, 2).dtype() == dtype::i16));
+  BOOST_TEST((tutti::power(x, array::from<std::int32_t>({1, 2})).dtype() == dtype::i32));
+  BOOST_TEST((tutti::power(x, 2.0).dtype() == dtype::f32));
+  BOOST_TEST((tutti::power(x, array::from<double>({0.5, 2})).dtype() == dtype::f64));
+  BOOST_TEST(matches(tutti::power(array::from<std::uint8_t>({3, 200, 255}), 2), {{3}, {9, 64, 1}}));
+  BOOST_TEST(matches(tutti::power(tutti::full({2}, 3, dtype::i64), 4), {{2}, {81, 81}}));
+  BOOST_TEST(tutti::power(array(2), array(-1)).item() == 0);
+  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::power(array(true), array(true)); },
+                                       "power: needs integers"));
+}
+
 BOOST_AUTO_TEST_CASE(integers_wrap) {
   const array a = array::from<std::int32_t>({2147483647, -2147483647 - 1, 65536});
   BOOST_TEST((a + 1).to_vector<std::int32_t>() ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Indexing by arrays and masks, and scattering, against loops on the host; gradients.
+// Indexing by arrays and masks against loops on the host; gradients.
 #include "differences.hpp"
 #include "sampled_layouts.hpp"
 #include "tutti/indexing.hpp"
@@ -90,53 +90,8 @@ BOOST_AUTO_TEST_CASE(masks) {
       "masked_fill"));
 }
 
-BOOST_AUTO_TEST_CASE(scattering) {
-  const std::vector<std::int32_t> places = {1, -1, 1, 0};
-  for (int axis = 0; axis < 3; ++axis) {
-    shape taken = cube.extents;
-    taken[axis] = 4;
-    const dense updates = random_dense(taken, -1, 1, 802);
-    for (const auto& [layout, x] : sampled_layouts(cube)) {
-      BOOST_TEST_CONTEXT(layout << " axis " << axis) {
-        const auto expected = [&](bool add) {
-          return tabulate(cube.extents, [&](position p) {
-            double value = cube.at(p);
-            const std::int64_t at = p[std::size_t(axis)];
-            for (std::int64_t k = 0; k < 4; ++k) {
-              const std::int64_t to = places[std::size_t(k)];
-              if ((to < 0 ? to + cube.extents[axis] : to) != at) continue;
-              p[std::size_t(axis)] = k;
-              value = add ? value + updates.at(p) : updates.at(p);
-            }
-            return value;
-          });
-        };
-        const array index = integers(places, {4}), y = upload_as<float>(updates);
-        BOOST_TEST(
-            matches(tutti::scatter_add(x, index, y, axis), expected(true), {.absolute = 1e-6}));
-        BOOST_TEST(matches(tutti::scatter_set(x, index, y, axis), expected(false)));
-      }
-    }
-  }
-  const array counts = tutti::zeros({3}, dtype::i32);
-  BOOST_TEST(
-      matches(tutti::scatter_add(counts, integers({2, 2, 0, 2}, {2, 2}), 1), {{3}, {1, 0, 3}}));
-  BOOST_TEST(matches(tutti::scatter_set(counts, 1, 9), {{3}, {0, 9, 0}}));
-  BOOST_TEST(matches(tutti::scatter_set(counts, integers({}, {0}), 9), {{3}, {0, 0, 0}}));
-  BOOST_TEST(matches(tutti::scatter_add(counts, integers({}, {0}), 9), {{3}, {0, 0, 0}}));
-  BOOST_TEST(
-      fails<tutti::index_error>([&] { tutti::scatter_add(counts, 3, 1); }, "scatter_add: index 3"));
-  BOOST_TEST(fails<tutti::shape_error>(
-      [&] {
-        tutti::scatter_set(counts, integers({0, 1}, {2}), tutti::ones({3}));
-      },
-      "scatter_set"));
-  BOOST_TEST(fails<tutti::dtype_error>(
-      [] { tutti::scatter_add(array::from<bool>({true}), 0, true); }, "bool"));
-}
-
 BOOST_AUTO_TEST_CASE(gradients_of_indexing) {
-  const dense a = random_dense({4, 3}, -1, 1, 803), u = random_dense({3, 3}, -1, 1, 804);
+  const dense a = random_dense({4, 3}, -1, 1, 803);
   const array rows = integers({2, 0, 2}, {3}), columns = integers({1, 1, -1}, {3});
   const auto check = [](const std::function<array(const arguments&)>& f,
                         const std::vector<dense>& at) {
@@ -149,6 +104,4 @@ BOOST_AUTO_TEST_CASE(gradients_of_indexing) {
       {a});
   check([&](const arguments& v) { return tutti::mask_select(v[0] * v[0], v[0] > 0); }, {a});
   check([&](const arguments& v) { return tutti::masked_fill(v[0], v[0] > 0, 2) * v[0]; }, {a});
-  check([&](const arguments& v) { return tutti::scatter_add(v[0], rows, v[1]) * v[0]; }, {a, u});
-  check([&](const arguments& v) { return tutti::scatter_set(v[0], rows, v[1]) * v[0]; }, {a, u});
 }

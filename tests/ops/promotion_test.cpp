@@ -6,6 +6,7 @@
 // refusals.
 #include <boost/test/unit_test.hpp>
 #include <complex>
+#include <limits>
 
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
@@ -186,4 +187,71 @@ BOOST_AUTO_TEST_CASE(truth_values_of_numbers) {
   const array a = array::from<float>({0, 2, -1, std::nanf("")});
   BOOST_TEST(matches(tutti::logical_not(a), {{4}, {1, 0, 0, 0}}));
   BOOST_TEST(matches(tutti::logical_and(a, 1), {{4}, {0, 1, 1, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(casts_that_promotion_allows) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < all.size(); ++j)
+      BOOST_TEST(tutti::can_cast(all[i], all[j]) == (table[i][j] == all[j]),
+                 tutti::name(all[i]) << " to " << tutti::name(all[j]));
+}
+
+BOOST_AUTO_TEST_CASE(result_types) {
+  const array narrow = zeros({2}, i8), wide = zeros({3, 3}, i32), half = zeros({}, f16);
+  BOOST_TEST((tutti::result_type({narrow, wide}) == i32));  // shapes do not matter
+  BOOST_TEST((tutti::result_type({narrow, 5}) == i8));
+  BOOST_TEST((tutti::result_type({narrow, 5.0}) == f32));
+  BOOST_TEST((tutti::result_type({half, 5.0, true}) == f16));
+  BOOST_TEST((tutti::result_type({half, std::complex<float>(1, 2)}) == c64));
+  BOOST_TEST((tutti::result_type({true, 2}) == i32));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [&] {
+        tutti::result_type({narrow, zeros({}, u64)});
+      },
+      "result_type: no dtype holds both"));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::result_type(std::span<const array>()); },
+                                       "result_type"));
+}
+
+template <class T>
+void check_integer_limits(dtype type) {
+  const tutti::integer_limits limits = tutti::iinfo(type);
+  BOOST_TEST(limits.bits == static_cast<int>(8 * sizeof(T)));
+  BOOST_TEST(limits.min == static_cast<std::int64_t>(std::numeric_limits<T>::min()));
+  BOOST_TEST(limits.max == static_cast<std::uint64_t>(std::numeric_limits<T>::max()));
+}
+
+BOOST_AUTO_TEST_CASE(machine_limits) {
+  check_integer_limits<std::int8_t>(i8);
+  check_integer_limits<std::int16_t>(i16);
+  check_integer_limits<std::int32_t>(i32);
+  check_integer_limits<std::int64_t>(i64);
+  check_integer_limits<std::uint8_t>(u8);
+  check_integer_limits<std::uint16_t>(u16);
+  check_integer_limits<std::uint32_t>(u32);
+  check_integer_limits<std::uint64_t>(u64);
+  for (dtype type : {f32, f64, c64, c128}) {
+    const tutti::float_limits limits = tutti::finfo(type);
+    const bool wide = tutti::real_dtype(type) == f64;
+    using F = std::numeric_limits<float>;
+    using D = std::numeric_limits<double>;
+    BOOST_TEST(limits.bits == (wide ? 64 : 32));
+    BOOST_TEST(limits.epsilon == (wide ? D::epsilon() : double(F::epsilon())));
+    BOOST_TEST(limits.max == (wide ? D::max() : double(F::max())));
+    BOOST_TEST(limits.smallest_normal == (wide ? D::min() : double(F::min())));
+  }
+  // What the device makes of the halves' limits, and of what lies beyond them.
+  for (dtype type : {f16, bf16}) {
+    const tutti::float_limits limits = tutti::finfo(type);
+    const double over = limits.max * (1 + limits.epsilon);
+    const array x = array::from<double>(
+        {limits.max, 1 + limits.epsilon, 1 + limits.epsilon / 4, limits.smallest_normal, over});
+    const array rounded = x.astype(f32).astype(type).astype(f64);
+    BOOST_TEST(matches(rounded, {{5},
+                                 {limits.max, 1 + limits.epsilon, 1, limits.smallest_normal,
+                                  std::numeric_limits<double>::infinity()}}),
+               tutti::name(type));
+  }
+  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::finfo(i8); }, "finfo: needs a floating dtype"));
+  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::iinfo(boolean); }, "iinfo"));
 }

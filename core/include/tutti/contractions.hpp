@@ -37,7 +37,7 @@ TUTTI_API array outer(const array& a, const array& b);
 TUTTI_API array inner(const array& a, const array& b);
 /// Kronecker product: each element of a times the whole of b; the shorter shape gets leading ones.
 TUTTI_API array kron(const array& a, const array& b);
-/// Sum of products along `axis`, operands broadcast. Throws shape_error where the extents of the
+/// Sum of conj(a) * b along `axis`, operands broadcast. Throws shape_error where the extents of the
 /// axis differ.
 TUTTI_API array vecdot(const array& a, const array& b, std::int64_t axis = -1);
 /// Cross product of vectors of 3 along `axis`, operands broadcast. Throws shape_error for other

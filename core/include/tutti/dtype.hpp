@@ -65,6 +65,28 @@ constexpr dtype complex_dtype(dtype t) {
 /// signed integer).
 TUTTI_API dtype promote(dtype a, dtype b);
 
+/// Whether promotion leads from one dtype to the other: promote(from, to) is `to`.
+TUTTI_API bool can_cast(dtype from, dtype to);
+
+/// Machine limits of a floating dtype, of a complex one those of its parts.
+struct float_limits {
+  int bits;                ///< of one number
+  double epsilon;          ///< from 1 to the next number
+  double max;              ///< the largest finite number; the least is its negative
+  double smallest_normal;  ///< the smallest positive one with all its digits
+};
+/// Throws dtype_error for a dtype that is neither floating nor complex.
+TUTTI_API float_limits finfo(dtype t);
+
+/// The ends of an integer dtype.
+struct integer_limits {
+  int bits;
+  std::int64_t min;
+  std::uint64_t max;
+};
+/// Throws dtype_error for a dtype that is no integer.
+TUTTI_API integer_limits iinfo(dtype t);
+
 /// Storage of half-precision values on the host: bits only.
 struct float16 {
   std::uint16_t bits;

@@ -48,6 +48,9 @@ inline array operator/(const array& a, const array& b) { return divide(a, b); }
 /// Python's remainder: the sign of b.
 inline array operator%(const array& a, const array& b) { return remainder(a, b); }
 inline array operator-(const array& a) { return negative(a); }
+/// a itself; bool throws dtype_error.
+TUTTI_API array positive(const array& a);
+inline array operator+(const array& a) { return positive(a); }
 inline array operator==(const array& a, const array& b) { return equal(a, b); }
 inline array operator!=(const array& a, const array& b) { return not_equal(a, b); }
 inline array operator<(const array& a, const array& b) { return less(a, b); }
@@ -59,6 +62,13 @@ inline array operator|(const array& a, const array& b) { return bitwise_or(a, b)
 inline array operator^(const array& a, const array& b) { return bitwise_xor(a, b); }
 inline array operator~(const array& a) { return bitwise_not(a); }
 inline array operator!(const array& a) { return logical_not(a); }
+
+/// 1 / a; integers become f32.
+TUTTI_API array reciprocal(const array& a);
+/// The dtype that an operation on these operands has: dtypes promote, weak scalars adapt. Throws
+/// value_error for none, dtype_error where no dtype holds them all.
+TUTTI_API dtype result_type(std::span<const array> operands);
+TUTTI_API dtype result_type(std::initializer_list<array> operands);
 
 /// b where condition (any dtype, as truth value) is true, else c; b and c promote.
 TUTTI_API array where(const array& condition, const array& b, const array& c);
@@ -125,6 +135,8 @@ TUTTI_API array matmul(const array& a, const array& b);
 TUTTI_API array reshape(const array& a, const shape& to);
 TUTTI_API array transpose(const array& a, const shape& axes);
 TUTTI_API array swapaxes(const array& a, std::int64_t axis1, std::int64_t axis2);
+/// The last two axes changed round. Throws shape_error for less than two dimensions.
+TUTTI_API array matrix_transpose(const array& a);
 TUTTI_API array broadcast_to(const array& a, const shape& to);
 TUTTI_API array expand_dims(const array& a, std::int64_t axis);
 /// Drops axes of extent 1: all of them, or `axis`.
@@ -157,8 +169,9 @@ TUTTI_API array zeros(const shape& shape, dtype type = dtype::f32,
                       const device& on = default_device());
 TUTTI_API array ones(const shape& shape, dtype type = dtype::f32,
                      const device& on = default_device());
-TUTTI_API array zeros_like(const array& a);
-TUTTI_API array ones_like(const array& a);
+/// With a's shape and device, and its dtype where none is given.
+TUTTI_API array zeros_like(const array& a, std::optional<dtype> type = {});
+TUTTI_API array ones_like(const array& a, std::optional<dtype> type = {});
 /// start, start + step, ... before stop. Throws value_error for a step of 0, bounds that are not
 /// finite, and values that an integer dtype cannot hold.
 TUTTI_API array arange(double start, double stop, double step = 1, dtype type = dtype::f32,
@@ -166,5 +179,9 @@ TUTTI_API array arange(double start, double stop, double step = 1, dtype type = 
 TUTTI_API array arange(std::int64_t stop, dtype type = dtype::i32,
                        const device& on = default_device());
 TUTTI_API array eye(std::int64_t n, dtype type = dtype::f32, const device& on = default_device());
+/// [rows, columns] with ones on the diagonal that starts `offset` columns to the right. Throws
+/// value_error for a negative extent.
+TUTTI_API array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset = 0,
+                    dtype type = dtype::f32, const device& on = default_device());
 
 }  // namespace tutti

@@ -402,7 +402,11 @@ typedef enum tutti_operator {
   /* views: out[O,N], x[O,N] of one dtype; params: tutti_partition_params. Each row rearranged so
    * that the element at `kth` < N is the one that TUTTI_OPERATOR_SORT, ascending, puts there, that
    * nothing before it comes later in that order and nothing behind it earlier. */
-  TUTTI_OPERATOR_PARTITION = 11
+  TUTTI_OPERATOR_PARTITION = 11,
+  /* views: out[O,R,N], updates[O,I,N], index[I], as of TUTTI_OPERATOR_SCATTER_ADD, of any strides;
+   * params: tutti_scatter_params. What out holds is combined with updates[o,i,n] in the order of i,
+   * so that of what is set the last stays. */
+  TUTTI_OPERATOR_SCATTER = 12
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -450,6 +454,19 @@ typedef struct tutti_partition_params {
   uint64_t struct_size;
   uint64_t kth;
 } tutti_partition_params;
+
+typedef enum tutti_scatter {
+  TUTTI_SCATTER_SET = 0,      /* of every dtype but complex ones, which come as their parts */
+  TUTTI_SCATTER_MULTIPLY = 1, /* complex numbers come as they are; integers wrap */
+  TUTTI_SCATTER_MIN = 2,      /* NaN wins */
+  TUTTI_SCATTER_MAX = 3       /* NaN wins */
+} tutti_scatter;
+
+typedef struct tutti_scatter_params {
+  uint64_t struct_size;
+  int32_t scatter; /* tutti_scatter */
+  uint32_t reserved;
+} tutti_scatter_params;
 
 typedef enum tutti_support {
   TUTTI_SUPPORT_NO = 0,

@@ -85,10 +85,13 @@ enum class replacement : bool { no, yes };
 TUTTI_API array choice(key from, std::int64_t n, const shape& shape,
                        replacement replace = replacement::yes, const device& on = default_device());
 /// Index i with probability weights[i] / sum, to within 2^-32 / weights.size(), by the alias
-/// method; with replacement. Throws value_error for weights that are negative or not finite, or
-/// whose sum is not positive.
+/// method. Without replacement, each draw is one among what is left, by its weight: those with the
+/// smallest -log(u) / weight, chosen on the host (P. S. Efraimidis, P. G. Spirakis, "Weighted
+/// random sampling with a reservoir", Information Processing Letters 97, 2006). Throws value_error
+/// for weights that are negative or not finite, or whose sum is not positive, and without
+/// replacement where fewer of them than draws are positive.
 TUTTI_API array choice(key from, std::span<const double> weights, const shape& shape,
-                       const device& on = default_device());
+                       replacement replace = replacement::yes, const device& on = default_device());
 /// a with its rows along `axis` in the order of permutation().
 TUTTI_API array shuffle(key from, const array& a, std::int64_t axis = 0);
 

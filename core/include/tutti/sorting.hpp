@@ -29,7 +29,8 @@ struct scan_options {
 };
 
 /// Integers and bool become i64 (u64 for unsigned) unless options.type says otherwise; they wrap.
-/// Throws dtype_error for floats into integers.
+/// Throws dtype_error for floats into integers and complex numbers into real ones. Products of
+/// complex numbers take log2(n) passes.
 TUTTI_API array cumsum(const array& a, const scan_options& options = {});
 TUTTI_API array cumprod(const array& a, const scan_options& options = {});
 /// The largest or smallest element so far, of a's dtype. NaN wins. Neutral elements are the ends of

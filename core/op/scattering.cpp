@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scattering by arrays: what is written becomes rows [outer, rows, inner], the updates rows one for
+// each index.
+#include "op/along.hpp"
+#include "op/operands.hpp"
+
+namespace tutti {
+namespace {
+
+// Dtypes promote; those of min and max must have an order, those of add and multiply be numbers.
+dtype common_type(const array& a, const array& updates, scatter_mode mode, std::string_view op) {
+  const array operands[] = {a, updates};
+  const bool ordered = mode == scatter_mode::min || mode == scatter_mode::max;
+  const op::row_kind kind = mode == scatter_mode::set ? op::row_kind::ANY
+                            : ordered                 ? op::row_kind::REAL
+                                                      : op::row_kind::NUMERIC;
+  return op::promote_operands(operands, kind, op).type;
+}
+
+array fitting(const array& updates, const shape& places, std::string_view op) {
+  const shape& offered = graph::get(updates, op).extents;
+  const bool fits = offered.size() == 0 ? offered == places || places.size() == 0
+                                        : broadcast_shapes(offered, places, op) == places;
+  if (!fits)
+    throw shape_error(std::string(op) + ": updates of shape " + offered.str() +
+                      " do not fit the places " + places.str());
+  return broadcast_to(updates, places);
+}
+
+// a, of any shape, with updates combined into those of its rows [O,R,N] that index names; updates
+// have the shape of the places, index any shape.
+array scattered(const array& a, const shape& rows, const array& index, const array& updates,
+                scatter_mode mode, std::string_view op) {
+  const dtype type = common_type(a, updates, mode, op);
+  const array base = op::cast(a, type, op);
+  if (updates.size() == 0) return base;
+  // Halves are combined as f32 and rounded once.
+  const dtype compute = mode == scatter_mode::set ? type : graph::compute_dtype(type);
+  const array values = op::cast(op::cast(updates, type, op), compute, op);
+  const array out = op::scatter_into(reshape(op::cast(base, compute, op), rows),
+                                     reshape(values, {rows[0], index.size(), rows[2]}),
+                                     reshape(index, {index.size()}), mode);
+  return op::cast(reshape(out, a.shape()), type, op);
+}
+
+}  // namespace
+
+array scatter(const array& a, const array& indices, const array& updates, std::int64_t axis,
+              scatter_mode mode) {
+  constexpr std::string_view op = "scatter";
+  const shape& from = graph::get(a, op).extents;
+  if (from.rank() == 0) throw shape_error("scatter: a 0-d array has no axis");
+  const op::along at(from, axis, op);
+  const shape& picked = graph::get(indices, op).extents;
+  shape places;
+  for (int i = 0; i < at.axis; ++i) places.push_back(from[i]);
+  places = op::with_rest(op::with_rest(places, picked, 0), from, at.axis + 1);
+  const array values = fitting(updates, places, op);
+  const array index = picked.size() == 0
+                          ? op::index_values(indices, op)
+                          : op::checked_indices(indices, at.length, at.axis, from, op);
+  return scattered(a, {at.outer, at.length, at.inner}, index, values, mode, op);
+}
+
+array index_put(const array& a, std::span<const array> indices, const array& values,
+                scatter_mode mode) {
+  constexpr std::string_view op = "index_put";
+  const shape& extents = graph::get(a, op).extents;
+  const int count = static_cast<int>(indices.size());
+  if (count == 0) throw value_error("index_put: no indices are given");
+  if (count > extents.rank())
+    throw index_error("index_put: " + std::to_string(count) + " indices for an array of shape " +
+                      extents.str());
+  shape picked;
+  for (const array& i : indices) picked = broadcast_shapes(picked, graph::get(i, op).extents, op);
+  const array updates = fitting(values, op::with_rest(picked, extents, count), op);
+  if (picked.size() == 0) {
+    for (const array& i : indices) op::index_values(i, op);
+    return scattered(a, extents, indices[0], updates, mode, op);
+  }
+  std::int64_t leading = 1;
+  for (int i = 0; i < count; ++i) leading *= extents[i];
+  const std::int64_t inner = op::with_rest({}, extents, count).size();
+  return scattered(a, {1, leading, inner}, op::joined_index(indices, extents, op), updates, mode,
+                   op);
+}
+
+array index_put(const array& a, std::initializer_list<array> indices, const array& values,
+                scatter_mode mode) {
+  return index_put(a, std::span(indices.begin(), indices.size()), values, mode);
+}
+
+array put(const array& a, const array& indices, const array& values, scatter_mode mode) {
+  const shape& picked = graph::get(indices, "put").extents;
+  const std::int64_t size = graph::get(a, "put").elements;
+  const array updates = fitting(values, picked, "put");
+  const array index = picked.size() == 0 ? op::index_values(indices, "put")
+                                         : op::checked_indices(indices, size, 0, {size}, "put");
+  return scattered(a, {1, size, 1}, index, updates, mode, "put");
+}
+
+array put_along_axis(const array& a, const array& indices, const array& values, std::int64_t axis,
+                     scatter_mode mode) {
+  constexpr std::string_view op = "put_along_axis";
+  const shape& from = graph::get(a, op).extents;
+  const op::along at(from, axis, op);
+  const shape& picked = graph::get(indices, op).extents;
+  bool fits = picked.rank() == from.rank();
+  for (int i = 0; fits && i < from.rank(); ++i) fits = i == at.axis || picked[i] == from[i];
+  if (!fits)
+    throw shape_error("put_along_axis: shapes differ beside axis " + std::to_string(at.axis) +
+                      ": " + from.str() + " and " + picked.str());
+  const array updates = fitting(values, picked, op);
+  if (picked.size() == 0) {
+    op::index_values(indices, op);
+    return scattered(a, from, indices, updates, mode, op);
+  }
+  const array index = op::checked_indices(indices, at.length, at.axis, from, op);
+  const array flat = op::flat_index_along(op::cast(index, dtype::i64, op), at.axis, at.length);
+  return scattered(a, {1, from.size(), 1}, flat, updates, mode, op);
+}
+
+}  // namespace tutti
