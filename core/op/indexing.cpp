@@ -63,7 +63,10 @@ array take_rows(const array& x, const array& index) {
 }
 
 array scatter_rows(const array& updates, const array& index, std::int64_t rows) {
-  return graph::scatter_add3(contiguous(updates), contiguous(index), rows);
+  // Halves are summed in f32 and rounded once.
+  const dtype type = updates.dtype();
+  const array wide = cast(updates, graph::compute_dtype(type), "scatter_add");
+  return cast(graph::scatter_add3(contiguous(wide), contiguous(index), rows), type, "scatter_add");
 }
 
 }  // namespace op
