@@ -13,7 +13,10 @@ namespace {
 using namespace tutti_test;
 
 // Where each new shape of program is compiled, fewer of them.
-int program_count() { return tutti::default_device().backend() == "reference" ? 1000 : 20; }
+int program_count() {
+  if (tutti::default_device().backend() == "reference") return 1000;
+  return TUTTI_TEST_EVERYTHING ? 100 : 10;
+}
 
 // Every pair of them comes up: their numbers have no divisor in common.
 dtypes types_of(int i) {
