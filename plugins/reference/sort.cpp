@@ -34,26 +34,31 @@ void put(const tutti_view& v, uint64_t index, typename S::value value) {
   S::store(v.buffer->data + v.offset + static_cast<int64_t>(index) * S::bytes, value);
 }
 
+// Values by themselves, so that a long row takes no more memory than itself; positions keep equal
+// elements in their order.
 template <typename S>
 void sort_rows(const tutti_operator_launch& l) {
   using T = typename S::value;
   const bool descending = sdk::sort_params(l).descending != 0;
+  const auto before = [descending](T a, T b) {
+    if (a != a || b != b || !descending) return is_less(a, b);
+    return is_less(b, a);
+  };
   const uint64_t length = l.views[1].extent[1];
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
-    const std::vector<T> x = row_of<S>(l.views[1], row);
+    std::vector<T> x = row_of<S>(l.views[1], row);
+    if (l.kind == TUTTI_OPERATOR_SORT) {
+      std::sort(x.begin(), x.end(), before);
+      for (uint64_t n = 0; n < length; ++n) put<S>(l.views[0], row * length + n, x[n]);
+      continue;
+    }
     std::vector<int64_t> index(length);
     std::iota(index.begin(), index.end(), int64_t{0});
     std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t k) {
-      const T a = x[static_cast<size_t>(i)], b = x[static_cast<size_t>(k)];
-      if (a != a || b != b || !descending) return is_less(a, b);
-      return is_less(b, a);
+      return before(x[static_cast<size_t>(i)], x[static_cast<size_t>(k)]);
     });
-    for (uint64_t n = 0; n < length; ++n) {
-      if (l.kind == TUTTI_OPERATOR_ARGSORT)
-        put<sdk::stored<int64_t>>(l.views[0], row * length + n, index[n]);
-      else
-        put<S>(l.views[0], row * length + n, x[static_cast<size_t>(index[n])]);
-    }
+    for (uint64_t n = 0; n < length; ++n)
+      put<sdk::stored<int64_t>>(l.views[0], row * length + n, index[n]);
   }
 }
 
