@@ -38,8 +38,10 @@ array stddev(const array& a, const reduce_options& options, double correction) {
 
 array norm(const array& a, double p, const reduce_options& options) {
   if (std::isnan(p)) throw value_error("norm: p is NaN");
-  const dtype type = op::floating_type_of(a, "norm");
-  const array x = op::cast(a, graph::compute_dtype(type), "norm");
+  const dtype given = op::floating_type_of(a, "norm");
+  const dtype type = real_dtype(given);
+  array x = op::cast(a, graph::compute_dtype(given), "norm");
+  if (is_complex(given)) x = abs(x);
   array out;
   if (std::isinf(p)) {
     out = extreme_norm(x, p > 0, options);

@@ -34,13 +34,20 @@ void put(const tutti_view& v, uint64_t index, typename S::value value) {
   S::store(v.buffer->data + v.offset + static_cast<int64_t>(index) * S::bytes, value);
 }
 
-// The order of the library on positions of x.
+// The order of the library on values.
 template <typename T>
-auto by_value(const std::vector<T>& x, bool descending) {
-  return [&x, descending](int64_t i, int64_t k) {
-    const T a = x[static_cast<size_t>(i)], b = x[static_cast<size_t>(k)];
+auto by_value(bool descending) {
+  return [descending](T a, T b) {
     if (a != a || b != b || !descending) return is_less(a, b);
     return is_less(b, a);
+  };
+}
+
+// The same on positions of x.
+template <typename T>
+auto by_value_at(const std::vector<T>& x, bool descending) {
+  return [&x, before = by_value<T>(descending)](int64_t i, int64_t k) {
+    return before(x[static_cast<size_t>(i)], x[static_cast<size_t>(k)]);
   };
 }
 
@@ -50,21 +57,30 @@ std::vector<int64_t> positions(uint64_t length) {
   return index;
 }
 
+// Of integers equal ones are the same, so that a long row takes no more memory than itself.
+template <typename T>
+void sort_values(std::vector<T>& x, bool descending) {
+  if constexpr (std::is_integral_v<T>)
+    std::sort(x.begin(), x.end(), by_value<T>(descending));
+  else
+    std::stable_sort(x.begin(), x.end(), by_value<T>(descending));
+}
+
 template <typename S>
 void sort_rows(const tutti_operator_launch& l) {
-  using T = typename S::value;
   const bool descending = sdk::sort_params(l).descending != 0;
   const uint64_t length = l.views[1].extent[1];
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
-    const std::vector<T> x = row_of<S>(l.views[1], row);
-    std::vector<int64_t> index = positions(length);
-    std::stable_sort(index.begin(), index.end(), by_value(x, descending));
-    for (uint64_t n = 0; n < length; ++n) {
-      if (l.kind == TUTTI_OPERATOR_ARGSORT)
-        put<sdk::stored<int64_t>>(l.views[0], row * length + n, index[n]);
-      else
-        put<S>(l.views[0], row * length + n, x[static_cast<size_t>(index[n])]);
+    auto x = row_of<S>(l.views[1], row);
+    if (l.kind == TUTTI_OPERATOR_SORT) {
+      sort_values(x, descending);
+      for (uint64_t n = 0; n < length; ++n) put<S>(l.views[0], row * length + n, x[n]);
+      continue;
     }
+    std::vector<int64_t> index = positions(length);
+    std::stable_sort(index.begin(), index.end(), by_value_at(x, descending));
+    for (uint64_t n = 0; n < length; ++n)
+      put<sdk::stored<int64_t>>(l.views[0], row * length + n, index[n]);
   }
 }
 
@@ -74,7 +90,7 @@ void topk_rows(const tutti_operator_launch& l) {
   const uint64_t k = l.views[0].extent[1];
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
     const auto x = row_of<S>(l.views[1], row);
-    const auto before = by_value(x, descending);
+    const auto before = by_value_at(x, descending);
     std::vector<int64_t> index = positions(x.size());
     const auto kth = index.begin() + static_cast<std::ptrdiff_t>(k);
     std::nth_element(index.begin(), kth, index.end(), [&](int64_t a, int64_t b) {

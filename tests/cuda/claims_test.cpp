@@ -6,9 +6,11 @@
 
 #include "plugin.hpp"
 #include "sdk/op_info.hpp"
+#include "tutti_test/operator_claims.hpp"
 
 using namespace tutti;
 using namespace tutti::test;
+using tutti_test::claims;
 
 namespace {
 
@@ -26,58 +28,6 @@ const tutti_plugin_api& opencl() {
     return reinterpret_cast<tutti_plugin_entry_fn>(dlsym(library, "tutti_plugin_entry"))(nullptr);
   }();
   return *api;
-}
-
-tutti_view view(int32_t dtype, std::initializer_list<uint64_t> extents) {
-  tutti_view v{};
-  v.dtype = dtype;
-  v.rank = static_cast<uint32_t>(extents.size());
-  std::copy(extents.begin(), extents.end(), v.extent);
-  int64_t stride = 1;
-  for (uint32_t d = v.rank; d-- > 0; stride *= static_cast<int64_t>(v.extent[d])) {
-    v.stride[d] = stride;
-  }
-  return v;
-}
-
-// Views of an operator over elements of `dtype`, its parameters all zero.
-std::vector<tutti_view> views_of(int kind, int dtype) {
-  switch (kind) {
-    case TUTTI_OPERATOR_SCAN:
-      return {view(dtype, {2, 6, 5}), view(dtype, {2, 6, 5})};
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_PARTITION:
-      return {view(dtype, {2, 6}), view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_ARGSORT:
-      return {view(TUTTI_I64, {2, 6}), view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_TOPK:
-      return {view(TUTTI_I64, {2, 3}), view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_SEARCH:
-      return {view(TUTTI_I64, {2, 6}), view(dtype, {2, 5}), view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_COUNT:
-    case TUTTI_OPERATOR_SELECT:
-      return {view(TUTTI_I64, {3}), view(dtype, {6})};
-    case TUTTI_OPERATOR_MATMUL:
-      return {view(dtype, {2, 3, 5}), view(dtype, {2, 3, 4}), view(dtype, {2, 4, 5})};
-    default:
-      return {view(dtype, {2, 6, 5}), view(dtype, {2, 6, 5}), view(TUTTI_I64, {6})};
-  }
-}
-
-bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, int dtype) {
-  const std::vector<tutti_view> views = views_of(kind, dtype);
-  tutti_scan_params params{};  // the largest of them; the others begin alike
-  params.struct_size = sizeof params;
-  tutti_operator_launch l{};
-  l.struct_size = sizeof l;
-  l.kind = kind;
-  l.view_count = static_cast<uint32_t>(views.size());
-  l.params = &params;
-  l.views = views.data();
-  int32_t support = TUTTI_SUPPORT_NO;
-  const char* reason = nullptr;
-  const outcome result = take(api.op->supports(device, &l, &support, &reason));
-  return result.code == TUTTI_OK && support != TUTTI_SUPPORT_NO;
 }
 
 }  // namespace

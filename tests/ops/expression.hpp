@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random programs over arrays, for comparing lazy evaluation with evaluation step by step and with
-// loops on the host. Real values stay within [-4, 4] and every real step is continuous, so that
-// rounding stays small; integer values are exact.
+// loops on the host. Real values stay within [-4, 4] and every real step is continuous, so that the
+// host can bound the error of each element; integers and truth values are exact.
 #pragma once
 
+#include <complex>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -15,19 +18,29 @@ namespace tutti_test {
 
 enum class operation {
   input,
-  unary,       // by `choice`: tanh, sin, ...
-  binary,      // add, subtract, ... scaled back into the range
-  where_less,  // of two integer arrays, choosing between two values
+  unary,    // by `choice`: tanh, sin, ...
+  binary,   // add, subtract, ... scaled back into the range
+  compare,  // two integer arrays: less, equal, not_equal, greater_equal
+  where,    // truth values, choosing between two arrays
   reshape,
   transpose,
   slice,
   broadcast,
-  reduce,  // mean, min, max over `axes`; integers: sum modulo, min, max
+  reduce,   // mean, min, max over `axes`; integers: sum modulo, min, max; truth values: any, all
+  scan,     // along an axis; real: cumsum / extent, cummax, cummin; integers: cumsum modulo
+  sort,     // along an axis; choice 1: descending
+  argsort,  // of integers, modulo
   concatenate,
-  product,  // of matrices, over the inner extent
-  take,     // rows at constant places
-  to_real   // integers / 97
+  product,     // of matrices, over the inner extent
+  take,        // rows at constant places
+  to_real,     // integers / 97, truth values
+  to_integer,  // truth values
+  to_complex,  // of two real arrays
+  part         // of a complex array: real, imaginary, absolute / 2
 };
+const char* name(operation what);
+
+enum class value_kind { real, integer, truth, complex };
 
 struct step {
   operation what{};
@@ -35,8 +48,8 @@ struct step {
   std::vector<int> from;  // earlier steps
   tutti::shape shape;     // of the result
   tutti::shape numbers;   // axes, starts or places
-  bool integer = false;
-  dense values;  // input: its elements
+  value_kind kind{};
+  dense values;  // input: its elements; complex ones twice as many, parts in turn
 };
 
 using program = std::vector<step>;
@@ -44,17 +57,35 @@ using program = std::vector<step>;
 /// A program of `length` steps, always the same for a seed.
 program random_program(std::uint64_t seed, int length);
 
-/// Every step's value by loops on the host.
-std::vector<dense> on_host(const program& steps);
+/// Whether operands of the new shapes fit the step; gives its own shape then.
+bool infer_shape(step& s, const program& steps);
 
-/// What reals and integers are on the device. Integers stay within [-4704, 4704] before their
-/// remainder is taken: i16 holds them.
+/// What reals and integers are on the device. Integers are taken modulo 97 after each operation
+/// that makes them larger, having wrapped as their dtype does.
 struct dtypes {
   tutti::dtype real, integer;
 };
 
+/// Values by loops on the host, and for each how far a device may be off: every step adds its own
+/// rounding to what its operands' errors become.
+struct host_array {
+  tutti::shape extents;
+  std::vector<std::complex<double>> values;
+  std::vector<double> bounds;
+};
+
+/// May falsify the value of step i: for tests of the tests.
+using tampering = std::function<void(const program& steps, std::size_t i, host_array& value)>;
+
+/// Every step's value.
+std::vector<host_array> on_host(const program& steps, dtypes types, const tampering& tamper = {});
+
 /// Every step's value as an array of these dtypes; each evaluated before the next where `eager`.
 std::vector<tutti::array> on_device(const program& steps, dtypes types, bool eager);
+
+/// What differs between a result and the host's, or nothing.
+std::optional<std::string> difference(const tutti::array& got, const host_array& expected);
+std::optional<std::string> difference(const host_array& got, const host_array& expected);
 
 std::ostream& operator<<(std::ostream& out, const program& steps);
 

@@ -90,6 +90,17 @@ BOOST_AUTO_TEST_CASE(masks) {
       "masked_fill"));
 }
 
+// Step by step, 2048 + 1 in f16 is 2048.
+BOOST_AUTO_TEST_CASE(halves_are_summed_in_f32) {
+  const array updates = array::from<float>({2048, 1, 1, 5}), index = integers({1, 1, 1, 0}, {4});
+  for (dtype type : {dtype::f16, dtype::bf16}) {
+    const array sums = tutti::scatter_add(tutti::zeros({2}, type), index, updates.astype(type));
+    BOOST_TEST((sums.dtype() == type));
+    BOOST_TEST(sums[0].item() == 5);
+    BOOST_TEST(sums[1].item() == (type == dtype::f16 ? 2050 : 2048));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(gradients_of_indexing) {
   const dense a = random_dense({4, 3}, -1, 1, 803);
   const array rows = integers({2, 0, 2}, {3}), columns = integers({1, 1, -1}, {3});

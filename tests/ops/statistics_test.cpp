@@ -97,6 +97,9 @@ BOOST_AUTO_TEST_CASE(norms) {
   const array half = tutti::norm(array::from<float>({300, 400}).astype(dtype::f16));
   BOOST_TEST((half.dtype() == dtype::f16));
   BOOST_TEST(half.item() == 500);
+  const array complex = array::from<std::complex<float>>({{3, 4}, {0, 12}});
+  BOOST_TEST((tutti::norm(complex).dtype() == dtype::f32));
+  BOOST_TEST(tutti::norm(complex).item() == 13);
   BOOST_TEST(std::isnan(tutti::norm(array::from<float>({1, NAN}), HUGE_VAL).item()));
   BOOST_TEST(std::isnan(tutti::norm(array::from<float>({1, NAN}), 3).item()));
   BOOST_TEST(tutti::norm(array::from<float>({1, -INFINITY})).item() == HUGE_VAL);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks a plugin which operators it has for which dtypes.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+#include "tutti/plugin.h"
+
+namespace tutti_test {
+
+inline tutti_view contiguous_view(int32_t dtype, std::initializer_list<uint64_t> extents) {
+  tutti_view v{};
+  v.dtype = dtype;
+  v.rank = static_cast<uint32_t>(extents.size());
+  std::copy(extents.begin(), extents.end(), v.extent);
+  int64_t stride = 1;
+  for (uint32_t d = v.rank; d-- > 0; stride *= static_cast<int64_t>(v.extent[d])) {
+    v.stride[d] = stride;
+  }
+  return v;
+}
+
+/// Views of an operator over elements of `dtype`, its parameters all zero.
+inline std::vector<tutti_view> views_of(int kind, int dtype) {
+  switch (kind) {
+    case TUTTI_OPERATOR_SCAN:
+      return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5})};
+    case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_PARTITION:
+      return {contiguous_view(dtype, {2, 6}), contiguous_view(dtype, {2, 6})};
+    case TUTTI_OPERATOR_ARGSORT:
+      return {contiguous_view(TUTTI_I64, {2, 6}), contiguous_view(dtype, {2, 6})};
+    case TUTTI_OPERATOR_TOPK:
+      return {contiguous_view(TUTTI_I64, {2, 3}), contiguous_view(dtype, {2, 6})};
+    case TUTTI_OPERATOR_SEARCH:
+      return {contiguous_view(TUTTI_I64, {2, 6}), contiguous_view(dtype, {2, 5}),
+              contiguous_view(dtype, {2, 6})};
+    case TUTTI_OPERATOR_COUNT:
+    case TUTTI_OPERATOR_SELECT:
+      return {contiguous_view(TUTTI_I64, {3}), contiguous_view(dtype, {6})};
+    case TUTTI_OPERATOR_MATMUL:
+      return {contiguous_view(dtype, {2, 3, 5}), contiguous_view(dtype, {2, 3, 4}),
+              contiguous_view(dtype, {2, 4, 5})};
+    default:
+      return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5}),
+              contiguous_view(TUTTI_I64, {6})};
+  }
+}
+
+/// Whether the plugin has the operator for elements of `dtype`.
+inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, int dtype) {
+  const std::vector<tutti_view> views = views_of(kind, dtype);
+  tutti_scan_params params{};  // the largest of them; the others begin alike
+  params.struct_size = sizeof params;
+  tutti_operator_launch l{};
+  l.struct_size = sizeof l;
+  l.kind = kind;
+  l.view_count = static_cast<uint32_t>(views.size());
+  l.params = &params;
+  l.views = views.data();
+  int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  tutti_status* const failed = api.op->supports(device, &l, &support, &reason);
+  if (failed != nullptr) failed->release(failed);
+  return failed == nullptr && support != TUTTI_SUPPORT_NO;
+}
+
+}  // namespace tutti_test

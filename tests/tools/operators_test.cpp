@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// docs/operators.md is what the tables of operators give; every public function of the headers has
+// a row there, in the order of the headers; rows are complete.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <set>
+
+#include "operators_document.hpp"
+#include "public_functions.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti::tools;
+using tutti_test::public_functions;
+
+const std::filesystem::path source = SOURCE_FOLDER;
+const std::filesystem::path headers = source / "core/include/tutti";
+
+std::string header_text(const std::string& name) { return tutti_test::read_bytes(headers / name); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_document_is_up_to_date) {
+  const bool same = tutti_test::read_bytes(source / "docs/operators.md") == operators_document();
+  BOOST_TEST(same,
+             "docs/operators.md differs from its tables; write it anew with: cmake --build "
+             "build/release --target operators_document");
+}
+
+BOOST_AUTO_TEST_CASE(every_function_has_a_row) {
+  std::vector<std::string> sections;
+  for (const function_row& row : function_rows())
+    if (sections.empty() || sections.back() != row.header) sections.push_back(row.header);
+  BOOST_TEST(std::set(sections.begin(), sections.end()).size() == sections.size(),
+             "a header's sections stand apart");
+  for (const std::string& header : sections) {
+    BOOST_TEST_CONTEXT(header) {
+      std::vector<std::string> rows;
+      for (const function_row& row : function_rows())
+        if (row.header == header) rows.push_back(row.name);
+      const std::vector<std::string> declared = public_functions(header_text(header));
+      BOOST_TEST(!declared.empty());
+      for (const std::string& name : declared)
+        BOOST_TEST((std::find(rows.begin(), rows.end(), name) != rows.end()),
+                   name << " has no row in core/op/function_table.def");
+      for (const std::string& name : rows)
+        BOOST_TEST((std::find(declared.begin(), declared.end(), name) != declared.end()),
+                   "the row " << name << " in core/op/function_table.def has no function");
+      BOOST_TEST(rows == declared, boost::test_tools::per_element());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_header_is_accounted_for) {
+  std::set<std::string> known;
+  for (const function_row& row : function_rows()) known.insert(row.header);
+  for (const other_header& other : other_headers()) {
+    BOOST_TEST(!known.contains(other.header), other.header << " is named twice");
+    known.insert(other.header);
+  }
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(headers)) {
+    if (entry.path().extension() != ".hpp") continue;
+    ++found;
+    BOOST_TEST(known.contains(entry.path().filename().string()),
+               entry.path().filename() << " is not in core/op/function_table.def");
+  }
+  BOOST_TEST(std::size_t(found) == known.size(), "a header of the table does not exist");
+}
+
+BOOST_AUTO_TEST_CASE(rows_have_no_holes) {
+  for (const function_row& row : function_rows()) {
+    BOOST_TEST_CONTEXT(row.name) {
+      for (const char* cell : {row.gradient, row.tolerance, row.doc})
+        BOOST_TEST(std::string_view(cell).size() >= 1u);
+      BOOST_TEST(row.made_of != 0u);
+      // A reason stands where there is no gradient.
+      const std::string_view gradient = row.gradient;
+      BOOST_TEST((gradient.rfind("none", 0) != 0 || gradient.size() > 7));
+    }
+  }
+}
+
+// The search for functions itself: what it must find and what it must not.
+BOOST_AUTO_TEST_CASE(functions_of_a_header) {
+  const std::vector<std::string> found = public_functions(R"(
+    #define TUTTI_DECLARE_1(name) \
+      TUTTI_API array name(const array& a);
+    // array commented(int);
+    /* array out(int); */
+    namespace tutti {
+    TUTTI_API array plain(const array& a, const options& o = {});
+    inline array bodied(const array& a) { return plain(a, f(2)); }
+    inline array operator+(const array& a, const array& b) { return add(a, b); }
+    struct options { int member(int) const; options() = default; };
+    enum class side : bool { left, right };
+    inline constexpr int number = f(3);
+    using function = std::function<array(int)>;
+    template <class T>
+    std::vector<array> generic(std::span<const T> a,
+                               std::pair<int, int> b = {1, 2});
+    TUTTI_API array plain(const array& a);  ///< again
+    class TUTTI_API thing { void inside(); };
+    namespace detail { int hidden(int); }
+    namespace random { TUTTI_API array normal(key from); }
+    TUTTI_API array last(const char* text = "a(b;{");
+    }  // namespace tutti
+    namespace tutti::random {
+    TUTTI_API array uniform(key from);
+    })");
+  const std::vector<std::string> expected = {"plain",          "bodied", "generic",
+                                             "random::normal", "last",   "random::uniform"};
+  BOOST_TEST(found == expected, boost::test_tools::per_element());
+}
