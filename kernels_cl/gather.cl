@@ -26,10 +26,8 @@ typedef struct {
             u##_end = (count) * ((long)get_group_id(0) + 1) / (long)get_num_groups(0); \
        u < u##_end; ++u)
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_prefetch)
+#ifdef POCL_DEVICE_ADDRESS_BITS  // OpenCL's prefetch does nothing there; others lack the builtin
 #define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
-#endif
 #endif
 #else
 #define EACH_UNIT(u, count) \
