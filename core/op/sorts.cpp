@@ -141,7 +141,9 @@ array partition(const array& a, std::int64_t kth, std::int64_t axis) {
 }
 
 array take_along_axis(const array& a, const array& indices, std::int64_t axis) {
-  const operand x = operand_of(a, axis, "take_along_axis");
+  const int along =
+      normalize_axis(axis, graph::get(a, "take_along_axis").extents.rank(), "take_along_axis");
+  const operand x{op::cast(a, op::type_of(a, "take_along_axis"), "take_along_axis"), along};
   const shape& from = x.values.shape();
   const shape& picked = graph::get(indices, "take_along_axis").extents;
   bool fits = picked.rank() == from.rank();

@@ -7,6 +7,7 @@
 
 #include "differences.hpp"
 #include "tutti/contractions.hpp"
+#include "tutti/indexing.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti_test/files.hpp"
 
@@ -145,6 +146,14 @@ BOOST_AUTO_TEST_CASE(cumulative_complex_edges) {
       "cumsum: c64 elements do not accumulate in f32"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::cummax(z); }, "cummax"));
   BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::logcumsumexp(z); }, "logcumsumexp"));
+}
+
+BOOST_AUTO_TEST_CASE(taken_along_an_axis) {
+  const array z = array::from<c64>({{1, 1}, {0, 2}, {3, -1}, {4, 5}}).reshape({2, 2});
+  const array index = array::from(std::vector<std::int32_t>{1, -2}, {1, 2});
+  BOOST_TEST(near<c64>(tutti::take_along_axis(z, index, 0), {{1, 2}, {{3, -1}, {0, 2}}}));
+  BOOST_TEST(near<c64>(tutti::put_along_axis(z, index, c64(7, 8), 0),
+                       {{2, 2}, {{1, 1}, {7, 8}, {7, 8}, {4, 5}}}));
 }
 
 BOOST_AUTO_TEST_CASE(products_over_shared_axes) {
