@@ -109,6 +109,12 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) kernel void tutti_scatter(
     global const T* from = source + g.source_offset + o * g.source_stride[0] + first * from_step;
     for (long i = 0; i < g.picks; ++i) {
       const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
+#ifdef PREFETCH
+      if (to_step == 1 && i + AHEAD < g.picks) {
+        const long next = clamp((long)index[g.index_offset + i + AHEAD], 0L, g.rows - 1);
+        if (next >= low && next < high) fetch_row(to + next * g.target_stride[1], width);
+      }
+#endif
       if (r < low || r >= high) continue;
       global T* t = to + r * g.target_stride[1];
       global const T* s = from + i * g.source_stride[1];

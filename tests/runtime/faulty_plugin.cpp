@@ -267,12 +267,20 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
 tutti_status* event_wait(tutti_event* event) {
   const owned owner = owner_of(event);
   if (owner.device->lost) return lost();
-  return owner.fails ? ran_into_failure() : real->stream->event_wait(event);
+  tutti_status* const status = real->stream->event_wait(event);
+  if (!owner.fails) return status;
+  // Only now: what failed does not touch its memory any more.
+  if (status != nullptr) status->release(status);
+  return ran_into_failure();
 }
 
 tutti_status* event_query(tutti_event* event, int32_t* done) {
   const owned owner = owner_of(event);
-  if (!owner.device->lost && !owner.fails) return real->stream->event_query(event, done);
+  if (!owner.device->lost) {
+    tutti_status* const status = real->stream->event_query(event, done);
+    if (!owner.fails || *done == 0) return status;
+    if (status != nullptr) status->release(status);
+  }
   *done = 1;
   return event_wait(event);
 }
