@@ -100,7 +100,8 @@ std::string row_of(std::initializer_list<std::string_view> cells) {
 
 std::string code(std::string_view text) { return '`' + std::string(text) + '`'; }
 
-const char preamble[] = R"(# Operators
+const char preamble[] = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
+# Operators
 
 Every public function on the values of arrays: `ops.hpp`, `movement.hpp`, `indexing.hpp`,
 `sorting.hpp`, `contractions.hpp`, `statistics.hpp` and `random.hpp`, in the order of the headers,
