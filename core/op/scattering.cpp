@@ -44,13 +44,10 @@ array scattered(const array& a, const shape& rows, const array& index, const arr
   return op::cast(reshape(out, a.shape()), type, op);
 }
 
-}  // namespace
-
-array scatter(const array& a, const array& indices, const array& updates, std::int64_t axis,
-              scatter_mode mode) {
-  constexpr std::string_view op = "scatter";
+array scatter_axis(const array& a, const array& indices, const array& updates, std::int64_t axis,
+                   scatter_mode mode, std::string_view op) {
   const shape& from = graph::get(a, op).extents;
-  if (from.rank() == 0) throw shape_error("scatter: a 0-d array has no axis");
+  if (from.rank() == 0) throw shape_error(std::string(op) + ": a 0-d array has no axis");
   const op::along at(from, axis, op);
   const shape& picked = graph::get(indices, op).extents;
   shape places;
@@ -61,6 +58,34 @@ array scatter(const array& a, const array& indices, const array& updates, std::i
                           ? op::index_values(indices, op)
                           : op::checked_indices(indices, at.length, at.axis, from, op);
   return scattered(a, {at.outer, at.length, at.inner}, index, values, mode, op);
+}
+
+}  // namespace
+
+array scatter(const array& a, const array& indices, const array& updates, std::int64_t axis,
+              scatter_mode mode) {
+  return scatter_axis(a, indices, updates, axis, mode, "scatter");
+}
+
+array scatter_set(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+  return scatter_axis(a, indices, updates, axis, scatter_mode::set, "scatter_set");
+}
+
+array scatter_add(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+  return scatter_axis(a, indices, updates, axis, scatter_mode::add, "scatter_add");
+}
+
+array scatter_multiply(const array& a, const array& indices, const array& updates,
+                       std::int64_t axis) {
+  return scatter_axis(a, indices, updates, axis, scatter_mode::multiply, "scatter_multiply");
+}
+
+array scatter_min(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+  return scatter_axis(a, indices, updates, axis, scatter_mode::min, "scatter_min");
+}
+
+array scatter_max(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+  return scatter_axis(a, indices, updates, axis, scatter_mode::max, "scatter_max");
 }
 
 array index_put(const array& a, std::span<const array> indices, const array& values,

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "plugin.hpp"
+#include "tutti_test/operator_claims.hpp"
 
 using namespace tutti::test;
 
@@ -75,15 +76,8 @@ void run(open_device& d, tutti_program* program, uint64_t n, bool reduce, tutti_
 }
 
 tutti_view view(tutti_buffer* memory, int32_t dtype, std::initializer_list<uint64_t> extents) {
-  tutti_view v{};
+  tutti_view v = tutti_test::contiguous_view(dtype, extents);
   v.buffer = memory;
-  v.dtype = dtype;
-  v.rank = static_cast<uint32_t>(extents.size());
-  std::copy(extents.begin(), extents.end(), v.extent);
-  int64_t stride = 1;
-  for (uint32_t d = v.rank; d-- > 0; stride *= static_cast<int64_t>(v.extent[d])) {
-    v.stride[d] = stride;
-  }
   return v;
 }
 

@@ -15,7 +15,7 @@ using namespace tutti_test;
 // Where each new shape of program is compiled, fewer of them.
 int program_count() {
   if (tutti::default_device().backend() == "reference") return 1000;
-  return TUTTI_TEST_EVERYTHING ? 100 : 10;
+  return TUTTI_TEST_EVERYTHING ? 100 : 20;
 }
 
 // Every pair of them comes up: their numbers have no divisor in common.

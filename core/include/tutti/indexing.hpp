@@ -55,25 +55,16 @@ TUTTI_API array put(const array& a, const array& indices, const array& values,
 TUTTI_API array put_along_axis(const array& a, const array& indices, const array& values,
                                std::int64_t axis = -1, scatter_mode mode = scatter_mode::set);
 
-inline array scatter_set(const array& a, const array& indices, const array& updates,
-                         std::int64_t axis = 0) {
-  return scatter(a, indices, updates, axis, scatter_mode::set);
-}
-inline array scatter_add(const array& a, const array& indices, const array& updates,
-                         std::int64_t axis = 0) {
-  return scatter(a, indices, updates, axis, scatter_mode::add);
-}
-inline array scatter_multiply(const array& a, const array& indices, const array& updates,
-                              std::int64_t axis = 0) {
-  return scatter(a, indices, updates, axis, scatter_mode::multiply);
-}
-inline array scatter_min(const array& a, const array& indices, const array& updates,
-                         std::int64_t axis = 0) {
-  return scatter(a, indices, updates, axis, scatter_mode::min);
-}
-inline array scatter_max(const array& a, const array& indices, const array& updates,
-                         std::int64_t axis = 0) {
-  return scatter(a, indices, updates, axis, scatter_mode::max);
-}
+// scatter() with the mode of the name.
+TUTTI_API array scatter_set(const array& a, const array& indices, const array& updates,
+                            std::int64_t axis = 0);
+TUTTI_API array scatter_add(const array& a, const array& indices, const array& updates,
+                            std::int64_t axis = 0);
+TUTTI_API array scatter_multiply(const array& a, const array& indices, const array& updates,
+                                 std::int64_t axis = 0);
+TUTTI_API array scatter_min(const array& a, const array& indices, const array& updates,
+                            std::int64_t axis = 0);
+TUTTI_API array scatter_max(const array& a, const array& indices, const array& updates,
+                            std::int64_t axis = 0);
 
 }  // namespace tutti
