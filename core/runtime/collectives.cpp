@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
-#include <deque>
 #include <exception>
 #include <map>
 #include <optional>
@@ -18,6 +16,7 @@
 #include "runtime/event_wait.hpp"
 #include "runtime/log.hpp"
 #include "runtime/trace.hpp"
+#include "runtime/work_line.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
@@ -187,37 +186,6 @@ void follow(running_call& call) {
   for (const auto& end : call.ends) end->finish(why);
 }
 
-// Calls are carried out one after the other, so that all members see them in the same order.
-class carrier {
- public:
-  void add(std::unique_ptr<running_call> call) {
-    {
-      const std::lock_guard lock(mutex_);
-      line_.push_back(std::move(call));
-      if (!started_) std::thread([this] { run(); }).detach();
-      started_ = true;
-    }
-    changed_.notify_one();
-  }
-
- private:
-  [[noreturn]] void run() {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !line_.empty(); });
-      const auto call = std::move(line_.front());
-      line_.pop_front();
-      lock.unlock();
-      follow(*call);
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<running_call>> line_;
-  bool started_ = false;
-};
-
 // ---- the launch
 
 tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
@@ -233,7 +201,9 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 }
 
 void launch_all(graph::node& n) {
-  static auto* const line = new carrier;
+  // One for all, so that all members see the calls in the same order.
+  static auto* const line =
+      new work_line<std::unique_ptr<running_call>>([](auto& call) { follow(*call); });
   collective_call& call = *n.collective;
   call.drop_results();  // of a launch that failed
   members_list devices;

@@ -9,17 +9,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstdlib>
-#include <deque>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "runtime/env.hpp"
 #include "runtime/event_wait.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
+#include "runtime/work_line.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
@@ -132,24 +130,7 @@ char* host_bytes(const detail::opened_device& device, const buffer_block& block)
 
 class pair_worker {
  public:
-  void add(copy_job job) {
-    {
-      const std::lock_guard lock(mutex_);
-      line_.push_back(std::move(job));
-    }
-    changed_.notify_one();
-  }
-
-  [[noreturn]] void run() {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !line_.empty(); });
-      copy_job job = std::move(line_.front());
-      line_.pop_front();
-      lock.unlock();
-      follow(job);
-    }
-  }
+  void add(copy_job job) { line_.add(std::move(job)); }
 
  private:
   void follow(copy_job& job) {
@@ -225,21 +206,16 @@ class pair_worker {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<copy_job> line_;
   std::unique_ptr<staging> buffers_;
+  work_line<copy_job> line_{[this](copy_job& job) { follow(job); }};
 };
 
-// Lives, with its thread, until the process exits.
+// Lives until the process exits.
 pair_worker& worker_of(const device_context& from, const device_context& to) {
   using pair = std::pair<const device_context*, const device_context*>;
   static auto* const all = new std::map<pair, pair_worker*>;
   pair_worker*& worker = (*all)[{&from, &to}];
-  if (worker == nullptr) {
-    worker = new pair_worker;
-    std::thread([made = worker] { made->run(); }).detach();
-  }
+  if (worker == nullptr) worker = new pair_worker;
   return *worker;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "graph/node.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/exit.hpp"
 #include "runtime/stats.hpp"
 #include "runtime/trace.hpp"
 #include "tutti/error.hpp"
@@ -152,7 +154,11 @@ void device_context::trace(const in_flight& work) {
 
 device_context& context_of(const detail::opened_device& device) {
   std::call_once(device.context_once,
-                 [&] { device.context = std::make_shared<device_context>(device); });
+                 [&] {
+                   const auto made = std::make_shared<device_context>(device);
+                   device.context = made;
+                   wait_at_exit([made](time_point deadline) { return finish(*made, deadline); });
+                 });
   return *static_cast<device_context*>(device.context.get());
 }
 

@@ -4,8 +4,10 @@
 #include "runtime/executor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include "graph/fold.hpp"
@@ -29,7 +31,18 @@ class executor_lock {
   executor_lock& operator=(const executor_lock&) = delete;
   ~executor_lock() { holds_lock = false; }
 
+  /// Null where other threads hold it until the deadline.
+  static std::unique_ptr<executor_lock> before(time_point deadline) {
+    while (!mutex().try_lock()) {
+      if (std::chrono::steady_clock::now() >= deadline) return nullptr;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return std::unique_ptr<executor_lock>(new executor_lock(std::adopt_lock));
+  }
+
  private:
+  explicit executor_lock(std::adopt_lock_t) : lock_(mutex(), std::adopt_lock) { holds_lock = true; }
+
   static std::mutex& mutex() {
     static std::mutex m;
     return m;
@@ -158,6 +171,25 @@ void wait(const node& n) {
   const executor_lock lock;
   context.retire(base.sequence);
   context.check_health(base.sequence);
+}
+
+bool finish(device_context& context, time_point deadline) noexcept {
+  try {
+    std::uint64_t sequence = 0;
+    std::shared_ptr<tutti_event> last;
+    {
+      const auto lock = executor_lock::before(deadline);
+      if (lock == nullptr) return false;
+      sequence = context.last_sequence();
+      last = context.event_of(sequence);
+    }
+    if (last == nullptr) return true;
+    if (!wait_until(context.device, last.get(), deadline, "run", "work in flight")) return false;
+    // The trace learns when it ran.
+    if (const auto lock = executor_lock::before(deadline)) context.retire(sequence);
+  } catch (const std::exception&) {  // it failed: it has ended
+  }
+  return true;
 }
 
 bool in_executor() { return holds_lock; }

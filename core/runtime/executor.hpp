@@ -9,6 +9,7 @@
 #include <span>
 
 #include "graph/node.hpp"
+#include "runtime/event_wait.hpp"
 
 namespace tutti::runtime {
 
@@ -23,6 +24,10 @@ void wait(const graph::node& n);
 
 /// Copies n's elements to the host, row-major. n is ready and contiguous, or a constant.
 void read(const graph::node& n, void* host);
+
+/// Waits for everything enqueued on `context`'s compute stream; false where that is not done by the
+/// deadline. For exit.hpp: failures are left to those who read.
+bool finish(device_context& context, time_point deadline) noexcept;
 
 /// Whether this thread holds the executor's lock.
 bool in_executor();

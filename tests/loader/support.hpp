@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the loader's tests share: a folder that goes away, a variable that is put back, a command's
-// output, the message of an exception.
+// What the loader's tests share: a folder that goes away, a variable that is put back, the message
+// of an exception.
 #pragma once
 
-#include <sys/wait.h>
-
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+
+#include "tutti_test/command.hpp"
 
 namespace loader_test {
 
@@ -50,23 +49,8 @@ class scoped_variable {
   std::optional<std::string> old_;
 };
 
-struct outcome {
-  int status = -1;     ///< exit status, -1 for a signal
-  std::string output;  ///< stdout and stderr
-};
-
-/// Runs a shell command.
-inline outcome run(const std::string& command) {
-  outcome result;
-  std::FILE* const pipe = ::popen(("{ " + command + "; } 2>&1").c_str(), "r");
-  if (pipe == nullptr) return result;
-  char buffer[4096];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-    result.output.append(buffer, n);
-  const int raw = ::pclose(pipe);
-  result.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
-  return result;
-}
+using tutti_test::outcome;
+using tutti_test::run;
 
 inline std::string file_content(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exit.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/copy_engine.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/log.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using exit_wait = std::function<bool(time_point)>;
+
+// Where TUTTI_TIMEOUT does not say: a device that hangs must not keep the process for ever.
+constexpr double longest_wait = 60;  // seconds
+
+double time_limit() {
+  try {
+    const double seconds = default_time_limit();
+    return seconds > 0 ? seconds : longest_wait;
+  } catch (const std::exception&) {
+    return longest_wait;
+  }
+}
+
+class exit_waits {
+ public:
+  void add(exit_wait wait) {
+    const std::lock_guard lock(mutex_);
+    if (process_ != getpid()) {
+      all_.clear();
+      process_ = getpid();
+      std::atexit([] { instance().run(); });
+    }
+    all_.push_back(std::move(wait));
+  }
+
+  void run() noexcept {
+    // A fork has neither the driver's threads nor ours; what this thread holds cannot be waited for.
+    if (process_ != getpid() || in_executor()) return;
+    std::vector<exit_wait> all;
+    {
+      const std::lock_guard lock(mutex_);
+      if (given_up_) return;
+      all = all_;
+    }
+    const double seconds = time_limit();
+    const time_point deadline = deadline_after(seconds);
+    for (const exit_wait& wait : all) {
+      if (wait(deadline)) continue;
+      logging::warn("exit: work is still running after {} s; leaving it", seconds);
+      const std::lock_guard lock(mutex_);
+      given_up_ = true;
+      return;
+    }
+  }
+
+  static exit_waits& instance() {
+    static auto* const made = new exit_waits;
+    return *made;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<exit_wait> all_;
+  std::atomic<pid_t> process_ = 0;
+  bool given_up_ = false;
+};
+
+// exit() destroys what is local to its thread before anything static, which includes what drivers
+// make after our handler is in place. The library is loaded, as a rule, by the main thread.
+struct thread_end {
+  ~thread_end() {
+    if (gettid() == getpid()) exit_waits::instance().run();
+  }
+};
+
+const thread_local thread_end at_end_of_thread;
+[[maybe_unused]] const thread_end* const in_loading_thread = &at_end_of_thread;
+
+}  // namespace
+
+void wait_at_exit(std::function<bool(time_point)> wait) {
+  exit_waits::instance().add(std::move(wait));
+}
+
+}  // namespace tutti::runtime

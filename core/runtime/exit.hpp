@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to work in flight when the process exits. Drivers that run on the host's cores go on
+// compiling and computing in threads of their own while exit() destroys the statics they use, and
+// crash; so exit() first waits for the work of the library.
+#pragma once
+
+#include <functional>
+
+#include "runtime/event_wait.hpp"
+
+namespace tutti::runtime {
+
+/// Has exit() call `wait`, which returns false where work is left at the deadline. It must not
+/// throw, and not wait for locks that a thread holds for long.
+void wait_at_exit(std::function<bool(time_point deadline)> wait);
+
+}  // namespace tutti::runtime

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread that does jobs one after the other, in the order they came. It starts with the first job
+// and lives until the process exits: lines are never destroyed.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "runtime/exit.hpp"
+
+namespace tutti::runtime {
+
+template <class Job>
+class work_line {
+ public:
+  /// `work` must not throw.
+  explicit work_line(std::function<void(Job&)> work) : work_(std::move(work)) {}
+  work_line(const work_line&) = delete;
+  work_line& operator=(const work_line&) = delete;
+
+  void add(Job job) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!started_) {
+        wait_at_exit([this](time_point deadline) { return wait_idle(deadline); });
+        std::thread([this] { run(); }).detach();
+        started_ = true;
+      }
+      line_.push_back(std::move(job));
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  // False where jobs are left at the deadline.
+  bool wait_idle(time_point deadline) {
+    std::unique_lock lock(mutex_);
+    if (std::this_thread::get_id() == thread_) return true;  // a job that exits
+    return changed_.wait_until(lock, deadline, [this] { return line_.empty() && !busy_; });
+  }
+
+  [[noreturn]] void run() {
+    std::unique_lock lock(mutex_);
+    thread_ = std::this_thread::get_id();
+    for (;;) {
+      changed_.wait(lock, [this] { return !line_.empty(); });
+      busy_ = true;
+      {
+        Job job = std::move(line_.front());
+        line_.pop_front();
+        lock.unlock();
+        work_(job);
+      }
+      lock.lock();
+      busy_ = false;
+      if (line_.empty()) changed_.notify_all();
+    }
+  }
+
+  const std::function<void(Job&)> work_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> line_;
+  std::thread::id thread_;
+  bool started_ = false;
+  bool busy_ = false;
+};
+
+}  // namespace tutti::runtime

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A process that exits waits for its work in flight: it neither crashes under a driver that runs in
+// the process nor loses what the trace should tell, and a device that hangs does not keep it.
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "tutti_test/command.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using tutti_test::outcome;
+
+std::size_t count(const std::string& whole, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = whole.find(part); at != std::string::npos; at = whole.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+outcome exiting(const std::string& arguments, const std::string& variables = "") {
+  return tutti_test::run(variables + " " EXITING_PROGRAM " " + arguments);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(device)
+
+BOOST_DATA_TEST_CASE(work_in_flight_is_waited_for, boost::unit_test::data::make({"main", "thread"}),
+                     who) {
+  const tutti_test::temporary_folder folder;
+  const std::string trace = (folder / "trace.json").string();
+  // PoCL finds nothing compiled, and so compiles while the process exits.
+  const outcome end = exiting(who, "POCL_KERNEL_CACHE=0 TUTTI_TRACE=" + trace);
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(end.output == "");
+  BOOST_TEST(count(tutti_test::read_bytes(trace), "\"ops\":") == 4u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(faulty)
+
+BOOST_AUTO_TEST_CASE(a_device_that_hangs_is_left_after_the_time_limit) {
+  const outcome end = exiting("hang", "TUTTI_TIMEOUT=0.5");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end.output, "exit: work is still running after 0.5 s; leaving it") == 1u,
+             end.output);
+}
+
+BOOST_AUTO_TEST_CASE(a_fork_waits_for_nothing) {
+  const outcome end = exiting("fork", "TUTTI_TIMEOUT=0.5");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(end.output == "the fork's status is 0\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

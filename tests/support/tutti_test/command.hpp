@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program run from within a test.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+namespace tutti_test {
+
+struct outcome {
+  int status = -1;     ///< exit status, -1 for a signal
+  std::string output;  ///< stdout and stderr
+};
+
+/// Runs a shell command.
+inline outcome run(const std::string& command) {
+  outcome result;
+  std::FILE* const pipe = ::popen(("{ " + command + "; } 2>&1").c_str(), "r");
+  if (pipe == nullptr) return result;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    result.output.append(buffer, n);
+  const int raw = ::pclose(pipe);
+  result.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+  return result;
+}
+
+}  // namespace tutti_test
