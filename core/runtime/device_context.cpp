@@ -153,12 +153,11 @@ void device_context::trace(const in_flight& work) {
 }
 
 device_context& context_of(const detail::opened_device& device) {
-  std::call_once(device.context_once,
-                 [&] {
-                   const auto made = std::make_shared<device_context>(device);
-                   device.context = made;
-                   wait_at_exit([made](time_point deadline) { return finish(*made, deadline); });
-                 });
+  std::call_once(device.context_once, [&] {
+    const auto made = std::make_shared<device_context>(device);
+    device.context = made;
+    wait_at_exit([made](time_point deadline) { return finish(*made, deadline); });
+  });
   return *static_cast<device_context*>(device.context.get());
 }
 

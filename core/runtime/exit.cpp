@@ -44,7 +44,8 @@ class exit_waits {
   }
 
   void run() noexcept {
-    // A fork has neither the driver's threads nor ours; what this thread holds cannot be waited for.
+    // A fork has neither the driver's threads nor ours; what this thread holds cannot be waited
+    // for.
     if (process_ != getpid() || in_executor()) return;
     std::vector<exit_wait> all;
     {

@@ -13,15 +13,16 @@ namespace {
 
 template <typename Table>
 void check_table(const Table* table, const char* name, size_t known_functions) {
-  require(table->struct_size >= sizeof(uint64_t) + known_functions * sizeof(void*),
-          std::string(name) + ": struct_size is " + std::to_string(table->struct_size));
+  require(table->struct_size >= sizeof(uint64_t) + known_functions * sizeof(void*), [&] {
+    return std::string(name) + ": struct_size is " + std::to_string(table->struct_size);
+  });
   for (size_t i = 0; i < known_functions; ++i) {
     void* function = nullptr;
     std::memcpy(&function,
                 reinterpret_cast<const char*>(table) + sizeof(uint64_t) + i * sizeof(void*),
                 sizeof(function));
     require(function != nullptr,
-            std::string(name) + ": function " + std::to_string(i) + " is NULL");
+            [&] { return std::string(name) + ": function " + std::to_string(i) + " is NULL"; });
   }
 }
 
@@ -48,10 +49,10 @@ void check_properties(session& s) {
   require(p.compute_units > 0 && p.memory_bytes > 0 && p.max_allocation_bytes > 0,
           "units or memory are 0");
   require(p.alignment > 0 && (p.alignment & (p.alignment - 1)) == 0,
-          "alignment " + std::to_string(p.alignment) + " is no power of two");
+          [&] { return "alignment " + std::to_string(p.alignment) + " is no power of two"; });
   for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_U8, TUTTI_I32, TUTTI_U32, TUTTI_I64, TUTTI_F32}) {
     require(s.computes(dtype) && s.stores(dtype),
-            std::string(sdk::dtype_name(dtype)) + " is not computed and stored");
+            [&] { return std::string(sdk::dtype_name(dtype)) + " is not computed and stored"; });
   }
   require(p.max_argument_bytes > 0 && p.max_work_group_size > 0, "a limit is 0");
 }
@@ -85,7 +86,7 @@ void check_status(session& s) {
   require(status != nullptr, "a device that does not exist was opened");
   require(status->struct_size >= sizeof(tutti_status), "status: struct_size is too small");
   require(status->code == TUTTI_ERROR_INVALID_ARGUMENT,
-          "status: code is " + std::to_string(status->code));
+          [&] { return "status: code is " + std::to_string(status->code); });
   require(status->message != nullptr && *status->message != 0, "status: no message");
   require(status->release != nullptr, "status: no release");
   const std::string message = status->message;
@@ -159,11 +160,12 @@ void check_malformed(session& s) {
     tutti_program* program = nullptr;
     const outcome result = take(s.api->program->create(s.device.get(), &desc, &program));
     const handle<tutti_program> held(program, s.api->program->release);
-    require(bool(result), std::string("accepted: wrong ") + m.name);
-    require(result.code == TUTTI_ERROR_INVALID_ARGUMENT,
-            std::string("wrong ") + m.name + " gives code " + std::to_string(result.code) + ": " +
-                result.message);
-    require(!result.message.empty(), std::string("no message for wrong ") + m.name);
+    require(bool(result), [&] { return std::string("accepted: wrong ") + m.name; });
+    require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
+      return std::string("wrong ") + m.name + " gives code " + std::to_string(result.code) + ": " +
+             result.message;
+    });
+    require(!result.message.empty(), [&] { return std::string("no message for wrong ") + m.name; });
   }
   tutti_program* program = nullptr;
   require(bool(take(s.api->program->create(s.device.get(), nullptr, &program))),
@@ -201,7 +203,8 @@ struct launch_fixture {
     check(s.api->transfer->read(s.main_stream.get(), buffers[2].get(), 0, got.data(), 1024, 1,
                                 nullptr),
           "read");
-    require(std::count(got.begin(), got.end(), 42.0f) == 256, std::string(what) + ": wrong result");
+    require(std::count(got.begin(), got.end(), 42.0f) == 256,
+            [&] { return std::string(what) + ": wrong result"; });
   }
 
   program_spec spec;
@@ -246,7 +249,7 @@ void check_beyond(session& s) {
   require(bool(f.launch(s, &f.desc)), "an offset beyond a buffer was accepted");
   f.operands[0].offset = 0;
   const outcome good = f.launch(s, &f.desc);
-  require(!good, "a good launch after bad ones: " + good.message);
+  require(!good, [&] { return "a good launch after bad ones: " + good.message; });
   f.expect_result(s, "after bad launches");
 }
 
@@ -270,7 +273,7 @@ void check_struct_sizes(session& s) {
   long_launch.known = f.desc;
   long_launch.known.struct_size = sizeof long_launch;
   const outcome with_long = f.launch(s, &long_launch.known);
-  require(!with_long, "structs longer than known: " + with_long.message);
+  require(!with_long, [&] { return "structs longer than known: " + with_long.message; });
   f.expect_result(s, "longer structs");
 
   tutti_program_desc shorter = f.spec.desc();
@@ -286,7 +289,7 @@ void check_struct_sizes(session& s) {
   }
   f.factor.f32 = 21.0f;
   const outcome with_short = f.launch(s, &f.desc);
-  require(!with_short, "structs shorter than known: " + with_short.message);
+  require(!with_short, [&] { return "structs shorter than known: " + with_short.message; });
   f.expect_result(s, "shorter structs");
 }
 

@@ -285,8 +285,9 @@ void check_chains(session& s, size_t length) {
   uint64_t judged = 0;
   for (uint64_t k = 0; k < 25; ++k)
     check_chain(s, s.seed * 1000 + length * 100 + k, length, judged);
-  require(judged > 1000,
-          "too few points were well-conditioned enough to be judged: " + std::to_string(judged));
+  require(judged > 1000, [&] {
+    return "too few points were well-conditioned enough to be judged: " + std::to_string(judged);
+  });
 }
 
 // c = a * b + tanh(a) - exp(-b * b): the expression of the benchmarks, to 4 ulp of its terms.
@@ -322,9 +323,10 @@ void check_benchmark_expression(session& s) {
     if (std::isnan(want) && std::isnan(got)) continue;
     const long double scale = std::fabs(a * b) + 2;
     const bool overflow = std::isinf(got) && std::fabs(want) > 3.4028e38L;
-    require(got == want || overflow || std::fabs(got - want) <= 8 * 0x1p-23L * scale,
-            "element " + std::to_string(i) + " is " + std::to_string(static_cast<double>(got)) +
-                ", expected " + std::to_string(static_cast<double>(want)));
+    require(got == want || overflow || std::fabs(got - want) <= 8 * 0x1p-23L * scale, [&] {
+      return "element " + std::to_string(i) + " is " + std::to_string(static_cast<double>(got)) +
+             ", expected " + std::to_string(static_cast<double>(want));
+    });
   }
 }
 

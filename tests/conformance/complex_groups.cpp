@@ -200,7 +200,8 @@ void check_cast(session& s, uint8_t from, uint8_t to) {
     const complex_wide value = get(inputs[0].data, 3 + i), got = get(outputs[0].data, 3 + i);
     const complex_wide want =
         to == TUTTI_BOOL ? complex_wide(value != complex_wide(0)) : rounded(to, value);
-    require(got == want, text(value) + " became " + text(got) + ", expected " + text(want));
+    require(got == want,
+            [&] { return text(value) + " became " + text(got) + ", expected " + text(want); });
   }
 }
 
@@ -240,9 +241,10 @@ void check_reduction(session& s, uint8_t dtype, uint8_t kind, uint8_t layout, ui
   const wide unit = dtype == TUTTI_C64 ? 0x1p-23L : 0x1p-52L;
   for (uint64_t i = 0; i < kept; ++i) {
     const complex_wide got = get(outputs[0].data, 3 + i);
-    require(std::abs(got - want[i]) <= 4 * unit * (size[i] + 1),
-            std::string(product ? "product" : "sum") + " number " + std::to_string(i) + " of " +
-                list_text(extent) + " is " + text(got) + ", expected " + text(want[i]));
+    require(std::abs(got - want[i]) <= 4 * unit * (size[i] + 1), [&] {
+      return std::string(product ? "product" : "sum") + " number " + std::to_string(i) + " of " +
+             list_text(extent) + " is " + text(got) + ", expected " + text(want[i]);
+    });
   }
 }
 

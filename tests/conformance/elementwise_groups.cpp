@@ -78,7 +78,8 @@ void run_rows(session& s, const sdk::op_info& op, uint8_t dtype, const columns& 
     const uint64_t got = outputs[0].data.get(i);
     const uint64_t first = outputs[0].offset;
     if (i < first || i >= first + extent[0]) {
-      require(got == before.get(i), "wrote outside its output, at element " + std::to_string(i));
+      require(got == before.get(i),
+              [&] { return "wrote outside its output, at element " + std::to_string(i); });
       continue;
     }
     uint64_t row[3] = {};
@@ -200,7 +201,8 @@ void check_iota(session& s) {
     launch(s, spec, extent, {}, {}, outputs);
     for (uint64_t i = 0; i < points_of(extent); ++i) {
       const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
-      require(got == i, "point " + std::to_string(i) + " is " + std::to_string(got));
+      require(got == i,
+              [&] { return "point " + std::to_string(i) + " is " + std::to_string(got); });
     }
   }
 }
@@ -243,9 +245,10 @@ void check_philox(session& s) {
       for (uint64_t i = 0; i < extent[0]; ++i) {
         const uint64_t got = outputs[0].data.get(outputs[0].offset + i);
         const uint32_t want = philox(first + i, key);
-        require(got == want, "element " + std::to_string(first + i) + " under key " +
-                                 std::to_string(key) + " is " + std::to_string(got) +
-                                 ", expected " + std::to_string(want));
+        require(got == want, [&] {
+          return "element " + std::to_string(first + i) + " under key " + std::to_string(key) +
+                 " is " + std::to_string(got) + ", expected " + std::to_string(want);
+        });
       }
     }
   }

@@ -81,10 +81,6 @@ std::string key_of(const program_spec& spec) {
 
 }  // namespace
 
-void require(bool good, const std::string& what) {
-  if (!good) throw failure(what);
-}
-
 outcome take(tutti_status* status) {
   if (status == nullptr) return {TUTTI_OK, ""};
   outcome result{status->code, status->message != nullptr ? status->message : ""};

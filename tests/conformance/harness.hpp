@@ -13,6 +13,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,16 @@ class no_driver : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-void require(bool good, const std::string& what);
+// Throws `failure` with `what`, a text or a function that makes one, unless `good`.
+template <class What>
+void require(bool good, const What& what) {
+  if (good) return;
+  if constexpr (std::is_invocable_v<What>) {
+    throw failure(what());
+  } else {
+    throw failure(what);
+  }
+}
 
 // A status taken apart and released.
 struct outcome {

@@ -227,8 +227,9 @@ void check_limits(session& s) {
   launch(s, spec, extent, inputs, {}, outputs);
   for (uint64_t i = 0; i < extent[0]; ++i) {
     const uint64_t want = 1000ull * used * (used - 1) / 2 + used * i;
-    require(outputs[0].data.get(3 + i) == want,
-            "sum of " + std::to_string(used) + " inputs is wrong at element " + std::to_string(i));
+    require(outputs[0].data.get(3 + i) == want, [&] {
+      return "sum of " + std::to_string(used) + " inputs is wrong at element " + std::to_string(i);
+    });
   }
 }
 

@@ -21,9 +21,10 @@ std::vector<uint8_t> bytes_of(uint64_t count, uint64_t seed) {
 
 void compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want, const char* what) {
   const auto where = std::mismatch(got.begin(), got.end(), want.begin());
-  require(where.first == got.end(), std::string(what) + ": byte " +
-                                        std::to_string(where.first - got.begin()) + " of " +
-                                        std::to_string(got.size()) + " differs");
+  require(where.first == got.end(), [&] {
+    return std::string(what) + ": byte " + std::to_string(where.first - got.begin()) + " of " +
+           std::to_string(got.size()) + " differs";
+  });
 }
 
 handle<tutti_event> event_handle(const session& s, tutti_event* event) {
@@ -212,9 +213,10 @@ void check_out_of_memory(session& s) {
   for (const uint64_t bytes : {uint64_t{1} << 62, s.properties.memory_bytes * 8}) {
     tutti_buffer* buffer = nullptr;
     const outcome result = take(s.api->memory->allocate(s.device.get(), bytes, &buffer));
-    require(result.code == TUTTI_ERROR_OUT_OF_MEMORY,
-            "allocating " + std::to_string(bytes) + " bytes gives code " +
-                std::to_string(result.code) + ", expected out of memory (" + result.message + ")");
+    require(result.code == TUTTI_ERROR_OUT_OF_MEMORY, [&] {
+      return "allocating " + std::to_string(bytes) + " bytes gives code " +
+             std::to_string(result.code) + ", expected out of memory (" + result.message + ")";
+    });
     require(!result.message.empty(), "out of memory without a message");
     require(buffer == nullptr, "a failed allocation returned a buffer");
   }
@@ -293,10 +295,11 @@ void check_profile(session& s) {
   require(before <= after, "the device's clock goes back");
   require(times.end_ns > 0, "the end of an event is 0");
   constexpr uint64_t slack = 1'000'000'000;
-  require(times.begin_ns + slack >= before && times.end_ns <= after + slack,
-          "event times " + std::to_string(times.begin_ns) + " to " + std::to_string(times.end_ns) +
-              " are not on the clock, which went from " + std::to_string(before) + " to " +
-              std::to_string(after));
+  require(times.begin_ns + slack >= before && times.end_ns <= after + slack, [&] {
+    return "event times " + std::to_string(times.begin_ns) + " to " + std::to_string(times.end_ns) +
+           " are not on the clock, which went from " + std::to_string(before) + " to " +
+           std::to_string(after);
+  });
 }
 
 int deleted = 0;
@@ -337,15 +340,16 @@ void check_native(session& s) {
         "read");
   compare(got, foreign, "wrapped memory");
   s.api->memory->release(wrapped);
-  require(deleted == 1, "the deleter ran " + std::to_string(deleted) + " times");
+  require(deleted == 1, [&] { return "the deleter ran " + std::to_string(deleted) + " times"; });
 }
 
 void check_available(session& s) {
   uint64_t bytes = 0;
   check(s.api->device->memory_available(s.device.get(), &bytes), "memory available");
-  require(
-      bytes > 0 && bytes <= s.properties.memory_bytes,
-      std::to_string(bytes) + " bytes available of " + std::to_string(s.properties.memory_bytes));
+  require(bytes > 0 && bytes <= s.properties.memory_bytes, [&] {
+    return std::to_string(bytes) + " bytes available of " +
+           std::to_string(s.properties.memory_bytes);
+  });
 }
 
 // Streams of one device used by threads of their own.

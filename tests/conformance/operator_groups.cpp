@@ -56,20 +56,40 @@ std::string case_text(const product_case& c) {
          (c.bias ? " + bias" : "") + (c.relu ? ", relu" : "");
 }
 
-void judge_element(const product_case& c, const std::vector<view_spec>& v, uint64_t b, uint64_t i,
-                   uint64_t j) {
+// The factors of a product, each sum's terms one after the other.
+struct factor {
+  std::vector<uint64_t> bits;
+  std::vector<long double> reals;  // of floating dtypes
+
+  // The lines of `v` are its rows, or its columns.
+  factor(const view_spec& v, bool rows) {
+    const uint8_t dtype = sdk::register_dtype(v.data.data.dtype);
+    const uint64_t lines = v.extent[rows ? 1 : 2], terms = v.extent[rows ? 2 : 1];
+    for (uint64_t b = 0; b < v.extent[0]; ++b)
+      for (uint64_t line = 0; line < lines; ++line)
+        for (uint64_t k = 0; k < terms; ++k)
+          bits.push_back(v.data.data.get(rows ? at(v, b, line, k) : at(v, b, k, line)));
+    if (!sdk::is_floating(dtype)) return;
+    reals.reserve(bits.size());
+    for (const uint64_t x : bits) reals.push_back(real_of(dtype, x));
+  }
+};
+
+void judge_element(const product_case& c, const std::vector<view_spec>& v, const factor& left,
+                   const factor& right, uint64_t b, uint64_t i, uint64_t j) {
   const uint8_t stored = v[0].data.data.dtype, dtype = sdk::register_dtype(stored);
   const bool floating = sdk::is_floating(dtype);
+  const uint64_t row = (b * c.m + i) * c.k, column = (b * c.n + j) * c.k;
   long double sum = 0, magnitude = 0;
   uint64_t wrapped = 0;
-  for (uint64_t k = 0; k < c.k; ++k) {
-    const uint64_t left = v[1].data.data.get(at(v[1], b, i, k));
-    const uint64_t right = v[2].data.data.get(at(v[2], b, k, j));
-    wrapped += left * right;
-    if (!floating) continue;
-    const long double product = real_of(dtype, left) * real_of(dtype, right);
-    sum += product;
-    magnitude += std::fabs(product);
+  if (floating) {
+    for (uint64_t k = 0; k < c.k; ++k) {
+      const long double product = left.reals[row + k] * right.reals[column + k];
+      sum += product;
+      magnitude += std::fabs(product);
+    }
+  } else {
+    for (uint64_t k = 0; k < c.k; ++k) wrapped += left.bits[row + k] * right.bits[column + k];
   }
   if (c.bias) {
     const uint64_t bias = v[3].data.data.get(at(v[3], b, i, j));
@@ -91,8 +111,10 @@ void judge_element(const product_case& c, const std::vector<view_spec>& v, uint6
                            : x == sum || (std::isfinite(bound) && std::fabs(x - sum) <= bound);
   }
   const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
-  require(good, case_text(c) + ": element " + list_text({b, i, j}) + " is " +
-                    value_text(dtype, got) + ", expected " + value_text(dtype, want));
+  require(good, [&] {
+    return case_text(c) + ": element " + list_text({b, i, j}) + " is " + value_text(dtype, got) +
+           ", expected " + value_text(dtype, want);
+  });
 }
 
 void check_guards(const view_spec& out, const image& before) {
@@ -100,7 +122,7 @@ void check_guards(const view_spec& out, const image& before) {
   for (uint64_t i = 0; i < before.size(); ++i) {
     const bool inside = i >= out.data.offset && i < out.data.offset + count;
     require(inside || out.data.data.get(i) == before.get(i),
-            "wrote outside its output, at element " + std::to_string(i));
+            [&] { return "wrote outside its output, at element " + std::to_string(i); });
   }
 }
 
@@ -134,10 +156,11 @@ void check_product(session& s, uint8_t dtype, const product_case& c, bool poison
   launch_operator(s, TUTTI_OPERATOR_MATMUL, v, c.bias || c.relu ? &params : nullptr);
   check_guards(v[0], before);
   // All of a small product, a sample of a large one.
+  const factor left(v[1], true), right(v[2], false);
   const uint64_t elements = c.batch * c.m * c.n, judged = std::min<uint64_t>(elements, 20000);
   for (uint64_t e = 0; e < judged; ++e) {
     const uint64_t index = judged == elements ? e : random() % elements;
-    judge_element(c, v, index / (c.m * c.n), index / c.n % c.m, index % c.n);
+    judge_element(c, v, left, right, index / (c.m * c.n), index / c.n % c.m, index % c.n);
   }
 }
 
@@ -203,8 +226,9 @@ void check_complex(session& s) {
     const uint64_t b = e / (c.m * c.n), i = e / c.n % c.m, j = e % c.n;
     std::complex<double> sum = 0;
     for (uint64_t k = 0; k < c.k; ++k) sum += value(v[1], b, i, k) * value(v[2], b, k, j);
-    require(std::abs(value(v[0], b, i, j) - sum) <= 1e-2,
-            case_text(c) + " of c64: element " + list_text({b, i, j}) + " is wrong");
+    require(std::abs(value(v[0], b, i, j) - sum) <= 1e-2, [&] {
+      return case_text(c) + " of c64: element " + list_text({b, i, j}) + " is wrong";
+    });
   }
 }
 
@@ -275,9 +299,11 @@ void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
         const uint64_t got = v[0].data.data.get(at(v[0], o, i, n));
         const uint64_t row = v[2].data.data.get(3 + i);
         const uint64_t want = v[1].data.data.get(at(v[1], o, row, n));
-        require(got == want, "element " + list_text({o, i, n}) + " of " + list_text(v[0].extent) +
-                                 " is " + value_text(sdk::register_dtype(dtype), got) +
-                                 ", expected " + value_text(sdk::register_dtype(dtype), want));
+        require(got == want, [&] {
+          return "element " + list_text({o, i, n}) + " of " + list_text(v[0].extent) + " is " +
+                 value_text(sdk::register_dtype(dtype), got) + ", expected " +
+                 value_text(sdk::register_dtype(dtype), want);
+        });
       }
     }
   }
@@ -314,8 +340,10 @@ void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, const ro
     const bool good = floating ? std::fabs(real_of(dtype, got) - sum) <= bound
                                : got == from_storage(dtype, wrapped);
     const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
-    require(good, "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
-                      value_text(dtype, got) + ", expected " + value_text(dtype, want));
+    require(good, [&] {
+      return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
+             value_text(dtype, got) + ", expected " + value_text(dtype, want);
+    });
   }
 }
 
@@ -353,9 +381,11 @@ void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_c
       if (v[2].data.data.get(3 + i) == r)
         want = combined_bits(dtype, how, want, v[1].data.data.get(at(v[1], o, i, n)));
     const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
-    require(got == want, "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) +
-                             " is " + value_text(sdk::register_dtype(dtype), got) + ", expected " +
-                             value_text(sdk::register_dtype(dtype), want));
+    require(got == want, [&] {
+      return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
+             value_text(sdk::register_dtype(dtype), got) + ", expected " +
+             value_text(sdk::register_dtype(dtype), want);
+    });
   }
 }
 

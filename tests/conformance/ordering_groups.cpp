@@ -50,7 +50,7 @@ void check_guards(const view_spec& out, const image& before) {
   for (uint64_t i = 0; i < before.size(); ++i) {
     const bool inside = i >= out.data.offset && i < out.data.offset + count_of(out);
     require(inside || out.data.data.get(i) == before.get(i),
-            "wrote outside its output, at element " + std::to_string(i));
+            [&] { return "wrote outside its output, at element " + std::to_string(i); });
   }
 }
 
@@ -120,9 +120,11 @@ void check_scan_case(session& s, uint8_t dtype, const tutti_scan_params& p, cons
         good = bits_at(v[0], at) ==
                from_storage(out, static_cast<uint64_t>(static_cast<__int128>(want)));
       }
-      require(good, "element " + point_text(extent, at) + " of " + list_text(extent) + " is " +
-                        value_text(type, bits_at(v[0], at)) + ", expected " +
-                        std::to_string(static_cast<double>(want)));
+      require(good, [&] {
+        return "element " + point_text(extent, at) + " of " + list_text(extent) + " is " +
+               value_text(type, bits_at(v[0], at)) + ", expected " +
+               std::to_string(static_cast<double>(want));
+      });
     }
   }
 }
@@ -184,10 +186,11 @@ void check_sort_case(session& s, int32_t kind, uint8_t dtype, const extents& ext
     const long double got = real_at(v[0], i), want = real_at(v[1], from);
     const bool good = positions ? bits_at(v[0], i) == order[i]
                                 : got == want || (std::isnan(got) && std::isnan(want));
-    require(good, "element " + point_text(extent, i) + " of " + list_text(extent) + " is " +
-                      std::to_string(static_cast<double>(got)) + ", expected " +
-                      std::to_string(positions ? static_cast<double>(order[i])
-                                               : static_cast<double>(want)));
+    require(good, [&] {
+      return "element " + point_text(extent, i) + " of " + list_text(extent) + " is " +
+             std::to_string(static_cast<double>(got)) + ", expected " +
+             std::to_string(positions ? static_cast<double>(order[i]) : static_cast<double>(want));
+    });
   }
 }
 
@@ -223,11 +226,11 @@ void check_topk_case(session& s, uint8_t dtype, const extents& extent, uint64_t 
     std::vector<uint64_t> want(first, first + static_cast<std::ptrdiff_t>(k));
     std::sort(want.begin(), want.end());
     for (uint64_t i = 0; i < k; ++i)
-      require(bits_at(v[0], row * k + i) == want[i],
-              "position " + std::to_string(i) + " of " + std::to_string(k) + " in row " +
-                  std::to_string(row) + " of " + list_text(extent) + " is " +
-                  std::to_string(bits_at(v[0], row * k + i)) + ", expected " +
-                  std::to_string(want[i]));
+      require(bits_at(v[0], row * k + i) == want[i], [&] {
+        return "position " + std::to_string(i) + " of " + std::to_string(k) + " in row " +
+               std::to_string(row) + " of " + list_text(extent) + " is " +
+               std::to_string(bits_at(v[0], row * k + i)) + ", expected " + std::to_string(want[i]);
+      });
   }
 }
 
@@ -264,11 +267,14 @@ void check_partition_case(session& s, uint8_t dtype, const extents& extent, uint
     const long double got = real_at(v[0], i), pivot = real_at(v[0], row + kth);
     const bool late = i - row < kth ? !std::isnan(pivot) && !(got <= pivot)
                                     : i - row > kth && !std::isnan(got) && !(pivot <= got);
-    require(!late, "element " + point_text(extent, i) + " of " + list_text(extent) +
-                       " is on the wrong side of element " + std::to_string(kth));
-    require(same(real_at(v[1], row + order[i]), real_at(v[0], row + order_out[i])),
-            "row " + std::to_string(row / extent[1]) + " of " + list_text(extent) +
-                " has other elements than before");
+    require(!late, [&] {
+      return "element " + point_text(extent, i) + " of " + list_text(extent) +
+             " is on the wrong side of element " + std::to_string(kth);
+    });
+    require(same(real_at(v[1], row + order[i]), real_at(v[0], row + order_out[i])), [&] {
+      return "row " + std::to_string(row / extent[1]) + " of " + list_text(extent) +
+             " has other elements than before";
+    });
   }
 }
 
@@ -306,9 +312,10 @@ void check_search(session& s, uint8_t dtype) {
         const long double there = real_at(v[1], i / 90 * 41 + k), value = real_at(v[2], i);
         want += right != 0 ? there <= value : there < value;
       }
-      require(bits_at(v[0], i) == want, "value " + std::to_string(i) + " is found at " +
-                                            std::to_string(bits_at(v[0], i)) + ", expected " +
-                                            std::to_string(want));
+      require(bits_at(v[0], i) == want, [&] {
+        return "value " + std::to_string(i) + " is found at " + std::to_string(bits_at(v[0], i)) +
+               ", expected " + std::to_string(want);
+      });
     }
   }
 }
@@ -324,9 +331,10 @@ void check_count(session& s, uint8_t dtype) {
       for (uint64_t i = 0; i < values; ++i)
         if (bits_at(v[1], i) < bins) ++want[bits_at(v[1], i)];
       for (uint64_t b = 0; b < bins; ++b)
-        require(bits_at(v[0], b) == want[b], "number " + std::to_string(b) + " is counted " +
-                                                 std::to_string(bits_at(v[0], b)) +
-                                                 " times, expected " + std::to_string(want[b]));
+        require(bits_at(v[0], b) == want[b], [&] {
+          return "number " + std::to_string(b) + " is counted " + std::to_string(bits_at(v[0], b)) +
+                 " times, expected " + std::to_string(want[b]);
+        });
     }
   }
 }
@@ -342,9 +350,10 @@ void check_select(session& s, uint8_t dtype) {
   std::vector<view_spec> v = {made(TUTTI_I64, {want.size()}), counts};
   launch_checked(s, TUTTI_OPERATOR_SELECT, v, nullptr);
   for (uint64_t i = 0; i < want.size(); ++i)
-    require(bits_at(v[0], i) == want[i], "flag " + std::to_string(i) + " is found at " +
-                                             std::to_string(bits_at(v[0], i)) + ", expected " +
-                                             std::to_string(want[i]));
+    require(bits_at(v[0], i) == want[i], [&] {
+      return "flag " + std::to_string(i) + " is found at " + std::to_string(bits_at(v[0], i)) +
+             ", expected " + std::to_string(want[i]);
+    });
 }
 
 }  // namespace

@@ -238,9 +238,10 @@ void check_sum_specials(session& s, uint8_t dtype) {
         std::vector<operand> outputs = {packed(dtype, {})};
         launch(s, spec_for(j, {{}, {length}}, false), {length}, {input}, {}, outputs);
         const long double got = real_of(dtype, outputs[0].data.get(3));
-        require(got == special || (std::isnan(got) && std::isnan(special)),
-                "a sum of " + std::to_string(length) + " with " + std::to_string(special) + " at " +
-                    std::to_string(at) + " is " + std::to_string(static_cast<double>(got)));
+        require(got == special || (std::isnan(got) && std::isnan(special)), [&] {
+          return "a sum of " + std::to_string(length) + " with " + std::to_string(special) +
+                 " at " + std::to_string(at) + " is " + std::to_string(static_cast<double>(got));
+        });
       }
     }
   }
@@ -260,9 +261,10 @@ void check_long_sum(session& s) {
   std::vector<operand> outputs = {packed(TUTTI_F32, {})};
   launch(s, spec_for(j, {{}, {length}}, false), {length}, {input}, {}, outputs);
   const long double got = real_of(TUTTI_F32, outputs[0].data.get(3));
-  require(std::fabs(got - exact) <= 1e-6L * exact,
-          "relative error " + std::to_string(static_cast<double>((got - exact) / exact)) +
-              " in a sum of 1e7 f32");
+  require(std::fabs(got - exact) <= 1e-6L * exact, [&] {
+    return "relative error " + std::to_string(static_cast<double>((got - exact) / exact)) +
+           " in a sum of 1e7 f32";
+  });
 }
 
 // A chain in front of the reduction, with a scalar and a broadcast row: sum((a - row)^2 * scale).
@@ -300,9 +302,10 @@ void check_fused(session& s, uint8_t layout) {
       want += d * d / 2;
     }
     const long double got = real_of(TUTTI_F32, outputs[0].data.get(3 + k));
-    require(std::fabs(got - want) <= 2e-6L * want,
-            "element " + std::to_string(k) + " is " + std::to_string(static_cast<double>(got)) +
-                ", expected " + std::to_string(static_cast<double>(want)));
+    require(std::fabs(got - want) <= 2e-6L * want, [&] {
+      return "element " + std::to_string(k) + " is " + std::to_string(static_cast<double>(got)) +
+             ", expected " + std::to_string(static_cast<double>(want));
+    });
   }
 }
 
