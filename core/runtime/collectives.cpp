@@ -202,8 +202,8 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 
 void launch_all(graph::node& n) {
   // One for all, so that all members see the calls in the same order.
-  static auto* const line =
-      new work_line<std::unique_ptr<running_call>>([](auto& call) { follow(*call); });
+  static auto* const line = new work_line<std::unique_ptr<running_call>>(
+      at_exit::finish, [](auto& call) { follow(*call); });
   collective_call& call = *n.collective;
   call.drop_results();  // of a launch that failed
   members_list devices;

@@ -207,7 +207,7 @@ class pair_worker {
   }
 
   std::unique_ptr<staging> buffers_;
-  work_line<copy_job> line_{[this](copy_job& job) { follow(job); }};
+  work_line<copy_job> line_{at_exit::finish, [this](copy_job& job) { follow(job); }};
 };
 
 // Lives until the process exits.

@@ -26,8 +26,9 @@ void give_back_after_use(const returned& item) {
   delete item.block;
 }
 
+// Not waited for at exit, because a deleter may need a lock of the thread that exits.
 work_line<returned>& the_returner() {
-  static auto* const instance = new work_line<returned>(give_back_after_use);
+  static auto* const instance = new work_line<returned>(at_exit::leave, give_back_after_use);
   return *instance;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread that does jobs one after the other, in the order they came. It starts with the first job
-// and lives until the process exits: lines are never destroyed.
+// and lives until the process exits: lines are never destroyed. exit() waits for the jobs, or not.
 #pragma once
 
 #include <condition_variable>
@@ -15,11 +15,13 @@
 
 namespace tutti::runtime {
 
+enum class at_exit { finish, leave };
+
 template <class Job>
 class work_line {
  public:
   /// `work` must not throw.
-  explicit work_line(std::function<void(Job&)> work) : work_(std::move(work)) {}
+  work_line(at_exit rest, std::function<void(Job&)> work) : rest_(rest), work_(std::move(work)) {}
   work_line(const work_line&) = delete;
   work_line& operator=(const work_line&) = delete;
 
@@ -27,7 +29,8 @@ class work_line {
     {
       const std::lock_guard lock(mutex_);
       if (!started_) {
-        wait_at_exit([this](time_point deadline) { return wait_idle(deadline); });
+        if (rest_ == at_exit::finish)
+          wait_at_exit([this](time_point deadline) { return wait_idle(deadline); });
         std::thread([this] { run(); }).detach();
         started_ = true;
       }
@@ -62,6 +65,7 @@ class work_line {
     }
   }
 
+  const at_exit rest_;
   const std::function<void(Job&)> work_;
   std::mutex mutex_;
   std::condition_variable changed_;
