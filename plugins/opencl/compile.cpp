@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "embedded_kernels.hpp"
 #include "opencl/objects.hpp"
 
 namespace tutti::opencl {
@@ -67,10 +68,37 @@ void store_binary(const device_info& info, cl_program program, const std::string
   if (!binary.empty()) cache_store(info, key, binary);
 }
 
+cl_int build(tutti_device& device, const std::string& source, const std::string& options,
+             owned_program& program) {
+  const char* text = source.c_str();
+  const size_t length = source.size();
+  cl_int code = CL_SUCCESS;
+  program =
+      owned_program(clCreateProgramWithSource(device.context->get(), 1, &text, &length, &code));
+  check(code, "clCreateProgramWithSource");
+  return clBuildProgram(program.get(), 1, &device.info->id, options.c_str(), nullptr, nullptr);
+}
+
+// With the library's own declarations instead of the header that PoCL has of clang, which this
+// macro makes empty; false where a version of PoCL does not take it, then and from then on.
+bool build_with_own_declarations(tutti_device& device, const std::string& source,
+                                 const std::string& options, calls what, const std::string& label,
+                                 owned_program& program) {
+  const device_info& info = *device.info;
+  if (!info.takes_declarations) return false;
+  std::string whole(kernels::builtins_cl);
+  if (what == calls::vectors) whole += kernels::builtins_vector_cl;
+  if (build(device, whole + source, options + " -D_OPENCL_H_", program) == CL_SUCCESS) return true;
+  info.takes_declarations = false;
+  log(TUTTI_LOG_INFO, label + ": " + info.driver + " needs its own header of built-in functions\n" +
+                          build_log(program.get(), info.id));
+  return false;
+}
+
 }  // namespace
 
 owned_program build_program(tutti_device& device, const std::string& source,
-                            const std::string& options, const std::string& label) {
+                            const std::string& options, calls what, const std::string& label) {
   const device_info& info = *device.info;
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
@@ -85,17 +113,15 @@ owned_program build_program(tutti_device& device, const std::string& source,
     }
     log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached binary, rebuilding");
   }
-  const char* text = source.c_str();
-  const size_t length = source.size();
-  cl_int code = CL_SUCCESS;
-  owned_program program(clCreateProgramWithSource(device.context->get(), 1, &text, &length, &code));
-  check(code, "clCreateProgramWithSource");
-  code = clBuildProgram(program.get(), 1, &info.id, options.c_str(), nullptr, nullptr);
-  if (code != CL_SUCCESS) {
-    throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
-                            label + ": " + error_name(code) + " on " + info.name + "\n" +
-                                build_log(program.get(), info.id),
-                            code);
+  owned_program program;
+  if (!build_with_own_declarations(device, source, options, what, label, program)) {
+    const cl_int code = build(device, source, options, program);
+    if (code != CL_SUCCESS) {
+      throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
+                              label + ": " + error_name(code) + " on " + info.name + "\n" +
+                                  build_log(program.get(), info.id),
+                              code);
+    }
   }
   if (has_cache()) store_binary(info, program.get(), key);
   report_compiled(label, seconds(), false);
@@ -131,9 +157,10 @@ tutti::opencl::shared_kernel& tutti_device::kernel(std::string_view source,
   if (const auto found = kernels.find(kernel_key); found != kernels.end()) return *found->second;
   auto program = programs.find(program_key);
   if (program == programs.end()) {
-    program =
-        programs.emplace(program_key, build_program(*this, std::string(source), options, name))
-            .first;
+    program = programs
+                  .emplace(program_key,
+                           build_program(*this, std::string(source), options, calls::vectors, name))
+                  .first;
   }
   auto made = std::make_unique<shared_kernel>();
   made->kernel = make_kernel(program->second.get(), name);

@@ -153,6 +153,8 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   p.schedule = info->kind == sdk::schedule::cpu ? "cpu" : "gpu";
   info->cache_key = platform_text(platform, CL_PLATFORM_VERSION) + "|" + info->name + "|" +
                     info->driver + "|" + p.schedule;
+  info->takes_declarations =
+      p.type == TUTTI_DEVICE_CPU && info->driver.starts_with("Portable Computing Language");
   p.name = info->name.c_str();
   p.vendor = info->vendor.c_str();
   p.driver = info->driver.c_str();

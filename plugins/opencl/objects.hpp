@@ -73,6 +73,7 @@ struct device_info {
   uint32_t work_group = 64;
   uint64_t local_bytes = 0;
   tutti_device_properties properties{};
+  mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
 };
 
 // All devices of all platforms. Throws TUTTI_ERROR_NO_DRIVER where there are none.
@@ -92,10 +93,14 @@ void report_compiled(const std::string& what, double seconds, bool from_cache);
 // Of every build. No warnings: a loop that could not be vectorised is one, and drivers print them.
 inline constexpr const char* base_options = "-cl-std=CL1.2 -w";
 
-// A program for `device` from source, or from the host's cache. `kernels` names all of its kernels.
-// Throws TUTTI_ERROR_COMPILE with the build log.
+// Which of OpenCL C's functions a program calls: those of kernels_cl/builtins.cl, or also those of
+// builtins_vector.cl.
+enum class calls { scalars, vectors };
+
+// A program for `device` from source, or from the host's cache. Throws TUTTI_ERROR_COMPILE with the
+// build log.
 owned_program build_program(tutti_device& device, const std::string& source,
-                            const std::string& options, const std::string& label);
+                            const std::string& options, calls what, const std::string& label);
 owned_kernel make_kernel(cl_program program, const char* name);
 
 // A kernel of the plugin's own files with the lock that its arguments need.

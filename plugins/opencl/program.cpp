@@ -70,7 +70,8 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc, tutti
     program->source = std::move(rendered.source);
     program->layout = std::move(rendered.layout);
     check_argument_bytes(*program);
-    program->program = build_program(*device, program->source, base_options, program->label);
+    program->program =
+        build_program(*device, program->source, base_options, calls::scalars, program->label);
     program->main = make_kernel(program->program.get(), sdk::main_kernel);
     if (program->layout.reduces()) {
       program->finish = make_kernel(program->program.get(), sdk::finish_kernel);
