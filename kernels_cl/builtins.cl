@@ -25,14 +25,15 @@ TUTTI_BUILTIN void vstore_half_rte(float, size_t, global half*);
   TUTTI_ONE(T, acos)                                                                               \
   TUTTI_ONE(T, acosh)                                                                              \
   TUTTI_ONE(T, asin)                                                                               \
-  TUTTI_ONE(T, asinh) TUTTI_ONE(T, atan) TUTTI_ONE(T, atanh) TUTTI_ONE(T, cbrt) TUTTI_ONE(T, ceil) \
-      TUTTI_ONE(T, cos) TUTTI_ONE(T, cosh) TUTTI_ONE(T, erf) TUTTI_ONE(T, erfc) TUTTI_ONE(T, exp)  \
-          TUTTI_ONE(T, exp2) TUTTI_ONE(T, expm1) TUTTI_ONE(T, fabs) TUTTI_ONE(T, floor)            \
-              TUTTI_ONE(T, log) TUTTI_ONE(T, log10) TUTTI_ONE(T, log1p) TUTTI_ONE(T, log2)         \
-                  TUTTI_ONE(T, rint) TUTTI_ONE(T, rsqrt) TUTTI_ONE(T, sin) TUTTI_ONE(T, sinh)      \
-                      TUTTI_ONE(T, sqrt) TUTTI_ONE(T, tan) TUTTI_ONE(T, tanh) TUTTI_ONE(T, trunc)  \
-                          TUTTI_TWO(T, atan2) TUTTI_TWO(T, copysign) TUTTI_TWO(T, fmod)            \
-                              TUTTI_TWO(T, hypot) TUTTI_TWO(T, pow) TUTTI_THREE(T, fma)
+  TUTTI_ONE(T, asinh)                                                                              \
+  TUTTI_ONE(T, atan) TUTTI_ONE(T, atanh) TUTTI_ONE(T, cbrt) TUTTI_ONE(T, ceil) TUTTI_ONE(T, cos)   \
+      TUTTI_ONE(T, cosh) TUTTI_ONE(T, erf) TUTTI_ONE(T, erfc) TUTTI_ONE(T, exp) TUTTI_ONE(T, exp2) \
+          TUTTI_ONE(T, expm1) TUTTI_ONE(T, fabs) TUTTI_ONE(T, floor) TUTTI_ONE(T, log)             \
+              TUTTI_ONE(T, log10) TUTTI_ONE(T, log1p) TUTTI_ONE(T, log2) TUTTI_ONE(T, rint)        \
+                  TUTTI_ONE(T, rsqrt) TUTTI_ONE(T, sin) TUTTI_ONE(T, sinh) TUTTI_ONE(T, sqrt)      \
+                      TUTTI_ONE(T, tan) TUTTI_ONE(T, tanh) TUTTI_ONE(T, trunc) TUTTI_TWO(T, atan2) \
+                          TUTTI_TWO(T, copysign) TUTTI_TWO(T, fmod) TUTTI_TWO(T, hypot)            \
+                              TUTTI_TWO(T, pow) TUTTI_THREE(T, fma)
 
 TUTTI_MATH(float)
 #ifdef cl_khr_fp64

@@ -14,8 +14,9 @@
   TUTTI_CONVERT(char, 16, S)                                                          \
   TUTTI_CONVERT(short, 16, S)                                                         \
   TUTTI_CONVERT(int, 16, S)                                                           \
-  TUTTI_CONVERT(long, 16, S) TUTTI_CONVERT(uchar, 16, S) TUTTI_CONVERT(ushort, 16, S) \
-      TUTTI_CONVERT(uint, 16, S) TUTTI_CONVERT(ulong, 16, S) TUTTI_CONVERT(float, 16, S)
+  TUTTI_CONVERT(long, 16, S)                                                          \
+  TUTTI_CONVERT(uchar, 16, S) TUTTI_CONVERT(ushort, 16, S) TUTTI_CONVERT(uint, 16, S) \
+      TUTTI_CONVERT(ulong, 16, S) TUTTI_CONVERT(float, 16, S)
 #define TUTTI_INTEGERS(T) TUTTI_ORDER(T) TUTTI_MOVES(T) TUTTI_CONVERSIONS(T)
 #define TUTTI_REAL_VECTOR(V, I) \
   TUTTI_ONE(V, fabs) TUTTI_THREE(V, fma) TUTTI_CONST V select(V, V, I);

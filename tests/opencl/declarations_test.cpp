@@ -46,7 +46,8 @@ BOOST_AUTO_TEST_CASE(the_drivers_own_header_is_not_needed) {
     BOOST_TEST_MESSAGE("not the driver that the declarations were written for");
     return;
   }
-  const auto end = tutti_test::run("TUTTI_LOG=debug " DECLARATIONS_PROGRAM " --run_test=work");
+  const auto end = tutti_test::run(
+      "TUTTI_LOG=debug " + tutti_test::beside("test_opencl_declarations") + " --run_test=work");
   BOOST_TEST(end.status == 0, end.output);
   const auto has = [&](const char* part) { return end.output.find(part) != std::string::npos; };
   BOOST_TEST(has("compiled tutti_scan"));

@@ -20,8 +20,8 @@ std::size_t count(const std::string& whole, const std::string& part) {
   return n;
 }
 
-outcome exiting(const std::string& arguments, const std::string& variables = "") {
-  return tutti_test::run(variables + " " EXITING_PROGRAM " " + arguments);
+outcome exiting(const std::string& arguments, const std::string& variables) {
+  return tutti_test::run(variables + " " + tutti_test::beside("exiting") + " " + arguments);
 }
 
 }  // namespace

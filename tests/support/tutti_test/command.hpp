@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program run from within a test.
+// Programs run from within a test.
 #pragma once
 
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 namespace tutti_test {
@@ -26,6 +27,12 @@ inline outcome run(const std::string& command) {
   const int raw = ::pclose(pipe);
   result.status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
   return result;
+}
+
+/// A program in the folder of the running one, as a word of a shell command.
+inline std::string beside(const std::string& name) {
+  return "'" + (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string() +
+         "'";
 }
 
 }  // namespace tutti_test
