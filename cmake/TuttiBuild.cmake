@@ -34,7 +34,8 @@ if(TUTTI_WERROR)
 endif()
 if(TUTTI_SANITIZE)
   target_compile_options(tutti_options INTERFACE
-    -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+    -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+    -O1 -g1)  # after the build type's: they compile in two thirds of the time
   target_link_options(tutti_options INTERFACE -fsanitize=${TUTTI_SANITIZE})
 endif()
 
