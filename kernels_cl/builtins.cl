@@ -18,24 +18,48 @@ TUTTI_BUILTIN __attribute__((convergent)) void barrier(cl_mem_fence_flags);
 TUTTI_PURE float vload_half(size_t, const global half*);
 TUTTI_BUILTIN void vstore_half_rte(float, size_t, global half*);
 
-#define TUTTI_ONE(T, F) TUTTI_CONST T F(T);
-#define TUTTI_TWO(T, F) TUTTI_CONST T F(T, T);
-#define TUTTI_THREE(T, F) TUTTI_CONST T F(T, T, T);
-#define TUTTI_MATH(T)                                                                              \
-  TUTTI_ONE(T, acos)                                                                               \
-  TUTTI_ONE(T, acosh)                                                                              \
-  TUTTI_ONE(T, asin)                                                                               \
-  TUTTI_ONE(T, asinh)                                                                              \
-  TUTTI_ONE(T, atan) TUTTI_ONE(T, atanh) TUTTI_ONE(T, cbrt) TUTTI_ONE(T, ceil) TUTTI_ONE(T, cos)   \
-      TUTTI_ONE(T, cosh) TUTTI_ONE(T, erf) TUTTI_ONE(T, erfc) TUTTI_ONE(T, exp) TUTTI_ONE(T, exp2) \
-          TUTTI_ONE(T, expm1) TUTTI_ONE(T, fabs) TUTTI_ONE(T, floor) TUTTI_ONE(T, log)             \
-              TUTTI_ONE(T, log10) TUTTI_ONE(T, log1p) TUTTI_ONE(T, log2) TUTTI_ONE(T, rint)        \
-                  TUTTI_ONE(T, rsqrt) TUTTI_ONE(T, sin) TUTTI_ONE(T, sinh) TUTTI_ONE(T, sqrt)      \
-                      TUTTI_ONE(T, tan) TUTTI_ONE(T, tanh) TUTTI_ONE(T, trunc) TUTTI_TWO(T, atan2) \
-                          TUTTI_TWO(T, copysign) TUTTI_TWO(T, fmod) TUTTI_TWO(T, hypot)            \
-                              TUTTI_TWO(T, pow) TUTTI_THREE(T, fma)
-
-TUTTI_MATH(float)
+#define TUTTI_ONE(T, F) TUTTI_CONST T F(T)
+#define TUTTI_TWO(T, F) TUTTI_CONST T F(T, T)
+#define TUTTI_THREE(T, F) TUTTI_CONST T F(T, T, T)
 #ifdef cl_khr_fp64
-TUTTI_MATH(double)
+#define TUTTI_REALS(N, F) \
+  TUTTI_##N(float, F);    \
+  TUTTI_##N(double, F)
+#else
+#define TUTTI_REALS(N, F) TUTTI_##N(float, F)
 #endif
+TUTTI_REALS(ONE, acos);
+TUTTI_REALS(ONE, acosh);
+TUTTI_REALS(ONE, asin);
+TUTTI_REALS(ONE, asinh);
+TUTTI_REALS(ONE, atan);
+TUTTI_REALS(ONE, atanh);
+TUTTI_REALS(ONE, cbrt);
+TUTTI_REALS(ONE, ceil);
+TUTTI_REALS(ONE, cos);
+TUTTI_REALS(ONE, cosh);
+TUTTI_REALS(ONE, erf);
+TUTTI_REALS(ONE, erfc);
+TUTTI_REALS(ONE, exp);
+TUTTI_REALS(ONE, exp2);
+TUTTI_REALS(ONE, expm1);
+TUTTI_REALS(ONE, fabs);
+TUTTI_REALS(ONE, floor);
+TUTTI_REALS(ONE, log);
+TUTTI_REALS(ONE, log10);
+TUTTI_REALS(ONE, log1p);
+TUTTI_REALS(ONE, log2);
+TUTTI_REALS(ONE, rint);
+TUTTI_REALS(ONE, rsqrt);
+TUTTI_REALS(ONE, sin);
+TUTTI_REALS(ONE, sinh);
+TUTTI_REALS(ONE, sqrt);
+TUTTI_REALS(ONE, tan);
+TUTTI_REALS(ONE, tanh);
+TUTTI_REALS(ONE, trunc);
+TUTTI_REALS(TWO, atan2);
+TUTTI_REALS(TWO, copysign);
+TUTTI_REALS(TWO, fmod);
+TUTTI_REALS(TWO, hypot);
+TUTTI_REALS(TWO, pow);
+TUTTI_REALS(THREE, fma);
