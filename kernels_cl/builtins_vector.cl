@@ -11,19 +11,28 @@
   TUTTI_MOVE(T, 8, private); \
   TUTTI_MOVE(T, 16, private)
 #define TUTTI_CONVERT(T, S) TUTTI_CONST T##16 convert_##T##16(S##16)
+#ifdef cl_khr_fp64
+#define TUTTI_CONVERT_TO_DOUBLE(S) TUTTI_CONVERT(double, S)
+#else
+#define TUTTI_CONVERT_TO_DOUBLE(S)
+#endif
+#define TUTTI_CONVERSIONS(S) \
+  TUTTI_CONVERT(char, S);    \
+  TUTTI_CONVERT(short, S);   \
+  TUTTI_CONVERT(int, S);     \
+  TUTTI_CONVERT(long, S);    \
+  TUTTI_CONVERT(uchar, S);   \
+  TUTTI_CONVERT(ushort, S);  \
+  TUTTI_CONVERT(uint, S);    \
+  TUTTI_CONVERT(ulong, S);   \
+  TUTTI_CONVERT(float, S);   \
+  TUTTI_CONVERT_TO_DOUBLE(S)
 #define TUTTI_FOR_INTEGER(T) \
   TUTTI_TWO(T, max);         \
   TUTTI_TWO(T, min);         \
   TUTTI_THREE(T, clamp);     \
   TUTTI_MOVES(T);            \
-  TUTTI_CONVERT(char, T);    \
-  TUTTI_CONVERT(short, T);   \
-  TUTTI_CONVERT(int, T);     \
-  TUTTI_CONVERT(long, T);    \
-  TUTTI_CONVERT(uchar, T);   \
-  TUTTI_CONVERT(ushort, T);  \
-  TUTTI_CONVERT(uint, T);    \
-  TUTTI_CONVERT(ulong, T)
+  TUTTI_CONVERSIONS(T)
 #define TUTTI_REAL_VECTOR(V, I) \
   TUTTI_ONE(V, fabs);           \
   TUTTI_THREE(V, fma);          \
@@ -33,7 +42,7 @@
   TUTTI_REAL_VECTOR(T##4, I##4);   \
   TUTTI_REAL_VECTOR(T##8, I##8);   \
   TUTTI_REAL_VECTOR(T##16, I##16); \
-  TUTTI_CONVERT(T, T)
+  TUTTI_CONVERSIONS(T)
 
 TUTTI_FOR_INTEGER(char);
 TUTTI_FOR_INTEGER(short);

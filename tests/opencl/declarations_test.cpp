@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(work, *boost::unit_test::disabled())
 
 BOOST_AUTO_TEST_CASE(programs_of_every_kind) {
   const array rows = tutti::arange(8, dtype::i64);
-  // Half in memory, double, and the integers that vectors of a CPU differ for.
+  // Half in memory, double, and integers; the scan below converts vectors between them.
   for (const dtype type : {dtype::f16, dtype::f64, dtype::i32}) {
     const array x = tutti::remainder(tutti::arange(64 * 96), 57).astype(type).reshape({64, 96});
     std::vector<array> all{tutti::sort(x, 1),
@@ -35,6 +35,7 @@ BOOST_AUTO_TEST_CASE(programs_of_every_kind) {
     }
     for (const array& a : all) a.wait();
   }
+  tutti::cumsum(rows, {0, false, false, dtype::f32}).wait();
   tutti::bincount(rows).wait();
   tutti::random::normal(tutti::random::key(1), {100}).wait();
 }
