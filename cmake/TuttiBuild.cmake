@@ -33,9 +33,11 @@ if(TUTTI_WERROR)
   target_compile_options(tutti_options INTERFACE -Werror)
 endif()
 if(TUTTI_SANITIZE)
+  # Two thirds of the time that -O2 -g takes to compile, and the same findings.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -DNDEBUG")
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g1 -DNDEBUG")
   target_compile_options(tutti_options INTERFACE
-    -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined
-    -O1 -g1)  # after the build type's: they compile in two thirds of the time
+    -fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_link_options(tutti_options INTERFACE -fsanitize=${TUTTI_SANITIZE})
 endif()
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests: tutti_add_test builds a Boost.Test program, tutti_register_device_tests runs a program once
-# per plugin of this build and per schedule. Labels: host (no device), the plugin's name, and
-# plain_build (only in builds without sanitizers).
+# Tests: tutti_add_test builds a Boost.Test program and registers it, tutti_add_test_program only
+# builds one, tutti_register_device_tests runs a program once per plugin of this build and per
+# schedule, tutti_test_paths tells a program where things lie. Labels: host (no device), the plugin's
+# name, and plain_build (only in builds without sanitizers).
 
 find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
 
@@ -95,6 +96,48 @@ function(tutti_register_device_tests name)
   endforeach()
 endfunction()
 
+# tutti_test_paths(TARGET NAME path [NAME path...]): tutti_test::paths::NAME in that program, or in
+# those that link an INTERFACE target. The names stand in tutti_test/paths.hpp.
+function(tutti_test_paths target)
+  set(definitions "")
+  set(rest ${ARGN})
+  while(rest)
+    list(POP_FRONT rest name path)
+    string(APPEND definitions "const char* const ${name} = \"${path}\";\n")
+  endwhile()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}_paths.cpp)
+  file(GENERATE OUTPUT ${source} CONTENT "// Generated. See tutti_test_paths.
+#include \"tutti_test/paths.hpp\"
+namespace tutti_test::paths {
+${definitions}}  // namespace tutti_test::paths
+")
+  set(scope PRIVATE)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL INTERFACE_LIBRARY)
+    set(scope INTERFACE)
+  endif()
+  set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${target} ${scope} ${source})
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/tests/support)
+endfunction()
+
+# tutti_add_test_program(TARGET [DEVICE] SOURCES file... [LIBRARIES target...]) builds a program of
+# Boost.Test cases; with DEVICE it links the library and prints the device it runs on.
+function(tutti_add_test_program target)
+  cmake_parse_arguments(arg "DEVICE" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE tutti_options ${arg_LIBRARIES})
+  if(arg_DEVICE)
+    target_link_libraries(${target} PRIVATE tutti_test_device_main Tutti::tutti)
+  else()
+    target_link_libraries(${target} PRIVATE tutti_test_main)
+  endif()
+  # One precompiled header serves all: their flags are the same.
+  if(NOT target STREQUAL "test_support")
+    target_precompile_headers(${target} REUSE_FROM test_support)
+  endif()
+endfunction()
+
 # tutti_add_test(NAME [DEVICE [KEEPS_PROGRAMS]] SOURCES file... [LIBRARIES target...] [LABELS label...]
 #                [TIMEOUT seconds])
 # builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
@@ -104,11 +147,13 @@ function(tutti_add_test name)
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
   endif()
-  add_executable(test_${name} ${arg_SOURCES})
-  target_link_libraries(test_${name} PRIVATE tutti_options ${arg_LIBRARIES})
+  set(device "")
+  if(arg_DEVICE)
+    set(device DEVICE)
+  endif()
+  tutti_add_test_program(test_${name} ${device} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
   if(arg_DEVICE)
-    target_link_libraries(test_${name} PRIVATE tutti_test_device_main Tutti::tutti)
     foreach(plugin IN LISTS plugins)
       add_dependencies(test_${name} tutti_${plugin})
     endforeach()
@@ -119,7 +164,6 @@ function(tutti_add_test name)
     tutti_register_device_tests(${name} ${keeps} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
       COMMAND test_${name})
   else()
-    target_link_libraries(test_${name} PRIVATE tutti_test_main)
     add_test(NAME ${name} COMMAND test_${name})
     tutti_set_test(${name} TIMEOUT ${arg_TIMEOUT} LABELS host ${arg_LABELS})
   endif()

@@ -7,6 +7,7 @@
 #include "plugin.hpp"
 #include "sdk/op_info.hpp"
 #include "tutti_test/operator_claims.hpp"
+#include "tutti_test/paths.hpp"
 
 using namespace tutti;
 using namespace tutti::test;
@@ -23,7 +24,7 @@ const std::vector<exception> exceptions = {};
 
 const tutti_plugin_api& opencl() {
   static const tutti_plugin_api* const api = [] {
-    void* library = dlopen(OPENCL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    void* library = dlopen(tutti_test::paths::opencl_plugin, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw std::runtime_error(dlerror());
     return reinterpret_cast<tutti_plugin_entry_fn>(dlsym(library, "tutti_plugin_entry"))(nullptr);
   }();

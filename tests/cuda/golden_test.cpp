@@ -9,6 +9,7 @@
 
 #include "dialects.hpp"
 #include "embedded_kernels.hpp"
+#include "tutti_test/paths.hpp"
 
 using namespace tutti;
 using namespace tutti::test;
@@ -21,7 +22,7 @@ void compare(const std::string& file, const std::string& source, std::string_vie
   std::string text =
       "// SPDX-License-Identifier: Apache-2.0\n// Rendered; the prelude is left out.\n";
   text += source.substr(0, at) + source.substr(at + prelude.size());
-  const std::string path = std::string(GOLDEN_FOLDER) + "/" + file;
+  const std::string path = std::string(tutti_test::paths::golden_folder) + "/" + file;
   if (std::getenv("TUTTI_GOLDEN_UPDATE") != nullptr) {
     std::ofstream(path) << text;
     return;

@@ -14,6 +14,7 @@
 
 #include "stub_driver.hpp"
 #include "tutti/plugin.h"
+#include "tutti_test/paths.hpp"
 
 namespace tutti::test {
 
@@ -85,7 +86,7 @@ inline fake_host& host() {
 
 inline const tutti_plugin_api& plugin() {
   static const tutti_plugin_api* const api = [] {
-    void* library = dlopen(CUDA_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    void* library = dlopen(tutti_test::paths::cuda_plugin, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw std::runtime_error(dlerror());
     auto entry = reinterpret_cast<tutti_plugin_entry_fn>(dlsym(library, "tutti_plugin_entry"));
     return entry(&host().table);

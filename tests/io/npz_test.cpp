@@ -9,6 +9,7 @@
 #include "tutti/io.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/paths.hpp"
 
 using tutti::array;
 using tutti::dtype;
@@ -20,7 +21,7 @@ using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = TUTTI_TEST_VECTORS;
+const std::filesystem::path vectors = tutti_test::paths::vectors;
 const auto same = boost::test_tools::per_element();
 
 void check_members(const tutti::io::named_arrays& got) {

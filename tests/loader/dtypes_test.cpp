@@ -8,6 +8,7 @@
 #include "support.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/random.hpp"
+#include "tutti_test/paths.hpp"
 
 namespace {
 
@@ -18,7 +19,8 @@ using tutti::dtype;
 // Before the first use of a device in this process.
 struct world {
   world() {
-    ::setenv("TUTTI_PLUGIN_PATH", FAKE_PLUGINS "/good", 1);
+    ::setenv("TUTTI_PLUGIN_PATH", (std::string(tutti_test::paths::fake_plugins) + "/good").c_str(),
+             1);
     ::setenv("TUTTI_DEVICE", "vendorx", 1);
     ::setenv("FAKE_VENDORX", "cpu", 1);
   }

@@ -11,6 +11,7 @@
 #include "plugin/registry.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
+#include "tutti_test/paths.hpp"
 
 using namespace loader_test;
 using tutti::plugin_error;
@@ -21,9 +22,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path good = FAKE_PLUGINS "/good";
-const fs::path second = FAKE_PLUGINS "/second";
-const fs::path broken = FAKE_PLUGINS "/broken";
+const fs::path good = fs::path(tutti_test::paths::fake_plugins) / "good";
+const fs::path second = fs::path(tutti_test::paths::fake_plugins) / "second";
+const fs::path broken = fs::path(tutti_test::paths::fake_plugins) / "broken";
 
 std::string load_message(const std::string& name) {
   plugin_loader loader({broken});
@@ -174,7 +175,8 @@ BOOST_AUTO_TEST_CASE(the_search_path_takes_absolute_folders_only) {
   BOOST_REQUIRE(where.folders.size() == 3u);
   BOOST_TEST(where.folders[0] == good);
   BOOST_TEST(where.folders[1] == second);
-  BOOST_TEST(where.folders[2] == fs::canonical(PLUGIN_OUTPUT "/..") / "plugins");
+  BOOST_TEST(where.folders[2] ==
+             fs::canonical(fs::path(tutti_test::paths::plugin_output) / "..") / "plugins");
   BOOST_REQUIRE(where.rejected.size() == 4u);
   BOOST_TEST(has(where.rejected[0], "\".\" (a relative path)"));
   BOOST_TEST(has(where.rejected[1], "an empty entry"));

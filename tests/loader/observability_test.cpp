@@ -10,6 +10,7 @@
 #include "runtime/trace.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
+#include "tutti_test/paths.hpp"
 
 using namespace loader_test;
 using nlohmann::json;
@@ -85,8 +86,9 @@ BOOST_AUTO_TEST_CASE(many_threads_trace) {
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written) {
   BOOST_TEST(message_of<tutti::io_error>([] { trace_writer("/nonexistent/trace.json"); }) ==
              "cannot write /nonexistent/trace.json");
-  const outcome result = run(
-      "env TUTTI_TRACE=/nonexistent/trace.json TUTTI_DEVICE=reference " TUTTI_PROGRAM " doctor");
+  const outcome result =
+      run(std::string("env TUTTI_TRACE=/nonexistent/trace.json TUTTI_DEVICE=reference ") +
+          tutti_test::paths::tutti_program + " doctor");
   const std::string warning = "TUTTI_TRACE: cannot write /nonexistent/trace.json";
   BOOST_TEST(result.output.find(warning) == result.output.rfind(warning), result.output);
 }

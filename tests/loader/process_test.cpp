@@ -6,25 +6,27 @@
 #include <nlohmann/json.hpp>
 
 #include "support.hpp"
+#include "tutti_test/paths.hpp"
 
 using namespace loader_test;
+namespace paths = tutti_test::paths;
 
 namespace {
 
-const std::string fakes = FAKE_PLUGINS;
+const std::string fakes = paths::fake_plugins;
 const std::string machine =
     "FAKE_CUDA=nodriver FAKE_OPENCL='cpu name=Host;gpu name=Card' FAKE_VENDORX='gpu name=X' "
     "FAKE_REFERENCE='cpu name=host' TUTTI_PLUGIN_PATH=" +
     fakes + "/good ";
 
 std::string world(const std::string& environment, const std::string& argument = {}) {
-  const outcome result = run("env " + environment + " " WORLD_PROGRAM " " + argument);
+  const outcome result = run("env " + environment + " " + paths::world_program + " " + argument);
   BOOST_TEST(result.status == 0, result.output);
   return result.output;
 }
 
 outcome tutti_command(const std::string& environment, const std::string& arguments) {
-  return run("env " + environment + " " TUTTI_PROGRAM " " + arguments);
+  return run("env " + environment + " " + paths::tutti_program + " " + arguments);
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ BOOST_AUTO_TEST_CASE(the_current_directory_is_never_searched) {
   for (const std::string path : {"", ".", "./", ":", "good", "../plugins/good"}) {
     const std::string command = "cd " + fakes + "/good && env LD_LIBRARY_PATH=. FAKE_VENDORX=cpu " +
                                 "TUTTI_PLUGIN_PATH='" + path + "' TUTTI_DEVICE=vendorx " +
-                                WORLD_PROGRAM;
+                                paths::world_program;
     const outcome result = run(command);
     BOOST_TEST_CONTEXT("TUTTI_PLUGIN_PATH=" << path << ": " << result.output) {
       BOOST_TEST(result.status == 0);

@@ -8,6 +8,7 @@
 #include "plugin/registry.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
+#include "tutti_test/paths.hpp"
 
 using namespace loader_test;
 using tutti::detail::device_registry;
@@ -15,8 +16,9 @@ using tutti::detail::search_path;
 
 namespace {
 
-const std::filesystem::path good = FAKE_PLUGINS "/good";
-const std::filesystem::path broken = FAKE_PLUGINS "/broken";
+const std::filesystem::path good = std::filesystem::path(tutti_test::paths::fake_plugins) / "good";
+const std::filesystem::path broken =
+    std::filesystem::path(tutti_test::paths::fake_plugins) / "broken";
 
 /// A machine: the devices of the four well-behaved plugins, each as fake_plugin.cpp describes.
 struct machine {

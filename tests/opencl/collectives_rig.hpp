@@ -13,6 +13,7 @@
 #include "conformance/harness.hpp"
 #include "conformance/oracle.hpp"
 #include "sdk/host_types.hpp"
+#include "tutti_test/paths.hpp"
 
 namespace tutti::test {
 
@@ -38,10 +39,11 @@ struct rig {
   std::vector<tutti_communicator*> members;
 
   explicit rig(uint32_t most = 64) {
-    devices.emplace_back(OPENCL_PLUGIN, 0, 1);
+    devices.emplace_back(tutti_test::paths::opencl_plugin, 0, 1);
     uint32_t count = 0;
     check(api().device->count(&count), "count");
-    for (uint32_t n = 1; n < std::min(count, most); ++n) devices.emplace_back(OPENCL_PLUGIN, n, 1);
+    for (uint32_t n = 1; n < std::min(count, most); ++n)
+      devices.emplace_back(tutti_test::paths::opencl_plugin, n, 1);
     members = communicators();
   }
   ~rig() { release(members); }

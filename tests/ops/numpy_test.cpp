@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tutti_test/dense.hpp"
+#include "tutti_test/paths.hpp"
 
 namespace {
 
@@ -108,7 +109,7 @@ void check(const std::string& label, double tolerated, const std::vector<array>&
 
 BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
   const char* moved = std::getenv("TUTTI_TEST_VECTORS");  // where the source tree is elsewhere
-  std::ifstream file(moved != nullptr ? moved : TUTTI_TEST_VECTORS);
+  std::ifstream file(moved != nullptr ? moved : tutti_test::paths::vectors);
   BOOST_TEST_REQUIRE(file.good());
   std::string text, role, label;
   double tolerated = 0;

@@ -11,17 +11,19 @@
 
 #include "faulty_plugin.hpp"
 #include "tutti/device.hpp"
+#include "tutti_test/paths.hpp"
 
 namespace tutti_test {
 
-/// 0 disarms; see faulty_plugin.hpp. FAULTY_PLUGIN_FILE is the path of the plugin.
+/// 0 disarms; see faulty_plugin.hpp.
 inline void arm(fault kind, int after, int device = 0) {
   using control = void (*)(int, int, int);
   static const control call = [] {
     tutti::device("faulty:0");  // loads the plugin
-    void* library = dlopen(FAULTY_PLUGIN_FILE, RTLD_NOW | RTLD_NOLOAD);
+    void* library = dlopen(paths::faulty_plugin, RTLD_NOW | RTLD_NOLOAD);
     void* symbol = library != nullptr ? dlsym(library, "tutti_faulty_arm_device") : nullptr;
-    if (symbol == nullptr) throw std::runtime_error("no control over " FAULTY_PLUGIN_FILE);
+    if (symbol == nullptr)
+      throw std::runtime_error(std::string("no control over ") + paths::faulty_plugin);
     return reinterpret_cast<control>(symbol);
   }();
   call(kind, after, device);

@@ -9,13 +9,16 @@
 #include "digits/data.hpp"
 #include "tutti_test/compare.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/paths.hpp"
 
 using tutti_test::all_close;
 using tutti_test::fails;
 
 namespace {
 
-digits::images real() { return digits::load(std::string(TUTTI_SAMPLE_DATA) + "/digits.csv.gz"); }
+digits::images real() {
+  return digits::load(std::string(tutti_test::paths::sample_data) + "/digits.csv.gz");
+}
 
 std::string row(const std::string& pixel, const std::string& label) {
   std::string out;

@@ -10,13 +10,14 @@
 #include "operators_document.hpp"
 #include "public_functions.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/paths.hpp"
 
 namespace {
 
 using namespace tutti::tools;
 using tutti_test::public_functions;
 
-const std::filesystem::path source = SOURCE_FOLDER;
+const std::filesystem::path source = tutti_test::paths::source_folder;
 const std::filesystem::path headers = source / "core/include/tutti";
 
 std::string header_text(const std::string& name) { return tutti_test::read_bytes(headers / name); }
