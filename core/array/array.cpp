@@ -9,8 +9,8 @@
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
-#include "runtime/copy_engine.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/transfer/copy_engine.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti {

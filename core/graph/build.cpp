@@ -7,12 +7,12 @@
 #include <cmath>
 #include <string>
 
+#include "base/env.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
-#include "runtime/buffer_block.hpp"
-#include "runtime/collectives.hpp"
-#include "runtime/env.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/memory/buffer_block.hpp"
+#include "runtime/transfer/collectives.hpp"
 
 namespace tutti::graph {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/buffer_block.hpp"
+#include "runtime/memory/buffer_block.hpp"
 
 namespace tutti::graph {
 

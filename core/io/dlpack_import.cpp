@@ -16,7 +16,7 @@
 #include "graph/build.hpp"
 #include "io/dlpack_types.hpp"
 #include "plugin/raii.hpp"
-#include "runtime/foreign_memory.hpp"
+#include "runtime/memory/foreign_memory.hpp"
 #include "tutti/dlpack.hpp"
 #include "tutti/error.hpp"
 

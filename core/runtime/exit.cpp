@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/copy_engine.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/log.hpp"
+#include "base/log.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/transfer/copy_engine.hpp"
 
 namespace tutti::runtime {
 namespace {

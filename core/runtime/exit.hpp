@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "runtime/event_wait.hpp"
+#include "runtime/transfer/event_wait.hpp"
 
 namespace tutti::runtime {
 
