@@ -6,6 +6,7 @@
 
 #include "graph/build.hpp"
 #include "plugin/opened_device.hpp"
+#include "runtime/transfer/collectives.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 #include "tutti/ops.hpp"
 
@@ -46,7 +47,7 @@ bool is_suited(const std::vector<array>& values, reduction with, const collectiv
 
 std::optional<std::vector<array>> by_backend(const device_group& group,
                                              const std::vector<array>& values,
-                                             runtime::collective_kind kind, reduction with,
+                                             graph::collective_kind kind, reduction with,
                                              std::int64_t elements, const collective::options& how,
                                              std::string_view op) {
   if (!is_suited(values, with, how)) return std::nullopt;
@@ -54,7 +55,7 @@ std::optional<std::vector<array>> by_backend(const device_group& group,
   for (const device& d : group) members.push_back(&detail::get(d));
   if (!runtime::offers_collectives(members)) return std::nullopt;
 
-  auto call = std::make_shared<runtime::collective_call>();
+  auto call = std::make_shared<graph::collective_call>();
   call->kind = kind;
   call->reduction = code_of(with);
   call->time_limit = std::isinf(how.time_limit) ? runtime::default_time_limit() : how.time_limit;

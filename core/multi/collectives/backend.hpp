@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/transfer/collectives.hpp"
+#include "graph/collective.hpp"
 #include "tutti/collective.hpp"
 
 namespace tutti::multi {
@@ -18,7 +18,7 @@ namespace tutti::multi {
 /// gradients have to pass, or where libraries differ from what Tutti promises (NaN in min and max).
 std::optional<std::vector<array>> by_backend(const device_group& group,
                                              const std::vector<array>& values,
-                                             runtime::collective_kind kind,
+                                             graph::collective_kind kind,
                                              collective::reduction with, std::int64_t elements,
                                              const collective::options& how, std::string_view op);
 

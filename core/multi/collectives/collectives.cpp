@@ -17,9 +17,9 @@
 namespace tutti::collective {
 namespace {
 
+using graph::collective_kind;
 using multi::equal_boundaries;
 using multi::piece;
-using runtime::collective_kind;
 
 std::string_view to_string(reduction r) {
   constexpr std::string_view names[] = {"sum", "prod", "min", "max", "avg"};

@@ -3,8 +3,7 @@
 // The matrix product: ranks and batches brought to [B,M,K] x [B,K,N], with copies only where the
 // layouts that TUTTI_OPERATOR_MATMUL takes cannot show an operand.
 #include "op/operands.hpp"
-#include "plugin/opened_device.hpp"
-#include "runtime/execute/launch.hpp"
+#include "plugin/support.hpp"
 
 namespace tutti {
 namespace {
@@ -76,8 +75,8 @@ bool folds(const array& a) {
 // Whether the device has products of this dtype; those of integers and of wide floats it must have.
 bool multiplies(op::device_pointer device, dtype type) {
   if (graph::compute_dtype(type) == type && !is_complex(type)) return true;
-  return runtime::supports_products(device != nullptr ? *device : detail::get(default_device()),
-                                    type);
+  return detail::supports_products(device != nullptr ? *device : detail::get(default_device()),
+                                   type);
 }
 
 // Of complex numbers: products of the parts, which every backend is fast at.

@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "op/along.hpp"
-#include "plugin/opened_device.hpp"
-#include "runtime/execute/launch.hpp"
+#include "plugin/support.hpp"
 
 namespace tutti {
 namespace {
@@ -33,7 +32,7 @@ constexpr std::int64_t long_row = 1024;
 bool can_select(const array& rows, tutti_operator kind) {
   const detail::opened_device* given = rows.node()->device;
   const auto& device = given != nullptr ? *given : detail::get(default_device());
-  return runtime::supports_selection(device, kind, rows.dtype(), rows.shape()[1]);
+  return detail::supports_selection(device, kind, rows.dtype(), rows.shape()[1]);
 }
 
 // The sorted order's first k positions of each row.

@@ -78,7 +78,7 @@ void device_context::prepare_input(const graph::node& input) {
     a->awaited = true;
   }
   merge(awaited_, input.arriving);
-  if (input.storage != nullptr) input.storage->last_use = next_sequence();
+  if (buffer_block* const block = block_of(input)) block->last_use = next_sequence();
 }
 
 std::uint64_t device_context::enqueued(tutti_event* event, const std::string* label,

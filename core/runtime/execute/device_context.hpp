@@ -16,14 +16,13 @@
 #include <vector>
 
 #include "base/stats.hpp"
+#include "graph/arrival.hpp"
 #include "runtime/memory/memory_pool.hpp"
-#include "runtime/transfer/arrival.hpp"
-
-namespace tutti::graph {
-class node;
-}
 
 namespace tutti::runtime {
+
+using graph::arrival;
+using graph::arrivals;
 
 /// A compiled program with what logs and traces say about it.
 struct cached_program {

@@ -12,6 +12,7 @@
 
 #include "base/stats.hpp"
 #include "base/trace.hpp"
+#include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "runtime/execute/launch.hpp"
 #include "semantics/host_half.hpp"
@@ -106,7 +107,8 @@ class evaluation {
       }
       if (&n != member) {
         member->storage->retain();
-        publish({&n, member->storage, member->storage_offset}, member->sequence, member->arriving);
+        publish({&n, block_of(*member), member->storage_offset}, member->sequence,
+                member->arriving);
       }
       if (!n.traced) {
         graph::retain(&n);
@@ -146,6 +148,27 @@ void transfer(device_context& context, const char* name, std::uint64_t bytes, Ca
   detail::trace_complete(detail::trace_track(context.device.name, "transfer"), name, begin,
                          detail::trace_now_ns(), {"", bytes, 0});
 }
+
+// Gives a data node its storage and copies n.elements values into it.
+void store_from_host(node& n, const void* data) {
+  n.ready.store(true, std::memory_order_relaxed);
+  if (n.elements == 0) return;
+  device_context& context = context_of(*n.device);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  buffer_block* block = nullptr;
+  {
+    const executor_lock lock;
+    block = context.allocate_idle(bytes);
+  }
+  n.storage = block;
+  transfer(context, "write", bytes, [&] {
+    return context.device.plugin->transfer.write(context.transfer.get(), block->handle(), 0, data,
+                                                 bytes, 1, nullptr);
+  });
+  detail::count().bytes_written.add(bytes);
+}
+
+[[maybe_unused]] const bool evaluates_deep_graphs = (graph::set_evaluator(evaluate), true);
 
 }  // namespace
 
@@ -209,26 +232,19 @@ void read(const node& n, void* host) {
       static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
   transfer(context, "read", bytes, [&] {
-    return context.device.plugin->transfer.read(context.transfer.get(), base.storage->handle(),
+    return context.device.plugin->transfer.read(context.transfer.get(), block_of(base)->handle(),
                                                 offset, host, bytes, 1, nullptr);
   });
   detail::count().bytes_read.add(bytes);
 }
 
-void store_from_host(node& n, const void* data) {
-  n.ready.store(true, std::memory_order_relaxed);
-  if (n.elements == 0) return;
-  device_context& context = context_of(*n.device);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
-  {
-    const executor_lock lock;
-    n.storage = context.allocate_idle(bytes);
-  }
-  transfer(context, "write", bytes, [&] {
-    return context.device.plugin->transfer.write(context.transfer.get(), n.storage->handle(), 0,
-                                                 data, bytes, 1, nullptr);
-  });
-  detail::count().bytes_written.add(bytes);
+array upload(const void* data, dtype type, const shape& extents,
+             const detail::opened_device* device) {
+  const array made = graph::data(type, extents, device, "array");
+  node& n = *made.node();
+  n.range = graph::integer_range(data, type, n.elements);
+  store_from_host(n, data);
+  return made;
 }
 
 }  // namespace tutti::runtime

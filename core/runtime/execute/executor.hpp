@@ -35,7 +35,8 @@ bool in_executor();
 /// Event of a position of the compute stream still in flight; null where that work has finished.
 std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t sequence);
 
-/// Gives a data node its storage and copies n.elements values into it.
-void store_from_host(graph::node& n, const void* data);
+/// A node over host data, copied at once.
+array upload(const void* data, dtype type, const shape& extents,
+             const detail::opened_device* device);
 
 }  // namespace tutti::runtime

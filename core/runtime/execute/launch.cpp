@@ -76,7 +76,7 @@ const node* reusable_input(const lowered& program, const dying_edges& dying, con
   for (const fusion::operand& x : program.inputs) {
     const node& in = *x.source;
     if (in.traced || in.type == dtype::boolean || size_of(in.type) != size_of(output.type) ||
-        !(in.extents == output.extents) || in.storage == nullptr || in.storage->is_shared() ||
+        !(in.extents == output.extents) || in.storage == nullptr || block_of(in)->is_shared() ||
         in.references.load() != dying.count(&in))
       continue;
     const auto same_block = [&](const fusion::operand& other) {
@@ -98,7 +98,7 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
       reuse = taken = reusable_input(program, dying_edges(g), *target);
     if (reuse != nullptr) {
       reuse->storage->retain();
-      results.add(target, reuse->storage, reuse->storage_offset);
+      results.add(target, block_of(*reuse), reuse->storage_offset);
     } else {
       results.add(target, context.allocate(bytes_of(*target)));
     }
@@ -112,10 +112,10 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
 std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
   const node& base = *n.inputs[0];
   const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
-                         base.references.load() == 1 && !base.storage->is_shared();
+                         base.references.load() == 1 && !block_of(base)->is_shared();
   if (take_over) {
     base.storage->retain();
-    results.add(&n, base.storage, base.storage_offset);
+    results.add(&n, block_of(base), base.storage_offset);
     return 0;
   }
   results.add(&n, context.allocate(bytes_of(n)));
@@ -162,7 +162,7 @@ void launch_transfer(device_context& context, node& n) {
   copy_request request;
   request.from = &from;
   request.to = &context;
-  request.source = base.storage;
+  request.source = block_of(base);
   request.target = results.all()[0].block;
   request.source_offset =
       static_cast<std::uint64_t>(base.storage_offset + layout_of(input).offset) * size_of(n.type);
@@ -225,7 +225,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   boost::container::small_vector<tutti_operand, 12> operands;
   for (const fusion::operand& x : program.inputs) {
     context.prepare_input(*x.source);
-    operands.push_back(bound(x, *x.source->storage, x.source->storage_offset));
+    operands.push_back(bound(x, *block_of(*x.source), x.source->storage_offset));
   }
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     operands.push_back(bound(program.outputs[i], *outputs[i].block, outputs[i].offset));

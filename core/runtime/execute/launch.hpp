@@ -28,14 +28,6 @@ std::uint64_t launch_program(device_context& context, const fusion::lowered& pro
 /// group's epilogue (operators.cpp).
 void launch_operator(device_context& context, const fusion::group& g, const result& out);
 
-/// Whether the device multiplies matrices of this dtype.
-bool supports_products(const detail::opened_device& device, dtype type);
-
-/// Whether the device finds the first elements of rows of this length, or parts them
-/// (TUTTI_OPERATOR_TOPK, TUTTI_OPERATOR_PARTITION).
-bool supports_selection(const detail::opened_device& device, tutti_operator kind, dtype type,
-                        std::int64_t length);
-
 /// Whether the device of a product can do it together with `e`.
 bool supports_epilogue(const fusion::epilogue& e);
 

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
+#include "plugin/support.hpp"
 #include "runtime/execute/launch.hpp"
 
 namespace tutti::runtime {
@@ -72,7 +73,7 @@ tutti_matmul_params params_of(const fusion::epilogue& e) {
 
 void add_input(operator_call& call, const node& input) {
   const node& base = graph::base_of(input);
-  call.views.push_back(view_of(input, *base.storage, base.storage_offset));
+  call.views.push_back(view_of(input, *block_of(base), base.storage_offset));
   call.inputs.push_back(&base);
 }
 
@@ -279,47 +280,7 @@ void run_on_reference(device_context& context, operator_call call) {
                 context.device, "write", *call.label);
 }
 
-// Before a launch, whose views may still lack buffers.
-bool supports(const detail::opened_device& device, const operator_call& call) {
-  const tutti_operator_launch arguments = arguments_of(call);
-  std::int32_t support = TUTTI_SUPPORT_NO;
-  detail::ignore(device.plugin->op.supports(device.handle, &arguments, &support, nullptr));
-  return support == TUTTI_SUPPORT_YES;
-}
-
 }  // namespace
-
-bool supports_products(const detail::opened_device& device, dtype type) {
-  tutti_view square{};
-  square.dtype = static_cast<std::int32_t>(type);
-  square.rank = 3;
-  for (int d = 0; d < 3; ++d) square.extent[d] = d == 0 ? 1 : 64, square.stride[d] = 1;
-  square.stride[0] = 64 * 64, square.stride[1] = 64;
-  operator_call call;
-  call.kind = TUTTI_OPERATOR_MATMUL;
-  call.views = {square, square, square};
-  return supports(device, call);
-}
-
-bool supports_selection(const detail::opened_device& device, tutti_operator kind, dtype type,
-                        std::int64_t length) {
-  tutti_view row{};
-  row.dtype = static_cast<std::int32_t>(type);
-  row.rank = 2;
-  row.extent[0] = 1, row.extent[1] = static_cast<std::uint64_t>(length);
-  row.stride[0] = length, row.stride[1] = 1;
-  operator_call call;
-  call.kind = kind;
-  call.views = {row, row};
-  call.has_params = true;
-  if (kind == TUTTI_OPERATOR_TOPK) {
-    call.views[0].dtype = TUTTI_I64;
-    call.params.sort = {sizeof(tutti_sort_params), 0, 0};
-  } else {
-    call.params.partition = {sizeof(tutti_partition_params), 0};
-  }
-  return supports(device, call);
-}
 
 bool supports_epilogue(const fusion::epilogue& e) {
   const node& product = *e.members.front();
@@ -330,7 +291,7 @@ bool supports_epilogue(const fusion::epilogue& e) {
   if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
   call.params.matmul = params_of(e);
   call.has_params = true;
-  return supports(*product.device, call);
+  return detail::supports(*product.device, arguments_of(call));
 }
 
 void launch_operator(device_context& context, const fusion::group& g, const result& out) {

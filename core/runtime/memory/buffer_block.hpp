@@ -3,9 +3,10 @@
 // A counted piece of device memory: out of a device's pool, or foreign (foreign_memory.hpp).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "graph/node.hpp"
+#include "graph/storage.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::runtime {
@@ -14,7 +15,7 @@ class memory_pool;
 
 enum class ownership : bool { pooled, foreign };
 
-class buffer_block {
+class buffer_block final : public graph::storage {
  public:
   buffer_block(memory_pool& owner, tutti_buffer* handle, std::uint64_t bytes,
                ownership whose = ownership::pooled)
@@ -27,20 +28,23 @@ class buffer_block {
     return whose_ == ownership::foreign || references_.load(std::memory_order_acquire) > 1;
   }
 
-  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  /// The last release returns the block to its pool, foreign memory to its owner.
-  void release() noexcept;
-
   /// Position on the compute stream of the last work that touches this block.
   std::uint64_t last_use = 0;
 
  private:
   friend class memory_pool;
+  /// Returns the block to its pool, foreign memory to its owner.
+  void dispose() noexcept override;
+
   memory_pool& owner_;
   tutti_buffer* const handle_;
   const std::uint64_t bytes_;
   const ownership whose_;
-  std::atomic<std::uint32_t> references_{1};
 };
+
+/// The memory of n; null where it has none.
+inline buffer_block* block_of(const graph::node& n) {
+  return static_cast<buffer_block*>(n.storage);
+}
 
 }  // namespace tutti::runtime

@@ -6,6 +6,7 @@
 #include "runtime/memory/foreign_memory.hpp"
 
 #include "base/background_thread.hpp"
+#include "graph/build.hpp"
 #include "runtime/execute/device_context.hpp"
 #include "runtime/execute/executor.hpp"
 
@@ -27,9 +28,8 @@ void give_back_after_use(const returned& item) {
 }
 
 // Not waited for at exit, because a deleter may need a lock of the thread that exits.
-background_thread<returned>& the_returner() {
-  static auto* const instance =
-      new background_thread<returned>(at_exit::leave, give_back_after_use);
+detail::background_thread<returned>& the_returner() {
+  static auto* const instance = new detail::background_thread<returned>(give_back_after_use);
   return *instance;
 }
 
@@ -41,6 +41,22 @@ buffer_block* adopt(const detail::opened_device& device, detail::buffer_handle b
       new buffer_block(context_of(device).pool, buffer.get(), bytes, ownership::foreign);
   static_cast<void>(buffer.release());
   return block;
+}
+
+array array_over(buffer_block* block, std::int64_t offset, dtype type, const shape& extents,
+                 const detail::opened_device* device, std::string_view op) {
+  array made;
+  try {
+    made = graph::data(type, extents, device, op);
+  } catch (...) {
+    block->release();
+    throw;
+  }
+  graph::node& n = *made.node();
+  n.storage = block;
+  n.storage_offset = offset;
+  n.ready.store(true, std::memory_order_release);
+  return made;
 }
 
 void give_back(const detail::opened_device& device, buffer_block* block) noexcept {

@@ -40,8 +40,7 @@ std::uint64_t cap_from_environment() {
 
 }  // namespace
 
-void buffer_block::release() noexcept {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void buffer_block::dispose() noexcept {
   if (whose_ == ownership::foreign) return give_back(owner_.device_, this);
   owner_.take_back(this);
 }

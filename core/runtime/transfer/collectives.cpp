@@ -15,6 +15,9 @@
 #include "base/background_thread.hpp"
 #include "base/log.hpp"
 #include "base/trace.hpp"
+#include "graph/collective.hpp"
+#include "runtime/execute/launch.hpp"
+#include "runtime/exit.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 #include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
@@ -23,6 +26,8 @@ namespace tutti::runtime {
 namespace {
 
 using detail::opened_device;
+using graph::collective_call;
+using graph::collective_kind;
 using members_list = std::vector<const opened_device*>;
 
 using communicators = std::vector<tutti_communicator*>;  // empty: refused
@@ -202,8 +207,8 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 
 void launch_all(graph::node& n) {
   // One for all, so that all members see the calls in the same order.
-  static auto* const line = new background_thread<std::unique_ptr<running_call>>(
-      at_exit::finish, [](auto& call) { follow(*call); });
+  static auto* const thread = new detail::background_thread<std::unique_ptr<running_call>>(
+      [](auto& call) { follow(*call); }, wait_at_exit);
   collective_call& call = *n.collective;
   call.drop_results();  // of a launch that failed
   members_list devices;
@@ -228,10 +233,10 @@ void launch_all(graph::node& n) {
         context.allocate_idle(static_cast<std::uint64_t>(n.elements) * size_of(n.type));
     call.results.push_back(block);
     member_work m{
-        &context, participants[i], base.storage, block, context.event_of(base.sequence), {}, {},
+        &context, participants[i], block_of(base), block, context.event_of(base.sequence), {}, {},
         {}};
     merge(m.upstream, base.arriving);
-    m.in = flat_view(*base.storage, base.storage_offset + layout_of(input).offset, n.type,
+    m.in = flat_view(*block_of(base), base.storage_offset + layout_of(input).offset, n.type,
                      input.elements);
     m.out = flat_view(*block, 0, n.type, n.elements);
     running->members.push_back(std::move(m));
@@ -242,16 +247,10 @@ void launch_all(graph::node& n) {
     m.target->retain();
   }
   call.ends = running->ends;
-  line->add(std::move(running));
+  thread->add(std::move(running));
 }
 
 }  // namespace
-
-void collective_call::drop_results() {
-  for (buffer_block* block : results)
-    if (block != nullptr) block->release();
-  results.clear();
-}
 
 bool offers_collectives(std::span<const opened_device* const> members) {
   if (members.size() < 2) return false;
@@ -265,7 +264,8 @@ void launch_collective(graph::node& n) {
   collective_call& call = *n.collective;
   if (call.ends.empty()) launch_all(n);
   const auto member = static_cast<std::size_t>(n.axis);
-  publish({&n, std::exchange(call.results[member], nullptr)}, 0, {call.ends[member]});
+  auto* const block = static_cast<buffer_block*>(std::exchange(call.results[member], nullptr));
+  publish({&n, block}, 0, {call.ends[member]});
 }
 
 }  // namespace tutti::runtime

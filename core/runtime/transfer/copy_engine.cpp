@@ -17,6 +17,7 @@
 #include "base/env.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
+#include "runtime/exit.hpp"
 #include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
 
@@ -130,7 +131,7 @@ char* host_bytes(const detail::opened_device& device, const buffer_block& block)
 
 class pair_worker {
  public:
-  void add(copy_job job) { line_.add(std::move(job)); }
+  void add(copy_job job) { thread_.add(std::move(job)); }
 
  private:
   void follow(copy_job& job) {
@@ -207,7 +208,7 @@ class pair_worker {
   }
 
   std::unique_ptr<staging> buffers_;
-  background_thread<copy_job> line_{at_exit::finish, [this](copy_job& job) { follow(job); }};
+  detail::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); }, wait_at_exit};
 };
 
 // Lives until the process exits.

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "graph/arrival.hpp"
 #include "runtime/execute/device_context.hpp"
-#include "runtime/transfer/arrival.hpp"
 
 namespace tutti::runtime {
 

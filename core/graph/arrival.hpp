@@ -14,7 +14,7 @@
 
 #include "tutti/plugin.h"
 
-namespace tutti::runtime {
+namespace tutti::graph {
 
 class arrival {
  public:
@@ -58,4 +58,4 @@ using arrivals = std::vector<std::shared_ptr<arrival>>;
 /// Adds those of `more` that are still under way or have failed, once each.
 void merge(arrivals& into, const arrivals& more);
 
-}  // namespace tutti::runtime
+}  // namespace tutti::graph

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/transfer/arrival.hpp"
+#include "graph/arrival.hpp"
 
 #include <algorithm>
 
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
-namespace tutti::runtime {
+namespace tutti::graph {
 
 void arrival::finish(std::optional<failure> why) {
   {
@@ -49,4 +49,4 @@ void merge(arrivals& into, const arrivals& more) {
       into.push_back(a);
 }
 
-}  // namespace tutti::runtime
+}  // namespace tutti::graph
