@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays from nothing: constants take no memory until something needs them there.
+// Arrays from nothing, and grids: constants take no memory until something needs them there.
 #include <cmath>
 
 #include "op/operands.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti {
 namespace {
@@ -54,6 +55,16 @@ array ones(const shape& shape, dtype type, const device& on) {
   return graph::constant(shape, type, std::int64_t{1}, &detail::get(on));
 }
 
+array full_like(const array& a, const array& value, std::optional<dtype> type) {
+  const graph::node& n = graph::get(a, "full_like");
+  const array converted = op::cast(value, type.value_or(n.type), "full_like");
+  if (converted.node()->is_constant()) {
+    broadcast_to(converted, n.extents);
+    return graph::constant_like(converted, n.extents, converted.dtype(), n.device);
+  }
+  return broadcast_to(converted.to(a.device()), n.extents);
+}
+
 array zeros_like(const array& a, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "zeros_like");
   return graph::constant(n.extents, type.value_or(n.type), std::int64_t{0}, n.device);
@@ -102,6 +113,50 @@ array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype ty
                       std::to_string(columns) + " must not be negative");
   const array row = arange(rows, dtype::i64, on), column = arange(columns, dtype::i64, on);
   return op::cast(equal(expand_dims(row, 1) + offset, column), type, "eye");
+}
+
+std::vector<array> meshgrid(std::span<const array> vectors, mesh_order order) {
+  const int count = static_cast<int>(vectors.size());
+  shape grid;
+  for (const array& v : vectors) {
+    const shape& extents = graph::get(v, "meshgrid").extents;
+    if (extents.rank() > 1)
+      throw shape_error("meshgrid: needs vectors, got shape " + extents.str());
+    grid.push_back(v.size());
+  }
+  const bool swapped = order == mesh_order::xy && count > 1;
+  if (swapped) std::swap(grid[0], grid[1]);
+  std::vector<array> out;
+  for (int i = 0; i < count; ++i) {
+    const int axis = swapped && i < 2 ? 1 - i : i;
+    shape lying = grid;
+    for (int k = 0; k < count; ++k)
+      if (k != axis) lying[k] = 1;
+    out.push_back(broadcast_to(reshape(vectors[static_cast<std::size_t>(i)], lying), grid));
+  }
+  return out;
+}
+
+std::vector<array> meshgrid(std::initializer_list<array> vectors, mesh_order order) {
+  return meshgrid(std::span(vectors.begin(), vectors.size()), order);
+}
+
+array linspace(double start, double stop, std::int64_t count, bool endpoint, dtype type,
+               const device& on) {
+  if (!is_floating(type))
+    throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
+  if (count < 0) throw value_error("linspace: " + std::to_string(count) + " numbers are asked for");
+  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(stop - start))
+    throw value_error("linspace: needs finite bounds, got " + std::to_string(start) + " and " +
+                      std::to_string(stop));
+  const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
+  const double step = (stop - start) / static_cast<double>(gaps);
+  const dtype compute = graph::compute_dtype(type);
+  const array i = arange(count, dtype::i64, on);
+  const array from_start = astype(i, compute) * step + start;
+  if (count < 2) return op::cast(from_start, type, "linspace");
+  const array from_stop = stop - astype(gaps - i, compute) * step;
+  return op::cast(where(i < (gaps + 1) / 2, from_start, from_stop), type, "linspace");
 }
 
 }  // namespace tutti

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axes in another order, diagonals and triangles, grids: views, and masks made of small vectors of
-// indices.
+// Diagonals and triangles of matrices: views, and masks made of small vectors of indices.
 #include "op/shape/diagonals.hpp"
 
-#include <cmath>
-#include <numeric>
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "op/operands.hpp"
 #include "tutti/movement.hpp"
@@ -70,52 +70,6 @@ array spread_diagonal(const array& values, std::int64_t rows, std::int64_t colum
 
 }  // namespace op
 
-array moveaxis(const array& a, const shape& source, const shape& destination) {
-  const int rank = graph::get(a, "moveaxis").extents.rank();
-  const auto fail = [&](const char* what) {
-    throw value_error("moveaxis: axes " + source.str() + " to " + destination.str() + " of " +
-                      a.shape().str() + ": " + what);
-  };
-  if (source.rank() != destination.rank()) fail("the lists differ in length");
-  std::vector<int> from(static_cast<std::size_t>(rank), -1);
-  std::vector<bool> moved(static_cast<std::size_t>(rank), false);
-  for (int i = 0; i < source.rank(); ++i) {
-    const int axis = normalize_axis(source[i], rank, "moveaxis");
-    int& place = from[static_cast<std::size_t>(normalize_axis(destination[i], rank, "moveaxis"))];
-    if (moved[static_cast<std::size_t>(axis)] || place >= 0) fail("an axis is named twice");
-    moved[static_cast<std::size_t>(axis)] = true;
-    place = axis;
-  }
-  shape order;
-  std::size_t next = 0;
-  for (int axis : from) {
-    if (axis < 0) {
-      while (moved[next]) ++next;
-      axis = static_cast<int>(next++);
-    }
-    order.push_back(axis);
-  }
-  return transpose(a, order);
-}
-
-array moveaxis(const array& a, std::int64_t source, std::int64_t destination) {
-  return moveaxis(a, shape{source}, shape{destination});
-}
-
-std::vector<array> broadcast_arrays(std::span<const array> arrays) {
-  shape common;
-  for (const array& a : arrays)
-    common =
-        broadcast_shapes(common, graph::get(a, "broadcast_arrays").extents, "broadcast_arrays");
-  std::vector<array> out;
-  for (const array& a : arrays) out.push_back(broadcast_to(a, common));
-  return out;
-}
-
-std::vector<array> broadcast_arrays(std::initializer_list<array> arrays) {
-  return broadcast_arrays(std::span(arrays.begin(), arrays.size()));
-}
-
 array diagonal(const array& a, std::int64_t offset, std::int64_t axis1, std::int64_t axis2) {
   const graph::node& n = graph::get(a, "diagonal");
   const int rank = n.extents.rank();
@@ -154,59 +108,5 @@ array diag(const array& a, std::int64_t offset) {
 array tril(const array& a, std::int64_t offset) { return triangle(a, offset, true, "tril"); }
 
 array triu(const array& a, std::int64_t offset) { return triangle(a, offset, false, "triu"); }
-
-std::vector<array> meshgrid(std::span<const array> vectors, mesh_order order) {
-  const int count = static_cast<int>(vectors.size());
-  shape grid;
-  for (const array& v : vectors) {
-    const shape& extents = graph::get(v, "meshgrid").extents;
-    if (extents.rank() > 1)
-      throw shape_error("meshgrid: needs vectors, got shape " + extents.str());
-    grid.push_back(v.size());
-  }
-  const bool swapped = order == mesh_order::xy && count > 1;
-  if (swapped) std::swap(grid[0], grid[1]);
-  std::vector<array> out;
-  for (int i = 0; i < count; ++i) {
-    const int axis = swapped && i < 2 ? 1 - i : i;
-    shape lying = grid;
-    for (int k = 0; k < count; ++k)
-      if (k != axis) lying[k] = 1;
-    out.push_back(broadcast_to(reshape(vectors[static_cast<std::size_t>(i)], lying), grid));
-  }
-  return out;
-}
-
-std::vector<array> meshgrid(std::initializer_list<array> vectors, mesh_order order) {
-  return meshgrid(std::span(vectors.begin(), vectors.size()), order);
-}
-
-array linspace(double start, double stop, std::int64_t count, bool endpoint, dtype type,
-               const device& on) {
-  if (!is_floating(type))
-    throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
-  if (count < 0) throw value_error("linspace: " + std::to_string(count) + " numbers are asked for");
-  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(stop - start))
-    throw value_error("linspace: needs finite bounds, got " + std::to_string(start) + " and " +
-                      std::to_string(stop));
-  const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
-  const double step = (stop - start) / static_cast<double>(gaps);
-  const dtype compute = graph::compute_dtype(type);
-  const array i = arange(count, dtype::i64, on);
-  const array from_start = astype(i, compute) * step + start;
-  if (count < 2) return op::cast(from_start, type, "linspace");
-  const array from_stop = stop - astype(gaps - i, compute) * step;
-  return op::cast(where(i < (gaps + 1) / 2, from_start, from_stop), type, "linspace");
-}
-
-array full_like(const array& a, const array& value, std::optional<dtype> type) {
-  const graph::node& n = graph::get(a, "full_like");
-  const array converted = op::cast(value, type.value_or(n.type), "full_like");
-  if (converted.node()->is_constant()) {
-    broadcast_to(converted, n.extents);
-    return graph::constant_like(converted, n.extents, converted.dtype(), n.device);
-  }
-  return broadcast_to(converted.to(a.device()), n.extents);
-}
 
 }  // namespace tutti

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cutting, repeating, mirroring and padding: compositions of views, concatenation and
-// slice_update.
-#include <numeric>
+// Repeating, rolling, mirroring and padding: compositions of views, concatenation and slice_update.
+#include <algorithm>
 
 #include "op/operands.hpp"
 #include "tutti/movement.hpp"
@@ -11,13 +10,6 @@ namespace tutti {
 namespace {
 
 std::string text(std::int64_t value) { return std::to_string(value); }
-
-// The part [start, stop) of one axis.
-array part(const array& a, int axis, std::int64_t start, std::int64_t stop) {
-  std::vector<slice> slices(static_cast<std::size_t>(axis + 1));
-  slices.back() = {start, stop, 1};
-  return slice_view(a, slices);
-}
 
 // [before, extent of axis, after]: the axis alone in the middle.
 shape around(const shape& extents, int axis) {
@@ -107,47 +99,6 @@ array padded_with(const array& a, std::span<const pad_width> widths, const array
 
 }  // namespace
 
-std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions,
-                            std::int64_t axis) {
-  const shape& extents = graph::get(a, "split_at").extents;
-  const int along = normalize_axis(axis, extents.rank(), "split_at");
-  const std::int64_t n = extents[along];
-  std::vector<array> out;
-  std::int64_t start = 0;
-  for (std::size_t i = 0; i <= positions.size(); ++i) {
-    const std::int64_t given = i < positions.size() ? positions[i] : n;
-    const std::int64_t stop = std::clamp<std::int64_t>(given < 0 ? given + n : given, 0, n);
-    out.push_back(part(a, along, start, stop));
-    start = stop;
-  }
-  return out;
-}
-
-std::vector<array> split_at(const array& a, std::initializer_list<std::int64_t> positions,
-                            std::int64_t axis) {
-  return split_at(a, std::span(positions.begin(), positions.size()), axis);
-}
-
-std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axis) {
-  const shape& extents = graph::get(a, "split").extents;
-  const std::int64_t n = extents[normalize_axis(axis, extents.rank(), "split")];
-  if (sections <= 0 || n % sections != 0)
-    throw shape_error("split: axis " + text(axis) + " of " + extents.str() + " has no " +
-                      text(sections) + " equal sections");
-  std::vector<std::int64_t> positions;
-  for (std::int64_t i = 1; i < sections; ++i) positions.push_back(n / sections * i);
-  return split_at(a, positions, axis);
-}
-
-std::vector<array> unstack(const array& a, std::int64_t axis) {
-  const shape& extents = graph::get(a, "unstack").extents;
-  const int along = normalize_axis(axis, extents.rank(), "unstack");
-  std::vector<array> out;
-  for (std::int64_t i = 0; i < extents[along]; ++i)
-    out.push_back(squeeze(part(a, along, i, i + 1), along));
-  return out;
-}
-
 array tile(const array& a, const shape& counts) {
   shape extents = graph::get(a, "tile").extents;
   shape times = counts;
@@ -219,8 +170,8 @@ array roll(const array& a, std::int64_t distance, std::optional<std::int64_t> ax
   const std::int64_t n = x.dim(along);
   const std::int64_t shift = n == 0 ? 0 : ((distance % n) + n) % n;
   if (shift == 0) return a;
-  const array rolled =
-      concatenate({part(x, along, n - shift, n), part(x, along, 0, n - shift)}, along);
+  const std::vector<array> parts = split_at(x, {n - shift}, along);
+  const array rolled = concatenate({parts[1], parts[0]}, along);
   return whole ? reshape(rolled, a.shape()) : rolled;
 }
 

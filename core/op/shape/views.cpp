@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shape operations: views by strides, and a copy only where no strides can say it.
+// Views by strides: reshapes, axes in another order, broadcasting, slices; a copy only where no
+// strides can say it.
 #include <numeric>
 
 #include "op/operands.hpp"
+#include "tutti/movement.hpp"
 
 namespace tutti {
 namespace {
@@ -201,6 +203,38 @@ array matrix_transpose(const array& a) {
   return swapaxes(a, -2, -1);
 }
 
+array moveaxis(const array& a, const shape& source, const shape& destination) {
+  const int rank = graph::get(a, "moveaxis").extents.rank();
+  const auto fail = [&](const char* what) {
+    throw value_error("moveaxis: axes " + source.str() + " to " + destination.str() + " of " +
+                      a.shape().str() + ": " + what);
+  };
+  if (source.rank() != destination.rank()) fail("the lists differ in length");
+  std::vector<int> from(static_cast<std::size_t>(rank), -1);
+  std::vector<bool> moved(static_cast<std::size_t>(rank), false);
+  for (int i = 0; i < source.rank(); ++i) {
+    const int axis = normalize_axis(source[i], rank, "moveaxis");
+    int& place = from[static_cast<std::size_t>(normalize_axis(destination[i], rank, "moveaxis"))];
+    if (moved[static_cast<std::size_t>(axis)] || place >= 0) fail("an axis is named twice");
+    moved[static_cast<std::size_t>(axis)] = true;
+    place = axis;
+  }
+  shape order;
+  std::size_t next = 0;
+  for (int axis : from) {
+    if (axis < 0) {
+      while (moved[next]) ++next;
+      axis = static_cast<int>(next++);
+    }
+    order.push_back(axis);
+  }
+  return transpose(a, order);
+}
+
+array moveaxis(const array& a, std::int64_t source, std::int64_t destination) {
+  return moveaxis(a, shape{source}, shape{destination});
+}
+
 array broadcast_to(const array& a, const shape& to) {
   const graph::node& n = graph::get(a, "broadcast_to");
   const int shift = to.rank() - n.extents.rank();
@@ -218,6 +252,20 @@ array broadcast_to(const array& a, const shape& to) {
   }
   if (to.size() == 0) return op::zeros_on(to, n.type, n.device);
   return graph::view(a, to, where, graph::view_op::broadcast);
+}
+
+std::vector<array> broadcast_arrays(std::span<const array> arrays) {
+  shape common;
+  for (const array& a : arrays)
+    common =
+        broadcast_shapes(common, graph::get(a, "broadcast_arrays").extents, "broadcast_arrays");
+  std::vector<array> out;
+  for (const array& a : arrays) out.push_back(broadcast_to(a, common));
+  return out;
+}
+
+std::vector<array> broadcast_arrays(std::initializer_list<array> arrays) {
+  return broadcast_arrays(std::span(arrays.begin(), arrays.size()));
 }
 
 array expand_dims(const array& a, std::int64_t axis) {
@@ -261,50 +309,6 @@ array slice_update(const array& a, const array& update, std::span<const slice> s
   if (r.extents.size() == 0) return base;
   const array values = broadcast_to(op::cast(update, type, "slice_update"), r.extents);
   return op::update_region(base, values, r.starts, r.steps);
-}
-
-array concatenate(std::span<const array> arrays, std::int64_t axis) {
-  if (arrays.empty()) throw value_error("concatenate: no arrays are given");
-  const dtype type = op::promote_operands(arrays, op::row_kind::ANY, "concatenate").type;
-  const shape& first = arrays[0].shape();
-  if (first.rank() == 0) throw shape_error("concatenate: 0-d arrays have no axis to join");
-  const int along = normalize_axis(axis, first.rank(), "concatenate");
-  shape extents = first;
-  extents[along] = 0;
-  std::vector<array> parts;
-  for (const array& a : arrays) {
-    shape other = a.shape();
-    bool fits = other.rank() == first.rank();
-    for (int i = 0; fits && i < first.rank(); ++i) fits = i == along || other[i] == first[i];
-    if (!fits)
-      throw shape_error("concatenate: shapes differ beside axis " + std::to_string(along) + ": " +
-                        first.str() + " and " + other.str());
-    extents[along] += other[along];
-    if (a.size() != 0) parts.push_back(op::cast(a, type, "concatenate"));
-  }
-  if (parts.empty()) {
-    std::vector<array> all(arrays.begin(), arrays.end());
-    return op::zeros_on(extents, type, graph::common_device(all, "concatenate"));
-  }
-  graph::common_device(parts, "concatenate");
-  return parts.size() == 1 ? parts[0] : graph::concatenate(parts, along, extents);
-}
-
-array concatenate(std::initializer_list<array> arrays, std::int64_t axis) {
-  return concatenate(std::span<const array>(arrays.begin(), arrays.size()), axis);
-}
-
-array stack(std::span<const array> arrays, std::int64_t axis) {
-  if (arrays.empty()) throw value_error("stack: no arrays are given");
-  std::vector<array> parts;
-  for (const array& a : arrays) {
-    if (graph::get(a, "stack").extents != arrays[0].shape())
-      throw shape_error("stack: shapes differ: " + arrays[0].shape().str() + " and " +
-                        a.shape().str());
-    const int at = normalize_axis(axis, a.ndim() + 1, "stack");
-    parts.push_back(expand_dims(a, at));
-  }
-  return concatenate(parts, axis);
 }
 
 array contiguous(const array& a) {
