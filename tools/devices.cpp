@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runtime/env.hpp"
+#include "base/env.hpp"
 #include "text.hpp"
 #include "tutti/device.hpp"
 

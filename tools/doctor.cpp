@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "abi_checks.hpp"
+#include "base/env.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
-#include "runtime/env.hpp"
 #include "tutti/device.hpp"
 #include "tutti/error.hpp"
 

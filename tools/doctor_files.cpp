@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/disk_cache.hpp"
+#include "base/env.hpp"
+#include "base/private_folder.hpp"
 #include "doctor.hpp"
-#include "runtime/disk_cache.hpp"
-#include "runtime/env.hpp"
-#include "runtime/private_folder.hpp"
 #include "text.hpp"
 
 namespace tutti::tools {

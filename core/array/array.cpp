@@ -9,8 +9,8 @@
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
-#include "runtime/copy_engine.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/transfer/copy_engine.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti {
@@ -48,7 +48,7 @@ array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
   if (shape.size() < 0 || static_cast<std::size_t>(shape.size()) != count)
     throw shape_error("array: " + std::to_string(count) + " values do not fill shape " +
                       shape.str());
-  return graph::upload(data, type, shape, &detail::get(on));
+  return runtime::upload(data, type, shape, &detail::get(on));
 }
 
 const shape& array::shape() const { return graph::get(*this, "shape").extents; }

@@ -7,12 +7,10 @@
 #include <cmath>
 #include <string>
 
+#include "base/env.hpp"
+#include "graph/collective.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
-#include "runtime/buffer_block.hpp"
-#include "runtime/collectives.hpp"
-#include "runtime/env.hpp"
-#include "runtime/executor.hpp"
 
 namespace tutti::graph {
 namespace {
@@ -20,6 +18,8 @@ namespace {
 // A graph deeper than this is evaluated on the way, so that a loop that never asks for values needs
 // bounded memory.
 constexpr std::uint32_t max_depth = 2000;
+
+constinit evaluator evaluate = nullptr;
 
 node* make(kind k, dtype type, const shape& extents, const opened_device* device,
            std::string_view op) {
@@ -46,7 +46,7 @@ array finish(node* n) {
   array made{node_ref(n)};
   if (n->depth > max_depth) {
     const node* root = &base_of(*n);
-    runtime::evaluate({&root, 1});
+    evaluate({&root, 1});
   }
   return made;
 }
@@ -89,6 +89,8 @@ shape broadcast_strides(const shape& from, const shape& strides, const shape& to
 }
 
 }  // namespace
+
+void set_evaluator(evaluator how) { evaluate = how; }
 
 const node& get(const array& a, std::string_view op) {
   if (!a.valid()) throw value_error(std::string(op) + ": the array is empty (never assigned)");
@@ -302,8 +304,8 @@ array slice_update(const array& base, const array& update, const layout& region,
   return finish(n);
 }
 
-std::vector<array> collective(std::shared_ptr<runtime::collective_call> call,
-                              std::span<const array> inputs, std::int64_t elements) {
+std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<const array> inputs,
+                              std::int64_t elements) {
   std::vector<array> out;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     node* n = make(kind::collective, inputs[i].dtype(), {elements}, inputs[i].node()->device,
@@ -316,27 +318,8 @@ std::vector<array> collective(std::shared_ptr<runtime::collective_call> call,
   return out;
 }
 
-array upload(const void* data, dtype type, const shape& extents, const opened_device* device) {
-  node* n = make(kind::data, type, extents, device, "array");
-  array made{node_ref(n)};
-  n->range = integer_range(data, type, n->elements);
-  runtime::store_from_host(*n, data);
-  return made;
-}
-
-array adopt(runtime::buffer_block* block, std::int64_t offset, dtype type, const shape& extents,
-            const opened_device* device, std::string_view op) {
-  node* n = nullptr;
-  try {
-    n = make(kind::data, type, extents, device, op);
-  } catch (...) {
-    block->release();
-    throw;
-  }
-  n->storage = block;
-  n->storage_offset = offset;
-  n->ready.store(true, std::memory_order_release);
-  return array{node_ref(n)};
+array data(dtype type, const shape& extents, const opened_device* device, std::string_view op) {
+  return array{node_ref(make(kind::data, type, extents, device, op))};
 }
 
 array duplicate(const array& a, std::string_view op) {

@@ -64,16 +64,12 @@ TUTTI_INTERNAL_API array move_to(const array& a, const opened_device* device,
                                  const transfer_params& how);
 /// A collective that the devices' plugin runs: inputs of one dtype and size, one on each device,
 /// give one flat result of `elements` elements each. Not differentiable.
-std::vector<array> collective(std::shared_ptr<runtime::collective_call> call,
-                              std::span<const array> inputs, std::int64_t elements);
-/// A node over memory that holds its values, from `offset` (elements) on. Takes over the caller's
-/// reference to the block, also when it throws.
-array adopt(runtime::buffer_block* block, std::int64_t offset, dtype type, const shape& extents,
-            const opened_device* device, std::string_view op);
+std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<const array> inputs,
+                              std::int64_t elements);
+/// A data node that has no storage yet: the caller gives it some and makes it ready.
+array data(dtype type, const shape& extents, const opened_device* device, std::string_view op);
 /// A copy of a in memory that nothing else uses.
 array duplicate(const array& a, std::string_view op);
-/// A node over host data, copied at once.
-array upload(const void* data, dtype type, const shape& extents, const opened_device* device);
 
 /// Strides of n's elements within its storage, seen with the extents `to` that n broadcasts to.
 shape broadcast_view_strides(const node& n, const shape& to);
@@ -81,5 +77,10 @@ shape broadcast_view_strides(const node& n, const shape& to);
 /// The device that operands share, null where all are constants. Where they differ, throws
 /// device_error naming both, or with TUTTI_TRANSFER=auto moves them to the first one's.
 const opened_device* common_device(std::span<array> inputs, std::string_view op);
+
+/// How a graph is evaluated that has grown too deep. Set by the executor when the library is
+/// loaded.
+using evaluator = void (*)(std::span<const node* const> roots);
+void set_evaluator(evaluator how);
 
 }  // namespace tutti::graph

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "op/host_half.hpp"
-#include "op/host_math.hpp"
+#include "semantics/host_half.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::graph {
 namespace {

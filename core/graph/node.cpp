@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/buffer_block.hpp"
+#include "graph/collective.hpp"
 
 namespace tutti::graph {
 

@@ -20,13 +20,12 @@
 namespace tutti::detail {
 struct opened_device;
 }
-namespace tutti::runtime {
-class arrival;
-struct collective_call;
-class buffer_block;
-}  // namespace tutti::runtime
 
 namespace tutti::graph {
+
+class arrival;
+struct collective_call;
+class storage;
 
 using detail::node_ref;
 using detail::opened_device;
@@ -126,17 +125,17 @@ class node {
   std::unique_ptr<view_params> view;
   std::unique_ptr<update_params> update;
   std::unique_ptr<transfer_params> transfer;
-  std::shared_ptr<runtime::collective_call> collective;
+  std::shared_ptr<collective_call> collective;
   reduce_params reduction{};
   operation_params operation{};
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
 
   // Storage. `ready` is published last (release) and read first (acquire).
   std::atomic<bool> ready{false};
-  runtime::buffer_block* storage = nullptr;  // counted reference, held by this node
-  std::int64_t storage_offset = 0;           // elements
-  std::uint64_t sequence = 0;                // compute-stream position after which it is valid
-  std::vector<std::shared_ptr<runtime::arrival>> arriving;  // copies that it waits for beside that
+  graph::storage* storage = nullptr;  // counted reference, held by this node
+  std::int64_t storage_offset = 0;    // elements
+  std::uint64_t sequence = 0;         // compute-stream position after which it is valid
+  std::vector<std::shared_ptr<arrival>> arriving;  // copies that it waits for beside that
 
   // Used by one evaluation at a time, under the executor's lock.
   std::int32_t mark = -1;          // index in the current plan

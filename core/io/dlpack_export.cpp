@@ -77,11 +77,12 @@ void share(exported<Managed>& out, const array& a, const detail::opened_device& 
   set_layout(tensor, n.extents, where.strides, out.extents, out.strides);
   set_device(tensor, device_of(device, kind));
   base.storage->retain();
-  out.block.reset(base.storage);
+  runtime::buffer_block* const block = runtime::block_of(base);
+  out.block.reset(block);
   const auto offset =
       static_cast<std::uint64_t>(base.storage_offset + where.offset) * size_of(n.type);
   void* handle = nullptr;
-  detail::check(device.plugin->native.buffer(base.storage->handle(), &handle), device, op);
+  detail::check(device.plugin->native.buffer(block->handle(), &handle), device, op);
   if (kind.native == TUTTI_NATIVE_OPENCL) {
     tensor.data = handle;
     tensor.byte_offset = offset;

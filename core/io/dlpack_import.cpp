@@ -16,7 +16,8 @@
 #include "graph/build.hpp"
 #include "io/dlpack_types.hpp"
 #include "plugin/raii.hpp"
-#include "runtime/foreign_memory.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/memory/foreign_memory.hpp"
 #include "tutti/dlpack.hpp"
 #include "tutti/error.hpp"
 
@@ -164,15 +165,15 @@ array laid_out(const checked& c, const array& span) {
 array adopt(const checked& c, dlpack::block_handle block, std::int64_t offset,
             const detail::opened_device& device) {
   if (graph::is_contiguous(c.extents, c.strides))
-    return graph::adopt(block.release(), offset, c.type, c.extents, &device, op);
-  return laid_out(c, graph::adopt(block.release(), offset, c.type, {c.span}, &device, op));
+    return runtime::array_over(block.release(), offset, c.type, c.extents, &device, op);
+  return laid_out(c, runtime::array_over(block.release(), offset, c.type, {c.span}, &device, op));
 }
 
 // A copy of host memory whose elements are not aligned.
 array upload(const checked& c, const std::byte* lowest, const detail::opened_device& device) {
   std::vector<std::max_align_t> aligned(c.bytes() / sizeof(std::max_align_t) + 1);
   std::memcpy(aligned.data(), lowest, c.bytes());
-  return laid_out(c, graph::upload(aligned.data(), c.type, {c.span}, &device));
+  return laid_out(c, runtime::upload(aligned.data(), c.type, {c.span}, &device));
 }
 
 array wrap(const DLTensor& t, const checked& c, owner tensor, const detail::opened_device& device) {

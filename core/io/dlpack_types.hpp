@@ -9,7 +9,7 @@
 #include <string>
 
 #include "plugin/opened_device.hpp"
-#include "runtime/buffer_block.hpp"
+#include "runtime/memory/buffer_block.hpp"
 #include "tutti/dlpack_structs.h"
 #include "tutti/dtype.hpp"
 

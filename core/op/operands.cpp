@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "op/host_math.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::op {
 namespace {

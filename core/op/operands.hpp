@@ -13,7 +13,7 @@
 
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
-#include "op/row_kinds.hpp"
+#include "semantics/row_kinds.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
 

@@ -3,10 +3,10 @@
 // The public device handle, the world that TUTTI_DEVICE selects, and the lazy opening of devices.
 #include "tutti/device.hpp"
 
+#include "base/env.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
-#include "runtime/env.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {

@@ -7,10 +7,10 @@
 #include <mutex>
 #include <string_view>
 
-#include "runtime/disk_cache.hpp"
-#include "runtime/log.hpp"
-#include "runtime/stats.hpp"
-#include "runtime/trace.hpp"
+#include "base/disk_cache.hpp"
+#include "base/log.hpp"
+#include "base/stats.hpp"
+#include "base/trace.hpp"
 
 namespace tutti::detail {
 namespace {

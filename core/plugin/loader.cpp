@@ -11,9 +11,9 @@
 #include <boost/dll/shared_library.hpp>
 #include <system_error>
 
+#include "base/env.hpp"
+#include "base/log.hpp"
 #include "plugin/host.hpp"
-#include "runtime/env.hpp"
-#include "runtime/log.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {

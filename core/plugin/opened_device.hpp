@@ -24,7 +24,7 @@ struct TUTTI_INTERNAL_API opened_device {
   tutti_device_properties limits{};  ///< as the plugin gave it, zero where it gave nothing
   tutti_device* handle = nullptr;    ///< set once detail::get() has returned
 
-  /// A slot for the executor's per-device state; see runtime/device_context.hpp.
+  /// A slot for what the executor keeps for this device.
   mutable std::once_flag context_once;
   mutable std::shared_ptr<void> context;
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/log.hpp"
 #include "plugin/raii.hpp"
-#include "runtime/log.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {

@@ -10,14 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/copy_engine.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/log.hpp"
+#include "base/log.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/transfer/copy_engine.hpp"
 
 namespace tutti::runtime {
 namespace {
-
-using exit_wait = std::function<bool(time_point)>;
 
 // Where TUTTI_TIMEOUT does not say: a device that hangs must not keep the process for ever.
 constexpr double longest_wait = 60;  // seconds
@@ -33,7 +31,7 @@ double time_limit() {
 
 class exit_waits {
  public:
-  void add(exit_wait wait) {
+  void add(detail::idle_wait wait) {
     const std::lock_guard lock(mutex_);
     if (process_ != getpid()) {
       all_.clear();
@@ -47,7 +45,7 @@ class exit_waits {
     // A fork has neither the driver's threads nor ours; what this thread holds cannot be waited
     // for.
     if (process_ != getpid() || in_executor()) return;
-    std::vector<exit_wait> all;
+    std::vector<detail::idle_wait> all;
     {
       const std::lock_guard lock(mutex_);
       if (given_up_) return;
@@ -55,7 +53,7 @@ class exit_waits {
     }
     const double seconds = time_limit();
     const time_point deadline = deadline_after(seconds);
-    for (const exit_wait& wait : all) {
+    for (const detail::idle_wait& wait : all) {
       if (wait(deadline)) continue;
       logging::warn("exit: work is still running after {} s; leaving it", seconds);
       const std::lock_guard lock(mutex_);
@@ -71,7 +69,7 @@ class exit_waits {
 
  private:
   std::mutex mutex_;
-  std::vector<exit_wait> all_;
+  std::vector<detail::idle_wait> all_;
   std::atomic<pid_t> process_ = 0;
   bool given_up_ = false;
 };
@@ -89,8 +87,6 @@ const thread_local thread_end at_end_of_thread;
 
 }  // namespace
 
-void wait_at_exit(std::function<bool(time_point)> wait) {
-  exit_waits::instance().add(std::move(wait));
-}
+void wait_at_exit(detail::idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
 
 }  // namespace tutti::runtime

@@ -5,14 +5,12 @@
 // crash; so exit() first waits for the work of the library.
 #pragma once
 
-#include <functional>
-
-#include "runtime/event_wait.hpp"
+#include "base/background_thread.hpp"
 
 namespace tutti::runtime {
 
-/// Has exit() call `wait`, which returns false where work is left at the deadline. It must not
-/// throw, and not wait for locks that a thread holds for long.
-void wait_at_exit(std::function<bool(time_point deadline)> wait);
+/// Has exit() call `wait`, which must not throw, and not wait for locks that a thread holds for
+/// long.
+void wait_at_exit(detail::idle_wait wait);
 
 }  // namespace tutti::runtime

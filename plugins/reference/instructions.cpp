@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "op/host_math.hpp"
 #include "sdk/host_types.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::reference {
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "op/host_math.hpp"
 #include "reference/objects.hpp"
 #include "sdk/host_types.hpp"
-#include "sdk/launch_copy.hpp"
 #include "sdk/ordering.hpp"
+#include "sdk/owned_launch.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::reference {
 namespace {
@@ -308,8 +308,8 @@ tutti_status* launch_operator(tutti_stream* stream, const tutti_operator_launch*
     }
     if (sdk::is_ordering(mine.kind))
       return enqueue(*stream, event,
-                     [copy = sdk::operator_launch_copy(mine)] { order(copy.get()); });
-    enqueue(*stream, event, [copy = sdk::operator_launch_copy(mine)] { run(copy.get()); });
+                     [copy = sdk::owned_operator_launch(mine)] { order(copy.get()); });
+    enqueue(*stream, event, [copy = sdk::owned_operator_launch(mine)] { run(copy.get()); });
   });
 }
 

@@ -3,7 +3,7 @@
 // The program group: checks what comes in, keeps a copy, and hands launches to the interpreter.
 #include "reference/interpreter.hpp"
 #include "reference/objects.hpp"
-#include "sdk/launch_copy.hpp"
+#include "sdk/owned_launch.hpp"
 #include "sdk/validate.hpp"
 
 struct tutti_program {
@@ -43,7 +43,7 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
     const auto interpreter = deref(program, "program").interpreter;
     sdk::validate_launch(interpreter->desc(), mine);
     enqueue(deref(stream, "stream"), event,
-            [interpreter, copy = sdk::program_launch_copy(interpreter->desc(), mine)] {
+            [interpreter, copy = sdk::owned_program_launch(interpreter->desc(), mine)] {
               interpreter->run(copy.get());
             });
   });

@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "op/host_math.hpp"
 #include "sdk/host_types.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::reference {
 namespace {

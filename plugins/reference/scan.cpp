@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "op/host_math.hpp"
 #include "reference/objects.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/ordering.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::reference {
 namespace {

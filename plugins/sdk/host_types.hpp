@@ -9,9 +9,9 @@
 #include <cstring>
 #include <string>
 
-#include "op/host_half.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
+#include "semantics/host_half.hpp"
 
 namespace tutti::sdk {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "op/row_kinds.hpp"
+#include "semantics/row_kinds.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::sdk {

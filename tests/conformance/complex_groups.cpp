@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "harness.hpp"
-#include "op/host_math.hpp"
 #include "sdk/op_info.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::conformance {
 namespace {

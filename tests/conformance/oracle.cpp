@@ -10,8 +10,8 @@
 #include <limits>
 #include <map>
 
-#include "op/host_math.hpp"
 #include "sdk/host_types.hpp"
+#include "semantics/host_math.hpp"
 
 namespace tutti::conformance {
 namespace {

@@ -5,7 +5,7 @@
 #include <complex>
 
 #include "differences.hpp"
-#include "op/host_math.hpp"
+#include "semantics/host_math.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {

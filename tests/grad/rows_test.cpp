@@ -3,7 +3,7 @@
 // The gradient column of op_table.def: each row that has one, against central differences of its
 // host column over its test range, for both operands, broadcast operands included.
 #include "differences.hpp"
-#include "op/host_math.hpp"
+#include "semantics/host_math.hpp"
 
 namespace {
 

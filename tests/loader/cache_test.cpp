@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/disk_cache.hpp"
-#include "runtime/private_folder.hpp"
-#include "runtime/stats.hpp"
+#include "base/disk_cache.hpp"
+#include "base/private_folder.hpp"
+#include "base/stats.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
 

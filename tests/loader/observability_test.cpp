@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/stats.hpp"
-#include "runtime/trace.hpp"
+#include "base/stats.hpp"
+#include "base/trace.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
 #include "tutti_test/paths.hpp"

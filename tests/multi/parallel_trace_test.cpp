@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <tutti/tutti.hpp>
 
+#include "base/trace.hpp"
 #include "faulty_control.hpp"
 #include "loops.hpp"
-#include "runtime/trace.hpp"
 
 using nlohmann::json;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Policies and books of parallel loops under a simulated clock: each index once, whatever fails;
+// Policies and state of parallel loops under a simulated clock: each index once, whatever fails;
 // makespans against bounds known from the scripted speeds; the numbers of the report.
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -300,26 +300,26 @@ BOOST_AUTO_TEST_CASE(settings_that_make_no_sense_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(time_limits_stand_still_while_programs_are_compiled_and_sinks_run) {
-  tutti::multi::loop_books books({0, 1000}, {"a:0", "b:0"}, {.time_limit = 5.0});
-  BOOST_TEST(!books.deadline().has_value());  // nobody has anything to do yet
-  BOOST_REQUIRE(books.next(0, 10));
-  BOOST_TEST(books.deadline().value() == 15);
-  books.hold(11);
-  books.hold(12);
-  BOOST_REQUIRE(books.next(1, 13));
-  books.release(14);
-  BOOST_TEST(!books.deadline().has_value());
-  BOOST_TEST(books.expire(100).empty());
-  books.release(111);
-  BOOST_TEST(books.deadline().value() == 115);  // a:0 had used 1 s
-  books.pause(0);
-  BOOST_TEST(books.deadline().value() == 116);  // b:0 none
-  books.resume(0, 112);
-  BOOST_TEST(books.deadline().value() == 116);
-  BOOST_TEST(books.expire(115.9).empty());
-  BOOST_TEST(books.expire(116) == std::vector<std::size_t>{1}, boost::test_tools::per_element());
-  BOOST_TEST(books.is_out(1));
-  BOOST_TEST(books.deadline().value() == 117);
-  BOOST_TEST(!books.finish(1, 0, 116).has_value());
-  BOOST_TEST(books.finish(0, 0, 116).has_value());
+  tutti::multi::loop_state state({0, 1000}, {"a:0", "b:0"}, {.time_limit = 5.0});
+  BOOST_TEST(!state.deadline().has_value());  // nobody has anything to do yet
+  BOOST_REQUIRE(state.next(0, 10));
+  BOOST_TEST(state.deadline().value() == 15);
+  state.hold(11);
+  state.hold(12);
+  BOOST_REQUIRE(state.next(1, 13));
+  state.release(14);
+  BOOST_TEST(!state.deadline().has_value());
+  BOOST_TEST(state.expire(100).empty());
+  state.release(111);
+  BOOST_TEST(state.deadline().value() == 115);  // a:0 had used 1 s
+  state.pause(0);
+  BOOST_TEST(state.deadline().value() == 116);  // b:0 none
+  state.resume(0, 112);
+  BOOST_TEST(state.deadline().value() == 116);
+  BOOST_TEST(state.expire(115.9).empty());
+  BOOST_TEST(state.expire(116) == std::vector<std::size_t>{1}, boost::test_tools::per_element());
+  BOOST_TEST(state.is_out(1));
+  BOOST_TEST(state.deadline().value() == 117);
+  BOOST_TEST(!state.finish(1, 0, 116).has_value());
+  BOOST_TEST(state.finish(0, 0, 116).has_value());
 }

@@ -20,14 +20,14 @@ class simulator {
       : devices_(devices),
         options_(options),
         random_(seed),
-        books_(range, names(devices.size()), options),
+        loop_(range, names(devices.size()), options),
         states_(devices.size()),
         soon_(least_time(devices, static_cast<double>(range.size())) / 500),
         ask_again_(soon_) {}
 
   simulation run() {
     fill();
-    while (!books_.complete()) {
+    while (!loop_.complete()) {
       if (everybody_out()) {
         result_.every_device_failed = true;
         break;
@@ -36,8 +36,8 @@ class simulator {
     }
     // A hung device that answers late changes nothing.
     for (std::size_t i = 0; i < states_.size(); ++i)
-      if (books_.is_out(i) && books_.finish(i, 8, now_)) throw std::logic_error("a late result");
-    result_.report = books_.report();
+      if (loop_.is_out(i) && loop_.finish(i, 8, now_)) throw std::logic_error("a late result");
+    result_.report = loop_.report();
     return result_;
   }
 
@@ -56,7 +56,7 @@ class simulator {
 
   bool everybody_out() const {
     for (std::size_t i = 0; i < states_.size(); ++i)
-      if (!books_.is_out(i)) return false;
+      if (!loop_.is_out(i)) return false;
     return true;
   }
 
@@ -86,7 +86,7 @@ class simulator {
   void fill(std::size_t i) {
     state& s = states_[i];
     while (s.held.size() < static_cast<std::size_t>(options_.depth)) {
-      const auto chunk = books_.next(i, now_);
+      const auto chunk = loop_.next(i, now_);
       if (!chunk) break;
       s.held.push_back(*chunk);
       if (s.held.size() == 1) begin_oldest(i);
@@ -97,11 +97,11 @@ class simulator {
     double next = never;
     bool idle = false;
     for (std::size_t i = 0; i < states_.size(); ++i) {
-      if (books_.is_out(i)) continue;
+      if (loop_.is_out(i)) continue;
       next = std::min(next, std::min(states_[i].ends, fails_at(i)));
       idle = idle || states_[i].held.empty();
     }
-    if (const auto deadline = books_.deadline()) next = std::min(next, *deadline);
+    if (const auto deadline = loop_.deadline()) next = std::min(next, *deadline);
     if (next == never) throw std::logic_error("the simulated loop stands still");
     if (idle && now_ + ask_again_ < next) {
       now_ += ask_again_;
@@ -110,15 +110,15 @@ class simulator {
     }
     now_ = next;
     ask_again_ = soon_;
-    books_.expire(now_);
+    loop_.expire(now_);
     for (std::size_t i = 0; i < states_.size(); ++i) {
-      if (books_.is_out(i)) continue;
+      if (loop_.is_out(i)) continue;
       state& s = states_[i];
       if (fails_at(i) <= now_) {
-        books_.fail(i, "failed as told", now_);
+        loop_.fail(i, "failed as told", now_);
       } else if (s.ends <= now_) {
-        const auto done = books_.finish(i, 8 * static_cast<std::uint64_t>(s.held[0].size()), now_);
-        if (!done || !(done->range == s.held[0])) throw std::logic_error("books differ");
+        const auto done = loop_.finish(i, 8 * static_cast<std::uint64_t>(s.held[0].size()), now_);
+        if (!done || !(done->range == s.held[0])) throw std::logic_error("states differ");
         result_.stored.push_back(done->range);
         s.held.pop_front();
         begin_oldest(i);
@@ -135,7 +135,7 @@ class simulator {
   const std::vector<simulated_device>& devices_;
   const tutti::loop_options& options_;
   std::mt19937_64 random_;
-  tutti::multi::loop_books books_;
+  tutti::multi::loop_state loop_;
   std::vector<state> states_;
   simulation result_;
   double now_ = 0;

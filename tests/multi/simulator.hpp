@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parallel loops under a simulated clock: devices with scripted speeds, latencies, noise and
-// failures, and the very books and policies that the real loop uses. A run takes no time, so that
+// failures, and the very state and policies that the real loop uses. A run takes no time, so that
 // tests can try many.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "multi/parallel_books.hpp"
+#include "multi/loop/loop_state.hpp"
 
 namespace tutti_test {
 

@@ -7,7 +7,7 @@
 #include <complex>
 #include <sstream>
 
-#include "op/host_math.hpp"
+#include "semantics/host_math.hpp"
 #include "tutti/random.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"

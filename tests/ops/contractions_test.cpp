@@ -8,7 +8,7 @@
 
 #include "differences.hpp"
 #include "graph/node.hpp"
-#include "op/einsum_plan.hpp"
+#include "op/contraction/einsum_plan.hpp"
 #include "sampled_layouts.hpp"
 #include "tutti_test/files.hpp"
 

@@ -9,8 +9,8 @@
 #include <numbers>
 #include <set>
 
-#include "op/host_math.hpp"
 #include "sampled_layouts.hpp"
+#include "semantics/host_math.hpp"
 #include "tutti/random.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"

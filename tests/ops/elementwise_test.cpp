@@ -4,7 +4,7 @@
 // broadcast pairs, views, the awkward values, integers, empty and 0-d arrays.
 #include <boost/test/unit_test.hpp>
 
-#include "op/host_math.hpp"
+#include "semantics/host_math.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <set>
 
-#include "op/host_math.hpp"
+#include "semantics/host_math.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 

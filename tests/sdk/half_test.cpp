@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "op/host_half.hpp"
-#include "op/host_math.hpp"
+#include "semantics/host_half.hpp"
+#include "semantics/host_math.hpp"
 
 namespace {
 

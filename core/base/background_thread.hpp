@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread that does jobs one after the other, in the order they came. It starts with the first job
+// and lives until the process exits: it is never destroyed.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace tutti::detail {
+
+/// Waits until there is nothing to do; false where jobs are left at the deadline.
+using idle_wait = std::function<bool(std::chrono::steady_clock::time_point deadline)>;
+
+template <class Job>
+class background_thread {
+ public:
+  /// `work` must not throw. `at_start`, where given, is told before the first job how to wait for
+  /// all of them.
+  explicit background_thread(std::function<void(Job&)> work, void (*at_start)(idle_wait) = nullptr)
+      : work_(std::move(work)), at_start_(at_start) {}
+  background_thread(const background_thread&) = delete;
+  background_thread& operator=(const background_thread&) = delete;
+
+  void add(Job job) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!started_) {
+        if (at_start_ != nullptr) at_start_([this](auto deadline) { return wait_idle(deadline); });
+        std::thread([this] { run(); }).detach();
+        started_ = true;
+      }
+      jobs_.push_back(std::move(job));
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  bool wait_idle(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    if (std::this_thread::get_id() == thread_) return true;  // a job that exits
+    return changed_.wait_until(lock, deadline, [this] { return jobs_.empty() && !busy_; });
+  }
+
+  [[noreturn]] void run() {
+    std::unique_lock lock(mutex_);
+    thread_ = std::this_thread::get_id();
+    for (;;) {
+      changed_.wait(lock, [this] { return !jobs_.empty(); });
+      busy_ = true;
+      {
+        Job job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        work_(job);
+      }
+      lock.lock();
+      busy_ = false;
+      if (jobs_.empty()) changed_.notify_all();
+    }
+  }
+
+  const std::function<void(Job&)> work_;
+  void (*const at_start_)(idle_wait);
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  std::thread::id thread_;
+  bool started_ = false;
+  bool busy_ = false;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The spdlog logger behind tutti::logging. It is registered under "tutti", so an application may
+// replace its sinks, and it is never destroyed, so late messages are safe.
+#include "base/log.hpp"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/env.hpp"
+
+namespace tutti::logging {
+namespace {
+
+spdlog::level::level_enum to_spdlog(level at) noexcept {
+  switch (at) {
+    case level::off:
+      return spdlog::level::off;
+    case level::error:
+      return spdlog::level::err;
+    case level::warn:
+      return spdlog::level::warn;
+    case level::info:
+      return spdlog::level::info;
+    case level::debug:
+      return spdlog::level::debug;
+  }
+  return spdlog::level::off;
+}
+
+std::optional<level> parse(std::string_view word) {
+  if (word == "off") return level::off;
+  if (word == "error") return level::error;
+  if (word == "warn") return level::warn;
+  if (word == "info") return level::info;
+  if (word == "debug") return level::debug;
+  return std::nullopt;
+}
+
+std::shared_ptr<spdlog::logger> make_logger() {
+  if (auto existing = spdlog::get("tutti")) return existing;
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto made = std::make_shared<spdlog::logger>("tutti", std::move(sink));
+  made->set_pattern("tutti: %l: %v");
+  made->set_level(spdlog::level::warn);
+  if (const auto word = detail::env("TUTTI_LOG")) {
+    if (const auto chosen = parse(*word))
+      made->set_level(to_spdlog(*chosen));
+    else
+      made->warn("TUTTI_LOG={}: expected off, error, warn, info or debug; using warn", *word);
+  }
+  try {
+    spdlog::register_logger(made);
+  } catch (const spdlog::spdlog_ex&) {
+    // Somebody registered the name meanwhile; ours works without the registry.
+  }
+  return made;
+}
+
+spdlog::logger& logger() {
+  static auto* const instance = new std::shared_ptr<spdlog::logger>(make_logger());
+  return **instance;
+}
+
+}  // namespace
+
+bool enabled(level at) noexcept {
+  try {
+    return at != level::off && logger().should_log(to_spdlog(at));
+  } catch (...) {
+    return false;
+  }
+}
+
+void write(level at, std::string_view message) noexcept {
+  try {
+    logger().log(to_spdlog(at), "{}", message);
+  } catch (...) {
+    // Logging never decides over the fate of the program.
+  }
+}
+
+void set_level(level at) noexcept {
+  try {
+    logger().set_level(to_spdlog(at));
+  } catch (...) {
+  }
+}
+
+}  // namespace tutti::logging

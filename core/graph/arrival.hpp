@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value on its way from one device to another: what its readers wait for, and what went wrong.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tutti/plugin.h"
+
+namespace tutti::graph {
+
+class arrival {
+ public:
+  struct failure {
+    std::string message;
+    std::int32_t code = 0, vendor_code = 0;
+    std::string device;  // that failed
+  };
+
+  /// `event` (may be null) belongs to the target device: done when the value is there. `host` says
+  /// that finish() has to signal it.
+  arrival(std::shared_ptr<tutti_event> event, tutti_status* (*signal)(tutti_event*))
+      : event_(std::move(event)), signal_(signal) {}
+
+  tutti_event* event() const { return event_.get(); }
+
+  /// The value is there, or never will be. Only the first call counts.
+  void finish(std::optional<failure> why);
+  /// Waits for finish(), whose caller keeps the time limit. Throws device_error where it failed.
+  void wait() const;
+  /// Whether finish() has been called, which is waited for no longer than `patience`.
+  bool is_done_within(std::chrono::milliseconds patience) const;
+  bool is_done() const;
+  bool has_failed() const;
+
+  /// The target's compute stream waits for it already. Under the executor's lock.
+  bool awaited = false;
+
+ private:
+  const std::shared_ptr<tutti_event> event_;
+  tutti_status* (*const signal_)(tutti_event*);
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool done_ = false;
+  std::optional<failure> failure_;
+};
+
+/// What a value depends on that may not be there yet.
+using arrivals = std::vector<std::shared_ptr<arrival>>;
+
+/// Adds those of `more` that are still under way or have failed, once each.
+void merge(arrivals& into, const arrivals& more);
+
+}  // namespace tutti::graph

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the nodes share that one call of a plugin's collective makes, a node for each member.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/arrival.hpp"
+#include "graph/storage.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::graph {
+
+enum class collective_kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all };
+
+/// The first node to be evaluated launches the call for all; the results of the others wait here.
+struct collective_call {
+  collective_kind kind = collective_kind::all_reduce;
+  tutti_reduction reduction = TUTTI_REDUCE_SUM;
+  double time_limit = 0;  // seconds; 0: none
+  std::string label;
+
+  std::vector<storage*> results;  // of each member, once launched; one reference each
+  arrivals ends;                  // of each member
+
+  collective_call() = default;
+  collective_call(const collective_call&) = delete;
+  collective_call& operator=(const collective_call&) = delete;
+  ~collective_call() { drop_results(); }
+  /// Gives the results back that nobody took.
+  void drop_results() {
+    for (storage* result : results)
+      if (result != nullptr) result->release();
+    results.clear();
+  }
+};
+
+}  // namespace tutti::graph

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that nodes share, by counted references. What it is made of and where it goes in the end,
+// the executor knows that derives from it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tutti::graph {
+
+class storage {
+ public:
+  storage(const storage&) = delete;
+  storage& operator=(const storage&) = delete;
+
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) dispose();
+  }
+
+ protected:
+  storage() = default;
+  ~storage() = default;
+  /// After the last release.
+  virtual void dispose() noexcept = 0;
+
+  std::atomic<std::uint32_t> references_{1};
+};
+
+}  // namespace tutti::graph

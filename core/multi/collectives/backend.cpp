@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multi/collectives/backend.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/build.hpp"
+#include "plugin/opened_device.hpp"
+#include "runtime/transfer/collectives.hpp"
+#include "runtime/transfer/copy_engine.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::multi {
+namespace {
+
+using collective::reduction;
+
+// What every library of collectives has.
+bool is_common(dtype type) {
+  return is_floating(type) || (is_integral(type) && type != dtype::i16 && type != dtype::u16);
+}
+
+tutti_reduction code_of(reduction with) {
+  switch (with) {
+    case reduction::prod:
+      return TUTTI_REDUCE_PROD;
+    case reduction::min:
+      return TUTTI_REDUCE_MIN;
+    case reduction::max:
+      return TUTTI_REDUCE_MAX;
+    default:
+      return TUTTI_REDUCE_SUM;
+  }
+}
+
+bool is_suited(const std::vector<array>& values, reduction with, const collective::options& how) {
+  const dtype type = values[0].dtype();
+  const bool ordered = with == reduction::min || with == reduction::max;
+  return values.size() > 1 && how.algorithm == collective::algorithm::automatic &&
+         !how.deterministic && is_common(type) && !(ordered && is_floating(type)) &&
+         std::none_of(values.begin(), values.end(), [](const array& v) {
+           return v.size() == 0 || v.node()->traced || v.node()->device == nullptr;
+         });
+}
+
+}  // namespace
+
+std::optional<std::vector<array>> by_backend(const device_group& group,
+                                             const std::vector<array>& values,
+                                             graph::collective_kind kind, reduction with,
+                                             std::int64_t elements, const collective::options& how,
+                                             std::string_view op) {
+  if (!is_suited(values, with, how)) return std::nullopt;
+  std::vector<const detail::opened_device*> members;
+  for (const device& d : group) members.push_back(&detail::get(d));
+  if (!runtime::offers_collectives(members)) return std::nullopt;
+
+  auto call = std::make_shared<graph::collective_call>();
+  call->kind = kind;
+  call->reduction = code_of(with);
+  call->time_limit = std::isinf(how.time_limit) ? runtime::default_time_limit() : how.time_limit;
+  call->label = std::string(op);
+  std::vector<array> flat;
+  for (const array& v : values) flat.push_back(contiguous(v.flatten()));
+  std::vector<array> results = graph::collective(call, flat, elements);
+  if (with == reduction::avg)
+    for (array& r : results) r = r / static_cast<double>(group.size());
+  return results;
+}
+
+}  // namespace tutti::multi

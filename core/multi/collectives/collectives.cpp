@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives as copies between devices and arithmetic on them. Two steps make all of them: the
+// reduction of one value a member to one member, and the spreading of one value to all, each by
+// stars (direct), binomial trees or chains. Cut into one piece a member, the chains of all pieces
+// are the ring of P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
+// of workstations", J. Parallel Distrib. Comput. 69 (2009).
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "multi/collectives/backend.hpp"
+#include "multi/groups/participants.hpp"
+#include "tutti/collective.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::collective {
+namespace {
+
+using graph::collective_kind;
+using multi::equal_boundaries;
+using multi::piece;
+
+std::string_view to_string(reduction r) {
+  constexpr std::string_view names[] = {"sum", "prod", "min", "max", "avg"};
+  return names[static_cast<int>(r)];
+}
+
+array combine(const array& a, const array& b, reduction with) {
+  switch (with) {
+    case reduction::prod:
+      return a * b;
+    case reduction::min:
+      return minimum(a, b);
+    case reduction::max:
+      return maximum(a, b);
+    default:
+      return a + b;
+  }
+}
+
+// The seconds that a star over all members, trees, and a ring take for `bytes` a member, there and
+// back. A copy costs the host, a step waits for one copy, and bytes pass one link after the other;
+// the constants are those of staged copies between CPU devices, in round numbers.
+algorithm cheapest(std::size_t bytes, std::size_t members) {
+  constexpr double per_step = 30e-6, per_copy = 10e-6, per_byte = 1 / 8e9;
+  const double p = static_cast<double>(members), n = static_cast<double>(bytes) * per_byte;
+  const double depth = std::ceil(std::log2(p));
+  const double direct = 2 * per_step + 2 * (p - 1) * (per_copy + n);
+  const double tree = 2 * depth * (per_step + n) + 2 * (p - 1) * per_copy;
+  const double ring = 2 * (p - 1) * (per_step + p * per_copy + n / p);
+  if (direct <= tree && direct <= ring) return algorithm::direct;
+  return tree <= ring ? algorithm::tree : algorithm::ring;
+}
+
+/// One collective call: who takes part and how.
+class exchange {
+ public:
+  exchange(std::string_view op, const device_group& group, const options& how)
+      : op_(op), group_(group), how_(how) {
+    multi::check_time_limit(how.time_limit, op);
+  }
+
+  void choose(std::size_t bytes) {
+    if (how_.algorithm == algorithm::automatic) how_.algorithm = cheapest(bytes, count());
+  }
+  bool in_pieces() const { return how_.algorithm == algorithm::ring && count() > 1; }
+  std::size_t count() const { return group_.size(); }
+
+  /// values[i], on member i, reduced on member `root`.
+  array reduce(const std::vector<array>& values, std::size_t root, reduction with) const {
+    array total = how_.deterministic || how_.algorithm == algorithm::direct
+                      ? reduce_in_order(values, root, with)
+                  : how_.algorithm == algorithm::tree ? reduce_by_tree(values, root, with)
+                                                      : reduce_by_chain(values, root, with);
+    return with == reduction::avg ? total / static_cast<double>(count()) : total;
+  }
+
+  /// `value`, on member `root`, on every member.
+  std::vector<array> spread(const array& value, std::size_t root) const {
+    std::vector<array> out(count());
+    out[root] = value;
+    for (std::size_t distance = 1; distance < count(); ++distance) {
+      const std::size_t to = (root + distance) % count();
+      out[to] = move(out[(root + sender(distance)) % count()], to);
+    }
+    return out;
+  }
+
+  /// A copy on the member `to`, under the call's name and time limit.
+  array move(const array& a, std::size_t to) const {
+    return multi::move(a, group_[to], how_.time_limit, op_);
+  }
+
+ private:
+  // From whom the member that is `distance` after the root gets the value. Those before it have it.
+  std::size_t sender(std::size_t distance) const {
+    if (how_.algorithm == algorithm::direct) return 0;
+    if (how_.algorithm == algorithm::ring) return distance - 1;
+    return distance & (distance - 1);  // a binomial tree: the lowest bit cleared
+  }
+
+  array reduce_in_order(const std::vector<array>& values, std::size_t root, reduction with) const {
+    array total = move(values[0], root);
+    for (std::size_t i = 1; i < count(); ++i) total = combine(total, move(values[i], root), with);
+    return total;
+  }
+
+  array reduce_by_chain(const std::vector<array>& values, std::size_t root, reduction with) const {
+    array total = values[(root + 1) % count()];
+    for (std::size_t i = 2; i <= count(); ++i) {
+      const std::size_t at = (root + i) % count();
+      total = combine(values[at], move(total, at), with);
+    }
+    return total;
+  }
+
+  array reduce_by_tree(const std::vector<array>& values, std::size_t root, reduction with) const {
+    std::vector<array> totals;  // by distance from the root
+    for (std::size_t i = 0; i < count(); ++i) totals.push_back(values[(root + i) % count()]);
+    for (std::size_t step = 1; step < count(); step *= 2)
+      for (std::size_t i = 0; i + step < count(); i += 2 * step)
+        totals[i] = combine(totals[i], move(totals[i + step], (root + i) % count()), with);
+    return totals[0];
+  }
+
+  std::string_view op_;
+  const device_group& group_;
+  options how_;
+};
+
+std::vector<array> checked_operands(std::string_view op, const device_group& group,
+                                    const std::vector<array>& values, reduction with) {
+  std::vector<array> out = multi::on_members(group, values, op);
+  multi::require_agreement(group, out, -1, op);
+  const dtype type = out[0].dtype();
+  if (type == dtype::boolean || (with == reduction::avg && !is_floating(type)))
+    throw dtype_error(std::string(op) + ": no " + std::string(to_string(with)) + " of " +
+                      std::string(name(type)));
+  return out;
+}
+
+std::vector<array> pieces_of(const std::vector<array>& values, int axis, std::int64_t first,
+                             std::int64_t last) {
+  std::vector<array> out;
+  for (const array& v : values) out.push_back(piece(v, axis, first, last));
+  return out;
+}
+
+// f(values cut to piece c, c) for each of one piece a member, over flattened values; gives each
+// member's results one after the other, in the old shape.
+std::vector<array> by_pieces(
+    const std::vector<array>& values, std::size_t members,
+    const std::function<std::vector<array>(const std::vector<array>&, std::size_t)>& f) {
+  const shape extents = values[0].shape();
+  std::vector<array> flat;
+  for (const array& v : values) flat.push_back(v.flatten());
+  const auto cuts = equal_boundaries(extents.size(), members);
+  std::vector<std::vector<array>> found;  // [result][piece]
+  for (std::size_t c = 0; c < members; ++c) {
+    if (c > 0 && cuts[c] == cuts[c + 1]) break;  // fewer elements than members
+    const std::vector<array> results = f(pieces_of(flat, 0, cuts[c], cuts[c + 1]), c);
+    found.resize(results.size());
+    for (std::size_t r = 0; r < results.size(); ++r) found[r].push_back(results[r]);
+  }
+  std::vector<array> out;
+  for (const auto& pieces : found) out.push_back(multi::join(pieces, 0).reshape(extents));
+  return out;
+}
+
+int checked_axis(const array& a, std::int64_t axis, std::string_view op) {
+  if (a.ndim() == 0) throw shape_error(std::string(op) + ": 0-d arrays have no axis to cut");
+  return normalize_axis(axis, a.ndim(), op);
+}
+
+// Whether backends, which know flat values only, cut an array as this axis does.
+bool cuts_evenly(const array& a, int axis, std::size_t count) {
+  return axis == 0 && a.shape()[0] % static_cast<std::int64_t>(count) == 0;
+}
+
+bool have_one_shape(const std::vector<array>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](const array& v) { return v.shape() == values[0].shape(); });
+}
+
+// The extents with the first one times `up`, divided by `down`.
+shape resized(shape extents, std::size_t up, std::size_t down) {
+  extents[0] = extents[0] * static_cast<std::int64_t>(up) / static_cast<std::int64_t>(down);
+  return extents;
+}
+
+std::vector<array> shaped(const std::vector<array>& flat, const shape& extents) {
+  std::vector<array> out;
+  for (const array& v : flat) out.push_back(v.reshape(extents));
+  return out;
+}
+
+std::vector<array> cut(const array& a, int axis, std::size_t count) {
+  const auto cuts = equal_boundaries(a.shape()[axis], count);
+  std::vector<array> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(piece(a, axis, cuts[i], cuts[i + 1]));
+  return out;
+}
+
+}  // namespace
+
+std::vector<array> broadcast(const device_group& group, const array& value, const options& how) {
+  exchange e("broadcast", group, how);
+  const std::size_t root = multi::owner(group, value, "broadcast");
+  const array start = multi::on_member(value, group[root], "broadcast", "the value");
+  e.choose(start.nbytes());
+  if (!e.in_pieces()) return e.spread(start, root);
+  return by_pieces({start}, e.count(),
+                   [&](const auto& v, std::size_t) { return e.spread(v[0], root); });
+}
+
+array reduce(const device_group& group, const std::vector<array>& values, const device& root,
+             reduction with, const options& how) {
+  exchange e("reduce", group, how);
+  const std::size_t at = group.index_of(root);
+  const std::vector<array> operands = checked_operands("reduce", group, values, with);
+  e.choose(operands[0].nbytes());
+  if (!e.in_pieces()) return e.reduce(operands, at, with);
+  return by_pieces(operands, e.count(), [&](const auto& v, std::size_t) {
+    return std::vector<array>{e.reduce(v, at, with)};
+  })[0];
+}
+
+std::vector<array> all_reduce(const device_group& group, const std::vector<array>& values,
+                              reduction with, const options& how) {
+  exchange e("all_reduce", group, how);
+  const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
+  if (auto flat = multi::by_backend(group, operands, collective_kind::all_reduce, with,
+                                    operands[0].size(), how, "all_reduce"))
+    return shaped(*flat, operands[0].shape());
+  e.choose(operands[0].nbytes());
+  if (!e.in_pieces()) return e.spread(e.reduce(operands, 0, with), 0);
+  return by_pieces(operands, e.count(),
+                   [&](const auto& v, std::size_t c) { return e.spread(e.reduce(v, c, with), c); });
+}
+
+std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
+                                  reduction with, std::int64_t axis, const options& how) {
+  constexpr std::string_view op = "reduce_scatter";
+  exchange e(op, group, how);
+  const std::vector<array> operands = checked_operands(op, group, values, with);
+  const int along = checked_axis(operands[0], axis, op);
+  if (cuts_evenly(operands[0], along, e.count()))
+    if (auto flat =
+            multi::by_backend(group, operands, collective_kind::reduce_scatter, with,
+                              operands[0].size() / static_cast<std::int64_t>(e.count()), how, op))
+      return shaped(*flat, resized(operands[0].shape(), 1, e.count()));
+  e.choose(operands[0].nbytes());
+  const auto cuts = equal_boundaries(operands[0].shape()[along], e.count());
+  std::vector<array> out;
+  for (std::size_t i = 0; i < e.count(); ++i)
+    out.push_back(e.reduce(pieces_of(operands, along, cuts[i], cuts[i + 1]), i, with));
+  return out;
+}
+
+std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
+                              std::int64_t axis, const options& how) {
+  constexpr std::string_view op = "all_gather";
+  exchange e(op, group, how);
+  const std::vector<array> operands = multi::on_members(group, values, op);
+  const int along = checked_axis(operands[0], axis, op);
+  multi::require_agreement(group, operands, along, op);
+  if (have_one_shape(operands) && along == 0)
+    if (auto flat =
+            multi::by_backend(group, operands, collective_kind::all_gather, reduction::sum,
+                              operands[0].size() * static_cast<std::int64_t>(e.count()), how, op))
+      return shaped(*flat, resized(operands[0].shape(), e.count(), 1));
+  e.choose(operands[0].nbytes() * e.count());
+  std::vector<std::vector<array>> received(e.count());
+  for (std::size_t i = 0; i < e.count(); ++i) {
+    const std::vector<array> copies = e.spread(operands[i], i);
+    for (std::size_t m = 0; m < e.count(); ++m) received[m].push_back(copies[m]);
+  }
+  std::vector<array> out;
+  for (const auto& pieces : received) out.push_back(multi::join(pieces, along));
+  return out;
+}
+
+array gather(const device_group& group, const std::vector<array>& values, const device& root,
+             std::int64_t axis, const options& how) {
+  const exchange e("gather", group, how);
+  const std::size_t at = group.index_of(root);
+  std::vector<array> operands = multi::on_members(group, values, "gather");
+  const int along = checked_axis(operands[0], axis, "gather");
+  multi::require_agreement(group, operands, along, "gather");
+  for (array& v : operands) v = e.move(v, at);
+  return multi::join(operands, along);
+}
+
+std::vector<array> scatter(const device_group& group, const array& value, std::int64_t axis,
+                           const options& how) {
+  const exchange e("scatter", group, how);
+  const std::size_t root = multi::owner(group, value, "scatter");
+  const array start = multi::on_member(value, group[root], "scatter", "the value");
+  std::vector<array> out = cut(start, checked_axis(start, axis, "scatter"), e.count());
+  for (std::size_t i = 0; i < e.count(); ++i) out[i] = e.move(out[i], i);
+  return out;
+}
+
+std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
+                              std::int64_t axis, const options& how) {
+  constexpr std::string_view op = "all_to_all";
+  const exchange e(op, group, how);
+  const std::vector<array> operands = multi::on_members(group, values, op);
+  const int along = checked_axis(operands[0], axis, op);
+  multi::require_agreement(group, operands, along, op);
+  if (have_one_shape(operands) && cuts_evenly(operands[0], along, e.count()))
+    if (auto flat = multi::by_backend(group, operands, collective_kind::all_to_all, reduction::sum,
+                                      operands[0].size(), how, op))
+      return shaped(*flat, operands[0].shape());
+  std::vector<std::vector<array>> received(e.count());
+  for (const array& v : operands) {
+    const std::vector<array> pieces = cut(v, along, e.count());
+    for (std::size_t m = 0; m < e.count(); ++m) received[m].push_back(e.move(pieces[m], m));
+  }
+  std::vector<array> out;
+  for (const auto& pieces : received) out.push_back(multi::join(pieces, along));
+  return out;
+}
+
+void barrier(const device_group& group, const options& how) {
+  exchange e("barrier", group, how);
+  // Work of a device runs in the order in which it was enqueued: a value computed now is the last.
+  std::vector<array> tokens;
+  for (const device& member : group) tokens.push_back(array::from({1}, member) + 1);
+  e.choose(tokens[0].nbytes());
+  tokens = e.spread(e.reduce(tokens, 0, reduction::sum), 0);
+  eval(tokens);
+  for (const array& t : tokens) t.wait();
+}
+
+}  // namespace tutti::collective

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multi/groups/participants.hpp"
+
+#include <cmath>
+
+#include "op/operands.hpp"
+#include "plugin/opened_device.hpp"
+#include "runtime/transfer/copy_engine.hpp"
+
+namespace tutti::multi {
+
+array on_member(const array& value, const device& member, std::string_view op,
+                const std::string& what) {
+  const graph::node& n = graph::get(value, op);
+  if (n.device != nullptr && n.device != &detail::get(member))
+    throw device_error(std::string(op) + ": " + what + " is on " + n.device->name +
+                           ", but belongs on " + member.name() + "; move it with to()",
+                       TUTTI_ERROR_INVALID_ARGUMENT);
+  return (n.weak ? op::cast(value, n.type, op) : value).to(member);
+}
+
+std::size_t owner(const device_group& group, const array& value, std::string_view op) {
+  const graph::node& n = graph::get(value, op);
+  for (std::size_t i = 0; i < group.size(); ++i)
+    if (n.device == nullptr || n.device == &detail::get(group[i])) return i;
+  throw device_error(std::string(op) + ": the value is on " + n.device->name +
+                         ", which is not one of " + group.names(),
+                     TUTTI_ERROR_INVALID_ARGUMENT);
+}
+
+std::vector<array> on_members(const device_group& group, const std::vector<array>& values,
+                              std::string_view op) {
+  if (values.size() != group.size())
+    throw value_error(std::string(op) + ": " + std::to_string(values.size()) + " arrays for " +
+                      std::to_string(group.size()) + " devices (" + group.names() + ")");
+  std::vector<array> out;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    out.push_back(on_member(values[i], group[i], op, "array " + std::to_string(i)));
+  return out;
+}
+
+void require_agreement(const device_group& group, const std::vector<array>& values, int axis,
+                       std::string_view op) {
+  const auto differ = [&](std::size_t i, std::string_view what, std::string first,
+                          std::string other) {
+    return std::string(op) + ": " + std::string(what) + " differ: " + first + " on " +
+           group[0].name() + " and " + other + " on " + group[i].name();
+  };
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i].dtype() != values[0].dtype())
+      throw dtype_error(differ(i, "dtypes", std::string(name(values[0].dtype())),
+                               std::string(name(values[i].dtype()))));
+    shape seen = values[i].shape();
+    if (axis >= 0 && seen.rank() == values[0].ndim()) seen[axis] = values[0].shape()[axis];
+    if (seen != values[0].shape())
+      throw shape_error(differ(i, axis < 0 ? "shapes" : "shapes beside the axis",
+                               values[0].shape().str(), values[i].shape().str()));
+  }
+}
+
+array move(const array& a, const device& to, double time_limit, std::string_view op) {
+  static const double usual = runtime::default_time_limit();
+  return graph::move_to(a, &detail::get(to),
+                        {std::isinf(time_limit) ? usual : time_limit, std::string(op)});
+}
+
+void check_time_limit(double seconds, std::string_view op) {
+  if (!(seconds > 0))
+    throw value_error(std::string(op) + ": a time limit of " + std::to_string(seconds) +
+                      " s is not positive");
+}
+
+array piece(const array& a, int axis, std::int64_t first, std::int64_t last) {
+  if (first == 0 && last == a.shape()[axis]) return a;
+  std::vector<slice> slices(static_cast<std::size_t>(axis) + 1);
+  slices.back() = {first, last};
+  return slice_view(a, slices);
+}
+
+std::vector<std::int64_t> equal_boundaries(std::int64_t extent, std::size_t count) {
+  const auto parts = static_cast<std::int64_t>(count);
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i <= parts; ++i)
+    out.push_back(i * (extent / parts) + std::min(i, extent % parts));
+  return out;
+}
+
+array join(const std::vector<array>& pieces, int axis) {
+  return pieces.size() == 1 ? pieces[0] : concatenate(pieces, axis);
+}
+
+}  // namespace tutti::multi

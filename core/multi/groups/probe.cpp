@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What members of a group can do: a short measurement of their arithmetic, kept for the process and
+// on disk, and the weights made of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+#include "base/disk_cache.hpp"
+#include "plugin/opened_device.hpp"
+#include "tutti/multi.hpp"
+
+namespace tutti {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+constexpr std::int64_t smallest = 128, largest = 4096;  // edges of the square matrices
+constexpr double long_enough = 4e-3;   // seconds of one product: not just its launch
+constexpr double whole_probe = 50e-3;  // seconds
+constexpr int fewest_runs = 3;
+
+double seconds_of_product(const array& a) {
+  const auto start = steady::now();
+  matmul(a, a).wait();
+  return std::chrono::duration<double>(steady::now() - start).count();
+}
+
+array square_matrix(std::int64_t edge, const device& on) {
+  return (arange(edge * edge, dtype::i32, on) % 17 - 8).astype(dtype::f32).reshape({edge, edge});
+}
+
+// The best of several products, of the smallest size that takes long enough.
+double measure(const device& on) {
+  for (std::int64_t edge = smallest;; edge *= 2) {
+    const array a = square_matrix(edge, on);
+    a.wait();
+    seconds_of_product(a);  // compiles
+    double best = seconds_of_product(a);
+    if (best < long_enough && edge < largest) continue;
+    double total = best;
+    for (int run = 1; run < fewest_runs || total < whole_probe; ++run) {
+      const double once = seconds_of_product(a);
+      total += once;
+      best = std::min(best, once);
+    }
+    const double n = static_cast<double>(edge);
+    return 2 * n * n * n / best;
+  }
+}
+
+// Everything that a measurement, and the rounding of results, depend on: devices of the same kind
+// have the same. What a description says about which part of a device it is tells equal ones apart.
+std::string kind_of(const device& on) {
+  const device_properties& p = on.properties();
+  const detail::plugin& plugin = *detail::get(on).plugin;
+  const std::string model = p.description.substr(0, p.description.rfind(", part "));
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n", plugin.name, plugin.build_id, p.vendor,
+                     model, p.driver, p.schedule, p.compute_units, p.memory_bytes);
+}
+
+std::optional<double> kept_on_disk(const std::string& key) {
+  const std::optional<std::string> text = detail::program_cache().load(key);
+  if (!text) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  const bool sound = error == std::errc() && end == text->data() + text->size();
+  return sound && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+}
+
+std::vector<double> normalised(std::vector<double> weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& w : weights) w /= total;
+  return weights;
+}
+
+}  // namespace
+
+double throughput(const device& on) {
+  static std::mutex mutex;  // also: one measurement at a time, so that none slows another down
+  static auto* const known = new std::map<std::string, double>;
+  const std::string key = "throughput of f32 products\n" + kind_of(on);
+  const std::lock_guard lock(mutex);
+  if (const auto found = known->find(key); found != known->end()) return found->second;
+  std::optional<double> value = kept_on_disk(key);
+  if (!value) {
+    value = measure(on);
+    detail::program_cache().store(key, fmt::format("{}", *value));
+  }
+  return known->emplace(key, *value).first->second;
+}
+
+std::vector<double> weights_by_throughput(const device_group& group) {
+  std::vector<double> out;
+  for (const device& member : group) out.push_back(throughput(member));
+  return normalised(std::move(out));
+}
+
+bool compute_alike(const device_group& group) {
+  const std::string first = kind_of(group[0]);
+  return std::all_of(group.begin(), group.end(),
+                     [&](const device& d) { return kind_of(d) == first; });
+}
+
+std::vector<double> weights_by_memory(const device_group& group) {
+  std::vector<double> out;
+  for (const device& member : group) {
+    if (member.properties().memory_bytes == 0)
+      throw value_error("weights_by_memory: " + member.name() + " does not tell its memory");
+    out.push_back(static_cast<double>(member.properties().memory_bytes));
+  }
+  return normalised(std::move(out));
+}
+
+}  // namespace tutti

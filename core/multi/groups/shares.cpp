@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shares of an axis: weights to boundaries.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "multi/groups/participants.hpp"
+#include "tutti/multi.hpp"
+
+namespace tutti {
+
+shares::shares(std::vector<double> weights) : rule_(rule::given), weights_(std::move(weights)) {
+  double total = 0;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (!(weights_[i] >= 0) || std::isinf(weights_[i]))
+      throw value_error(fmt::format("shares: weight {} is {}", i, weights_[i]));
+    total += weights_[i];
+  }
+  if (!(total > 0) || std::isinf(total))
+    throw value_error(fmt::format("shares: the {} weights sum to {}", weights_.size(), total));
+}
+
+std::vector<std::int64_t> shares::boundaries(std::int64_t extent, const device_group& group) const {
+  if (extent < 0) throw value_error(fmt::format("shares: an extent of {}", extent));
+  if (rule_ == rule::equal) return multi::equal_boundaries(extent, group.size());
+  const std::vector<double> weights = rule_ == rule::given    ? weights_
+                                      : rule_ == rule::memory ? weights_by_memory(group)
+                                                              : weights_by_throughput(group);
+  if (weights.size() != group.size())
+    throw value_error(fmt::format("shares: {} weights for {} devices ({})", weights.size(),
+                                  group.size(), group.names()));
+  double total = 0;
+  for (const double w : weights) total += w;
+  std::vector<std::int64_t> out{0};
+  double before = 0;
+  for (const double w : weights) {
+    before += w;
+    // The same sum as `total` after the last weight, so that the end is exact.
+    out.push_back(std::llround(static_cast<double>(extent) * (before / total)));
+  }
+  return out;
+}
+
+}  // namespace tutti

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parallel loop on real devices: a thread for each, that keeps chunks in flight, and the
+// calling thread, that watches their time limits. A thread whose device hangs is left behind; all
+// that it may still touch is in the shared state.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/log.hpp"
+#include "base/trace.hpp"
+#include "multi/loop/loop_state.hpp"
+#include "tutti/error.hpp"
+#include "tutti/ops.hpp"
+#include "tutti/parallel.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::multi {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// A worker without work asks again by itself, because estimates change as time passes.
+constexpr std::chrono::milliseconds ask_again(10);
+
+std::vector<std::string> names_of(const device_group& group) {
+  std::vector<std::string> names;
+  for (const device& d : group) names.push_back(d.name());
+  return names;
+}
+
+class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
+ public:
+  parallel_loop(const device_group& group, const index_range& range, const chunk_body& body,
+                const chunk_sink& sink, const loop_options& options)
+      : group_(group),
+        body_(body),
+        sink_(sink),
+        options_(options),
+        state_(range, names_of(group), options),
+        threads_(group.size()) {}
+
+  loop_report run() {
+    if (state_.complete()) return state_.report();
+    start_threads();
+    watch();
+    for (thread_state& t : threads_)
+      if (t.thread.joinable()) t.left_behind ? t.thread.detach() : t.thread.join();
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+    if (!state_.complete())
+      throw device_error(options_.label + ": every device failed: " + state_.failures(),
+                         last_code_);
+    return state_.report();
+  }
+
+ private:
+  struct thread_state {
+    std::thread thread;
+    bool exited = false;
+    bool left_behind = false;
+  };
+  struct computed {
+    index_range range;
+    std::vector<array> arrays;
+  };
+
+  // While one lives, no time limit runs.
+  class enqueueing {
+   public:
+    explicit enqueueing(parallel_loop& loop) : loop_(loop) {
+      const std::lock_guard lock(loop_.mutex_);
+      loop_.state_.hold(loop_.now());
+    }
+    ~enqueueing() {
+      const std::lock_guard lock(loop_.mutex_);
+      loop_.state_.release(loop_.now());
+      if (loop_.options_.time_limit) loop_.changed_.notify_all();
+    }
+    enqueueing(const enqueueing&) = delete;
+    enqueueing& operator=(const enqueueing&) = delete;
+
+   private:
+    parallel_loop& loop_;
+  };
+
+  double now() const { return std::chrono::duration<double>(steady::now() - origin_).count(); }
+
+  void start_threads() {
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      try {
+        threads_[i].thread = std::thread([self = shared_from_this(), i] { self->work(i); });
+      } catch (const std::system_error&) {  // those that run stop by themselves
+        const std::lock_guard lock(mutex_);
+        error_ = std::current_exception();
+        for (; i < threads_.size(); ++i) threads_[i].exited = true;
+      }
+    }
+  }
+
+  // Until each thread has exited or is left behind.
+  void watch() {
+    std::unique_lock lock(mutex_);
+    const auto ended = [&] {
+      for (const thread_state& t : threads_)
+        if (!t.exited && !t.left_behind) return false;
+      return true;
+    };
+    while (!ended()) {
+      if (const auto deadline = state_.deadline()) {
+        const auto after = std::chrono::duration_cast<steady::duration>(
+            std::chrono::duration<double>(std::min(*deadline, 1e9)));
+        changed_.wait_until(lock, origin_ + after);
+      } else {
+        changed_.wait(lock);
+      }
+      for (const std::size_t late : state_.expire(now())) {
+        threads_[late].left_behind = true;
+        last_code_ = TUTTI_ERROR_TIMEOUT;
+        taken_out(late);
+      }
+    }
+  }
+
+  void work(std::size_t i) {
+    try {
+      std::deque<computed> flight;
+      while (step(i, flight)) {
+      }
+    } catch (...) {
+      stop(i);
+    }
+    const std::lock_guard lock(mutex_);
+    threads_[i].exited = true;
+    changed_.notify_all();
+  }
+
+  // Takes one chunk more, or finishes the oldest; false: nothing is left to do for this device.
+  bool step(std::size_t i, std::deque<computed>& flight) {
+    std::optional<index_range> range;
+    {
+      std::unique_lock lock(mutex_);
+      for (;;) {
+        if (error_ || state_.is_out(i)) return false;
+        if (flight.size() < static_cast<std::size_t>(options_.depth)) range = state_.next(i, now());
+        if (range || !flight.empty()) break;
+        if (state_.complete()) return false;
+        changed_.wait_for(lock, ask_again);
+      }
+      if (range && options_.time_limit) changed_.notify_all();  // a deadline more
+    }
+    if (!range) return finish_oldest(i, flight);
+    if (!start(i, *range, flight)) return false;
+    return flight.size() < static_cast<std::size_t>(options_.depth) || finish_oldest(i, flight);
+  }
+
+  bool start(std::size_t i, const index_range& range, std::deque<computed>& flight) {
+    try {
+      flight.push_back({range, body_({range.begin, range.end, group_[i]})});
+    } catch (const device_error& e) {
+      return fail(i, e);
+    } catch (...) {
+      return stop(i);
+    }
+    std::vector<array>& arrays = flight.back().arrays;
+    for (const array& a : arrays)
+      if (!a.valid())
+        return stop(i, std::make_exception_ptr(value_error(
+                           options_.label + ": the body returned an array that is not valid")));
+    try {
+      const enqueueing in_progress(*this);
+      if (options_.fetch)
+        for (array& a : arrays) a = contiguous(a);
+      eval(arrays);
+      return true;
+    } catch (const error& e) {
+      return fail(i, e);
+    } catch (...) {
+      return stop(i);
+    }
+  }
+
+  bool finish_oldest(std::size_t i, std::deque<computed>& flight) {
+    computed oldest = std::move(flight.front());
+    flight.pop_front();
+    std::vector<std::vector<std::byte>> host;
+    std::uint64_t bytes = 0;
+    try {
+      for (const array& a : oldest.arrays) a.wait();
+      for (const array& a : oldest.arrays) {
+        bytes += a.nbytes();
+        if (!options_.fetch) continue;
+        host.emplace_back(a.nbytes());
+        a.copy_to(host.back().data(), host.back().size());
+      }
+    } catch (const error& e) {
+      return fail(i, e);
+    } catch (...) {
+      return stop(i);
+    }
+    const chunk_results results(std::move(oldest.arrays), std::move(host));
+    {
+      const std::lock_guard lock(mutex_);
+      const auto finished = state_.finish(i, bytes, now());
+      if (!finished) return false;  // too late: the chunk runs elsewhere, or did
+      trace(i, *finished, bytes);
+      if (sink_) state_.pause(i);
+      changed_.notify_all();
+    }
+    return !sink_ || hand_over(i, oldest.range, results);
+  }
+
+  bool hand_over(std::size_t i, const index_range& range, const chunk_results& results) {
+    const std::lock_guard one_at_a_time(sink_mutex_);  // until an error of the sink is known
+    {
+      const std::lock_guard lock(mutex_);
+      if (error_) return false;
+    }
+    try {
+      sink_({range.begin, range.end, group_[i]}, results);
+    } catch (...) {
+      return stop(i);
+    }
+    const std::lock_guard lock(mutex_);
+    state_.resume(i, now());
+    changed_.notify_all();
+    return true;
+  }
+
+  // Ends the loop with the exception that is being handled, or with e. Always false.
+  bool stop(std::size_t i, const std::exception_ptr& e = std::current_exception()) {
+    const std::lock_guard lock(mutex_);
+    // What the body of a device that was given up throws concerns nobody any more.
+    if (!error_ && !state_.is_out(i)) error_ = e;
+    changed_.notify_all();
+    return false;
+  }
+
+  bool fail(std::size_t i, const error& e) {
+    const std::lock_guard lock(mutex_);
+    if (state_.is_out(i)) return false;
+    const auto* on_device = dynamic_cast<const device_error*>(&e);
+    last_code_ = on_device != nullptr ? on_device->code() : TUTTI_ERROR_INTERNAL;
+    state_.fail(i, e.what(), now());
+    taken_out(i);
+    return false;
+  }
+
+  void taken_out(std::size_t i) {
+    const device_report& told = state_.told(i);
+    logging::warn("{}: {} is taken out, {} items go elsewhere: {}", options_.label, told.device,
+                  told.taken_back, told.failure);
+    if (detail::trace_enabled())
+      detail::trace_instant(track(i), "taken out: " + told.failure, detail::trace_now_ns());
+    changed_.notify_all();
+  }
+
+  std::uint32_t track(std::size_t i) const {
+    return detail::trace_track(group_[i].name(), options_.label);
+  }
+
+  void trace(std::size_t i, const loop_state::finished_chunk& done, std::uint64_t bytes) const {
+    if (!detail::trace_enabled()) return;
+    const auto at = [&](double s) { return trace_origin_ + static_cast<std::uint64_t>(s * 1e9); };
+    detail::trace_complete(track(i),
+                           fmt::format("chunk {}..{}", done.range.begin, done.range.end - 1),
+                           at(done.begin), at(done.end), {"", bytes, 0});
+  }
+
+  const device_group group_;
+  const chunk_body body_;
+  const chunk_sink sink_;
+  const loop_options options_;
+  const steady::time_point origin_ = steady::now();
+  const std::uint64_t trace_origin_ = detail::trace_now_ns();
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  loop_state state_;
+  std::vector<thread_state> threads_;
+  std::exception_ptr error_;  // stops the loop
+  std::int32_t last_code_ = TUTTI_ERROR_INTERNAL;
+
+  std::mutex sink_mutex_;  // locked before mutex_, where both are
+};
+
+}  // namespace
+}  // namespace tutti::multi
+
+namespace tutti {
+
+loop_report parallel_for(const device_group& group, const index_range& range,
+                         const chunk_body& body, const chunk_sink& sink,
+                         const loop_options& options) {
+  if (!body) throw value_error(options.label + ": there is no body");
+  return std::make_shared<multi::parallel_loop>(group, range, body, sink, options)->run();
+}
+
+}  // namespace tutti

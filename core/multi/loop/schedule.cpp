@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the policies share: lists of ranges, measured speeds, and the size of the next chunk.
+#include "multi/loop/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tutti::multi {
+namespace {
+
+// A first chunk is small, since the worker may be many times slower than the mean: a worker of a
+// twentieth of the mean speed is busy with this part of its fair share for 20/64 of the loop.
+constexpr std::int64_t probes_in_a_share = 64;
+// A chunk lasts a 512th of the loop at least, so that handing it over costs little beside.
+constexpr double least_part_of_loop = 1.0 / 512;
+// It lasts a 16th of the loop at most: what a device that fails takes along is lost.
+constexpr double greatest_part_of_loop = 1.0 / 16;
+// A chunk that takes a time_limit would be taken for one that hangs.
+constexpr double part_of_time_limit = 0.25;
+// Hummel, Schonberg, Flynn 1992: half of what remains is handed out, half is kept to even out.
+constexpr double factor = 0.5;
+constexpr double forget = 0.5;
+
+}  // namespace
+
+void range_list::add(const index_range& r) {
+  if (r.size() <= 0) return;
+  total_ += r.size();
+  auto after = std::lower_bound(
+      ranges_.begin(), ranges_.end(), r,
+      [](const index_range& a, const index_range& b) { return a.begin < b.begin; });
+  if (after != ranges_.begin() && std::prev(after)->end == r.begin) {
+    auto before = std::prev(after);
+    before->end = r.end;
+    if (after != ranges_.end() && after->begin == r.end) {
+      before->end = after->end;
+      ranges_.erase(after);
+    }
+  } else if (after != ranges_.end() && after->begin == r.end) {
+    after->begin = r.begin;
+  } else {
+    ranges_.insert(after, r);
+  }
+}
+
+void range_list::add(range_list&& other) {
+  for (const index_range& r : other.ranges_) add(r);
+  other = {};
+}
+
+index_range range_list::take_front(std::int64_t n) {
+  index_range& first = ranges_.front();
+  const index_range taken{first.begin, std::min(first.end, first.begin + n)};
+  first.begin = taken.end;
+  if (first.size() == 0) ranges_.pop_front();
+  total_ -= taken.size();
+  return taken;
+}
+
+range_list range_list::take_back(std::int64_t n) {
+  range_list taken;
+  while (taken.total_ < n) {
+    index_range& last = ranges_.back();
+    const std::int64_t part = std::min(last.size(), n - taken.total_);
+    taken.ranges_.push_front({last.end - part, last.end});
+    taken.total_ += part;
+    last.end -= part;
+    if (last.size() == 0) ranges_.pop_back();
+    total_ -= part;
+  }
+  return taken;
+}
+
+worker_estimates::worker_estimates(std::size_t workers, std::int64_t units,
+                                   std::optional<double> time_limit)
+    : workers_(workers),
+      units_(units),
+      time_limit_(time_limit.value_or(std::numeric_limits<double>::infinity())),
+      probe_(std::max<std::int64_t>(
+          1, units / (probes_in_a_share * static_cast<std::int64_t>(workers)))) {}
+
+void worker_estimates::handed(std::size_t worker, std::int64_t n, double now) {
+  worker_state& w = workers_[worker];
+  if (w.held.empty()) w.started = now;
+  w.held.push_back(n);
+}
+
+void worker_estimates::done(std::size_t worker, std::int64_t n, double seconds, double now) {
+  worker_state& w = workers_[worker];
+  w.held.pop_front();
+  w.started = now;
+  // The first chunk pays for what is compiled and allocated once; it counts until there is another.
+  const double keep = w.finished == 1 ? 0 : forget;
+  ++w.finished;
+  w.units = w.units * keep + static_cast<double>(n);
+  w.seconds = w.seconds * keep + std::max(seconds, 1e-9);
+}
+
+void worker_estimates::failed(std::size_t worker) {
+  workers_[worker].alive = false;
+  workers_[worker].held.clear();
+}
+
+double worker_estimates::speed(std::size_t worker, double now) const {
+  const worker_state& w = workers_[worker];
+  double found = 1;
+  if (w.finished > 0) {
+    found = w.units / w.seconds;
+  } else {
+    double sum = 0;
+    int known = 0;
+    for (const worker_state& other : workers_) {
+      if (!other.alive || other.finished == 0) continue;
+      sum += other.units / other.seconds;
+      ++known;
+    }
+    if (known > 0) found = sum / known;
+  }
+  if (w.held.empty() || now <= w.started) return found;
+  return std::min(found, static_cast<double>(w.held.front()) / (now - w.started));
+}
+
+double worker_estimates::backlog_seconds(const worker_state& w, double speed, double now) const {
+  if (w.held.empty()) return 0;
+  double units = 0;
+  for (const std::int64_t n : w.held) units += static_cast<double>(n);
+  return std::max(0.0, units / speed - (now - w.started));
+}
+
+std::int64_t worker_estimates::chunk_size(std::size_t worker, std::int64_t remaining,
+                                          double now) const {
+  const worker_state& mine = workers_[worker];
+  if (mine.finished == 0) return mine.held.empty() ? std::min(probe_, remaining) : 0;
+
+  double all_speed = 0;    // units per second
+  double all_backlog = 0;  // units
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (!workers_[i].alive) continue;
+    const double s = speed(i, now);
+    all_speed += s;
+    all_backlog += backlog_seconds(workers_[i], s, now) * s;
+  }
+  const double s = speed(worker, now);
+  const double rest = static_cast<double>(remaining);
+  const double backlog = backlog_seconds(mine, s, now);
+
+  const double all = static_cast<double>(units_);
+  double size = std::clamp(rest * factor, all * least_part_of_loop, all * greatest_part_of_loop);
+  size *= s / all_speed;
+  size = std::min(size, s * time_limit_ * part_of_time_limit);
+  // No chunk should end after all would have finished together.
+  size = std::min(size, s * ((rest + all_backlog) / all_speed - backlog));
+  size = std::clamp(std::floor(size), 1.0, rest);
+
+  // Where others would have finished this chunk, and all the rest, before: leave it to them.
+  const double end = backlog + size / s;
+  double others_end = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (i == worker || !workers_[i].alive) continue;
+    const double other = speed(i, now);
+    others_end = std::min(others_end, backlog_seconds(workers_[i], other, now) + size / other);
+  }
+  if (others_end < end && all_speed > s)
+    others_end = std::max(others_end, (rest + all_backlog - backlog * s) / (all_speed - s));
+  return others_end < end ? 0 : static_cast<std::int64_t>(size);
+}
+
+}  // namespace tutti::multi

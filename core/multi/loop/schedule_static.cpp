@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The policies that split the range once: by weights, or by the speeds measured with probes.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "multi/loop/schedule.hpp"
+
+namespace tutti::multi {
+namespace {
+
+// A part is handed over in pieces, so that the transfers of one overlap the work on another.
+constexpr std::int64_t pieces = 8;
+// The first probe pays for what is compiled once, the second one is measured.
+constexpr int probes = 2;
+
+/// Parts of a range by weights; what a failed worker leaves goes to those who are ready.
+class parts_by_weight {
+ public:
+  parts_by_weight(std::size_t workers) : parts_(workers), piece_(workers, 1) {}
+
+  void split(range_list work, std::vector<double> weights) {
+    weights_ = std::move(weights);
+    const double total = static_cast<double>(work.total());
+    double below = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+    const double all = below;
+    for (std::size_t i = weights_.size(); i-- > 0;) {
+      below -= weights_[i];
+      const auto first = i == 0 ? 0 : std::llround(total * std::max(0.0, below) / all);
+      parts_[i] = work.take_back(std::max<std::int64_t>(0, work.total() - first));
+      piece_[i] = (parts_[i].total() + pieces - 1) / pieces;
+    }
+  }
+
+  std::optional<index_range> next(std::size_t worker) {
+    if (!parts_[worker].empty()) return parts_[worker].take_front(piece_[worker]);
+    if (left_over_.empty()) return {};
+    double all = 0;
+    int alive = 0;
+    for (const double w : weights_) {
+      if (w < 0) continue;
+      all += w;
+      ++alive;
+    }
+    const double share = all > 0 ? weights_[worker] / all : 1.0 / alive;
+    return left_over_.take_front(std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(static_cast<double>(left_over_.total()) * share / 2)));
+  }
+
+  void failed(std::size_t worker, std::span<const index_range> unfinished) {
+    weights_[worker] = -1;
+    left_over_.add(std::move(parts_[worker]));
+    for (const index_range& r : unfinished) left_over_.add(r);
+  }
+
+ private:
+  std::vector<double> weights_;  // -1: failed
+  std::vector<range_list> parts_;
+  std::vector<std::int64_t> piece_;
+  range_list left_over_;
+};
+
+class given_weights final : public schedule_policy {
+ public:
+  given_weights(std::vector<double> weights, std::int64_t units) : parts_(weights.size()) {
+    parts_.split(range_list(index_range{0, units}), std::move(weights));
+  }
+  std::optional<index_range> next(std::size_t worker, double) override {
+    return parts_.next(worker);
+  }
+  void done(std::size_t, const index_range&, double, double) override {}
+  void failed(std::size_t worker, std::span<const index_range> unfinished, double) override {
+    parts_.failed(worker, unfinished);
+  }
+
+ private:
+  parts_by_weight parts_;
+};
+
+class measured_weights final : public schedule_policy {
+ public:
+  measured_weights(std::size_t workers, std::int64_t units)
+      : known_(workers, units), pool_(index_range{0, units}), parts_(workers) {}
+
+  std::optional<index_range> next(std::size_t worker, double now) override {
+    if (split_) return parts_.next(worker);
+    const int begun = known_.finished(worker) + static_cast<int>(known_.held(worker));
+    if (pool_.empty() || begun >= probes) return {};
+    const index_range chunk = pool_.take_front(known_.probe_size());
+    known_.handed(worker, chunk.size(), now);
+    return chunk;
+  }
+
+  void done(std::size_t worker, const index_range& chunk, double seconds, double now) override {
+    if (split_) return;
+    known_.done(worker, chunk.size(), seconds, now);
+    split_when_measured(now);
+  }
+
+  void failed(std::size_t worker, std::span<const index_range> unfinished, double now) override {
+    if (split_) return parts_.failed(worker, unfinished);
+    known_.failed(worker);
+    for (const index_range& r : unfinished) pool_.add(r);
+    split_when_measured(now);
+  }
+
+ private:
+  void split_when_measured(double now) {
+    std::vector<double> speeds(known_.size(), 0);
+    for (std::size_t i = 0; i < speeds.size(); ++i) {
+      if (!known_.alive(i)) continue;
+      if (known_.finished(i) < probes && !(pool_.empty() && known_.held(i) == 0)) return;
+      speeds[i] = known_.speed(i, now);
+    }
+    if (std::accumulate(speeds.begin(), speeds.end(), 0.0) <= 0) return;
+    parts_.split(std::move(pool_), speeds);
+    for (std::size_t i = 0; i < speeds.size(); ++i)
+      if (!known_.alive(i)) parts_.failed(i, {});
+    split_ = true;
+  }
+
+  worker_estimates known_;
+  range_list pool_;
+  parts_by_weight parts_;
+  bool split_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<schedule_policy> make_static(std::vector<double> weights, std::int64_t units) {
+  return std::make_unique<given_weights>(std::move(weights), units);
+}
+
+std::unique_ptr<schedule_policy> make_measured(std::size_t workers, std::int64_t units) {
+  return std::make_unique<measured_weights>(workers, units);
+}
+
+}  // namespace tutti::multi

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations on sharded arrays: each member works on its parts; what crosses members goes through
+// the collectives.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "multi/groups/participants.hpp"
+#include "op/operands.hpp"
+#include "tutti/multi.hpp"
+
+namespace tutti {
+namespace {
+
+// Index of the first input that is split, checked against all others: one group, one split. `same`
+// compares the split axes of two.
+template <class Same>
+std::optional<std::size_t> split_input(const std::vector<sharded>& inputs, std::string_view op,
+                                       Same&& same) {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const sharded& a = inputs[first.value_or(0)];
+    const sharded& b = inputs[i];
+    if (!(a.group() == b.group()))
+      throw value_error(
+          fmt::format("{}: operands over different groups: {} and {}", op, a.str(), b.str()));
+    if (b.replicated()) continue;
+    if (!first)
+      first = i;
+    else if (!same(a, b) || a.boundaries() != b.boundaries())
+      throw value_error(fmt::format("{}: operands are split differently: {} and {}; reshard() one",
+                                    op, a.str(), b.str()));
+  }
+  return first;
+}
+
+int from_the_end(const sharded& a) { return a.shape().rank() - a.axis(); }
+
+// What of a replicated operand meets part i of `split`: all of it where it broadcasts along the
+// split axis.
+array matching(const sharded& whole, const sharded& split, std::size_t i) {
+  const array& copy = whole.parts()[i];
+  const int axis = copy.ndim() - from_the_end(split);
+  if (axis < 0 || copy.shape()[axis] == 1) return copy;
+  const auto& cuts = split.boundaries();
+  if (copy.shape()[axis] != cuts.back()) return copy;  // the operation says what is wrong
+  return multi::piece(copy, axis, cuts[i], cuts[i + 1]);
+}
+
+using binary = array (*)(const array&, const array&);
+
+sharded elementwise(binary f, const sharded& a, const sharded& b, std::string_view op) {
+  const auto first = split_input({a, b}, op, [](const sharded& x, const sharded& y) {
+    return from_the_end(x) == from_the_end(y);
+  });
+  const shape result = broadcast_shapes(a.shape(), b.shape(), op);
+  std::vector<array> parts;
+  for (std::size_t i = 0; i < a.group().size(); ++i) {
+    const bool cut_a = first && a.replicated(), cut_b = first && b.replicated();
+    parts.push_back(
+        f(cut_a ? matching(a, b, i) : a.parts()[i], cut_b ? matching(b, a, i) : b.parts()[i]));
+  }
+  if (!first) return sharded::from_replicas(a.group(), parts);
+  return sharded::from_parts(a.group(), parts,
+                             result.rank() - from_the_end(a.replicated() ? b : a));
+}
+
+// f(a, b), or f(b, a) where `turned`, of a constant b, which takes part as if it were replicated.
+sharded beside_constant(binary f, const sharded& a, const array& b, bool turned,
+                        std::string_view op) {
+  const graph::node& n = graph::get(b, op);
+  if (!n.is_constant())
+    throw device_error(fmt::format("{}: {} and an array on {}; replicate() or shard() it", op,
+                                   a.str(), b.device().name()),
+                       TUTTI_ERROR_INVALID_ARGUMENT);
+  if (n.weak)  // stays so: it takes the dtype of the parts
+    return map([&](const array& p) { return turned ? f(b, p) : f(p, b); }, a);
+  std::vector<array> copies;
+  for (const device& member : a.group()) copies.push_back(b.to(member));
+  const sharded whole = sharded::from_replicas(a.group(), copies);
+  return turned ? elementwise(f, whole, a, op) : elementwise(f, a, whole, op);
+}
+
+struct resolved_axes {
+  bool crosses = false;  // the split axis is reduced
+  int split_axis = 0;    // of the result
+};
+
+resolved_axes resolve(const sharded& a, const reduce_options& over, std::string_view op) {
+  resolved_axes out{false, a.axis()};
+  if (!over.axes) return {true, 0};
+  std::vector<bool> reduced(static_cast<std::size_t>(a.shape().rank()), false);
+  for (const std::int64_t axis : *over.axes)
+    reduced[static_cast<std::size_t>(normalize_axis(axis, a.shape().rank(), op))] = true;
+  out.crosses = reduced[static_cast<std::size_t>(a.axis())];
+  for (int i = 0; i < a.axis(); ++i)
+    if (reduced[static_cast<std::size_t>(i)] && !over.keepdims) --out.split_axis;
+  return out;
+}
+
+using reducer = array (*)(const array&, const reduce_options&);
+
+// Members without elements have no least one: the others reduce, then all get the result.
+sharded reduce_across(const sharded& a, reducer local, const reduce_options& over,
+                      collective::reduction with, const collective::options& how,
+                      bool skips_empty) {
+  std::vector<device> members;
+  std::vector<array> values;
+  for (std::size_t i = 0; i < a.parts().size(); ++i) {
+    if (skips_empty && a.parts()[i].shape()[a.axis()] == 0 && a.shape()[a.axis()] != 0) continue;
+    members.push_back(a.group()[i]);
+    values.push_back(local(a.parts()[i], over));
+  }
+  if (members.size() == a.group().size())
+    return sharded::from_replicas(a.group(), collective::all_reduce(a.group(), values, with, how));
+  const device_group some(members);
+  return replicate(collective::reduce(some, values, some[0], with, how), a.group(), how);
+}
+
+sharded reduce(const sharded& a, reducer local, const reduce_options& over,
+               collective::reduction with, const collective::options& how, std::string_view op,
+               bool skips_empty = false) {
+  const auto here = [&](const std::vector<array>& p) { return local(p[0], over); };
+  if (a.replicated()) return map_parts(here, {a});
+  const resolved_axes axes = resolve(a, over, op);
+  if (axes.crosses) return reduce_across(a, local, over, with, how, skips_empty);
+  std::vector<array> parts;
+  for (const array& p : a.parts()) parts.push_back(local(p, over));
+  return sharded::from_parts(a.group(), parts, axes.split_axis);
+}
+
+sharded cast(const sharded& a, dtype type) {
+  return map([type](const array& p) { return p.astype(type); }, a);
+}
+
+}  // namespace
+
+sharded map_parts(const std::function<array(const std::vector<array>&)>& f,
+                  const std::vector<sharded>& inputs) {
+  if (inputs.empty()) throw value_error("map: no inputs");
+  const auto first = split_input(
+      inputs, "map", [](const sharded& x, const sharded& y) { return x.axis() == y.axis(); });
+  const device_group& group = inputs[0].group();
+  std::vector<array> parts;
+  for (std::size_t i = 0; i < group.size(); ++i) parts.push_back(f(parts_at(inputs, i)));
+  if (!first) return sharded::from_replicas(group, parts);
+  const sharded& split = inputs[*first];
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::int64_t extent = split.boundaries()[i + 1] - split.boundaries()[i];
+    if (parts[i].ndim() <= split.axis() || parts[i].shape()[split.axis()] != extent)
+      throw shape_error(fmt::format("map: the function makes {} of a part of extent {} of {}",
+                                    parts[i].shape().str(), extent, split.str()));
+  }
+  return sharded::from_parts(group, parts, split.axis());
+}
+
+#define TUTTI_SHARDED_OPERATOR(symbol, f)                                                          \
+  sharded operator symbol(const sharded& a, const sharded& b) { return elementwise(f, a, b, #f); } \
+  sharded operator symbol(const sharded& a, const array& b) {                                      \
+    return beside_constant(f, a, b, false, #f);                                                    \
+  }                                                                                                \
+  sharded operator symbol(const array& a, const sharded& b) {                                      \
+    return beside_constant(f, b, a, true, #f);                                                     \
+  }
+TUTTI_SHARDED_OPERATOR(+, add)
+TUTTI_SHARDED_OPERATOR(-, subtract)
+TUTTI_SHARDED_OPERATOR(*, multiply)
+TUTTI_SHARDED_OPERATOR(/, divide)
+#undef TUTTI_SHARDED_OPERATOR
+
+sharded sum(const sharded& a, const reduce_options& over, const collective::options& how) {
+  return reduce(a, tutti::sum, over, collective::reduction::sum, how, "sum");
+}
+
+sharded prod(const sharded& a, const reduce_options& over, const collective::options& how) {
+  return reduce(a, tutti::prod, over, collective::reduction::prod, how, "prod");
+}
+
+sharded min(const sharded& a, const reduce_options& over, const collective::options& how) {
+  return reduce(a, tutti::min, over, collective::reduction::min, how, "min", true);
+}
+
+sharded max(const sharded& a, const reduce_options& over, const collective::options& how) {
+  return reduce(a, tutti::max, over, collective::reduction::max, how, "max", true);
+}
+
+sharded mean(const sharded& a, const reduce_options& over, const collective::options& how) {
+  if (a.replicated() || !resolve(a, over, "mean").crosses)
+    return reduce(a, tutti::mean, over, collective::reduction::sum, how, "mean");
+  // The sum in f32 or wider, then the division, as mean() of arrays does.
+  const dtype result = op::floating_type_of(a.parts()[0], "mean");
+  const sharded total = sum(cast(a, graph::compute_dtype(result)), over, how);
+  const double count =
+      static_cast<double>(a.shape().size()) / static_cast<double>(total.shape().size());
+  return cast(total / count, result);
+}
+
+}  // namespace tutti

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Data-parallel gradients: every member differentiates the loss of its rows, weighted by them;
+// buckets of gradients are summed over the members, last parameters first, as the backward pass
+// makes them (S. Li et al., "PyTorch Distributed", VLDB 2020, section 3.2).
+#include <fmt/format.h>
+
+#include "multi/groups/participants.hpp"
+#include "tutti/multi.hpp"
+
+namespace tutti {
+namespace {
+
+using gradients_by_member = std::vector<std::vector<array>>;
+
+std::vector<array> rows_of(const std::vector<array>& batch, std::int64_t first, std::int64_t last) {
+  std::vector<array> out;
+  for (const array& a : batch) out.push_back(multi::piece(a, 0, first, last));
+  return out;
+}
+
+// The loss of one member's rows times their share, and its gradients; sums over the pieces.
+class member_step {
+ public:
+  explicit member_step(const std::vector<array>& parameters) : parameters_(parameters) {}
+
+  void add(const data_parallel::loss_function& step, const std::vector<array>& rows, double share) {
+    const auto weighted = [&](const std::vector<array>& p) { return step(p, rows) * share; };
+    auto [loss, found] = value_and_grad(weighted)(parameters_);
+    if (!loss_.valid()) {
+      loss_ = loss.reshape({});
+      gradients_ = std::move(found);
+      return;
+    }
+    loss_ = loss_ + loss.reshape({});
+    for (std::size_t i = 0; i < found.size(); ++i) gradients_[i] = gradients_[i] + found[i];
+  }
+
+  /// What there is to evaluate after a piece.
+  void collect(std::vector<array>& pending) const {
+    if (!loss_.valid()) return;
+    pending.push_back(loss_);
+    pending.insert(pending.end(), gradients_.begin(), gradients_.end());
+  }
+
+  array loss() const { return loss_; }
+  std::vector<array> gradients() const {
+    if (loss_.valid()) return gradients_;
+    std::vector<array> zeros;
+    for (const array& p : parameters_) zeros.push_back(zeros_like(p));
+    return zeros;
+  }
+
+ private:
+  std::vector<array> parameters_;
+  array loss_;
+  std::vector<array> gradients_;
+};
+
+// Sums one bucket, parameters first to last, over the members: gradients of one dtype, flattened
+// one after the other.
+void reduce_bucket(const device_group& group, gradients_by_member& gradients, std::size_t first,
+                   std::size_t last, const collective::options& how) {
+  std::vector<array> joined;
+  for (const auto& own : gradients) {
+    std::vector<array> flat;
+    for (std::size_t p = first; p < last; ++p) flat.push_back(own[p].flatten());
+    joined.push_back(multi::join(flat, 0));
+  }
+  joined = collective::all_reduce(group, joined, collective::reduction::sum, how);
+  for (std::size_t m = 0; m < group.size(); ++m) {
+    std::int64_t at = 0;
+    for (std::size_t p = first; p < last; ++p) {
+      array& g = gradients[m][p];
+      const std::int64_t end = at + g.size();
+      g = multi::piece(joined[m], 0, at, end).reshape(g.shape());
+      at = end;
+    }
+  }
+}
+
+void reduce_gradients(const device_group& group, gradients_by_member& gradients,
+                      const data_parallel_options& options) {
+  const std::vector<array>& like = gradients[0];
+  for (std::size_t last = like.size(); last > 0;) {
+    std::size_t first = last - 1;
+    std::size_t bytes = like[first].nbytes();
+    while (first > 0 && like[first - 1].dtype() == like[first].dtype() &&
+           bytes + like[first - 1].nbytes() <= options.bucket_bytes)
+      bytes += like[--first].nbytes();
+    reduce_bucket(group, gradients, first, last, options.collectives);
+    last = first;
+  }
+}
+
+void check_parameters(const device_group& group, const std::vector<sharded>& parameters) {
+  if (parameters.empty()) throw value_error("data_parallel: no parameters");
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!parameters[i].replicated() || !(parameters[i].group() == group))
+      throw value_error(fmt::format("data_parallel: parameter {} is not replicated over {}: {}", i,
+                                    group.names(), parameters[i].str()));
+}
+
+// Rows of every member, the same for all arrays of the batch: where they begin, and the end.
+const std::vector<std::int64_t>& check_batch(const device_group& group,
+                                             const std::vector<sharded>& batch) {
+  if (batch.empty()) throw value_error("data_parallel: no arrays in the batch");
+  for (const sharded& b : batch) {
+    if (b.replicated() || b.axis() != 0 || !(b.group() == group))
+      throw value_error("data_parallel: the batch is not split by rows over " + group.names() +
+                        ": " + b.str());
+    if (b.boundaries() != batch[0].boundaries())
+      throw value_error("data_parallel: arrays of the batch are split differently: " +
+                        batch[0].str() + " and " + b.str());
+  }
+  if (batch[0].shape()[0] == 0) throw shape_error("data_parallel: no rows in " + batch[0].str());
+  return batch[0].boundaries();
+}
+
+}  // namespace
+
+data_parallel::data_parallel(loss_function step, device_group group, data_parallel_options options)
+    : step_(std::move(step)), group_(std::move(group)), options_(std::move(options)) {
+  if (options_.accumulate < 1)
+    throw value_error(fmt::format("data_parallel: accumulate = {}", options_.accumulate));
+  if (options_.bucket_bytes == 0) throw value_error("data_parallel: bucket_bytes = 0");
+  multi::check_time_limit(options_.collectives.time_limit, "data_parallel");
+}
+
+parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
+                                        const std::vector<array>& batch) const {
+  std::vector<sharded> split;
+  for (const array& a : batch) {
+    if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
+      throw shape_error("data_parallel: rows of the batch differ: " + batch[0].shape().str() +
+                        " and " + a.shape().str());
+    split.push_back(shard(a, group_, 0, options_.batches));
+  }
+  return (*this)(parameters, split);
+}
+
+parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
+                                        const std::vector<sharded>& batch) const {
+  check_parameters(group_, parameters);
+  const std::vector<std::int64_t>& cuts = check_batch(group_, batch);
+  const double total = static_cast<double>(cuts.back());
+  std::vector<member_step> members;
+  for (std::size_t m = 0; m < group_.size(); ++m) members.emplace_back(parts_at(parameters, m));
+
+  for (std::int64_t piece = 0; piece < options_.accumulate; ++piece) {
+    for (std::size_t m = 0; m < group_.size(); ++m) {
+      const auto pieces = multi::equal_boundaries(cuts[m + 1] - cuts[m],
+                                                  static_cast<std::size_t>(options_.accumulate));
+      const std::int64_t first = pieces[static_cast<std::size_t>(piece)];
+      const std::int64_t last = pieces[static_cast<std::size_t>(piece) + 1];
+      if (first < last)
+        members[m].add(step_, rows_of(parts_at(batch, m), first, last),
+                       static_cast<double>(last - first) / total);
+    }
+    if (piece + 1 == options_.accumulate) continue;
+    std::vector<array> pending;
+    for (const member_step& m : members) m.collect(pending);
+    eval(pending);
+  }
+
+  gradients_by_member gradients;
+  std::vector<array> losses;
+  for (const member_step& m : members) {
+    gradients.push_back(m.gradients());
+    if (m.loss().valid()) losses.push_back(m.loss().to(group_[0]));
+  }
+  parallel_step out{losses[0], {}};
+  for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
+  if (group_.size() > 1) reduce_gradients(group_, gradients, options_);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    std::vector<array> copies;
+    for (const auto& own : gradients) copies.push_back(own[p]);
+    out.gradients.push_back(sharded::from_replicas(group_, copies));
+  }
+  return out;
+}
+
+}  // namespace tutti

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pipelines. Each micro-batch is a chain of stages with a copy between them; that the chains are
+// independent of each other is all that lets members work at once.
+#include "multi/groups/participants.hpp"
+#include "tutti/multi.hpp"
+
+namespace tutti {
+
+pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches)
+    : stages_(std::move(stages)), group_(std::move(group)), micro_batches_(micro_batches) {
+  if (stages_.size() != group_.size())
+    throw value_error("pipeline: " + std::to_string(stages_.size()) + " stages for " +
+                      std::to_string(group_.size()) + " devices (" + group_.names() + ")");
+  if (micro_batches_ < 1)
+    throw value_error("pipeline: " + std::to_string(micro_batches_) + " micro-batches");
+}
+
+void pipeline::check(const std::vector<std::vector<array>>& parameters, const array& x) const {
+  if (parameters.size() != stages_.size())
+    throw value_error("pipeline: parameters of " + std::to_string(parameters.size()) +
+                      " stages for " + std::to_string(stages_.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    for (const array& p : parameters[i])
+      multi::on_member(p, group_[i], "pipeline", "a parameter of stage " + std::to_string(i));
+  if (x.ndim() == 0 || x.dim(0) == 0)
+    throw shape_error("pipeline: no rows in a batch of shape " + x.shape().str());
+}
+
+array pipeline::run(const std::vector<std::vector<array>>& parameters, const array& rows) const {
+  array x = rows;
+  for (std::size_t i = 0; i < stages_.size(); ++i) x = stages_[i](parameters[i], x.to(group_[i]));
+  return x;
+}
+
+array pipeline::operator()(const std::vector<std::vector<array>>& parameters,
+                           const array& x) const {
+  check(parameters, x);
+  const auto cuts = multi::equal_boundaries(x.dim(0), static_cast<std::size_t>(micro_batches_));
+  std::vector<array> outputs;
+  for (std::size_t m = 0; m + 1 < cuts.size(); ++m)
+    if (cuts[m] < cuts[m + 1])
+      outputs.push_back(run(parameters, multi::piece(x, 0, cuts[m], cuts[m + 1])));
+  return multi::join(outputs, 0);
+}
+
+std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
+    const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
+    const array& target) const {
+  check(parameters, x);
+  if (target.ndim() == 0 || target.dim(0) != x.dim(0))
+    throw shape_error("pipeline: rows differ: x " + x.shape().str() + ", target " +
+                      target.shape().str());
+  const auto cuts = multi::equal_boundaries(x.dim(0), static_cast<std::size_t>(micro_batches_));
+  std::vector<array> flat;
+  for (const auto& of_stage : parameters) flat.insert(flat.end(), of_stage.begin(), of_stage.end());
+
+  const auto by_stage = [&](const std::vector<array>& values) {
+    std::vector<std::vector<array>> out;
+    auto next = values.begin();
+    for (const auto& of_stage : parameters) {
+      const auto end = next + static_cast<std::ptrdiff_t>(of_stage.size());
+      out.emplace_back(next, end);
+      next = end;
+    }
+    return out;
+  };
+  const auto total = [&](const std::vector<array>& values) {
+    const auto own = by_stage(values);
+    array sum;
+    for (std::size_t m = 0; m + 1 < cuts.size(); ++m) {
+      if (cuts[m] == cuts[m + 1]) continue;
+      const array output = run(own, multi::piece(x, 0, cuts[m], cuts[m + 1]));
+      const array truth = multi::piece(target, 0, cuts[m], cuts[m + 1]).to(output.device());
+      const double share =
+          static_cast<double>(cuts[m + 1] - cuts[m]) / static_cast<double>(x.dim(0));
+      const array part = loss(output, truth) * share;
+      sum = sum.valid() ? sum + part : part;
+    }
+    return sum;
+  };
+  const auto [value, gradients] = tutti::value_and_grad(total)(flat);
+  return {value, by_stage(gradients)};
+}
+
+}  // namespace tutti

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The matrix product: ranks and batches brought to [B,M,K] x [B,K,N], with copies only where the
+// layouts that TUTTI_OPERATOR_MATMUL takes cannot show an operand.
+#include "op/operands.hpp"
+#include "plugin/support.hpp"
+
+namespace tutti {
+namespace {
+
+shape leading(const shape& s) { return shape(std::span(s.begin(), s.end() - 2)); }
+
+shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
+  shape out = batch;
+  out.push_back(rows);
+  out.push_back(columns);
+  return out;
+}
+
+// One matrix of a batch: an axis with stride 1, the other at least as far apart as it is long.
+bool fits_operator(const shape& extents, const shape& strides) {
+  return (strides[2] == 1 && strides[1] >= extents[2]) ||
+         (strides[1] == 1 && strides[2] >= extents[1]);
+}
+
+// Strides along axes of extent 1 mean nothing: any that the operator likes will do.
+shape free_strides(const shape& extents, shape strides) {
+  if (extents[0] == 1) strides[0] = 0;
+  if (extents[1] == 1 && extents[2] == 1) {
+    strides[1] = strides[2] = 1;
+  } else if (extents[1] == 1) {
+    strides[1] = strides[2] == 1 ? extents[2] : 1;
+  } else if (extents[2] == 1) {
+    strides[2] = strides[1] == 1 ? extents[1] : 1;
+  }
+  return strides;
+}
+
+// a [B,R,C] as the operator wants it.
+array operator_layout(const array& a) {
+  const graph::node& n = *a.node();
+  if (!n.is_view()) return a;
+  const graph::layout from = graph::layout_of(n);
+  const shape strides = free_strides(n.extents, from.strides);
+  if (!fits_operator(n.extents, strides) || strides[0] < 0) {
+    const array inputs[] = {a};
+    return graph::elementwise(TUTTI_OP_cast, n.type, inputs, "matmul");
+  }
+  if (strides == from.strides) return a;
+  return graph::view(a, n.extents, {from.offset, strides}, graph::view_op::reshape);
+}
+
+// a with leading axes that broadcast to `batch`, as [B,R,C]; without them the batch stride is 0.
+array batched(const array& a, const shape& batch) {
+  const std::int64_t rows = a.dim(-2);
+  const std::int64_t columns = a.dim(-1);
+  const shape own = leading(a.shape());
+  const std::int64_t count = batch.size();
+  if (own.size() == 1) {
+    const array one = reshape(a, {1, rows, columns});
+    return broadcast_to(one, {count, rows, columns});
+  }
+  return reshape(broadcast_to(a, joined(batch, rows, columns)), {count, rows, columns});
+}
+
+// Whether [.., M, K] can be seen as [B*M, K] without a copy.
+bool folds(const array& a) {
+  const graph::layout where = graph::layout_of(*a.node());
+  const shape& extents = a.shape();
+  for (int i = 0; i + 2 < extents.rank(); ++i)
+    if (where.strides[i] != where.strides[i + 1] * extents[i + 1]) return false;
+  return true;
+}
+
+// Whether the device has products of this dtype; those of integers and of wide floats it must have.
+bool multiplies(op::device_pointer device, dtype type) {
+  if (graph::compute_dtype(type) == type && !is_complex(type)) return true;
+  return detail::supports_products(device != nullptr ? *device : detail::get(default_device()),
+                                   type);
+}
+
+// Of complex numbers: products of the parts, which every backend is fast at.
+array complex_matmul(const array& a, const array& b) {
+  if (!is_complex(a.dtype())) return complex(matmul(a, real(b)), matmul(a, imag(b)));
+  if (!is_complex(b.dtype())) return complex(matmul(real(a), b), matmul(imag(a), b));
+  const array x = real(a), y = imag(a), u = real(b), v = imag(b);
+  return complex(matmul(x, u) - matmul(y, v), matmul(x, v) + matmul(y, u));
+}
+
+}  // namespace
+
+array matmul(const array& a, const array& b) {
+  array operands[] = {a, b};
+  const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "matmul").type;
+  const auto device = graph::common_device(operands, "matmul");
+  const shape given_a = a.shape();
+  const shape given_b = b.shape();
+  if (given_a.rank() == 0 || given_b.rank() == 0)
+    throw shape_error("matmul: operands must have at least one dimension: " + given_a.str() +
+                      " x " + given_b.str());
+
+  // Halves are summed in f32 either way; a device that takes them as they are reads half as much.
+  const bool as_it_is = multiplies(device, type);
+  if (is_complex(type) && !as_it_is) {
+    const dtype part = real_dtype(type);  // real operands widen no further than that
+    const auto widened = [&](const array& x) {
+      return op::cast(x, is_complex(x.dtype()) ? type : part, "matmul");
+    };
+    return complex_matmul(widened(operands[0]), widened(operands[1]));
+  }
+  const dtype compute = as_it_is ? type : graph::compute_dtype(type);
+  array x = op::cast(operands[0], compute, "matmul");
+  array y = op::cast(operands[1], compute, "matmul");
+  if (given_a.rank() == 1) x = expand_dims(x, 0);
+  if (given_b.rank() == 1) y = expand_dims(y, 1);
+  const std::int64_t m = x.dim(-2);
+  const std::int64_t k = x.dim(-1);
+  const std::int64_t n = y.dim(-1);
+  if (k != y.dim(-2))
+    throw shape_error("matmul: inner dimensions differ: " + given_a.str() + " x " + given_b.str());
+
+  const shape batch_a = leading(x.shape());
+  const shape batch_b = leading(y.shape());
+  shape batch;
+  try {
+    batch = broadcast_shapes(batch_a, batch_b, "matmul");
+  } catch (const shape_error&) {
+    throw shape_error("matmul: leading dimensions do not broadcast: " + given_a.str() + " x " +
+                      given_b.str());
+  }
+  shape to = batch;
+  if (given_a.rank() > 1) to.push_back(m);
+  if (given_b.rank() > 1) to.push_back(n);
+  if (k == 0 || to.size() == 0) return op::zeros_on(to, type, device);
+
+  array product;
+  if (batch_b.size() == 1 && batch == batch_a && batch.size() > 1 && folds(x)) {
+    const array rows = reshape(x, {1, batch.size() * m, k});
+    product = graph::matmul3(operator_layout(rows), operator_layout(reshape(y, {1, k, n})));
+  } else {
+    product =
+        graph::matmul3(operator_layout(batched(x, batch)), operator_layout(batched(y, batch)));
+  }
+  return op::cast(reshape(product, to), type, "matmul");
+}
+
+}  // namespace tutti

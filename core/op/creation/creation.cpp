@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays from nothing, and grids: constants take no memory until something needs them there.
+#include <cmath>
+
+#include "op/operands.hpp"
+#include "tutti/movement.hpp"
+
+namespace tutti {
+namespace {
+
+std::string number(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+bool is_exact_integer(double value) {
+  return std::nearbyint(value) == value && std::fabs(value) <= 9007199254740992.0;
+}
+
+// first + step * [0, count) in i64, then in `type`; the caller has made sure that i64 suffices.
+array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, dtype type,
+                    const device& on) {
+  const std::int64_t last = count > 0 ? first + step * (count - 1) : first;
+  if (is_integral(type) && count > 0 && !(op::holds(type, first) && op::holds(type, last)))
+    throw value_error("arange: " + std::to_string(first) + " to " + std::to_string(last) +
+                      " does not fit " + std::string(name(type)));
+  array values = graph::iota({count}, &detail::get(on));
+  if (step != 1) values = values * step;
+  if (first != 0) values = values + first;
+  values = op::cast(values, type, "arange");
+  if (is_integral(type) && !values.node()->is_constant())
+    values.node()->range = {std::min(first, last), std::max(first, last)};
+  return values;
+}
+
+}  // namespace
+
+array full(const shape& shape, const array& value, dtype type, const device& on) {
+  const array converted = op::cast(value, type, "full");
+  if (converted.node()->is_constant()) {
+    broadcast_to(converted, shape);
+    return graph::constant_like(converted, shape, type, &detail::get(on));
+  }
+  return broadcast_to(converted.to(on), shape);
+}
+
+array zeros(const shape& shape, dtype type, const device& on) {
+  return graph::constant(shape, type, std::int64_t{0}, &detail::get(on));
+}
+
+array ones(const shape& shape, dtype type, const device& on) {
+  return graph::constant(shape, type, std::int64_t{1}, &detail::get(on));
+}
+
+array full_like(const array& a, const array& value, std::optional<dtype> type) {
+  const graph::node& n = graph::get(a, "full_like");
+  const array converted = op::cast(value, type.value_or(n.type), "full_like");
+  if (converted.node()->is_constant()) {
+    broadcast_to(converted, n.extents);
+    return graph::constant_like(converted, n.extents, converted.dtype(), n.device);
+  }
+  return broadcast_to(converted.to(a.device()), n.extents);
+}
+
+array zeros_like(const array& a, std::optional<dtype> type) {
+  const graph::node& n = graph::get(a, "zeros_like");
+  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{0}, n.device);
+}
+
+array ones_like(const array& a, std::optional<dtype> type) {
+  const graph::node& n = graph::get(a, "ones_like");
+  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{1}, n.device);
+}
+
+array arange(double start, double stop, double step, dtype type, const device& on) {
+  const auto fail = [&](const char* what) {
+    throw value_error("arange: " + std::string(what) + ": from " + number(start) + " to " +
+                      number(stop) + " in steps of " + number(step));
+  };
+  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step))
+    fail("bounds must be finite");
+  if (step == 0) fail("the step is zero");
+  if (is_bool(type) || is_complex(type))
+    throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
+  const double wanted = std::ceil((stop - start) / step);
+  if (wanted > 9007199254740992.0) fail("too many elements");
+  const std::int64_t count = wanted > 0 ? static_cast<std::int64_t>(wanted) : 0;
+  const double last = start + step * static_cast<double>(count);
+  if (is_exact_integer(start) && is_exact_integer(step) && is_exact_integer(last))
+    return integer_range(static_cast<std::int64_t>(start), static_cast<std::int64_t>(step), count,
+                         type, on);
+  if (!is_floating(type)) fail("an integer dtype needs integer start and step");
+  const dtype compute = graph::compute_dtype(type);
+  const array position = op::cast(graph::iota({count}, &detail::get(on)), compute, "arange");
+  return op::cast(position * step + start, type, "arange");
+}
+
+array arange(std::int64_t stop, dtype type, const device& on) {
+  if (is_bool(type) || is_complex(type))
+    throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
+  return integer_range(0, 1, std::max<std::int64_t>(stop, 0), type, on);
+}
+
+array eye(std::int64_t n, dtype type, const device& on) { return eye(n, n, 0, type, on); }
+
+array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype type,
+          const device& on) {
+  if (rows < 0 || columns < 0)
+    throw value_error("eye: the extents " + std::to_string(rows) + " and " +
+                      std::to_string(columns) + " must not be negative");
+  const array row = arange(rows, dtype::i64, on), column = arange(columns, dtype::i64, on);
+  return op::cast(equal(expand_dims(row, 1) + offset, column), type, "eye");
+}
+
+std::vector<array> meshgrid(std::span<const array> vectors, mesh_order order) {
+  const int count = static_cast<int>(vectors.size());
+  shape grid;
+  for (const array& v : vectors) {
+    const shape& extents = graph::get(v, "meshgrid").extents;
+    if (extents.rank() > 1)
+      throw shape_error("meshgrid: needs vectors, got shape " + extents.str());
+    grid.push_back(v.size());
+  }
+  const bool swapped = order == mesh_order::xy && count > 1;
+  if (swapped) std::swap(grid[0], grid[1]);
+  std::vector<array> out;
+  for (int i = 0; i < count; ++i) {
+    const int axis = swapped && i < 2 ? 1 - i : i;
+    shape lying = grid;
+    for (int k = 0; k < count; ++k)
+      if (k != axis) lying[k] = 1;
+    out.push_back(broadcast_to(reshape(vectors[static_cast<std::size_t>(i)], lying), grid));
+  }
+  return out;
+}
+
+std::vector<array> meshgrid(std::initializer_list<array> vectors, mesh_order order) {
+  return meshgrid(std::span(vectors.begin(), vectors.size()), order);
+}
+
+array linspace(double start, double stop, std::int64_t count, bool endpoint, dtype type,
+               const device& on) {
+  if (!is_floating(type))
+    throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
+  if (count < 0) throw value_error("linspace: " + std::to_string(count) + " numbers are asked for");
+  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(stop - start))
+    throw value_error("linspace: needs finite bounds, got " + std::to_string(start) + " and " +
+                      std::to_string(stop));
+  const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
+  const double step = (stop - start) / static_cast<double>(gaps);
+  const dtype compute = graph::compute_dtype(type);
+  const array i = arange(count, dtype::i64, on);
+  const array from_start = astype(i, compute) * step + start;
+  if (count < 2) return op::cast(from_start, type, "linspace");
+  const array from_stop = stop - astype(gaps - i, compute) * step;
+  return op::cast(where(i < (gaps + 1) / 2, from_start, from_stop), type, "linspace");
+}
+
+}  // namespace tutti

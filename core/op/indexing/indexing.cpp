@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Indexing by arrays: gathering of rows, one-hot coding. Indices are checked before they reach a
+// device: by known bounds where there are some, otherwise by evaluating them.
+#include <limits>
+
+#include "base/env.hpp"
+#include "op/operands.hpp"
+
+namespace tutti {
+namespace {
+
+bool checks_indices() { return detail::env("TUTTI_CHECK_INDICES").value_or("on") != "off"; }
+
+}  // namespace
+
+namespace op {
+
+array index_values(const array& indices, std::string_view op) {
+  const dtype type = type_of(indices, op);
+  if (!is_integral(type))
+    throw dtype_error(std::string(op) + ": indices must be integers, got " +
+                      std::string(name(type)));
+  const bool wide = type == dtype::i64 || type == dtype::u64 || type == dtype::u32;
+  if (type != dtype::u64) return cast(indices, wide ? dtype::i64 : dtype::i32, op);
+  // What i64 cannot hold must not wrap to a valid index.
+  const array largest =
+      graph::constant({}, type, std::numeric_limits<std::int64_t>::max(), nullptr);
+  return cast(minimum(indices, largest), dtype::i64, op);
+}
+
+std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
+  const array low = min(values);
+  const array high = max(values);
+  eval({low, high});
+  return {static_cast<std::int64_t>(low.item()), static_cast<std::int64_t>(high.item())};
+}
+
+array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of,
+                      std::string_view op) {
+  const array values = index_values(given, op);
+  auto range = known_range(given);
+  const bool fits = range && range->first >= -extent && range->second < extent;
+  if (!fits) {
+    if (checks_indices()) {
+      range = evaluated_range(values);
+      if (range->first < -extent || range->second >= extent) {
+        const std::int64_t bad = range->first < -extent ? range->first : range->second;
+        throw index_error(std::string(op) + ": index " + std::to_string(bad) +
+                          " is out of range for axis " + std::to_string(axis) + " of " + of.str() +
+                          ", extent " + std::to_string(extent));
+      }
+    } else if (!range) {
+      range = {-extent, extent - 1};
+    }
+  }
+  if (range->first >= 0) return values;
+  return where(values < 0, values + extent, values);
+}
+
+array take_rows(const array& x, const array& index) {
+  return graph::take3(contiguous(x), contiguous(index));
+}
+
+array scatter_rows(const array& updates, const array& index, std::int64_t rows) {
+  // Halves are summed as f32 and rounded once.
+  const dtype compute = graph::compute_dtype(updates.dtype());
+  const array zeros =
+      zeros_on({updates.dim(0), rows, updates.dim(2)}, compute, updates.node()->device);
+  const array sum =
+      scatter_into(zeros, cast(updates, compute, "scatter"), index, scatter_mode::add);
+  return cast(sum, updates.dtype(), "scatter");
+}
+
+array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode) {
+  graph::operation_params how;
+  how.number = mode == scatter_mode::add ? TUTTI_OPERATOR_SCATTER_ADD : TUTTI_OPERATOR_SCATTER;
+  if (mode == scatter_mode::multiply) how.scatter = TUTTI_SCATTER_MULTIPLY;
+  if (mode == scatter_mode::min) how.scatter = TUTTI_SCATTER_MIN;
+  if (mode == scatter_mode::max) how.scatter = TUTTI_SCATTER_MAX;
+  return graph::scatter3(base, contiguous(updates), contiguous(index), how);
+}
+
+}  // namespace op
+
+array take(const array& a, const array& indices, std::int64_t axis) {
+  const graph::node& n = graph::get(a, "take");
+  const dtype type = op::type_of(a, "take");
+  const shape& from = n.extents;
+  if (from.rank() == 0) throw shape_error("take: a 0-d array has no axis to take from");
+  const int along = normalize_axis(axis, from.rank(), "take");
+  const shape picked = graph::get(indices, "take").extents;
+
+  shape to;
+  std::int64_t outer = 1;
+  std::int64_t inner = 1;
+  for (int i = 0; i < along; ++i) outer *= from[i], to.push_back(from[i]);
+  for (std::int64_t extent : picked) to.push_back(extent);
+  for (int i = along + 1; i < from.rank(); ++i) inner *= from[i], to.push_back(from[i]);
+  if (picked.size() == 0) {
+    op::index_values(indices, "take");
+    return op::zeros_on(to, type, n.device);
+  }
+
+  const array index = op::checked_indices(indices, from[along], along, from, "take");
+  if (to.size() == 0) return op::zeros_on(to, type, n.device);
+  const array rows = reshape(op::cast(a, type, "take"), {outer, from[along], inner});
+  return reshape(op::take_rows(rows, reshape(index, {picked.size()})), to);
+}
+
+array one_hot(const array& indices, std::int64_t depth, dtype type) {
+  if (depth < 0) throw value_error("one_hot: depth " + std::to_string(depth) + " is negative");
+  const array index = op::index_values(indices, "one_hot");
+  const array classes =
+      op::cast(graph::iota({depth}, index.node()->device), index.dtype(), "one_hot");
+  return op::cast(equal(expand_dims(index, -1), classes), type, "one_hot");
+}
+
+}  // namespace tutti

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorting, the largest elements, and order statistics. Where a row is long and little of its order
+// is wanted, it is selected from or parted instead of sorted.
+#include <cmath>
+#include <limits>
+
+#include "op/along.hpp"
+#include "plugin/support.hpp"
+
+namespace tutti {
+namespace {
+
+// A sort of each row of `rows`, of values or of positions.
+array sort_rows(const array& rows, tutti_operator number, order by, std::string_view op) {
+  graph::operation_params p;
+  p.number = number;
+  p.descending = by == order::descending;
+  const array inputs[] = {rows};
+  const bool positions = number == TUTTI_OPERATOR_ARGSORT;
+  const dtype result = positions ? dtype::i64 : rows.dtype();
+  const array y = graph::operation(p, result, rows.shape(), inputs, op);
+  if (positions) y.node()->range = {0, rows.shape()[1] - 1};
+  return y;
+}
+
+bool differentiated(const array& a) { return a.node()->traced && is_floating(a.dtype()); }
+
+// From here on parting a row costs less than sorting it.
+constexpr std::int64_t long_row = 1024;
+
+bool can_select(const array& rows, tutti_operator kind) {
+  const detail::opened_device* given = rows.node()->device;
+  const auto& device = given != nullptr ? *given : detail::get(default_device());
+  return detail::supports_selection(device, kind, rows.dtype(), rows.shape()[1]);
+}
+
+// The sorted order's first k positions of each row.
+array first_positions(const array& rows, std::int64_t k, order by) {
+  const std::int64_t length = rows.shape()[1];
+  const bool few = k <= length / 8 && length >= 256;
+  if (!few || !can_select(rows, TUTTI_OPERATOR_TOPK))
+    return sort_rows(rows, TUTTI_OPERATOR_ARGSORT, by, "topk")({slice{}, slice{0, k, 1}});
+  graph::operation_params p;
+  p.number = TUTTI_OPERATOR_TOPK;
+  p.descending = by == order::descending;
+  const array inputs[] = {rows};
+  const array found = graph::operation(p, dtype::i64, {rows.shape()[0], k}, inputs, "topk");
+  found.node()->range = {0, length - 1};
+  const array sorted =
+      sort_rows(op::gather_along(rows, found, 1), TUTTI_OPERATOR_ARGSORT, by, "topk");
+  const array positions = op::gather_along(found, sorted, 1);
+  positions.node()->range = found.node()->range;
+  return positions;
+}
+
+// Rows with the kth element in its place; of values that are not differentiated.
+array part_rows(const array& rows, std::int64_t kth, std::string_view op) {
+  if (rows.shape()[1] < long_row || !can_select(rows, TUTTI_OPERATOR_PARTITION))
+    return sort_rows(rows, TUTTI_OPERATOR_SORT, order::ascending, op);
+  graph::operation_params p;
+  p.number = TUTTI_OPERATOR_PARTITION;
+  p.kth = kth;
+  const array inputs[] = {rows};
+  return graph::operation(p, rows.dtype(), rows.shape(), inputs, op);
+}
+
+// Checks that an axis is there, resolves weak scalars.
+struct operand {
+  array values;
+  int axis;
+};
+
+operand operand_of(const array& a, std::int64_t axis, std::string_view op) {
+  const array values = op::cast(a, op::real_type_of(a, op), op);
+  return {values, normalize_axis(axis, values.ndim(), op)};
+}
+
+// The values at a position between two neighbours of the sorted order.
+array between(const array& low, const array& high, double position, interpolation method) {
+  double part = position - std::floor(position);
+  if (method == interpolation::midpoint) part = part == 0 ? 0 : 0.5;
+  if (method == interpolation::nearest)
+    return std::nearbyint(position) == std::floor(position) ? low : high;
+  if (method == interpolation::lower || part == 0) return low;
+  if (method == interpolation::higher) return high;
+  // Equal infinities have no difference.
+  return where(low == high, low,
+               part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part));
+}
+
+}  // namespace
+
+array sort(const array& a, std::int64_t axis, order by) {
+  const operand x = operand_of(a, axis, "sort");
+  if (x.values.size() == 0) return x.values;
+  // The gradient of a sorted array is that of the elements moved.
+  if (differentiated(x.values))
+    return op::gather_along(x.values, argsort(x.values, axis, by), x.axis);
+  const array rows = op::as_rows(x.values, x.axis);
+  return op::from_rows(sort_rows(rows, TUTTI_OPERATOR_SORT, by, "sort"), x.values.shape(), x.axis);
+}
+
+array argsort(const array& a, std::int64_t axis, order by) {
+  const operand x = operand_of(a, axis, "argsort");
+  if (x.values.size() == 0)
+    return op::zeros_on(x.values.shape(), dtype::i64, x.values.node()->device);
+  const array rows = op::as_rows(stop_gradient(x.values), x.axis);
+  return op::from_rows(sort_rows(rows, TUTTI_OPERATOR_ARGSORT, by, "argsort"), x.values.shape(),
+                       x.axis);
+}
+
+sorted_values topk(const array& a, std::int64_t k, std::int64_t axis, bool largest) {
+  const operand x = operand_of(a, axis, "topk");
+  shape to = x.values.shape();
+  if (k < 0 || k > to[x.axis])
+    throw value_error("topk: k " + std::to_string(k) + " is not within the extent of axis " +
+                      std::to_string(x.axis) + " of " + to.str());
+  to[x.axis] = k;
+  const auto device = x.values.node()->device;
+  if (to.size() == 0)
+    return {op::zeros_on(to, x.values.dtype(), device), op::zeros_on(to, dtype::i64, device)};
+  const array rows = op::as_rows(stop_gradient(x.values), x.axis);
+  const array positions = first_positions(rows, k, largest ? order::descending : order::ascending);
+  const array indices = op::from_rows(positions, to, x.axis);
+  return {op::gather_along(x.values, indices, x.axis), indices};
+}
+
+array partition(const array& a, std::int64_t kth, std::int64_t axis) {
+  const operand x = operand_of(a, axis, "partition");
+  const std::int64_t n = x.values.shape()[x.axis];
+  if (kth < -n || kth >= n)
+    throw index_error("partition: kth " + std::to_string(kth) + " is out of range for axis " +
+                      std::to_string(x.axis) + " of " + x.values.shape().str());
+  if (x.values.size() == 0) return x.values;
+  if (differentiated(x.values)) return sort(x.values, axis);
+  const array rows = op::as_rows(x.values, x.axis);
+  return op::from_rows(part_rows(rows, kth < 0 ? kth + n : kth, "partition"), x.values.shape(),
+                       x.axis);
+}
+
+array take_along_axis(const array& a, const array& indices, std::int64_t axis) {
+  const int along =
+      normalize_axis(axis, graph::get(a, "take_along_axis").extents.rank(), "take_along_axis");
+  const operand x{op::cast(a, op::type_of(a, "take_along_axis"), "take_along_axis"), along};
+  const shape& from = x.values.shape();
+  const shape& picked = graph::get(indices, "take_along_axis").extents;
+  bool fits = picked.rank() == from.rank();
+  for (int i = 0; fits && i < from.rank(); ++i) fits = i == x.axis || picked[i] == from[i];
+  if (!fits)
+    throw shape_error("take_along_axis: shapes differ beside axis " + std::to_string(x.axis) +
+                      ": " + from.str() + " and " + picked.str());
+  if (picked.size() == 0) return op::zeros_on(picked, x.values.dtype(), x.values.node()->device);
+  const array index = op::checked_indices(indices, from[x.axis], x.axis, from, "take_along_axis");
+  return op::gather_along(x.values, op::cast(index, dtype::i64, "take_along_axis"), x.axis);
+}
+
+namespace {
+
+// The elements of the sorted rows around a position, and NaN where a row has one; [rows, 1] each.
+struct neighbours {
+  array low, high, last;
+};
+
+neighbours neighbours_at(const array& rows, double position) {
+  const auto below = static_cast<std::int64_t>(std::floor(position));
+  const auto above = static_cast<std::int64_t>(std::ceil(position));
+  const std::int64_t length = rows.shape()[1];
+  const bool parted = !differentiated(rows) && length >= long_row;
+  const array ordered = parted ? part_rows(rows, above, "quantile") : sort(rows);
+  const auto at = [&](std::int64_t i) { return ordered({slice{}, slice{i, i + 1, 1}}); };
+  if (!parted) return {at(below), at(above), at(length - 1)};
+  const reduce_options along(1, keep_dims::yes);
+  const array high = at(above), last = max(rows, along);  // NaN wins
+  if (below == above) return {high, high, last};
+  return {max(ordered({slice{}, slice{0, above, 1}}), along), high, last};
+}
+
+}  // namespace
+
+array quantile(const array& a, double q, std::optional<std::int64_t> axis, bool keepdims,
+               interpolation method) {
+  if (!(q >= 0 && q <= 1))
+    throw value_error("quantile: q is " + std::to_string(q) + ", must lie in [0, 1]");
+  const dtype type = op::real_floating_type_of(a, "quantile");
+  array x = op::cast(a, type, "quantile");
+  shape kept = x.shape(), reduced;
+  if (axis) {
+    const int along = normalize_axis(*axis, kept.rank(), "quantile");
+    for (int i = 0; i < kept.rank(); ++i)
+      if (i != along) reduced.push_back(kept[i]);
+    kept[along] = 1;
+  } else {
+    for (std::int64_t& extent : kept) extent = 1;
+    x = reshape(x, {x.size()});
+  }
+  const int along = axis ? normalize_axis(*axis, x.ndim(), "quantile") : 0;
+  const std::int64_t n = x.shape()[along];
+  const shape& to = keepdims ? kept : reduced;
+  if (to.size() == 0) return op::zeros_on(to, type, x.node()->device);
+  if (n == 0) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return graph::constant(to, type, nan, x.node()->device);
+  }
+  const array rows = op::as_rows(x, along);
+  const double position = q * static_cast<double>(n - 1);
+  const neighbours at = neighbours_at(rows, position);
+  const auto wide = [&](const array& v) {
+    return op::cast(v, graph::compute_dtype(type), "quantile");
+  };
+  const array value = between(wide(at.low), wide(at.high), position, method), last = wide(at.last);
+  return reshape(op::cast(where(isnan(last), last, value), type, "quantile"), to);
+}
+
+array median(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
+  return quantile(a, 0.5, axis, keepdims);
+}
+
+}  // namespace tutti

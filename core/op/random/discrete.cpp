@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws from tables of probabilities (A. J. Walker's alias method, TOMS 1977): one integer, one
+// word and two gathers a number, whatever the table.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "op/operands.hpp"
+#include "op/random/random_words.hpp"
+#include "semantics/host_math.hpp"
+
+namespace tutti::random {
+namespace {
+
+// Of each 2^32 words of the column, `own` stay with it and the others go to `other`.
+struct alias_table {
+  std::vector<std::int64_t> own, other;
+};
+
+// M. D. Vose, "A linear algorithm for generating random numbers with a given distribution", 1991.
+alias_table make_alias_table(std::span<const double> weights, double sum) {
+  const std::size_t n = weights.size();
+  alias_table table;
+  std::vector<double> level(n);
+  std::vector<std::size_t> low, high;
+  for (std::size_t i = 0; i < n; ++i) {
+    level[i] = weights[i] / sum * static_cast<double>(n);
+    (level[i] < 1 ? low : high).push_back(i);
+    table.other.push_back(static_cast<std::int64_t>(i));
+  }
+  table.own.assign(n, std::int64_t{1} << 32);
+  while (!low.empty() && !high.empty()) {
+    const std::size_t small = low.back();
+    const std::size_t large = high.back();
+    low.pop_back();
+    table.own[small] = std::llround(std::ldexp(level[small], 32));
+    table.other[small] = static_cast<std::int64_t>(large);
+    level[large] -= 1 - level[small];
+    if (level[large] < 1) {
+      high.pop_back();
+      low.push_back(large);
+    }
+  }
+  return table;
+}
+
+array draw(key from, const alias_table& table, const shape& extents, const device& on) {
+  const auto n = static_cast<std::int64_t>(table.own.size());
+  if (extents.size() == 0) return zeros(extents, dtype::i64, on);
+  const std::vector<key> keys = split(from, 2);
+  const array column = integers(keys[0], extents, 0, n, dtype::i64, on);
+  const array word = astype(words(keys[1], extents, 1, 0, on), dtype::i64);
+  return where(word < take(array::from(table.own, on), column), column,
+               take(array::from(table.other, on), column));
+}
+
+// The places of the smallest log(-log(u)) - log(weight), in that order; u of 53 bits of two words.
+std::vector<std::int64_t> draw_without_replacement(key from, std::span<const double> weights,
+                                                   std::int64_t wanted) {
+  std::vector<std::pair<double, std::int64_t>> order;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0) continue;
+    const auto word = static_cast<std::int64_t>(2 * i);
+    const std::uint64_t bits = std::uint64_t{host::philox(word, from.value)} << 21 |
+                               host::philox(word + 1, from.value) >> 11;
+    const double u = (static_cast<double>(bits) + 1) * 0x1p-53;
+    order.emplace_back(std::log(-std::log(u)) - std::log(weights[i]), i);
+  }
+  if (wanted > static_cast<std::int64_t>(order.size()))
+    throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(order.size()) +
+                      " things with a positive weight, without replacement");
+  std::partial_sort(order.begin(), order.begin() + wanted, order.end());
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < wanted; ++i)
+    out.push_back(order[static_cast<std::size_t>(i)].second);
+  return out;
+}
+
+}  // namespace
+
+array poisson(key from, const shape& shape, double mean, dtype type, const device& on) {
+  if (!is_integral(type))
+    throw dtype_error("poisson: needs an integer dtype, got " + std::string(name(type)));
+  if (!(mean >= 0 && mean <= 1e9))
+    throw value_error("poisson: the mean " + std::to_string(mean) + " is not in [0, 1e9]");
+  // Outwards from the most likely value, whose weight is 1.
+  constexpr double smallest = 1e-18;
+  const auto mode = static_cast<std::int64_t>(mean);
+  std::vector<double> weights;
+  std::int64_t first = mode;
+  for (double w = 1; first > 0 && w > smallest; --first) {
+    w *= static_cast<double>(first) / mean;
+    weights.push_back(w);
+  }
+  std::reverse(weights.begin(), weights.end());
+  std::int64_t last = mode;
+  for (double w = 1; w > smallest;) {
+    weights.push_back(w);
+    w *= mean / static_cast<double>(++last);
+  }
+  --last;
+  if (!op::holds(type, last))
+    throw value_error("poisson: numbers up to " + std::to_string(last) + " do not fit " +
+                      std::string(name(type)));
+  double sum = 0;
+  for (double w : weights) sum += w;
+  return astype(draw(from, make_alias_table(weights, sum), shape, on) + first, type);
+}
+
+array choice(key from, std::int64_t n, const shape& shape, replacement replace, const device& on) {
+  if (n < 1) throw value_error("choice: there are " + std::to_string(n) + " things to choose from");
+  if (replace == replacement::yes) return integers(from, shape, 0, n, dtype::i64, on);
+  const std::int64_t wanted = shape.size();
+  if (wanted > n)
+    throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(n) +
+                      " things without replacement");
+  std::vector<std::int64_t> order = permutation(from, n);
+  order.resize(static_cast<std::size_t>(wanted));
+  return array::from(order, shape, on);
+}
+
+array choice(key from, std::span<const double> weights, const shape& shape, replacement replace,
+             const device& on) {
+  double sum = 0;
+  for (double w : weights) {
+    if (!(w >= 0) || !std::isfinite(w))
+      throw value_error("choice: the weight " + std::to_string(w) + " is not usable");
+    sum += w;
+  }
+  if (!(sum > 0) || !std::isfinite(sum))
+    throw value_error("choice: the weights sum to " + std::to_string(sum));
+  if (replace == replacement::no)
+    return array::from(draw_without_replacement(from, weights, shape.size()), shape, on);
+  return draw(from, make_alias_table(weights, sum), shape, on);
+}
+
+array shuffle(key from, const array& a, std::int64_t axis) {
+  const shape& extents = graph::get(a, "shuffle").extents;
+  const int along = normalize_axis(axis, extents.rank(), "shuffle");
+  return take(a, array::from(permutation(from, extents[along]), a.device()), along);
+}
+
+}  // namespace tutti::random

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Distributions by transformation of uniform bits and by rejection. Integers are made by integer
+// arithmetic only, so they agree on every device.
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "op/operands.hpp"
+#include "op/random/random_words.hpp"
+
+namespace tutti::random {
+namespace {
+
+array u64_constant(std::uint64_t value) {
+  return graph::constant({}, dtype::u64, std::bit_cast<std::int64_t>(value), nullptr);
+}
+
+// floor(x range / 2^(32 count)) for the `count` words of each element, lowest first, in u64.
+array scaled_words(key from, const shape& extents, std::uint64_t range, int count,
+                   const device& on) {
+  const std::uint64_t high = range >> 32;
+  const array low_part = u64_constant(range & 0xffffffff);
+  const array mask = u64_constant(0xffffffff);
+  array carry;
+  for (int k = 0; k < count; ++k) {
+    const array word = astype(words(from, extents, count, k, on), dtype::u64);
+    array product = word * low_part;
+    if (k > 0) product = product + (carry & mask);
+    array next = right_shift(product, 32);
+    if (k > 0) next = next + right_shift(carry, 32);
+    if (high != 0) next = next + word * u64_constant(high);
+    carry = next;
+  }
+  return carry;
+}
+
+// (0, 1], of the upper 24 bits of a word, or of 53 bits of two.
+array unit_above_zero(key from, const shape& extents, dtype compute, const device& on) {
+  if (compute == dtype::f64)
+    return (astype(wide_bits(from, extents, 2, 0, on), compute) + 1) * 0x1p-53;
+  return (astype(right_shift(words(from, extents, 1, 0, on), 8), compute) + 1) * 0x1p-24;
+}
+
+void require_positive(double value, const char* what, std::string_view op) {
+  if (!(value > 0) || !std::isfinite(value))
+    throw value_error(std::string(op) + ": the " + what + " must be positive and finite, got " +
+                      std::to_string(value));
+}
+
+array polynomial(const array& x, std::initializer_list<double> highest_first) {
+  array out;
+  for (double c : highest_first) out = out.valid() ? out * x + c : array(c);
+  return out;
+}
+
+// The coefficients of PPND16 in AS 241.
+array inverse_normal(const array& p) {
+  const array q = p - 0.5;
+  const array near = 0.180625 - square(q);
+  const array middle = q *
+                       polynomial(near, {2.5090809287301226727e+3, 3.3430575583588128105e+4,
+                                         6.7265770927008700853e+4, 4.5921953931549871457e+4,
+                                         1.3731693765509461125e+4, 1.9715909503065514427e+3,
+                                         1.3314166789178437745e+2, 3.3871328727963666080e0}) /
+                       polynomial(near, {5.2264952788528545610e+3, 2.8729085735721942674e+4,
+                                         3.9307895800092710610e+4, 2.1213794301586595867e+4,
+                                         5.3941960214247511077e+3, 6.8718700749205790830e+2,
+                                         4.2313330701600911252e+1, 1.0});
+  const array r = sqrt(-log(minimum(p, 1 - p)));
+  const array x = r - 1.6;
+  const array outer = polynomial(x, {7.74545014278341407640e-4, 2.27238449892691845833e-2,
+                                     2.41780725177450611770e-1, 1.27045825245236838258e0,
+                                     3.64784832476320460504e0, 5.76949722146069140550e0,
+                                     4.63033784615654529590e0, 1.42343711074968357734e0}) /
+                      polynomial(x, {1.05075007164441684324e-9, 5.47593808499534494600e-4,
+                                     1.51986665636164571966e-2, 1.48103976427480074590e-1,
+                                     6.89767334985100004550e-1, 1.67638483018380384940e0,
+                                     2.05319162663775882187e0, 1.0});
+  const array y = r - 5;
+  const array far = polynomial(y, {2.01033439929228813265e-7, 2.71155556874348757815e-5,
+                                   1.24266094738807843860e-3, 2.65321895265761230930e-2,
+                                   2.96560571828504891230e-1, 1.78482653991729133580e0,
+                                   5.46378491116411436990e0, 6.65790464350110377720e0}) /
+                    polynomial(y, {2.04426310338993978564e-15, 1.42151175831644588870e-7,
+                                   1.84631831751005468180e-5, 7.86869131145613259100e-4,
+                                   1.48753612908506148525e-2, 1.36929880922735805310e-1,
+                                   5.99832206555887937690e-1, 1.0});
+  const array tail = where(r <= 5, outer, far);
+  return where(abs(q) <= 0.425, middle, where(q < 0, -tail, tail));
+}
+
+double normal_below(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+struct proposal {
+  array value, accepted;
+};
+
+// Draws again, each time with another key, where nothing has been accepted yet.
+array by_rejection(key from, const std::function<proposal(key)>& propose) {
+  constexpr int most_rounds = 64;
+  array value, accepted;
+  for (key next : split(from, most_rounds)) {
+    const proposal drawn = propose(next);
+    value = value.valid() ? where(accepted, value, drawn.value) : drawn.value;
+    accepted = accepted.valid() ? (accepted | drawn.accepted) : drawn.accepted;
+    const array done = all(accepted);
+    eval({value, accepted, done});
+    if (done.item<bool>()) break;
+  }
+  return value;
+}
+
+// Marsaglia and Tsang, for a concentration of at least 1; more than 95 % are accepted at once.
+array gamma_above_one(key from, const shape& extents, double concentration, dtype compute,
+                      const device& on) {
+  const double d = concentration - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  return by_rejection(from, [&](key next) {
+    const std::vector<key> keys = split(next, 2);
+    const array x = normal(keys[0], extents, 0, 1, compute, on);
+    const array root = x * c + 1;
+    const array v = root * root * root;
+    const array log_u = log(unit_above_zero(keys[1], extents, compute, on));
+    const array bound = square(x) * 0.5 + (1 - v + log(where(v > 0, v, 1))) * d;
+    return proposal{v * d, (v > 0) & (log_u < bound)};
+  });
+}
+
+}  // namespace
+
+array integers(key from, const shape& shape, std::int64_t low, std::int64_t high, dtype type,
+               const device& on) {
+  if (!is_integral(type))
+    throw dtype_error("integers: needs an integer dtype, got " + std::string(name(type)));
+  const auto text = [&] { return std::to_string(low) + " and " + std::to_string(high); };
+  if (low >= high) throw value_error("integers: needs low < high, got " + text());
+  if (!op::holds(type, low) || !op::holds(type, high - 1))
+    throw value_error("integers: the bounds " + text() + " do not fit " + std::string(name(type)));
+  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  const array offset =
+      scaled_words(from, shape, range, range <= std::uint64_t{1} << 32 ? 2 : 4, on);
+  array out = astype(offset + u64_constant(static_cast<std::uint64_t>(low)), type);
+  if (!out.node()->is_constant()) out.node()->range = {low, high - 1};
+  return out;
+}
+
+array bernoulli(key from, const shape& shape, double probability, const device& on) {
+  if (!(probability >= 0 && probability <= 1))
+    throw value_error("bernoulli: the probability " + std::to_string(probability) +
+                      " is not in [0, 1]");
+  const auto threshold = static_cast<std::int64_t>(std::nearbyint(std::ldexp(probability, 32)));
+  return astype(words(from, shape, 1, 0, on), dtype::i64) <
+         graph::constant({}, dtype::i64, threshold, nullptr);
+}
+
+array exponential(key from, const shape& shape, double scale, dtype type, const device& on) {
+  require_floating(type, "exponential");
+  require_positive(scale, "scale", "exponential");
+  const array u = unit_above_zero(from, shape, graph::compute_dtype(type), on);
+  return astype(log(u) * -scale, type);
+}
+
+array truncated_normal(key from, const shape& shape, double low, double high, double mean,
+                       double deviation, dtype type, const device& on) {
+  require_floating(type, "truncated_normal");
+  if (!(low < high))
+    throw value_error("truncated_normal: needs low < high, got " + std::to_string(low) + " and " +
+                      std::to_string(high));
+  if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
+    throw value_error("truncated_normal: needs a finite mean and deviation >= 0, got " +
+                      std::to_string(mean) + " and " + std::to_string(deviation));
+  // Probabilities near 1 have no digits left, those near 0 do.
+  const bool mirrored = low + high > 0;
+  const double left = mirrored ? -high : low;
+  const double right = mirrored ? -low : high;
+  const double below = normal_below(left);
+  const double width = normal_below(right) - below;
+  if (!(width > 1e-30))
+    throw value_error("truncated_normal: the interval from " + std::to_string(low) + " to " +
+                      std::to_string(high) + " has no measurable probability");
+  const dtype compute = graph::compute_dtype(type);
+  const double unit = compute == dtype::f64 ? 0x1p-53 : 0x1p-24;
+  const array u = unit_above_zero(from, shape, compute, on);
+  const array p = minimum(u * width + below, 1 - unit);
+  array z = clip(inverse_normal(p), left, right);
+  if (mirrored) z = -z;
+  return astype(z * deviation + mean, type);
+}
+
+array categorical(key from, const array& logits, std::int64_t axis) {
+  const dtype type = op::floating_type_of(logits, "categorical");
+  const int along = normalize_axis(axis, logits.ndim(), "categorical");
+  if (logits.dim(along) == 0)
+    throw value_error("categorical: nothing to choose from along axis " + std::to_string(axis) +
+                      " of " + logits.shape().str());
+  const dtype compute = graph::compute_dtype(type);
+  const array bits = right_shift(words(from, logits.shape(), 1, 0, logits.device()), 9);
+  const array u = (astype(bits, compute) + 0.5) * 0x1p-23;
+  return argmax(op::cast(logits, compute, "categorical") - log(-log(u)), along);
+}
+
+array gamma(key from, const shape& shape, double concentration, double scale, dtype type,
+            const device& on) {
+  require_floating(type, "gamma");
+  require_positive(concentration, "concentration", "gamma");
+  require_positive(scale, "scale", "gamma");
+  if (shape.size() == 0) return zeros(shape, type, on);
+  const dtype compute = graph::compute_dtype(type);
+  const std::vector<key> keys = split(from, 2);
+  const double boosted = concentration < 1 ? concentration + 1 : concentration;
+  array out = gamma_above_one(keys[0], shape, boosted, compute, on);
+  if (concentration < 1) {
+    const array log_u = log(unit_above_zero(keys[1], shape, compute, on));
+    out = out * exp(log_u * (1 / concentration));
+  }
+  return astype(out * scale, type);
+}
+
+}  // namespace tutti::random

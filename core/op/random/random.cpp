@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random arrays: words of Philox by element index, shaped into uniform and normal numbers by
+// ordinary elementwise operations, so that every backend makes the same ones.
+#include "tutti/random.hpp"
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "op/operands.hpp"
+#include "op/random/random_words.hpp"
+#include "semantics/host_half.hpp"
+#include "semantics/host_math.hpp"
+
+namespace tutti::random {
+
+array words(key from, const shape& extents, std::int64_t stride, std::int64_t first,
+            const device& on) {
+  const auto device = &detail::get(on);
+  array index = graph::iota(extents, device);
+  if (stride != 1) index = index * stride;
+  if (first != 0) index = index + first;
+  const array inputs[] = {
+      index, graph::constant({}, dtype::u64, std::bit_cast<std::int64_t>(from.value), device)};
+  return graph::elementwise(TUTTI_OP_philox, dtype::u32, inputs, "random");
+}
+
+void require_floating(dtype type, std::string_view op) {
+  if (!is_floating(type))
+    throw dtype_error(std::string(op) + ": needs a floating dtype, got " + std::string(name(type)));
+}
+
+array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
+                const device& on) {
+  const array high = astype(right_shift(words(from, extents, stride, first, on), 5), dtype::u64);
+  const array low = astype(right_shift(words(from, extents, stride, first + 1, on), 6), dtype::u64);
+  return left_shift(high, 26) | low;
+}
+
+namespace {
+
+int bits_of(dtype type) {
+  return type == dtype::f16 ? 11 : type == dtype::bf16 ? 8 : type == dtype::f32 ? 24 : 53;
+}
+
+template <class T>
+double below_in(double high) {
+  const T rounded = static_cast<T>(high);
+  return rounded < high ? rounded : std::nextafter(rounded, -std::numeric_limits<T>::infinity());
+}
+
+// The neighbour towards minus infinity of a number of 16 bits (sign and magnitude).
+std::uint16_t previous(std::uint16_t bits) {
+  if ((bits & 0x7fff) == 0) return 0x8001;
+  return static_cast<std::uint16_t>((bits & 0x8000) != 0 ? bits + 1 : bits - 1);
+}
+
+// The largest number of `type` below `high`.
+double below(double high, dtype type) {
+  if (type == dtype::f64) return below_in<double>(high);
+  if (type == dtype::f32) return below_in<float>(high);
+  const bool half = type == dtype::f16;
+  const auto widen = [&](std::uint16_t bits) {
+    return half ? host::half_to_float(bits) : host::bfloat16_to_float(bits);
+  };
+  const float value = static_cast<float>(high);
+  const std::uint16_t bits = half ? host::float_to_half(value) : host::float_to_bfloat16(value);
+  return widen(bits) < high ? widen(bits) : widen(previous(bits));
+}
+
+}  // namespace
+
+std::vector<key> split(key from, int count) {
+  if (count < 0) throw value_error("split: " + std::to_string(count) + " keys are asked for");
+  std::vector<key> out;
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
+    // The last word of the counter is 0 in all blocks that arrays draw from.
+    const auto block = host::philox_block(
+        {i, 0, 0, 1},
+        {static_cast<std::uint32_t>(from.value), static_cast<std::uint32_t>(from.value >> 32)});
+    out.push_back({block[0] | std::uint64_t{block[1]} << 32});
+  }
+  return out;
+}
+
+array bits(key from, const shape& shape, const device& on) { return words(from, shape, 1, 0, on); }
+
+array uniform(key from, const shape& shape, double low, double high, dtype type, const device& on) {
+  require_floating(type, "uniform");
+  if (!(low < high) || !std::isfinite(high - low))
+    throw value_error("uniform: needs finite low < high, got " + std::to_string(low) + " and " +
+                      std::to_string(high));
+  const int count = bits_of(type);
+  const array integer = type == dtype::f64 ? wide_bits(from, shape, 2, 0, on)
+                                           : right_shift(words(from, shape, 1, 0, on), 32 - count);
+  const array unit = astype(integer, graph::compute_dtype(type)) * std::ldexp(1.0, -count);
+  if (low == 0 && high == 1) return astype(unit, type);
+  // Rounding must not reach high.
+  return astype(minimum(unit * (high - low) + low, below(high, type)), type);
+}
+
+array normal(key from, const shape& shape, double mean, double deviation, dtype type,
+             const device& on) {
+  require_floating(type, "normal");
+  if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
+    throw value_error("normal: needs a finite mean and deviation >= 0, got " +
+                      std::to_string(mean) + " and " + std::to_string(deviation));
+  const bool wide = type == dtype::f64;
+  const double unit = std::ldexp(1.0, wide ? -53 : -24);
+  const array first =
+      wide ? wide_bits(from, shape, 4, 0, on) : right_shift(words(from, shape, 2, 0, on), 8);
+  const array second =
+      wide ? wide_bits(from, shape, 4, 2, on) : right_shift(words(from, shape, 2, 1, on), 8);
+  const dtype compute = graph::compute_dtype(type);
+  const array radius = sqrt(log((astype(first, compute) + 1) * unit) * -2);
+  const array angle = astype(second, compute) * (2 * std::numbers::pi * unit);
+  array out = radius * cos(angle);
+  if (deviation != 1) out = out * deviation;
+  if (mean != 0) out = out + mean;
+  return astype(out, type);
+}
+
+std::vector<std::int64_t> permutation(key from, std::int64_t n) {
+  if (n < 0) throw value_error("permutation: " + std::to_string(n) + " elements are asked for");
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = i;
+  for (std::int64_t i = n - 1; i > 0; --i) {
+    // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64.
+    const std::uint64_t draw =
+        host::philox(2 * i, from.value) | std::uint64_t{host::philox(2 * i + 1, from.value)} << 32;
+    const std::uint64_t j = draw % (static_cast<std::uint64_t>(i) + 1);
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
+  }
+  return order;
+}
+
+}  // namespace tutti::random

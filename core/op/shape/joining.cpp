@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays joined along an axis, and cut into views along one.
+#include <algorithm>
+
+#include "op/operands.hpp"
+#include "tutti/movement.hpp"
+
+namespace tutti {
+namespace {
+
+// The part [start, stop) of one axis.
+array part(const array& a, int axis, std::int64_t start, std::int64_t stop) {
+  std::vector<slice> slices(static_cast<std::size_t>(axis + 1));
+  slices.back() = {start, stop, 1};
+  return slice_view(a, slices);
+}
+
+}  // namespace
+
+array concatenate(std::span<const array> arrays, std::int64_t axis) {
+  if (arrays.empty()) throw value_error("concatenate: no arrays are given");
+  const dtype type = op::promote_operands(arrays, op::row_kind::ANY, "concatenate").type;
+  const shape& first = arrays[0].shape();
+  if (first.rank() == 0) throw shape_error("concatenate: 0-d arrays have no axis to join");
+  const int along = normalize_axis(axis, first.rank(), "concatenate");
+  shape extents = first;
+  extents[along] = 0;
+  std::vector<array> parts;
+  for (const array& a : arrays) {
+    shape other = a.shape();
+    bool fits = other.rank() == first.rank();
+    for (int i = 0; fits && i < first.rank(); ++i) fits = i == along || other[i] == first[i];
+    if (!fits)
+      throw shape_error("concatenate: shapes differ beside axis " + std::to_string(along) + ": " +
+                        first.str() + " and " + other.str());
+    extents[along] += other[along];
+    if (a.size() != 0) parts.push_back(op::cast(a, type, "concatenate"));
+  }
+  if (parts.empty()) {
+    std::vector<array> all(arrays.begin(), arrays.end());
+    return op::zeros_on(extents, type, graph::common_device(all, "concatenate"));
+  }
+  graph::common_device(parts, "concatenate");
+  return parts.size() == 1 ? parts[0] : graph::concatenate(parts, along, extents);
+}
+
+array concatenate(std::initializer_list<array> arrays, std::int64_t axis) {
+  return concatenate(std::span<const array>(arrays.begin(), arrays.size()), axis);
+}
+
+array stack(std::span<const array> arrays, std::int64_t axis) {
+  if (arrays.empty()) throw value_error("stack: no arrays are given");
+  std::vector<array> parts;
+  for (const array& a : arrays) {
+    if (graph::get(a, "stack").extents != arrays[0].shape())
+      throw shape_error("stack: shapes differ: " + arrays[0].shape().str() + " and " +
+                        a.shape().str());
+    const int at = normalize_axis(axis, a.ndim() + 1, "stack");
+    parts.push_back(expand_dims(a, at));
+  }
+  return concatenate(parts, axis);
+}
+
+std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions,
+                            std::int64_t axis) {
+  const shape& extents = graph::get(a, "split_at").extents;
+  const int along = normalize_axis(axis, extents.rank(), "split_at");
+  const std::int64_t n = extents[along];
+  std::vector<array> out;
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i <= positions.size(); ++i) {
+    const std::int64_t given = i < positions.size() ? positions[i] : n;
+    const std::int64_t stop = std::clamp<std::int64_t>(given < 0 ? given + n : given, 0, n);
+    out.push_back(part(a, along, start, stop));
+    start = stop;
+  }
+  return out;
+}
+
+std::vector<array> split_at(const array& a, std::initializer_list<std::int64_t> positions,
+                            std::int64_t axis) {
+  return split_at(a, std::span(positions.begin(), positions.size()), axis);
+}
+
+std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axis) {
+  const shape& extents = graph::get(a, "split").extents;
+  const std::int64_t n = extents[normalize_axis(axis, extents.rank(), "split")];
+  if (sections <= 0 || n % sections != 0)
+    throw shape_error("split: axis " + std::to_string(axis) + " of " + extents.str() + " has no " +
+                      std::to_string(sections) + " equal sections");
+  std::vector<std::int64_t> positions;
+  for (std::int64_t i = 1; i < sections; ++i) positions.push_back(n / sections * i);
+  return split_at(a, positions, axis);
+}
+
+std::vector<array> unstack(const array& a, std::int64_t axis) {
+  const shape& extents = graph::get(a, "unstack").extents;
+  const int along = normalize_axis(axis, extents.rank(), "unstack");
+  std::vector<array> out;
+  for (std::int64_t i = 0; i < extents[along]; ++i)
+    out.push_back(squeeze(part(a, along, i, i + 1), along));
+  return out;
+}
+
+}  // namespace tutti

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Repeating, rolling, mirroring and padding: compositions of views, concatenation and slice_update.
+#include <algorithm>
+
+#include "op/operands.hpp"
+#include "tutti/movement.hpp"
+
+namespace tutti {
+namespace {
+
+std::string text(std::int64_t value) { return std::to_string(value); }
+
+// [before, extent of axis, after]: the axis alone in the middle.
+shape around(const shape& extents, int axis) {
+  shape out{1, extents[axis], 1};
+  for (int i = 0; i < extents.rank(); ++i)
+    if (i != axis) out[i < axis ? 0 : 2] *= extents[i];
+  return out;
+}
+
+// a with one axis repeated as a whole, in any rank.
+array tile_axis(const array& a, int axis, std::int64_t count) {
+  const shape parts = around(a.shape(), axis);
+  shape to = a.shape();
+  to[axis] *= count;
+  const array rows = reshape(a, {parts[0], 1, parts[1] * parts[2]});
+  return reshape(broadcast_to(rows, {parts[0], count, parts[1] * parts[2]}), to);
+}
+
+array flattened(const array& a, std::optional<std::int64_t>& axis, std::string_view op) {
+  graph::get(a, op);
+  if (axis) return a;
+  axis = 0;
+  return a.flatten();
+}
+
+// The places that padding reads along an axis of `extent`, cut into runs of steps of 1, 0 or -1.
+struct run {
+  std::int64_t first, step, count;
+};
+
+std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_mode mode) {
+  if (mode == pad_mode::edge || extent == 1)
+    return {{0, 0, width.first}, {0, 1, extent}, {extent - 1, 0, width.second}};
+  const std::int64_t period = 2 * (extent - 1);
+  std::vector<run> runs;
+  for (std::int64_t place = -width.first; place < extent + width.second;) {
+    const std::int64_t phase = ((place % period) + period) % period;
+    const bool rising = phase < extent - 1;
+    // A rising run leaves the last element to the falling one after it, and that one the first.
+    const std::int64_t turn = place + (rising ? extent - 1 - phase : period - phase);
+    const std::int64_t end = std::min(turn, extent + width.second);
+    runs.push_back({rising ? phase : period - phase, rising ? 1 : -1, end - place});
+    place = end;
+  }
+  return runs;
+}
+
+array gathered_axis(const array& a, int axis, const std::vector<run>& runs) {
+  std::vector<std::int64_t> places;
+  for (const run& r : runs)
+    for (std::int64_t i = 0; i < r.count; ++i) places.push_back(r.first + i * r.step);
+  return take(a, array::from(places, a.device()), axis);
+}
+
+array padded_axis(const array& a, int axis, const pad_width& width, pad_mode mode) {
+  constexpr std::size_t most_pieces = 16;
+  const shape& extents = a.shape();
+  const std::vector<run> runs = padding_runs(extents[axis], width, mode);
+  if (runs.size() > most_pieces) return gathered_axis(a, axis, runs);
+  std::vector<array> pieces;
+  for (const run& r : runs) {
+    if (r.count == 0) continue;
+    shape starts = extents, steps = extents, taken = extents;
+    for (int i = 0; i < extents.rank(); ++i) starts[i] = 0, steps[i] = 1;
+    starts[axis] = r.first;
+    steps[axis] = r.step == 0 ? 1 : r.step;
+    taken[axis] = r.step == 0 ? 1 : r.count;
+    array piece = op::strided_slice(a, starts, taken, steps);
+    taken[axis] = r.count;
+    pieces.push_back(broadcast_to(piece, taken));
+  }
+  return concatenate(pieces, axis);
+}
+
+array padded_with(const array& a, std::span<const pad_width> widths, const array& value) {
+  shape to = a.shape();
+  shape starts = to, steps = to;
+  for (int i = 0; i < to.rank(); ++i) {
+    const bool given = static_cast<std::size_t>(i) < widths.size();
+    starts[i] = given ? widths[static_cast<std::size_t>(i)].first : 0;
+    steps[i] = 1;
+    to[i] += given ? starts[i] + widths[static_cast<std::size_t>(i)].second : 0;
+  }
+  array base = broadcast_to(op::cast(value, a.dtype(), "pad"), to);
+  return a.size() == 0 ? base : op::update_region(base, a, starts, steps);
+}
+
+}  // namespace
+
+array tile(const array& a, const shape& counts) {
+  shape extents = graph::get(a, "tile").extents;
+  shape times = counts;
+  for (std::int64_t count : counts)
+    if (count < 0) throw value_error("tile: negative count in " + counts.str());
+  while (extents.rank() < times.rank()) extents.insert(0, 1);
+  while (times.rank() < extents.rank()) times.insert(0, 1);
+  array out = reshape(a, extents);
+  shape cut, wide, to = extents;
+  int rank = 0;
+  for (int i = 0; i < times.rank(); ++i) {
+    to[i] *= times[i];
+    rank += times[i] == 1 || extents[i] == 1 ? 1 : 2;
+  }
+  if (to.size() == 0) return op::zeros_on(to, a.dtype(), a.node()->device);
+  if (rank > max_rank) {
+    for (int i = times.rank(); i-- > 0;)
+      if (times[i] != 1) out = tile_axis(out, i, times[i]);
+    return out;
+  }
+  for (int i = 0; i < times.rank(); ++i) {
+    if (times[i] != 1 && extents[i] != 1) {
+      cut.push_back(1);
+      wide.push_back(times[i]);
+    }
+    cut.push_back(extents[i]);
+    wide.push_back(extents[i] == 1 ? times[i] : extents[i]);
+  }
+  return reshape(broadcast_to(reshape(out, cut), wide), to);
+}
+
+array repeat(const array& a, std::int64_t count, std::optional<std::int64_t> axis) {
+  const array x = flattened(a, axis, "repeat");
+  if (count < 0) throw value_error("repeat: the count " + text(count) + " is negative");
+  const int along = normalize_axis(*axis, x.ndim(), "repeat");
+  const shape parts = around(x.shape(), along);
+  shape to = x.shape();
+  to[along] *= count;
+  if (to.size() == 0) return op::zeros_on(to, a.dtype(), a.node()->device);
+  if (x.ndim() == max_rank) {
+    const array rows = reshape(x, {parts[0] * parts[1], 1, parts[2]});
+    return reshape(broadcast_to(rows, {parts[0] * parts[1], count, parts[2]}), to);
+  }
+  shape wide = x.shape();
+  wide.insert(along + 1, count);
+  return reshape(broadcast_to(expand_dims(x, along + 1), wide), to);
+}
+
+array repeat_each(const array& a, std::span<const std::int64_t> counts,
+                  std::optional<std::int64_t> axis) {
+  const array x = flattened(a, axis, "repeat_each");
+  const int along = normalize_axis(*axis, x.ndim(), "repeat_each");
+  if (x.dim(along) != static_cast<std::int64_t>(counts.size()))
+    throw shape_error("repeat_each: " + std::to_string(counts.size()) + " counts for axis " +
+                      text(*axis) + " of " + x.shape().str());
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0)
+      throw value_error("repeat_each: the count " + text(counts[i]) + " is negative");
+    places.insert(places.end(), static_cast<std::size_t>(counts[i]), static_cast<std::int64_t>(i));
+  }
+  return take(x, array::from(places, x.device()), along);
+}
+
+array roll(const array& a, std::int64_t distance, std::optional<std::int64_t> axis) {
+  const bool whole = !axis;
+  const array x = flattened(a, axis, "roll");
+  const int along = normalize_axis(*axis, x.ndim(), "roll");
+  const std::int64_t n = x.dim(along);
+  const std::int64_t shift = n == 0 ? 0 : ((distance % n) + n) % n;
+  if (shift == 0) return a;
+  const std::vector<array> parts = split_at(x, {n - shift}, along);
+  const array rolled = concatenate({parts[1], parts[0]}, along);
+  return whole ? reshape(rolled, a.shape()) : rolled;
+}
+
+array flip(const array& a, std::optional<std::int64_t> axis) {
+  const int rank = graph::get(a, "flip").extents.rank();
+  const int only = axis ? normalize_axis(*axis, rank, "flip") : -1;
+  std::vector<slice> slices(static_cast<std::size_t>(rank));
+  for (int i = 0; i < rank; ++i)
+    if (!axis || i == only) slices[static_cast<std::size_t>(i)].step = -1;
+  return slice_view(a, slices);
+}
+
+array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, const array& value) {
+  const shape extents = graph::get(a, "pad").extents;
+  if (widths.size() > static_cast<std::size_t>(extents.rank()))
+    throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
+                      extents.str());
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const auto [before, after] = widths[i];
+    if (before < 0 || after < 0)
+      throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
+                        std::to_string(i) + " must not be negative");
+    if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 && before + after > 0)
+      throw value_error("pad: axis " + std::to_string(i) + " of " + extents.str() +
+                        " is empty and has nothing to repeat");
+  }
+  array out = op::cast(a, op::type_of(a, "pad"), "pad");
+  if (mode == pad_mode::constant) return padded_with(out, widths, value);
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    if (widths[i].first + widths[i].second > 0)
+      out = padded_axis(out, static_cast<int>(i), widths[i], mode);
+  return out;
+}
+
+array pad(const array& a, std::initializer_list<pad_width> widths, pad_mode mode,
+          const array& value) {
+  return pad(a, std::span(widths.begin(), widths.size()), mode, value);
+}
+
+}  // namespace tutti

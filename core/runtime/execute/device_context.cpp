@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work in flight on a device, its failures and its trace.
+#include "runtime/execute/device_context.hpp"
+
+#include <algorithm>
+
+#include "base/stats.hpp"
+#include "base/trace.hpp"
+#include "graph/node.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/exit.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+// Beyond the first, finished work is looked for; beyond the second, the host waits for the device,
+// so that neither memory nor latency of a later read grows without bound.
+constexpr std::size_t look_at = 256;
+constexpr std::size_t wait_at = 4096;
+
+void settle_context(void* context) { static_cast<device_context*>(context)->settle(); }
+
+}  // namespace
+
+device_context::device_context(const detail::opened_device& d)
+    : device(d),
+      compute(detail::create_stream(d, detail::trace_enabled() ? TUTTI_STREAM_PROFILE : 0)),
+      transfer(detail::create_stream(d)),
+      pool(d) {
+  if (!detail::trace_enabled()) return;
+  trace_track_ = detail::trace_track(d.name, "compute");
+  std::uint64_t now = 0;
+  if (d.plugin->has_profile && !detail::ignore(d.plugin->profile.clock(d.handle, &now)))
+    clock_offset_ns_ =
+        static_cast<std::int64_t>(detail::trace_now_ns()) - static_cast<std::int64_t>(now);
+}
+
+buffer_block* device_context::allocate(std::uint64_t bytes) {
+  return pool.allocate(bytes, ~std::uint64_t{0}, settle_context, this);
+}
+
+buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
+  while (!flight_.empty()) {
+    std::int32_t done = 0;
+    const bool failed =
+        detail::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
+    if (!failed && done == 0) break;
+    retire_front();
+  }
+  const std::uint64_t finished = flight_.empty() ? last_ : flight_.front().sequence - 1;
+  return pool.allocate(bytes, finished, settle_context, this);
+}
+
+tutti_stream* device_context::copies() {
+  if (copies_ == nullptr) copies_ = detail::create_stream(device);
+  return copies_.get();
+}
+
+void device_context::renew_copies() {
+  const std::lock_guard lock(copies_mutex);
+  // Releasing one that hangs would hang.
+  static_cast<void>(copies_.release());
+}
+
+void device_context::prepare_input(const graph::node& input) {
+  check_health(input.sequence);
+  for (const auto& a : input.arriving) {
+    if (a->has_failed()) a->wait();
+    if (a->awaited || a->is_done()) continue;
+    if (a->event() == nullptr) {
+      a->wait();
+    } else {
+      detail::check(device.plugin->stream.wait(compute.get(), a->event()), device, "wait for",
+                    "a copy");
+    }
+    a->awaited = true;
+  }
+  merge(awaited_, input.arriving);
+  if (buffer_block* const block = block_of(input)) block->last_use = next_sequence();
+}
+
+std::uint64_t device_context::enqueued(tutti_event* event, const std::string* label,
+                                       std::uint64_t bytes, std::uint64_t flops) {
+  detail::count().launches.add();
+  ++last_;
+  flight_.push_back({last_,
+                     std::shared_ptr<tutti_event>(event, device.plugin->stream.event_release),
+                     label, bytes, flops});
+  if (flight_.size() > look_at) {
+    while (flight_.size() > wait_at / 2) {
+      std::int32_t done = 0;
+      const bool failed =
+          detail::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
+      if (!failed && done == 0 && flight_.size() <= wait_at) break;
+      retire_front();
+    }
+  }
+  return last_;
+}
+
+std::shared_ptr<tutti_event> device_context::event_of(std::uint64_t sequence) {
+  if (flight_.empty() || sequence < flight_.front().sequence) return nullptr;
+  const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
+  return index < flight_.size() ? flight_[index].event : nullptr;
+}
+
+std::string device_context::label_of(std::uint64_t sequence) const {
+  if (flight_.empty() || sequence < flight_.front().sequence) return {};
+  const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
+  return index < flight_.size() ? *flight_[index].label : std::string();
+}
+
+void device_context::retire(std::uint64_t sequence) {
+  while (!flight_.empty() && flight_.front().sequence <= sequence) retire_front();
+}
+
+void device_context::retire_front() {
+  const in_flight work = std::move(flight_.front());
+  flight_.pop_front();
+  tutti_status* status = device.plugin->stream.event_wait(work.event.get());
+  retired_.store(work.sequence, std::memory_order_release);
+  if (status == nullptr) {
+    if (detail::trace_enabled()) trace(work);
+    return;
+  }
+  try {
+    detail::check(status, device, "run", *work.label);
+  } catch (const device_error& e) {
+    failures_.push_back({work.sequence, last_, e.what(), e.code(), e.vendor_code()});
+  }
+}
+
+void device_context::check_health(std::uint64_t sequence) const {
+  for (const failure& f : failures_)
+    if (sequence >= f.first && sequence <= f.last)
+      throw device_error(f.message, f.code, f.vendor_code, false, device.name);
+}
+
+void device_context::trace(const in_flight& work) {
+  tutti_event_times times{};
+  times.struct_size = sizeof times;
+  if (!device.plugin->has_profile ||
+      detail::ignore(device.plugin->profile.event_times(work.event.get(), &times)))
+    return;
+  const auto on_host = [&](std::uint64_t t) {
+    return static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, static_cast<std::int64_t>(t) + clock_offset_ns_));
+  };
+  detail::trace_complete(trace_track_, *work.label, on_host(times.begin_ns), on_host(times.end_ns),
+                         {*work.label, work.bytes, work.flops});
+}
+
+device_context& context_of(const detail::opened_device& device) {
+  std::call_once(device.context_once, [&] {
+    const auto made = std::make_shared<device_context>(device);
+    device.context = made;
+    wait_at_exit([made](time_point deadline) { return finish(*made, deadline); });
+  });
+  return *static_cast<device_context*>(device.context.get());
+}
+
+}  // namespace tutti::runtime

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the executor keeps for one device: its streams, pool, programs and the work in flight. The
+// compute stream runs in order; a sequence number names a position on it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/stats.hpp"
+#include "graph/arrival.hpp"
+#include "runtime/memory/memory_pool.hpp"
+
+namespace tutti::runtime {
+
+using graph::arrival;
+using graph::arrivals;
+
+/// A compiled program with what logs and traces say about it.
+struct cached_program {
+  detail::program_handle handle;
+  std::string label;
+  std::uint32_t flops = 0;  // per point of the iteration space
+};
+
+class device_context {
+ public:
+  explicit device_context(const detail::opened_device& device);
+
+  const detail::opened_device& device;
+  detail::stream_handle compute;
+  detail::stream_handle transfer;
+  memory_pool pool;
+  std::mutex transfer_mutex;  // the transfer stream takes one call at a time
+  std::mutex copies_mutex;    // likewise, and guards copies()
+
+  /// The stream of copies from and to other devices.
+  tutti_stream* copies();
+  /// Another one from now on, because the present one is stuck or failed.
+  void renew_copies();
+
+  /// A block for work on the compute stream.
+  buffer_block* allocate(std::uint64_t bytes);
+  /// A block that no enqueued work uses.
+  buffer_block* allocate_idle(std::uint64_t bytes);
+
+  /// The program for `key`; makes it with `create` on first use.
+  template <class Create>
+  cached_program& program(const std::string& key, Create&& create) {
+    const auto found = programs_.find(key);
+    if (found != programs_.end()) {
+      detail::count().memory_cache_hits.add();
+      return *found->second;
+    }
+    return *programs_.emplace(key, create()).first->second;
+  }
+
+  /// Before a launch that reads `input`: throws where it has failed, makes the compute stream wait
+  /// where it is on its way from another device, and takes note of the launch in its block.
+  void prepare_input(const graph::node& input);
+  /// What the inputs since the last call are waiting for.
+  arrivals take_awaited() { return std::exchange(awaited_, {}); }
+
+  /// Hands what is enqueued on the compute stream to the device.
+  void flush() {
+    detail::check(device.plugin->stream.flush(compute.get()), device, "flush", "the queue");
+  }
+  /// Position that the next launch gets.
+  std::uint64_t next_sequence() const { return last_ + 1; }
+  std::uint64_t last_sequence() const { return last_; }
+  /// Takes note of work just enqueued; owns `event`. `label` must outlive the context.
+  std::uint64_t enqueued(tutti_event* event, const std::string* label, std::uint64_t bytes,
+                         std::uint64_t flops);
+  /// Event of a position still in flight; null where that work has finished.
+  std::shared_ptr<tutti_event> event_of(std::uint64_t sequence);
+  /// What runs at a position still in flight; empty where that has finished.
+  std::string label_of(std::uint64_t sequence) const;
+  /// Takes finished work out of flight, up to `sequence` (waiting for it), remembers failures.
+  void retire(std::uint64_t sequence);
+  /// Whether the work at `sequence` is known to have finished. Needs no lock.
+  bool has_retired(std::uint64_t sequence) const {
+    return sequence <= retired_.load(std::memory_order_acquire);
+  }
+  /// Waits for everything enqueued.
+  void settle() { retire(last_); }
+  /// Throws device_error naming the op where the work at `sequence` failed or read failed data.
+  void check_health(std::uint64_t sequence) const;
+
+ private:
+  struct in_flight {
+    std::uint64_t sequence;
+    std::shared_ptr<tutti_event> event;
+    const std::string* label;
+    std::uint64_t bytes, flops;
+  };
+  struct failure {
+    std::uint64_t first, last;  // work enqueued between the failure and its discovery
+    std::string message;
+    std::int32_t code, vendor_code;
+  };
+  void retire_front();
+  void trace(const in_flight& work);
+
+  std::unordered_map<std::string, std::unique_ptr<cached_program>> programs_;
+  std::deque<in_flight> flight_;
+  arrivals awaited_;
+  detail::stream_handle copies_;
+  std::vector<failure> failures_;
+  std::uint64_t last_ = 0;
+  std::atomic<std::uint64_t> retired_{0};
+  std::uint32_t trace_track_ = 0;
+  std::int64_t clock_offset_ns_ = 0;
+};
+
+/// The context of a device; made on first use, lives until the process exits.
+device_context& context_of(const detail::opened_device& device);
+
+}  // namespace tutti::runtime

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluation of a graph, group by group, and the way of values between host and device.
+#include "runtime/execute/executor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "base/stats.hpp"
+#include "base/trace.hpp"
+#include "graph/build.hpp"
+#include "graph/fold.hpp"
+#include "runtime/execute/launch.hpp"
+#include "semantics/host_half.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using graph::node;
+
+thread_local bool holds_lock = false;
+
+// One evaluation at a time: enqueueing is short, waiting happens outside.
+class executor_lock {
+ public:
+  executor_lock() : lock_(mutex()) { holds_lock = true; }
+  executor_lock(const executor_lock&) = delete;
+  executor_lock& operator=(const executor_lock&) = delete;
+  ~executor_lock() { holds_lock = false; }
+
+  /// Null where other threads hold it until the deadline.
+  static std::unique_ptr<executor_lock> before(time_point deadline) {
+    while (!mutex().try_lock()) {
+      if (std::chrono::steady_clock::now() >= deadline) return nullptr;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return std::unique_ptr<executor_lock>(new executor_lock(std::adopt_lock));
+  }
+
+ private:
+  explicit executor_lock(std::adopt_lock_t) : lock_(mutex(), std::adopt_lock) { holds_lock = true; }
+
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  const std::lock_guard<std::mutex> lock_;
+};
+
+class evaluation {
+ public:
+  explicit evaluation(std::span<const node* const> roots) : plan_(fusion::collect(roots)) {
+    fusion::merge_duplicates(plan_);
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i)
+      if (plan_.same_as[i] != plan_.nodes[i])
+        duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
+    fusion::find_epilogues(plan_, supports_epilogue);
+    fusion::partition(plan_);
+    fusion::order_around_transfers(plan_);
+  }
+
+  ~evaluation() {
+    // After a failure: the nodes that were not reached stay pending.
+    for (; next_ < plan_.groups.size(); ++next_)
+      each_node(plan_.groups[next_], [](node& n, node*) { n.mark = -1; });
+  }
+
+  void run() {
+    for (; next_ < plan_.groups.size(); ++next_) {
+      const fusion::group& g = plan_.groups[next_];
+      launch(plan_, g);
+      const graph::opened_device* device = g.members.front()->device;
+      if (std::find(devices_.begin(), devices_.end(), device) == devices_.end())
+        devices_.push_back(device);
+      finish(g);
+    }
+    // Who asks for the state of an event, or works on the host meanwhile, hands nothing over.
+    for (const graph::opened_device* device : devices_) context_of(*device).flush();
+  }
+
+ private:
+  // f(node, the member whose value it has)
+  template <class F>
+  void each_node(const fusion::group& g, F&& f) {
+    for (node* m : g.members) {
+      f(*m, m);
+      if (duplicates_.empty()) continue;
+      const auto found = duplicates_.find(m);
+      if (found == duplicates_.end()) continue;
+      for (node* d : found->second) f(*d, m);
+    }
+  }
+
+  // Marks the group's nodes as done, then lets go of what only they needed. The nodes are kept
+  // alive meanwhile, because dropping the inputs of one may free another.
+  void finish(const fusion::group& g) {
+    boost::container::small_vector<graph::node_ref, 4> done;
+    each_node(g, [&](node& n, node* member) {
+      n.mark = -1;
+      if (!member->is_ready()) {
+        if (n.times_inlined < 255) ++n.times_inlined;
+        return;
+      }
+      if (&n != member) {
+        member->storage->retain();
+        publish({&n, block_of(*member), member->storage_offset}, member->sequence,
+                member->arriving);
+      }
+      if (!n.traced) {
+        graph::retain(&n);
+        done.emplace_back(&n);
+      }
+    });
+    for (auto& n : done) n->inputs.clear();
+  }
+
+  fusion::plan plan_;
+  std::unordered_map<node*, std::vector<node*>> duplicates_;
+  std::size_t next_ = 0;
+  boost::container::small_vector<const graph::opened_device*, 4> devices_;  // that got work
+};
+
+void fill_host(const node& n, void* host) {
+  const std::size_t width = size_of(n.type);
+  const std::size_t part = size_of(real_dtype(n.type));
+  auto [value, imaginary] = graph::convert_constant(n, n.type);
+  if (n.type == dtype::f16) value.u16 = host::float_to_half(value.f32);
+  if (n.type == dtype::bf16) value.u16 = host::float_to_bfloat16(value.f32);
+  auto* out = static_cast<char*>(host);
+  for (std::int64_t i = 0; i < n.elements; ++i, out += width) {
+    std::memcpy(out, &value, part);
+    if (part < width) std::memcpy(out + part, &imaginary, part);
+  }
+}
+
+// One blocking call on the transfer stream, which takes one at a time, put on the trace.
+template <class Call>
+void transfer(device_context& context, const char* name, std::uint64_t bytes, Call&& call) {
+  const std::lock_guard lock(context.transfer_mutex);
+  const bool traced = detail::trace_enabled();
+  const std::uint64_t begin = traced ? detail::trace_now_ns() : 0;
+  detail::check(call(), context.device, name, "array");
+  if (!traced) return;
+  detail::trace_complete(detail::trace_track(context.device.name, "transfer"), name, begin,
+                         detail::trace_now_ns(), {"", bytes, 0});
+}
+
+// Gives a data node its storage and copies n.elements values into it.
+void store_from_host(node& n, const void* data) {
+  n.ready.store(true, std::memory_order_relaxed);
+  if (n.elements == 0) return;
+  device_context& context = context_of(*n.device);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  buffer_block* block = nullptr;
+  {
+    const executor_lock lock;
+    block = context.allocate_idle(bytes);
+  }
+  n.storage = block;
+  transfer(context, "write", bytes, [&] {
+    return context.device.plugin->transfer.write(context.transfer.get(), block->handle(), 0, data,
+                                                 bytes, 1, nullptr);
+  });
+  detail::count().bytes_written.add(bytes);
+}
+
+[[maybe_unused]] const bool evaluates_deep_graphs = (graph::set_evaluator(evaluate), true);
+
+}  // namespace
+
+void evaluate(std::span<const node* const> roots) {
+  const auto done = [](const node* n) {
+    const node& base = graph::base_of(*n);
+    return base.is_ready() || base.is_constant();
+  };
+  if (std::all_of(roots.begin(), roots.end(), done)) return;
+  const executor_lock lock;
+  evaluation(roots).run();
+}
+
+void wait(const node& n) {
+  const node& base = graph::base_of(n);
+  if (base.is_constant()) return;
+  // First, because work that waits for a copy that never comes would not end either.
+  for (const auto& a : base.arriving) a->wait();
+  device_context& context = context_of(*base.device);
+  const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
+  // A failure is remembered, and named, when the work is retired.
+  if (event != nullptr) detail::ignore(context.device.plugin->stream.event_wait(event.get()));
+  const executor_lock lock;
+  context.retire(base.sequence);
+  context.check_health(base.sequence);
+}
+
+bool finish(device_context& context, time_point deadline) noexcept {
+  try {
+    std::uint64_t sequence = 0;
+    std::shared_ptr<tutti_event> last;
+    {
+      const auto lock = executor_lock::before(deadline);
+      if (lock == nullptr) return false;
+      sequence = context.last_sequence();
+      last = context.event_of(sequence);
+    }
+    if (last == nullptr) return true;
+    if (!wait_until(context.device, last.get(), deadline, "run", "work in flight")) return false;
+    // The trace learns when it ran.
+    if (const auto lock = executor_lock::before(deadline)) context.retire(sequence);
+  } catch (const std::exception&) {  // it failed: it has ended
+  }
+  return true;
+}
+
+bool in_executor() { return holds_lock; }
+
+std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t sequence) {
+  const executor_lock lock;
+  return context.event_of(sequence);
+}
+
+void read(const node& n, void* host) {
+  if (n.elements == 0) return;
+  if (n.is_constant()) return fill_host(n, host);
+  wait(n);
+  const node& base = graph::base_of(n);
+  device_context& context = context_of(*base.device);
+  const std::uint64_t offset =
+      static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  transfer(context, "read", bytes, [&] {
+    return context.device.plugin->transfer.read(context.transfer.get(), block_of(base)->handle(),
+                                                offset, host, bytes, 1, nullptr);
+  });
+  detail::count().bytes_read.add(bytes);
+}
+
+array upload(const void* data, dtype type, const shape& extents,
+             const detail::opened_device* device) {
+  const array made = graph::data(type, extents, device, "array");
+  node& n = *made.node();
+  n.range = graph::integer_range(data, type, n.elements);
+  store_from_host(n, data);
+  return made;
+}
+
+}  // namespace tutti::runtime

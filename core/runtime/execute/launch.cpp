@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fused groups, copies and their memory.
+#include "runtime/execute/launch.hpp"
+
+#include <algorithm>
+
+#include "base/stats.hpp"
+#include "base/trace.hpp"
+#include "graph/build.hpp"
+#include "runtime/transfer/collectives.hpp"
+#include "runtime/transfer/copy_engine.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using fusion::group;
+using fusion::lowered;
+using fusion::plan;
+using graph::node;
+
+// Drops the blocks of results that were never published.
+class pending_results {
+ public:
+  ~pending_results() {
+    for (result& r : list_)
+      if (r.block != nullptr) r.block->release();
+  }
+  void add(node* target, buffer_block* block, std::int64_t offset = 0) {
+    list_.push_back({target, block, offset});
+  }
+  std::span<const result> all() const { return {list_.data(), list_.size()}; }
+  void publish_all(std::uint64_t sequence, const arrivals& arriving) {
+    for (result& r : list_) {
+      publish(r, sequence, arriving);
+      r.block = nullptr;
+    }
+  }
+
+ private:
+  boost::container::small_vector<result, 4> list_;
+};
+
+std::uint64_t bytes_of(const node& n) {
+  return static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+}
+
+// References to inputs that vanish once the group has run: those of stored members, which drop
+// their inputs, and of inner members that nobody outside the group holds.
+class dying_edges {
+ public:
+  explicit dying_edges(const group& g) : group_(g), vanishes_(g.members.size(), 0) {
+    for (std::size_t i = g.members.size(); i-- > 0;) {
+      const node* m = g.members[i];
+      const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), m) != g.outputs.end();
+      vanishes_[i] = !m->traced && (is_output || m->references.load() == count(m));
+    }
+  }
+
+  std::uint32_t count(const node* input) const {
+    std::uint32_t edges = 0;
+    for (std::size_t i = 0; i < group_.members.size(); ++i) {
+      if (!vanishes_[i]) continue;
+      for (const auto& in : group_.members[i]->inputs) edges += in.get() == input ? 1 : 0;
+    }
+    return edges;
+  }
+
+ private:
+  const group& group_;
+  boost::container::small_vector<char, 16> vanishes_;
+};
+
+// The storage of an input whose last reader is this kernel and that the output fits exactly.
+const node* reusable_input(const lowered& program, const dying_edges& dying, const node& output) {
+  for (const fusion::operand& x : program.inputs) {
+    const node& in = *x.source;
+    if (in.traced || in.type == dtype::boolean || size_of(in.type) != size_of(output.type) ||
+        !(in.extents == output.extents) || in.storage == nullptr || block_of(in)->is_shared() ||
+        in.references.load() != dying.count(&in))
+      continue;
+    const auto same_block = [&](const fusion::operand& other) {
+      return other.source->storage == in.storage;
+    };
+    if (std::count_if(program.inputs.begin(), program.inputs.end(), same_block) == 1) return &in;
+  }
+  return nullptr;
+}
+
+void launch_fused(device_context& context, const plan& p, const group& g) {
+  const lowered program = fusion::lower(p, g);
+  pending_results results;
+  const node* taken = nullptr;
+  for (const fusion::operand& x : program.outputs) {
+    node* target = const_cast<node*>(x.source);
+    const node* reuse = nullptr;
+    if (g.reduction == nullptr && taken == nullptr)
+      reuse = taken = reusable_input(program, dying_edges(g), *target);
+    if (reuse != nullptr) {
+      reuse->storage->retain();
+      results.add(target, block_of(*reuse), reuse->storage_offset);
+    } else {
+      results.add(target, context.allocate(bytes_of(*target)));
+    }
+  }
+  const std::uint64_t sequence = launch_program(context, program, results.all());
+  results.publish_all(sequence, context.take_awaited());
+}
+
+// n's result with what its first input holds: that input's own memory where n is its last reader,
+// else a copy, whose sequence number it returns.
+std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
+  const node& base = *n.inputs[0];
+  const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
+                         base.references.load() == 1 && !block_of(base)->is_shared();
+  if (take_over) {
+    base.storage->retain();
+    results.add(&n, block_of(base), base.storage_offset);
+    return 0;
+  }
+  results.add(&n, context.allocate(bytes_of(n)));
+  const graph::layout where{0, graph::contiguous_strides(n.extents)};
+  const lowered program = fusion::lower_copy(base, base.extents, n.type, where);
+  return program.points() > 0 ? launch_program(context, program, results.all()) : 0;
+}
+
+void launch_copies(device_context& context, node& n) {
+  pending_results results;
+  std::uint64_t sequence = 0;
+  const auto copy = [&](const node& source, const graph::layout& where) {
+    const lowered program = fusion::lower_copy(source, source.extents, n.type, where);
+    if (program.points() > 0) sequence = launch_program(context, program, results.all());
+  };
+  graph::layout where{0, graph::contiguous_strides(n.extents)};
+  if (n.kind == graph::kind::concatenate) {
+    results.add(&n, context.allocate(bytes_of(n)));
+    for (const auto& part : n.inputs) {
+      if (part->elements == 0) continue;
+      copy(*part, where);
+      where.offset += part->extents[n.axis] * where.strides[n.axis];
+    }
+  } else {
+    const node& base = *n.inputs[0];
+    sequence = start_from_base(context, n, results);
+    const node& update = *n.inputs[1];
+    if (update.elements > 0) copy(update, n.update->region);
+    if (sequence == 0) {
+      sequence = base.sequence;
+      context.prepare_input(base);
+    }
+  }
+  results.publish_all(sequence, context.take_awaited());
+}
+
+void launch_transfer(device_context& context, node& n) {
+  const node& input = *n.inputs[0];
+  const node& base = graph::base_of(input);
+  device_context& from = context_of(*base.device);
+  from.check_health(base.sequence);
+  pending_results results;
+  results.add(&n, context.allocate_idle(bytes_of(n)));
+  copy_request request;
+  request.from = &from;
+  request.to = &context;
+  request.source = block_of(base);
+  request.target = results.all()[0].block;
+  request.source_offset =
+      static_cast<std::uint64_t>(base.storage_offset + layout_of(input).offset) * size_of(n.type);
+  request.bytes = bytes_of(n);
+  request.ready = from.event_of(base.sequence);
+  request.producer = from.label_of(base.sequence);
+  merge(request.upstream, base.arriving);
+  request.time_limit = n.transfer->time_limit;
+  request.label = n.transfer->label;
+  results.publish_all(0, {start_copy(std::move(request))});
+}
+
+std::unique_ptr<cached_program> compile(device_context& context, const lowered& program) {
+  auto made = std::make_unique<cached_program>();
+  made->label = program.label();
+  made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
+                (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
+  made->handle = detail::create_program(context.device, program.desc(made->label.c_str()));
+  return made;
+}
+
+tutti_operand bound(const fusion::operand& x, const buffer_block& block, std::int64_t offset) {
+  tutti_operand o;
+  o.buffer = block.handle();
+  o.offset = static_cast<std::uint64_t>(offset + x.offset) * size_of(x.type);
+  std::copy(x.stride, x.stride + max_rank, o.stride);
+  return o;
+}
+
+std::uint64_t bytes_moved(const lowered& program) {
+  const auto bytes = [&](const fusion::operand& x) {
+    std::uint64_t n = size_of(x.type);
+    for (int i = 0; i < program.kept_rank + program.reduced_rank; ++i)
+      if (x.stride[i] != 0) n *= program.extent[i];
+    return n;
+  };
+  std::uint64_t total = 0;
+  for (const fusion::operand& x : program.inputs) total += bytes(x);
+  for (const fusion::operand& x : program.outputs) total += bytes(x);
+  return total;
+}
+
+}  // namespace
+
+void publish(const result& r, std::uint64_t sequence, const arrivals& arriving) {
+  r.target->arriving = arriving;
+  r.target->storage = r.block;
+  r.target->storage_offset = r.offset;
+  r.target->sequence = sequence;
+  r.target->ready.store(true, std::memory_order_release);
+}
+
+std::uint64_t launch_program(device_context& context, const lowered& program,
+                             std::span<const result> outputs) {
+  thread_local std::string key;
+  program.key(key);
+  cached_program& code = context.program(key, [&] { return compile(context, program); });
+
+  const std::uint64_t sequence = context.next_sequence();
+  boost::container::small_vector<tutti_operand, 12> operands;
+  for (const fusion::operand& x : program.inputs) {
+    context.prepare_input(*x.source);
+    operands.push_back(bound(x, *block_of(*x.source), x.source->storage_offset));
+  }
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    operands.push_back(bound(program.outputs[i], *outputs[i].block, outputs[i].offset));
+    outputs[i].block->last_use = sequence;
+  }
+  tutti_program_launch arguments{};
+  arguments.struct_size = sizeof arguments;
+  std::copy(program.extent, program.extent + max_rank, arguments.extent);
+  arguments.inputs = operands.data();
+  arguments.scalars = program.scalars.data();
+  arguments.outputs = operands.data() + program.inputs.size();
+
+  const detail::plugin& plugin = *context.device.plugin;
+  std::uint64_t workspace_bytes = 0;
+  detail::check(plugin.program.workspace(code.handle.get(), &arguments, &workspace_bytes),
+                context.device, "plan", code.label);
+  buffer_block* workspace = nullptr;
+  if (workspace_bytes > 0) {
+    workspace = context.allocate(workspace_bytes);
+    workspace->last_use = sequence;
+    arguments.workspace = workspace->handle();
+    arguments.workspace_bytes = workspace_bytes;
+  }
+  tutti_event* event = nullptr;
+  tutti_status* status =
+      plugin.program.launch(context.compute.get(), code.handle.get(), &arguments, &event);
+  if (workspace != nullptr) workspace->release();
+  detail::check(status, context.device, "launch", code.label);
+  const bool traced = detail::trace_enabled();
+  return context.enqueued(event, &code.label, traced ? bytes_moved(program) : 0,
+                          traced ? program.points() * code.flops : 0);
+}
+
+void launch(const plan& p, const group& g) {
+  node& first = *g.members.front();
+  device_context& context = context_of(*first.device);
+  context.take_awaited();  // of a launch that failed
+  if (g.fused) return launch_fused(context, p, g);
+  if (first.kind == graph::kind::transfer) return launch_transfer(context, first);
+  if (first.kind == graph::kind::collective) return launch_collective(first);
+  if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
+    return launch_copies(context, first);
+  pending_results results;
+  if (first.kind == graph::kind::scatter)
+    start_from_base(context, first, results);
+  else
+    results.add(g.outputs.front(), context.allocate(bytes_of(first)));
+  launch_operator(context, g, results.all()[0]);
+  results.publish_all(context.last_sequence(), context.take_awaited());
+}
+
+}  // namespace tutti::runtime

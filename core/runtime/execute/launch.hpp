@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one group of a plan: finds or compiles its program, gives it memory, enqueues it, and hands
+// the results to the nodes. The caller holds the executor's lock.
+#pragma once
+
+#include "fusion/lower.hpp"
+#include "runtime/execute/device_context.hpp"
+
+namespace tutti::runtime {
+
+/// Storage of a node to be: what publish() gives it.
+struct result {
+  graph::node* target;
+  buffer_block* block;  // one reference, owned until publish() or drop()
+  std::int64_t offset = 0;
+};
+
+/// Enqueues a fused group or an operator; nodes in g.outputs get storage and become ready.
+void launch(const fusion::plan& p, const fusion::group& g);
+
+/// Enqueues `program` whose operands' memory is known. `outputs` has one block and element offset
+/// for each output of the program. Returns the position on the compute stream.
+std::uint64_t launch_program(device_context& context, const fusion::lowered& program,
+                             std::span<const result> outputs);
+
+/// Enqueues the operator behind a matmul, take or scatter node, g's first member, with the
+/// group's epilogue (operators.cpp).
+void launch_operator(device_context& context, const fusion::group& g, const result& out);
+
+/// Whether the device of a product can do it together with `e`.
+bool supports_epilogue(const fusion::epilogue& e);
+
+/// Gives the node its storage and makes it ready. `arriving`: copies that the value depends on.
+void publish(const result& r, std::uint64_t sequence, const arrivals& arriving);
+
+}  // namespace tutti::runtime

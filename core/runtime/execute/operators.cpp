@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that are not fused programs, and their fallback: what a device cannot do runs on the
+// reference device, counted and said once, unless TUTTI_FALLBACK=error.
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "base/env.hpp"
+#include "base/log.hpp"
+#include "base/stats.hpp"
+#include "base/trace.hpp"
+#include "plugin/support.hpp"
+#include "runtime/execute/launch.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using graph::node;
+
+union parameters {
+  tutti_matmul_params matmul;
+  tutti_scan_params scan;
+  tutti_sort_params sort;
+  tutti_search_params search;
+  tutti_partition_params partition;
+  tutti_scatter_params scatter;
+};
+
+struct operator_call {
+  tutti_operator kind;
+  const std::string* label;
+  std::vector<tutti_view> views;    // outputs first
+  std::vector<const node*> inputs;  // whose storage views[1...] show
+  std::uint64_t flops = 0;
+  parameters params{};
+  bool has_params = false;
+};
+
+// n without memory.
+tutti_view view_of(const node& n) {
+  tutti_view v{};
+  const graph::layout where = layout_of(n);
+  v.dtype = static_cast<std::int32_t>(n.type);
+  v.offset = static_cast<std::uint64_t>(where.offset) * size_of(n.type);
+  v.rank = static_cast<std::uint32_t>(n.extents.rank());
+  for (int i = 0; i < n.extents.rank(); ++i) {
+    v.extent[i] = static_cast<std::uint64_t>(n.extents[i]);
+    v.stride[i] = where.strides[i];
+  }
+  return v;
+}
+
+tutti_view view_of(const node& n, const buffer_block& block, std::int64_t storage_offset) {
+  tutti_view v = view_of(n);
+  v.buffer = block.handle();
+  v.offset += static_cast<std::uint64_t>(storage_offset) * size_of(n.type);
+  return v;
+}
+
+// A bias of one value for each column, over all of the product.
+tutti_view over_rows(tutti_view bias, const tutti_view& product) {
+  bias.rank = 3;
+  std::copy(product.extent, product.extent + 3, bias.extent);
+  bias.stride[0] = bias.stride[1] = 0;
+  bias.stride[2] = 1;
+  return bias;
+}
+
+tutti_matmul_params params_of(const fusion::epilogue& e) {
+  return {sizeof(tutti_matmul_params), e.activation, e.bias != nullptr ? 1u : 0u};
+}
+
+void add_input(operator_call& call, const node& input) {
+  const node& base = graph::base_of(input);
+  call.views.push_back(view_of(input, *block_of(base), base.storage_offset));
+  call.inputs.push_back(&base);
+}
+
+// Rows of complex numbers move and add up as rows of twice as many real ones.
+void show_parts(tutti_view& v) {
+  const auto type = static_cast<dtype>(v.dtype);
+  if (!is_complex(type)) return;
+  v.dtype = static_cast<std::int32_t>(real_dtype(type));
+  v.extent[2] *= 2;
+  v.stride[0] *= 2;
+  v.stride[1] *= 2;
+}
+
+// Whose complex numbers must stay together.
+bool multiplies(const node& n) {
+  return n.operation.number == TUTTI_OPERATOR_SCATTER &&
+         n.operation.scatter == TUTTI_SCATTER_MULTIPLY;
+}
+
+// The operators that have a node kind of their own are described below.
+void describe_operation(const node& n, operator_call& call) {
+  static const std::string scan = "scan", sort = "sort", argsort = "argsort", search = "search",
+                           count = "count", select = "select", topk = "topk",
+                           partition = "partition";
+  const graph::operation_params& p = n.operation;
+  call.kind = p.number;
+  call.has_params = true;
+  switch (p.number) {
+    case TUTTI_OPERATOR_SCAN:
+      call.label = &scan;
+      call.flops = static_cast<std::uint64_t>(n.elements);
+      call.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
+      return;
+    case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_ARGSORT:
+    case TUTTI_OPERATOR_TOPK:
+      call.label = p.number == TUTTI_OPERATOR_SORT   ? &sort
+                   : p.number == TUTTI_OPERATOR_TOPK ? &topk
+                                                     : &argsort;
+      call.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
+      return;
+    case TUTTI_OPERATOR_SEARCH:
+      call.label = &search;
+      call.params.search = {sizeof(tutti_search_params), p.right, 0};
+      return;
+    case TUTTI_OPERATOR_PARTITION:
+      call.label = &partition;
+      call.params.partition = {sizeof(tutti_partition_params), static_cast<std::uint64_t>(p.kth)};
+      return;
+    default:
+      call.label = p.number == TUTTI_OPERATOR_COUNT ? &count : &select;
+      call.has_params = false;
+  }
+}
+
+void describe_scatter(const node& n, operator_call& call) {
+  static const std::string add = "scatter_add";
+  static const std::string labels[] = {"scatter_set", "scatter_multiply", "scatter_min",
+                                       "scatter_max"};
+  const tutti_scatter how = n.operation.scatter;
+  call.kind = n.operation.number;
+  call.flops = static_cast<std::uint64_t>(n.inputs[1]->elements);
+  call.label = &add;
+  if (call.kind == TUTTI_OPERATOR_SCATTER_ADD) return;
+  call.label = &labels[how];
+  call.params.scatter = {sizeof(tutti_scatter_params), how, 0};
+  call.has_params = true;
+}
+
+operator_call describe(const node& n, const result& out) {
+  static const std::string matmul = "matmul", take = "take";
+  operator_call call;
+  switch (n.kind) {
+    case graph::kind::matmul:
+      call.kind = TUTTI_OPERATOR_MATMUL;
+      call.label = &matmul;
+      call.flops = 2 * static_cast<std::uint64_t>(n.elements) *
+                   static_cast<std::uint64_t>(n.inputs[0]->extents[2]);
+      break;
+    case graph::kind::take:
+      call.kind = TUTTI_OPERATOR_TAKE;
+      call.label = &take;
+      break;
+    case graph::kind::operation:
+      describe_operation(n, call);
+      break;
+    default:
+      describe_scatter(n, call);
+  }
+  call.views.push_back(view_of(n, *out.block, out.offset));
+  const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
+  for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
+  const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;
+  if (as_parts)
+    for (tutti_view& v : call.views) show_parts(v);
+  return call;
+}
+
+void add_epilogue(operator_call& call, const fusion::epilogue& e) {
+  static const std::string labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
+  const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
+  call.label = &labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
+  call.params.matmul = params_of(e);
+  call.has_params = true;
+  if (e.bias == nullptr) return;
+  add_input(call, *e.bias);
+  call.views.back() = over_rows(call.views.back(), call.views.front());
+}
+
+tutti_operator_launch arguments_of(const operator_call& call) {
+  tutti_operator_launch l{};
+  l.struct_size = sizeof l;
+  l.kind = call.kind;
+  l.view_count = static_cast<std::uint32_t>(call.views.size());
+  l.views = call.views.data();
+  l.params = call.has_params ? &call.params : nullptr;
+  return l;
+}
+
+std::uint64_t bytes_moved(const operator_call& call) {
+  std::uint64_t total = 0;
+  for (const tutti_view& v : call.views) {
+    std::uint64_t n = size_of(static_cast<dtype>(v.dtype));
+    for (std::uint32_t i = 0; i < v.rank; ++i)
+      if (v.stride[i] != 0) n *= v.extent[i];
+    total += n;
+  }
+  return total;
+}
+
+void enqueue(device_context& context, const operator_call& call) {
+  const detail::plugin& plugin = *context.device.plugin;
+  tutti_operator_launch arguments = arguments_of(call);
+  std::uint64_t bytes = 0;
+  detail::check(plugin.op.workspace(context.device.handle, &arguments, &bytes), context.device,
+                "plan", *call.label);
+  buffer_block* workspace = nullptr;
+  if (bytes > 0) {
+    workspace = context.allocate(bytes);
+    workspace->last_use = context.next_sequence();
+    arguments.workspace = workspace->handle();
+    arguments.workspace_bytes = bytes;
+  }
+  tutti_event* event = nullptr;
+  tutti_status* status = plugin.op.launch(context.compute.get(), &arguments, &event);
+  if (workspace != nullptr) workspace->release();
+  detail::check(status, context.device, "launch", *call.label);
+  context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0, call.flops);
+}
+
+void announce_fallback(const device_context& context, const operator_call& call,
+                       const char* reason) {
+  const std::string why = reason != nullptr ? reason : "no reason given";
+  if (detail::env("TUTTI_FALLBACK") == "error")
+    throw device_error(*call.label + ": " + context.device.title + " does not support it (" + why +
+                           ") and TUTTI_FALLBACK=error forbids the reference device",
+                       TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
+  detail::count().fallbacks.add();
+  static std::set<std::string> said;
+  if (said.insert(context.device.name + *call.label).second)
+    logging::warn("{}: {} runs on the reference device: {}", context.device.name, *call.label, why);
+}
+
+// Elements of a view span this many bytes from its offset (strides here are never negative).
+std::uint64_t span_bytes(const tutti_view& v) {
+  std::uint64_t last = 0;
+  for (std::uint32_t i = 0; i < v.rank; ++i)
+    last += (v.extent[i] - 1) * static_cast<std::uint64_t>(v.stride[i]);
+  return (last + 1) * size_of(static_cast<dtype>(v.dtype));
+}
+
+void run_on_reference(device_context& context, operator_call call) {
+  const detail::opened_device& host = detail::get(tutti::device("reference"));
+  device_context& reference = context_of(host);
+  const detail::plugin& from = *context.device.plugin;
+  context.settle();
+  std::vector<tutti_view> here = call.views;
+  std::vector<buffer_block*> blocks;
+  std::vector<char> bytes;
+  for (std::size_t i = 0; i < call.views.size(); ++i) {
+    tutti_view& v = call.views[i];
+    bytes.resize(span_bytes(v));
+    blocks.push_back(reference.allocate(bytes.size()));
+    if (i > 0 || call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER) {
+      detail::check(from.transfer.read(context.transfer.get(), v.buffer, v.offset, bytes.data(),
+                                       bytes.size(), 1, nullptr),
+                    context.device, "read", *call.label);
+      detail::check(host.plugin->transfer.write(reference.transfer.get(), blocks[i]->handle(), 0,
+                                                bytes.data(), bytes.size(), 1, nullptr),
+                    host, "write", *call.label);
+    }
+    v.buffer = blocks[i]->handle();
+    v.offset = 0;
+  }
+  enqueue(reference, call);
+  reference.settle();
+  bytes.resize(span_bytes(here[0]));
+  detail::check(host.plugin->transfer.read(reference.transfer.get(), blocks[0]->handle(), 0,
+                                           bytes.data(), bytes.size(), 1, nullptr),
+                host, "read", *call.label);
+  for (buffer_block* block : blocks) block->release();
+  detail::check(from.transfer.write(context.transfer.get(), here[0].buffer, here[0].offset,
+                                    bytes.data(), bytes.size(), 1, nullptr),
+                context.device, "write", *call.label);
+}
+
+}  // namespace
+
+bool supports_epilogue(const fusion::epilogue& e) {
+  const node& product = *e.members.front();
+  if (product.device->plugin->abi_minor < 1) return false;  // knows no params
+  operator_call call;
+  call.kind = TUTTI_OPERATOR_MATMUL;
+  call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
+  if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
+  call.params.matmul = params_of(e);
+  call.has_params = true;
+  return detail::supports(*product.device, arguments_of(call));
+}
+
+void launch_operator(device_context& context, const fusion::group& g, const result& out) {
+  operator_call call = describe(*g.members.front(), out);
+  if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
+  const std::uint64_t sequence = context.next_sequence();
+  for (const node* input : call.inputs) {
+    context.prepare_input(*input);
+  }
+  out.block->last_use = sequence;
+  const tutti_operator_launch arguments = arguments_of(call);
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  detail::check(
+      context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
+      context.device, "ask for", *call.label);
+  if (support == TUTTI_SUPPORT_NO) {
+    announce_fallback(context, call, reason);
+    run_on_reference(context, std::move(call));
+  } else {
+    enqueue(context, call);
+  }
+}
+
+}  // namespace tutti::runtime

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When foreign memory goes back. Its deleter is foreign code, which may take locks (an
+// interpreter's for one) that other threads hold while they wait for the executor: it never runs
+// under the executor's lock.
+#include "runtime/memory/foreign_memory.hpp"
+
+#include "base/background_thread.hpp"
+#include "graph/build.hpp"
+#include "runtime/execute/device_context.hpp"
+#include "runtime/execute/executor.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+struct returned {
+  device_context* context;
+  buffer_block* block;
+};
+
+void give_back_after_use(const returned& item) {
+  const detail::plugin& plugin = *item.context->device.plugin;
+  // A failure is told to those who read the results.
+  if (const auto event = event_of(*item.context, item.block->last_use))
+    detail::ignore(plugin.stream.event_wait(event.get()));
+  plugin.memory.release(item.block->handle());
+  delete item.block;
+}
+
+// Not waited for at exit, because a deleter may need a lock of the thread that exits.
+detail::background_thread<returned>& the_returner() {
+  static auto* const instance = new detail::background_thread<returned>(give_back_after_use);
+  return *instance;
+}
+
+}  // namespace
+
+buffer_block* adopt(const detail::opened_device& device, detail::buffer_handle buffer,
+                    std::uint64_t bytes) {
+  auto* const block =
+      new buffer_block(context_of(device).pool, buffer.get(), bytes, ownership::foreign);
+  static_cast<void>(buffer.release());
+  return block;
+}
+
+array array_over(buffer_block* block, std::int64_t offset, dtype type, const shape& extents,
+                 const detail::opened_device* device, std::string_view op) {
+  array made;
+  try {
+    made = graph::data(type, extents, device, op);
+  } catch (...) {
+    block->release();
+    throw;
+  }
+  graph::node& n = *made.node();
+  n.storage = block;
+  n.storage_offset = offset;
+  n.ready.store(true, std::memory_order_release);
+  return made;
+}
+
+void give_back(const detail::opened_device& device, buffer_block* block) noexcept {
+  device_context& context = context_of(device);
+  if (in_executor() || !context.has_retired(block->last_use)) {
+    try {
+      return the_returner().add({&context, block});
+    } catch (const std::exception&) {
+      return;  // out of memory or threads: the owner does not get it back
+    }
+  }
+  device.plugin->memory.release(block->handle());
+  delete block;
+}
+
+}  // namespace tutti::runtime

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communicators, and a thread that carries calls out: it waits for the inputs of all members,
+// enqueues the members' parts on their copy streams and keeps the time limit.
+#include "runtime/transfer/collectives.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/background_thread.hpp"
+#include "base/log.hpp"
+#include "base/trace.hpp"
+#include "graph/collective.hpp"
+#include "runtime/execute/launch.hpp"
+#include "runtime/exit.hpp"
+#include "runtime/transfer/copy_engine.hpp"
+#include "runtime/transfer/event_wait.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using detail::opened_device;
+using graph::collective_call;
+using graph::collective_kind;
+using members_list = std::vector<const opened_device*>;
+
+using communicators = std::vector<tutti_communicator*>;  // empty: refused
+
+std::mutex& communicators_mutex() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+std::map<members_list, communicators>& all_communicators() {
+  static auto* const all = new std::map<members_list, communicators>;
+  return *all;
+}
+
+communicators create(const members_list& members) {
+  communicators made(members.size());
+  std::vector<tutti_device*> handles;
+  for (const opened_device* d : members) handles.push_back(d->handle);
+  try {
+    detail::check(members[0]->plugin->collective.create(
+                      handles.data(), static_cast<std::uint32_t>(handles.size()), made.data()),
+                  *members[0], "set up collectives");
+  } catch (const device_error& e) {
+    logging::info("collectives go by copies: {}", e.what());
+    made.clear();
+  }
+  return made;
+}
+
+communicators participants_of(const members_list& members) {
+  const std::lock_guard lock(communicators_mutex());
+  auto& all = all_communicators();
+  auto found = all.find(members);
+  if (found == all.end()) found = all.emplace(members, create(members)).first;
+  return found->second;
+}
+
+// After a failure the participants no longer agree on where they are: the next call starts anew.
+void abandon(const members_list& members) {
+  const std::lock_guard lock(communicators_mutex());
+  const auto found = all_communicators().find(members);
+  if (found == all_communicators().end()) return;
+  for (tutti_communicator* p : found->second)
+    detail::ignore(members[0]->plugin->collective.abort(p));
+  for (tutti_communicator* p : found->second) members[0]->plugin->collective.release(p);
+  all_communicators().erase(found);
+}
+
+// ---- a call on its way
+
+struct member_work {
+  device_context* context;
+  tutti_communicator* participant;
+  buffer_block *source, *target;       // one reference each
+  std::shared_ptr<tutti_event> ready;  // null: the input is there
+  arrivals upstream;
+  tutti_view in, out;
+  tutti_event* event = nullptr;
+  tutti_status* status = nullptr;
+};
+
+struct running_call {
+  collective_kind kind;
+  tutti_reduction reduction;
+  double time_limit;
+  std::string label;
+  time_point deadline;
+  std::vector<member_work> members;
+  arrivals ends;
+};
+
+members_list devices_of(const running_call& call) {
+  members_list list;
+  for (const member_work& m : call.members) list.push_back(&m.context->device);
+  return list;
+}
+
+void enqueue(const running_call& call, member_work& m) {
+  const tutti_collective_api& api = m.context->device.plugin->collective;
+  const std::lock_guard lock(m.context->copies_mutex);
+  tutti_stream* const stream = m.context->copies();
+  switch (call.kind) {
+    case collective_kind::all_reduce:
+      m.status = api.all_reduce(m.participant, stream, &m.in, &m.out, call.reduction, &m.event);
+      break;
+    case collective_kind::reduce_scatter:
+      m.status = api.reduce_scatter(m.participant, stream, &m.in, &m.out, call.reduction, &m.event);
+      break;
+    case collective_kind::all_gather:
+      m.status = api.all_gather(m.participant, stream, &m.in, &m.out, &m.event);
+      break;
+    case collective_kind::all_to_all:
+      m.status = api.all_to_all(m.participant, stream, &m.in, &m.out, &m.event);
+      break;
+  }
+  if (m.status == nullptr) m.status = m.context->device.plugin->stream.flush(stream);
+}
+
+// Libraries may hold each member's call until the others have called: a thread each.
+void enqueue_all(running_call& call) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < call.members.size(); ++i)
+    threads.emplace_back([&, i] { enqueue(call, call.members[i]); });
+  enqueue(call, call.members[0]);
+  for (std::thread& t : threads) t.join();
+  std::exception_ptr first;
+  for (member_work& m : call.members) {
+    try {
+      detail::check(m.status, m.context->device, "launch", call.label);
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+void wait_member(const running_call& call, const member_work& m, tutti_event* event) {
+  const opened_device& device = m.context->device;
+  if (!wait_until(device, event, call.deadline, "run", call.label))
+    throw device_error(
+        fmt::format("{}: {} did not finish within {} s", call.label, device.name, call.time_limit),
+        TUTTI_ERROR_TIMEOUT, 0, false, device.name);
+}
+
+// From inputs that are being computed to results that are there.
+void carry_out(running_call& call) {
+  for (member_work& m : call.members) {
+    if (m.ready != nullptr) wait_member(call, m, m.ready.get());
+    for (const auto& a : m.upstream) a->wait();
+  }
+  enqueue_all(call);
+  for (member_work& m : call.members) {
+    const auto event = detail::own(*m.context->device.plugin, m.event);
+    wait_member(call, m, event.get());
+  }
+}
+
+void follow(running_call& call) {
+  std::optional<arrival::failure> why;
+  const std::uint64_t begin = detail::trace_enabled() ? detail::trace_now_ns() : 0;
+  try {
+    carry_out(call);
+  } catch (const device_error& e) {
+    why = arrival::failure{e.what(), e.code(), e.vendor_code(), e.device()};
+  } catch (const std::exception& e) {
+    why = arrival::failure{e.what(), TUTTI_ERROR_INTERNAL, 0, {}};
+  }
+  if (why) {
+    abandon(devices_of(call));
+    for (member_work& m : call.members) m.context->renew_copies();
+  }
+  for (member_work& m : call.members) {
+    if (begin != 0 && !why)
+      detail::trace_complete(detail::trace_track(m.context->device.name, "copies"), call.label,
+                             begin, detail::trace_now_ns(), {"", m.target->bytes(), 0});
+    // What hangs may still write there one day: its memory is not used again.
+    if (why) continue;
+    m.source->release();
+    m.target->release();
+  }
+  for (const auto& end : call.ends) end->finish(why);
+}
+
+// ---- the launch
+
+tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
+                     std::int64_t elements) {
+  tutti_view v{};
+  v.buffer = block.handle();
+  v.offset = static_cast<std::uint64_t>(offset) * size_of(type);
+  v.dtype = static_cast<std::int32_t>(type);
+  v.rank = 1;
+  v.extent[0] = static_cast<std::uint64_t>(elements);
+  v.stride[0] = 1;
+  return v;
+}
+
+void launch_all(graph::node& n) {
+  // One for all, so that all members see the calls in the same order.
+  static auto* const thread = new detail::background_thread<std::unique_ptr<running_call>>(
+      [](auto& call) { follow(*call); }, wait_at_exit);
+  collective_call& call = *n.collective;
+  call.drop_results();  // of a launch that failed
+  members_list devices;
+  for (const auto& input : n.inputs) devices.push_back(graph::base_of(*input).device);
+  const auto participants = participants_of(devices);
+  if (participants.empty())
+    throw device_error(
+        call.label + ": the collectives of " + devices[0]->plugin->name + " have failed before",
+        TUTTI_ERROR_UNSUPPORTED, 0, false, devices[0]->name);
+  auto running = std::make_unique<running_call>();
+  running->kind = call.kind;
+  running->reduction = call.reduction;
+  running->time_limit = call.time_limit;
+  running->label = call.label;
+  running->deadline = deadline_after(call.time_limit);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const graph::node& input = *n.inputs[i];
+    const graph::node& base = graph::base_of(input);
+    device_context& context = context_of(*devices[i]);
+    context.check_health(base.sequence);
+    buffer_block* const block =
+        context.allocate_idle(static_cast<std::uint64_t>(n.elements) * size_of(n.type));
+    call.results.push_back(block);
+    member_work m{
+        &context, participants[i], block_of(base), block, context.event_of(base.sequence), {}, {},
+        {}};
+    merge(m.upstream, base.arriving);
+    m.in = flat_view(*block_of(base), base.storage_offset + layout_of(input).offset, n.type,
+                     input.elements);
+    m.out = flat_view(*block, 0, n.type, n.elements);
+    running->members.push_back(std::move(m));
+    running->ends.push_back(expect_from_host(*devices[i]));
+  }
+  for (member_work& m : running->members) {
+    m.source->retain();
+    m.target->retain();
+  }
+  call.ends = running->ends;
+  thread->add(std::move(running));
+}
+
+}  // namespace
+
+bool offers_collectives(std::span<const opened_device* const> members) {
+  if (members.size() < 2) return false;
+  for (const opened_device* d : members)
+    if (d->plugin != members[0]->plugin) return false;
+  if (!members[0]->plugin->has_collective) return false;
+  return !participants_of({members.begin(), members.end()}).empty();
+}
+
+void launch_collective(graph::node& n) {
+  collective_call& call = *n.collective;
+  if (call.ends.empty()) launch_all(n);
+  const auto member = static_cast<std::size_t>(n.axis);
+  auto* const block = static_cast<buffer_block*>(std::exchange(call.results[member], nullptr));
+  publish({&n, block}, 0, {call.ends[member]});
+}
+
+}  // namespace tutti::runtime

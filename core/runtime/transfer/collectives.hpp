@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives that a plugin offers between its own devices (NCCL in cuda): one call of all members,
+// whose results are nodes of their own.
+#pragma once
+
+#include <span>
+
+#include "graph/node.hpp"
+#include "plugin/opened_device.hpp"
+
+namespace tutti::runtime {
+
+/// Whether the members are devices of one plugin that runs collectives between them. The first
+/// question sets up what the answer needs, and a refusal is logged once.
+bool offers_collectives(std::span<const detail::opened_device* const> members);
+
+/// Launches the call of n, a node of kind collective, on the copy streams of all members, unless
+/// that has happened, and publishes n's result. The caller holds the executor's lock.
+void launch_collective(graph::node& n);
+
+}  // namespace tutti::runtime

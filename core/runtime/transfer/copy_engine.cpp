@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread for each pair of devices makes their copies: it waits for the source, moves the bytes,
+// keeps the time limit and tells the arrival how it ended. No stream waits for another device, so
+// one that fails or hangs leaves the others' streams sound.
+#include "runtime/transfer/copy_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "base/background_thread.hpp"
+#include "base/env.hpp"
+#include "base/stats.hpp"
+#include "base/trace.hpp"
+#include "runtime/exit.hpp"
+#include "runtime/transfer/event_wait.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+struct copy_job {
+  copy_request request;
+  std::shared_ptr<arrival> result;
+  time_point deadline;
+};
+
+[[noreturn]] void throw_timeout(const copy_job& job) {
+  const copy_request& r = job.request;
+  // A source that itself waits for a copy is not to blame: whoever is has the same limit, and
+  // becomes known at about the same time.
+  for (const auto& a : r.upstream)
+    if (a->is_done_within(std::chrono::milliseconds(500))) a->wait();
+  throw device_error(fmt::format("{}: {} did not deliver to {} within {} s", r.label,
+                                 r.from->device.name, r.to->device.name, r.time_limit),
+                     TUTTI_ERROR_TIMEOUT, 0, false, r.from->device.name);
+}
+
+void wait_for(const copy_job& job, const detail::opened_device& device, tutti_event* event,
+              const char* action, const std::string& what = {}) {
+  if (!wait_until(device, event, job.deadline, action, what)) throw_timeout(job);
+}
+
+// Host memory that transfers of both devices pass through, in two pieces.
+class staging {
+ public:
+  explicit staging(const detail::opened_device& fast) : device_(fast) {
+    piece_ = device_.properties.type == device_type::cpu ? std::uint64_t{1} << 20
+                                                         : std::uint64_t{4} << 20;
+    void* host = nullptr;
+    pinned_ =
+        !detail::ignore(device_.plugin->memory.allocate_host(device_.handle, 2 * piece_, &host));
+    if (!pinned_) host = std::aligned_alloc(4096, 2 * piece_);
+    if (host == nullptr)
+      throw out_of_memory("no host memory for copies between devices", TUTTI_ERROR_OUT_OF_MEMORY);
+    memory_ = static_cast<char*>(host);
+  }
+  staging(const staging&) = delete;
+  staging& operator=(const staging&) = delete;
+  ~staging() {
+    if (pinned_)
+      device_.plugin->memory.release_host(device_.handle, memory_);
+    else
+      std::free(memory_);
+  }
+
+  std::uint64_t piece() const { return piece_; }
+  char* at(std::uint64_t n) const { return memory_ + (n % 2) * piece_; }
+
+ private:
+  const detail::opened_device& device_;
+  std::uint64_t piece_;
+  char* memory_ = nullptr;
+  bool pinned_ = false;
+};
+
+// A transfer on the copy stream of a device, which several pairs share.
+detail::event_handle enqueue_read(const copy_job& job, std::uint64_t at, void* host,
+                                  std::uint64_t bytes) {
+  const copy_request& r = job.request;
+  tutti_event* event = nullptr;
+  const std::lock_guard lock(r.from->copies_mutex);
+  detail::check(r.from->device.plugin->transfer.read(r.from->copies(), r.source->handle(),
+                                                     r.source_offset + at, host, bytes, 0, &event),
+                r.from->device, "read", r.label);
+  auto owned = detail::own(*r.from->device.plugin, event);
+  detail::check(r.from->device.plugin->stream.flush(r.from->copies()), r.from->device, "flush");
+  return owned;
+}
+
+detail::event_handle enqueue_write(const copy_job& job, std::uint64_t at, const void* host,
+                                   std::uint64_t bytes) {
+  const copy_request& r = job.request;
+  tutti_event* event = nullptr;
+  const std::lock_guard lock(r.to->copies_mutex);
+  detail::check(r.to->device.plugin->transfer.write(r.to->copies(), r.target->handle(), at, host,
+                                                    bytes, 0, &event),
+                r.to->device, "write", r.label);
+  auto owned = detail::own(*r.to->device.plugin, event);
+  detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
+  return owned;
+}
+
+detail::event_handle enqueue_copy(const copy_job& job) {
+  const copy_request& r = job.request;
+  tutti_event* event = nullptr;
+  const std::lock_guard lock(r.to->copies_mutex);
+  detail::check(
+      r.to->device.plugin->transfer.copy(r.to->copies(), r.source->handle(), r.source_offset,
+                                         r.target->handle(), 0, r.bytes, &event),
+      r.to->device, "copy", r.label);
+  auto owned = detail::own(*r.to->device.plugin, event);
+  detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
+  return owned;
+}
+
+// Where a plugin's memory is the host's, the bytes of a block; else null.
+char* host_bytes(const detail::opened_device& device, const buffer_block& block) {
+  const detail::plugin& plugin = *device.plugin;
+  void* host = nullptr;
+  if (!plugin.has_native || plugin.native.kind != TUTTI_NATIVE_HOST ||
+      detail::ignore(plugin.native.buffer(block.handle(), &host)))
+    return nullptr;
+  return static_cast<char*>(host);
+}
+
+class pair_worker {
+ public:
+  void add(copy_job job) { thread_.add(std::move(job)); }
+
+ private:
+  void follow(copy_job& job) {
+    const copy_request& r = job.request;
+    std::optional<arrival::failure> why;
+    const std::uint64_t begin = detail::trace_enabled() ? detail::trace_now_ns() : 0;
+    bool moving = false;
+    try {
+      if (r.ready != nullptr) wait_for(job, r.from->device, r.ready.get(), "run", r.producer);
+      for (const auto& a : r.upstream) a->wait();
+      moving = true;
+      move(job);
+    } catch (const device_error& e) {
+      const bool late = e.code() == TUTTI_ERROR_TIMEOUT;
+      why = arrival::failure{late ? e.what() : r.label + ": " + e.what(), e.code(), e.vendor_code(),
+                             e.device()};
+    } catch (const std::exception& e) {
+      why = arrival::failure{e.what(), TUTTI_ERROR_INTERNAL, 0, r.to->device.name};
+    }
+    if (begin != 0 && !why)
+      detail::trace_complete(detail::trace_track(r.to->device.name, "copies"),
+                             r.label + " from " + r.from->device.name, begin,
+                             detail::trace_now_ns(), {"", r.bytes, 0});
+    if (!why) detail::count().bytes_copied.add(r.bytes);
+    // Transfers that hang or were left behind may still write there: that memory is not used again.
+    if (!why || !moving) {
+      r.source->release();
+      r.target->release();
+    }
+    job.result->finish(std::move(why));
+  }
+
+  void move(const copy_job& job) {
+    const copy_request& r = job.request;
+    if (r.from->device.plugin == r.to->device.plugin) {
+      const auto copied = enqueue_copy(job);
+      return wait_for(job, r.to->device, copied.get(), "copy");
+    }
+    if (const char* host = host_bytes(r.from->device, *r.source)) {
+      const auto written = enqueue_write(job, 0, host + r.source_offset, r.bytes);
+      return wait_for(job, r.to->device, written.get(), "write");
+    }
+    if (char* host = host_bytes(r.to->device, *r.target)) {
+      const auto read = enqueue_read(job, 0, host, r.bytes);
+      return wait_for(job, r.from->device, read.get(), "read");
+    }
+    move_in_pieces(job);
+  }
+
+  // The read of a piece and the write of the one before it run at the same time.
+  void move_in_pieces(const copy_job& job) {
+    const copy_request& r = job.request;
+    if (buffers_ == nullptr) {
+      const bool to_cpu = r.to->device.properties.type == device_type::cpu;
+      buffers_ = std::make_unique<staging>(to_cpu ? r.from->device : r.to->device);
+    }
+    const std::uint64_t piece = buffers_->piece();
+    const std::uint64_t count = (r.bytes + piece - 1) / piece;
+    const auto size = [&](std::uint64_t n) { return std::min(piece, r.bytes - n * piece); };
+    detail::event_handle read, written;
+    try {
+      for (std::uint64_t n = 0; n <= count; ++n) {
+        if (n < count) read = enqueue_read(job, n * piece, buffers_->at(n), size(n));
+        if (written) wait_for(job, r.to->device, written.get(), "write");
+        written.reset();
+        if (n < count) wait_for(job, r.from->device, read.get(), "read");
+        if (n < count) written = enqueue_write(job, n * piece, buffers_->at(n), size(n));
+      }
+    } catch (...) {
+      // Transfers may still be using the pieces: leave them to whoever hangs.
+      static_cast<void>(buffers_.release());
+      throw;
+    }
+  }
+
+  std::unique_ptr<staging> buffers_;
+  detail::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); }, wait_at_exit};
+};
+
+// Lives until the process exits.
+pair_worker& worker_of(const device_context& from, const device_context& to) {
+  using pair = std::pair<const device_context*, const device_context*>;
+  static auto* const all = new std::map<pair, pair_worker*>;
+  pair_worker*& worker = (*all)[{&from, &to}];
+  if (worker == nullptr) worker = new pair_worker;
+  return *worker;
+}
+
+}  // namespace
+
+std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
+  const auto& stream = to.plugin->stream;
+  tutti_event* event = nullptr;
+  // Without such events readers wait on the host.
+  if (detail::ignore(stream.create_host_event(to.handle, &event)))
+    return std::make_shared<arrival>(nullptr, nullptr);
+  return std::make_shared<arrival>(std::shared_ptr<tutti_event>(event, stream.event_release),
+                                   stream.event_signal);
+}
+
+double default_time_limit() {
+  const auto text = detail::env("TUTTI_TIMEOUT");
+  if (!text) return 0;
+  char* end = nullptr;
+  const double seconds = std::strtod(text->c_str(), &end);
+  if (end != text->c_str() + text->size() || !(seconds > 0) || !std::isfinite(seconds))
+    throw value_error("TUTTI_TIMEOUT: expected a positive number of seconds, found " + *text);
+  return seconds;
+}
+
+std::shared_ptr<arrival> start_copy(copy_request request) {
+  copy_job job;
+  job.deadline = deadline_after(request.time_limit);
+  job.result = expect_from_host(request.to->device);
+  request.source->retain();
+  request.target->retain();
+  std::shared_ptr<arrival> result = job.result;
+  pair_worker& worker = worker_of(*request.from, *request.to);
+  job.request = std::move(request);
+  worker.add(std::move(job));
+  return result;
+}
+
+}  // namespace tutti::runtime
