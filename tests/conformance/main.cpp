@@ -3,6 +3,7 @@
 // tutti-conformance PLUGIN.so: checks a backend at the level of plugin.h. Prints a line a group and
 // a closing line; exit status 0 when all passed, 1 when a group failed, 2 for wrong usage, and 77
 // (skipped) where TUTTI_TEST_SKIP_WITHOUT_DRIVER is set and the driver is absent.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,10 +17,11 @@ using namespace tutti::conformance;
 
 constexpr const char* usage =
     "usage: tutti-conformance PLUGIN.so [--device N] [--list] [--filter TEXT] [--seed N]\n"
-    "                         [--every N] [--quiet]\n"
+    "                         [--exclude TEXT] [--every N] [--quiet]\n"
     "  --device N     index of the device (0)\n"
     "  --list         print the names of the groups\n"
     "  --filter TEXT  run only groups whose name contains TEXT; may be repeated\n"
+    "  --exclude TEXT leave out groups whose name contains TEXT; may be repeated\n"
     "  --every N      f32, and of the other dtypes' groups one family in N (1: all)\n"
     "  --seed N       of the random operands and programs (1)\n"
     "  --quiet        print failures only\n";
@@ -27,6 +29,7 @@ constexpr const char* usage =
 struct options {
   std::string plugin;
   std::vector<std::string> filters;
+  std::vector<std::string> excluded;
   uint32_t device = 0;
   uint64_t seed = 1;
   uint64_t every = 1;
@@ -57,6 +60,8 @@ options parse(int count, char** arguments) {
       result.every = number(value());
     else if (argument == "--filter")
       result.filters.push_back(value());
+    else if (argument == "--exclude")
+      result.excluded.push_back(value());
     else if (argument == "--list")
       result.list = true;
     else if (argument == "--quiet")
@@ -83,11 +88,9 @@ bool sampled(const std::string& name, uint64_t every) {
 }
 
 bool selected(const std::string& name, const options& chosen) {
-  if (!sampled(name, chosen.every)) return false;
-  for (const std::string& filter : chosen.filters) {
-    if (name.find(filter) != std::string::npos) return true;
-  }
-  return chosen.filters.empty();
+  const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
+  if (!sampled(name, chosen.every) || std::ranges::any_of(chosen.excluded, has)) return false;
+  return chosen.filters.empty() || std::ranges::any_of(chosen.filters, has);
 }
 
 enum class verdict { passed, failed, skipped };
