@@ -36,10 +36,12 @@ void find_identity(device_info& info) {
 
 void find_limits(device_info& info) {
   tutti_device_properties& p = info.properties;
+  info.vendor = "NVIDIA Corporation";
+  info.work_group = work_group;
   p.type = TUTTI_DEVICE_GPU;
   p.schedule = "gpu";
-  p.vendor = "NVIDIA Corporation";
   p.compute_units = positive(info.id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
+  info.busy_items = 512 * p.compute_units;
   size_t bytes = 0;
   check(nullptr, cu().device_memory(&bytes, info.id), "cuDeviceTotalMem");
   p.memory_bytes = p.max_allocation_bytes = bytes;
@@ -79,6 +81,7 @@ std::unique_ptr<device_info> describe(int ordinal) {
   tutti_device_properties& p = info->properties;
   p.struct_size = sizeof p;
   p.name = info->name.c_str();
+  p.vendor = info->vendor.c_str();
   p.driver = info->driver.c_str();
   p.cache_key = info->cache_key.c_str();
   return info;
