@@ -30,8 +30,6 @@ struct device_info : sdk::device_description {
   bool has_pools = false;
 };
 
-// All devices. Throws TUTTI_ERROR_NO_DRIVER where there are none.
-const std::vector<std::unique_ptr<device_info>>& devices();
 // CUDA C++ in the renderer's words; the same for every device.
 sdk::dialect make_dialect();
 
@@ -229,6 +227,7 @@ class recording {
 
 // What sdk/device_layer/backend.hpp asks for.
 struct backend {
+  using info = device_info;
   using device = tutti_device;
   using buffer = tutti_buffer;
   using stream = tutti_stream;
@@ -238,6 +237,7 @@ struct backend {
   using recording = cuda::recording;
   using scope = scoped_context;
 
+  static std::vector<std::unique_ptr<device_info>> find_devices();
   static bool same_device(const tutti_device& a, const tutti_device& b) {
     return a.context == b.context;
   }
@@ -253,6 +253,13 @@ struct backend {
   static uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
   static void matmul(tutti_stream& stream, const tutti_operator_launch& launch,
                      tutti_event** event);
+  // In transfer.cpp.
+  static void write(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, const void* host,
+                    uint64_t bytes, bool blocking, tutti_event** event);
+  static void read(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, void* host,
+                   uint64_t bytes, bool blocking, tutti_event** event);
+  static void copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event);
 };
 
 inline CUdeviceptr memory_on(const tutti_device& device, const tutti_buffer* buffer,

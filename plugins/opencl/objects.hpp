@@ -71,8 +71,6 @@ struct device_info : sdk::device_description {
   mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
 };
 
-// All devices of all platforms. Throws TUTTI_ERROR_NO_DRIVER where there are none.
-const std::vector<std::unique_ptr<device_info>>& devices();
 // The source language of a device.
 sdk::dialect make_dialect(const device_info& info);
 
@@ -171,6 +169,7 @@ class recording {
 
 // What sdk/device_layer/backend.hpp asks for.
 struct backend {
+  using info = device_info;
   using device = tutti_device;
   using buffer = tutti_buffer;
   using stream = tutti_stream;
@@ -182,6 +181,7 @@ struct backend {
     explicit scope(tutti_device&) {}
   };
 
+  static std::vector<std::unique_ptr<device_info>> find_devices();
   // Drivers would move a buffer of another device, or abort where the contexts differ.
   static bool same_device(const tutti_device& a, const tutti_device& b) {
     return a.info == b.info && a.context == b.context;
@@ -198,6 +198,13 @@ struct backend {
   static uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
   static void matmul(tutti_stream& stream, const tutti_operator_launch& launch,
                      tutti_event** event);
+  // In transfer.cpp.
+  static void write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,
+                    uint64_t bytes, bool blocking, tutti_event** event);
+  static void read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* host, uint64_t bytes,
+                   bool blocking, tutti_event** event);
+  static void copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event);
 };
 
 inline cl_mem memory_on(const tutti_device& device, const tutti_buffer* buffer, const char* what) {
