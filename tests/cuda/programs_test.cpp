@@ -227,9 +227,11 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=2"},
       {kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3"},
       {kernels::scan_cu, scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM, true)},
+      {kernels::scan_cu, scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM, false)},
       {kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
       {kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
-      {kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)}};
+      {kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
+      {kernels::lookup_cu, sdk::count_options(gpu(), TUTTI_I32)}};
   std::string source(kernels::prelude_cu);
   size_t number = 0;
   for (const test_program& p : typical_programs()) source += in_namespace(render_cuda(p), number++);

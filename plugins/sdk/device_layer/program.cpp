@@ -49,13 +49,11 @@ void rendered_description::check_operand(uint32_t number, const tutti_operand& o
                  desc.kept_rank + desc.reduced_rank, launch.extent, operand.stride, buffer_bytes);
 }
 
-void rendered_description::check_workspace(const tutti_program_launch& launch,
-                                           const launch_plan& plan, uint64_t buffer_bytes) const {
-  if (launch.workspace_bytes < plan.workspace_bytes) {
-    throw_invalid(label + ": workspace of " + std::to_string(launch.workspace_bytes) +
-                  " bytes, needs " + std::to_string(plan.workspace_bytes));
-  }
-  validate_span("workspace", launch.workspace_offset, launch.workspace_bytes, buffer_bytes);
+void rendered_description::require_workspace(const tutti_program_launch& launch,
+                                             const launch_plan& plan) const {
+  if (launch.workspace_bytes >= plan.workspace_bytes) return;
+  throw_invalid(label + ": workspace of " + std::to_string(launch.workspace_bytes) +
+                " bytes, needs " + std::to_string(plan.workspace_bytes));
 }
 
 }  // namespace tutti::sdk

@@ -29,8 +29,8 @@ struct rendered_description {
   /// Throws where the operand of this number, inputs first, reaches beyond its buffer.
   void check_operand(uint32_t number, const tutti_operand& operand,
                      const tutti_program_launch& launch, uint64_t buffer_bytes) const;
-  void check_workspace(const tutti_program_launch& launch, const launch_plan& plan,
-                       uint64_t buffer_bytes) const;
+  /// Throws where the launch brought less workspace than planned.
+  void require_workspace(const tutti_program_launch& launch, const launch_plan& plan) const;
 
  private:
   std::vector<tutti_program_operand> inputs_, outputs_;

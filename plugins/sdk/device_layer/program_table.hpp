@@ -95,9 +95,10 @@ struct program_functions {
     p.partial_offset = has_parts ? l.workspace_offset : 0;
     p.index_offset = p.partial_offset + planned.partial_at_offset;
     if (!has_parts) return;
+    p.require_workspace(l, planned);
     p.workspace = memory_on<B>(*p.device, l.workspace, p.label.c_str());
     const typename B::buffer& buffer = *l.workspace;
-    p.check_workspace(l, planned, buffer.bytes);
+    validate_span("workspace", l.workspace_offset, l.workspace_bytes, buffer.bytes);
   }
 
   static void enqueue(Program& p, const tutti_program_launch& l, const launch_plan& planned,
