@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Output folders, compiler settings and the two helpers that the rooms of this project share:
+# Output folders, compiler settings and the helpers that the rooms of this project share, above all
 # tutti_embed_text (files into a C++ source) and tutti_add_plugin (a backend library).
 
 set(CMAKE_CXX_STANDARD 20)
@@ -79,6 +79,34 @@ function(tutti_join_text output)
     string(APPEND joined "${text}")
   endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT "${joined}" @ONLY)
+endfunction()
+
+# tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
+# EXTENSION for gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl says once for
+# all, begun by language.EXTENSION and, where the language has one, ended by NAME_cpu.EXTENSION. Lists
+# the results in TUTTI_OPERATOR_KERNELS and what they are made of in TUTTI_OPERATOR_KERNEL_PARTS.
+function(tutti_operator_kernels folder extension)
+  set(shared ${PROJECT_SOURCE_DIR}/kernels_cl)
+  set(own ${PROJECT_SOURCE_DIR}/kernels_${extension})
+  set(start_of_partition ordering)
+  set(start_of_sort ordering)
+  set(start_of_scan scan_steps)
+  foreach(name IN ITEMS gather lookup partition scan sort)
+    set(parts ${own}/language.${extension})
+    if(DEFINED start_of_${name})
+      list(APPEND parts ${shared}/${start_of_${name}}_shared.cl ${own}/before_me.${extension})
+    endif()
+    list(APPEND parts ${shared}/${name}_shared.cl)
+    if(EXISTS ${own}/${name}_cpu.${extension})
+      list(APPEND parts ${own}/${name}_cpu.${extension})
+    endif()
+    tutti_join_text(${folder}/${name}.${extension} ${parts})
+    list(APPEND files ${folder}/${name}.${extension})
+    list(APPEND all_parts ${parts})
+  endforeach()
+  list(REMOVE_DUPLICATES all_parts)
+  set(TUTTI_OPERATOR_KERNELS ${files} PARENT_SCOPE)
+  set(TUTTI_OPERATOR_KERNEL_PARTS ${all_parts} PARENT_SCOPE)
 endfunction()
 
 # tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.

@@ -3,7 +3,7 @@
 // Matrix products: cuBLASLt where it serves, else the kernel of kernels_cu/matmul.cu.
 #include <algorithm>
 
-#include "cuda/operators.hpp"
+#include "cuda/cublas.hpp"
 #include "embedded_kernels.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/validate_operator.hpp"
@@ -37,21 +37,21 @@ element element_of(int32_t dtype) {
     case TUTTI_F64:
       return {"double", "double", 0};
     case TUTTI_F16:
-      return {"unsigned short", "float", 1};
+      return {"ushort", "float", 1};
     case TUTTI_BF16:
-      return {"unsigned short", "float", 2};
+      return {"ushort", "float", 2};
     default:
       break;
   }
   switch (sdk::dtype_size(dtype)) {
     case 1:
-      return {"unsigned char", "unsigned char", 0};
+      return {"uchar", "uchar", 0};
     case 2:
-      return {"unsigned short", "unsigned short", 0};
+      return {"ushort", "ushort", 0};
     case 4:
-      return {"unsigned int", "unsigned int", 0};
+      return {"uint", "uint", 0};
     default:
-      return {"unsigned long long", "unsigned long long", 0};
+      return {"ulong", "ulong", 0};
   }
 }
 
@@ -77,8 +77,8 @@ bool has_epilogue(const tutti_operator_launch& l) {
 
 }  // namespace
 
-bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
-                      const char** reason) {
+bool backend::matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                               const char** reason) {
   const char* against = sdk::against_epilogue(launch);
   if (launch.views[0].dtype == TUTTI_BOOL) {
     against = "matmul: sums of bool are not defined";
@@ -90,18 +90,17 @@ bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
   return false;
 }
 
-uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
+uint64_t backend::matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
   return cublas_workspace(device, launch);
 }
 
-void matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
+void backend::matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
   shape s = describe(l);
   if (s.batches == 0 || s.rows == 0 || s.cols == 0) return record_empty(stream, event);
   if (s.depth > 0 && cublas_matmul(stream, l, event)) return;
   const element e = element_of(l.views[0].dtype);
-  const std::vector<std::string> options = {std::string("-DTUTTI_T=") + e.stored,
-                                            std::string("-DTUTTI_ACC=") + e.sum,
-                                            "-DTUTTI_KIND=" + std::to_string(e.kind)};
+  const std::string options =
+      std::string("-DT=") + e.stored + " -DACC=" + e.sum + " -DKIND=" + std::to_string(e.kind);
   const CUfunction kernel = stream.device->kernel(kernels::matmul_cu, options, "tutti_matmul");
   CUdeviceptr pointers[4] = {};  // without a bias the last stays NULL
   for (uint32_t n = 0; n < l.view_count; ++n) {
@@ -110,8 +109,8 @@ void matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** 
   void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &pointers[3], &s};
   const int64_t blocks_m = (s.rows + block_side - 1) / block_side;
   event_recorder recorder(stream, event);
-  launch(stream, kernel, static_cast<uint64_t>(blocks_m * s.blocks_n), 256, arguments, "matmul",
-         static_cast<unsigned>(std::min<int64_t>(s.batches, 65535)));
+  cuda::launch(stream, kernel, static_cast<uint64_t>(blocks_m * s.blocks_n), 256, arguments,
+               "matmul", static_cast<unsigned>(std::min<int64_t>(s.batches, 65535)));
   recorder.finish();
 }
 

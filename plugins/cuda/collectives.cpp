@@ -6,13 +6,18 @@
 #include <cstdlib>
 
 #include "cuda/objects.hpp"
-#include "sdk/collective.hpp"
+#include "sdk/device_layer/collective_table.hpp"
 #include "sdk/op_info.hpp"
 
 struct tutti_communicator {
   tutti_device* device = nullptr;
   void* handle = nullptr;  // ncclComm_t
-  int rank = 0, size = 1;
+  uint32_t rank = 0, participants = 1;
+
+  uint32_t size() const { return participants; }
+  void require_peer(uint32_t, const char*) const {}  // NCCL knows messages to oneself
+  void enqueue(tutti_stream& stream, const tutti::sdk::collective_call<tutti::cuda::backend>& call,
+               tutti_event** event);
 };
 
 namespace tutti::cuda {
@@ -93,45 +98,10 @@ int type_of(int32_t dtype, const char* what) {
 }
 
 // ncclRedOp_t: sum, product, maximum, minimum.
-int operation_of(int32_t reduction, int32_t dtype, const char* what) {
-  sdk::require_reduction(reduction, dtype, what);
+int operation_of(int32_t reduction) {
   if (reduction == TUTTI_REDUCE_SUM) return 0;
   if (reduction == TUTTI_REDUCE_PROD) return 1;
   return reduction == TUTTI_REDUCE_MAX || reduction == TUTTI_REDUCE_ANY ? 2 : 3;
-}
-
-struct part : sdk::collective_part {
-  void* address = nullptr;
-};
-
-// The elements of a contiguous view on the participant's device.
-part part_of(const tutti_communicator& c, const tutti_view* given, const char* what) {
-  const tutti_view& v = sdk::deref(given, "view");
-  const CUdeviceptr memory = memory_on(*c.device, v.buffer, what);
-  const sdk::collective_part checked = sdk::validate_part(v, what, v.buffer->bytes);
-  return {checked, reinterpret_cast<void*>(memory + v.offset)};
-}
-
-void require_peer(const tutti_communicator& c, uint32_t peer, const char* what) {
-  sdk::require_participant(peer, static_cast<uint32_t>(c.size), what);
-}
-
-// The frame of each call: checks the handles, makes the context current, brackets with events.
-template <typename F>
-tutti_status* enqueue(tutti_communicator* participant, tutti_stream* stream, tutti_event** event,
-                      const char* what, F&& body) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    tutti_communicator& c = sdk::deref(participant, "communicator");
-    if (sdk::deref(stream, "stream").device->context != c.device->context) {
-      sdk::throw_invalid(std::string(what) + ": the stream belongs to another device");
-    }
-    if (c.handle == nullptr) sdk::throw_invalid(std::string(what) + ": was aborted");
-    const scoped_context context(*c.device);
-    event_recorder recorder(*stream, event);
-    check_nccl(body(c, stream->handle), what);
-    recorder.finish();
-  });
 }
 
 void release(tutti_communicator* participant) {
@@ -157,109 +127,56 @@ tutti_status* create(tutti_device* const* devices, uint32_t count,
     check_nccl(nccl().init_all(handles.data(), static_cast<int>(count), numbers.data()),
                "collectives");
     for (uint32_t n = 0; n < count; ++n) {
-      *made[n] = {devices[n], handles[n], static_cast<int>(n), static_cast<int>(count)};
+      *made[n] = {devices[n], handles[n], n, count};
       participants[n] = made[n].release();
     }
   });
 }
 
-tutti_status* all_reduce(tutti_communicator* participant, tutti_stream* stream,
-                         const tutti_view* in, const tutti_view* out, int32_t reduction,
-                         tutti_event** event) {
-  return enqueue(participant, stream, event, "all_reduce", [&](auto& c, CUstream s) {
-    const part a = part_of(c, in, "all_reduce"), b = part_of(c, out, "all_reduce");
-    sdk::require_counts(a.count == b.count, "all_reduce", a, b);
-    return nccl().all_reduce(a.address, b.address, a.count, type_of(a.dtype, "all_reduce"),
-                             operation_of(reduction, a.dtype, "all_reduce"), c.handle, s);
-  });
+int exchange_all(const tutti_communicator& c, const char* in, char* out, uint64_t share,
+                 uint64_t bytes, int type, CUstream stream) {
+  check_nccl(nccl().group_start(), "all_to_all");
+  int code = 0;
+  for (uint32_t peer = 0; peer < c.size() && code == 0; ++peer) {
+    const uint64_t at = bytes * peer;
+    const int number = static_cast<int>(peer);
+    code = nccl().send(in + at, share, type, number, c.handle, stream);
+    if (code != 0) break;
+    code = nccl().receive(out + at, share, type, number, c.handle, stream);
+  }
+  const int ended = nccl().group_end();
+  return code != 0 ? code : ended;
 }
 
-tutti_status* reduce(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
-                     const tutti_view* out, int32_t reduction, uint32_t root, tutti_event** event) {
-  return enqueue(participant, stream, event, "reduce", [&](auto& c, CUstream s) {
-    require_peer(c, root, "reduce");
-    const part a = part_of(c, in, "reduce");
-    // Only the root receives.
-    const bool receives = c.rank == static_cast<int>(root);
-    const part b = receives ? part_of(c, out, "reduce") : a;
-    sdk::require_counts(a.count == b.count, "reduce", a, b);
-    return nccl().reduce(a.address, receives ? b.address : nullptr, a.count,
-                         type_of(a.dtype, "reduce"), operation_of(reduction, a.dtype, "reduce"),
-                         static_cast<int>(root), c.handle, s);
-  });
-}
-
-tutti_status* broadcast(tutti_communicator* participant, tutti_stream* stream,
-                        const tutti_view* inout, uint32_t root, tutti_event** event) {
-  return enqueue(participant, stream, event, "broadcast", [&](auto& c, CUstream s) {
-    require_peer(c, root, "broadcast");
-    const part p = part_of(c, inout, "broadcast");
-    return nccl().broadcast(p.address, p.address, p.count, type_of(p.dtype, "broadcast"),
-                            static_cast<int>(root), c.handle, s);
-  });
-}
-
-tutti_status* reduce_scatter(tutti_communicator* participant, tutti_stream* stream,
-                             const tutti_view* in, const tutti_view* out, int32_t reduction,
-                             tutti_event** event) {
-  return enqueue(participant, stream, event, "reduce_scatter", [&](auto& c, CUstream s) {
-    const part a = part_of(c, in, "reduce_scatter"), b = part_of(c, out, "reduce_scatter");
-    sdk::require_counts(a.count == b.count * static_cast<uint64_t>(c.size), "reduce_scatter", a, b);
-    return nccl().reduce_scatter(a.address, b.address, b.count, type_of(a.dtype, "reduce_scatter"),
-                                 operation_of(reduction, a.dtype, "reduce_scatter"), c.handle, s);
-  });
-}
-
-tutti_status* all_gather(tutti_communicator* participant, tutti_stream* stream,
-                         const tutti_view* in, const tutti_view* out, tutti_event** event) {
-  return enqueue(participant, stream, event, "all_gather", [&](auto& c, CUstream s) {
-    const part a = part_of(c, in, "all_gather"), b = part_of(c, out, "all_gather");
-    sdk::require_counts(a.count * static_cast<uint64_t>(c.size) == b.count, "all_gather", a, b);
-    return nccl().all_gather(a.address, b.address, a.count, type_of(a.dtype, "all_gather"),
-                             c.handle, s);
-  });
-}
-
-tutti_status* all_to_all(tutti_communicator* participant, tutti_stream* stream,
-                         const tutti_view* in, const tutti_view* out, tutti_event** event) {
-  return enqueue(participant, stream, event, "all_to_all", [&](auto& c, CUstream s) {
-    const part a = part_of(c, in, "all_to_all"), b = part_of(c, out, "all_to_all");
-    const auto size = static_cast<uint64_t>(c.size);
-    sdk::require_counts(a.count == b.count && a.count % size == 0, "all_to_all", a, b);
-    const int type = type_of(a.dtype, "all_to_all");
-    const uint64_t share = a.count / size;
-    const uint64_t bytes = share * sdk::dtype_size(a.dtype);
-    check_nccl(nccl().group_start(), "all_to_all");
-    int code = 0;
-    for (int peer = 0; peer < c.size && code == 0; ++peer) {
-      const uint64_t at = bytes * static_cast<uint64_t>(peer);
-      code = nccl().send(static_cast<char*>(a.address) + at, share, type, peer, c.handle, s);
-      if (code != 0) break;
-      code = nccl().receive(static_cast<char*>(b.address) + at, share, type, peer, c.handle, s);
-    }
-    const int ended = nccl().group_end();
-    return code != 0 ? code : ended;
-  });
-}
-
-tutti_status* send(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
-                   uint32_t peer, tutti_event** event) {
-  return enqueue(participant, stream, event, "send", [&](auto& c, CUstream s) {
-    require_peer(c, peer, "send");
-    const part p = part_of(c, in, "send");
-    return nccl().send(p.address, p.count, type_of(p.dtype, "send"), static_cast<int>(peer),
-                       c.handle, s);
-  });
-}
-
-tutti_status* receive(tutti_communicator* participant, tutti_stream* stream, const tutti_view* out,
-                      uint32_t peer, tutti_event** event) {
-  return enqueue(participant, stream, event, "receive", [&](auto& c, CUstream s) {
-    require_peer(c, peer, "receive");
-    const part p = part_of(c, out, "receive");
-    return nccl().receive(p.address, p.count, type_of(p.dtype, "receive"), static_cast<int>(peer),
-                          c.handle, s);
-  });
+int exchange(const tutti_communicator& c, const sdk::collective_call<backend>& call,
+             CUstream stream) {
+  using enum sdk::collective_kind;
+  auto* const in = reinterpret_cast<char*>(call.in.memory + call.in.offset);
+  auto* const out = reinterpret_cast<char*>(call.out.memory + call.out.offset);
+  const uint64_t count = call.shape.count;
+  const int type = type_of(call.shape.dtype, call.name);
+  const int operation = operation_of(call.shape.reduction);
+  const int root = static_cast<int>(call.shape.root), peer = static_cast<int>(call.peer);
+  const uint64_t share = count / c.size();
+  switch (call.shape.kind) {
+    case all_reduce:
+      return nccl().all_reduce(in, out, count, type, operation, c.handle, stream);
+    case reduce:
+      return nccl().reduce(in, c.rank == call.shape.root ? out : nullptr, count, type, operation,
+                           root, c.handle, stream);
+    case broadcast:
+      return nccl().broadcast(in, out, count, type, root, c.handle, stream);
+    case reduce_scatter:
+      return nccl().reduce_scatter(in, out, call.out.count, type, operation, c.handle, stream);
+    case all_gather:
+      return nccl().all_gather(in, out, count, type, c.handle, stream);
+    case all_to_all:
+      return exchange_all(c, in, out, share, share * sdk::dtype_size(call.shape.dtype), type,
+                          stream);
+    default:
+      return call.sends ? nccl().send(in, count, type, peer, c.handle, stream)
+                        : nccl().receive(in, count, type, peer, c.handle, stream);
+  }
 }
 
 tutti_status* abort(tutti_communicator* participant) {
@@ -269,19 +186,33 @@ tutti_status* abort(tutti_communicator* participant) {
   });
 }
 
+using calls = sdk::collective_functions<backend, tutti_communicator>;
+
 }  // namespace
 
 const tutti_collective_api collective_api = {sizeof(tutti_collective_api),
                                              create,
                                              release,
-                                             all_reduce,
-                                             reduce,
-                                             broadcast,
-                                             reduce_scatter,
-                                             all_gather,
-                                             all_to_all,
-                                             send,
-                                             receive,
+                                             calls::all_reduce,
+                                             calls::reduce,
+                                             calls::broadcast,
+                                             calls::reduce_scatter,
+                                             calls::all_gather,
+                                             calls::all_to_all,
+                                             calls::send,
+                                             calls::receive,
                                              abort};
 
 }  // namespace tutti::cuda
+
+void tutti_communicator::enqueue(tutti_stream& stream,
+                                 const tutti::sdk::collective_call<tutti::cuda::backend>& call,
+                                 tutti_event** event) {
+  using namespace tutti::cuda;
+  if (handle == nullptr) {
+    tutti::sdk::throw_invalid(std::string(call.name) + ": was aborted");
+  }
+  event_recorder recorder(stream, event);
+  check_nccl(exchange(*this, call, stream.handle), call.name);
+  recorder.finish();
+}

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
 #include "cuda/objects.hpp"
 
@@ -80,6 +81,23 @@ std::string log_of(nvrtcProgram program) {
   return std::string(text.c_str());
 }
 
+// Macros are defined in the source: NVRTC's own header comes before that and uses such short names.
+struct split_options {
+  explicit split_options(const std::string& options) {
+    std::istringstream words(options);
+    for (std::string word; words >> word;) {
+      if (word.rfind("-D", 0) != 0) {
+        flags.push_back(word);
+        continue;
+      }
+      std::replace(word.begin(), word.end(), '=', ' ');
+      defines += "#define " + word.substr(2) + '\n';
+    }
+  }
+  std::string defines;
+  std::vector<std::string> flags;
+};
+
 [[noreturn]] void throw_compile(nvrtcResult code, const std::string& label,
                                 const std::string& more) {
   throw sdk::plugin_error(
@@ -91,11 +109,6 @@ std::string log_of(nvrtcProgram program) {
 }  // namespace
 
 const std::string& compiler_version() { return nvrtc().version; }
-
-const std::vector<std::string>& program_options() {
-  static const auto* const options = new std::vector<std::string>{"--fmad=false"};
-  return *options;
-}
 
 std::string architecture_for(int major, int minor) {
   const int wanted = 10 * major + minor;
@@ -116,16 +129,17 @@ std::string architecture_for(int major, int minor) {
 }
 
 std::vector<char> compile(const std::string& source, const std::string& architecture,
-                          const std::vector<std::string>& options, const std::string& label) {
+                          const std::string& options, const std::string& label) {
   const compiler& c = nvrtc();
   program_guard program;
-  nvrtcResult code =
-      c.nvrtcCreateProgram(&program.handle, source.c_str(), "tutti.cu", 0, nullptr, nullptr);
+  const split_options words(options);
+  nvrtcResult code = c.nvrtcCreateProgram(&program.handle, (words.defines + source).c_str(),
+                                          "tutti.cu", 0, nullptr, nullptr);
   if (code != NVRTC_SUCCESS) throw_compile(code, label, "");
   const std::string target = "--gpu-architecture=" + architecture;
   std::vector<const char*> all = {target.c_str(), "--std=c++17",
                                   "--device-as-default-execution-space"};
-  for (const std::string& option : options) all.push_back(option.c_str());
+  for (const std::string& flag : words.flags) all.push_back(flag.c_str());
   code = c.nvrtcCompileProgram(program.handle, static_cast<int>(all.size()), all.data());
   if (code != NVRTC_SUCCESS) {
     throw_compile(code, label, " for " + architecture + "\n" + log_of(program.handle));
@@ -159,23 +173,21 @@ CUfunction module::function(const char* name) const {
   return result;
 }
 
-module build_module(tutti_device& device, const std::string& source,
-                    const std::vector<std::string>& options, const std::string& label) {
+module build_module(tutti_device& device, const std::string& source, const std::string& options,
+                    const std::string& label) {
   const device_info& info = *device.info;
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const std::string architecture = architecture_for(info.major, info.minor);
-  std::string key = compiler_version() + ' ' + architecture;
-  for (const std::string& option : options) key += ' ' + option;
-  key += '\n' + source;
+  const std::string key = compiler_version() + ' ' + architecture + ' ' + options + '\n' + source;
   std::vector<char> image;
   CUmodule handle = nullptr;
-  if (cache_load(info, key, image)) {
+  if (sdk::cache_load(info, key, image)) {
     const CUresult code = cu().module_load(&handle, image.data());
     if (code == CUDA_SUCCESS) {
-      report_compiled(label, seconds(), true);
+      sdk::report_compiled(label, seconds(), true);
       return module(&device, handle);
     }
     if (is_sticky(code)) throw_error(&device, code, label);
@@ -185,8 +197,8 @@ module build_module(tutti_device& device, const std::string& source,
   const CUresult code = cu().module_load(&handle, image.data());
   if (code != CUDA_SUCCESS) throw_error(&device, code, label + ": loading " + architecture);
   module result(&device, handle);
-  cache_store(info, key, image);
-  report_compiled(label, seconds(), false);
+  sdk::cache_store(info, key, image);
+  sdk::report_compiled(label, seconds(), false);
   return result;
 }
 
@@ -200,11 +212,11 @@ void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned
 
 }  // namespace tutti::cuda
 
-CUfunction tutti_device::kernel(std::string_view source, const std::vector<std::string>& options,
+CUfunction tutti_device::kernel(std::string_view source, const std::string& options,
                                 const char* name) {
   using namespace tutti::cuda;
-  std::string module_key = std::to_string(reinterpret_cast<uintptr_t>(source.data()));
-  for (const std::string& option : options) module_key += ' ' + option;
+  const std::string module_key =
+      std::to_string(reinterpret_cast<uintptr_t>(source.data())) + ' ' + options;
   const std::string kernel_key = module_key + ' ' + name;
   // Not compiled under the lock, which throw_error takes as well; the first module to arrive stays.
   std::unique_lock lock(mutex);

@@ -4,6 +4,8 @@
 // C^T = B^T A^T on the same memory, where a bias for each of our columns is one for each of its
 // rows. The algorithm that it proposes for a shape is kept. TUTTI_MATMUL_PRECISION=high or medium
 // lets f32 products use TF32; the default, highest, does not.
+#include "cuda/cublas.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -12,7 +14,6 @@
 #include <optional>
 
 #include "cuda/cublas_library.hpp"
-#include "cuda/operators.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"

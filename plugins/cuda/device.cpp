@@ -6,9 +6,12 @@
 #include <cstring>
 
 #include "cuda/objects.hpp"
+#include "sdk/device_layer/device_table.hpp"
 
 namespace tutti::cuda {
 namespace {
+
+using known = sdk::device_functions<backend>;
 
 int attribute(CUdevice id, CUdevice_attribute what, int otherwise = 0) {
   int value = 0;
@@ -36,10 +39,12 @@ void find_identity(device_info& info) {
 
 void find_limits(device_info& info) {
   tutti_device_properties& p = info.properties;
+  info.vendor = "NVIDIA Corporation";
+  info.work_group = work_group;
   p.type = TUTTI_DEVICE_GPU;
   p.schedule = "gpu";
-  p.vendor = "NVIDIA Corporation";
   p.compute_units = positive(info.id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
+  info.busy_items = 512 * p.compute_units;
   size_t bytes = 0;
   check(nullptr, cu().device_memory(&bytes, info.id), "cuDeviceTotalMem");
   p.memory_bytes = p.max_allocation_bytes = bytes;
@@ -79,52 +84,16 @@ std::unique_ptr<device_info> describe(int ordinal) {
   tutti_device_properties& p = info->properties;
   p.struct_size = sizeof p;
   p.name = info->name.c_str();
+  p.vendor = info->vendor.c_str();
   p.driver = info->driver.c_str();
   p.cache_key = info->cache_key.c_str();
   return info;
 }
 
-std::vector<std::unique_ptr<device_info>> find_devices() {
-  driver();
-  int found = 0;
-  const CUresult code = cu().device_count(&found);
-  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NO_DEVICE) {
-    throw_error(nullptr, code, "cuDeviceGetCount");
-  }
-  if (found == 0) {
-    throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
-                            "the NVIDIA driver finds no device; see whether `nvidia-smi` lists it "
-                            "and what CUDA_VISIBLE_DEVICES hides",
-                            code);
-  }
-  compiler_version();  // without NVRTC nothing runs here, and another backend serves better
-  std::vector<std::unique_ptr<device_info>> all;
-  for (int n = 0; n < found; ++n) all.push_back(describe(n));
-  return all;
-}
-
-const device_info& at(uint32_t index) {
-  const auto& all = devices();
-  if (index >= all.size()) {
-    sdk::throw_invalid("device index " + std::to_string(index) + " of " +
-                       std::to_string(all.size()));
-  }
-  return *all[index];
-}
-
-tutti_status* count(uint32_t* result) {
-  return sdk::guarded(
-      [&] { sdk::deref(result, "count") = static_cast<uint32_t>(devices().size()); });
-}
-
-tutti_status* properties(uint32_t index, tutti_device_properties* result) {
-  return sdk::guarded([&] { sdk::write_struct(result, at(index).properties, "properties"); });
-}
-
 // Lets every device that can reach this one's memory directly do so.
 void share_pool(tutti_device& device) {
   std::vector<CUmemAccessDesc> peers;
-  for (const auto& other : devices()) {
+  for (const auto& other : known::all()) {
     int can = 0;
     if (other->id == device.info->id) continue;
     if (cu().can_access_peer(&can, other->id, device.info->id) != CUDA_SUCCESS || can == 0)
@@ -178,7 +147,7 @@ tutti_status* open(uint32_t index, tutti_device** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "device") = nullptr;
     std::unique_ptr<tutti_device, device_deleter> device(new tutti_device);
-    device->info = &at(index);
+    device->info = &known::at(index);
     check(nullptr, cu().context_retain(&device->context, device->info->id),
           "cuDevicePrimaryCtxRetain");
     const scoped_context context(*device);
@@ -204,13 +173,26 @@ tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
 
 }  // namespace
 
-const std::vector<std::unique_ptr<device_info>>& devices() {
-  // Leaked on purpose: the strings stay valid and no driver is called at exit.
-  static const auto* found = new std::vector<std::unique_ptr<device_info>>(find_devices());
-  return *found;
+std::vector<std::unique_ptr<device_info>> backend::find_devices() {
+  driver();
+  int found = 0;
+  const CUresult code = cu().device_count(&found);
+  if (code != CUDA_SUCCESS && code != CUDA_ERROR_NO_DEVICE) {
+    throw_error(nullptr, code, "cuDeviceGetCount");
+  }
+  if (found == 0) {
+    throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
+                            "the NVIDIA driver finds no device; see whether `nvidia-smi` lists it "
+                            "and what CUDA_VISIBLE_DEVICES hides",
+                            code);
+  }
+  compiler_version();  // without NVRTC nothing runs here, and another backend serves better
+  std::vector<std::unique_ptr<device_info>> all;
+  for (int n = 0; n < found; ++n) all.push_back(describe(n));
+  return all;
 }
 
-const tutti_device_api device_api = {sizeof(tutti_device_api), count, properties, open, release,
-                                     memory_available};
+const tutti_device_api device_api = {
+    sizeof(tutti_device_api), known::count, known::properties, open, release, memory_available};
 
 }  // namespace tutti::cuda

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plugin's objects behind the handles of the ABI, driver errors as exceptions, and what the
-// host offers.
+// SDK's device layer asks of the plugin.
 #pragma once
 
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cuda/driver.hpp"
-#include "sdk/dialect.hpp"
-#include "sdk/launch_plan.hpp"
-#include "sdk/status.hpp"
+#include "sdk/device_layer/backend.hpp"
+#include "sdk/device_layer/host.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::cuda {
@@ -24,16 +24,12 @@ namespace tutti::cuda {
 inline constexpr uint32_t work_group = 256;
 
 // One device of the machine, found once and kept for the life of the process.
-struct device_info {
+struct device_info : sdk::device_description {
   CUdevice id = 0;
   int major = 0, minor = 0;  // compute capability
   bool has_pools = false;
-  std::string name, driver, cache_key;
-  tutti_device_properties properties{};
 };
 
-// All devices. Throws TUTTI_ERROR_NO_DRIVER where there are none.
-const std::vector<std::unique_ptr<device_info>>& devices();
 // CUDA C++ in the renderer's words; the same for every device.
 sdk::dialect make_dialect();
 
@@ -47,12 +43,7 @@ inline void check(tutti_device* device, CUresult code, const char* what) {
   if (code != CUDA_SUCCESS) throw_error(device, code, what);
 }
 
-// ---- what the host offers; quiet without a host
-void set_host(const tutti_host* host);
-void log(tutti_log_level level, const std::string& message);
-bool cache_load(const device_info& info, const std::string& key, std::vector<char>& data);
-void cache_store(const device_info& info, const std::string& key, const std::vector<char>& data);
-void report_compiled(const std::string& what, double seconds, bool from_cache);
+using sdk::log;
 
 // Makes the device's context current in this thread for a while. Throws TUTTI_ERROR_DEVICE_LOST
 // where an earlier error has made the device useless.
@@ -90,20 +81,21 @@ class module {
   CUmodule handle_ = nullptr;
 };
 
-// Compiles `source` by NVRTC for `architecture` ("sm_90" gives a cubin, "compute_90" PTX). Throws
-// TUTTI_ERROR_COMPILE with the log, TUTTI_ERROR_NO_DRIVER where NVRTC is not installed.
+// Compiles `source` by NVRTC for `architecture` ("sm_90" gives a cubin, "compute_90" PTX) with
+// options separated by spaces ("-DNAME=VALUE" defines a macro). Throws TUTTI_ERROR_COMPILE with the
+// log, TUTTI_ERROR_NO_DRIVER where NVRTC is not installed.
 std::vector<char> compile(const std::string& source, const std::string& architecture,
-                          const std::vector<std::string>& options, const std::string& label);
+                          const std::string& options, const std::string& label);
 // The architecture that this machine's NVRTC compiles to for a compute capability.
 std::string architecture_for(int major, int minor);
 // "NVRTC 13.0"; loads it.
 const std::string& compiler_version();
 // Options of rendered programs: the same rounding everywhere, so no multiply-add is made up.
-const std::vector<std::string>& program_options();
+inline constexpr const char* program_options = "--fmad=false";
 
 // A module for `device` from source, or from the host's cache.
-module build_module(tutti_device& device, const std::string& source,
-                    const std::vector<std::string>& options, const std::string& label);
+module build_module(tutti_device& device, const std::string& source, const std::string& options,
+                    const std::string& label);
 
 // A device's freelist of events; creating one costs more than launching a kernel.
 class event_pool {
@@ -170,8 +162,7 @@ struct tutti_device {
 
   // Kernel `name` of `source` built with `options`; compiled once, kept with the device. The
   // context is current.
-  CUfunction kernel(std::string_view source, const std::vector<std::string>& options,
-                    const char* name);
+  CUfunction kernel(std::string_view source, const std::string& options, const char* name);
 };
 
 struct tutti_buffer {
@@ -199,18 +190,6 @@ struct tutti_event {
 
 namespace tutti::cuda {
 
-// The address of `buffer` for work on `device`; throws TUTTI_ERROR_INVALID_ARGUMENT for NULL and
-// for a buffer of another device.
-inline CUdeviceptr memory_on(const tutti_device& device, const tutti_buffer* buffer,
-                             const char* what) {
-  if (buffer == nullptr) sdk::throw_invalid(std::string(what) + ": buffer is NULL");
-  if (buffer->device->context != device.context) {
-    sdk::throw_invalid(std::string(what) + ": the buffer belongs to device " +
-                       buffer->device->info->name + ", the stream to " + device.info->name);
-  }
-  return buffer->memory;
-}
-
 // Brackets work on a stream with events: begin at construction where the stream is profiled, end
 // and hand-over by finish(). Nothing where the caller wants no event.
 class event_recorder {
@@ -231,6 +210,62 @@ void record_empty(tutti_stream& stream, tutti_event** event);
 // Launches a kernel of one grid dimension or two; throws with `what`.
 void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned group_size,
             void** arguments, const char* what, unsigned groups_y = 1);
+
+// The launches of one call, bracketed from the first one on.
+class recording {
+ public:
+  recording(tutti_stream& stream, tutti_event** wanted) : stream_(stream), wanted_(wanted) {}
+  void launch(CUfunction kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
+              uint32_t group_size, bool last, const char* what);
+  void finish();
+
+ private:
+  tutti_stream& stream_;
+  tutti_event** wanted_;
+  std::optional<event_recorder> recorder_;
+};
+
+// What sdk/device_layer/backend.hpp asks for.
+struct backend {
+  using info = device_info;
+  using device = tutti_device;
+  using buffer = tutti_buffer;
+  using stream = tutti_stream;
+  using memory = CUdeviceptr;
+  using code = module;
+  using kernel = CUfunction;
+  using recording = cuda::recording;
+  using scope = scoped_context;
+
+  static std::vector<std::unique_ptr<device_info>> find_devices();
+  static bool same_device(const tutti_device& a, const tutti_device& b) {
+    return a.context == b.context;
+  }
+  static sdk::dialect make_dialect(const device_info&) { return cuda::make_dialect(); }
+  static uint32_t argument_bytes(const sdk::program_layout& layout);
+  static code build(tutti_device& device, const std::string& source, const std::string& label);
+  static kernel make_kernel(code& program, const char* name) { return program.function(name); }
+  static kernel kernel_of(tutti_device& device, sdk::kernel_file file, const std::string& options,
+                          const char* name);
+  // In blas.cpp.
+  static bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                               const char** reason);
+  static uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
+  static void matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+                     tutti_event** event);
+  // In transfer.cpp.
+  static void write(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, const void* host,
+                    uint64_t bytes, bool blocking, tutti_event** event);
+  static void read(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, void* host,
+                   uint64_t bytes, bool blocking, tutti_event** event);
+  static void copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event);
+};
+
+inline CUdeviceptr memory_on(const tutti_device& device, const tutti_buffer* buffer,
+                             const char* what) {
+  return sdk::memory_on<backend>(device, buffer, what);
+}
 
 extern const tutti_device_api device_api;
 extern const tutti_memory_api memory_api;

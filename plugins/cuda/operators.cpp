@@ -1,78 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator table: checks of the views, then the operator.
-#include "cuda/operators.hpp"
-
-#include "sdk/ordering.hpp"
-#include "sdk/validate_operator.hpp"
+// The operators of the SDK's device layer: their kernels, and how those are launched.
+#include "cuda/objects.hpp"
+#include "embedded_kernels.hpp"
+#include "sdk/device_layer/operator_table.hpp"
 
 namespace tutti::cuda {
-namespace {
 
-tutti_operator_launch checked(const tutti_operator_launch* given, const tutti_device& device) {
-  return sdk::checked_operator(given, [&device](tutti_buffer* buffer, const char* name) {
-    memory_on(device, buffer, name);
-    return buffer->bytes;
-  });
+CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
+                              const std::string& options, const char* name) {
+  switch (file) {
+    case sdk::kernel_file::gather:
+      return device.kernel(kernels::gather_cu, options, name);
+    case sdk::kernel_file::lookup:
+      return device.kernel(kernels::lookup_cu, options, name);
+    case sdk::kernel_file::partition:
+      return device.kernel(kernels::partition_cu, options, name);
+    case sdk::kernel_file::scan:  // rounds as programs do
+      return device.kernel(kernels::scan_cu, options + ' ' + program_options, name);
+    default:
+      return device.kernel(kernels::sort_cu, options, name);
+  }
 }
 
-tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch, int32_t* support,
-                       const char** reason) {
-  return sdk::guarded([&] {
-    sdk::deref(support, "support") = TUTTI_SUPPORT_NO;
-    const char* ignored = nullptr;
-    const char** why = reason != nullptr ? reason : &ignored;
-    *why = "";
-    sdk::deref(device, "device");
-    const tutti_operator_launch l = sdk::read_struct(launch, "operator launch");
-    if (sdk::operator_name(l.kind) == nullptr) {
-      *why = "an operator that this plugin does not know";
-      return;
-    }
-    const tutti_operator_launch good = sdk::checked_operator(launch);
-    const scoped_context context(*device);
-    const bool can = sdk::is_ordering(good.kind) ? ordering_supported(good, why)
-                     : good.kind == TUTTI_OPERATOR_MATMUL
-                         ? matmul_supported(*device, good, why)
-                         : gather_supported(*device->info, good, why);
-    *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
-  });
+void recording::launch(CUfunction kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
+                       uint32_t group_size, bool, const char* what) {
+  if (!recorder_) recorder_.emplace(stream_, wanted_);
+  cuda::launch(stream_, kernel, groups, group_size, const_cast<void**>(arguments.values), what);
 }
 
-tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launch,
-                        uint64_t* bytes) {
-  return sdk::guarded([&] {
-    sdk::deref(bytes, "bytes") = 0;
-    sdk::deref(device, "device");
-    const tutti_operator_launch l = sdk::checked_operator(launch);
-    const scoped_context context(*device);
-    if (l.kind == TUTTI_OPERATOR_MATMUL) *bytes = matmul_workspace(*device, l);
-    if (sdk::is_ordering(l.kind)) *bytes = ordering_workspace(*device, l);
-  });
+void recording::finish() {
+  if (!recorder_) recorder_.emplace(stream_, wanted_);
+  recorder_->finish();
 }
 
-tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
-                     tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    const tutti_operator_launch l = checked(given, *sdk::deref(stream, "stream").device);
-    const scoped_context context(*stream->device);
-    const char* reason = "";
-    if (sdk::is_ordering(l.kind)) {
-      if (!ordering_supported(l, &reason)) sdk::throw_unsupported(reason);
-      order(*stream, l, event);
-    } else if (l.kind == TUTTI_OPERATOR_MATMUL) {
-      if (!matmul_supported(*stream->device, l, &reason)) sdk::throw_unsupported(reason);
-      matmul(*stream, l, event);
-    } else {
-      if (!gather_supported(*stream->device->info, l, &reason)) sdk::throw_unsupported(reason);
-      gather(*stream, l, event);
-    }
-  });
-}
-
-}  // namespace
-
-const tutti_operator_api operator_api = {sizeof(tutti_operator_api), supports, workspace, launch};
+const tutti_operator_api operator_api = sdk::operator_functions<backend>::api;
 
 }  // namespace tutti::cuda

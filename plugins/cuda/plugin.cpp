@@ -27,13 +27,6 @@ const tutti_plugin_api api = {
 }  // namespace
 
 extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
-  // On a major mismatch the host reads the versions and calls nothing else.
-  if (host == nullptr || host->abi_major == TUTTI_ABI_MAJOR) {
-    try {
-      tutti::cuda::set_host(host);
-    } catch (...) {
-      tutti::cuda::set_host(nullptr);
-    }
-  }
+  tutti::sdk::meet_host(host);
   return &api;
 }

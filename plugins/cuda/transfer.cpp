@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cuda/objects.hpp"
-#include "sdk/validate.hpp"
+#include "sdk/device_layer/transfer_table.hpp"
 
 namespace tutti::cuda {
 namespace {
@@ -69,79 +69,63 @@ void read_staged(tutti_stream& stream, CUdeviceptr from, char* host, uint64_t by
   }
 }
 
-tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
-                    uint64_t bytes, int32_t blocking, tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    tutti_device& device = *sdk::deref(stream, "stream").device;
-    const CUdeviceptr memory = memory_on(device, to, "write") + offset;
-    sdk::validate_span("write", offset, bytes, to->bytes);
-    if (bytes == 0 && event == nullptr) return;
-    if (host == nullptr && bytes != 0) sdk::throw_invalid("write: host pointer is NULL");
-    const scoped_context context(device);
-    event_recorder recorder(*stream, event);
-    std::unique_lock lock(device.staging.mutex, std::defer_lock);
-    const bool staged = blocking && bytes >= least_staged && !is_pinned(host);
-    if (staged) lock.lock();
-    if (staged && prepare(device)) {
-      write_staged(*stream, memory, static_cast<const char*>(host), bytes);
-    } else if (bytes > 0) {
-      check(&device, cu().copy_to_device(memory, host, bytes, stream->handle), "write");
-    }
-    recorder.finish();
-    if (blocking) check(&device, cu().stream_synchronize(stream->handle), "write");
-  });
-}
-
-tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
-                   uint64_t bytes, int32_t blocking, tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    tutti_device& device = *sdk::deref(stream, "stream").device;
-    const CUdeviceptr memory = memory_on(device, from, "read") + offset;
-    sdk::validate_span("read", offset, bytes, from->bytes);
-    if (host == nullptr && bytes != 0) sdk::throw_invalid("read: host pointer is NULL");
-    const scoped_context context(device);
-    event_recorder recorder(*stream, event);
-    std::unique_lock lock(device.staging.mutex, std::defer_lock);
-    const bool staged = blocking && bytes >= least_staged && !is_pinned(host);
-    if (staged) lock.lock();
-    if (staged && prepare(device)) {
-      read_staged(*stream, memory, static_cast<char*>(host), bytes);
-    } else if (bytes > 0) {
-      check(&device, cu().copy_to_host(host, memory, bytes, stream->handle), "read");
-    }
-    recorder.finish();
-    if (blocking) check(&device, cu().stream_synchronize(stream->handle), "read");
-  });
-}
-
-tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
-                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    tutti_device& device = *sdk::deref(stream, "stream").device;
-    sdk::validate_span("copy, source", from_offset, bytes, sdk::deref(from, "source").bytes);
-    sdk::validate_span("copy, target", to_offset, bytes, sdk::deref(to, "target").bytes);
-    const scoped_context context(device);
-    event_recorder recorder(*stream, event);
-    const CUdeviceptr source = from->memory + from_offset, target = to->memory + to_offset;
-    const bool here = from->device->context == to->device->context;
-    if (bytes > 0 && here) {
-      memory_on(device, from, "copy");
-      check(&device, cu().copy_on_device(target, source, bytes, stream->handle), "copy");
-    } else if (bytes > 0) {
-      check(&device,
-            cu().copy_peer(target, to->device->context, source, from->device->context, bytes,
-                           stream->handle),
-            "copy between devices");
-    }
-    recorder.finish();
-  });
+// Large pageable memory of a call that waits anyway.
+bool wants_staging(const void* host, uint64_t bytes, bool blocking) {
+  return blocking && bytes >= least_staged && !is_pinned(host);
 }
 
 }  // namespace
 
-const tutti_transfer_api transfer_api = {sizeof(tutti_transfer_api), write, read, copy};
+void backend::write(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, const void* host,
+                    uint64_t bytes, bool blocking, tutti_event** event) {
+  tutti_device& device = *stream.device;
+  event_recorder recorder(stream, event);
+  std::unique_lock lock(device.staging.mutex, std::defer_lock);
+  const bool staged = wants_staging(host, bytes, blocking);
+  if (staged) lock.lock();
+  if (staged && prepare(device)) {
+    write_staged(stream, memory + offset, static_cast<const char*>(host), bytes);
+  } else if (bytes > 0) {
+    check(&device, cu().copy_to_device(memory + offset, host, bytes, stream.handle), "write");
+  }
+  recorder.finish();
+  if (blocking) check(&device, cu().stream_synchronize(stream.handle), "write");
+}
+
+void backend::read(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, void* host,
+                   uint64_t bytes, bool blocking, tutti_event** event) {
+  tutti_device& device = *stream.device;
+  event_recorder recorder(stream, event);
+  std::unique_lock lock(device.staging.mutex, std::defer_lock);
+  const bool staged = wants_staging(host, bytes, blocking);
+  if (staged) lock.lock();
+  if (staged && prepare(device)) {
+    read_staged(stream, memory + offset, static_cast<char*>(host), bytes);
+  } else if (bytes > 0) {
+    check(&device, cu().copy_to_host(host, memory + offset, bytes, stream.handle), "read");
+  }
+  recorder.finish();
+  if (blocking) check(&device, cu().stream_synchronize(stream.handle), "read");
+}
+
+void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  tutti_device& device = *stream.device;
+  event_recorder recorder(stream, event);
+  const CUdeviceptr source = from.memory + from_offset, target = to.memory + to_offset;
+  const bool here = from.device->context == to.device->context;
+  if (bytes > 0 && here) {
+    memory_on(device, &from, "copy");
+    check(&device, cu().copy_on_device(target, source, bytes, stream.handle), "copy");
+  } else if (bytes > 0) {
+    check(&device,
+          cu().copy_peer(target, to.device->context, source, from.device->context, bytes,
+                         stream.handle),
+          "copy between devices");
+  }
+  recorder.finish();
+}
+
+const tutti_transfer_api transfer_api = sdk::transfer_functions<backend>::api;
 
 }  // namespace tutti::cuda

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "embedded_kernels.hpp"
+#include "opencl/clblast.hpp"
 #include "opencl/matmul_plan.hpp"
-#include "opencl/operators.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
@@ -120,8 +120,8 @@ void set_arguments(cl_kernel kernel, const MatmulLaunch& step, const tutti_view*
 
 }  // namespace
 
-bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
-                      const char** reason) {
+bool backend::matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                               const char** reason) {
   const int32_t dtype = launch.views[0].dtype;
   const char* against = sdk::against_epilogue(launch);
   if (dtype > TUTTI_F64) {
@@ -138,27 +138,27 @@ bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
   return false;
 }
 
-uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
+uint64_t backend::matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
   const MatmulPlan plan = plan_matmul(problem_of(launch), machine_of(*device.info));
   return static_cast<uint64_t>(plan.workspace_bytes);
 }
 
-void matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event) {
+void backend::matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+                     tutti_event** event) {
   tutti_device& device = *stream.device;
   const MatmulProblem problem = problem_of(launch);
   if (!problem.has_epilogue() && clblast_matmul(stream, launch, event)) return;
   const MatmulDevice machine = machine_of(*device.info);
   const MatmulPlan plan = plan_matmul(problem, machine);
-  if (plan.launches.empty()) return record_empty(stream, event);
+  if (plan.launches.empty()) return recording(stream, event).finish();
   const MatmulProgram program = matmul_program(problem, machine);
-  const std::string options = std::string(base_options) + " " + program.options;
   owned_memory workspace;
   if (plan.workspace_bytes > 0) {
     workspace = workspace_of(device, launch, static_cast<uint64_t>(plan.workspace_bytes));
   }
   for (size_t n = 0; n < plan.launches.size(); ++n) {
     const MatmulLaunch& step = plan.launches[n];
-    shared_kernel& kernel = device.kernel(kernel_file(program.file), options, step.kernel);
+    shared_kernel& kernel = device.kernel(kernel_file(program.file), program.options, step.kernel);
     const std::lock_guard lock(kernel.mutex);
     set_arguments(kernel.kernel.get(), step, launch.views, workspace.get());
     const bool last = n + 1 == plan.launches.size();

@@ -3,7 +3,8 @@
 // CLBlast, loaded when the first product asks for it, so that the plugin runs without it. Tuning
 // tables have given wrong products before, so each device and precision must first get a known
 // product right; where it does not, this plugin's own kernels take over.
-#include "opencl/operators.hpp"
+#include "opencl/clblast.hpp"
+
 #include "sdk/op_info.hpp"
 
 #if TUTTI_HAVE_CLBLAST

@@ -5,9 +5,7 @@
 // Messages are rendezvous: the sender's stream goes on when the receiver has called as well.
 #include "opencl/collectives.hpp"
 
-#include <algorithm>
-
-#include "sdk/op_info.hpp"
+#include "sdk/device_layer/collective_table.hpp"
 
 struct tutti_communicator {
   std::shared_ptr<tutti::opencl::collective_group> group;
@@ -16,44 +14,19 @@ struct tutti_communicator {
   uint64_t calls = 0;
 
   uint32_t size() const { return group->size(); }
+  // The stream of both would wait for itself.
+  void require_peer(uint32_t peer, const char* what) const {
+    if (peer != rank) return;
+    tutti::sdk::throw_unsupported(std::string(what) + ": participant " + std::to_string(peer) +
+                                  " is the caller");
+  }
+  void enqueue(tutti_stream& stream,
+               const tutti::sdk::collective_call<tutti::opencl::backend>& call,
+               tutti_event** event);
 };
 
 namespace tutti::opencl {
 namespace {
-
-struct part : sdk::collective_part {
-  cl_mem memory = nullptr;
-  place at() const { return {memory, offset}; }
-};
-
-part part_of(const tutti_communicator& c, const tutti_view* given, const char* what) {
-  const tutti_view& v = sdk::deref(given, "view");
-  const cl_mem memory = memory_on(*c.device, v.buffer, what);
-  return {sdk::validate_part(v, what, v.buffer->bytes), memory};
-}
-
-void require_computed(const tutti_communicator& c, int32_t reduction, int32_t dtype,
-                      const char* what) {
-  sdk::require_reduction(reduction, dtype, what);
-  if (dtype != TUTTI_F64 || c.device->info->has_f64) return;
-  sdk::throw_unsupported(std::string(what) + ": " + c.device->info->name + " has no f64");
-}
-
-// The frame of each call. `body` gets the communicator and whether an event is wanted.
-template <typename F>
-tutti_status* enqueue(tutti_communicator* participant, tutti_stream* stream, tutti_event** event,
-                      const char* what, F&& body) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    tutti_communicator& c = sdk::deref(participant, "communicator");
-    const tutti_device& device = *sdk::deref(stream, "stream").device;
-    if (device.info != c.device->info || device.context != c.device->context) {
-      sdk::throw_invalid(std::string(what) + ": the stream belongs to another device");
-    }
-    tutti_event* const done = body(c, event != nullptr);
-    if (event != nullptr) *event = done;
-  });
-}
 
 void release(tutti_communicator* participant) {
   if (participant == nullptr) return;
@@ -94,105 +67,6 @@ tutti_status* create(tutti_device* const* devices, uint32_t count,
   });
 }
 
-tutti_status* all_reduce(tutti_communicator* participant, tutti_stream* stream,
-                         const tutti_view* in, const tutti_view* out, int32_t reduction,
-                         tutti_event** event) {
-  return enqueue(participant, stream, event, "all_reduce", [&](tutti_communicator& c, bool wanted) {
-    const part a = part_of(c, in, "all_reduce"), b = part_of(c, out, "all_reduce");
-    sdk::require_counts(a.count == b.count, "all_reduce", a, b);
-    require_computed(c, reduction, a.dtype, "all_reduce");
-    return c.group->join(c.rank, c.calls, *stream,
-                         {collective_kind::all_reduce, a.count, a.dtype, reduction, 0}, a.at(),
-                         b.at(), wanted);
-  });
-}
-
-tutti_status* reduce(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
-                     const tutti_view* out, int32_t reduction, uint32_t root, tutti_event** event) {
-  return enqueue(participant, stream, event, "reduce", [&](tutti_communicator& c, bool wanted) {
-    sdk::require_participant(root, c.size(), "reduce");
-    const part a = part_of(c, in, "reduce");
-    // Only the root receives.
-    const part b = c.rank == root ? part_of(c, out, "reduce") : a;
-    sdk::require_counts(a.count == b.count, "reduce", a, b);
-    require_computed(c, reduction, a.dtype, "reduce");
-    return c.group->join(c.rank, c.calls, *stream,
-                         {collective_kind::reduce, a.count, a.dtype, reduction, root}, a.at(),
-                         b.at(), wanted);
-  });
-}
-
-tutti_status* broadcast(tutti_communicator* participant, tutti_stream* stream,
-                        const tutti_view* inout, uint32_t root, tutti_event** event) {
-  return enqueue(participant, stream, event, "broadcast", [&](tutti_communicator& c, bool wanted) {
-    sdk::require_participant(root, c.size(), "broadcast");
-    const part p = part_of(c, inout, "broadcast");
-    return c.group->join(c.rank, c.calls, *stream,
-                         {collective_kind::broadcast, p.count, p.dtype, TUTTI_REDUCE_NONE, root},
-                         p.at(), p.at(), wanted);
-  });
-}
-
-tutti_status* reduce_scatter(tutti_communicator* participant, tutti_stream* stream,
-                             const tutti_view* in, const tutti_view* out, int32_t reduction,
-                             tutti_event** event) {
-  return enqueue(
-      participant, stream, event, "reduce_scatter", [&](tutti_communicator& c, bool wanted) {
-        const part a = part_of(c, in, "reduce_scatter"), b = part_of(c, out, "reduce_scatter");
-        sdk::require_counts(a.count == b.count * c.size(), "reduce_scatter", a, b);
-        require_computed(c, reduction, a.dtype, "reduce_scatter");
-        return c.group->join(c.rank, c.calls, *stream,
-                             {collective_kind::reduce_scatter, a.count, a.dtype, reduction, 0},
-                             a.at(), b.at(), wanted);
-      });
-}
-
-tutti_status* all_gather(tutti_communicator* participant, tutti_stream* stream,
-                         const tutti_view* in, const tutti_view* out, tutti_event** event) {
-  return enqueue(participant, stream, event, "all_gather", [&](tutti_communicator& c, bool wanted) {
-    const part a = part_of(c, in, "all_gather"), b = part_of(c, out, "all_gather");
-    sdk::require_counts(a.count * c.size() == b.count, "all_gather", a, b);
-    return c.group->join(c.rank, c.calls, *stream, {collective_kind::all_gather, a.count, a.dtype},
-                         a.at(), b.at(), wanted);
-  });
-}
-
-tutti_status* all_to_all(tutti_communicator* participant, tutti_stream* stream,
-                         const tutti_view* in, const tutti_view* out, tutti_event** event) {
-  return enqueue(participant, stream, event, "all_to_all", [&](tutti_communicator& c, bool wanted) {
-    const part a = part_of(c, in, "all_to_all"), b = part_of(c, out, "all_to_all");
-    sdk::require_counts(a.count == b.count && a.count % c.size() == 0, "all_to_all", a, b);
-    return c.group->join(c.rank, c.calls, *stream, {collective_kind::all_to_all, a.count, a.dtype},
-                         a.at(), b.at(), wanted);
-  });
-}
-
-tutti_status* message(tutti_communicator* participant, tutti_stream* stream, const tutti_view* view,
-                      uint32_t peer, tutti_event** event, bool sends) {
-  const char* const what = sends ? "send" : "receive";
-  return enqueue(participant, stream, event, what, [&](tutti_communicator& c, bool wanted) {
-    sdk::require_participant(peer, c.size(), what);
-    // The stream of both would wait for itself.
-    if (peer == c.rank) {
-      sdk::throw_unsupported(std::string(what) + ": participant " + std::to_string(peer) +
-                             " is the caller");
-    }
-    const part p = part_of(c, view, what);
-    return c.group->meet(sends, c.rank, peer, *stream,
-                         {collective_kind::send_receive, p.count, p.dtype}, p.at(), wanted);
-  });
-}
-
-tutti_status* send(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
-                   uint32_t peer, tutti_event** event) {
-  return message(participant, stream, in, peer, event, true);
-}
-
-tutti_status* receive(tutti_communicator* participant, tutti_stream* stream, const tutti_view* out,
-                      uint32_t peer, tutti_event** event) {
-  return message(participant, stream, out, peer, event, false);
-}
-
 tutti_status* abort(tutti_communicator* participant) {
   return sdk::guarded([&] {
     collective_group& group = *sdk::deref(participant, "communicator").group;
@@ -201,19 +75,34 @@ tutti_status* abort(tutti_communicator* participant) {
   });
 }
 
+using exchange = sdk::collective_functions<backend, tutti_communicator>;
+
 }  // namespace
 
 const tutti_collective_api collective_api = {sizeof(tutti_collective_api),
                                              create,
                                              release,
-                                             all_reduce,
-                                             reduce,
-                                             broadcast,
-                                             reduce_scatter,
-                                             all_gather,
-                                             all_to_all,
-                                             send,
-                                             receive,
+                                             exchange::all_reduce,
+                                             exchange::reduce,
+                                             exchange::broadcast,
+                                             exchange::reduce_scatter,
+                                             exchange::all_gather,
+                                             exchange::all_to_all,
+                                             exchange::send,
+                                             exchange::receive,
                                              abort};
 
 }  // namespace tutti::opencl
+
+void tutti_communicator::enqueue(tutti_stream& stream,
+                                 const tutti::sdk::collective_call<tutti::opencl::backend>& call,
+                                 tutti_event** event) {
+  using namespace tutti::opencl;
+  const place in{call.in.memory, call.in.offset}, out{call.out.memory, call.out.offset};
+  const bool wanted = event != nullptr;
+  tutti_event* const done =
+      call.shape.kind == collective_kind::send_receive
+          ? group->meet(call.sends, rank, call.peer, stream, call.shape, in, wanted)
+          : group->join(rank, calls, stream, call.shape, in, out, wanted);
+  if (wanted) *event = done;
+}

@@ -17,26 +17,8 @@
 
 namespace tutti::opencl {
 
-enum class collective_kind {
-  all_reduce,
-  reduce,
-  broadcast,
-  reduce_scatter,
-  all_gather,
-  all_to_all,
-  send_receive
-};
-
-// What participants have to agree on. `count` is the elements of an input, of a broadcast's buffer
-// or of a message.
-struct collective_shape {
-  collective_kind kind;
-  uint64_t count = 0;
-  int32_t dtype = TUTTI_INVALID;
-  int32_t reduction = TUTTI_REDUCE_NONE;
-  uint32_t root = 0;
-  bool operator==(const collective_shape&) const = default;
-};
+using sdk::collective_kind;
+using sdk::collective_shape;
 
 struct place {
   cl_mem memory = nullptr;

@@ -187,12 +187,12 @@ shared_kernel& work::kernel(uint32_t d, uint32_t launch) const {
   const auto number = [](const char* name, uint32_t value) {
     return std::string(" -D") + name + "=" + std::to_string(value);
   };
-  const std::string options =
-      std::string(base_options) + " -DT=" + e.stored + " -DA=" + e.accumulated +
-      number("KIND", static_cast<uint32_t>(e.kind)) +
-      number("REDUCTION", static_cast<uint32_t>(shape.reduction)) + number("SOURCES", sources) +
-      number("FIRST", launch == 0) + number("LAST", launch + 1 == launches()) +
-      number("GROUP", group) + number("IS_F64", shape.dtype == TUTTI_F64);
+  const std::string options = std::string("-DT=") + e.stored + " -DA=" + e.accumulated +
+                              number("KIND", static_cast<uint32_t>(e.kind)) +
+                              number("REDUCTION", static_cast<uint32_t>(shape.reduction)) +
+                              number("SOURCES", sources) + number("FIRST", launch == 0) +
+                              number("LAST", launch + 1 == launches()) + number("GROUP", group) +
+                              number("IS_F64", shape.dtype == TUTTI_F64);
   return lanes_[d].device->kernel(kernel_text(), options, "tutti_combine");
 }
 

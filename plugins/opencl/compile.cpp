@@ -10,6 +10,9 @@
 namespace tutti::opencl {
 namespace {
 
+// Of every build. No warnings: a loop that could not be vectorised is one, and drivers print them.
+constexpr const char* base_options = "-cl-std=CL1.2 -w";
+
 std::string build_log(cl_program program, cl_device_id id) {
   size_t size = 0;
   clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
@@ -19,10 +22,10 @@ std::string build_log(cl_program program, cl_device_id id) {
 }
 
 // Nothing where the binary is not accepted: drivers change under their caches.
-owned_program from_binary(tutti_device& device, const std::vector<unsigned char>& binary,
+owned_program from_binary(tutti_device& device, const std::vector<char>& binary,
                           const std::string& options) {
   const size_t size = binary.size();
-  const unsigned char* data = binary.data();
+  const auto* data = reinterpret_cast<const unsigned char*>(binary.data());
   cl_int code = CL_SUCCESS, accepted = CL_SUCCESS;
   owned_program program(clCreateProgramWithBinary(device.context->get(), 1, &device.info->id, &size,
                                                   &data, &accepted, &code));
@@ -32,7 +35,7 @@ owned_program from_binary(tutti_device& device, const std::vector<unsigned char>
 }
 
 // What the driver made of `program` for one of its devices; empty where it does not tell.
-std::vector<unsigned char> binary_for(cl_program program, cl_device_id id) {
+std::vector<char> binary_for(cl_program program, cl_device_id id) {
   cl_uint count = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
       CL_SUCCESS) {
@@ -49,11 +52,11 @@ std::vector<unsigned char> binary_for(cl_program program, cl_device_id id) {
   }
   const auto mine = static_cast<size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
   if (mine == count || sizes[mine] == 0) return {};
-  std::vector<unsigned char> binary(sizes[mine]);
-  targets[mine] = binary.data();
+  std::vector<char> binary(sizes[mine]);
+  targets[mine] = reinterpret_cast<unsigned char*>(binary.data());
   const cl_int code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof(unsigned char*),
                                        targets.data(), nullptr);
-  return code == CL_SUCCESS ? binary : std::vector<unsigned char>();
+  return code == CL_SUCCESS ? binary : std::vector<char>();
 }
 
 // Costs time: PoCL compiles every kernel once more, for all sizes of work-groups.
@@ -63,9 +66,9 @@ void store_binary(const device_info& info, cl_program program, const std::string
   if (clCreateKernelsInProgram(program, 0, nullptr, &count) != CL_SUCCESS) return;
   std::vector<cl_kernel> kernels(count);
   if (clCreateKernelsInProgram(program, count, kernels.data(), nullptr) != CL_SUCCESS) return;
-  const std::vector<unsigned char> binary = binary_for(program, info.id);
+  const std::vector<char> binary = binary_for(program, info.id);
   for (cl_kernel kernel : kernels) clReleaseKernel(kernel);
-  if (!binary.empty()) cache_store(info, key, binary);
+  if (!binary.empty()) sdk::cache_store(info, key, binary);
 }
 
 cl_int build(tutti_device& device, const std::string& source, const std::string& options,
@@ -98,17 +101,18 @@ bool build_with_own_declarations(tutti_device& device, const std::string& source
 }  // namespace
 
 owned_program build_program(tutti_device& device, const std::string& source,
-                            const std::string& options, calls what, const std::string& label) {
+                            const std::string& own_options, calls what, const std::string& label) {
   const device_info& info = *device.info;
+  const std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const std::string key = options + '\n' + source;
-  std::vector<unsigned char> binary;
-  if (cache_load(info, key, binary)) {
+  std::vector<char> binary;
+  if (sdk::cache_load(info, key, binary)) {
     if (owned_program program = from_binary(device, binary, options)) {
-      report_compiled(label, seconds(), true);
+      sdk::report_compiled(label, seconds(), true);
       return program;
     }
     log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached binary, rebuilding");
@@ -123,8 +127,8 @@ owned_program build_program(tutti_device& device, const std::string& source,
                               code);
     }
   }
-  if (has_cache()) store_binary(info, program.get(), key);
-  report_compiled(label, seconds(), false);
+  if (sdk::has_cache()) store_binary(info, program.get(), key);
+  sdk::report_compiled(label, seconds(), false);
   return program;
 }
 

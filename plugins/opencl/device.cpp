@@ -11,9 +11,12 @@
 #include <cstring>
 
 #include "opencl/objects.hpp"
+#include "sdk/device_layer/device_table.hpp"
 
 namespace tutti::opencl {
 namespace {
+
+using known = sdk::device_functions<backend>;
 
 // Numbers of extensions that old headers lack.
 constexpr cl_device_info device_uuid = 0x106A;  // cl_khr_device_uuid
@@ -202,7 +205,71 @@ void add_device(cl_platform_id platform, cl_device_id id,
   }
 }
 
-std::vector<std::unique_ptr<device_info>> find_devices() {
+void warn_of_affinity(const device_info& info) {
+  if (info.properties.type != TUTTI_DEVICE_CPU) return;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+  const auto allowed = static_cast<uint32_t>(CPU_COUNT(&mask));
+  if (allowed >= info.properties.compute_units) return;
+  log(TUTTI_LOG_WARN, info.name + ": this thread may run on " + std::to_string(allowed) + " of " +
+                          std::to_string(info.properties.compute_units) +
+                          " cores, and the driver's threads inherit that; unset OMP_PROC_BIND or "
+                          "widen the affinity mask (taskset)");
+}
+
+// The context of a platform's devices; made when the first of them opens, kept while one is open.
+std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
+  static auto* const mutex = new std::mutex;
+  static auto* const open = new std::map<cl_platform_id, std::weak_ptr<const owned_context>>;
+  const std::lock_guard lock(*mutex);
+  if (auto shared = (*open)[platform].lock()) return shared;
+  std::vector<cl_device_id> ids;
+  for (const auto& info : known::all())
+    if (info->platform == platform) ids.push_back(info->id);
+  const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
+                                          reinterpret_cast<cl_context_properties>(platform), 0};
+  cl_int code = CL_SUCCESS;
+  owned_context made(clCreateContext(wanted, static_cast<cl_uint>(ids.size()), ids.data(), nullptr,
+                                     nullptr, &code));
+  check(code, "clCreateContext");
+  auto shared = std::make_shared<const owned_context>(std::move(made));
+  (*open)[platform] = shared;
+  return shared;
+}
+
+tutti_status* open(uint32_t index, tutti_device** result) {
+  return sdk::guarded([&] {
+    sdk::deref(result, "device") = nullptr;
+    const device_info& info = known::at(index);
+    auto device = std::make_unique<tutti_device>();
+    device->info = &info;
+    device->context = context_of(info.platform);
+    warn_of_affinity(info);
+    *result = device.release();
+  });
+}
+
+void release(tutti_device* device) { delete device; }
+
+tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
+  return sdk::guarded([&] {
+    const device_info& info = *sdk::deref(device, "device").info;
+    const uint64_t used = device->allocated.load();
+    uint64_t left = info.properties.memory_bytes > used ? info.properties.memory_bytes - used : 0;
+    if (info.properties.unified_memory) {
+      const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+      if (pages > 0 && page > 0) {
+        left = std::min(left, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page));
+      }
+    }
+    sdk::deref(bytes, "bytes") = left;
+  });
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<device_info>> backend::find_devices() {
   // Before the first call into a platform; pins PoCL's threads, which halves launch times.
   setenv("POCL_AFFINITY", "1", 0);
   std::vector<std::unique_ptr<device_info>> found;
@@ -237,95 +304,7 @@ std::vector<std::unique_ptr<device_info>> find_devices() {
   return found;
 }
 
-void warn_of_affinity(const device_info& info) {
-  if (info.properties.type != TUTTI_DEVICE_CPU) return;
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
-  const auto allowed = static_cast<uint32_t>(CPU_COUNT(&mask));
-  if (allowed >= info.properties.compute_units) return;
-  log(TUTTI_LOG_WARN, info.name + ": this thread may run on " + std::to_string(allowed) + " of " +
-                          std::to_string(info.properties.compute_units) +
-                          " cores, and the driver's threads inherit that; unset OMP_PROC_BIND or "
-                          "widen the affinity mask (taskset)");
-}
-
-const device_info& at(uint32_t index) {
-  const auto& all = devices();
-  if (index >= all.size()) {
-    sdk::throw_invalid("device index " + std::to_string(index) + " of " +
-                       std::to_string(all.size()));
-  }
-  return *all[index];
-}
-
-tutti_status* count(uint32_t* result) {
-  return sdk::guarded(
-      [&] { sdk::deref(result, "count") = static_cast<uint32_t>(devices().size()); });
-}
-
-tutti_status* properties(uint32_t index, tutti_device_properties* result) {
-  return sdk::guarded([&] { sdk::write_struct(result, at(index).properties, "properties"); });
-}
-
-// The context of a platform's devices; made when the first of them opens, kept while one is open.
-std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
-  static auto* const mutex = new std::mutex;
-  static auto* const open = new std::map<cl_platform_id, std::weak_ptr<const owned_context>>;
-  const std::lock_guard lock(*mutex);
-  if (auto shared = (*open)[platform].lock()) return shared;
-  std::vector<cl_device_id> ids;
-  for (const auto& info : devices())
-    if (info->platform == platform) ids.push_back(info->id);
-  const cl_context_properties wanted[] = {CL_CONTEXT_PLATFORM,
-                                          reinterpret_cast<cl_context_properties>(platform), 0};
-  cl_int code = CL_SUCCESS;
-  owned_context made(clCreateContext(wanted, static_cast<cl_uint>(ids.size()), ids.data(), nullptr,
-                                     nullptr, &code));
-  check(code, "clCreateContext");
-  auto shared = std::make_shared<const owned_context>(std::move(made));
-  (*open)[platform] = shared;
-  return shared;
-}
-
-tutti_status* open(uint32_t index, tutti_device** result) {
-  return sdk::guarded([&] {
-    sdk::deref(result, "device") = nullptr;
-    const device_info& info = at(index);
-    auto device = std::make_unique<tutti_device>();
-    device->info = &info;
-    device->context = context_of(info.platform);
-    warn_of_affinity(info);
-    *result = device.release();
-  });
-}
-
-void release(tutti_device* device) { delete device; }
-
-tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
-  return sdk::guarded([&] {
-    const device_info& info = *sdk::deref(device, "device").info;
-    const uint64_t used = device->allocated.load();
-    uint64_t left = info.properties.memory_bytes > used ? info.properties.memory_bytes - used : 0;
-    if (info.properties.unified_memory) {
-      const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-      if (pages > 0 && page > 0) {
-        left = std::min(left, static_cast<uint64_t>(pages) * static_cast<uint64_t>(page));
-      }
-    }
-    sdk::deref(bytes, "bytes") = left;
-  });
-}
-
-}  // namespace
-
-const std::vector<std::unique_ptr<device_info>>& devices() {
-  // Leaked on purpose: the strings stay valid and no driver is called at exit.
-  static const auto* found = new std::vector<std::unique_ptr<device_info>>(find_devices());
-  return *found;
-}
-
-const tutti_device_api device_api = {sizeof(tutti_device_api), count, properties, open, release,
-                                     memory_available};
+const tutti_device_api device_api = {
+    sizeof(tutti_device_api), known::count, known::properties, open, release, memory_available};
 
 }  // namespace tutti::opencl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plugin's objects behind the handles of the ABI, OpenCL errors as exceptions, and what the
-// host offers. A tutti_event is a cl_event.
+// SDK's device layer asks of the plugin. A tutti_event is a cl_event.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "sdk/dialect.hpp"
-#include "sdk/launch_plan.hpp"
-#include "sdk/status.hpp"
+#include "sdk/device_layer/backend.hpp"
+#include "sdk/device_layer/host.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::opencl {
@@ -63,42 +62,26 @@ using owned_queue = owned<cl_command_queue, clReleaseCommandQueue>;
 using owned_context = owned<cl_context, clReleaseContext>;
 
 // One device of the machine, found once and kept for the life of the process.
-struct device_info {
+struct device_info : sdk::device_description {
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
-  std::string name, vendor, driver, cache_key, extensions;
-  sdk::schedule kind = sdk::schedule::cpu;
+  std::string extensions;
   bool has_f64 = false;
-  uint32_t vector_bytes = 16;
-  uint32_t work_group = 64;
   uint64_t local_bytes = 0;
-  tutti_device_properties properties{};
   mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
 };
 
-// All devices of all platforms. Throws TUTTI_ERROR_NO_DRIVER where there are none.
-const std::vector<std::unique_ptr<device_info>>& devices();
 // The source language of a device.
 sdk::dialect make_dialect(const device_info& info);
 
-// ---- what the host offers; quiet without a host
-void set_host(const tutti_host* host);
-void log(tutti_log_level level, const std::string& message);
-bool has_cache();
-bool cache_load(const device_info& info, const std::string& key, std::vector<unsigned char>& data);
-void cache_store(const device_info& info, const std::string& key,
-                 const std::vector<unsigned char>& data);
-void report_compiled(const std::string& what, double seconds, bool from_cache);
-
-// Of every build. No warnings: a loop that could not be vectorised is one, and drivers print them.
-inline constexpr const char* base_options = "-cl-std=CL1.2 -w";
+using sdk::log;
 
 // Which of OpenCL C's functions a program calls: those of kernels_cl/builtins.cl, or also those of
 // builtins_vector.cl.
 enum class calls { scalars, vectors };
 
-// A program for `device` from source, or from the host's cache. Throws TUTTI_ERROR_COMPILE with the
-// build log.
+// A program for `device` from source, or from the host's cache; `options` come after those of every
+// build. Throws TUTTI_ERROR_COMPILE with the build log.
 owned_program build_program(tutti_device& device, const std::string& source,
                             const std::string& options, calls what, const std::string& label);
 owned_kernel make_kernel(cl_program program, const char* name);
@@ -161,15 +144,71 @@ struct tutti_stream {
 
 namespace tutti::opencl {
 
-// The memory of `buffer` for use on `device`; throws TUTTI_ERROR_INVALID_ARGUMENT for NULL and for
-// a buffer of another device: drivers would move it there, or abort where the contexts differ.
-inline cl_mem memory_on(const tutti_device& device, const tutti_buffer* buffer, const char* what) {
-  if (buffer == nullptr) sdk::throw_invalid(std::string(what) + ": buffer is NULL");
-  if (buffer->device->info != device.info || buffer->device->context != device.context) {
-    sdk::throw_invalid(std::string(what) + ": the buffer belongs to device " +
-                       buffer->device->info->name + ", the stream to " + device.info->name);
+// A kernel of the plugin's own files, for as long as its arguments are ours.
+struct locked_kernel {
+  explicit locked_kernel(shared_kernel& shared) : lock(shared.mutex), kernel(shared.kernel) {}
+  operator const owned_kernel&() const { return kernel; }
+
+  std::unique_lock<std::mutex> lock;
+  const owned_kernel& kernel;
+};
+
+// The launches of one call; the last brings the event that is wanted.
+class recording {
+ public:
+  recording(tutti_stream& stream, tutti_event** wanted) : stream_(stream), wanted_(wanted) {}
+  void launch(const owned_kernel& kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
+              uint32_t group_size, bool last, const char* what);
+  // An event for work that turned out to be empty.
+  void finish();
+
+ private:
+  tutti_stream& stream_;
+  tutti_event** wanted_;
+};
+
+// What sdk/device_layer/backend.hpp asks for.
+struct backend {
+  using info = device_info;
+  using device = tutti_device;
+  using buffer = tutti_buffer;
+  using stream = tutti_stream;
+  using memory = cl_mem;
+  using code = owned_program;
+  using kernel = owned_kernel;
+  using recording = opencl::recording;
+  struct scope {
+    explicit scope(tutti_device&) {}
+  };
+
+  static std::vector<std::unique_ptr<device_info>> find_devices();
+  // Drivers would move a buffer of another device, or abort where the contexts differ.
+  static bool same_device(const tutti_device& a, const tutti_device& b) {
+    return a.info == b.info && a.context == b.context;
   }
-  return buffer->memory;
+  static sdk::dialect make_dialect(const device_info& info) { return opencl::make_dialect(info); }
+  static uint32_t argument_bytes(const sdk::program_layout& layout);
+  static code build(tutti_device& device, const std::string& source, const std::string& label);
+  static kernel make_kernel(code& program, const char* name);
+  static locked_kernel kernel_of(tutti_device& device, sdk::kernel_file file,
+                                 const std::string& options, const char* name);
+  // In blas.cpp.
+  static bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+                               const char** reason);
+  static uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
+  static void matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+                     tutti_event** event);
+  // In transfer.cpp.
+  static void write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,
+                    uint64_t bytes, bool blocking, tutti_event** event);
+  static void read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* host, uint64_t bytes,
+                   bool blocking, tutti_event** event);
+  static void copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event);
+};
+
+inline cl_mem memory_on(const tutti_device& device, const tutti_buffer* buffer, const char* what) {
+  return sdk::memory_on<backend>(device, buffer, what);
 }
 
 extern const tutti_device_api device_api;

@@ -1,96 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator table: checks of the views, then the operator.
-#include "opencl/operators.hpp"
-
-#include "sdk/ordering.hpp"
-#include "sdk/validate.hpp"
-#include "sdk/validate_operator.hpp"
+// The operators of the SDK's device layer: their kernels, and how those are launched.
+#include "embedded_kernels.hpp"
+#include "opencl/objects.hpp"
+#include "sdk/device_layer/operator_table.hpp"
 
 namespace tutti::opencl {
 namespace {
 
-tutti_operator_launch checked(const tutti_operator_launch* given, const tutti_device& device) {
-  return sdk::checked_operator(given, [&device](tutti_buffer* buffer, const char* name) {
-    memory_on(device, buffer, name);
-    return buffer->bytes;
-  });
-}
-
-tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch, int32_t* support,
-                       const char** reason) {
-  return sdk::guarded([&] {
-    sdk::deref(support, "support") = TUTTI_SUPPORT_NO;
-    const char* ignored = nullptr;
-    const char** why = reason != nullptr ? reason : &ignored;
-    *why = "";
-    const device_info& info = *sdk::deref(device, "device").info;
-    const tutti_operator_launch l = sdk::read_struct(launch, "operator launch");
-    if (sdk::operator_name(l.kind) == nullptr) {
-      *why = "an operator that this plugin does not know";
-      return;
-    }
-    const tutti_operator_launch good = sdk::checked_operator(launch);
-    const bool can = sdk::is_ordering(good.kind)          ? ordering_supported(info, good, why)
-                     : good.kind == TUTTI_OPERATOR_MATMUL ? matmul_supported(*device, good, why)
-                                                          : gather_supported(info, good, why);
-    *support = can ? TUTTI_SUPPORT_YES : TUTTI_SUPPORT_NO;
-  });
-}
-
-tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launch,
-                        uint64_t* bytes) {
-  return sdk::guarded([&] {
-    sdk::deref(bytes, "bytes") = 0;
-    sdk::deref(device, "device");
-    const tutti_operator_launch l = sdk::checked_operator(launch);
-    if (l.kind == TUTTI_OPERATOR_MATMUL) *bytes = matmul_workspace(*device, l);
-    if (sdk::is_ordering(l.kind)) *bytes = ordering_workspace(*device, l);
-  });
-}
-
-tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
-                     tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    const device_info& info = *sdk::deref(stream, "stream").device->info;
-    const tutti_operator_launch l = checked(given, *stream->device);
-    const char* reason = "";
-    if (sdk::is_ordering(l.kind)) {
-      if (!ordering_supported(info, l, &reason)) sdk::throw_unsupported(reason);
-      order(*stream, l, event);
-    } else if (l.kind == TUTTI_OPERATOR_MATMUL) {
-      if (!matmul_supported(*stream->device, l, &reason)) sdk::throw_unsupported(reason);
-      matmul(*stream, l, event);
-    } else {
-      if (!gather_supported(info, l, &reason)) sdk::throw_unsupported(reason);
-      gather(*stream, l, event);
-    }
-  });
+std::string_view text_of(sdk::kernel_file file) {
+  switch (file) {
+    case sdk::kernel_file::gather:
+      return kernels::gather_cl;
+    case sdk::kernel_file::lookup:
+      return kernels::lookup_cl;
+    case sdk::kernel_file::partition:
+      return kernels::partition_cl;
+    case sdk::kernel_file::scan:
+      return kernels::scan_cl;
+    default:
+      return kernels::sort_cl;
+  }
 }
 
 }  // namespace
 
-cl_mem workspace_on(const tutti_device& device, const tutti_operator_launch& l, uint64_t bytes,
-                    const char* what) {
-  if (bytes == 0) return nullptr;
-  const cl_mem memory = memory_on(device, l.workspace, what);
-  if (l.workspace_bytes < bytes) {
-    sdk::throw_invalid(std::string(what) + ": workspace of " + std::to_string(l.workspace_bytes) +
-                       " bytes, needs " + std::to_string(bytes));
+locked_kernel backend::kernel_of(tutti_device& device, sdk::kernel_file file,
+                                 const std::string& options, const char* name) {
+  return locked_kernel(device.kernel(text_of(file), options, name));
+}
+
+void recording::launch(const owned_kernel& kernel, const sdk::kernel_arguments& arguments,
+                       uint64_t groups, uint32_t group_size, bool last, const char* what) {
+  for (uint32_t n = 0; n < arguments.count; ++n) {
+    check(clSetKernelArg(kernel.get(), n, arguments.bytes[n], arguments.values[n]),
+          "clSetKernelArg");
   }
-  sdk::validate_span(what, l.workspace_offset, bytes, l.workspace->bytes);
-  return memory;
+  enqueue(stream_.queue, kernel.get(), groups, group_size, last ? wanted_ : nullptr, what);
 }
 
-void record_empty(tutti_stream& stream, tutti_event** event) {
-  if (event == nullptr) return;
+void recording::finish() {
+  if (wanted_ == nullptr || *wanted_ != nullptr) return;
   cl_event done = nullptr;
-  check(clEnqueueMarkerWithWaitList(stream.queue, 0, nullptr, &done),
+  check(clEnqueueMarkerWithWaitList(stream_.queue, 0, nullptr, &done),
         "clEnqueueMarkerWithWaitList");
-  *event = to_event(done);
+  *wanted_ = to_event(done);
 }
 
-const tutti_operator_api operator_api = {sizeof(tutti_operator_api), supports, workspace, launch};
+const tutti_operator_api operator_api = sdk::operator_functions<backend>::api;
 
 }  // namespace tutti::opencl

@@ -2,47 +2,10 @@
 //
 // Writes, reads, and copies between buffers; across contexts through the host.
 #include "opencl/objects.hpp"
-#include "sdk/validate.hpp"
+#include "sdk/device_layer/transfer_table.hpp"
 
 namespace tutti::opencl {
 namespace {
-
-tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
-                    uint64_t bytes, int32_t blocking, tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    const cl_mem memory = memory_on(*sdk::deref(stream, "stream").device, to, "write");
-    sdk::validate_span("write", offset, bytes, to->bytes);
-    if (bytes == 0 && event == nullptr) return;
-    if (host == nullptr && bytes != 0) sdk::throw_invalid("write: host pointer is NULL");
-    cl_event done = nullptr;
-    cl_event* const wanted = event != nullptr ? &done : nullptr;
-    check(bytes == 0 ? clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted)
-                     : clEnqueueWriteBuffer(stream->queue, memory, blocking ? CL_TRUE : CL_FALSE,
-                                            offset, bytes, host, 0, nullptr, wanted),
-          "clEnqueueWriteBuffer");
-    if (event != nullptr) *event = to_event(done);
-  });
-}
-
-tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
-                   uint64_t bytes, int32_t blocking, tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    const cl_mem memory = memory_on(*sdk::deref(stream, "stream").device, from, "read");
-    sdk::validate_span("read", offset, bytes, from->bytes);
-    if (host == nullptr && bytes != 0) sdk::throw_invalid("read: host pointer is NULL");
-    if (bytes == 0 && blocking) check(clFinish(stream->queue), "clFinish");
-    if (bytes == 0 && event == nullptr) return;
-    cl_event done = nullptr;
-    cl_event* const wanted = event != nullptr ? &done : nullptr;
-    check(bytes == 0 ? clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted)
-                     : clEnqueueReadBuffer(stream->queue, memory, blocking ? CL_TRUE : CL_FALSE,
-                                           offset, bytes, host, 0, nullptr, wanted),
-          "clEnqueueReadBuffer");
-    if (event != nullptr) *event = to_event(done);
-  });
-}
 
 // The host's copy of what crosses contexts, freed when the write into the target is done.
 void CL_CALLBACK free_staging(cl_event, cl_int, void* staging) {
@@ -91,34 +54,45 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   if (done != nullptr) *done = event.take();
 }
 
-tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
-                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
-  return sdk::guarded([&] {
-    if (event != nullptr) *event = nullptr;
-    sdk::deref(stream, "stream");
-    sdk::validate_span("copy, source", from_offset, bytes, sdk::deref(from, "source").bytes);
-    sdk::validate_span("copy, target", to_offset, bytes, sdk::deref(to, "target").bytes);
-    cl_event done = nullptr;
-    cl_event* const wanted = event != nullptr ? &done : nullptr;
-    if (bytes == 0) {
-      if (wanted != nullptr) {
-        check(clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, wanted),
-              "clEnqueueMarkerWithWaitList");
-      }
-    } else if (from->device->context != to->device->context) {
-      copy_across(stream, from, from_offset, to, to_offset, bytes, wanted);
-    } else {
-      if (stream->device != from->device) memory_on(*stream->device, to, "copy");
-      check(clEnqueueCopyBuffer(stream->queue, from->memory, to->memory, from_offset, to_offset,
-                                bytes, 0, nullptr, wanted),
-            "clEnqueueCopyBuffer");
-    }
-    if (event != nullptr) *event = to_event(done);
-  });
-}
-
 }  // namespace
 
-const tutti_transfer_api transfer_api = {sizeof(tutti_transfer_api), write, read, copy};
+void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,
+                    uint64_t bytes, bool blocking, tutti_event** event) {
+  if (bytes == 0) return recording(stream, event).finish();
+  cl_event done = nullptr;
+  check(clEnqueueWriteBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
+                             host, 0, nullptr, event != nullptr ? &done : nullptr),
+        "clEnqueueWriteBuffer");
+  if (event != nullptr) *event = to_event(done);
+}
+
+void backend::read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* host, uint64_t bytes,
+                   bool blocking, tutti_event** event) {
+  if (bytes == 0 && blocking) check(clFinish(stream.queue), "clFinish");
+  if (bytes == 0) return recording(stream, event).finish();
+  cl_event done = nullptr;
+  check(clEnqueueReadBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
+                            host, 0, nullptr, event != nullptr ? &done : nullptr),
+        "clEnqueueReadBuffer");
+  if (event != nullptr) *event = to_event(done);
+}
+
+void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  if (bytes == 0) return recording(stream, event).finish();
+  cl_event done = nullptr;
+  cl_event* const wanted = event != nullptr ? &done : nullptr;
+  if (from.device->context != to.device->context) {
+    copy_across(&stream, &from, from_offset, &to, to_offset, bytes, wanted);
+  } else {
+    if (stream.device != from.device) memory_on(*stream.device, &to, "copy");
+    check(clEnqueueCopyBuffer(stream.queue, from.memory, to.memory, from_offset, to_offset, bytes,
+                              0, nullptr, wanted),
+          "clEnqueueCopyBuffer");
+  }
+  if (event != nullptr) *event = to_event(done);
+}
+
+const tutti_transfer_api transfer_api = sdk::transfer_functions<backend>::api;
 
 }  // namespace tutti::opencl

@@ -10,6 +10,27 @@
 
 namespace tutti::sdk {
 
+enum class collective_kind {
+  all_reduce,
+  reduce,
+  broadcast,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  send_receive
+};
+
+// What participants have to agree on. `count` is the elements of an input, of a broadcast's buffer
+// or of a message.
+struct collective_shape {
+  collective_kind kind = collective_kind::all_reduce;
+  uint64_t count = 0;
+  int32_t dtype = TUTTI_INVALID;
+  int32_t reduction = TUTTI_REDUCE_NONE;
+  uint32_t root = 0;
+  bool operator==(const collective_shape&) const = default;
+};
+
 // The elements of a contiguous view.
 struct collective_part {
   uint64_t offset = 0;  // bytes

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every program that is rendered for OpenCL is rendered for CUDA as well and compiled by NVRTC,
-// which needs no GPU; so are the files of kernels_cu. Compilations are few: kernels of many
+// which needs no GPU; so are the kernels of operators. Compilations are few: kernels of many
 // programs share one source, each in a namespace.
 #include <boost/test/unit_test.hpp>
 #include <future>
 #include <set>
 
 #include "cuda/objects.hpp"
-#include "cuda/ordering_options.hpp"
 #include "dialects.hpp"
 #include "embedded_kernels.hpp"
+#include "sdk/device_layer/kernel_options.hpp"
+#include "sdk/device_layer/operators.hpp"
 #include "sdk/renderer.hpp"
 #include "sdk/validate.hpp"
 
@@ -45,12 +46,49 @@ std::string warnings;
 void watch_log() {
   tutti_host host{};
   host.struct_size = sizeof host;
+  host.abi_major = TUTTI_ABI_MAJOR;
   host.log = [](void*, int32_t, const char* message) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     warnings += message;
   };
-  cuda::set_host(&host);
+  sdk::meet_host(&host);
+}
+
+sdk::device_description gpu() {
+  sdk::device_description device;
+  device.work_group = cuda::work_group;
+  return device;
+}
+
+std::string scan_options(int32_t out, int32_t in, int32_t scan, bool rows) {
+  return sdk::scan_options(gpu(), out, in, scan, rows) + ' ' + cuda::program_options;
+}
+
+class options_of_launches final : public sdk::operator_launcher {
+ public:
+  void require_workspace(uint64_t, const char*) override {}
+  void launch(const sdk::kernel_launch& what) override { options = what.options; }
+  std::string options;
+};
+
+// What a sort or a selection in a row of this dtype is built with.
+std::string ordering_options(int32_t kind, int32_t dtype) {
+  const tutti_view row{nullptr, 0, dtype, 2, {1, 5000}, {5000, 1}};
+  const tutti_view views[] = {row, row};
+  tutti_sort_params sort{};
+  tutti_partition_params partition{};
+  sort.struct_size = sizeof sort;
+  partition.struct_size = sizeof partition;
+  tutti_operator_launch l{};
+  l.kind = kind;
+  l.view_count = 2;
+  l.views = views;
+  l.params = &sort;
+  if (kind == TUTTI_OPERATOR_PARTITION) l.params = &partition;
+  options_of_launches launches;
+  sdk::launch_operator(gpu(), l, launches);
+  return launches.options;
 }
 
 void compile_all(const std::vector<std::string>& sources) {
@@ -58,7 +96,7 @@ void compile_all(const std::vector<std::string>& sources) {
   const auto compile_for = [&](const char* architecture) {
     size_t bytes = 0;
     for (const std::string& source : sources) {
-      bytes += cuda::compile(source, architecture, cuda::program_options(), "batch").size();
+      bytes += cuda::compile(source, architecture, cuda::program_options, "batch").size();
     }
     return bytes;
   };
@@ -113,8 +151,7 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
   watch_log();
   using enum sdk::combination;
   const auto compile_for = [](const std::string& architecture) {
-    const std::vector<std::string> none;
-    const auto built = [&](std::string_view file, std::vector<std::string> options) {
+    const auto built = [&](std::string_view file, const std::string& options) {
       return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
     };
     int count = 0;
@@ -124,24 +161,19 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
       for (const sdk::combination how : {add, set, multiply, min, max}) {
         const bool complex = dtype >= TUTTI_C64;
         if (complex ? how != multiply : dtype >= TUTTI_U8 && how == set) continue;
-        count += built(kernels::gather_cu, cuda::scatter_options(dtype, index, how));
+        count += built(kernels::gather_cu, sdk::scatter_options(gpu(), dtype, index, how));
       }
-      if (dtype < TUTTI_U8) count += built(kernels::gather_cu, cuda::take_options(dtype, index));
+      if (dtype < TUTTI_U8)
+        count += built(kernels::gather_cu, sdk::take_options(gpu(), dtype, index));
     }
-    const char* const products[][3] = {{"unsigned char", "unsigned char", "0"},
-                                       {"unsigned short", "unsigned short", "0"},
-                                       {"unsigned int", "unsigned int", "0"},
-                                       {"unsigned long long", "unsigned long long", "0"},
-                                       {"float", "float", "0"},
-                                       {"double", "double", "0"},
-                                       {"unsigned short", "float", "1"},
-                                       {"unsigned short", "float", "2"},
-                                       {"float2", "float2", "3"},
-                                       {"double2", "double2", "3"}};
+    const char* const products[][3] = {{"uchar", "uchar", "0"},   {"ushort", "ushort", "0"},
+                                       {"uint", "uint", "0"},     {"ulong", "ulong", "0"},
+                                       {"float", "float", "0"},   {"double", "double", "0"},
+                                       {"ushort", "float", "1"},  {"ushort", "float", "2"},
+                                       {"float2", "float2", "3"}, {"double2", "double2", "3"}};
     for (const auto& product : products) {
-      count += built(kernels::matmul_cu, {std::string("-DTUTTI_T=") + product[0],
-                                          std::string("-DTUTTI_ACC=") + product[1],
-                                          std::string("-DTUTTI_KIND=") + product[2]});
+      count += built(kernels::matmul_cu, std::string("-DT=") + product[0] + " -DACC=" + product[1] +
+                                             " -DKIND=" + product[2]);
     }
     return count;
   };
@@ -154,7 +186,7 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
 BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
   watch_log();
   const auto compile_for = [](const std::string& architecture) {
-    const auto built = [&](std::string_view file, const std::vector<std::string>& options) {
+    const auto built = [&](std::string_view file, const std::string& options) {
       return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
     };
     int count = 0;
@@ -164,19 +196,22 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
         const bool sums = scan <= TUTTI_SCAN_PROD;
         if (scan == TUTTI_SCAN_LOGSUMEXP && !floating) continue;
         const int32_t out = sums && !floating ? TUTTI_I64 : dtype;
-        count += built(kernels::scan_cu, cuda::scan_options(out, dtype, scan));
+        for (const bool rows : {false, true})
+          count += built(kernels::scan_cu, scan_options(out, dtype, scan, rows));
       }
-      for (const bool payload : {false, true}) {
-        count += built(kernels::sort_cu, cuda::sort_options(dtype, payload));
-        count += built(kernels::partition_cu, cuda::sort_options(dtype, payload));
-      }
-      count += built(kernels::lookup_cu, cuda::lookup_options(dtype));
+      for (const int32_t kind : {TUTTI_OPERATOR_SORT, TUTTI_OPERATOR_ARGSORT})
+        count += built(kernels::sort_cu, ordering_options(kind, dtype));
+      for (const int32_t kind : {TUTTI_OPERATOR_PARTITION, TUTTI_OPERATOR_TOPK})
+        count += built(kernels::partition_cu, ordering_options(kind, dtype));
+      count += built(kernels::lookup_cu, sdk::search_options(gpu(), dtype));
+      if (dtype == TUTTI_I32 || dtype == TUTTI_I64)
+        count += built(kernels::lookup_cu, sdk::count_options(gpu(), dtype));
     }
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 13 * 9 + 4);
-  BOOST_TEST(other.get() == 13 * 9 + 4);
+  BOOST_TEST(compile_for("compute_90") == 13 * 13 + 10);
+  BOOST_TEST(other.get() == 13 * 13 + 10);
   BOOST_TEST(warnings == "");
 }
 
@@ -184,23 +219,26 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
 // of each, and to PTX, without a word of warning.
 BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   watch_log();
-  const std::pair<std::string_view, std::vector<std::string>> files[] = {
-      {kernels::gather_cu, cuda::scatter_options(TUTTI_F32, TUTTI_I32, sdk::combination::max)},
-      {kernels::matmul_cu, {"-DTUTTI_T=float", "-DTUTTI_ACC=float", "-DTUTTI_KIND=0"}},
-      {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=1"}},
-      {kernels::matmul_cu, {"-DTUTTI_T=unsigned short", "-DTUTTI_ACC=float", "-DTUTTI_KIND=2"}},
-      {kernels::matmul_cu, {"-DTUTTI_T=float2", "-DTUTTI_ACC=float2", "-DTUTTI_KIND=3"}},
-      {kernels::scan_cu, cuda::scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM)},
-      {kernels::sort_cu, cuda::sort_options(TUTTI_F32, true)},
-      {kernels::partition_cu, cuda::sort_options(TUTTI_F32, true)},
-      {kernels::lookup_cu, cuda::lookup_options(TUTTI_F32)}};
+  const std::pair<std::string_view, std::string> files[] = {
+      {kernels::gather_cu,
+       sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::max)},
+      {kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
+      {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=1"},
+      {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=2"},
+      {kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3"},
+      {kernels::scan_cu, scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM, true)},
+      {kernels::scan_cu, scan_options(TUTTI_I64, TUTTI_I32, TUTTI_SCAN_SUM, false)},
+      {kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
+      {kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
+      {kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
+      {kernels::lookup_cu, sdk::count_options(gpu(), TUTTI_I32)}};
   std::string source(kernels::prelude_cu);
   size_t number = 0;
   for (const test_program& p : typical_programs()) source += in_namespace(render_cuda(p), number++);
   std::istringstream list(ARCHITECTURES);
   int count = 0;
   for (std::string architecture; list >> architecture; ++count) {
-    BOOST_TEST(cuda::compile(source, architecture, cuda::program_options(), "all").size() > 1000u,
+    BOOST_TEST(cuda::compile(source, architecture, cuda::program_options, "all").size() > 1000u,
                architecture);
     for (const auto& [file, options] : files)
       BOOST_TEST(cuda::compile(std::string(file), architecture, options, "file").size() > 1000u,
@@ -218,7 +256,7 @@ BOOST_AUTO_TEST_CASE(architectures_follow_the_compiler) {
 
 BOOST_AUTO_TEST_CASE(a_compile_error_carries_the_log) {
   try {
-    cuda::compile("__global__ void f() { nonsense; }", "sm_90", {}, "broken");
+    cuda::compile("__global__ void f() { nonsense; }", "sm_90", "", "broken");
     BOOST_FAIL("compiled");
   } catch (const sdk::plugin_error& error) {
     BOOST_TEST(error.code == TUTTI_ERROR_COMPILE);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan over the work-items of a group, for the type ACC, COMBINE of two values and its NEUTRAL
+// element. The twin is kernels_cu/before_me.cu.
+
+#if GROUP != 1
+
+#define SEGMENT (GROUP < 16 ? GROUP : 16)
+#define SEGMENTS (GROUP / SEGMENT)
+#define BEFORE_ME_SIZE (GROUP + SEGMENTS)
+
+// The combination of `mine` over the items before this one; `all` receives that of the group.
+// `shared` holds BEFORE_ME_SIZE elements: one of each item and one of each segment of them. Few
+// barriers, because those cost the most.
+INLINE ACC before_me(ACC mine, local ACC* shared, ACC* all) {
+  const int me = get_local_id(0), segment = me / SEGMENT;
+  shared[me] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (me < SEGMENTS) {
+    ACC sum = NEUTRAL;
+    ROLLED
+    for (int k = 0; k < SEGMENT; ++k) sum = COMBINE(sum, shared[me * SEGMENT + k]);
+    shared[GROUP + me] = sum;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  ACC before = NEUTRAL, total = NEUTRAL;
+  ROLLED
+  for (int k = 0; k < SEGMENTS; ++k) {
+    if (k == segment) before = total;
+    total = COMBINE(total, shared[GROUP + k]);
+  }
+  ROLLED
+  for (int k = segment * SEGMENT; k < me; ++k) before = COMBINE(before, shared[k]);
+  *all = total;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return before;
+}
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows picked by an index array, and rows combined by one, of the CPU schedule, after
+// gather_shared.cl. A unit of work is a block of columns of one picked row (take) or of one range
+// of target rows (scatter).
+
+#if GROUP == 1
+
+#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#ifdef POCL_DEVICE_ADDRESS_BITS  // OpenCL's prefetch does nothing there; others lack the builtin
+#define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
+#endif
+
+// Rows in random order wait for memory unless it is asked for them some rows ahead; what lies
+// behind the first lines of a row the hardware foresees.
+#ifdef PREFETCH
+#define AHEAD 16
+static inline void fetch_row(global const T* row, long width) {
+  for (int n = 0; n < 4; ++n) PREFETCH(row + min(n * 64 / (long)sizeof(T), width - 1));
+}
+#endif
+
+// target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
+KERNEL void tutti_take(global T* target, global const T* source, global const INDEX* index,
+                       const tutti_gather g) {
+  EACH_UNIT(u, g.outer * g.picks * g.blocks) {
+    const long row = g.blocks == 1 ? u : u / g.blocks;
+    const long first = (u - row * g.blocks) * g.block;
+    const long width = min(g.block, g.columns - first);
+    const long o = g.outer == 1 ? 0 : row / g.picks;
+    const long i = row - o * g.picks;
+    const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
+    const long to_step = g.target_stride[2], from_step = g.source_stride[2];
+    global T* to = target + g.target_offset + o * g.target_stride[0] + i * g.target_stride[1] +
+                   first * to_step;
+    global const T* from = source + g.source_offset + o * g.source_stride[0] +
+                           r * g.source_stride[1] + first * from_step;
+#ifdef PREFETCH
+    if (g.blocks == 1 && from_step == 1 && i + AHEAD < g.picks) {
+      const long next = clamp((long)index[g.index_offset + i + AHEAD], 0L, g.rows - 1);
+      fetch_row(from + (next - r) * g.source_stride[1], width);
+    }
+#endif
+    if (to_step == 1 && from_step == 1) {
+      VECTOR_LOOP
+      for (long n = 0; n < width; ++n) to[n] = from[n];
+    } else {
+      for (long n = 0; n < width; ++n) to[n * to_step] = from[n * from_step];
+    }
+  }
+}
+
+#if !TAKE_ONLY
+
+// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
+// two units touch the same element.
+KERNEL void tutti_scatter(global T* target, global const T* source, global const INDEX* index,
+                          const tutti_gather g) {
+  EACH_UNIT(u, g.outer * g.ranges * g.blocks) {
+    const long part = u / g.blocks;
+    const long first = (u - part * g.blocks) * g.block;
+    const long width = min(g.block, g.columns - first);
+    const long o = part / g.ranges;
+    const long range = part - o * g.ranges;
+    const long low = g.rows * range / g.ranges;
+    const long high = g.rows * (range + 1) / g.ranges;
+    const long to_step = g.target_stride[2], from_step = g.source_stride[2];
+    global T* to = target + g.target_offset + o * g.target_stride[0] + first * to_step;
+    global const T* from = source + g.source_offset + o * g.source_stride[0] + first * from_step;
+    for (long i = 0; i < g.picks; ++i) {
+      const long r = clamp((long)index[g.index_offset + i], 0L, g.rows - 1);
+#ifdef PREFETCH
+      if (to_step == 1 && i + AHEAD < g.picks) {
+        const long next = clamp((long)index[g.index_offset + i + AHEAD], 0L, g.rows - 1);
+        if (next >= low && next < high) fetch_row(to + next * g.target_stride[1], width);
+      }
+#endif
+      if (r < low || r >= high) continue;
+      global T* t = to + r * g.target_stride[1];
+      global const T* s = from + i * g.source_stride[1];
+      if (to_step == 1 && from_step == 1) {
+        VECTOR_LOOP
+        for (long n = 0; n < width; ++n) t[n] = COMBINED(t[n], s[n]);
+      } else {
+        for (long n = 0; n < width; ++n)
+          t[n * to_step] = COMBINED(t[n * to_step], s[n * from_step]);
+      }
+    }
+  }
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start of the kernel files of operators in OpenCL C: how groups share the work in either schedule,
+// and the few words that *_shared.cl has in place of OpenCL's own, because CUDA C++ has no equal of
+// those. The twin is kernels_cu/language.cu. GROUP is the size of a group; 1 is the CPU schedule.
+
+#if IS_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#define GLOBAL global
+#define LOCAL local
+#define SHARED local                // an array of the group; LOCAL: of pointers into it
+#define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
+
+// f16 in memory; OpenCL computes in float.
+#define LOAD_F16(x, i) vload_half(i, (global const half*)(x))
+#define STORE_F16(value, x, i) vstore_half_rte(value, i, (global half*)(x))
+
+// CPU: an even share of neighbouring units. GPU: neighbouring items take neighbouring units.
+#if GROUP == 1
+#define EACH_UNIT(u, count)                                                            \
+  for (long u = (count) * (long)get_group_id(0) / (long)get_num_groups(0),             \
+            u##_end = (count) * ((long)get_group_id(0) + 1) / (long)get_num_groups(0); \
+       u < u##_end; ++u)
+#else
+#define EACH_UNIT(u, count) \
+  for (long u = get_global_id(0); u < (count); u += (long)get_global_size(0))
+#define EACH_CHUNK(u, count) for (long u = get_group_id(0); u < (count); u += get_num_groups(0))
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scans of GPUs, after scan_steps_shared.cl. Each row is cut into chunks: tutti_scan_totals
+// combines each chunk, tutti_scan starts each chunk from the totals before it. With one chunk a row
+// the first is not launched. ROWS: I is 1 and rows are long, else neighbours in memory belong to
+// different rows. scan_cpu.cl has the kernels of CPUs.
+
+#if GROUP != 1
+#if ROWS
+
+// ---- rows on a GPU: I = 1, a group takes a chunk in tiles of GROUP * ITEMS elements
+
+#define ITEMS 8
+#define TILE (GROUP * ITEMS)
+
+KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
+  SHARED ACC shared[BEFORE_ME_SIZE];
+  EACH_CHUNK(u, g.outer * g.chunks) {
+    const long o = u / g.chunks, c = u - o * g.chunks;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    ACC value = NEUTRAL, all;
+    for (long step = c * g.chunk + (long)get_local_id(0); step < end; step += GROUP) {
+      const ACC next = load(x, g.in_offset + o * g.length + place(&g, step));
+      value = COMBINE(value, next);
+    }
+    before_me(value, shared, &all);
+    if (get_local_id(0) == 0) totals[g.totals_offset + u] = all;
+  }
+}
+
+KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* totals,
+                       const tutti_scan_shape g) {
+  SHARED ACC shared[BEFORE_ME_SIZE];
+  SHARED ACC tile[TILE + GROUP];  // a gap after every ITEMS elements, against bank conflicts
+  const int me = get_local_id(0);
+  EACH_CHUNK(u, g.outer * g.chunks) {
+    const long o = u / g.chunks, c = u - o * g.chunks;
+    const long end = min(g.length, (c + 1) * g.chunk), row = o * g.length;
+    ACC carry = NEUTRAL, all;
+    for (long k = me; k < c; k += GROUP)
+      carry = COMBINE(carry, totals[g.totals_offset + o * g.chunks + k]);
+    before_me(carry, shared, &all);
+    carry = all;
+    for (long start = c * g.chunk; start < end; start += TILE) {
+      for (int k = me; k < TILE; k += GROUP)
+        tile[k + k / ITEMS] =
+            start + k < end ? load(x, g.in_offset + row + place(&g, start + k)) : (ACC)NEUTRAL;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      LOCAL ACC* mine = tile + me * (ITEMS + 1);
+      ACC value = NEUTRAL;
+      ROLLED
+      for (int k = 0; k < ITEMS; ++k) value = COMBINE(value, mine[k]);
+      const ACC earlier = before_me(value, shared, &all);
+      value = COMBINE(carry, earlier);
+      ROLLED
+      for (int k = 0; k < ITEMS; ++k) {
+        const ACC after = COMBINE(value, mine[k]);
+        mine[k] = g.exclusive ? value : after;
+        value = after;
+      }
+      carry = COMBINE(carry, all);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int k = me; k < TILE; k += GROUP)
+        if (start + k < end)
+          store(out, g.out_offset + row + place(&g, start + k), tile[k + k / ITEMS]);
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+
+#else
+
+// ---- columns: an item takes one column of one chunk
+
+KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
+  EACH_UNIT(u, g.outer * g.chunks * g.inner) {
+    const long row = u / g.inner, i = u - row * g.inner;
+    const long o = row / g.chunks, c = row - o * g.chunks;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    ACC value = NEUTRAL;
+    for (long step = c * g.chunk; step < end; ++step) {
+      const ACC next = load(x, g.in_offset + (o * g.length + place(&g, step)) * g.inner + i);
+      value = COMBINE(value, next);
+    }
+    totals[g.totals_offset + u] = value;
+  }
+}
+
+KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* totals,
+                       const tutti_scan_shape g) {
+  EACH_UNIT(u, g.outer * g.chunks * g.inner) {
+    const long row = u / g.inner, i = u - row * g.inner;
+    const long o = row / g.chunks, c = row - o * g.chunks;
+    const long end = min(g.length, (c + 1) * g.chunk);
+    ACC value = seed(totals, &g, o, c, i);
+    for (long step = c * g.chunk; step < end; ++step) {
+      const long at = (o * g.length + place(&g, step)) * g.inner + i;
+      const ACC before = value;
+      const ACC next = load(x, g.in_offset + at);
+      value = COMBINE(before, next);
+      store(out, g.out_offset + at, g.exclusive ? before : value);
+    }
+  }
+}
+
+#endif
+#endif

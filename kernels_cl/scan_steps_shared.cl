@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start of scans: cumulative sums, products, minima, maxima and logarithms of sums along the middle
+// one of three axes. Built for what is stored (IN, IN_KIND; OUT, OUT_KIND: 0 as it is, 1 f16, 2
+// bf16), the type ACC that is computed in (integers unsigned but for minima and maxima), OP
+// (tutti_scan) and its NEUTRAL element.
+
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL FP_CONTRACT OFF
+#endif
+
+typedef struct {
+  long outer, length, inner;   // O, N, I
+  long chunk, chunks;          // of N
+  long block, blocks;          // of I
+  long out_offset, in_offset;  // elements
+  long totals_offset;          // elements of ACC
+  int exclusive, reverse;
+} tutti_scan_shape;
+
+#if OP == 0
+#define COMBINE(a, b) ((a) + (b))
+#elif OP == 1
+#define COMBINE(a, b) ((a) * (b))
+#elif OP == 2
+#define COMBINE(a, b) (((a) < (b)) | ((a) != (a)) ? (a) : (b))
+#elif OP == 3
+#define COMBINE(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
+#else
+#define COMBINE(a, b) log_add_exp(a, b)
+INLINE ACC log_add_exp(ACC a, ACC b) {
+  const ACC larger = a > b ? a : b;
+  return larger + log1p(exp(a == b ? (ACC)0 : -fabs(a - b)));
+}
+#endif
+
+INLINE ACC load(GLOBAL const IN* x, long i) {
+#if IN_KIND == 1
+  return LOAD_F16(x, i);
+#elif IN_KIND == 2
+  return as_float((uint)x[i] << 16);
+#else
+  return (ACC)x[i];
+#endif
+}
+
+INLINE void store(GLOBAL OUT* out, long i, ACC value) {
+#if OUT_KIND == 1
+  STORE_F16(value, out, i);
+#elif OUT_KIND == 2
+  const uint bits = as_uint(value);
+  const uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  out[i] = (ushort)(value != value ? (bits >> 16) | 0x40u : rounded);
+#else
+  out[i] = (OUT)value;
+#endif
+}
+
+// Everything before chunk c of column i in row o.
+INLINE ACC seed(GLOBAL const ACC* totals, const tutti_scan_shape* g, long o, long c, long i) {
+  ACC value = NEUTRAL;
+  for (long k = 0; k < c; ++k)
+    value = COMBINE(value, totals[g->totals_offset + (o * g->chunks + k) * g->inner + i]);
+  return value;
+}
+
+// Where element `step` in scanning order lies in a row.
+INLINE long place(const tutti_scan_shape* g, long step) {
+  return g->reverse ? g->length - 1 - step : step;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// take and scatters: the launch of kernels_cl/gather_shared.cl.
+#include <algorithm>
+
+#include "sdk/device_layer/kernel_options.hpp"
+#include "sdk/device_layer/operators.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+// As tutti_gather in gather_shared.cl.
+struct gather_shape {
+  int64_t outer, picks, rows, columns;
+  int64_t block, blocks;
+  int64_t ranges;
+  int64_t target_offset, target_stride[3];
+  int64_t source_offset, source_stride[3];
+  int64_t index_offset;
+};
+
+gather_shape describe(const tutti_operator_launch& l, bool take) {
+  const tutti_view &target = l.views[0], &source = l.views[1], &index = l.views[2];
+  gather_shape g{};
+  g.outer = static_cast<int64_t>(target.extent[0]);
+  g.columns = static_cast<int64_t>(target.extent[2]);
+  g.picks = static_cast<int64_t>(index.extent[0]);
+  g.rows = static_cast<int64_t>((take ? source : target).extent[1]);
+  g.target_offset = view_elements(target);
+  g.source_offset = view_elements(source);
+  g.index_offset = view_elements(index);
+  for (int d = 0; d < 3; ++d) {
+    g.target_stride[d] = target.stride[d];
+    g.source_stride[d] = source.stride[d];
+  }
+  g.ranges = 1;
+  return g;
+}
+
+// These fill in blocks and ranges and return the number of groups. Every range reads the whole
+// index.
+
+uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool take) {
+  const int64_t units = std::max(device.compute_units(), 1u);
+  g.block = 1;
+  g.blocks = g.columns;
+  if (!take) g.ranges = std::clamp<int64_t>(device.busy_items / (g.outer * g.columns), 1, g.rows);
+  const int64_t items = g.outer * (take ? g.picks : g.ranges) * g.blocks;
+  const int64_t group = device.work_group;
+  return static_cast<uint64_t>(std::clamp<int64_t>((items + group - 1) / group, 1, units * 32));
+}
+
+uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool take) {
+  const int64_t units = std::max(device.compute_units(), 1u);
+  g.block = 4096;
+  g.blocks = (g.columns + g.block - 1) / g.block;
+  const int64_t work = g.outer * g.picks * g.columns;
+  const int64_t groups = std::clamp<int64_t>(work / 16384, 1, units > 1 ? units * 32 - 1 : 16);
+  if (take) return static_cast<uint64_t>(groups);
+  // Many ranges are worth their reading of the index for wide rows only.
+  const int64_t shares = g.outer * g.blocks;
+  if (groups > 1 && shares < groups) {
+    const int64_t most = g.columns >= 512 ? 4 * units - 1 : units;
+    g.ranges = std::clamp<int64_t>(most / shares, 1, g.rows);
+  }
+  return static_cast<uint64_t>(std::min(groups, shares * g.ranges));
+}
+
+}  // namespace
+
+bool supports_gather(const device_description& device, const tutti_operator_launch& l,
+                     const char** reason) {
+  const int32_t dtype = l.views[0].dtype;
+  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
+  const char* against = against_scatter(l, device.properties.computed_dtypes);
+  if (take) against = dtype <= TUTTI_F64 ? nullptr : "take: complex numbers come as their parts";
+  if (against != nullptr) *reason = against;
+  return against == nullptr;
+}
+
+void launch_gather(const device_description& device, const tutti_operator_launch& l,
+                   operator_launcher& on) {
+  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
+  gather_shape g = describe(l, take);
+  if (g.outer == 0 || g.picks == 0 || g.columns == 0) return;
+  const uint64_t groups =
+      device.kind == schedule::cpu ? share_on_cpu(g, device, take) : share_on_gpu(g, device, take);
+  const int32_t dtype = l.views[0].dtype, index = l.views[2].dtype;
+  const std::string options = take ? take_options(device, dtype, index)
+                                   : scatter_options(device, dtype, index, combination_of(l));
+  on.launch({kernel_file::gather,
+             options,
+             take ? "tutti_take" : "tutti_scatter",
+             take ? "take" : "scatter",
+             {operand::view0, operand::view1, operand::view2},
+             &g,
+             sizeof g,
+             groups,
+             true});
+}
+
+}  // namespace tutti::sdk

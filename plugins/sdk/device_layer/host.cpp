@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls into the host, whose table a plugin keeps a copy of.
+#include "sdk/device_layer/host.hpp"
+
+#include "sdk/status.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+tutti_host the_host{};
+
+}  // namespace
+
+void meet_host(const tutti_host* host) noexcept {
+  // On a major mismatch the host reads the versions and calls nothing else.
+  if (host == nullptr || host->abi_major != TUTTI_ABI_MAJOR) return;
+  try {
+    the_host = read_struct(host, "host");
+  } catch (...) {  // as without a host
+  }
+}
+
+void log(tutti_log_level level, const std::string& message) {
+  if (the_host.log != nullptr) the_host.log(the_host.context, level, message.c_str());
+}
+
+bool has_cache() { return the_host.cache_load != nullptr && the_host.cache_store != nullptr; }
+
+bool cache_load(const device_description& device, const std::string& key, std::vector<char>& data) {
+  if (!has_cache()) return false;
+  const auto sink = [](void* to, const void* from, uint64_t size) {
+    const auto* bytes = static_cast<const char*>(from);
+    static_cast<std::vector<char>*>(to)->assign(bytes, bytes + size);
+  };
+  return the_host.cache_load(the_host.context, device.cache_key.c_str(), key.data(), key.size(),
+                             sink, &data) == 1;
+}
+
+void cache_store(const device_description& device, const std::string& key,
+                 const std::vector<char>& data) {
+  if (!has_cache()) return;
+  the_host.cache_store(the_host.context, device.cache_key.c_str(), key.data(), key.size(),
+                       data.data(), data.size());
+}
+
+void report_compiled(const std::string& what, double seconds, bool from_cache) {
+  if (the_host.compiled == nullptr) return;
+  the_host.compiled(the_host.context, what.c_str(), seconds, from_cache ? 1 : 0);
+}
+
+}  // namespace tutti::sdk

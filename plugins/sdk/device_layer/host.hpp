@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the host offers a plugin: log, cache of compiled code, reports of compilations. Each may be
+// absent; then nothing happens.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sdk/device_layer/description.hpp"
+
+namespace tutti::sdk {
+
+/// For tutti_plugin_entry: takes the host of a matching major version, and none that is malformed.
+void meet_host(const tutti_host* host) noexcept;
+
+void log(tutti_log_level level, const std::string& message);
+bool has_cache();
+bool cache_load(const device_description& device, const std::string& key, std::vector<char>& data);
+void cache_store(const device_description& device, const std::string& key,
+                 const std::vector<char>& data);
+void report_compiled(const std::string& what, double seconds, bool from_cache);
+
+}  // namespace tutti::sdk

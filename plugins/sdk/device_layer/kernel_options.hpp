@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the shared kernel files are built with for given dtypes. Types have the names of OpenCL C;
+// other languages define them (kernels_cu/language.cu).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sdk/device_layer/description.hpp"
+#include "sdk/ordering.hpp"
+#include "sdk/validate_operator.hpp"
+
+namespace tutti::sdk {
+
+std::string take_options(const device_description& device, int32_t dtype, int32_t index);
+std::string scatter_options(const device_description& device, int32_t dtype, int32_t index,
+                            combination how);
+/// Searches in `dtype`, or counts and positions of numbers of `dtype`.
+std::string search_options(const device_description& device, int32_t dtype);
+std::string count_options(const device_description& device, int32_t dtype);
+std::string partition_options(const device_description& device, const partition_plan& plan,
+                              int32_t dtype);
+/// `rows`: of scan_plan.
+std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,
+                         bool rows);
+std::string sort_options(const device_description& device, const sort_plan& plan, int32_t dtype);
+
+}  // namespace tutti::sdk

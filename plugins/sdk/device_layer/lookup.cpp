@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Searches, counts and positions of flags: the launches of kernels_cl/lookup_shared.cl.
+#include "sdk/device_layer/kernel_options.hpp"
+#include "sdk/device_layer/operators.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+// As tutti_lookup_shape in lookup_shared.cl.
+struct lookup_shape {
+  int64_t rows, length, values;
+  int64_t out_offset, in_offset, values_offset;
+  int64_t bins, copies, partial_offset;
+  int32_t right, reserved;
+};
+
+uint64_t groups_on(const device_description& device, int64_t items) {
+  return groups_for(items, device.kind, device.compute_units(), device.work_group);
+}
+
+count_plan plan(const device_description& device, const tutti_operator_launch& l) {
+  return plan_count(l, device.kind, device.compute_units(), device.work_group);
+}
+
+void search(const device_description& device, const tutti_operator_launch& l,
+            operator_launcher& on) {
+  lookup_shape g{};
+  g.rows = static_cast<int64_t>(l.views[2].extent[0]);
+  g.values = static_cast<int64_t>(l.views[2].extent[1]);
+  g.length = static_cast<int64_t>(l.views[1].extent[1]);
+  g.out_offset = view_elements(l.views[0]);
+  g.in_offset = view_elements(l.views[1]);
+  g.values_offset = view_elements(l.views[2]);
+  g.right = search_params(l).right != 0;
+  if (g.rows * g.values == 0) return;
+  // A search takes as long as some 16 steps of other work.
+  const int64_t weight = device.kind == schedule::cpu ? 16 : 1;
+  const std::string options = search_options(device, l.views[1].dtype);
+  on.launch({kernel_file::lookup,
+             options,
+             "tutti_search",
+             "tutti_search",
+             {operand::view0, operand::view1, operand::view2},
+             &g,
+             sizeof g,
+             groups_on(device, g.rows * g.values * weight),
+             true});
+}
+
+void select(const device_description& device, const tutti_operator_launch& l,
+            operator_launcher& on) {
+  lookup_shape g{};
+  g.values = static_cast<int64_t>(l.views[1].extent[0]);
+  g.out_offset = view_elements(l.views[0]);
+  g.in_offset = view_elements(l.views[1]);
+  if (g.values == 0) return;
+  const std::string options = count_options(device, l.views[1].dtype);
+  on.launch({kernel_file::lookup,
+             options,
+             "tutti_select",
+             "tutti_select",
+             {operand::view0, operand::view1},
+             &g,
+             sizeof g,
+             groups_on(device, g.values),
+             true});
+}
+
+void count(const device_description& device, const tutti_operator_launch& l,
+           operator_launcher& on) {
+  const count_plan p = plan(device, l);
+  if (p.bins == 0) return;
+  on.require_workspace(p.workspace_bytes, "count");
+  lookup_shape g{};
+  g.values = p.values;
+  g.bins = p.bins;
+  g.copies = p.copies;
+  g.out_offset = view_elements(l.views[0]);
+  g.in_offset = view_elements(l.views[1]);
+  g.partial_offset = static_cast<int64_t>(l.workspace_offset / 4);
+  const std::string options = count_options(device, l.views[1].dtype);
+  const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
+                          bool last) {
+    on.launch({kernel_file::lookup, options, name, name, memory, &g, sizeof g, groups, last});
+  };
+  launch("tutti_count_clear", {operand::workspace}, groups_on(device, p.bins * p.copies), false);
+  launch("tutti_count", {operand::workspace, operand::view1}, p.groups, false);
+  launch("tutti_count_sums", {operand::view0, operand::workspace}, groups_on(device, p.bins), true);
+}
+
+}  // namespace
+
+uint64_t lookup_workspace(const device_description& device, const tutti_operator_launch& l) {
+  return plan(device, l).workspace_bytes;
+}
+
+void launch_lookup(const device_description& device, const tutti_operator_launch& l,
+                   operator_launcher& on) {
+  if (l.kind == TUTTI_OPERATOR_SEARCH) return search(device, l, on);
+  if (l.kind == TUTTI_OPERATOR_COUNT) return count(device, l, on);
+  select(device, l, on);
+}
+
+}  // namespace tutti::sdk

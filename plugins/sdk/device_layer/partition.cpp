@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first elements of rows, and rows parted at an element: the launches of
+// kernels_cl/partition_shared.cl.
+#include <algorithm>
+
+#include "sdk/device_layer/kernel_options.hpp"
+#include "sdk/device_layer/operators.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+// As tutti_partition_shape in partition_shared.cl.
+struct partition_shape {
+  int64_t rows, length, chunk, chunks;
+  int64_t place;
+  int64_t from_offset, to_offset;
+  int64_t state_offset, counts_offset, parts_offset;
+  int64_t keys_offset, places_offset, sizes_offset, capacity;
+  int32_t pass, descending;
+};
+
+// A digit of 11 bits keeps its counts in a core's first cache; a group of a GPU shares those of 8.
+partition_plan plan(const device_description& device, const tutti_operator_launch& l) {
+  const uint32_t bits = device.kind == schedule::cpu ? 11 : 8;
+  return plan_partition(l, device.kind, device.compute_units(), device.work_group, bits);
+}
+
+partition_shape shape_of(const partition_plan& p, const tutti_operator_launch& l) {
+  const auto in_workspace = [&](uint64_t bytes, uint64_t size) {
+    return static_cast<int64_t>((l.workspace_offset + bytes) / size);
+  };
+  partition_shape g{};
+  g.rows = p.rows;
+  g.length = p.length;
+  g.chunk = p.chunk;
+  g.chunks = p.chunks;
+  g.place = p.place;
+  g.from_offset = view_elements(l.views[1]);
+  g.to_offset = view_elements(l.views[0]);
+  g.state_offset = in_workspace(p.state, 8);
+  g.counts_offset = in_workspace(p.counts, 4);
+  g.parts_offset = in_workspace(p.parts, 4);
+  g.keys_offset = in_workspace(p.keys, p.key_bytes);
+  g.places_offset = in_workspace(p.places, 4);
+  g.sizes_offset = in_workspace(p.sizes, 4);
+  g.capacity = p.capacity;
+  g.descending = p.payload && sort_params(l).descending != 0;
+  return g;
+}
+
+}  // namespace
+
+uint64_t partition_workspace(const device_description& device, const tutti_operator_launch& l) {
+  return plan(device, l).workspace_bytes;
+}
+
+void launch_partition(const device_description& device, const tutti_operator_launch& l,
+                      operator_launcher& on) {
+  using enum operand;
+  const partition_plan p = plan(device, l);
+  if (p.groups == 0) return;
+  on.require_workspace(p.workspace_bytes, "partition");
+  partition_shape g = shape_of(p, l);
+  const std::string options = partition_options(device, p, l.views[1].dtype);
+  const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
+                          bool last) {
+    on.launch({kernel_file::partition, options, name, name, memory, &g, sizeof g, groups, last});
+  };
+  const uint64_t for_rows = std::min(p.groups, static_cast<uint64_t>(p.rows));
+  if (p.way == selection_way::whole_rows)
+    return launch("tutti_partition_rows", {view1, view0, workspace, workspace}, p.groups, true);
+  if (p.way == selection_way::few) {
+    launch("tutti_topk_chunks", {view1, view0, workspace, workspace}, p.groups, p.chunks == 1);
+    if (p.chunks > 1) launch("tutti_topk_rows", {view0, workspace, workspace}, for_rows, true);
+    return;
+  }
+  for (uint32_t pass = 0; pass < p.passes; ++pass) {
+    g.pass = static_cast<int32_t>(pass);
+    launch("tutti_partition_counts", {view1, workspace, workspace}, p.groups, false);
+    launch("tutti_partition_find", {workspace, workspace}, for_rows, false);
+  }
+  launch("tutti_partition_moves", {view1, view0, workspace, workspace}, p.groups, true);
+}
+
+}  // namespace tutti::sdk

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rendering of programs and checks of their launches, the same for every backend.
+#include "sdk/device_layer/program.hpp"
+
+#include "sdk/status.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::sdk {
+
+void rendered_description::render_for(const device_description& device,
+                                      const tutti_program_desc& given, const dialect& words) {
+  const tutti_device_properties& limits = device.properties;
+  validate_program(given, {limits.max_inputs, limits.max_outputs, limits.max_instructions});
+  desc = given;
+  inputs_.assign(given.inputs, given.inputs + given.input_count);
+  outputs_.assign(given.outputs, given.outputs + given.output_count);
+  scalar_dtypes_.assign(given.scalar_dtypes, given.scalar_dtypes + given.scalar_count);
+  instructions_.assign(given.instructions, given.instructions + given.instruction_count);
+  label = given.label != nullptr ? given.label : "program";
+  desc.inputs = inputs_.data();
+  desc.outputs = outputs_.data();
+  desc.scalar_dtypes = scalar_dtypes_.data();
+  desc.instructions = instructions_.data();
+  desc.label = label.c_str();
+  rendered_program rendered =
+      render(desc, words, {device.kind, device.vector_bytes, device.work_group});
+  source = std::move(rendered.source);
+  layout = std::move(rendered.layout);
+}
+
+void rendered_description::require_arguments(const device_description& device,
+                                             uint32_t bytes) const {
+  const uint32_t limit = device.properties.max_argument_bytes;
+  if (bytes <= limit) return;
+  throw_unsupported(label + ": needs " + std::to_string(bytes) + " bytes of kernel arguments, " +
+                    device.name + " allows " + std::to_string(limit));
+}
+
+launch_plan rendered_description::plan(const device_description& device,
+                                       const tutti_program_launch& launch) const {
+  return plan_launch(layout, launch.extent, machine{device.compute_units()});
+}
+
+void rendered_description::check_operand(uint32_t number, const tutti_operand& operand,
+                                         const tutti_program_launch& launch,
+                                         uint64_t buffer_bytes) const {
+  validate_range("program operand", operand.offset, layout.element_bytes[number],
+                 desc.kept_rank + desc.reduced_rank, launch.extent, operand.stride, buffer_bytes);
+}
+
+void rendered_description::require_workspace(const tutti_program_launch& launch,
+                                             const launch_plan& plan) const {
+  if (launch.workspace_bytes >= plan.workspace_bytes) return;
+  throw_invalid(label + ": workspace of " + std::to_string(launch.workspace_bytes) +
+                " bytes, needs " + std::to_string(plan.workspace_bytes));
+}
+
+}  // namespace tutti::sdk

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A fused program as every C-like backend keeps it: the description with arrays of its own, the
+// rendered source, and the scratch that a launch puts its arguments in.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sdk/device_layer/description.hpp"
+#include "sdk/launch_plan.hpp"
+#include "sdk/renderer.hpp"
+
+namespace tutti::sdk {
+
+struct rendered_description {
+  tutti_program_desc desc{};
+  std::string label, source;
+  program_layout layout;
+
+  /// Copies and renders `given`, which has passed read_struct. Throws where it is malformed or
+  /// beyond the device.
+  void render_for(const device_description& device, const tutti_program_desc& given,
+                  const dialect& words);
+  /// Throws TUTTI_ERROR_UNSUPPORTED where `bytes` of arguments are more than the device takes.
+  void require_arguments(const device_description& device, uint32_t bytes) const;
+  launch_plan plan(const device_description& device, const tutti_program_launch& launch) const;
+  /// Throws where the operand of this number, inputs first, reaches beyond its buffer.
+  void check_operand(uint32_t number, const tutti_operand& operand,
+                     const tutti_program_launch& launch, uint64_t buffer_bytes) const;
+  /// Throws where the launch brought less workspace than planned.
+  void require_workspace(const tutti_program_launch& launch, const launch_plan& plan) const;
+
+ private:
+  std::vector<tutti_program_operand> inputs_, outputs_;
+  std::vector<uint8_t> scalar_dtypes_;
+  std::vector<tutti_instruction> instructions_;
+};
+
+/// The derived type is tutti_program.
+template <typename B>
+struct device_program : rendered_description {
+  typename B::device* device = nullptr;
+  typename B::code code{};
+  typename B::kernel main{}, finish{};
+
+  std::mutex mutex;                        // guards what follows, and the kernels' arguments
+  std::vector<typename B::memory> memory;  // of inputs, then outputs
+  std::vector<uint64_t> geometry;
+  typename B::memory workspace{};
+  uint64_t partial_offset = 0, index_offset = 0;  // in the workspace
+  std::vector<const void*> values;                // arguments of the main kernel
+  std::vector<size_t> bytes;
+
+  /// Once the layout is known; only scalars change their place after that.
+  void place_arguments() {
+    const auto add = [this](const void* value, size_t size) {
+      values.push_back(value);
+      bytes.push_back(size);
+    };
+    memory.resize(layout.inputs + layout.outputs);
+    geometry.resize((layout.geometry_bytes() + 7) / 8);
+    for (const auto& m : memory) add(&m, sizeof m);
+    for (const uint8_t size : layout.scalar_bytes) add(nullptr, size);
+    add(geometry.data(), layout.geometry_bytes());
+    if (!layout.reduces()) return;
+    add(&workspace, sizeof workspace);
+    add(&partial_offset, sizeof partial_offset);
+    add(&index_offset, sizeof index_offset);
+  }
+};
+
+}  // namespace tutti::sdk

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program group of the ABI for a backend: fused programs are rendered, built once, and launched
+// with all sizes as arguments. A launch allocates nothing but the event that the caller asks for.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "sdk/device_layer/backend.hpp"
+#include "sdk/device_layer/program.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::sdk {
+
+/// Program is tutti_program, which the plugin derives from device_program<B>.
+template <device_backend B, typename Program>
+struct program_functions {
+  static tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
+                              tutti_program** result) {
+    return guarded([&] {
+      deref(result, "program") = nullptr;
+      typename B::device& d = deref(device, "device");
+      const tutti_program_desc given = read_struct(desc, "program description");
+      [[maybe_unused]] const typename B::scope scope(d);
+      auto program = std::make_unique<Program>();
+      program->device = &d;
+      program->render_for(*d.info, given, B::make_dialect(*d.info));
+      program->require_arguments(*d.info, B::argument_bytes(program->layout));
+      program->code = B::build(d, program->source, program->label);
+      program->main = B::make_kernel(program->code, main_kernel);
+      if (program->layout.reduces()) program->finish = B::make_kernel(program->code, finish_kernel);
+      program->place_arguments();
+      *result = program.release();
+    });
+  }
+
+  static void release(tutti_program* program) { delete static_cast<Program*>(program); }
+
+  static tutti_status* workspace(tutti_program* program, const tutti_program_launch* launch,
+                                 uint64_t* bytes) {
+    return guarded([&] {
+      deref(bytes, "bytes") = 0;
+      const Program& p = deref(program, "program");
+      *bytes = p.plan(*p.device->info, read_struct(launch, "launch")).workspace_bytes;
+    });
+  }
+
+  static tutti_status* launch(tutti_stream* stream, tutti_program* program,
+                              const tutti_program_launch* given, tutti_event** event) {
+    return guarded([&] {
+      if (event != nullptr) *event = nullptr;
+      Program& p = deref(program, "program");
+      const tutti_program_launch l = read_struct(given, "launch");
+      typename B::stream& s = deref(stream, "stream");
+      if (!B::same_device(*s.device, *p.device)) {
+        throw_invalid(p.label + ": the program belongs to device " + p.device->info->name +
+                      ", the stream to " + s.device->info->name);
+      }
+      validate_launch(p.desc, l);
+      const launch_plan planned = p.plan(*p.device->info, l);
+      [[maybe_unused]] const typename B::scope scope(*p.device);
+      typename B::recording recording(s, event);
+      {
+        const std::lock_guard lock(p.mutex);
+        enqueue(p, l, planned, recording);
+      }
+      recording.finish();
+    });
+  }
+
+  static const char* source(tutti_program* program) {
+    const Program* p = program;
+    return p != nullptr ? p->source.c_str() : nullptr;
+  }
+
+  static constexpr tutti_program_api api = {
+      sizeof(tutti_program_api), create, release, workspace, launch, source};
+
+ private:
+  static void set_operands(Program& p, const tutti_program_launch& l) {
+    const uint32_t inputs = p.layout.inputs;
+    for (uint32_t n = 0; n < inputs + p.layout.outputs; ++n) {
+      const tutti_operand& operand = n < inputs ? l.inputs[n] : l.outputs[n - inputs];
+      p.memory[n] = memory_on<B>(*p.device, operand.buffer, p.label.c_str());
+      const typename B::buffer& buffer = *operand.buffer;
+      p.check_operand(n, operand, l, buffer.bytes);
+    }
+  }
+
+  static void set_workspace(Program& p, const tutti_program_launch& l, const launch_plan& planned) {
+    const bool has_parts = planned.finish_groups > 0;
+    // Without parts nothing is read or written there; drivers still want a buffer.
+    p.workspace = p.memory[p.layout.inputs];
+    p.partial_offset = has_parts ? l.workspace_offset : 0;
+    p.index_offset = p.partial_offset + planned.partial_at_offset;
+    if (!has_parts) return;
+    p.require_workspace(l, planned);
+    p.workspace = memory_on<B>(*p.device, l.workspace, p.label.c_str());
+    const typename B::buffer& buffer = *l.workspace;
+    validate_span("workspace", l.workspace_offset, l.workspace_bytes, buffer.bytes);
+  }
+
+  static void enqueue(Program& p, const tutti_program_launch& l, const launch_plan& planned,
+                      typename B::recording& recording) {
+    set_operands(p, l);
+    for (size_t n = 0; n < p.layout.scalar_bytes.size(); ++n)
+      p.values[p.memory.size() + n] = &l.scalars[n];
+    pack_geometry(p.layout, l.extent, l.inputs, l.outputs, planned, p.geometry.data());
+    if (p.layout.reduces()) set_workspace(p, l, planned);
+    const bool finishes = planned.finish_groups > 0;
+    recording.launch(p.main,
+                     {p.values.data(), p.bytes.data(), static_cast<uint32_t>(p.values.size())},
+                     planned.main_groups, p.layout.work_group, !finishes, p.label.c_str());
+    if (!finishes) return;
+    // The output, then what the main kernel ends with: geometry, workspace and its offsets.
+    const void* values[5] = {&p.memory[p.layout.inputs]};
+    size_t bytes[5] = {sizeof p.memory[0]};
+    std::copy(p.values.end() - 4, p.values.end(), values + 1);
+    std::copy(p.bytes.end() - 4, p.bytes.end(), bytes + 1);
+    recording.launch(p.finish, {values, bytes, 5}, planned.finish_groups, p.layout.work_group, true,
+                     p.label.c_str());
+  }
+};
+
+}  // namespace tutti::sdk

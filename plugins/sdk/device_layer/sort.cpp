@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorts and sorting permutations: the launches of kernels_cl/sort_shared.cl.
+#include <algorithm>
+
+#include "sdk/device_layer/kernel_options.hpp"
+#include "sdk/device_layer/operators.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+// As tutti_sort_shape in sort_shared.cl.
+struct sort_shape {
+  int64_t rows, length, chunk, chunks;
+  int64_t from_offset, to_offset;
+  int64_t index_from_offset, index_to_offset;
+  int64_t counts_offset;
+  int64_t stage_offset, stage_size;
+  int32_t shift, first, last, descending;
+};
+
+// A digit of 11 bits keeps its counts in a core's first cache; groups of a GPU hold 16 counts for
+// each work-item.
+sort_plan plan(const device_description& device, const tutti_operator_launch& l) {
+  const uint32_t bits = device.kind == schedule::cpu ? 11 : 4;
+  return plan_sort(l, device.kind, device.compute_units(), device.work_group, bits);
+}
+
+operand memory_of(sort_place place) {
+  if (place == sort_place::x) return operand::view1;
+  return place == sort_place::out ? operand::view0 : operand::workspace;
+}
+
+// Turns places into operands and offsets.
+class sorter {
+ public:
+  sorter(const device_description& device, const tutti_operator_launch& l, const sort_plan& p,
+         operator_launcher& on)
+      : l_(l), p_(p), on_(on), options_(sort_options(device, p, l.views[1].dtype)) {
+    shape_.rows = p.rows;
+    shape_.length = p.length;
+    shape_.chunk = p.chunk;
+    shape_.chunks = p.chunks;
+    shape_.counts_offset = in_workspace(p.counts, 4);
+    shape_.stage_offset = in_workspace(p.stage, 4);
+    shape_.stage_size = static_cast<int64_t>(p.stage_bytes / 4);
+    shape_.descending = sort_params(l).descending != 0;
+  }
+
+  void run_rows() {
+    using enum operand;
+    shape_.from_offset = offset(sort_place::x, false);
+    shape_.to_offset = offset(sort_place::out, false);
+    shape_.index_to_offset = offset(sort_place::out, true);
+    launch("tutti_sort_rows", {view1, view0, view0, workspace}, p_.groups, true);
+  }
+
+  void run_pass(uint32_t number) {
+    using enum operand;
+    const sort_pass pass = pass_of(p_, number);
+    shape_.shift = pass.shift;
+    shape_.first = pass.first;
+    shape_.last = pass.last;
+    shape_.from_offset = offset(pass.from, false);
+    shape_.to_offset = offset(pass.to, false);
+    shape_.index_from_offset = offset(pass.index_from, true);
+    shape_.index_to_offset = offset(pass.index_to, true);
+    const operand from = memory_of(pass.from);
+    launch("tutti_sort_counts", {from, workspace}, p_.groups, false);
+    launch("tutti_sort_offsets", {workspace}, std::min(p_.groups, static_cast<uint64_t>(p_.rows)),
+           false);
+    launch("tutti_sort_moves",
+           {from, memory_of(pass.to), memory_of(pass.index_from), memory_of(pass.index_to),
+            workspace, workspace},
+           p_.groups, pass.last);
+  }
+
+ private:
+  void launch(const char* name, std::initializer_list<operand> memory, uint64_t groups, bool last) {
+    on_.launch(
+        {kernel_file::sort, options_, name, name, memory, &shape_, sizeof shape_, groups, last});
+  }
+  int64_t in_workspace(uint64_t bytes, uint64_t size) const {
+    return static_cast<int64_t>((l_.workspace_offset + bytes) / size);
+  }
+  // In keys, or in places of 4 bytes.
+  int64_t offset(sort_place place, bool index) const {
+    const uint64_t size = index ? 4 : p_.key_bytes;
+    if (place == sort_place::x) return view_elements(l_.views[1]);
+    if (place == sort_place::out) return static_cast<int64_t>(l_.views[0].offset / size);
+    return in_workspace(place_offset(p_, place, index), size);
+  }
+
+  const tutti_operator_launch& l_;
+  const sort_plan& p_;
+  operator_launcher& on_;
+  const std::string options_;
+  sort_shape shape_{};
+};
+
+}  // namespace
+
+uint64_t sort_workspace(const device_description& device, const tutti_operator_launch& l) {
+  return plan(device, l).workspace_bytes;
+}
+
+void launch_sort(const device_description& device, const tutti_operator_launch& l,
+                 operator_launcher& on) {
+  const sort_plan p = plan(device, l);
+  if (p.groups == 0) return;
+  on.require_workspace(p.workspace_bytes, "sort");
+  sorter work(device, l, p, on);
+  if (p.whole_rows) return work.run_rows();
+  for (uint32_t n = 0; n < p.passes; ++n) work.run_pass(n);
+}
+
+}  // namespace tutti::sdk
