@@ -26,9 +26,8 @@ target_compile_options(tutti_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor>
   $<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-Wall -Wextra>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC bug 105651: false alarms on "text" + std::string.
-  target_compile_options(tutti_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overflow>)
+  # GCC bug 105651: a false alarm on "text" + std::string.
+  target_compile_options(tutti_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(TUTTI_WERROR)
   target_compile_options(tutti_options INTERFACE -Werror)
