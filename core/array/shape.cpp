@@ -56,8 +56,11 @@ std::int64_t shape::size() const {
 
 std::string shape::str() const {
   std::string text = "[";
-  for (int i = 0; i < rank_; ++i) text += (i > 0 ? "," : "") + std::to_string((*this)[i]);
-  return text + "]";
+  for (int i = 0; i < rank_; ++i) {
+    if (i > 0) text += ',';
+    text += std::to_string((*this)[i]);
+  }
+  return text += ']';
 }
 
 shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {

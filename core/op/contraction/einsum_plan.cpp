@@ -108,7 +108,7 @@ class einsum_parser {
   static std::string name_of(int label) {
     if (label >= first_ellipsis)
       return "axis " + std::to_string(label - label_count) + " of \"...\"";
-    return "'" + std::string(1, letter_of(label)) + "'";
+    return {'\'', letter_of(label), '\''};
   }
 
   void add_ellipsis() {
