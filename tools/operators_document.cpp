@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "elementwise_rows.hpp"
+
 namespace tutti::tools {
 namespace {
 
@@ -103,10 +105,10 @@ std::string code(std::string_view text) { return '`' + std::string(text) + '`'; 
 const char preamble[] = R"(<!-- SPDX-License-Identifier: Apache-2.0 -->
 # Operators
 
-Every public function on the values of arrays: `ops.hpp`, `movement.hpp`, `indexing.hpp`,
-`sorting.hpp`, `contractions.hpp`, `statistics.hpp` and `random.hpp`, in the order of the headers,
-which tell shapes, arguments and errors. This page is generated from the tables that the library is
-made of, `core/include/tutti/op_table.def` and `core/op/function_table.def`
+Every public function on the values of arrays: `elementwise.hpp`, `ops.hpp`, `movement.hpp`,
+`indexing.hpp`, `sorting.hpp`, `contractions.hpp`, `statistics.hpp` and `random.hpp`, in the order of
+the headers, which tell shapes, arguments and errors. This page is generated from the tables that
+the library is made of, `core/include/tutti/op_table.def` and `core/op/function_table.def`
 (`cmake --build build/release --target operators_document` writes it anew); tests fail where it is
 out of date, where a function has no row, and where a plugin claims more or less than it says.
 
@@ -172,48 +174,19 @@ constexpr std::string_view head =
 
 // ---- rows of op_table.def
 
-struct op_row {
-  int id;
-  const char* name;
-  int arity;
-  const char* kinds;
-  const char* result;
-  const char* gradient;
-  double low, high, ulp;
-  const char* doc;
-};
-const op_row op_rows[] = {
-#define TUTTI_OP(id, name, arity, kinds, result, floats, ints, host, gradient, low, high, ulp, \
-                 doc)                                                                          \
-  {id, #name, arity, #kinds, #result, #gradient, low, high, ulp, doc},
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-};
-
-std::string gradient_of(const op_row& row) {
-  std::string text = row.gradient;
-  const std::string_view kinds = row.kinds;
-  if (text.rfind("GRAD(", 0) == 0) return code(text.substr(5, text.size() - 6));
-  if (std::string_view(row.result) == "BOOL") return "none: truth values";
-  if (kinds == "INTEGRAL") return "none: of integers";
-  if (std::string_view(row.name) == "nextafter") return "none: a matter of representation";
-  return "none: constant in pieces";
+std::string gradient_of(const elementwise_row& row) {
+  const std::string formulas = gradient_formulas(row);
+  return formulas.empty() ? reason_for_no_gradient(row) : code(formulas);
 }
 
-std::string tolerance_of(const op_row& row) {
-  const auto number = [](double v) {
-    std::string text = std::to_string(v);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-  };
+std::string tolerance_of(const elementwise_row& row) {
   if (row.ulp == 0) return "exact";
   return number(row.ulp) + " ulp, " + number(row.low) + " to " + number(row.high);
 }
 
-std::string result_of(const op_row& row) {
+std::string result_of(const elementwise_row& row) {
+  const std::string kinds = lower(std::string(row.kinds));
   const std::string_view result = row.result;
-  const std::string kinds = lower(row.kinds);
   if (result == "BOOL") return kinds + " to bool";
   if (result == "REAL_OF") return kinds + "; real results";
   if (result == "COMPLEX_OF") return kinds + "; complex results";
@@ -221,24 +194,16 @@ std::string result_of(const op_row& row) {
 }
 
 std::string elementwise_sections() {
-  struct section {
-    int first;
-    const char* title;
-  };
-  const section sections[] = {{1, "Arithmetic"},
-                              {20, "Comparison and logic"},
-                              {40, "Exponentials and logarithms"},
-                              {50, "Trigonometric and hyperbolic functions"},
-                              {70, "Rounding, classification and kin"},
-                              {81, "Parts of complex numbers"}};
   std::string text =
-      "## Elementwise (`ops.hpp`)\n\nEach is one instruction of the fused programs; operands "
-      "broadcast. The operators\n`+ - * / % == != < <= > >= & | ^ ~ !` are functions here.\n";
-  std::size_t next = 0;
-  for (const op_row& row : op_rows) {
-    if (std::string_view(row.kinds) == "IR") continue;
-    if (next < std::size(sections) && row.id >= sections[next].first) {
-      text += "\n### " + std::string(sections[next++].title) + "\n\n" + std::string(head);
+      "## Elementwise (`elementwise.hpp`)\n\nEach is one instruction of the fused programs; "
+      "operands broadcast. The operators\n`+ - * / % == != < <= > >= & | ^ ~ !` of `ops.hpp` are "
+      "functions "
+      "here.\n";
+  std::string_view section;
+  for (const elementwise_row& row : elementwise_rows()) {
+    if (row.section != section) {
+      section = row.section;
+      text += "\n### " + std::string(section) + "\n\n" + std::string(head);
     }
     const std::string call = std::string(row.name) + (row.arity == 1 ? "(a)" : "(a, b)");
     text += row_of(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/operators.md is what the tables of operators give; every public function of the headers has
-// a row there, in the order of the headers; rows are complete.
+// docs/operators.md and elementwise.hpp are what the tables of operators give; every public
+// function of the headers has a row there, in the order of the headers; rows are complete.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <set>
 
+#include "elementwise_header.hpp"
+#include "elementwise_rows.hpp"
 #include "operators_document.hpp"
 #include "public_functions.hpp"
 #include "tutti_test/files.hpp"
@@ -20,6 +22,8 @@ using tutti_test::public_functions;
 const std::filesystem::path source = tutti_test::paths::source_folder;
 const std::filesystem::path headers = source / "core/include/tutti";
 
+constexpr const char* elementwise = "elementwise.hpp";
+
 std::string header_text(const std::string& name) { return tutti_test::read_bytes(headers / name); }
 
 }  // namespace
@@ -29,6 +33,32 @@ BOOST_AUTO_TEST_CASE(the_document_is_up_to_date) {
   BOOST_TEST(same,
              "docs/operators.md differs from its tables; write it anew with: cmake --build "
              "build/release --target operators_document");
+}
+
+BOOST_AUTO_TEST_CASE(the_elementwise_header_is_up_to_date) {
+  const std::string expected = elementwise_header();
+  BOOST_TEST((header_text(elementwise) == expected),
+             "elementwise.hpp differs from its tables; write it anew with: cmake --build "
+             "build/release --target elementwise_header");
+  std::vector<std::string> rows;
+  for (const elementwise_row& row : elementwise_rows()) rows.emplace_back(row.name);
+  BOOST_TEST(public_functions(expected) == rows, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_elementwise_row_is_described) {
+  std::vector<std::string_view> names;
+  for (const elementwise_row& row : elementwise_rows()) {
+    names.push_back(row.name);
+    BOOST_TEST_CONTEXT("tools/elementwise_text.def, row " << row.name) {
+      BOOST_TEST(row.parameters.size() == static_cast<std::size_t>(row.arity));
+      for (const std::string& parameter : row.parameters) BOOST_TEST(!parameter.empty());
+      for (const std::string_view sentence : {row.meaning, row.edges})
+        BOOST_TEST(sentence.ends_with('.'));
+    }
+  }
+  const auto described = described_rows();
+  BOOST_TEST(std::vector(described.begin(), described.end()) == names,
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(every_function_has_a_row) {
@@ -56,7 +86,7 @@ BOOST_AUTO_TEST_CASE(every_function_has_a_row) {
 }
 
 BOOST_AUTO_TEST_CASE(every_header_is_accounted_for) {
-  std::set<std::string> known;
+  std::set<std::string> known = {elementwise};  // of the rows of op_table.def
   for (const function_row& row : function_rows()) known.insert(row.header);
   for (const other_header& other : other_headers()) {
     BOOST_TEST(!known.contains(other.header), other.header << " is named twice");

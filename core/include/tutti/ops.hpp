@@ -11,35 +11,11 @@
 #include <vector>
 
 #include "tutti/array.hpp"
+#include "tutti/elementwise.hpp"
 
 namespace tutti {
 
-// ---- elementwise: one function per row of op_table.def (name, operands, meaning there), of the
-// form  array exp(const array& a)  or  array add(const array& a, const array& b).
-#define TUTTI_DECLARE_1(name) TUTTI_API array name(const array& a);
-#define TUTTI_DECLARE_2(name) TUTTI_API array name(const array& a, const array& b);
-#define TUTTI_DECLARE_NUMERIC(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_REAL(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_REAL_FLOATING(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_FLOATING(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_INTEGRAL(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_LOGICAL(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_ANY(arity, name) TUTTI_DECLARE_##arity(name)
-#define TUTTI_DECLARE_IR(arity, name)
-#define TUTTI_OP(id, name, arity, kinds, ...) TUTTI_DECLARE_##kinds(arity, name)
-#include "tutti/op_table.def"
-#undef TUTTI_OP
-#undef TUTTI_DECLARE_1
-#undef TUTTI_DECLARE_2
-#undef TUTTI_DECLARE_NUMERIC
-#undef TUTTI_DECLARE_REAL
-#undef TUTTI_DECLARE_REAL_FLOATING
-#undef TUTTI_DECLARE_FLOATING
-#undef TUTTI_DECLARE_INTEGRAL
-#undef TUTTI_DECLARE_LOGICAL
-#undef TUTTI_DECLARE_ANY
-#undef TUTTI_DECLARE_IR
-
+// ---- operators on arrays: the functions of elementwise.hpp
 inline array operator+(const array& a, const array& b) { return add(a, b); }
 inline array operator-(const array& a, const array& b) { return subtract(a, b); }
 inline array operator*(const array& a, const array& b) { return multiply(a, b); }

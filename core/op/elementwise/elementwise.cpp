@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The elementwise functions: one for each row of op_table.def, and the few composed of them.
+// The elementwise functions: one for each row of op_table.def, as elementwise.hpp declares them,
+// and the few composed of them.
 #include "op/operands.hpp"
 
 namespace tutti {
