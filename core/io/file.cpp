@@ -96,11 +96,11 @@ writer::writer(std::string_view op, const fs::path& path)
   std::error_code code;
   const fs::file_status status = fs::status(path_, code);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    fail(op_, path_, "exists and is not a regular file");
+    fail("exists and is not a regular file");
   }
   errno = 0;
   stream_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!stream_) fail(op_, path_, "cannot write: " + last_error());
+  if (!stream_) fail("cannot write: " + last_error());
 }
 
 writer::~writer() {
@@ -113,7 +113,7 @@ writer::~writer() {
 void writer::write(const void* data, std::uint64_t bytes) {
   errno = 0;
   stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  if (!stream_) fail(op_, path_, "cannot write: " + last_error());
+  if (!stream_) fail("cannot write: " + last_error());
 }
 
 void writer::write(const array& a) {
@@ -122,13 +122,19 @@ void writer::write(const array& a) {
   write(bytes.data(), bytes.size());
 }
 
+void writer::seek(std::uint64_t position) {
+  errno = 0;
+  stream_.seekp(static_cast<std::streamoff>(position));
+  if (!stream_) fail("cannot write: " + last_error());
+}
+
 void writer::commit() {
   errno = 0;
   stream_.close();
-  if (!stream_) fail(op_, path_, "cannot write: " + last_error());
+  if (!stream_) fail("cannot write: " + last_error());
   std::error_code code;
   fs::rename(temporary_, path_, code);
-  if (code) fail(op_, path_, "cannot replace: " + code.message());
+  if (code) fail("cannot replace: " + code.message());
   temporary_.clear();
 }
 

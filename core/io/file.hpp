@@ -33,6 +33,7 @@ class reader {
  public:
   reader(std::string_view op, const std::filesystem::path& path);
   reader(std::string_view op, const std::filesystem::path& path, std::string bytes);
+  const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t position() const { return position_; }
   /// Fails naming `what` where the file ends before that.
@@ -61,7 +62,10 @@ class writer {
   void write(std::string_view text) { write(text.data(), text.size()); }
   /// The row-major elements of `a`, evaluated.
   void write(const array& a);
+  /// Where the next bytes go, over others or at the end.
+  void seek(std::uint64_t position);
   void commit();
+  [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
 
  private:
   std::string op_;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NumPy's .npz format: a ZIP archive of .npy files.
-#include <algorithm>
-
-#include "tutti/error.hpp"
 #include "tutti/io.hpp"
 #include "zip.hpp"
 
@@ -13,17 +10,19 @@ void save_npz(const std::filesystem::path& path, const named_arrays& arrays, com
   writer out("save_npz", path);
   zip_writer archive(out);
   for (const auto& [name, a] : arrays) {
-    const auto refuse = [&](const char* what) {
-      fail("save_npz", path, printable(name) + " " + what);
-    };
+    const auto refuse = [&](const char* what) { out.fail(printable(name) + " " + what); };
     const std::string file = name + ".npy";
     if (name.empty()) refuse("is no name");
     if (file.size() > zip_writer::longest_name) refuse("is too long a name");
-    std::string bytes = npy_header_of("save_npz", path, a);
-    const std::size_t start = bytes.size();
-    bytes.resize(start + a.nbytes());
-    a.copy_to(bytes.data() + start, a.nbytes());
-    archive.add(file, bytes, packed == compression::deflate);
+    if (name.find('\0') != std::string::npos) refuse("has a NUL in it");
+    const std::string header = npy_header_of("save_npz", path, a);
+    const auto bytes = [header, a] {
+      std::string file_bytes = header;
+      file_bytes.resize(header.size() + a.nbytes());
+      a.copy_to(file_bytes.data() + header.size(), a.nbytes());
+      return file_bytes;
+    };
+    archive.add(file, header.size() + a.nbytes(), bytes, packed == compression::deflate);
   }
   archive.finish();
   out.commit();
@@ -32,16 +31,17 @@ void save_npz(const std::filesystem::path& path, const named_arrays& arrays, com
 named_arrays load_npz(const std::filesystem::path& path, const device& on) {
   constexpr std::string_view suffix = ".npy";
   reader in("load_npz", path);
+  zip_reader archive(in);
   named_arrays out;
-  for (const zip_member& member : read_zip_directory(in)) {
-    std::string name = member.name;
-    if (!name.ends_with(suffix)) in.fail(printable(name) + " is not a .npy file");
-    name.resize(name.size() - suffix.size());
+  for (std::uint64_t i = 0; i < archive.count(); ++i) {
+    const std::string file = archive.name(i);
+    if (!file.ends_with(suffix)) in.fail(printable(file) + " is not a .npy file");
+    const std::string name = file.substr(0, file.size() - suffix.size());
     if (out.contains(name)) in.fail(printable(name) + " is there twice");
-    const std::string place = path.string() + ": " + printable(member.name);
-    reader bytes("load_npz", place, read_zip_member(in, member));
+    reader bytes("load_npz", path.string() + ": " + printable(file), archive.read(i));
     out.emplace(name, read_npy(bytes, on));
   }
+  archive.finish();
   return out;
 }
 

@@ -68,8 +68,8 @@ enum class compression : bool { none, deflate };
 
 /// Writes arrays as NumPy's .npz: a ZIP archive with one NAME.npy each, stored as it is (as
 /// numpy.savez) or deflated (numpy.savez_compressed), with the ZIP64 extension where sizes or
-/// numbers need it. Evaluates. Throws io_error as save_npy, and for a name that is empty or longer
-/// than 65531 bytes.
+/// numbers need it. Evaluates. Throws io_error as save_npy, and for a name that is empty, longer
+/// than 65531 bytes or has a NUL in it.
 TUTTI_API void save_npz(const std::filesystem::path& path, const named_arrays& arrays,
                         compression packed = compression::none);
 
