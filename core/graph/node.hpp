@@ -137,7 +137,7 @@ class node {
   std::uint64_t sequence = 0;         // compute-stream position after which it is valid
   std::vector<std::shared_ptr<arrival>> arriving;  // copies that it waits for beside that
 
-  // Used by one evaluation at a time, under the executor's lock.
+  // Guarded by the executor's lock of the device, like the inputs of a node that is not ready.
   std::int32_t mark = -1;          // index in the current plan
   std::uint8_t times_inlined = 0;  // evaluations that computed it without storing it
 

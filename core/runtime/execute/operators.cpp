@@ -3,6 +3,7 @@
 // Operators that are not fused programs, and their fallback: what a device cannot do runs on the
 // reference device, counted and said once, unless TUTTI_FALLBACK=error.
 #include <algorithm>
+#include <mutex>
 #include <set>
 #include <vector>
 
@@ -232,7 +233,9 @@ void announce_fallback(const device_context& context, const operator_call& call,
                            ") and TUTTI_FALLBACK=error forbids the reference device",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
   detail::count().fallbacks.add();
+  static std::mutex mutex;
   static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
   if (said.insert(context.device.name + *call.label).second)
     logging::warn("{}: {} runs on the reference device: {}", context.device.name, *call.label, why);
 }
@@ -246,8 +249,8 @@ std::uint64_t span_bytes(const tutti_view& v) {
 }
 
 void run_on_reference(device_context& context, operator_call call) {
-  const detail::opened_device& host = detail::get(tutti::device("reference"));
-  device_context& reference = context_of(host);
+  device_context& reference = context.fallback();
+  const detail::opened_device& host = reference.device;
   const detail::plugin& from = *context.device.plugin;
   context.settle();
   std::vector<tutti_view> here = call.views;
