@@ -65,9 +65,11 @@ void order_around_transfers(plan& p);
 /// through views that change nothing.
 inline node* look_through(const node& input) {
   const node* n = &input;
-  if (n->is_view() && n->extents == n->view->base->extents && n->view->where.offset == 0 &&
-      graph::is_contiguous(n->extents, n->view->where.strides))
-    n = n->view->base.get();
+  if (!n->is_view()) return const_cast<node*>(n);
+  const graph::view_params& view = n->view();
+  if (n->extents == view.base->extents && view.where.offset == 0 &&
+      graph::is_contiguous(n->extents, view.where.strides))
+    n = view.base.get();
   return const_cast<node*>(n);
 }
 
