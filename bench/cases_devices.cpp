@@ -69,6 +69,9 @@ void add_device_cases(std::vector<bench_case>& cases) {
   cases.push_back(of_sub_devices("perceptron",
                                  "perceptron 784-500-10, batch 2048, on two sub-devices", "steps/s",
                                  "one of them", 1.6, 1, one_core_each));
+  cases.push_back(of_sub_devices("threads",
+                                 "small evaluations, a thread on each of two sub-devices", "1/s",
+                                 "one thread on one of them", 1.8, 1, one_core_each));
   bench_case c;
   c.name = "copy of 64 MiB to another plugin";
   c.unit = "GB/s";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti-bench-devices WORK MEMBERS: prints the rate of WORK (products, elementwise or perceptron)
-// over the first MEMBERS devices of TUTTI_DEVICE (0: all), the best of several runs, in GFLOP/s,
-// GB/s or steps a second. Exit status 1 where the result differs from that of one device.
+// tutti-bench-devices WORK MEMBERS: prints the rate of WORK (products, elementwise, perceptron or
+// threads) over the first MEMBERS devices of TUTTI_DEVICE (0: all), the best of several runs, in
+// GFLOP/s, GB/s, steps or evaluations a second. Exit status 1 where the result differs from that of
+// one device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "operands.hpp"
 #include "tutti/tutti.hpp"
@@ -91,10 +93,41 @@ work perceptron(const device_group& group) {
   return {[step] { step(); }, 1, step};
 }
 
+/// A thread for each device evaluates small graphs, one after the other.
+work threads(const device_group& group) {
+  constexpr int evaluations = 500;
+  struct state {
+    std::vector<array> start, end;
+  };
+  auto s = std::make_shared<state>();
+  for (std::size_t m = 0; m < group.size(); ++m) s->start.push_back(matrix(1, 4096, 5, group[m]));
+  for (const array& x : s->start) x.wait();
+  s->end = s->start;
+  const auto run = [s](std::size_t m) {
+    const array& x = s->start[m];
+    array y = x;
+    for (int i = 0; i < evaluations; ++i) {
+      const array a = y * 0.5f, b = tanh(x) - a;
+      y = (maximum(a, b) + sum(a * b) * 0.001f).eval();
+    }
+    s->end[m] = y.wait();
+  };
+  const auto once = [s, run] {
+    std::vector<std::jthread> others;
+    for (std::size_t m = 1; m < s->start.size(); ++m) others.emplace_back(run, m);
+    run(0);
+  };
+  return {once, static_cast<double>(evaluations * s->start.size()), [s, once, group] {
+            once();
+            return s->end.back().to(group[0]);
+          }};
+}
+
 work make(const std::string& name, const device_group& group) {
   if (name == "products") return products(group);
   if (name == "elementwise") return elementwise(group);
   if (name == "perceptron") return perceptron(group);
+  if (name == "threads") return threads(group);
   throw std::runtime_error("no work " + name);
 }
 

@@ -19,7 +19,7 @@ namespace {
 array weak_constant(dtype type, tutti_scalar value, tutti_scalar imaginary = {}) {
   array made = graph::constant({}, type, std::int64_t{0}, nullptr);
   made.node()->weak = true;
-  made.node()->value = {value, imaginary};
+  made.node()->record = graph::constant_value{value, imaginary};
   return made;
 }
 

@@ -77,7 +77,7 @@ bool is_zero(const array& a) {
   const graph::node& n = *a.node();
   if (!n.is_constant()) return false;
   const array value = graph::constant_like(a, {}, dtype::c128, nullptr);
-  return value.node()->value.real.f64 == 0 && value.node()->value.imaginary.f64 == 0;
+  return value.node()->value().real.f64 == 0 && value.node()->value().imaginary.f64 == 0;
 }
 
 }  // namespace

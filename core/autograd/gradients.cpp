@@ -17,7 +17,7 @@ std::vector<array> of_elementwise(const array& y, const array& g) {
   if (n.inputs.empty()) return {};
   array operands[3];
   for (std::size_t i = 0; i < n.inputs.size(); ++i) operands[i] = input(n, i);
-  std::vector<array> out = row_cotangents(n.opcode, g, operands[0], operands[1], operands[2], y);
+  std::vector<array> out = row_cotangents(n.opcode(), g, operands[0], operands[1], operands[2], y);
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i].valid()) out[i] = op::unbroadcast(out[i], operands[i].shape());
   return out;
@@ -25,7 +25,7 @@ std::vector<array> of_elementwise(const array& y, const array& g) {
 
 std::vector<array> of_view(const graph::node& n, const array& g) {
   const array parent = input(n, 0);
-  const graph::view_params& how = *n.view;
+  const graph::view_params& how = n.view();
   switch (how.op) {
     case graph::view_op::identity:
       return {g};
@@ -69,13 +69,13 @@ std::vector<array> of_reduce(const array& y, const array& g) {
   shape kept = x.shape();
   std::vector<std::int64_t> axes;
   for (int i = 0; i < kept.rank(); ++i) {
-    if ((n.reduction.axes >> i & 1) == 0) continue;
+    if ((n.reduction().axes >> i & 1) == 0) continue;
     kept[i] = 1;
     axes.push_back(i);
   }
   const reduce_options along(axes, keep_dims::yes);
   const array spread = reshape(g, kept);
-  switch (n.reduction.reduction) {
+  switch (n.reduction().reduction) {
     case TUTTI_REDUCE_SUM:
       return {broadcast_to(astype(spread, x.dtype()), x.shape())};
     case TUTTI_REDUCE_PROD:
@@ -101,6 +101,7 @@ std::vector<array> of_matmul(const graph::node& n, const array& g) {
 }
 
 std::vector<array> of_concatenate(const graph::node& n, const array& g) {
+  const int axis = n.concatenation().axis;
   std::vector<array> out;
   shape starts = n.extents;
   shape steps = n.extents;
@@ -108,13 +109,13 @@ std::vector<array> of_concatenate(const graph::node& n, const array& g) {
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
     const shape& extents = n.inputs[i]->extents;
     out.push_back(op::strided_slice(g, starts, extents, steps));
-    starts[n.axis] += extents[n.axis];
+    starts[axis] += extents[axis];
   }
   return out;
 }
 
 std::vector<array> of_slice_update(const graph::node& n, const array& g) {
-  const graph::update_params& how = *n.update;
+  const graph::update_params& how = n.update();
   const array update = input(n, 1);
   return {op::update_region(g, zeros_like(update), how.starts, how.steps),
           op::strided_slice(g, how.starts, update.shape(), how.steps)};
@@ -142,9 +143,10 @@ std::vector<array> input_cotangents(const array& y, const array& g) {
     case graph::kind::slice_update:
       return of_slice_update(n, g);
     case graph::kind::transfer:
-      return {graph::move_to(g, n.inputs[0]->device, *n.transfer)};
+      return {graph::move_to(g, n.inputs[0]->device, n.transfer())};
     case graph::kind::operation:
-      if (n.operation.number == TUTTI_OPERATOR_SCAN && is_floating(n.inputs[0]->type))
+      if (std::holds_alternative<graph::scan_params>(n.operation()) &&
+          is_floating(n.inputs[0]->type))
         return scan_cotangents(y, g);
       return {};
     default:

@@ -12,7 +12,7 @@ namespace {
 // A scan over values of the node's shape, in its direction or against it.
 class direction {
  public:
-  explicit direction(const graph::node& n) : p_(n.operation) {}
+  explicit direction(const graph::scan_params& p) : p_(p) {}
   array forward(const array& x, tutti_scan kind) const { return run(x, kind, p_.reverse); }
   array backward(const array& x, tutti_scan kind) const { return run(x, kind, !p_.reverse); }
   array inclusive(const array& x, tutti_scan kind) const {
@@ -23,7 +23,7 @@ class direction {
   array run(const array& x, tutti_scan kind, bool reverse) const {
     return op::scan3(contiguous(x), kind, p_.exclusive, reverse, x.dtype(), "gradient");
   }
-  const graph::operation_params& p_;
+  const graph::scan_params& p_;
 };
 
 // d/dx_j of the products that hold x_j: with zeros among them only those up to the second zero
@@ -40,15 +40,16 @@ array of_products(const direction& along, const array& x, const array& y, const 
 }
 
 // Each cotangent belongs to the element that was the extremum so far, the latest of equals.
-array of_extrema(const graph::node& n, const direction& along, const array& x, const array& g) {
-  const std::int64_t length = n.extents[1];
-  const array best = along.inclusive(x, n.operation.scan);
+array of_extrema(const graph::scan_params& p, const array& x, const array& g) {
+  const direction along(p);
+  const std::int64_t length = x.dim(1);
+  const array best = along.inclusive(x, p.scan);
   const array step = expand_dims(graph::iota({length}, x.node()->device), 1);
-  const array order = n.operation.reverse ? length - 1 - step : step;
+  const array order = p.reverse ? length - 1 - step : step;
   const array reached = where(x == best, order, std::int64_t{-1});
   const array latest = along.forward(reached, TUTTI_SCAN_MAX);
   const array found = maximum(latest, 0);
-  const array index = n.operation.reverse ? length - 1 - found : found;
+  const array index = p.reverse ? length - 1 - found : found;
   return op::scatter_along(where(latest >= 0, g, 0), index, 1, length);
 }
 
@@ -69,8 +70,9 @@ array of_logsumexp(const direction& along, const array& x, const array& y, const
 std::vector<array> scan_cotangents(const array& y, const array& g) {
   const graph::node& n = *y.node();
   const array x(n.inputs[0]);
-  const direction along(n);
-  switch (n.operation.scan) {
+  const auto& p = std::get<graph::scan_params>(n.operation());
+  const direction along(p);
+  switch (p.scan) {
     case TUTTI_SCAN_SUM:
       return {astype(along.backward(g, TUTTI_SCAN_SUM), x.dtype())};
     case TUTTI_SCAN_PROD:
@@ -78,7 +80,7 @@ std::vector<array> scan_cotangents(const array& y, const array& g) {
     case TUTTI_SCAN_LOGSUMEXP:
       return {of_logsumexp(along, x, y, g)};
     default:
-      return {of_extrema(n, along, x, g)};
+      return {of_extrema(p, x, g)};
   }
 }
 

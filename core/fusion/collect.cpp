@@ -28,7 +28,7 @@ const void* identity(const plan& p, const node& input) {
 
 bool same_constant(const node& a, const node& b) {
   return a.is_constant() && b.is_constant() && a.type == b.type && a.weak == b.weak &&
-         a.extents == b.extents && same_bits(a.value, b.value);
+         a.extents == b.extents && same_bits(a.value(), b.value());
 }
 
 bool same_input(const plan& p, const node& a, const node& b) {
@@ -39,13 +39,14 @@ bool same_input(const plan& p, const node& a, const node& b) {
 }
 
 std::size_t hash_of(const plan& p, const node& n) {
-  std::size_t h = mix(static_cast<std::size_t>(n.kind), n.opcode);
+  const bool elementwise = n.kind == graph::kind::elementwise;
+  std::size_t h = mix(static_cast<std::size_t>(n.kind), elementwise ? n.opcode() : 0);
   h = mix(h, static_cast<std::size_t>(n.type));
   h = hash_shape(h, n.extents);
   for (const auto& input : n.inputs) {
     if (input->is_constant()) {
-      h = mix(h, std::bit_cast<std::uint64_t>(input->value.real));
-      h = mix(h, std::bit_cast<std::uint64_t>(input->value.imaginary));
+      h = mix(h, std::bit_cast<std::uint64_t>(input->value().real));
+      h = mix(h, std::bit_cast<std::uint64_t>(input->value().imaginary));
     } else {
       h = mix(h, std::hash<const void*>()(identity(p, *input)));
       h = mix(h, static_cast<std::size_t>(layout_of(*input).offset));
@@ -55,16 +56,12 @@ std::size_t hash_of(const plan& p, const node& n) {
 }
 
 bool same_parameters(const node& a, const node& b) {
-  if (a.kind != b.kind || a.opcode != b.opcode || a.type != b.type || a.axis != b.axis ||
-      a.device != b.device || a.collective != b.collective || !(a.extents == b.extents) ||
+  if (a.kind != b.kind || a.type != b.type || a.device != b.device || !(a.extents == b.extents) ||
       a.inputs.size() != b.inputs.size())
     return false;
-  if (a.kind == graph::kind::reduce &&
-      (a.reduction.reduction != b.reduction.reduction || a.reduction.axes != b.reduction.axes ||
-       a.reduction.accumulator != b.reduction.accumulator))
-    return false;
-  if (a.operation != b.operation) return false;
-  return a.kind != graph::kind::slice_update;  // rare: not worth comparing regions
+  // Its label and time limit do not change a value. Regions of slice_update differ here by address:
+  // rare, and not worth comparing.
+  return a.kind == graph::kind::transfer || a.record == b.record;
 }
 
 bool same_value(const plan& p, const node& a, const node& b) {
@@ -74,43 +71,91 @@ bool same_value(const plan& p, const node& a, const node& b) {
   return true;
 }
 
-}  // namespace
+// Walks from the roots down. Unless it gets to the end, it leaves no marks.
+class collector {
+ public:
+  collector(plan& p, const device_claim& claim) : plan_(p), claim_(claim) {
+    plan_.nodes.reserve(usual);
+    plan_.stored.reserve(usual);
+  }
+  collector(const collector&) = delete;
+  collector& operator=(const collector&) = delete;
+  ~collector() {
+    if (is_done_) return;
+    for (const visit& v : stack_) v.n->mark = -1;
+    release_marks(plan_);
+    plan_ = {};
+  }
 
-plan collect(std::span<const node* const> roots) {
-  plan p;
+  /// False where a device was refused.
+  bool add(const node& root) {
+    if (!is_pending(graph::base_of(root))) return true;
+    if (!enter(root)) return false;
+    while (!stack_.empty()) {
+      visit& top = stack_.back();
+      if (top.next_input < top.n->inputs.size()) {
+        if (!enter(*top.n->inputs[top.next_input++])) return false;
+        continue;
+      }
+      plan_.nodes.push_back(top.n);
+      top.n->mark = static_cast<std::int32_t>(plan_.nodes.size() - 1);
+      // Computed once already without being stored: from now on it is worth its memory.
+      plan_.stored.push_back(top.n->times_inlined > 0);
+      stack_.pop_back();
+    }
+    return true;
+  }
+
+  void finish(std::span<const node* const> roots) {
+    for (const node* root : roots) {
+      const node& base = graph::base_of(*root);
+      if (is_pending(base)) plan_.stored[static_cast<std::size_t>(base.mark)] = 1;
+    }
+    plan_.same_as = plan_.nodes;
+    is_done_ = true;
+  }
+
+ private:
   struct visit {
     node* n;
     std::size_t next_input;
   };
-  std::vector<visit> stack;
-  constexpr std::int32_t on_stack = -2;
-  const auto enter = [&](const node& input) {
+  static constexpr std::int32_t on_stack = -2;
+  static constexpr std::size_t usual = 16;  // nodes of a small evaluation, which is to be quick
+
+  bool enter(const node& input) {
     node* n = const_cast<node*>(&graph::base_of(input));
-    if (n->mark != -1 || !is_pending(*n)) return;
-    n->mark = on_stack;
-    stack.push_back({n, 0});
-  };
-  for (const node* root : roots) {
-    enter(*root);
-    while (!stack.empty()) {
-      visit& top = stack.back();
-      if (top.next_input < top.n->inputs.size()) {
-        enter(*top.n->inputs[top.next_input++]);
-        continue;
-      }
-      top.n->mark = static_cast<std::int32_t>(p.nodes.size());
-      p.nodes.push_back(top.n);
-      // Computed once already without being stored: from now on it is worth its memory.
-      p.stored.push_back(top.n->times_inlined > 0);
-      stack.pop_back();
+    if (n->is_constant()) return true;
+    // Also where it is ready: what copies it asks its device for the work behind it.
+    if (n->device != claimed_) {
+      if (!claim_(*n->device)) return false;
+      claimed_ = n->device;
     }
+    if (n->mark != -1 || n->is_ready()) return true;
+    stack_.push_back({n, 0});
+    n->mark = on_stack;
+    return true;
   }
-  for (const node* root : roots) {
-    const node& base = graph::base_of(*root);
-    if (base.mark >= 0) p.stored[static_cast<std::size_t>(base.mark)] = 1;
-  }
-  p.same_as = p.nodes;
-  return p;
+
+  plan& plan_;
+  const device_claim& claim_;
+  const graph::opened_device* claimed_ = nullptr;  // the last one
+  boost::container::small_vector<visit, usual> stack_;
+  bool is_done_ = false;
+};
+
+}  // namespace
+
+bool collect(plan& p, std::span<const node* const> roots, const device_claim& claim) {
+  collector walk(p, claim);
+  for (const node* root : roots)
+    if (!walk.add(*root)) return false;
+  walk.finish(roots);
+  return true;
+}
+
+void release_marks(const plan& p) noexcept {
+  for (node* n : p.nodes) n->mark = -1;
 }
 
 void merge_duplicates(plan& p) {

@@ -90,9 +90,9 @@ class finder {
     const node& value = *next.inputs[first ? 0 : 1];
     if (!(value.extents == next.extents)) return false;
     const node& other = *next.inputs[first ? 1 : 0];
-    if (next.opcode == TUTTI_OP_maximum && is_zero(other)) {
+    if (next.opcode() == TUTTI_OP_maximum && is_zero(other)) {
       e.activation = TUTTI_ACTIVATION_RELU;
-    } else if (next.opcode == TUTTI_OP_add && e.bias == nullptr && is_row(other, next, product)) {
+    } else if (next.opcode() == TUTTI_OP_add && e.bias == nullptr && is_row(other, next, product)) {
       e.bias = &other;
     } else {
       return false;
@@ -103,7 +103,7 @@ class finder {
 
   static bool is_zero(const node& n) {
     return n.is_constant() && !n.weak && !is_complex(n.type) &&
-           graph::scalar_to_double(n.type, n.value.real) == 0;
+           graph::scalar_to_double(n.type, n.value().real) == 0;
   }
 
   // One value for each column of the product.

@@ -82,17 +82,17 @@ class builder {
   }
 
   std::uint32_t node_value(const node& n, const std::uint32_t* operands) {
-    if (n.opcode == TUTTI_OP_cast) return convert(operands[0], n.inputs[0]->type, n.type);
+    if (n.opcode() == TUTTI_OP_cast) return convert(operands[0], n.inputs[0]->type, n.type);
     const dtype type = compute_dtype(n.type);
     switch (n.inputs.size()) {
       case 0:
-        return instruction(n.opcode, type, {});
+        return instruction(n.opcode(), type, {});
       case 1:
-        return instruction(n.opcode, type, {operands[0]});
+        return instruction(n.opcode(), type, {operands[0]});
       case 2:
-        return instruction(n.opcode, type, {operands[0], operands[1]});
+        return instruction(n.opcode(), type, {operands[0], operands[1]});
       default:
-        return instruction(n.opcode, type, {operands[0], operands[1], operands[2]});
+        return instruction(n.opcode(), type, {operands[0], operands[1], operands[2]});
     }
   }
 
@@ -176,8 +176,8 @@ lowered lower(const plan& p, const group& g) {
       operands[i] = value_of(*n->inputs[i]);
     if (n == reduction) {
       const dtype from = n->inputs[0]->type;
-      const std::uint32_t value = b.convert(operands[0], from, n->reduction.accumulator);
-      b.output(*n, n->type, value, output_layout(space, n->reduction.axes));
+      const std::uint32_t value = b.convert(operands[0], from, n->reduction().accumulator);
+      b.output(*n, n->type, value, output_layout(space, n->reduction().axes));
     } else {
       const std::uint32_t value = b.node_value(*n, operands);
       values.emplace_back(n, value);
@@ -186,10 +186,10 @@ lowered lower(const plan& p, const group& g) {
     }
   }
   if (reduction != nullptr) {
-    out.reduction = reduction->reduction.reduction;
-    out.accumulator = reduction->reduction.accumulator;
+    out.reduction = reduction->reduction().reduction;
+    out.accumulator = reduction->reduction().accumulator;
   }
-  finish(out, b, space, reduction != nullptr ? reduction->reduction.axes : 0);
+  finish(out, b, space, reduction != nullptr ? reduction->reduction().axes : 0);
   return out;
 }
 

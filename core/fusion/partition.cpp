@@ -156,7 +156,7 @@ class partitioner {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     if (!d.fused || !(d.space == n.extents) || n.device != d.members.front()->device) return false;
     if (is_half_cast(n) && !as_output) return false;
-    if (d.reduction != nullptr && (as_output || n.opcode == TUTTI_OP_iota)) return false;
+    if (d.reduction != nullptr && (as_output || n.opcode() == TUTTI_OP_iota)) return false;
     std::size_t leaves = d.leaves.size() + n.inputs.size();
     const std::size_t outputs = d.outputs + (as_output ? 1 : 0);
     if (std::find(d.leaves.begin(), d.leaves.end(), &n) != d.leaves.end()) --leaves;
@@ -189,7 +189,7 @@ class partitioner {
 
   // A cast to half precision rounds; fused into its reader, that rounding would be lost.
   static bool is_half_cast(const node& n) {
-    return n.opcode == TUTTI_OP_cast && (n.type == dtype::f16 || n.type == dtype::bf16);
+    return n.opcode() == TUTTI_OP_cast && (n.type == dtype::f16 || n.type == dtype::bf16);
   }
 
   // Would n, as an output of group g, close a cycle: is there a path from another reader to g?
@@ -225,9 +225,9 @@ class partitioner {
     if (self != d.leaves.end()) d.leaves.erase(self);
     for (const auto& input : n->inputs) {
       if (input->is_constant()) {
-        add_scalar(d, input->value.real);
+        add_scalar(d, input->value().real);
         if (is_complex(input->type)) {
-          add_scalar(d, input->value.imaginary);
+          add_scalar(d, input->value().imaginary);
           ++d.instructions;  // puts the parts together
         }
         continue;

@@ -41,8 +41,15 @@ struct plan {
   node* canonical(const node& n) const { return same_as[static_cast<std::size_t>(n.mark)]; }
 };
 
-/// Pending nodes below the roots. Sets node::mark.
-plan collect(std::span<const node* const> roots);
+/// Asks for a device whose nodes are to be planned, until the plan is done with; false where others
+/// are at it.
+using device_claim = std::function<bool(const graph::opened_device&)>;
+
+/// Fills an empty plan with the pending nodes below the roots. Sets node::mark, which whoever has
+/// the plan resets: release_marks(), or node by node as they are done. False, with no mark set,
+/// where `claim` refused a device.
+bool collect(plan& p, std::span<const node* const> roots, const device_claim& claim);
+void release_marks(const plan& p) noexcept;
 /// Merges nodes that compute the same value (common subexpressions).
 void merge_duplicates(plan& p);
 /// Finds elementwise nodes that products can do on their way to memory, for which `supported` is
@@ -58,9 +65,11 @@ void order_around_transfers(plan& p);
 /// through views that change nothing.
 inline node* look_through(const node& input) {
   const node* n = &input;
-  if (n->is_view() && n->extents == n->view->base->extents && n->view->where.offset == 0 &&
-      graph::is_contiguous(n->extents, n->view->where.strides))
-    n = n->view->base.get();
+  if (!n->is_view()) return const_cast<node*>(n);
+  const graph::view_params& view = n->view();
+  if (n->extents == view.base->extents && view.where.offset == 0 &&
+      graph::is_contiguous(n->extents, view.where.strides))
+    n = view.base.get();
   return const_cast<node*>(n);
 }
 

@@ -40,7 +40,7 @@ class arrival {
   bool is_done() const;
   bool has_failed() const;
 
-  /// The target's compute stream waits for it already. Under the executor's lock.
+  /// The target's compute stream waits for it already. Guarded by the target device's lock.
   bool awaited = false;
 
  private:

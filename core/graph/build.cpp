@@ -60,7 +60,7 @@ bool all_constant(std::span<const array> inputs) {
 array stored(const array& a, const opened_device* device) {
   if (!a.node()->is_constant()) return a;
   node* n = make(kind::elementwise, a.dtype(), a.shape(), device, "copy");
-  n->opcode = TUTTI_OP_cast;
+  n->record = elementwise_params{TUTTI_OP_cast};
   n->range = a.node()->range;
   add_input(*n, a.node());
   return array{node_ref(n)};
@@ -124,7 +124,7 @@ array move_to(const array& a, const opened_device* device, const transfer_params
   const array inputs[] = {a};
   const array packed = in_order ? a : elementwise(TUTTI_OP_cast, n.type, inputs, how.label);
   node* moved = make(kind::transfer, n.type, n.extents, device, how.label);
-  moved->transfer = std::make_unique<transfer_params>(how);
+  moved->record = std::make_unique<transfer_params>(how);
   moved->range = n.range ? n.range : base_of(n).range;
   add_input(*moved, packed.node());
   return finish(moved);
@@ -132,20 +132,20 @@ array move_to(const array& a, const opened_device* device, const transfer_params
 
 array constant(const shape& extents, dtype type, double value, const opened_device* device) {
   node* n = make(kind::constant, type, extents, device, "full");
-  n->value = scalar_from(type, value);
+  n->record = scalar_from(type, value);
   return array{node_ref(n)};
 }
 
 array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device) {
   node* n = make(kind::constant, type, extents, device, "full");
-  n->value = scalar_from(type, value);
+  n->record = scalar_from(type, value);
   return array{node_ref(n)};
 }
 
 array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device) {
   const node& from = get(a, "full");
   node* n = make(kind::constant, type, extents, device, "full");
-  n->value = convert_constant(from, type);
+  n->record = convert_constant(from, type);
   return array{node_ref(n)};
 }
 
@@ -162,13 +162,13 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> give
   if (all_constant(inputs)) {
     if (auto value = fold(opcode, result, inputs)) {
       node* n = make(kind::constant, result, extents, device, op);
-      n->value = *value;
+      n->record = *value;
       return array{node_ref(n)};
     }
   }
   if (device == nullptr) device = &detail::get(default_device());
   node* n = make(kind::elementwise, result, extents, device, op);
-  n->opcode = static_cast<std::uint16_t>(opcode);
+  n->record = elementwise_params{static_cast<std::uint16_t>(opcode)};
   for (const array& a : inputs) add_input(*n, a.node());
   return finish(n);
 }
@@ -177,7 +177,7 @@ array iota(const shape& extents, const opened_device* device) {
   if (device == nullptr) device = &detail::get(default_device());
   if (extents.size() == 0) return constant(extents, dtype::i64, std::int64_t{0}, device);
   node* n = make(kind::elementwise, dtype::i64, extents, device, "iota");
-  n->opcode = TUTTI_OP_iota;
+  n->record = elementwise_params{TUTTI_OP_iota};
   n->range = {0, n->elements - 1};
   return finish(n);
 }
@@ -188,16 +188,12 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
   if (from.is_constant()) {
     node* n = make(kind::constant, from.type, extents, from.device, "view");
     n->weak = from.weak && extents.empty();
-    n->value = from.weak && !n->weak ? convert_constant(from, from.type) : from.value;
+    n->record = from.weak && !n->weak ? convert_constant(from, from.type) : from.value();
     return array{node_ref(n)};
   }
   node* n = make(kind::view, from.type, extents, from.device, "view");
-  n->view = std::make_unique<view_params>();
-  n->view->base = from.is_view() ? from.view->base : a.node();
-  n->view->where = where;
-  n->view->op = op;
-  n->view->arguments = arguments;
-  n->view->steps = steps;
+  n->record = std::make_unique<view_params>(
+      view_params{from.is_view() ? from.view().base : a.node(), where, op, arguments, steps});
   n->range = from.range;
   if (from.traced) {
     n->traced = true;
@@ -237,7 +233,7 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
       from.device != nullptr ? from.device : &detail::get(default_device());
   if (extents.size() == 0) return constant(extents, result, std::int64_t{0}, device);
   node* n = make(kind::reduce, result, extents, device, op);
-  n->reduction = {reduction, axes, accumulator};
+  n->record = reduce_params{reduction, axes, accumulator};
   add_input(*n, a.node());
   return finish(n);
 }
@@ -263,11 +259,11 @@ array take3(const array& x, const array& index) {
 }
 
 array scatter3(const array& base, const array& updates, const array& index,
-               const operation_params& how) {
+               const scatter_params& how) {
   array all[] = {base, updates, index};
   const opened_device* device = device_for(all, "scatter");
   node* n = make(kind::scatter, base.dtype(), base.shape(), device, "scatter");
-  n->operation = how;
+  n->record = how;
   add_input(*n, all[0].node());
   add_input(*n, stored(all[1], device).node());
   add_input(*n, stored(all[2], device).node());
@@ -279,7 +275,7 @@ array operation(const operation_params& params, dtype result, const shape& exten
   boost::container::small_vector<array, 2> operands(inputs.begin(), inputs.end());
   const opened_device* device = device_for({operands.data(), operands.size()}, op);
   node* n = make(kind::operation, result, extents, device, op);
-  n->operation = params;
+  n->record = params;
   for (const array& a : operands) add_input(*n, stored(a, device).node());
   return finish(n);
 }
@@ -288,7 +284,7 @@ array concatenate(std::span<const array> given, int axis, const shape& extents) 
   std::vector<array> parts(given.begin(), given.end());
   const opened_device* device = device_for(parts, "concatenate");
   node* n = make(kind::concatenate, parts[0].dtype(), extents, device, "concatenate");
-  n->axis = axis;
+  n->record = concatenate_params{axis};
   for (const array& part : parts) add_input(*n, part.node());
   return finish(n);
 }
@@ -298,7 +294,7 @@ array slice_update(const array& base, const array& update, const layout& region,
   array both[] = {base, update};
   const opened_device* device = device_for(both, "slice_update");
   node* n = make(kind::slice_update, base.dtype(), base.shape(), device, "slice_update");
-  n->update = std::make_unique<update_params>(update_params{region, starts, steps});
+  n->record = std::make_unique<update_params>(update_params{region, starts, steps});
   add_input(*n, both[0].node());
   add_input(*n, both[1].node());
   return finish(n);
@@ -310,8 +306,7 @@ std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<c
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     node* n = make(kind::collective, inputs[i].dtype(), {elements}, inputs[i].node()->device,
                    call->label);
-    n->axis = static_cast<std::int32_t>(i);
-    n->collective = call;
+    n->record = collective_params{call, i};
     for (const array& input : inputs) add_input(*n, stored(input, input.node()->device).node());
     out.push_back(finish(n));
   }

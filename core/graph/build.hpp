@@ -52,7 +52,7 @@ array take3(const array& x, const array& index);
 /// base [O,R,N] with updates [O,I,N] contiguous combined into the rows of index, by
 /// TUTTI_OPERATOR_SCATTER_ADD or TUTTI_OPERATOR_SCATTER with its parameter.
 array scatter3(const array& base, const array& updates, const array& index,
-               const operation_params& how);
+               const scatter_params& how);
 /// An operator of plugin.h with contiguous inputs, one result and the rules written there.
 array operation(const operation_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op);

@@ -124,12 +124,13 @@ double scalar_to_double(dtype t, tutti_scalar value) {
 
 constant_value convert_constant(const node& n, dtype t) {
   if (n.weak) {
-    if (is_complex(n.type)) return from_value(t, get<std::complex<double>>(n.value));
-    if (is_floating(n.type)) return from_value(t, get<double>(n.value));
-    if (n.type == dtype::u64) return from_value(t, get<std::uint64_t>(n.value));
-    return from_value(t, get<std::int64_t>(n.value));
+    if (is_complex(n.type)) return from_value(t, get<std::complex<double>>(n.value()));
+    if (is_floating(n.type)) return from_value(t, get<double>(n.value()));
+    if (n.type == dtype::u64) return from_value(t, get<std::uint64_t>(n.value()));
+    return from_value(t, get<std::int64_t>(n.value()));
   }
-  return with_type(n.type, [&](auto from) { return from_value(t, get<decltype(from)>(n.value)); });
+  return with_type(n.type,
+                   [&](auto from) { return from_value(t, get<decltype(from)>(n.value())); });
 }
 
 std::optional<constant_value> fold(tutti_opcode opcode, dtype result,

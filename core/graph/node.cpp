@@ -71,7 +71,7 @@ bool is_contiguous(const shape& extents, const shape& strides) {
 }
 
 layout layout_of(const node& n) {
-  return n.is_view() ? n.view->where : layout{0, contiguous_strides(n.extents)};
+  return n.is_view() ? n.view().where : layout{0, contiguous_strides(n.extents)};
 }
 
 }  // namespace tutti::graph

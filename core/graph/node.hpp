@@ -10,12 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/records.hpp"
 #include "tutti/array.hpp"
-#include "tutti/plugin.h"
 
 namespace tutti::detail {
 struct opened_device;
@@ -24,10 +23,8 @@ struct opened_device;
 namespace tutti::graph {
 
 class arrival;
-struct collective_call;
 class storage;
 
-using detail::node_ref;
 using detail::opened_device;
 
 enum class kind : std::uint8_t {
@@ -35,71 +32,15 @@ enum class kind : std::uint8_t {
   data,          // storage given from outside
   elementwise,   // an opcode of op_table.def, inputs broadcast to the node's shape
   view,          // strides over a base
-  reduce,        // one input, reduced over `axes`; the reduced axes are gone from the shape
+  reduce,        // one input; the reduced axes are gone from the shape
   matmul,        // [B,M,K] x [B,K,N], layouts as TUTTI_OPERATOR_MATMUL wants them
   take,          // x [O,R,N], index [I] -> [O,I,N], all contiguous
-  scatter,       // base [O,R,N], updates [O,I,N], index [I]; `operation` says how they combine
-  concatenate,   // any number of inputs along `axis`
-  slice_update,  // base, update; `region` says where
+  scatter,       // base [O,R,N], updates [O,I,N], index [I]
+  concatenate,   // any number of inputs along an axis
+  slice_update,  // base, update
   transfer,      // the input, contiguous, on another device
-  collective,  // what member `axis` gets from a collective of all inputs, one a member, contiguous
-  operation,   // another operator of the ABI, `operation` says which; all inputs contiguous
-};
-
-/// How a view was made: what its gradient needs.
-enum class view_op : std::uint8_t { identity, reshape, transpose, broadcast, slice, diagonal };
-
-/// Position of elements in a storage, in elements.
-struct layout {
-  std::int64_t offset = 0;
-  shape strides;
-};
-
-struct view_params {
-  node_ref base;  // never a view
-  layout where;
-  view_op op = view_op::identity;
-  shape arguments;  // transpose: axes; slice: starts; diagonal: both axes, offset
-  shape steps;      // slice: steps
-};
-
-struct reduce_params {
-  tutti_reduction reduction = TUTTI_REDUCE_SUM;
-  std::uint8_t axes = 0;  // bit i: axis i of the input is reduced
-  dtype accumulator = dtype::f32;
-};
-
-struct update_params {
-  layout region;  // of the base, over the update's shape
-  shape starts;
-  shape steps;
-};
-
-struct transfer_params {
-  double time_limit = 0;  // seconds; 0: none
-  std::string label;      // of the public call
-};
-
-/// The value of a constant, typed as its dtype in registers: one scalar, or the two parts of a
-/// complex number.
-struct constant_value {
-  tutti_scalar real{};
-  tutti_scalar imaginary{};
-};
-/// Whether both have the same bits; a dtype's unused bytes are zero.
-bool same_bits(const constant_value& a, const constant_value& b);
-
-/// An operator of the ABI by its number, with the parameters that it has; the others stay as here.
-struct operation_params {
-  tutti_operator number = TUTTI_OPERATOR_SCAN;
-  tutti_scan scan = TUTTI_SCAN_SUM;
-  bool exclusive = false;
-  bool reverse = false;
-  bool descending = false;
-  bool right = false;
-  std::int64_t kth = 0;
-  tutti_scatter scatter = TUTTI_SCATTER_SET;
-  friend bool operator==(const operation_params&, const operation_params&) = default;
+  collective,    // what a member gets from a collective of all inputs, one a member, contiguous
+  operation,     // another operator of the ABI; all inputs contiguous
 };
 
 class node {
@@ -111,23 +52,15 @@ class node {
 
   const graph::kind kind;
   const dtype type;
-  bool weak = false;    // constant: adapts to the other operand's dtype
-  bool traced = false;  // keeps its inputs after evaluation, for gradients
-  std::uint16_t opcode = 0;
-  std::int32_t axis = 0;    // concatenate; collective: the member
+  bool weak = false;        // constant: adapts to the other operand's dtype
+  bool traced = false;      // keeps its inputs after evaluation, for gradients
   std::uint32_t depth = 0;  // longest chain of pending nodes below this one
   const shape extents;
   const opened_device* device;  // null: a constant that fits any device
   std::int64_t elements = 0;    // extents.size()
 
   boost::container::small_vector<node_ref, 3> inputs;
-  constant_value value{};  // constant: in `type`; weak ones hold i64, or f64 parts, instead
-  std::unique_ptr<view_params> view;
-  std::unique_ptr<update_params> update;
-  std::unique_ptr<transfer_params> transfer;
-  std::shared_ptr<collective_call> collective;
-  reduce_params reduction{};
-  operation_params operation{};
+  graph::record record;                                        // of its kind
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
 
   // Storage. `ready` is published last (release) and read first (acquire).
@@ -137,11 +70,25 @@ class node {
   std::uint64_t sequence = 0;         // compute-stream position after which it is valid
   std::vector<std::shared_ptr<arrival>> arriving;  // copies that it waits for beside that
 
-  // Used by one evaluation at a time, under the executor's lock.
+  // Guarded by the executor's lock of the device, like the inputs of a node that is not ready.
   std::int32_t mark = -1;          // index in the current plan
   std::uint8_t times_inlined = 0;  // evaluations that computed it without storing it
 
   std::atomic<std::uint32_t> references{1};
+
+  // The record, of a node of that kind; std::bad_variant_access for another one.
+  const constant_value& value() const { return std::get<constant_value>(record); }
+  std::uint16_t opcode() const { return std::get<elementwise_params>(record).opcode; }
+  const view_params& view() const { return *std::get<std::unique_ptr<view_params>>(record); }
+  const reduce_params& reduction() const { return std::get<reduce_params>(record); }
+  const scatter_params& scatter() const { return std::get<scatter_params>(record); }
+  const concatenate_params& concatenation() const { return std::get<concatenate_params>(record); }
+  const update_params& update() const { return *std::get<std::unique_ptr<update_params>>(record); }
+  const transfer_params& transfer() const {
+    return *std::get<std::unique_ptr<transfer_params>>(record);
+  }
+  const collective_params& collective() const { return std::get<collective_params>(record); }
+  const operation_params& operation() const { return std::get<operation_params>(record); }
 
   bool is_constant() const { return kind == graph::kind::constant; }
   bool is_view() const { return kind == graph::kind::view; }
@@ -160,7 +107,10 @@ void release(node* n) noexcept;
 const char* opcode_name(std::uint16_t opcode);
 
 /// The node that holds the memory of n: n itself, or a view's base.
-inline const node& base_of(const node& n) { return n.is_view() ? *n.view->base : n; }
+inline const node& base_of(const node& n) {
+  const auto* view = std::get_if<std::unique_ptr<view_params>>(&n.record);
+  return view != nullptr ? *(*view)->base : n;
+}
 /// Where n's elements lie in the storage of base_of(n).
 layout layout_of(const node& n);
 /// Row-major strides of a shape.

@@ -82,11 +82,7 @@ array scatter_along(const array& updates, const array& index, int axis, std::int
 
 array scan3(const array& x, tutti_scan kind, bool exclusive, bool reverse, dtype result,
             std::string_view op) {
-  graph::operation_params p;
-  p.number = TUTTI_OPERATOR_SCAN;
-  p.scan = kind;
-  p.exclusive = exclusive;
-  p.reverse = reverse;
+  const graph::scan_params p{kind, exclusive, reverse};
   const array inputs[] = {x};
   return graph::operation(p, result, x.shape(), inputs, op);
 }

@@ -64,13 +64,13 @@ dtype apply_kind(dtype type, row_kind kind, std::span<const array> operands, std
 }
 
 bool holds_weak(dtype type, const graph::node& weak) {
-  const std::int64_t value = weak.value.real.i64;
+  const std::int64_t value = weak.value().real.i64;
   if (weak.type == dtype::u64 && value < 0) return type == dtype::u64;
   return holds(type, value);
 }
 
 std::string weak_text(const graph::node& n) {
-  const tutti_scalar value = n.value.real;
+  const tutti_scalar value = n.value().real;
   return n.type == dtype::u64 ? std::to_string(value.u64) : std::to_string(value.i64);
 }
 
@@ -89,10 +89,10 @@ std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
                                          : wide;
   const array folded = graph::elementwise(opcode, to, inputs, op);
   if (!folded.node()->is_constant()) return std::nullopt;
-  const tutti_scalar value = folded.node()->value.real;
+  const tutti_scalar value = folded.node()->value().real;
   if (is_bool(result)) return array(value.u8 != 0);
   if (to == dtype::c128)
-    return array(std::complex<double>(value.f64, folded.node()->value.imaginary.f64));
+    return array(std::complex<double>(value.f64, folded.node()->value().imaginary.f64));
   if (to == dtype::f64) return array(value.f64);
   if (type == dtype::i32 && value.i64 == static_cast<std::int32_t>(value.i64))
     return array(static_cast<std::int32_t>(value.i64));
@@ -212,7 +212,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a)
   if (n.is_constant()) {
     const dtype wide = n.type == dtype::u64 ? dtype::u64 : dtype::i64;
     const array value = graph::constant_like(a, {}, wide, nullptr);
-    const std::int64_t exact = value.node()->value.real.i64;
+    const std::int64_t exact = value.node()->value().real.i64;
     if (wide == dtype::u64 && exact < 0) return std::nullopt;
     return std::pair{exact, exact};
   }

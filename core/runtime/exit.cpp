@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "runtime/execute/executor.hpp"
+#include "runtime/execute/device_locks.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 
 namespace tutti::runtime {

@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(nothing_writes_to_foreign_memory) {
   BOOST_TEST(memory == counted(256), same);
 }
 
-// A deleter may use the library: it must not run while the executor's lock is held.
+// A deleter may use the library: it must not run in a thread that holds a device.
 BOOST_AUTO_TEST_CASE(deleters_may_compute) {
   std::vector<float> memory = counted(32);
   fate end;

@@ -332,6 +332,29 @@ BOOST_AUTO_TEST_CASE(participants_that_disagree) {
   BOOST_TEST(fails<tutti::value_error>([&] { reduce(alone, {put({{1}, {1}}, b)}, a); }, a.name()));
 }
 
+// Each asks for its own result, and whoever comes first starts the call for all.
+BOOST_AUTO_TEST_CASE(members_that_threads_of_their_own_evaluate) {
+  for (const device_group& group : groups())
+    for (int round = 0; round < 10; ++round) {
+      std::vector<dense> values;
+      std::vector<array> inputs;
+      for (std::size_t m = 0; m < group.size(); ++m) {
+        values.push_back({{3}, {1.0 + static_cast<double>(m), 2, static_cast<double>(round)}});
+        inputs.push_back(put(values[m], group[m]) * 2.f);
+      }
+      const std::vector<array> sums = all_reduce(group, inputs);
+      const dense expected = reduced(values, group.size(), reduction::sum);
+      std::vector<std::vector<float>> got(group.size());
+      std::vector<std::thread> threads;
+      for (std::size_t m = 0; m < group.size(); ++m)
+        threads.emplace_back([&, m] { got[m] = sums[m].to_vector<float>(); });
+      for (std::thread& t : threads) t.join();
+      for (const std::vector<float>& of_member : got)
+        for (std::size_t i = 0; i < 3; ++i)
+          BOOST_TEST(of_member[i] == static_cast<float>(2 * expected.values[i]));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(other_wrong_use) {
   const device_group group = first_devices(1);
   const std::vector<array> one{put({{3}, {1, 2, 3}}, group[0])};

@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(einsum_copies_nothing_needless) {
   // The operands of the matmul below a result.
   const auto operands = [](array y) {
     const tutti::graph::node* n = y.node().get();
-    while (n->kind == tutti::graph::kind::view) n = n->view->base.get();
+    while (n->kind == tutti::graph::kind::view) n = n->view().base.get();
     BOOST_TEST_REQUIRE((n->kind == tutti::graph::kind::matmul));
     return n->inputs;
   };

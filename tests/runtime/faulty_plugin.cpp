@@ -39,6 +39,7 @@ struct device_state {
   std::vector<tutti_event*> hung;  // host events, signalled when disarmed
   std::deque<delayed> delays;
   bool delaying = false;
+  bool compile_hangs = false;
 };
 
 device_state& state_of(int device) {
@@ -321,6 +322,11 @@ tutti_status* create_program(tutti_device* device, const tutti_program_desc* des
   if (state.lost) return lost();
   if (strikes(state, fault_compile))
     return failure(TUTTI_ERROR_COMPILE, "will not compile, as told");
+  if (strikes(state, fault_hang_compile)) {
+    std::unique_lock lock(state.mutex);
+    state.compile_hangs = true;
+    state.changed.wait(lock, [&] { return !state.compile_hangs; });
+  }
   return real->program->create(device, desc, program);
 }
 
@@ -343,8 +349,12 @@ extern "C" TUTTI_PLUGIN_EXPORT void tutti_faulty_arm_device(int kind, int after,
   state.countdown[kind] = after;
   if (after != 0) return;
   if (kind == fault_disappear) state.lost = false;
-  if (kind != fault_hang) return;
   const std::lock_guard lock(state.mutex);
+  if (kind == fault_hang_compile) {
+    state.compile_hangs = false;
+    state.changed.notify_all();
+  }
+  if (kind != fault_hang) return;
   for (tutti_event* event : state.hung) {
     if (tutti_status* s = real->stream->event_signal(event)) s->release(s);
     release_after_real(event);

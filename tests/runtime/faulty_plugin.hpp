@@ -13,6 +13,7 @@ enum fault {
   fault_no_operators,   // supports says no
   fault_slow,           // each launch takes `after` ms longer, until disarmed
   fault_hang,           // a launch and what follows it on the stream end when disarmed, not before
+  fault_hang_compile,   // create does not return until disarmed
   fault_disappear,      // from a launch on every call says that the device is lost, until disarmed
   fault_kinds
 };

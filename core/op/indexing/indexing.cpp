@@ -73,12 +73,12 @@ array scatter_rows(const array& updates, const array& index, std::int64_t rows) 
 }
 
 array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode) {
-  graph::operation_params how;
-  how.number = mode == scatter_mode::add ? TUTTI_OPERATOR_SCATTER_ADD : TUTTI_OPERATOR_SCATTER;
-  if (mode == scatter_mode::multiply) how.scatter = TUTTI_SCATTER_MULTIPLY;
-  if (mode == scatter_mode::min) how.scatter = TUTTI_SCATTER_MIN;
-  if (mode == scatter_mode::max) how.scatter = TUTTI_SCATTER_MAX;
-  return graph::scatter3(base, contiguous(updates), contiguous(index), how);
+  graph::scatter_params p;
+  if (mode == scatter_mode::add) p.number = TUTTI_OPERATOR_SCATTER_ADD;
+  if (mode == scatter_mode::multiply) p.how = TUTTI_SCATTER_MULTIPLY;
+  if (mode == scatter_mode::min) p.how = TUTTI_SCATTER_MIN;
+  if (mode == scatter_mode::max) p.how = TUTTI_SCATTER_MAX;
+  return graph::scatter3(base, contiguous(updates), contiguous(index), p);
 }
 
 }  // namespace op

@@ -14,10 +14,8 @@ array flat(const array& a) { return reshape(a, {a.size()}); }
 
 // How often each number of [0, bins) occurs in `index`, i32 or i64.
 array count_numbers(const array& index, std::int64_t bins, std::string_view op) {
-  graph::operation_params p;
-  p.number = TUTTI_OPERATOR_COUNT;
   const array inputs[] = {contiguous(index)};
-  return graph::operation(p, dtype::i64, {bins}, inputs, op);
+  return graph::operation(graph::count_params{}, dtype::i64, {bins}, inputs, op);
 }
 
 // Non-negative integers as indices, and the extent that holds them.

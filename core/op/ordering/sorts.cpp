@@ -13,9 +13,7 @@ namespace {
 
 // A sort of each row of `rows`, of values or of positions.
 array sort_rows(const array& rows, tutti_operator number, order by, std::string_view op) {
-  graph::operation_params p;
-  p.number = number;
-  p.descending = by == order::descending;
+  const graph::sort_params p{number, by == order::descending};
   const array inputs[] = {rows};
   const bool positions = number == TUTTI_OPERATOR_ARGSORT;
   const dtype result = positions ? dtype::i64 : rows.dtype();
@@ -41,9 +39,7 @@ array first_positions(const array& rows, std::int64_t k, order by) {
   const bool few = k <= length / 8 && length >= 256;
   if (!few || !can_select(rows, TUTTI_OPERATOR_TOPK))
     return sort_rows(rows, TUTTI_OPERATOR_ARGSORT, by, "topk")({slice{}, slice{0, k, 1}});
-  graph::operation_params p;
-  p.number = TUTTI_OPERATOR_TOPK;
-  p.descending = by == order::descending;
+  const graph::sort_params p{TUTTI_OPERATOR_TOPK, by == order::descending};
   const array inputs[] = {rows};
   const array found = graph::operation(p, dtype::i64, {rows.shape()[0], k}, inputs, "topk");
   found.node()->range = {0, length - 1};
@@ -58,9 +54,7 @@ array first_positions(const array& rows, std::int64_t k, order by) {
 array part_rows(const array& rows, std::int64_t kth, std::string_view op) {
   if (rows.shape()[1] < long_row || !can_select(rows, TUTTI_OPERATOR_PARTITION))
     return sort_rows(rows, TUTTI_OPERATOR_SORT, order::ascending, op);
-  graph::operation_params p;
-  p.number = TUTTI_OPERATOR_PARTITION;
-  p.kth = kth;
+  const graph::partition_params p{kth};
   const array inputs[] = {rows};
   return graph::operation(p, rows.dtype(), rows.shape(), inputs, op);
 }

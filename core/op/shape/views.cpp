@@ -313,7 +313,7 @@ array slice_update(const array& a, const array& update, std::span<const slice> s
 
 array contiguous(const array& a) {
   const graph::node& n = graph::get(a, "contiguous");
-  if (!n.is_view() || graph::is_contiguous(n.extents, n.view->where.strides)) return a;
+  if (!n.is_view() || graph::is_contiguous(n.extents, n.view().where.strides)) return a;
   const array inputs[] = {a};
   return graph::elementwise(TUTTI_OP_cast, n.type, inputs, "contiguous");
 }

@@ -53,6 +53,12 @@ buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
   return pool.allocate(bytes, finished, settle_context, this);
 }
 
+device_context& device_context::fallback() {
+  if (fallback_ == nullptr)
+    fallback_ = std::make_unique<device_context>(detail::get(tutti::device("reference")));
+  return *fallback_;
+}
+
 tutti_stream* device_context::copies() {
   if (copies_ == nullptr) copies_ = detail::create_stream(device);
   return copies_.get();

@@ -39,6 +39,7 @@ class device_context {
   detail::stream_handle compute;
   detail::stream_handle transfer;
   memory_pool pool;
+  std::mutex work_mutex;      // taken by device_locks; guards all that has no lock of its own
   std::mutex transfer_mutex;  // the transfer stream takes one call at a time
   std::mutex copies_mutex;    // likewise, and guards copies()
 
@@ -46,6 +47,10 @@ class device_context {
   tutti_stream* copies();
   /// Another one from now on, because the present one is stuck or failed.
   void renew_copies();
+
+  /// What runs the work on the reference device that this device cannot do: streams and memory
+  /// there that nobody else uses, so that no other device is waited for.
+  device_context& fallback();
 
   /// A block for work on the compute stream.
   buffer_block* allocate(std::uint64_t bytes);
@@ -113,6 +118,7 @@ class device_context {
   std::deque<in_flight> flight_;
   arrivals awaited_;
   detail::stream_handle copies_;
+  std::unique_ptr<device_context> fallback_;
   std::vector<failure> failures_;
   std::uint64_t last_ = 0;
   std::atomic<std::uint64_t> retired_{0};

@@ -4,16 +4,15 @@
 #include "runtime/execute/executor.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
+#include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/launch.hpp"
 #include "semantics/host_half.hpp"
 
@@ -22,54 +21,26 @@ namespace {
 
 using graph::node;
 
-thread_local bool holds_lock = false;
-
-// One evaluation at a time: enqueueing is short, waiting happens outside.
-class executor_lock {
- public:
-  executor_lock() : lock_(mutex()) { holds_lock = true; }
-  executor_lock(const executor_lock&) = delete;
-  executor_lock& operator=(const executor_lock&) = delete;
-  ~executor_lock() { holds_lock = false; }
-
-  /// Null where other threads hold it until the deadline.
-  static std::unique_ptr<executor_lock> before(time_point deadline) {
-    while (!mutex().try_lock()) {
-      if (std::chrono::steady_clock::now() >= deadline) return nullptr;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return std::unique_ptr<executor_lock>(new executor_lock(std::adopt_lock));
-  }
-
- private:
-  explicit executor_lock(std::adopt_lock_t) : lock_(mutex(), std::adopt_lock) { holds_lock = true; }
-
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  const std::lock_guard<std::mutex> lock_;
-};
-
 class evaluation {
  public:
-  explicit evaluation(std::span<const node* const> roots) : plan_(fusion::collect(roots)) {
-    fusion::merge_duplicates(plan_);
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i)
-      if (plan_.same_as[i] != plan_.nodes[i])
-        duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
-    fusion::find_epilogues(plan_, supports_epilogue);
-    fusion::partition(plan_);
-    fusion::order_around_transfers(plan_);
-  }
+  evaluation() = default;
+  evaluation(const evaluation&) = delete;
+  evaluation& operator=(const evaluation&) = delete;
 
   ~evaluation() {
     // After a failure: the nodes that were not reached stay pending.
-    for (; next_ < plan_.groups.size(); ++next_)
+    if (!is_planned_) fusion::release_marks(plan_);
+    for (; is_planned_ && next_ < plan_.groups.size(); ++next_)
       each_node(plan_.groups[next_], [](node& n, node*) { n.mark = -1; });
   }
 
+  /// False where `claim` refused a device: nothing has happened then.
+  bool collect(std::span<const node* const> roots, const fusion::device_claim& claim) {
+    return fusion::collect(plan_, roots, claim);
+  }
+
   void run() {
+    make_groups();
     for (; next_ < plan_.groups.size(); ++next_) {
       const fusion::group& g = plan_.groups[next_];
       launch(plan_, g);
@@ -83,6 +54,17 @@ class evaluation {
   }
 
  private:
+  void make_groups() {
+    fusion::merge_duplicates(plan_);
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i)
+      if (plan_.same_as[i] != plan_.nodes[i])
+        duplicates_[plan_.same_as[i]].push_back(plan_.nodes[i]);
+    fusion::find_epilogues(plan_, supports_epilogue);
+    fusion::partition(plan_);
+    fusion::order_around_transfers(plan_);
+    is_planned_ = true;
+  }
+
   // f(node, the member whose value it has)
   template <class F>
   void each_node(const fusion::group& g, F&& f) {
@@ -120,6 +102,7 @@ class evaluation {
 
   fusion::plan plan_;
   std::unordered_map<node*, std::vector<node*>> duplicates_;
+  bool is_planned_ = false;
   std::size_t next_ = 0;
   boost::container::small_vector<const graph::opened_device*, 4> devices_;  // that got work
 };
@@ -157,7 +140,7 @@ void store_from_host(node& n, const void* data) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
   buffer_block* block = nullptr;
   {
-    const executor_lock lock;
+    const device_locks lock(context);
     block = context.allocate_idle(bytes);
   }
   n.storage = block;
@@ -173,13 +156,24 @@ void store_from_host(node& n, const void* data) {
 }  // namespace
 
 void evaluate(std::span<const node* const> roots) {
-  const auto done = [](const node* n) {
+  const auto pending = std::find_if(roots.begin(), roots.end(), [](const node* n) {
     const node& base = graph::base_of(*n);
-    return base.is_ready() || base.is_constant();
+    return !base.is_ready() && !base.is_constant();
+  });
+  if (pending == roots.end()) return;
+  const detail::opened_device* wanted = graph::base_of(**pending).device;
+  device_locks locks;
+  const fusion::device_claim claim = [&](const detail::opened_device& device) {
+    if (locks.try_add(context_of(device))) return true;
+    wanted = &device;
+    return false;
   };
-  if (std::all_of(roots.begin(), roots.end(), done)) return;
-  const executor_lock lock;
-  evaluation(roots).run();
+  evaluation work;
+  // Whoever has a device of ours finishes with it first; our walk starts again then.
+  do {
+    locks.wait_for(context_of(*wanted));
+  } while (!work.collect(roots, claim));
+  work.run();
 }
 
 void wait(const node& n) {
@@ -191,7 +185,7 @@ void wait(const node& n) {
   const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
   // A failure is remembered, and named, when the work is retired.
   if (event != nullptr) detail::ignore(context.device.plugin->stream.event_wait(event.get()));
-  const executor_lock lock;
+  const device_locks lock(context);
   context.retire(base.sequence);
   context.check_health(base.sequence);
 }
@@ -201,24 +195,23 @@ bool finish(device_context& context, time_point deadline) noexcept {
     std::uint64_t sequence = 0;
     std::shared_ptr<tutti_event> last;
     {
-      const auto lock = executor_lock::before(deadline);
-      if (lock == nullptr) return false;
+      device_locks lock;
+      if (!lock.wait_for(context, deadline)) return false;
       sequence = context.last_sequence();
       last = context.event_of(sequence);
     }
     if (last == nullptr) return true;
     if (!wait_until(context.device, last.get(), deadline, "run", "work in flight")) return false;
     // The trace learns when it ran.
-    if (const auto lock = executor_lock::before(deadline)) context.retire(sequence);
+    device_locks lock;
+    if (lock.wait_for(context, deadline)) context.retire(sequence);
   } catch (const std::exception&) {  // it failed: it has ended
   }
   return true;
 }
 
-bool in_executor() { return holds_lock; }
-
 std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t sequence) {
-  const executor_lock lock;
+  const device_locks lock(context);
   return context.event_of(sequence);
 }
 

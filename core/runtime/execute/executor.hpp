@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns pending nodes into work on devices and values into host memory. One evaluation at a time;
-// every function may be called from any thread.
+// Turns pending nodes into work on devices and values into host memory. One evaluation at a time on
+// each device (device_locks.hpp); every function may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,6 @@ void read(const graph::node& n, void* host);
 /// Waits for everything enqueued on `context`'s compute stream; false where that is not done by the
 /// deadline. For exit.hpp: failures are left to those who read.
 bool finish(device_context& context, time_point deadline) noexcept;
-
-/// Whether this thread holds the executor's lock.
-bool in_executor();
 
 /// Event of a position of the compute stream still in flight; null where that work has finished.
 std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t sequence);

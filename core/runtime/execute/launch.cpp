@@ -133,17 +133,18 @@ void launch_copies(device_context& context, node& n) {
   };
   graph::layout where{0, graph::contiguous_strides(n.extents)};
   if (n.kind == graph::kind::concatenate) {
+    const int axis = n.concatenation().axis;
     results.add(&n, context.allocate(bytes_of(n)));
     for (const auto& part : n.inputs) {
       if (part->elements == 0) continue;
       copy(*part, where);
-      where.offset += part->extents[n.axis] * where.strides[n.axis];
+      where.offset += part->extents[axis] * where.strides[axis];
     }
   } else {
     const node& base = *n.inputs[0];
     sequence = start_from_base(context, n, results);
     const node& update = *n.inputs[1];
-    if (update.elements > 0) copy(update, n.update->region);
+    if (update.elements > 0) copy(update, n.update().region);
     if (sequence == 0) {
       sequence = base.sequence;
       context.prepare_input(base);
@@ -170,8 +171,8 @@ void launch_transfer(device_context& context, node& n) {
   request.ready = from.event_of(base.sequence);
   request.producer = from.label_of(base.sequence);
   merge(request.upstream, base.arriving);
-  request.time_limit = n.transfer->time_limit;
-  request.label = n.transfer->label;
+  request.time_limit = n.transfer().time_limit;
+  request.label = n.transfer().label;
   results.publish_all(0, {start_copy(std::move(request))});
 }
 

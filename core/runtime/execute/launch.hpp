@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs one group of a plan: finds or compiles its program, gives it memory, enqueues it, and hands
-// the results to the nodes. The caller holds the executor's lock.
+// the results to the nodes. The caller holds the devices of all nodes and inputs
+// (device_locks.hpp).
 #pragma once
 
 #include "fusion/lower.hpp"

@@ -3,7 +3,9 @@
 // Operators that are not fused programs, and their fallback: what a device cannot do runs on the
 // reference device, counted and said once, unless TUTTI_FALLBACK=error.
 #include <algorithm>
+#include <mutex>
 #include <set>
+#include <variant>
 #include <vector>
 
 #include "base/env.hpp"
@@ -89,52 +91,65 @@ void show_parts(tutti_view& v) {
 
 // Whose complex numbers must stay together.
 bool multiplies(const node& n) {
-  return n.operation.number == TUTTI_OPERATOR_SCATTER &&
-         n.operation.scatter == TUTTI_SCATTER_MULTIPLY;
+  return n.scatter().number == TUTTI_OPERATOR_SCATTER && n.scatter().how == TUTTI_SCATTER_MULTIPLY;
 }
 
-// The operators that have a node kind of their own are described below.
-void describe_operation(const node& n, operator_call& call) {
-  static const std::string scan = "scan", sort = "sort", argsort = "argsort", search = "search",
-                           count = "count", select = "select", topk = "topk",
-                           partition = "partition";
-  const graph::operation_params& p = n.operation;
-  call.kind = p.number;
-  call.has_params = true;
-  switch (p.number) {
-    case TUTTI_OPERATOR_SCAN:
-      call.label = &scan;
-      call.flops = static_cast<std::uint64_t>(n.elements);
-      call.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
-      return;
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_ARGSORT:
-    case TUTTI_OPERATOR_TOPK:
-      call.label = p.number == TUTTI_OPERATOR_SORT   ? &sort
-                   : p.number == TUTTI_OPERATOR_TOPK ? &topk
-                                                     : &argsort;
-      call.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
-      return;
-    case TUTTI_OPERATOR_SEARCH:
-      call.label = &search;
-      call.params.search = {sizeof(tutti_search_params), p.right, 0};
-      return;
-    case TUTTI_OPERATOR_PARTITION:
-      call.label = &partition;
-      call.params.partition = {sizeof(tutti_partition_params), static_cast<std::uint64_t>(p.kth)};
-      return;
-    default:
-      call.label = p.number == TUTTI_OPERATOR_COUNT ? &count : &select;
-      call.has_params = false;
+// Fills in a call by the record of a node of kind operation.
+class describer {
+ public:
+  describer(const node& n, operator_call& call) : node_(n), call_(call) {}
+
+  void operator()(const graph::scan_params& p) const {
+    static const std::string scan = "scan";
+    set(TUTTI_OPERATOR_SCAN, scan);
+    call_.flops = static_cast<std::uint64_t>(node_.elements);
+    call_.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
   }
-}
+  void operator()(const graph::sort_params& p) const {
+    static const std::string sort = "sort", argsort = "argsort", topk = "topk";
+    set(p.number, p.number == TUTTI_OPERATOR_SORT   ? sort
+                  : p.number == TUTTI_OPERATOR_TOPK ? topk
+                                                    : argsort);
+    call_.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
+  }
+  void operator()(const graph::search_params& p) const {
+    static const std::string search = "search";
+    set(TUTTI_OPERATOR_SEARCH, search);
+    call_.params.search = {sizeof(tutti_search_params), p.right, 0};
+  }
+  void operator()(const graph::partition_params& p) const {
+    static const std::string partition = "partition";
+    set(TUTTI_OPERATOR_PARTITION, partition);
+    call_.params.partition = {sizeof(tutti_partition_params), static_cast<std::uint64_t>(p.kth)};
+  }
+  void operator()(const graph::count_params&) const {
+    static const std::string count = "count";
+    set(TUTTI_OPERATOR_COUNT, count);
+    call_.has_params = false;
+  }
+  void operator()(const graph::select_params&) const {
+    static const std::string select = "select";
+    set(TUTTI_OPERATOR_SELECT, select);
+    call_.has_params = false;
+  }
+
+ private:
+  void set(tutti_operator kind, const std::string& label) const {
+    call_.kind = kind;
+    call_.label = &label;
+    call_.has_params = true;
+  }
+
+  const node& node_;
+  operator_call& call_;
+};
 
 void describe_scatter(const node& n, operator_call& call) {
   static const std::string add = "scatter_add";
   static const std::string labels[] = {"scatter_set", "scatter_multiply", "scatter_min",
                                        "scatter_max"};
-  const tutti_scatter how = n.operation.scatter;
-  call.kind = n.operation.number;
+  const tutti_scatter how = n.scatter().how;
+  call.kind = n.scatter().number;
   call.flops = static_cast<std::uint64_t>(n.inputs[1]->elements);
   call.label = &add;
   if (call.kind == TUTTI_OPERATOR_SCATTER_ADD) return;
@@ -158,7 +173,7 @@ operator_call describe(const node& n, const result& out) {
       call.label = &take;
       break;
     case graph::kind::operation:
-      describe_operation(n, call);
+      std::visit(describer(n, call), n.operation());
       break;
     default:
       describe_scatter(n, call);
@@ -232,7 +247,9 @@ void announce_fallback(const device_context& context, const operator_call& call,
                            ") and TUTTI_FALLBACK=error forbids the reference device",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
   detail::count().fallbacks.add();
+  static std::mutex mutex;
   static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
   if (said.insert(context.device.name + *call.label).second)
     logging::warn("{}: {} runs on the reference device: {}", context.device.name, *call.label, why);
 }
@@ -246,8 +263,8 @@ std::uint64_t span_bytes(const tutti_view& v) {
 }
 
 void run_on_reference(device_context& context, operator_call call) {
-  const detail::opened_device& host = detail::get(tutti::device("reference"));
-  device_context& reference = context_of(host);
+  device_context& reference = context.fallback();
+  const detail::opened_device& host = reference.device;
   const detail::plugin& from = *context.device.plugin;
   context.settle();
   std::vector<tutti_view> here = call.views;

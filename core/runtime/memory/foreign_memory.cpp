@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When foreign memory goes back. Its deleter is foreign code, which may take locks (an
-// interpreter's for one) that other threads hold while they wait for the executor: it never runs
-// under the executor's lock.
+// interpreter's for one) that other threads hold while they wait for a device: it never runs while
+// its thread holds one.
 #include "runtime/memory/foreign_memory.hpp"
 
 #include "base/background_thread.hpp"
 #include "graph/build.hpp"
 #include "runtime/execute/device_context.hpp"
+#include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/executor.hpp"
 
 namespace tutti::runtime {

@@ -209,7 +209,7 @@ void launch_all(graph::node& n) {
   // One for all, so that all members see the calls in the same order.
   static auto* const thread = new detail::background_thread<std::unique_ptr<running_call>>(
       [](auto& call) { follow(*call); }, wait_at_exit);
-  collective_call& call = *n.collective;
+  collective_call& call = *n.collective().call;
   call.drop_results();  // of a launch that failed
   members_list devices;
   for (const auto& input : n.inputs) devices.push_back(graph::base_of(*input).device);
@@ -261,9 +261,9 @@ bool offers_collectives(std::span<const opened_device* const> members) {
 }
 
 void launch_collective(graph::node& n) {
-  collective_call& call = *n.collective;
+  collective_call& call = *n.collective().call;
   if (call.ends.empty()) launch_all(n);
-  const auto member = static_cast<std::size_t>(n.axis);
+  const std::size_t member = n.collective().member;
   auto* const block = static_cast<buffer_block*>(std::exchange(call.results[member], nullptr));
   publish({&n, block}, 0, {call.ends[member]});
 }

@@ -16,7 +16,7 @@ namespace tutti::runtime {
 bool offers_collectives(std::span<const detail::opened_device* const> members);
 
 /// Launches the call of n, a node of kind collective, on the copy streams of all members, unless
-/// that has happened, and publishes n's result. The caller holds the executor's lock.
+/// that has happened, and publishes n's result. The caller holds all members' devices.
 void launch_collective(graph::node& n);
 
 }  // namespace tutti::runtime

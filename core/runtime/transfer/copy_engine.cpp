@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/background_thread.hpp"
@@ -214,7 +215,9 @@ class pair_worker {
 // Lives until the process exits.
 pair_worker& worker_of(const device_context& from, const device_context& to) {
   using pair = std::pair<const device_context*, const device_context*>;
+  static auto* const mutex = new std::mutex;
   static auto* const all = new std::map<pair, pair_worker*>;
+  const std::lock_guard lock(*mutex);
   pair_worker*& worker = (*all)[{&from, &to}];
   if (worker == nullptr) worker = new pair_worker;
   return *worker;

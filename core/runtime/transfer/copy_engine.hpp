@@ -27,8 +27,8 @@ struct copy_request {
 };
 
 /// Starts the copy and returns at once; the blocks are kept until it has ended. The caller holds
-/// the executor's lock. The result fails with TUTTI_ERROR_TIMEOUT, naming the source's device,
-/// where the limit passes, and with the source's own error where that has failed.
+/// both devices (device_locks.hpp). The result fails with TUTTI_ERROR_TIMEOUT, naming the source's
+/// device, where the limit passes, and with the source's own error where that has failed.
 std::shared_ptr<arrival> start_copy(copy_request request);
 
 /// A value that the host will announce to `to`.

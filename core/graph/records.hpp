@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What nodes of each kind carry beside their inputs: a record of their own, of which a node has
+// one. Large and rare records are held by pointer, so that no kind makes the nodes of all others
+// larger.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "tutti/array.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::graph {
+
+struct collective_call;
+
+using detail::node_ref;
+
+/// The value of a constant, typed as its dtype in registers: one scalar, or the two parts of a
+/// complex number. Weak ones hold i64, or f64 parts, instead.
+struct constant_value {
+  tutti_scalar real{};
+  tutti_scalar imaginary{};
+};
+/// Whether both have the same bits; a dtype's unused bytes are zero.
+bool same_bits(const constant_value& a, const constant_value& b);
+inline bool operator==(const constant_value& a, const constant_value& b) { return same_bits(a, b); }
+
+struct elementwise_params {
+  std::uint16_t opcode = 0;
+  friend bool operator==(const elementwise_params&, const elementwise_params&) = default;
+};
+
+/// How a view was made: what its gradient needs.
+enum class view_op : std::uint8_t { identity, reshape, transpose, broadcast, slice, diagonal };
+
+/// Position of elements in a storage, in elements.
+struct layout {
+  std::int64_t offset = 0;
+  shape strides;
+};
+
+struct view_params {
+  node_ref base;  // never a view
+  layout where;
+  view_op op = view_op::identity;
+  shape arguments;  // transpose: axes; slice: starts; diagonal: both axes, offset
+  shape steps;      // slice: steps
+};
+
+struct reduce_params {
+  tutti_reduction reduction = TUTTI_REDUCE_SUM;
+  std::uint8_t axes = 0;  // bit i: axis i of the input is reduced
+  dtype accumulator = dtype::f32;
+  friend bool operator==(const reduce_params&, const reduce_params&) = default;
+};
+
+struct scatter_params {
+  tutti_operator number = TUTTI_OPERATOR_SCATTER;  // or TUTTI_OPERATOR_SCATTER_ADD
+  tutti_scatter how = TUTTI_SCATTER_SET;           // of the first
+  friend bool operator==(const scatter_params&, const scatter_params&) = default;
+};
+
+struct concatenate_params {
+  std::int32_t axis = 0;
+  friend bool operator==(const concatenate_params&, const concatenate_params&) = default;
+};
+
+struct update_params {
+  layout region;  // of the base, over the update's shape
+  shape starts;
+  shape steps;
+};
+
+struct transfer_params {
+  double time_limit = 0;  // seconds; 0: none
+  std::string label;      // of the public call
+};
+
+struct collective_params {
+  std::shared_ptr<collective_call> call;
+  std::size_t member = 0;
+  friend bool operator==(const collective_params&, const collective_params&) = default;
+};
+
+struct scan_params {
+  tutti_scan scan = TUTTI_SCAN_SUM;
+  bool exclusive = false;
+  bool reverse = false;
+  friend bool operator==(const scan_params&, const scan_params&) = default;
+};
+
+struct sort_params {
+  tutti_operator number = TUTTI_OPERATOR_SORT;  // or TUTTI_OPERATOR_ARGSORT, TUTTI_OPERATOR_TOPK
+  bool descending = false;
+  friend bool operator==(const sort_params&, const sort_params&) = default;
+};
+
+struct search_params {
+  bool right = false;
+  friend bool operator==(const search_params&, const search_params&) = default;
+};
+
+struct partition_params {
+  std::int64_t kth = 0;
+  friend bool operator==(const partition_params&, const partition_params&) = default;
+};
+
+/// TUTTI_OPERATOR_COUNT.
+struct count_params {
+  friend bool operator==(const count_params&, const count_params&) = default;
+};
+
+/// TUTTI_OPERATOR_SELECT.
+struct select_params {
+  friend bool operator==(const select_params&, const select_params&) = default;
+};
+
+/// An operator of the ABI that has no kind of node for itself.
+using operation_params = std::variant<scan_params, sort_params, search_params, partition_params,
+                                      count_params, select_params>;
+
+/// Nothing for data, products and gathers.
+using record =
+    std::variant<std::monostate, constant_value, elementwise_params, std::unique_ptr<view_params>,
+                 reduce_params, scatter_params, concatenate_params, std::unique_ptr<update_params>,
+                 std::unique_ptr<transfer_params>, collective_params, operation_params>;
+
+}  // namespace tutti::graph
