@@ -34,10 +34,11 @@ set(TUTTI_TEST_ENVIRONMENT
   TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1)
 
 # The schedule for GPUs, on a CPU. No user of a CPU runs it, so unless everything is asked for PoCL
-# does not optimise it: that takes 0.4 of the time, nearly all of which is compiling.
+# does not optimise it: that takes 0.4 of the time where nearly all of it is compiling.
 set(TUTTI_TEST_GPU_SCHEDULE TUTTI_OPENCL_SCHEDULE=set:gpu)
+set(TUTTI_TEST_GPU_SCHEDULE_QUICKLY ${TUTTI_TEST_GPU_SCHEDULE})
 if(NOT TUTTI_TEST_EVERYTHING)
-  list(APPEND TUTTI_TEST_GPU_SCHEDULE POCL_EXTRA_BUILD_FLAGS=set:-cl-opt-disable)
+  list(APPEND TUTTI_TEST_GPU_SCHEDULE_QUICKLY POCL_EXTRA_BUILD_FLAGS=set:-cl-opt-disable)
 endif()
 
 # tutti_set_test(NAME [TIMEOUT seconds] [COST seconds] [LABELS label...]
@@ -60,16 +61,17 @@ function(tutti_set_test name)
   endif()
 endfunction()
 
-# tutti_register_device_tests(NAME [KEEPS_PROGRAMS] [TIMEOUT seconds] [COST seconds]
+# tutti_register_device_tests(NAME [KEEPS_PROGRAMS] [COMPUTES] [TIMEOUT seconds] [COST seconds]
 #                             [LABELS label...] COMMAND program argument...)
 # adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
 # plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
 # @PLUGIN_FILE@ in an argument stands for the path of the plugin. With KEEPS_PROGRAMS, and always
 # where TUTTI_TEST_EVERYTHING is on, the OpenCL variants keep what they compile, and
 # NAME.VARIANT_warm runs after them with what they kept. Elsewhere nothing is kept: PoCL compiles
-# every kernel of a program once more for it.
+# every kernel of a program once more for it. COMPUTES is for tests that compute longer than drivers
+# compile for them.
 function(tutti_register_device_tests name)
-  cmake_parse_arguments(arg "KEEPS_PROGRAMS" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
+  cmake_parse_arguments(arg "KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
   get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
   foreach(plugin IN LISTS plugins)
     if(plugin STREQUAL "opencl")
@@ -83,7 +85,11 @@ function(tutti_register_device_tests name)
         set(environment TUTTI_DEVICE=set:opencl:cpu)
       endif()
       if(variant STREQUAL "opencl_gpu_schedule")
-        list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
+        if(arg_COMPUTES)
+          list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
+        else()
+          list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE_QUICKLY})
+        endif()
       endif()
       string(REPLACE "@PLUGIN_FILE@" "$<TARGET_FILE:tutti_${plugin}>" command "${arg_COMMAND}")
       add_test(NAME ${name}.${variant} COMMAND ${command})
@@ -151,12 +157,12 @@ function(tutti_add_test_program target)
   endif()
 endfunction()
 
-# tutti_add_test(NAME [DEVICE [KEEPS_PROGRAMS]] SOURCES file... [LIBRARIES target...] [LABELS label...]
-#                [TIMEOUT seconds] [COST seconds])
+# tutti_add_test(NAME [DEVICE [KEEPS_PROGRAMS] [COMPUTES]] SOURCES file... [LIBRARIES target...]
+#                [LABELS label...] [TIMEOUT seconds] [COST seconds])
 # builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
 # by tutti_register_device_tests; without, it is registered once as NAME.
 function(tutti_add_test name)
-  cmake_parse_arguments(arg "DEVICE;KEEPS_PROGRAMS" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DEVICE;KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
   endif()
@@ -170,11 +176,13 @@ function(tutti_add_test name)
     foreach(plugin IN LISTS plugins)
       add_dependencies(test_${name} tutti_${plugin})
     endforeach()
-    set(keeps "")
-    if(arg_KEEPS_PROGRAMS)
-      set(keeps KEEPS_PROGRAMS)
-    endif()
-    tutti_register_device_tests(${name} ${keeps} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST} LABELS ${arg_LABELS}
+    set(flags "")
+    foreach(flag IN ITEMS KEEPS_PROGRAMS COMPUTES)
+      if(arg_${flag})
+        list(APPEND flags ${flag})
+      endif()
+    endforeach()
+    tutti_register_device_tests(${name} ${flags} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST} LABELS ${arg_LABELS}
       COMMAND test_${name})
   else()
     add_test(NAME ${name} COMMAND test_${name})
