@@ -92,21 +92,31 @@ static inline ushort tutti_to_bf16(float x) {
   return (ushort)(x != x ? (bits >> 16) | 0x40u : rounded);
 }
 
-// Word (index mod 4) of Philox4x32-10 for the counter (index / 4, 0), Salmon et al., SC 2011.
-static inline uint tutti_philox(long index, ulong key) {
+// Word (index mod 4) of Philox4x32-10 for the counter (index / 4, 0), Salmon et al., SC 2011. The
+// rounds are written out, because a loop in here keeps compilers from vectorising the one around.
+#define TUTTI_PHILOX_ROUND(n)                                                    \
+  {                                                                              \
+    const ulong p = (ulong)x0 * 0xD2511F53u;                                     \
+    const ulong q = (ulong)x2 * 0xCD9E8D57u;                                     \
+    x0 = (uint)(q >> 32) ^ x1 ^ (k0 + n * 0x9E3779B9u);                          \
+    x1 = (uint)q;                                                                \
+    x2 = (uint)(p >> 32) ^ x3 ^ (k1 + n * 0xBB67AE85u);                          \
+    x3 = (uint)p;                                                                \
+  }
+__attribute__((always_inline)) static inline uint tutti_philox(long index, ulong key) {
   const ulong block = (ulong)index >> 2;
   uint x0 = (uint)block, x1 = (uint)(block >> 32), x2 = 0, x3 = 0;
-  uint k0 = (uint)key, k1 = (uint)(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const ulong p = (ulong)x0 * 0xD2511F53u;
-    const ulong q = (ulong)x2 * 0xCD9E8D57u;
-    x0 = (uint)(q >> 32) ^ x1 ^ k0;
-    x1 = (uint)q;
-    x2 = (uint)(p >> 32) ^ x3 ^ k1;
-    x3 = (uint)p;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
+  const uint k0 = (uint)key, k1 = (uint)(key >> 32);
+  TUTTI_PHILOX_ROUND(0u)
+  TUTTI_PHILOX_ROUND(1u)
+  TUTTI_PHILOX_ROUND(2u)
+  TUTTI_PHILOX_ROUND(3u)
+  TUTTI_PHILOX_ROUND(4u)
+  TUTTI_PHILOX_ROUND(5u)
+  TUTTI_PHILOX_ROUND(6u)
+  TUTTI_PHILOX_ROUND(7u)
+  TUTTI_PHILOX_ROUND(8u)
+  TUTTI_PHILOX_ROUND(9u)
   const uint word = (uint)index & 3u;
   const uint low = (word & 1u) ? x1 : x0;
   const uint high = (word & 1u) ? x3 : x2;
