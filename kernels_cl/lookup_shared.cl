@@ -31,21 +31,37 @@ INLINE R load(GLOBAL const T* x, long i) {
 // NaN is greater than everything else.
 INLINE int is_less(R a, R b) { return SAME_NAN ? a < b || (b != b && a == a) : a < b; }
 
+// Searches side by side, from which compilers for CPUs make vectors.
+#if GROUP == 1
+#define TOGETHER 16
+#else
+#define TOGETHER 1
+#endif
+
 KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const T* values,
                          const tutti_lookup_shape g) {
-  EACH_UNIT(u, g.rows * g.values) {
-    const long row = g.in_offset + u / g.values * g.length;
-    const R value = load(values, g.values_offset + u);
-    long low = 0, high = g.length;
-    while (low < high) {
-      const long middle = (low + high) / 2;
-      const R there = load(sorted, row + middle);
-      if (g.right ? !is_less(value, there) : is_less(there, value))
-        low = middle + 1;
-      else
-        high = middle;
+  const long count = g.rows * g.values;
+  EACH_UNIT(u, (count + TOGETHER - 1) / TOGETHER) {
+    R value[TOGETHER];
+    long row[TOGETHER], place[TOGETHER];
+    for (int k = 0; k < TOGETHER; ++k) {
+      const long n = min(u * TOGETHER + k, count - 1);
+      value[k] = load(values, g.values_offset + n);
+      row[k] = g.in_offset + (g.rows == 1 ? 0 : n / g.values * g.length);
+      place[k] = 0;
     }
-    out[g.out_offset + u] = low;
+    // The place is one of place ... place + rest. Half of them go, without a branch to foresee.
+    for (long rest = g.length; rest > 0;) {
+      const long skipped = rest > 1 ? rest / 2 : 1;
+      for (int k = 0; k < TOGETHER; ++k) {
+        const R there = load(sorted, row[k] + place[k] + skipped - 1);
+        const bool behind = g.right ? !is_less(value[k], there) : is_less(there, value[k]);
+        place[k] += behind ? skipped : 0;
+      }
+      rest -= skipped;
+    }
+    for (int k = 0; k < TOGETHER; ++k)
+      if (u * TOGETHER + k < count) out[g.out_offset + u * TOGETHER + k] = place[k];
   }
 }
 
