@@ -69,7 +69,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
 
 // ---- rows on a CPU: I = 1, vectors of LANES elements where the type has them
 
-#if OUT_KIND == 0 && OP != 4
+#if OUT_KIND == 0
 #define LANES 16
 #define V CAT(ACC, LANES)
 
@@ -83,26 +83,80 @@ INLINE V load_lanes(global const IN* x, long i) {
 #endif
 }
 
+// v with its lanes moved up by 1, 2, 4 and 8, and e in the lowest.
+#define UP1(v, e) (V)(e, v.s01234567, v.s89ab, v.scd, v.se)
+#define UP2(v, e) (V)(e, e, v.s01234567, v.s89ab, v.scd)
+#define UP4(v, e) (V)(e, e, e, e, v.s01234567, v.s89ab)
+#define UP8(v, e) (V)(e, e, e, e, e, e, e, e, v.s01234567)
+
 // Combines lane i with lanes 0 to i - 1.
-INLINE V scan_lanes(V v) {
-  const ACC e = NEUTRAL;
-  v = COMBINE(v, (V)(e, v.s01234567, v.s89ab, v.scd, v.se));
-  v = COMBINE(v, (V)(e, e, v.s01234567, v.s89ab, v.scd));
-  v = COMBINE(v, (V)(e, e, e, e, v.s01234567, v.s89ab));
-  return COMBINE(v, (V)(e, e, e, e, e, e, e, e, v.s01234567));
-}
+#define SCAN_LANES(v, e, combine) \
+  v = combine(v, UP1(v, e));      \
+  v = combine(v, UP2(v, e));      \
+  v = combine(v, UP4(v, e));      \
+  v = combine(v, UP8(v, e))
 #define BACKWARDS(v) (v).sfedcba9876543210
+
+#if OP == 4
+// Numbers as sum * exp(top), where top is the largest that was met; NaN wins.
+#define LARGER(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
+// exp(a - top) for an a that is not above it, infinities included.
+#define BELOW(a, top) exp((a) == (top) ? (V)(0) : (a) - (top))
+
+INLINE ACC lanes_total(V top, V sum) {
+  V all = top;
+  SCAN_LANES(all, NEUTRAL, LARGER);
+  V parts = sum * BELOW(top, (V)(all.sf));
+  parts += parts.sfedcba9876543210;
+  return all.sf + log(((parts.s0 + parts.s1) + (parts.s2 + parts.s3)) +
+                      ((parts.s4 + parts.s5) + (parts.s6 + parts.s7)));
+}
+
+INLINE void add_lanes(V* top, V* sum, V next) {
+  const V larger = LARGER(*top, next);
+  *sum = *sum * BELOW(*top, larger) + BELOW(next, larger);
+  *top = larger;
+}
+
+// The logarithms of the sums of *sum * exp(*top) and lanes 0 to i; the last is the next *top, *sum.
+INLINE V scan_logarithms(V v, ACC* top, ACC* sum) {
+  V tops = v;
+  SCAN_LANES(tops, NEUTRAL, LARGER);
+  tops = LARGER((V)(*top), tops);
+  // Sum i is sum i - 1 times factor i plus term i: the lanes combine as such steps do.
+  V factor = BELOW(UP1(tops, *top), tops), sums = BELOW(v, tops);
+  sums += factor * UP1(sums, 0);
+  factor *= UP1(factor, 1);
+  sums += factor * UP2(sums, 0);
+  factor *= UP2(factor, 1);
+  sums += factor * UP4(sums, 0);
+  factor *= UP4(factor, 1);
+  sums += factor * UP8(sums, 0);
+  factor *= UP8(factor, 1);
+  sums += factor * *sum;
+  *top = tops.sf;
+  *sum = sums.sf;
+  return tops + log(sums);
+}
+#endif
 #endif
 
 INLINE ACC row_total(global const IN* x, long begin, long end) {
   ACC value = NEUTRAL;
   long i = begin;
-#ifdef LANES
+#if defined LANES && OP == 4
+  if (i + LANES <= end) {
+    V top = (V)(NEUTRAL), sum = (V)(0);
+    for (; i + LANES <= end; i += LANES) add_lanes(&top, &sum, load_lanes(x, i));
+    value = lanes_total(top, sum);
+  }
+#elif defined LANES
   V sums[4];
   for (int k = 0; k < 4; ++k) sums[k] = (V)(NEUTRAL);
   for (; i + 4 * LANES <= end; i += 4 * LANES)
     for (int k = 0; k < 4; ++k) sums[k] = COMBINE(sums[k], load_lanes(x, i + k * LANES));
-  const V last = scan_lanes(COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3])));
+  V last = COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3]));
+  SCAN_LANES(last, NEUTRAL, COMBINE);
   value = last.sf;
 #endif
   for (; i < end; ++i) {
@@ -132,13 +186,21 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     ACC value = seed(totals, &g, o, c, 0);
     long step = c * g.chunk;
 #ifdef LANES
+#if OP == 4
+    ACC top = value, sum = 1;
+#endif
     for (; step + LANES <= end; step += LANES) {
       const long at = g.reverse ? g.length - LANES - step : step;
       V v = load_lanes(from, at);
       if (g.reverse) v = BACKWARDS(v);
-      v = COMBINE((V)(value), scan_lanes(v));
+#if OP == 4
+      v = scan_logarithms(v, &top, &sum);
+#else
+      SCAN_LANES(v, NEUTRAL, COMBINE);
+      v = COMBINE((V)(value), v);
+#endif
       const ACC next = v.sf;
-      if (g.exclusive) v = (V)(value, v.s01234567, v.s89ab, v.scd, v.se);
+      if (g.exclusive) v = UP1(v, value);
       if (g.reverse) v = BACKWARDS(v);
       CAT(vstore, LANES)(v, 0, to + at);
       value = next;
