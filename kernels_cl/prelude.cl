@@ -94,14 +94,14 @@ static inline ushort tutti_to_bf16(float x) {
 
 // Word (index mod 4) of Philox4x32-10 for the counter (index / 4, 0), Salmon et al., SC 2011. The
 // rounds are written out, because a loop in here keeps compilers from vectorising the one around.
-#define TUTTI_PHILOX_ROUND(n)                                                    \
-  {                                                                              \
-    const ulong p = (ulong)x0 * 0xD2511F53u;                                     \
-    const ulong q = (ulong)x2 * 0xCD9E8D57u;                                     \
-    x0 = (uint)(q >> 32) ^ x1 ^ (k0 + n * 0x9E3779B9u);                          \
-    x1 = (uint)q;                                                                \
-    x2 = (uint)(p >> 32) ^ x3 ^ (k1 + n * 0xBB67AE85u);                          \
-    x3 = (uint)p;                                                                \
+#define TUTTI_PHILOX_ROUND(n)                           \
+  {                                                     \
+    const ulong p = (ulong)x0 * 0xD2511F53u;            \
+    const ulong q = (ulong)x2 * 0xCD9E8D57u;            \
+    x0 = (uint)(q >> 32) ^ x1 ^ (k0 + n * 0x9E3779B9u); \
+    x1 = (uint)q;                                       \
+    x2 = (uint)(p >> 32) ^ x3 ^ (k1 + n * 0xBB67AE85u); \
+    x3 = (uint)p;                                       \
   }
 __attribute__((always_inline)) static inline uint tutti_philox(long index, ulong key) {
   const ulong block = (ulong)index >> 2;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t elements_of_a_group = 16384;  // the least that pays for another group
 constexpr uint64_t reduce_segment = 8192;        // between two compensated additions
+// A tile: its lines fit a close cache, and whole cache lines of any dtype are used of each.
+constexpr int64_t tile_lines = 64, tile_columns = 64;
 
 uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
@@ -140,6 +142,40 @@ launch_plan plan_launch(const program_layout& layout, const uint64_t* extent, co
   return p;
 }
 
+void cut_tiles(const program_layout& layout, const uint64_t* extent, const tutti_operand* inputs,
+               const tutti_operand* outputs, launch_plan& plan) {
+  const uint32_t inner = layout.kept - 1;
+  plan.across = inner - 1;
+  uint64_t closest = std::numeric_limits<uint64_t>::max();
+  const auto distance = [](int64_t stride) {
+    return stride < 0 ? 0 - static_cast<uint64_t>(stride) : static_cast<uint64_t>(stride);
+  };
+  for (uint32_t n = 0; n < layout.inputs + layout.outputs; ++n) {
+    const tutti_operand& operand = n < layout.inputs ? inputs[n] : outputs[n - layout.inputs];
+    for (uint32_t d = 0; d < inner; ++d) {
+      const uint64_t away = distance(operand.stride[d]);
+      if (away == 0 || extent[d] == 1 || away >= distance(operand.stride[inner])) continue;
+      if (away >= closest) continue;
+      closest = away;
+      plan.across = d;
+    }
+  }
+  int64_t* words = plan.words;
+  const auto lines = static_cast<int64_t>(extent[plan.across]);
+  int64_t height = 1, segment = words[segment_word];
+  if (closest != std::numeric_limits<uint64_t>::max()) {
+    height = std::min(lines, tile_lines);
+    segment = std::min(segment, tile_columns);
+  }
+  const auto width = static_cast<int64_t>(extent[inner]);
+  words[parts_word] = height;
+  words[segment_word] = segment;
+  words[segments_word] = (width + segment - 1) / segment;
+  words[units_word] =
+      words[kept_word] / (lines * width) * ((lines + height - 1) / height) * words[segments_word];
+  plan.main_groups = std::min(plan.main_groups, static_cast<uint64_t>(words[units_word]));
+}
+
 namespace {
 
 template <typename Word>
@@ -163,9 +199,13 @@ template <typename Word>
 void pack(const program_layout& l, const uint64_t* extent, const tutti_operand* inputs,
           const tutti_operand* outputs, const launch_plan& plan, void* geometry) {
   packer<Word> out(geometry);
+  const auto given = [&](uint32_t d) {
+    if (!l.tiled) return d;
+    return d == l.kept - 2 ? plan.across : d == plan.across ? l.kept - 2 : d;
+  };
   // Normalisation adds dimensions of extent 1 at the end of the kept or of the reduced ones.
   const auto put_dims = [&](auto&& value, int64_t filler) {
-    for (uint32_t d = 0; d < l.kept; ++d) out.put(d < l.given_kept ? value(d) : filler);
+    for (uint32_t d = 0; d < l.kept; ++d) out.put(d < l.given_kept ? value(given(d)) : filler);
     for (uint32_t d = 0; d < l.reduced; ++d) {
       out.put(d < l.given_reduced ? value(l.given_kept + d) : filler);
     }

@@ -20,11 +20,17 @@ struct launch_plan {
   uint64_t partial_at_offset = 0;  // bytes from the start of the workspace
   uint64_t workspace_bytes = 0;
   int64_t words[plan_words] = {};
+  uint32_t across = 0;  // tiled: the kept dimension that takes the place before the last
 };
 
 // Extents are as in tutti_program_launch: kept, then reduced. Throws TUTTI_ERROR_INVALID_ARGUMENT
 // for a kept extent of 0 or an iteration space of 2^63 points or more.
 launch_plan plan_launch(const program_layout& layout, const uint64_t* extent, const machine& on);
+
+// For tiled programs: cuts the lines into tiles where a neighbour in memory of an element that is
+// read or written with a stride lies in another line. Wants a plan of plan_launch.
+void cut_tiles(const program_layout& layout, const uint64_t* extent, const tutti_operand* inputs,
+               const tutti_operand* outputs, launch_plan& plan);
 
 // Writes layout.geometry_bytes() bytes: extents, offsets and strides of `inputs` and `outputs`,
 // and the plan. Throws TUTTI_ERROR_INVALID_ARGUMENT where a number does not fit an index type

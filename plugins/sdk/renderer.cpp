@@ -54,6 +54,13 @@ void program::make_layout() {
   for (uint32_t n = 0; n < l.inputs + l.outputs; ++n) {
     l.element_bytes.push_back(static_cast<uint8_t>(dtype_size(operand_desc(n).dtype)));
   }
+  // Lines can change places unless their elements are counted.
+  l.tiled = l.kind == schedule::cpu && !l.reduces() && l.given_kept >= 2 &&
+            (l.given_kept == 2 || !uses_iota());
+  bool strided = false;
+  for (uint32_t n = 0; n < l.inputs + l.outputs; ++n)
+    strided = strided || operand_desc(n).access == TUTTI_ACCESS_STRIDED;
+  l.tiled = l.tiled && strided;
   for (uint32_t n = 0; n < desc_.scalar_count; ++n) {
     l.scalar_bytes.push_back(static_cast<uint8_t>(dtype_size(desc_.scalar_dtypes[n])));
   }

@@ -26,7 +26,8 @@ struct render_options {
 
 // Words that a launch passes beside extents, offsets and strides.
 //   kept      points of the kept space
-//   parts     pieces that each reduction is cut into; above 1 the finishing kernel runs
+//   parts     pieces that each reduction is cut into; above 1 the finishing kernel runs. In tiled
+//             programs the lines of a tile
 //   segment   elements of the innermost loop in one go (GPU INNER: work-items for one reduction)
 //   segments  how many of them make up the innermost dimension
 //   units     pieces of work that the groups (GPU: work-items) share
@@ -54,6 +55,7 @@ struct program_layout {
   uint8_t reduction = TUTTI_REDUCE_NONE;
   uint8_t reduce_layout = TUTTI_REDUCE_INNER;
   uint8_t accumulator = TUTTI_INVALID;
+  bool tiled = false;                  // CPU: lines are visited in tiles (cut_tiles)
   bool wide = false;                   // geometry words are 64-bit integers, else 32-bit ones
   std::vector<uint8_t> element_bytes;  // inputs, then outputs
   std::vector<uint8_t> scalar_bytes;

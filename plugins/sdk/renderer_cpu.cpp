@@ -14,35 +14,19 @@ void program::cpu_share(const char* count) {
   out_.line("const ", index_, " last = ", count, " * (group + 1) / groups;");
 }
 
-void program::cpu_map() {
-  const uint32_t inner = layout_.kept - 1;
-  const auto all = layout_.inputs + layout_.outputs;
-  cpu_share("units");
-  out_.line(index_, " piece = first % segments;");
-  if (inner > 0) {
-    // An odometer over the rows: no division for each row.
-    out_.line(index_, " row = first / segments;");
-    for (uint32_t d = inner; d-- > 0;) {
-      out_.line(index_, " c", d, " = ", d ? join("row % n", d) : std::string("row"), ";");
-      if (d) out_.line("row /= n", d, ";");
-    }
-  }
-  out_.line("for (", index_, " unit = first; unit < last; ++unit) {");
-  out_.line("const ", index_, " start = piece * segment;");
-  out_.line("const ", index_, " rest = n", inner, " - start;");
-  out_.line("const ", index_, " length = rest < segment ? rest : segment;");
-  for (uint32_t n = 0; n < all; ++n) {
+// The pointers into the line that begins at the coordinates so far and at `start`.
+void program::cpu_line_pointers(uint32_t inner) {
+  for (uint32_t n = 0; n < layout_.inputs + layout_.outputs; ++n) {
     const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
                                  ? std::string("start")
                                  : join("start * ", operand(n), "_stride", inner);
     out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (", base(n, 0, inner, true),
               " + ", step, ");");
   }
-  if (uses_iota()) {
-    std::string row = inner ? "c0" : "0";
-    for (uint32_t d = 1; d < inner; ++d) row = join("(", row, " * n", d, " + c", d, ")");
-    out_.line("const ", index_, " linear = ", row, " * n", inner, " + start;");
-  }
+}
+
+// The innermost loop over the `length` elements at the pointers.
+void program::cpu_line(uint32_t inner) {
   const auto at = [&](uint32_t n) {
     const uint8_t how = operand_desc(n).access;
     return place{"p_" + operand(n), how == TUTTI_ACCESS_UNIT ? std::string("i")
@@ -60,6 +44,32 @@ void program::cpu_map() {
                     cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
   }
   out_.line("}");
+}
+
+void program::cpu_map() {
+  if (layout_.tiled) return cpu_tiles();
+  const uint32_t inner = layout_.kept - 1;
+  cpu_share("units");
+  out_.line(index_, " piece = first % segments;");
+  if (inner > 0) {
+    // An odometer over the rows: no division for each row.
+    out_.line(index_, " row = first / segments;");
+    for (uint32_t d = inner; d-- > 0;) {
+      out_.line(index_, " c", d, " = ", d ? join("row % n", d) : std::string("row"), ";");
+      if (d) out_.line("row /= n", d, ";");
+    }
+  }
+  out_.line("for (", index_, " unit = first; unit < last; ++unit) {");
+  out_.line("const ", index_, " start = piece * segment;");
+  out_.line("const ", index_, " rest = n", inner, " - start;");
+  out_.line("const ", index_, " length = rest < segment ? rest : segment;");
+  cpu_line_pointers(inner);
+  if (uses_iota()) {
+    std::string row = inner ? "c0" : "0";
+    for (uint32_t d = 1; d < inner; ++d) row = join("(", row, " * n", d, " + c", d, ")");
+    out_.line("const ", index_, " linear = ", row, " * n", inner, " + start;");
+  }
+  cpu_line(inner);
   std::string carry = "if (++piece == segments) {";
   out_.line(carry);
   out_.line("piece = 0;");
@@ -72,6 +82,33 @@ void program::cpu_map() {
     }
   }
   for (uint32_t d = 1; d < inner; ++d) out_.line("}");
+  out_.line("}");
+  out_.line("}");
+}
+
+// Tiles of `parts` lines of `segment` elements, so that what is read across the lines is still in
+// the cache for the next one.
+void program::cpu_tiles() {
+  const uint32_t inner = layout_.kept - 1, across = inner - 1;
+  cpu_share("units");
+  out_.line("const ", index_, " bands = (n", across, " + parts - 1) / parts;");
+  out_.line("for (", index_, " unit = first; unit < last; ++unit) {");
+  out_.line("const ", index_, " band = unit / segments;");
+  out_.line("const ", index_, " start = (unit - band * segments) * segment;");
+  out_.line("const ", index_, " rest = n", inner, " - start;");
+  out_.line("const ", index_, " length = rest < segment ? rest : segment;");
+  out_.line("const ", index_, " outer = band / bands;");
+  out_.line("const ", index_, " c", across, " = (band - outer * bands) * parts;");
+  out_.line("const ", index_, " lines = n", across, " - c", across, ";");
+  out_.line("const ", index_, " height = lines < parts ? lines : parts;");
+  coordinates("outer", 0, across);
+  cpu_line_pointers(inner);
+  if (uses_iota()) out_.line(index_, " linear = c", across, " * n", inner, " + start;");
+  out_.line("for (", index_, " line = 0; line < height; ++line) {");
+  cpu_line(inner);
+  for (uint32_t n = 0; n < layout_.inputs + layout_.outputs; ++n)
+    out_.line("p_", operand(n), " += ", operand(n), "_stride", across, ";");
+  if (uses_iota()) out_.line("linear += n", inner, ";");
   out_.line("}");
   out_.line("}");
 }

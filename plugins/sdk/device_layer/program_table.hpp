@@ -58,7 +58,8 @@ struct program_functions {
                       ", the stream to " + s.device->info->name);
       }
       validate_launch(p.desc, l);
-      const launch_plan planned = p.plan(*p.device->info, l);
+      launch_plan planned = p.plan(*p.device->info, l);
+      if (p.layout.tiled) cut_tiles(p.layout, l.extent, l.inputs, l.outputs, planned);
       [[maybe_unused]] const typename B::scope scope(*p.device);
       typename B::recording recording(s, event);
       {
