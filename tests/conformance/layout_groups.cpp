@@ -98,7 +98,7 @@ void check_pair(session& s, layout la, layout lb, layout lo, uint8_t dtype, cons
 void check_layout(session& s, layout la, layout lb, uint8_t dtype) {
   for (const extents& extent :
        {extents{1}, extents{17}, extents{1000}, extents{5, 33}, extents{130, 67}, extents{1, 9},
-        extents{9, 1}, extents{3, 4, 65}}) {
+        extents{9, 1}, extents{3, 4, 65}, extents{70, 2, 66}}) {
     for (const layout lo :
          {layout::contiguous, layout::step, layout::negative, layout::transposed}) {
       if (la != layout::contiguous && lo != layout::contiguous && lo != la) continue;
@@ -116,6 +116,24 @@ void check_ranks(session& s) {
       check_pair(s, l, layout::broadcast_inner, layout::negative, TUTTI_I32, extent);
     }
   }
+}
+
+// The place of each element in row-major order, added to elements read across their lines.
+void check_places(session& s, const extents& extent) {
+  program_spec spec;
+  spec.kept_rank = static_cast<uint32_t>(extent.size());
+  spec.input(TUTTI_I64, TUTTI_ACCESS_STRIDED);
+  const uint32_t place = spec.op(TUTTI_OP_iota, TUTTI_I64, {});
+  spec.output(spec.op(TUTTI_OP_add, TUTTI_I64, {0, place}), TUTTI_I64);
+  std::vector<operand> inputs = {laid_out(layout::transposed, TUTTI_I64, extent)};
+  generator random(s.seed);
+  fill(inputs[0], random);
+  std::vector<operand> outputs = {laid_out(layout::contiguous, TUTTI_I64, extent)};
+  operand want = outputs[0];
+  for (uint64_t i = 0; i < points_of(extent); ++i)
+    want.data.set(locate(want, extent, i), inputs[0].data.get(locate(inputs[0], extent, i)) + i);
+  launch(s, spec, extent, inputs, {}, outputs);
+  compare(outputs[0], want, "extents " + list_text(extent));
 }
 
 // A program without dimensions has one point.
@@ -249,6 +267,12 @@ void add_layout_groups(groups& all, const session& s) {
     }
   }
   all.push_back({"layout/ranks", check_ranks});
+  if (s.computes(TUTTI_I64)) {
+    all.push_back({"layout/places", [](session& t) {
+                     for (const extents& extent : {extents{130, 67}, extents{66, 3, 70}})
+                       check_places(t, extent);
+                   }});
+  }
   all.push_back({"layout/rank_zero", check_rank_zero});
   all.push_back({"layout/several_outputs", check_outputs});
   all.push_back({"layout/many_inputs", check_limits});
