@@ -195,10 +195,19 @@ lowered lower(const plan& p, const group& g) {
 
 lowered lower_copy(const node& source, const shape& extents, dtype type,
                    const graph::layout& where) {
+  const node* sources[] = {&source};
+  return lower_copies(sources, extents, type, {&where, 1});
+}
+
+lowered lower_copies(std::span<const node* const> sources, const shape& extents, dtype type,
+                     std::span<const graph::layout> places) {
   lowered out;
   builder b(out, extents);
-  const std::uint32_t value = source.is_constant() ? b.constant(source) : b.input(source);
-  b.output(source, type, b.convert(value, source.type, type), where);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const node& source = *sources[i];
+    const std::uint32_t value = source.is_constant() ? b.constant(source) : b.input(source);
+    b.output(source, type, b.convert(value, source.type, type), places[i]);
+  }
   finish(out, b, extents, 0);
   return out;
 }

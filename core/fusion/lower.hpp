@@ -6,6 +6,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <span>
 #include <string>
 
 #include "fusion/plan.hpp"
@@ -51,5 +52,8 @@ lowered lower(const plan& p, const group& g);
 /// A copy of `source` (ready or a constant, broadcast to `extents`) to `where` in a storage.
 lowered lower_copy(const node& source, const shape& extents, dtype type,
                    const graph::layout& where);
+/// The same for several sources, each to its place, as one program.
+lowered lower_copies(std::span<const node* const> sources, const shape& extents, dtype type,
+                     std::span<const graph::layout> places);
 
 }  // namespace tutti::fusion

@@ -124,27 +124,62 @@ std::uint64_t start_from_base(device_context& context, node& n, pending_results&
   return program.points() > 0 ? launch_program(context, program, results.all()) : 0;
 }
 
+// How many of n's inputs from `first` on are small and alike, so that one launch copies them.
+std::size_t alike_parts(const device_context& context, const node& n, std::size_t first) {
+  constexpr std::size_t together = 4;  // of one number only: each number is a program to compile
+  constexpr std::int64_t small = 16384;
+  const tutti_device_properties& limits = context.device.limits;
+  const node& part = *n.inputs[first];
+  constexpr int most_dimensions = 4;  // more would not fit the arguments of every device
+  if (n.inputs.size() - first < together || part.elements > small ||
+      n.extents.rank() > most_dimensions ||
+      std::min(limits.max_inputs, limits.max_outputs) < together)
+    return 1;
+  for (std::size_t i = 0; i < together; ++i) {
+    const node& other = *n.inputs[first + i];
+    if (other.is_constant() || !(other.extents == part.extents)) return 1;
+  }
+  return together;
+}
+
+std::uint64_t join_parts(device_context& context, node& n, pending_results& results) {
+  const int axis = n.concatenation().axis;
+  results.add(&n, context.allocate(bytes_of(n)));
+  std::uint64_t sequence = 0;
+  graph::layout where{0, graph::contiguous_strides(n.extents)};
+  for (std::size_t first = 0; first < n.inputs.size();) {
+    const std::size_t count = alike_parts(context, n, first);
+    const node& like = *n.inputs[first];
+    boost::container::small_vector<const node*, 4> parts;
+    boost::container::small_vector<graph::layout, 4> places;
+    for (std::size_t i = first; i < first + count; ++i) {
+      parts.push_back(n.inputs[i].get());
+      places.push_back(where);
+      where.offset += parts.back()->extents[axis] * where.strides[axis];
+    }
+    first += count;
+    if (like.elements == 0) continue;
+    const lowered program =
+        fusion::lower_copies({parts.data(), count}, like.extents, n.type, {places.data(), count});
+    const boost::container::small_vector<result, 4> targets(count, results.all()[0]);
+    sequence = launch_program(context, program, {targets.data(), count});
+  }
+  return sequence;
+}
+
 void launch_copies(device_context& context, node& n) {
   pending_results results;
   std::uint64_t sequence = 0;
-  const auto copy = [&](const node& source, const graph::layout& where) {
-    const lowered program = fusion::lower_copy(source, source.extents, n.type, where);
-    if (program.points() > 0) sequence = launch_program(context, program, results.all());
-  };
-  graph::layout where{0, graph::contiguous_strides(n.extents)};
   if (n.kind == graph::kind::concatenate) {
-    const int axis = n.concatenation().axis;
-    results.add(&n, context.allocate(bytes_of(n)));
-    for (const auto& part : n.inputs) {
-      if (part->elements == 0) continue;
-      copy(*part, where);
-      where.offset += part->extents[axis] * where.strides[axis];
-    }
+    sequence = join_parts(context, n, results);
   } else {
     const node& base = *n.inputs[0];
     sequence = start_from_base(context, n, results);
     const node& update = *n.inputs[1];
-    if (update.elements > 0) copy(update, n.update().region);
+    if (update.elements > 0) {
+      const lowered program = fusion::lower_copy(update, update.extents, n.type, n.update().region);
+      if (program.points() > 0) sequence = launch_program(context, program, results.all());
+    }
     if (sequence == 0) {
       sequence = base.sequence;
       context.prepare_input(base);
