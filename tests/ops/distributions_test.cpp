@@ -249,6 +249,13 @@ BOOST_AUTO_TEST_CASE(choices) {
   const auto distinct =
       random_::choice({33}, 50, {4, 5}, random_::replacement::no).to_vector<std::int64_t>();
   BOOST_TEST(std::set(distinct.begin(), distinct.end()).size() == 20u);
+  for (const std::int64_t wanted : {0, 1, 20, 60, 100, 1000}) {
+    const std::vector<std::int64_t> order = random_::permutation({33}, 1000);
+    const auto chosen =
+        random_::choice({33}, 1000, {wanted}, random_::replacement::no).to_vector<std::int64_t>();
+    BOOST_TEST(chosen == std::vector(order.rbegin(), order.rbegin() + wanted),
+               boost::test_tools::per_element());
+  }
 
   // Without replacement: the first draw by weight, each next one among what is left.
   std::vector<double> first, second_after_3;

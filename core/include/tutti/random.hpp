@@ -80,8 +80,8 @@ TUTTI_API array poisson(key from, const shape& shape, double mean, dtype type = 
 
 enum class replacement : bool { no, yes };
 /// Indices into n things, i64, the same on every device: each as integers() or, without
-/// replacement, the first shape.size() of permutation(). Throws value_error for n < 1, and without
-/// replacement where more than n are asked for.
+/// replacement, the last shape.size() of permutation() from its end. Throws value_error for n < 1,
+/// and without replacement where more than n are asked for.
 TUTTI_API array choice(key from, std::int64_t n, const shape& shape,
                        replacement replace = replacement::yes, const device& on = default_device());
 /// Index i with probability weights[i] / sum, to within 2^-32 / weights.size(), by the alias

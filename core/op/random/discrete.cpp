@@ -4,6 +4,7 @@
 // word and two gathers a number, whatever the table.
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "op/operands.hpp"
@@ -77,6 +78,27 @@ std::vector<std::int64_t> draw_without_replacement(key from, std::span<const dou
   return out;
 }
 
+// The last `wanted` numbers of permutation(), the last one first: what its first swaps settle.
+std::vector<std::int64_t> end_of_permutation(key from, std::int64_t n, std::int64_t wanted) {
+  if (wanted > n / 16) {
+    const std::vector<std::int64_t> order = permutation(from, n);
+    return {order.rbegin(), order.rbegin() + wanted};
+  }
+  std::vector<std::int64_t> out;
+  std::unordered_map<std::int64_t, std::int64_t> moved;  // places that do not hold their number
+  const auto at = [&](std::int64_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  for (std::int64_t i = n - 1; i >= n - wanted; --i) {
+    const std::int64_t j = swap_partner(from, i);
+    out.push_back(at(j));
+    moved[j] = at(i);
+    moved.erase(i);
+  }
+  return out;
+}
+
 }  // namespace
 
 array poisson(key from, const shape& shape, double mean, dtype type, const device& on) {
@@ -115,9 +137,7 @@ array choice(key from, std::int64_t n, const shape& shape, replacement replace, 
   if (wanted > n)
     throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(n) +
                       " things without replacement");
-  std::vector<std::int64_t> order = permutation(from, n);
-  order.resize(static_cast<std::size_t>(wanted));
-  return array::from(order, shape, on);
+  return array::from(end_of_permutation(from, n, wanted), shape, on);
 }
 
 array choice(key from, std::span<const double> weights, const shape& shape, replacement replace,

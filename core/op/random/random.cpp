@@ -121,15 +121,19 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
   return astype(out, type);
 }
 
+std::int64_t swap_partner(key from, std::int64_t i) {
+  // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64.
+  const std::uint64_t draw =
+      host::philox(2 * i, from.value) | std::uint64_t{host::philox(2 * i + 1, from.value)} << 32;
+  return static_cast<std::int64_t>(draw % (static_cast<std::uint64_t>(i) + 1));
+}
+
 std::vector<std::int64_t> permutation(key from, std::int64_t n) {
   if (n < 0) throw value_error("permutation: " + std::to_string(n) + " elements are asked for");
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = i;
   for (std::int64_t i = n - 1; i > 0; --i) {
-    // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64.
-    const std::uint64_t draw =
-        host::philox(2 * i, from.value) | std::uint64_t{host::philox(2 * i + 1, from.value)} << 32;
-    const std::uint64_t j = draw % (static_cast<std::uint64_t>(i) + 1);
+    const std::int64_t j = swap_partner(from, i);
     std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
   }
   return order;

@@ -15,6 +15,8 @@ array words(key from, const shape& extents, std::int64_t stride, std::int64_t fi
 /// 53 random bits as an integer in u64, from that word (the upper 27) and the next.
 array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
                 const device& on);
+/// With which of places 0 to i permutation() swaps place i, from the last place down.
+std::int64_t swap_partner(key from, std::int64_t i);
 /// Throws dtype_error naming `op`.
 void require_floating(dtype type, std::string_view op);
 
