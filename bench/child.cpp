@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,11 +43,14 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
+std::string beside(const std::string& name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments,
                       const environment& changes) {
-  const std::filesystem::path path =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
-  std::vector<std::string> words{path.string()};
+  const std::string path = beside(program);
+  std::vector<std::string> words{path};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = changed_environment(changes);
 
@@ -64,11 +68,48 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   close(ends[1]);
   const std::string text = code == 0 ? read_all(ends[0]) : "";
   close(ends[0]);
-  if (code != 0) throw std::runtime_error("cannot start " + path.string());
+  if (code != 0) throw std::runtime_error("cannot start " + path);
   int status = 0;
   if (waitpid(child, &status, 0) != child || status != 0)
-    throw std::runtime_error(path.string() + " failed");
+    throw std::runtime_error(path + " failed");
   return text;
+}
+
+companion::companion(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  int questions[2], answers[2];
+  if (pipe2(questions, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for " + program);
+  if (pipe2(answers, O_CLOEXEC) != 0) {
+    close(questions[0]), close(questions[1]);
+    throw std::runtime_error("no pipe for " + program);
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, questions[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, answers[1], STDOUT_FILENO);
+  const int code =
+      posix_spawnp(&child_, program.c_str(), &actions, nullptr, pointers(words).data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(questions[0]), close(answers[1]);
+  to_ = questions[1], from_ = answers[0];
+  if (code == 0) return;
+  close(to_), close(from_);
+  throw std::runtime_error("cannot start " + program);
+}
+
+companion::~companion() {
+  close(to_), close(from_);
+  waitpid(child_, nullptr, 0);
+}
+
+std::string companion::ask(const std::string& line) {
+  const std::string question = line + "\n";
+  if (write(to_, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
+    return {};
+  std::string answer;
+  for (char c; read(from_, &c, 1) == 1 && c != '\n';) answer += c;
+  return answer;
 }
 
 }  // namespace tutti::bench

@@ -17,4 +17,24 @@ using environment = std::vector<std::pair<std::string, std::string>>;
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments = {},
                       const environment& changes = {});
 
+/// A program that answers each line with a line, as long as this object lives.
+class companion {
+ public:
+  /// Looks for `program` on the PATH unless it has a slash; throws where it does not start.
+  companion(const std::string& program, const std::vector<std::string>& arguments);
+  ~companion();
+  companion(const companion&) = delete;
+  companion& operator=(const companion&) = delete;
+
+  /// The answer, without its line's end; empty where the program has ended.
+  std::string ask(const std::string& line);
+
+ private:
+  int child_ = 0;
+  int to_ = -1, from_ = -1;
+};
+
+/// The path of a file beside this program.
+std::string beside(const std::string& name);
+
 }  // namespace tutti::bench

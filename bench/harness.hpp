@@ -76,6 +76,7 @@ void add_latency_cases(std::vector<bench_case>& cases);
 void add_cuda_cases(std::vector<bench_case>& cases);
 void add_gather_cases(std::vector<bench_case>& cases);
 void add_sort_cases(std::vector<bench_case>& cases);
+void add_array_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
 void add_parallel_cases(std::vector<bench_case>& cases);
 void add_device_cases(std::vector<bench_case>& cases);

@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
     add_reduce_cases(cases);
     add_gather_cases(cases);
     add_sort_cases(cases);
+    add_array_cases(cases);
     add_latency_cases(cases);
     add_digits_cases(cases);
     add_row_cases(cases);

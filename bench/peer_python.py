@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# The peers of cases_arrays.cpp: the same work in NumPy, JAX and PyTorch, those of them that are
+# installed. Reads lines: "open NAME" answers with the fastest of them for that case, "run" with the
+# milliseconds that it took this time.
+import sys
+import time
+
+import numpy as np
+
+try:
+    import jax
+
+    jax.config.update("jax_platforms", "cpu")
+except ImportError:
+    jax = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+M = 1 << 20
+rng = np.random.default_rng(7)
+
+
+def numpy_cases():
+    """Name to a function that makes the operands and returns the work."""
+    generator = np.random.Generator(np.random.Philox(1))
+
+    def scatter():
+        base, order, x = np.zeros(M, "f4"), rng.permutation(M), rng.random(M, "f4")
+
+        def work():
+            y = base.copy()
+            y[order] = x
+            return y
+
+        return work
+
+    def scatter_add():
+        index, x = rng.integers(0, 65536, 327680), rng.random(327680, "f4")
+        return lambda: np.bincount(index, x, 65536)
+
+    def take():
+        order, x = rng.permutation(M).astype("i4"), rng.random(M, "f4")
+        return lambda: x.take(order)
+
+    def transpose():
+        x = rng.random((4096, 4096), "f4")
+        return lambda: np.ascontiguousarray(x.T)
+
+    def isin():
+        x, few = rng.integers(0, 1 << 30, M, "i4"), rng.integers(0, 1 << 30, 1000, "i4")
+        return lambda: np.isin(x, few)
+
+    def of_flat(work):
+        def make():
+            x = rng.random(M, "f4")
+            return lambda: work(x)
+
+        return make
+
+    def concatenate():
+        parts = [rng.random(100, "f4") for _ in range(64)]
+        return lambda: np.concatenate(parts)
+
+    def of_rows(work):
+        def make():
+            x = rng.random((4096, 4096), "f4")
+            return lambda: work(x)
+
+        return make
+
+    def nonzero():
+        flags = rng.random(M, "f4") > 0.5
+        return lambda: np.nonzero(flags)
+
+    return {
+        "uniform": lambda: lambda: generator.random(16 * M, "f4"),
+        "normal": lambda: lambda: generator.standard_normal(16 * M, "f4"),
+        "gamma": lambda: lambda: generator.standard_gamma(2.5, M, "f4"),
+        "sum": of_rows(lambda x: x.sum()),
+        "row variances": of_rows(lambda x: x.var(1)),
+        "transpose": transpose,
+        "isin": isin,
+        "scatter": scatter,
+        "scatter_add": scatter_add,
+        "take": take,
+        "choice": lambda: lambda: generator.choice(M, 1000, replace=False),
+        "nonzero": nonzero,
+        "concatenate": concatenate,
+        "logcumsumexp": of_flat(np.logaddexp.accumulate),
+    }
+
+
+def jax_cases():
+    if jax is None:
+        return {}
+    jnp = jax.numpy
+    key = jax.random.PRNGKey(1)
+
+    def jitted(work, *operands):
+        compiled = jax.jit(work)
+        return lambda: compiled(*operands).block_until_ready()
+
+    def floats(*extents):
+        return jnp.asarray(rng.random(extents, "f4"))
+
+    def order():
+        return jnp.asarray(rng.permutation(M).astype("i4"))
+
+    return {
+        "uniform": lambda: jitted(lambda k: jax.random.uniform(k, (16 * M,)), key),
+        "normal": lambda: jitted(lambda k: jax.random.normal(k, (16 * M,)), key),
+        "gamma": lambda: jitted(lambda k: jax.random.gamma(k, 2.5, (M,)), key),
+        "sum": lambda: jitted(lambda x: x.sum(), floats(4096, 4096)),
+        "row variances": lambda: jitted(lambda x: x.var(1), floats(4096, 4096)),
+        "transpose": lambda: jitted(lambda x: x.T.copy(), floats(4096, 4096)),
+        "scatter": lambda: jitted(
+            lambda b, i, x: b.at[i].set(x), jnp.zeros(M, "f4"), order(), floats(M)
+        ),
+        "scatter_add": lambda: jitted(
+            lambda b, i, x: b.at[i].add(x),
+            jnp.zeros(65536, "f4"),
+            jnp.asarray(rng.integers(0, 65536, 327680).astype("i4")),
+            floats(327680),
+        ),
+        "take": lambda: jitted(lambda x, i: x[i], floats(M), order()),
+        "logcumsumexp": lambda: jitted(jax.lax.cumlogsumexp, floats(M)),
+    }
+
+
+def torch_cases():
+    if torch is None:
+        return {}
+
+    def floats(*extents):
+        return torch.rand(*extents)
+
+    def bound(work, *operands):
+        return lambda: work(*operands)
+
+    def scatter_add():
+        index = torch.randint(0, 65536, (327680,))
+        return bound(lambda b, i, x: b.scatter_add(0, i, x), torch.zeros(65536), index, floats(327680))
+
+    return {
+        "uniform": lambda: lambda: torch.rand(16 * M),
+        "normal": lambda: lambda: torch.randn(16 * M),
+        "gamma": lambda: bound(torch._standard_gamma, torch.full((M,), 2.5)),
+        "sum": lambda: bound(torch.sum, floats(4096, 4096)),
+        "row variances": lambda: bound(lambda x: x.var(1), floats(4096, 4096)),
+        "transpose": lambda: bound(lambda x: x.T.contiguous(), floats(4096, 4096)),
+        "isin": lambda: bound(
+            torch.isin, torch.randint(0, 1 << 30, (M,)), torch.randint(0, 1 << 30, (1000,))
+        ),
+        "scatter": lambda: bound(
+            lambda b, i, x: b.scatter(0, i, x), torch.zeros(M), torch.randperm(M), floats(M)
+        ),
+        "scatter_add": scatter_add,
+        "take": lambda: bound(torch.take, floats(M), torch.randperm(M)),
+        "nonzero": lambda: bound(torch.nonzero, floats(M) > 0.5),
+        "concatenate": lambda: bound(torch.cat, [floats(100) for _ in range(64)]),
+        "logcumsumexp": lambda: bound(lambda x: torch.logcumsumexp(x, 0), floats(M)),
+    }
+
+
+def milliseconds(work):
+    begin = time.perf_counter()
+    work()
+    once = (time.perf_counter() - begin) * 1e3
+    repeats = max(1, min(1000, int(20 / max(once, 1e-3))))
+    begin = time.perf_counter()
+    for _ in range(repeats):
+        work()
+    return (time.perf_counter() - begin) * 1e3 / repeats
+
+
+def fastest(name, libraries):
+    best = None
+    for version, cases in libraries:
+        if name in cases:
+            work = cases[name]()
+            took = min(milliseconds(work) for _ in range(3))
+            if best is None or took < best[0]:
+                best = (took, version, work)
+    return best
+
+
+def main():
+    libraries = [("NumPy " + np.__version__, numpy_cases())]
+    if jax is not None:
+        libraries.append(("JAX " + jax.__version__, jax_cases()))
+    if torch is not None:
+        libraries.append(("PyTorch " + torch.__version__, torch_cases()))
+    work = None
+    for line in sys.stdin:
+        command, _, name = line.strip().partition(" ")
+        if command == "open":
+            best = fastest(name, libraries)
+            work = best[2] if best else None
+            print(best[1] if best else "none", flush=True)
+        elif command == "run":
+            print(milliseconds(work), flush=True)
+
+
+if __name__ == "__main__":
+    main()
