@@ -114,6 +114,7 @@ std::uint64_t start_from_base(device_context& context, node& n, pending_results&
   const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
                          base.references.load() == 1 && !block_of(base)->is_shared();
   if (take_over) {
+    context.prepare_input(base);  // it may still be on its way
     base.storage->retain();
     results.add(&n, block_of(base), base.storage_offset);
     return 0;
@@ -145,10 +146,7 @@ void launch_copies(device_context& context, node& n) {
     sequence = start_from_base(context, n, results);
     const node& update = *n.inputs[1];
     if (update.elements > 0) copy(update, n.update().region);
-    if (sequence == 0) {
-      sequence = base.sequence;
-      context.prepare_input(base);
-    }
+    if (sequence == 0) sequence = base.sequence;
   }
   results.publish_all(sequence, context.take_awaited());
 }
@@ -173,6 +171,7 @@ void launch_transfer(device_context& context, node& n) {
   merge(request.upstream, base.arriving);
   request.time_limit = n.transfer().time_limit;
   request.label = n.transfer().label;
+  from.flush();  // so that who waits for the copy need not wait for the end of this evaluation
   results.publish_all(0, {start_copy(std::move(request))});
 }
 
@@ -218,9 +217,8 @@ void publish(const result& r, std::uint64_t sequence, const arrivals& arriving) 
 
 std::uint64_t launch_program(device_context& context, const lowered& program,
                              std::span<const result> outputs) {
-  thread_local std::string key;
-  program.key(key);
-  cached_program& code = context.program(key, [&] { return compile(context, program); });
+  program.key(context.program_key);
+  cached_program& code = context.program([&] { return compile(context, program); });
 
   const std::uint64_t sequence = context.next_sequence();
   boost::container::small_vector<tutti_operand, 12> operands;
@@ -256,7 +254,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", code.label);
   const bool traced = detail::trace_enabled();
-  return context.enqueued(event, &code.label, traced ? bytes_moved(program) : 0,
+  return context.enqueued(event, code.label.c_str(), traced ? bytes_moved(program) : 0,
                           traced ? program.points() * code.flops : 0);
 }
 
