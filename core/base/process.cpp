@@ -27,8 +27,8 @@ constinit std::atomic<bool> forked = false;
 }  // namespace
 
 void note_plugin_loaded() {
-  [[maybe_unused]] static const int registered = pthread_atfork(
-      nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
 }
 
 void note_exit() noexcept { exiting.store(true, std::memory_order_relaxed); }

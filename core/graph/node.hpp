@@ -52,7 +52,7 @@ class node {
 
   const graph::kind kind;
   const dtype type;
-  bool weak = false;        // constant: adapts to the other operand's dtype
+  bool weak = false;  // constant: adapts to the other operand's dtype
   // Keeps its inputs after evaluation, for gradients; until autograd forgets the trace, under the
   // executor's lock of the device.
   std::atomic<bool> traced{false};

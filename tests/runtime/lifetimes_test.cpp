@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What arrays do in static memory, in threads that outlive main, and in forks: nothing is used after
-// it is gone, nothing hangs, and who computes too late or in a fork is told so.
+// What arrays do in static memory, in threads that outlive main, and in forks: nothing is used
+// after it is gone, nothing hangs, and who computes too late or in a fork is told so.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -37,8 +37,8 @@ BOOST_AUTO_TEST_CASE(static_arrays_are_destroyed_after_all_that_is_local_to_thre
 BOOST_AUTO_TEST_CASE(computing_after_exit_has_begun_is_refused) {
   const auto end = lifetimes("late");
   BOOST_TEST(end.status == 0, end.output);
-  BOOST_TEST(end.output == "eval" + exiting + "read" + exiting + "array" + exiting +
-                               "chain: done\n");
+  BOOST_TEST(end.output ==
+             "eval" + exiting + "read" + exiting + "array" + exiting + "chain: done\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_that_computes_while_the_process_exits) {

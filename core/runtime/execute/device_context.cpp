@@ -98,8 +98,8 @@ void device_context::prepare_input(const graph::node& input) {
   if (buffer_block* const block = block_of(input)) block->last_use = next_sequence();
 }
 
-std::uint64_t device_context::enqueued(tutti_event* event, const char* label,
-                                       std::uint64_t bytes, std::uint64_t flops) {
+std::uint64_t device_context::enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
+                                       std::uint64_t flops) {
   detail::count().launches.add();
   ++last_;
   flight_.push_back({last_,

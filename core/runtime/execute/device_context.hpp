@@ -29,7 +29,7 @@ struct cached_program {
   detail::program_handle handle;
   std::string label;
   std::uint64_t last_use = 0;  // position on the compute stream
-  std::uint32_t flops = 0;  // per point of the iteration space
+  std::uint32_t flops = 0;     // per point of the iteration space
 };
 
 class device_context final : public stream_progress {
@@ -103,9 +103,7 @@ class device_context final : public stream_progress {
   /// Takes finished work out of flight, up to `sequence` (waiting for it), remembers failures.
   void retire(std::uint64_t sequence);
   /// Whether the work at `sequence` is known to have finished. Needs no lock.
-  bool has_retired(std::uint64_t sequence) const {
-    return sequence <= retired();
-  }
+  bool has_retired(std::uint64_t sequence) const { return sequence <= retired(); }
   std::uint64_t retired() const override { return retired_.load(std::memory_order_acquire); }
   void retire_finished() override;
   void settle() override { retire(last_); }

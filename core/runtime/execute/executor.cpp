@@ -158,7 +158,8 @@ void change_alone(const detail::opened_device& device, const std::function<void(
   change();
 }
 
-[[maybe_unused]] const bool evaluates_deep_graphs = (graph::set_evaluator(evaluate, change_alone), true);
+[[maybe_unused]] const bool evaluates_deep_graphs =
+    (graph::set_evaluator(evaluate, change_alone), true);
 
 }  // namespace
 

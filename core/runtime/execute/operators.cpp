@@ -235,7 +235,8 @@ void announce_fallback(const device_context& context, const operator_call& call,
                        const char* reason) {
   const std::string why = reason != nullptr ? reason : "no reason given";
   if (detail::fallback_is_error())
-    throw device_error(std::string(call.label) + ": " + context.device.title + " does not support it (" + why +
+    throw device_error(std::string(call.label) + ": " + context.device.title +
+                           " does not support it (" + why +
                            ") and TUTTI_FALLBACK=error forbids the reference device",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
   detail::count().fallbacks.add();
