@@ -154,6 +154,7 @@ void store_from_host(node& n, const void* data) {
 }
 
 void change_alone(const detail::opened_device& device, const std::function<void()>& change) {
+  detail::require_computing("grad");
   const device_locks lock(context_of(device));
   change();
 }

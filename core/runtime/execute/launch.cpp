@@ -108,7 +108,7 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
 }
 
 // n's result with what its first input holds: that input's own memory where n is its last reader,
-// else a copy, whose sequence number it returns.
+// else a copy. Returns the sequence number after which it is there.
 std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
   const node& base = *n.inputs[0];
   const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
@@ -117,7 +117,7 @@ std::uint64_t start_from_base(device_context& context, node& n, pending_results&
     context.prepare_input(base);  // it may still be on its way
     base.storage->retain();
     results.add(&n, block_of(base), base.storage_offset);
-    return 0;
+    return base.sequence;
   }
   results.add(&n, context.allocate(bytes_of(n)));
   const graph::layout where{0, graph::contiguous_strides(n.extents)};
@@ -142,11 +142,9 @@ void launch_copies(device_context& context, node& n) {
       where.offset += part->extents[axis] * where.strides[axis];
     }
   } else {
-    const node& base = *n.inputs[0];
     sequence = start_from_base(context, n, results);
     const node& update = *n.inputs[1];
     if (update.elements > 0) copy(update, n.update().region);
-    if (sequence == 0) sequence = base.sequence;
   }
   results.publish_all(sequence, context.take_awaited());
 }
@@ -268,12 +266,13 @@ void launch(const plan& p, const group& g) {
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
   pending_results results;
+  std::uint64_t base = 0;
   if (first.kind == graph::kind::scatter)
-    start_from_base(context, first, results);
+    base = start_from_base(context, first, results);
   else
     results.add(g.outputs.front(), context.allocate(bytes_of(first)));
-  launch_operator(context, g, results.all()[0]);
-  results.publish_all(context.last_sequence(), context.take_awaited());
+  const std::uint64_t sequence = launch_operator(context, g, results.all()[0], base);
+  results.publish_all(sequence, context.take_awaited());
 }
 
 }  // namespace tutti::runtime

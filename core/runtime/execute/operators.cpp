@@ -211,7 +211,7 @@ std::uint64_t bytes_moved(const operator_call& call) {
   return total;
 }
 
-void enqueue(device_context& context, const operator_call& call) {
+std::uint64_t enqueue(device_context& context, const operator_call& call) {
   const detail::plugin& plugin = *context.device.plugin;
   tutti_operator_launch arguments = arguments_of(call);
   std::uint64_t bytes = 0;
@@ -228,7 +228,8 @@ void enqueue(device_context& context, const operator_call& call) {
   tutti_status* status = plugin.op.launch(context.compute.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", call.label);
-  context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0, call.flops);
+  return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
+                          call.flops);
 }
 
 void announce_fallback(const device_context& context, const operator_call& call,
@@ -262,16 +263,12 @@ class reference_blocks {
   reference_blocks(const reference_blocks&) = delete;
   reference_blocks& operator=(const reference_blocks&) = delete;
   ~reference_blocks() {
-    for (buffer_block* block : blocks_) block->release();
+    for (buffer_block* block : blocks_)
+      if (block != nullptr) block->release();
   }
   buffer_block& add(std::uint64_t bytes) {
     blocks_.push_back(nullptr);
-    try {
-      blocks_.back() = reference_.allocate(bytes);
-    } catch (...) {
-      blocks_.pop_back();
-      throw;
-    }
+    blocks_.back() = reference_.allocate(bytes);
     blocks_.back()->last_use = reference_.next_sequence();
     return *blocks_.back();
   }
@@ -302,15 +299,16 @@ void write_view(device_context& context, const tutti_view& view, const std::vect
 }
 
 // What the call reads is there when this returns; throws where it never will be.
-void wait_for_inputs(device_context& context, const operator_call& call) {
+void wait_for_inputs(device_context& context, const operator_call& call, std::uint64_t base) {
   context.wait_for_copies();
   context.settle();
+  context.check_health(base);
   for (const node* input : call.inputs) context.check_health(input->sequence);
 }
 
-void run_on_reference(device_context& context, operator_call call) {
+void run_on_reference(device_context& context, operator_call call, std::uint64_t base) {
   device_context& reference = context.fallback();
-  wait_for_inputs(context, call);
+  wait_for_inputs(context, call, base);
   const std::vector<tutti_view> here = call.views;
   const bool updates =
       call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER;
@@ -325,9 +323,9 @@ void run_on_reference(device_context& context, operator_call call) {
     read_view(context, here[i], bytes, call.label);
     write_view(reference, v, bytes, call.label);
   }
-  enqueue(reference, call);
+  const std::uint64_t sequence = enqueue(reference, call);
   reference.settle();
-  reference.check_health(reference.last_sequence());
+  reference.check_health(sequence);
   bytes.resize(span_bytes(here[0]));
   read_view(reference, call.views[0], bytes, call.label);
   write_view(context, here[0], bytes, call.label);
@@ -347,7 +345,8 @@ bool supports_epilogue(const fusion::epilogue& e) {
   return detail::supports(*product.device, arguments_of(call));
 }
 
-void launch_operator(device_context& context, const fusion::group& g, const result& out) {
+std::uint64_t launch_operator(device_context& context, const fusion::group& g, const result& out,
+                              std::uint64_t base) {
   operator_call call = describe(*g.members.front(), out);
   if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
   const std::uint64_t sequence = context.next_sequence();
@@ -361,12 +360,10 @@ void launch_operator(device_context& context, const fusion::group& g, const resu
   detail::check(
       context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
       context.device, "ask for", call.label);
-  if (support == TUTTI_SUPPORT_NO) {
-    announce_fallback(context, call, reason);
-    run_on_reference(context, std::move(call));
-  } else {
-    enqueue(context, call);
-  }
+  if (support != TUTTI_SUPPORT_NO) return enqueue(context, call);
+  announce_fallback(context, call, reason);
+  run_on_reference(context, std::move(call), base);
+  return 0;  // it is there already, whatever became of other work on the stream
 }
 
 }  // namespace tutti::runtime
