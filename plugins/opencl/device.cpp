@@ -275,7 +275,10 @@ void prepare_pocl() {
   // It works only where it can write, and its own folder grows without bound.
   const char* chosen = std::getenv("POCL_CACHE_DIR");
   if (chosen != nullptr && *chosen != '\0') return;
-  if (const char* ours = sdk::driver_folder("pocl")) setenv("POCL_CACHE_DIR", ours, 1);
+  if (const char* ours = sdk::driver_folder("pocl"))
+    setenv("POCL_CACHE_DIR", ours, 1);
+  else
+    unsetenv("POCL_CACHE_DIR");  // an empty one makes it abort
 }
 
 // What may keep PoCL from working: it does not say so itself.

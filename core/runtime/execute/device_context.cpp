@@ -36,7 +36,7 @@ device_context::device_context(const detail::opened_device& d)
 }
 
 buffer_block* device_context::allocate(std::uint64_t bytes) {
-  return pool.allocate(bytes, ~std::uint64_t{0});
+  return pool.allocate(bytes, memory_pool::any);
 }
 
 buffer_block* device_context::allocate_idle(std::uint64_t bytes) {

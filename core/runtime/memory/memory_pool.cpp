@@ -47,8 +47,10 @@ memory_pool::memory_pool(const detail::opened_device& device, stream_progress& s
     : device_(device), stream_(stream), cap_(detail::pool_limit()) {}
 
 buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) {
-  const std::uint64_t largest = largest_for(bytes);
-  for (auto it = free_.lower_bound(bytes); it != free_.end() && it->first <= largest; ++it) {
+  const auto end = free_.upper_bound(largest_for(bytes));
+  for (auto it = free_.lower_bound(bytes); it != end; ++it) {
+    // The newest of its size, so that those that are not needed grow old.
+    if (idle_before == any) it = std::prev(free_.upper_bound(it->first));
     buffer_block* block = it->second;
     if (block->last_use > idle_before) continue;
     free_.erase(it);
@@ -115,7 +117,7 @@ void memory_pool::take_back(buffer_block* block) noexcept {
     const std::uint64_t retired = stream_.retired();
     if (block->last_use <= retired || retired != looked_at_) release_down_to(bound());
   } catch (...) {
-    // No memory to remember the block: it stays with the driver.
+    // Out of host memory: the block stays with the driver, or others do until the next search.
   }
 }
 

@@ -4,7 +4,6 @@
 // is kept is bounded by what was in use lately, by TUTTI_POOL_MB where that is set, and by age.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -35,6 +34,9 @@ class memory_pool {
  public:
   /// Throws value_error for a TUTTI_POOL_MB that is not a number.
   memory_pool(const detail::opened_device& device, stream_progress& stream);
+
+  /// For allocate(): also blocks that work in flight uses.
+  static constexpr std::uint64_t any = ~std::uint64_t{0};
 
   /// A block of at least `bytes`, with one reference. A reused block may still be in use by work up
   /// to its last_use; with `idle_before` only blocks whose last_use is at most that are reused.
