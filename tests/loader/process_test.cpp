@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_an_error) {
        {"devices", "devices --json", "doctor", "doctor --json", "--version", "--help"}) {
     const outcome result = tutti_command(machine, command + " >/dev/full");
     BOOST_TEST(result.status == 1, command << ": " << result.output);
-    BOOST_TEST(has(result.output, "tutti: cannot write to the standard output: No space left"),
-               command << ": " << result.output);
+    BOOST_TEST(has(result.output, "tutti: cannot write to "), command << ": " << result.output);
+    BOOST_TEST(has(result.output, ": No space left"), command << ": " << result.output);
   }
 }
 
