@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 
 #include "devices.hpp"
 #include "doctor.hpp"
@@ -46,7 +49,14 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    std::cout.flush();
+    if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      std::fprintf(stderr, "tutti: cannot write to the standard output: %s\n",
+                   std::strerror(errno));
+      return 1;
+    }
+    return status;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "tutti: %s\n", e.what());
     return 1;

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <vector>
 
+#include "base/env.hpp"
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/transfer/copy_engine.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti {
@@ -144,7 +144,7 @@ array array::operator()(std::initializer_list<slice> slices) const {
 }
 
 array array::to(const tutti::device& on) const {
-  static const double limit = runtime::default_time_limit();
+  static const double limit = detail::transfer_time_limit();
   return graph::move_to(*this, &detail::get(on), {limit, "to"});
 }
 

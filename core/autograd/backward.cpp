@@ -114,19 +114,34 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
 }
 
 void untrace(std::span<const array> roots) {
-  std::vector<detail::node_ref> reached;  // held until all are marked
+  // While they are traced, nobody changes their inputs.
+  std::vector<detail::node_ref> reached;
+  std::vector<const graph::opened_device*> devices;
   const auto visit = [&](const detail::node_ref& n) {
-    if (!n->traced) return;
-    n->traced = false;
+    if (!n->traced || n->forgetting) return;
+    n->forgetting = true;
     reached.push_back(n);
+    if (std::find(devices.begin(), devices.end(), n->device) == devices.end())
+      devices.push_back(n->device);
   };
   for (const array& a : roots) visit(a.node());
   for (std::size_t i = 0; i < reached.size(); ++i) {
     const detail::node_ref n = reached[i];
     for (const detail::node_ref& below : n->inputs) visit(below);
   }
-  for (const detail::node_ref& n : reached)
-    if (n->is_view() || n->is_ready()) n->inputs.clear();
+  std::vector<detail::node_ref> dropped;  // freed when no device is held
+  const auto forget = [&](const graph::opened_device* device) {
+    for (const detail::node_ref& n : reached) {
+      if (n->device != device) continue;
+      n->traced = false;
+      n->forgetting = false;
+      if (!n->is_view() && !n->is_ready()) continue;
+      dropped.insert(dropped.end(), n->inputs.begin(), n->inputs.end());
+      n->inputs.clear();
+    }
+  };
+  for (const graph::opened_device* device : devices)
+    graph::without_evaluations(*device, [&] { forget(device); });
 }
 
 }  // namespace tutti::autograd

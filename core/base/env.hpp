@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way in which environment variables are read. An empty variable counts as unset.
+// The one way in which environment variables are read. An empty variable counts as unset; a value
+// that makes no sense is an error that names the variable, the value and what is allowed.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "tutti/export.hpp"
 
 namespace tutti::detail {
 
@@ -14,5 +20,26 @@ inline std::optional<std::string> env(const char* name) {
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
 }
+
+/// The variable's value, which must be one of `allowed`; else value_error.
+std::optional<std::string> env_word(const char* name,
+                                    std::initializer_list<std::string_view> allowed);
+/// A number of MiB, as bytes; value_error for anything else.
+std::optional<std::uint64_t> env_megabytes(const char* name);
+
+/// TUTTI_FALLBACK=error: operators that a device lacks fail.
+bool fallback_is_error();
+/// TUTTI_TRANSFER=auto: operands move by themselves.
+bool operands_move();
+/// TUTTI_CHECK_INDICES, but for `off`.
+bool indices_are_checked();
+/// Seconds of TUTTI_TIMEOUT, 0 where it is not set.
+double transfer_time_limit();
+/// TUTTI_POOL_MB in bytes.
+std::optional<std::uint64_t> pool_limit();
+
+/// Reads all variables of the core: value_error for the first one that makes no sense. What plugins
+/// read, they check themselves.
+TUTTI_INTERNAL_API void check_environment();
 
 }  // namespace tutti::detail

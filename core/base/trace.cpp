@@ -15,6 +15,7 @@
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -195,6 +196,7 @@ void trace_counter(uint32_t track, std::string_view name, uint64_t at_ns, double
 }
 
 void trace_flush() {
+  if (is_fork()) return;  // the file is its parent's
   if (trace_writer* const writer = global_trace()) writer->flush();
 }
 

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t max_depth = 2000;
 
 constinit evaluator evaluate = nullptr;
+constinit exclusion exclude = nullptr;
 
 node* make(kind k, dtype type, const shape& extents, const opened_device* device,
            std::string_view op) {
@@ -38,7 +39,7 @@ node* make(kind k, dtype type, const shape& extents, const opened_device* device
 
 void add_input(node& n, const node_ref& input) {
   n.inputs.push_back(input);
-  n.traced |= input->traced;
+  if (input->traced) n.traced = true;
   if (!base_of(*input).is_ready()) n.depth = std::max(n.depth, base_of(*input).depth + 1);
 }
 
@@ -72,13 +73,6 @@ const opened_device* device_for(std::span<array> inputs, std::string_view op) {
   return d != nullptr ? d : &detail::get(default_device());
 }
 
-bool moves_by_itself() {
-  const auto asked = detail::env("TUTTI_TRANSFER");
-  if (asked && *asked != "auto")
-    throw value_error("TUTTI_TRANSFER: expected auto or nothing, found " + *asked);
-  return asked.has_value();
-}
-
 // Strides of `from`, laid out as `where`, seen with the extents of `to`: 0 along new axes.
 shape broadcast_strides(const shape& from, const shape& strides, const shape& to) {
   shape out = to;
@@ -90,7 +84,14 @@ shape broadcast_strides(const shape& from, const shape& strides, const shape& to
 
 }  // namespace
 
-void set_evaluator(evaluator how) { evaluate = how; }
+void set_evaluator(evaluator how, exclusion lock) {
+  evaluate = how;
+  exclude = lock;
+}
+
+void without_evaluations(const opened_device& device, const std::function<void()>& change) {
+  exclude(device, change);
+}
 
 const node& get(const array& a, std::string_view op) {
   if (!a.valid()) throw value_error(std::string(op) + ": the array is empty (never assigned)");
@@ -98,7 +99,7 @@ const node& get(const array& a, std::string_view op) {
 }
 
 const opened_device* common_device(std::span<array> inputs, std::string_view op) {
-  static const bool may_move = moves_by_itself();
+  static const bool may_move = detail::operands_move();
   const opened_device* found = nullptr;
   for (array& a : inputs) {
     const opened_device* d = get(a, op).device;

@@ -5,6 +5,7 @@
 // messages.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -81,6 +82,11 @@ const opened_device* common_device(std::span<array> inputs, std::string_view op)
 /// How a graph is evaluated that has grown too deep. Set by the executor when the library is
 /// loaded.
 using evaluator = void (*)(std::span<const node* const> roots);
-void set_evaluator(evaluator how);
+/// How to change nodes of a device that other threads may be evaluating.
+using exclusion = void (*)(const opened_device& device, const std::function<void()>& change);
+void set_evaluator(evaluator how, exclusion lock);
+
+/// Calls `change` while no other thread evaluates on `device`. Nothing may be evaluated in it.
+void without_evaluations(const opened_device& device, const std::function<void()>& change);
 
 }  // namespace tutti::graph

@@ -4,7 +4,6 @@
 #include "graph/node.hpp"
 
 #include <cstring>
-#include <vector>
 
 #include "graph/collective.hpp"
 
@@ -21,15 +20,17 @@ void retain(node* n) { n->references.fetch_add(1, std::memory_order_relaxed); }
 void release(node* n) noexcept {
   if (n->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // Destroying a node drops its inputs, which comes back here: a list instead of recursion, so that
-  // a chain of any length fits the stack.
-  thread_local std::vector<node*> dead;
-  thread_local bool draining = false;
-  dead.push_back(n);
+  // a chain of any length fits the stack. Static arrays come here when all that is local to the
+  // thread and has a destructor is gone.
+  thread_local constinit node* dead = nullptr;
+  thread_local constinit bool draining = false;
+  n->next_dead = dead;
+  dead = n;
   if (draining) return;
   draining = true;
-  while (!dead.empty()) {
-    node* next = dead.back();
-    dead.pop_back();
+  while (dead != nullptr) {
+    node* const next = dead;
+    dead = next->next_dead;
     destroy(next);
   }
   draining = false;

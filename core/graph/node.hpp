@@ -52,8 +52,10 @@ class node {
 
   const graph::kind kind;
   const dtype type;
-  bool weak = false;        // constant: adapts to the other operand's dtype
-  bool traced = false;      // keeps its inputs after evaluation, for gradients
+  bool weak = false;  // constant: adapts to the other operand's dtype
+  // Keeps its inputs after evaluation, for gradients; until autograd forgets the trace, under the
+  // executor's lock of the device.
+  std::atomic<bool> traced{false};
   std::uint32_t depth = 0;  // longest chain of pending nodes below this one
   const shape extents;
   const opened_device* device;  // null: a constant that fits any device
@@ -74,7 +76,10 @@ class node {
   std::int32_t mark = -1;          // index in the current plan
   std::uint8_t times_inlined = 0;  // evaluations that computed it without storing it
 
+  bool forgetting = false;  // autograd's walk at the end of a trace has seen it
+
   std::atomic<std::uint32_t> references{1};
+  node* next_dead = nullptr;  // once there are none
 
   // The record, of a node of that kind; std::bad_variant_access for another one.
   const constant_value& value() const { return std::get<constant_value>(record); }

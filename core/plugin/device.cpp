@@ -4,6 +4,7 @@
 #include "tutti/device.hpp"
 
 #include "base/env.hpp"
+#include "base/process.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
@@ -40,6 +41,7 @@ namespace detail {
 
 void opened_device::open() {
   if (is_open_.load(std::memory_order_acquire)) return;
+  require_computing(name);
   const std::lock_guard lock(opening_);
   if (is_open_.load(std::memory_order_relaxed)) return;
   tutti_device* made = nullptr;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/disk_cache.hpp"
+#include "base/driver_folder.hpp"
 #include "base/log.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
@@ -89,6 +90,20 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
   }
 }
 
+const char* folder_of_driver(void*, const char* name) {
+  try {
+    if (name == nullptr) return nullptr;
+    const auto found = driver_folder(name);
+    if (!found) return nullptr;
+    static auto* const all = new std::deque<std::string>();  // texts stay where they are
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    return all->emplace_back(found->string()).c_str();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
 
 }  // namespace
@@ -107,7 +122,8 @@ const tutti_host* make_host(host_identity** identity) {
                  log_message,
                  keeps ? cache_load : nullptr,
                  keeps ? cache_store : nullptr,
-                 compiled};
+                 compiled,
+                 folder_of_driver};
   *identity = made;
   return &made->table;
 }

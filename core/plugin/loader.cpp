@@ -13,6 +13,7 @@
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "plugin/host.hpp"
 #include "tutti/error.hpp"
 
@@ -96,6 +97,7 @@ std::unique_ptr<plugin> load_file(load_failure& failure) {
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
   auto library = std::make_unique<boost::dll::shared_library>();
+  note_plugin_loaded();
   try {
     library->load(failure.path, rtld_now | rtld_local);
   } catch (const std::exception& e) {

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
@@ -219,6 +221,7 @@ device_list device_registry::matching(const device_item& item) {
 
 device_list device_registry::resolve(std::string_view text, std::string_view source,
                                      bool first_only) {
+  require_computing(source);
   const std::lock_guard lock(mutex_);
   const auto where = [&](std::string_view item) {
     const bool whole = item.empty() || item == text;
@@ -257,6 +260,7 @@ device_list device_registry::resolve(std::string_view text, std::string_view sou
 }
 
 device_list device_registry::all() {
+  require_computing("all_devices");
   const std::lock_guard lock(mutex_);
   device_list list;
   for (const plugin_file& file : loader_.files())
@@ -284,7 +288,10 @@ std::string device_registry::available_locked() {
 }
 
 device_registry& registry() {
-  static auto* const instance = new device_registry(default_search_path());
+  static auto* const instance = [] {
+    check_environment();
+    return new device_registry(default_search_path());
+  }();
   return *instance;
 }
 

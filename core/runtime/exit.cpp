@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "runtime/execute/device_locks.hpp"
-#include "runtime/transfer/copy_engine.hpp"
+#include "runtime/transfer/event_wait.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -22,7 +24,7 @@ constexpr double longest_wait = 60;  // seconds
 
 double time_limit() {
   try {
-    const double seconds = default_time_limit();
+    const double seconds = detail::transfer_time_limit();
     return seconds > 0 ? seconds : longest_wait;
   } catch (const std::exception&) {
     return longest_wait;
@@ -42,6 +44,7 @@ class exit_waits {
   }
 
   void run() noexcept {
+    detail::note_exit();
     // A fork has neither the driver's threads nor ours; what this thread holds cannot be waited
     // for.
     if (process_ != getpid() || in_executor()) return;

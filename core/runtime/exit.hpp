@@ -2,7 +2,7 @@
 //
 // What happens to work in flight when the process exits. Drivers that run on the host's cores go on
 // compiling and computing in threads of their own while exit() destroys the statics they use, and
-// crash; so exit() first waits for the work of the library.
+// crash; so exit() first waits for the work of the library. What begins later is refused.
 #pragma once
 
 #include "base/background_thread.hpp"

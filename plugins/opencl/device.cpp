@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -267,11 +268,34 @@ tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
   });
 }
 
+// Before the first call into a platform.
+void prepare_pocl() {
+  // Pins its threads, which halves launch times.
+  setenv("POCL_AFFINITY", "1", 0);
+  // It works only where it can write, and its own folder grows without bound.
+  const char* chosen = std::getenv("POCL_CACHE_DIR");
+  if (chosen != nullptr && *chosen != '\0') return;
+  if (const char* ours = sdk::driver_folder("pocl"))
+    setenv("POCL_CACHE_DIR", ours, 1);
+  else
+    unsetenv("POCL_CACHE_DIR");  // an empty one makes it abort
+}
+
+// What may keep PoCL from working: it does not say so itself.
+std::string about_pocl() {
+  const char* folder = std::getenv("POCL_CACHE_DIR");
+  if (folder == nullptr || *folder == '\0')
+    return "; PoCL needs a folder to write to, and there is none: set POCL_CACHE_DIR or "
+           "TUTTI_CACHE_DIR to one";
+  if (access(folder, W_OK | X_OK) == 0) return {};
+  return std::string("; PoCL needs to write to POCL_CACHE_DIR=") + folder +
+         ", which this process may not: " + std::strerror(errno);
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<device_info>> backend::find_devices() {
-  // Before the first call into a platform; pins PoCL's threads, which halves launch times.
-  setenv("POCL_AFFINITY", "1", 0);
+  prepare_pocl();
   std::vector<std::unique_ptr<device_info>> found;
   cl_uint count = 0;
   const cl_int code = clGetPlatformIDs(0, nullptr, &count);
@@ -298,7 +322,8 @@ std::vector<std::unique_ptr<device_info>> backend::find_devices() {
         "no OpenCL device: " + std::to_string(platforms.size()) +
             " platforms found through the ICD files in " +
             (folder != nullptr ? folder : "/etc/OpenCL/vendors") +
-            "; install the OpenCL driver of the hardware, or pocl-opencl-icd for the CPU",
+            "; install the OpenCL driver of the hardware, or pocl-opencl-icd for the CPU" +
+            about_pocl(),
         code);
   }
   return found;

@@ -25,11 +25,11 @@ tutti_status* count(uint32_t* result) {
 tutti_status* properties(uint32_t index, tutti_device_properties* result) {
   return guarded([&] {
     check_index(index);
-    static const std::string name = "host (" + processor_name() + ")";
+    static const auto* const name = new std::string("host (" + processor_name() + ")");
     tutti_device_properties p{};
     p.type = TUTTI_DEVICE_CPU;
     p.compute_units = 1;
-    p.name = name.c_str();
+    p.name = name->c_str();
     p.vendor = "Tutti";
     p.driver = "plain loops 0.1.0";
     p.cache_key = "reference";

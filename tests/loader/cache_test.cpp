@@ -8,11 +8,13 @@
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "base/disk_cache.hpp"
+#include "base/driver_folder.hpp"
 #include "base/private_folder.hpp"
 #include "base/stats.hpp"
 #include "support.hpp"
@@ -21,6 +23,7 @@
 using namespace loader_test;
 using tutti::detail::cache_options;
 using tutti::detail::disk_cache;
+using tutti::detail::trim_driver_folder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -344,4 +347,44 @@ BOOST_AUTO_TEST_CASE(options_come_from_the_environment) {
     const scoped_variable wrong("TUTTI_CACHE_MB", text);
     BOOST_TEST(read().limit_bytes == uint64_t{512} << 20, text);
   }
+}
+
+namespace {
+
+// As PoCL makes one for each program.
+fs::path driver_entry(const fs::path& folder, const std::string& name, std::size_t bytes,
+                      std::chrono::hours age) {
+  const fs::path entry = folder / name.substr(0, 2) / name.substr(2);
+  fs::create_directories(entry / "kernel");
+  std::ofstream(entry / "kernel" / "code.so") << std::string(bytes, 'x');
+  std::ofstream(entry / "last_accessed") << "";
+  const auto then = fs::file_time_type::clock::now() - age;
+  for (const fs::path& p :
+       {entry / "kernel" / "code.so", entry / "kernel", entry / "last_accessed", entry})
+    fs::last_write_time(p, then);
+  return entry;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_drivers_folder_loses_what_was_not_used_for_longest) {
+  const tutti_test::temporary_folder folder;
+  const fs::path outside = folder / "outside", inside = folder / "inside";
+  fs::create_directories(inside);
+  std::ofstream(outside) << std::string(100000, 'x');
+  const fs::path oldest = driver_entry(inside, "AAold", 400, std::chrono::hours(30)),
+                 old = driver_entry(inside, "AAnew", 400, std::chrono::hours(20)),
+                 newer = driver_entry(inside, "BBnew", 400, std::chrono::hours(10)),
+                 used = driver_entry(inside, "CCnow", 4000, std::chrono::hours(0));
+  fs::create_symlink(outside, inside / "link");
+  trim_driver_folder(inside, 5200);
+  BOOST_TEST(fs::exists(oldest));  // small enough
+  trim_driver_folder(inside, 5000);
+  BOOST_TEST(!fs::exists(oldest));
+  BOOST_TEST(!fs::exists(old));
+  BOOST_TEST(fs::exists(newer));
+  trim_driver_folder(inside, 1000);
+  BOOST_TEST(!fs::exists(newer));
+  BOOST_TEST(fs::exists(used));  // perhaps by a process that runs
+  BOOST_TEST(fs::file_size(outside) == 100000u);
 }

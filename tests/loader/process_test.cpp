@@ -75,6 +75,39 @@ BOOST_AUTO_TEST_CASE(log_levels) {
   BOOST_TEST(!has(world(rejected + "TUTTI_LOG=error"), "tutti: warning: "));
 }
 
+BOOST_AUTO_TEST_CASE(values_that_make_no_sense_are_errors_at_the_first_use_of_a_device) {
+  const std::string words[][3] = {
+      {"TUTTI_FALLBACK", "erorr", "error, or nothing"},
+      {"TUTTI_TRANSFER", "yes", "auto, or nothing"},
+      {"TUTTI_CHECK_INDICES", "no", "on or off, or nothing"},
+      {"TUTTI_TIMEOUT", "-1", "a positive number of seconds"},
+      {"TUTTI_TIMEOUT", "soon", "a positive number of seconds"},
+      {"TUTTI_POOL_MB", "1.5", "a whole number of MiB from 0 to 1099511627776"},
+      {"TUTTI_CACHE", "0", "on or off, or nothing"},
+      {"TUTTI_CACHE_MB", "x", "a whole number of MiB from 0 to 1099511627776"},
+      {"TUTTI_MATMUL_PRECISION", "hi", "highest, high or medium, or nothing"},
+  };
+  for (const auto& [variable, value, allowed] : words) {
+    const std::string said =
+        world(machine + "TUTTI_DEVICE=opencl:0 " + variable + "=" + value, "default");
+    BOOST_TEST(has(said, "error: " + variable + "=" + value + ": expected " + allowed), said);
+    BOOST_TEST(has(said, "mapped:\n"), said);
+  }
+  BOOST_TEST(!has(world(machine + "TUTTI_DEVICE=opencl:0 TUTTI_TIMEOUT=0.5 TUTTI_POOL_MB=0 "
+                                  "TUTTI_CHECK_INDICES=off TUTTI_FALLBACK="),
+                  "error: "));
+}
+
+BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_an_error) {
+  for (const std::string command :
+       {"devices", "devices --json", "doctor", "doctor --json", "--version", "--help"}) {
+    const outcome result = tutti_command(machine, command + " >/dev/full");
+    BOOST_TEST(result.status == 1, command << ": " << result.output);
+    BOOST_TEST(has(result.output, "tutti: cannot write to "), command << ": " << result.output);
+    BOOST_TEST(has(result.output, ": No space left"), command << ": " << result.output);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(devices_command) {
   const outcome text = tutti_command(machine + "TUTTI_DEVICE=opencl:1,reference", "devices");
   BOOST_TEST(text.status == 0);

@@ -8,6 +8,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <tutti/tutti.hpp>
 
@@ -206,6 +207,35 @@ BOOST_AUTO_TEST_CASE(an_error_about_a_device_thrown_by_the_body_takes_it_out) {
   BOOST_TEST(results.complete());
   BOOST_TEST(report.devices[0].failure == "not today");
   BOOST_TEST(report.devices[0].throughput == 0);
+}
+
+// It would go wrong on every other device as well, or leave all the work to one of them.
+BOOST_AUTO_TEST_CASE(an_array_captured_from_another_device_is_an_error_of_the_caller) {
+  const device_group group("faulty:0,reference");
+  const tutti::array weights = tutti::arange(3, tutti::dtype::f32, group[0]);
+  const tutti::array x = tutti::arange(300, tutti::dtype::f32, group[0]).reshape({100, 3});
+  const loop_options halves{.policy = loop_policy::static_equal};
+  const auto by_itself = [&] {
+    tutti::parallel_map(
+        group, x, [&](const tutti::array& rows) { return rows * weights; }, halves);
+  };
+  const auto in_a_loop = [&] {
+    tutti::parallel_for(
+        group, {0, 100},
+        [&](const chunk& c) {
+          return std::vector<tutti::array>{squares(c)[0] + tutti::sum(weights)};
+        },
+        {}, halves);
+  };
+  for (const auto& wrong : {std::function<void()>(by_itself), std::function<void()>(in_a_loop)}) {
+    const std::string text = message_of<tutti::device_error>(wrong);
+    BOOST_TEST(text.find("operands are on different devices: ") != std::string::npos, text);
+    BOOST_TEST(text.find("move one with to()") != std::string::npos, text);
+    BOOST_TEST(text.find("every device failed") == std::string::npos, text);
+  }
+  const tutti::array y = tutti::parallel_map(
+      group, x, [&](const tutti::array& rows) { return rows * weights.to(rows.device()); }, halves);
+  BOOST_TEST(y.to_vector<float>()[299] == 598.f);
 }
 
 BOOST_AUTO_TEST_CASE(a_slow_device_gets_less) {

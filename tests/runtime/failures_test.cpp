@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a failing device does to arrays: clear errors that name the op, nothing lost, no hang.
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <thread>
 #include <tutti/tutti.hpp>
 
 #include "faulty_control.hpp"
@@ -113,6 +115,53 @@ BOOST_AUTO_TEST_CASE(unsupported_operators_run_on_the_reference_device) {
       message_of<tutti::device_error>([&] { tutti::matmul(x + 1.f, x.T()).eval(); });
   BOOST_TEST(text.find("told not to") != std::string::npos, text);
   unsetenv("TUTTI_FALLBACK");
+  arm(fault_no_operators, 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_fallback_that_fails_keeps_no_memory_and_can_be_repeated) {
+  const array x = array::from({1.f, 2.f, 3.f, 4.f}).reshape({2, 2});
+  arm(fault_no_operators, 1);
+  const array product = tutti::matmul(x, x);
+  const auto before = tutti::stats().pool_bytes_in_use;
+  for (const int read : {1, 2}) {
+    arm(fault_read, read);
+    const std::string text = message_of<tutti::device_error>([&] { product.eval(); });
+    BOOST_TEST(text.find("matmul") != std::string::npos, text);
+    BOOST_TEST(text.find("read refused") != std::string::npos, text);
+    BOOST_TEST(tutti::stats().pool_bytes_in_use == before);
+  }
+  BOOST_TEST(product.to_vector<float>()[3] == 22.f);
+  arm(fault_no_operators, 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_fallback_from_a_failed_value_is_an_error) {
+  const array x = array::from({1.f, 2.f, 3.f, 4.f}).reshape({2, 2});
+  x.wait();
+  arm(fault_no_operators, 1);
+  arm(fault_run, 1);
+  const array product = tutti::matmul(tutti::sqrt(x), x);
+  const std::string text = message_of<tutti::device_error>([&] { product.to_vector<float>(); });
+  BOOST_TEST(text.find("sqrt") != std::string::npos, text);
+  BOOST_TEST(tutti::matmul(x, x).to_vector<float>()[0] == 7.f);  // has nothing to do with it
+  arm(fault_no_operators, 0);
+}
+
+// Of which each takes one call at a time.
+BOOST_AUTO_TEST_CASE(a_fallback_and_reads_beside_it_share_the_transfer_stream) {
+  const array x = array::from({1.f, 2.f, 3.f, 4.f}).reshape({2, 2});
+  x.wait();
+  arm(fault_no_operators, 1);
+  std::atomic<bool> stop = false;
+  std::atomic<int> wrong = 0;
+  std::thread reader([&] {
+    while (!stop)
+      if (x.to_vector<float>()[1] != 2.f) ++wrong;
+  });
+  for (int i = 0; i < 50; ++i)
+    if (tutti::matmul(x, x).to_vector<float>()[0] != 7.f) ++wrong;
+  stop = true;
+  reader.join();
+  BOOST_TEST(wrong.load() == 0);
   arm(fault_no_operators, 0);
 }
 

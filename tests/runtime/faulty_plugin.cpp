@@ -304,6 +304,8 @@ tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, con
 
 tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
                    uint64_t bytes, int32_t blocking, tutti_event** event) {
+  if (strikes(*owner_of(stream).device, fault_read))
+    return failure(TUTTI_ERROR_DRIVER, "read refused, as told");
   return making(stream, event, [&] {
     return real->transfer->read(stream, from, offset, host, bytes, blocking, event);
   });

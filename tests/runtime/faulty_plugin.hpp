@@ -15,6 +15,7 @@ enum fault {
   fault_hang,           // a launch and what follows it on the stream end when disarmed, not before
   fault_hang_compile,   // create does not return until disarmed
   fault_disappear,      // from a launch on every call says that the device is lost, until disarmed
+  fault_read,           // a transfer to the host returns an error
   fault_kinds
 };
 

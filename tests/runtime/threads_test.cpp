@@ -46,3 +46,23 @@ BOOST_AUTO_TEST_CASE(gradients_in_several_threads_do_not_disturb_each_other) {
   for (auto& thread : threads) thread.join();
   BOOST_TEST(wrong.load() == 0);
 }
+
+// The end of a trace lets go of inputs that an evaluation elsewhere may be at.
+BOOST_AUTO_TEST_CASE(a_trace_that_ends_beside_an_evaluation_of_its_nodes) {
+  const array x = tutti::arange(64, tutti::dtype::f32);
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 30; ++i) {
+    std::thread other;
+    const auto f = tutti::value_and_grad([&](const std::vector<array>& v) {
+      const array middle = v[0] * 2.f + 1.f;
+      other = std::thread([middle, &wrong] {
+        if (middle.to_vector<float>()[3] != 7.f) ++wrong;
+      });
+      return tutti::sum(middle * middle);
+    });
+    const auto [value, slopes] = f({x});
+    if (slopes[0].to_vector<float>()[1] != 12.f) ++wrong;
+    other.join();
+  }
+  BOOST_TEST(wrong.load() == 0);
+}

@@ -4,6 +4,7 @@
 // later work, gradients, and what readers learn of a source that fails or hangs.
 #include <bit>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <limits>
 #include <tutti/tutti.hpp>
 
@@ -163,6 +164,33 @@ BOOST_AUTO_TEST_CASE(a_source_that_fails_is_an_error_of_the_target) {
   BOOST_TEST(e.device() == here().name());
   tutti_test::disarm_all();
   BOOST_TEST((array::from(ramp(4), there()) + 1.f).to_vector<float>()[3] == 4.f);
+}
+
+// Those that write into what was moved take over its memory, and with it how its copy ended.
+BOOST_AUTO_TEST_CASE(a_copy_that_failed_is_an_error_of_updates_in_place) {
+  if (!faulty_first()) return;
+  const array a = array::from(ramp(4), here());
+  const array rows = array::from({2, 0}, there()), update = array::from(ramp(2), there());
+  tutti::eval({a, rows, update});
+  const auto scattered = [&](const array& x) { return tutti::scatter_set(x, rows, update); };
+  const tutti::slice middle{1, 3};
+  const auto sliced = [&](const array& x) { return tutti::slice_update(x, update, {&middle, 1}); };
+  for (const auto& into : {std::function<array(const array&)>(scattered),
+                           std::function<array(const array&)>(sliced)}) {
+    tutti_test::arm(fault_run, 1);
+    array moved = tutti::sqrt(a).to(there());
+    moved.eval();
+    BOOST_CHECK_THROW(moved.wait(), tutti::device_error);  // known from now on
+    array result = into(moved);
+    moved = array();
+    const std::string text = error_of([&] { result.to_vector<float>(); }).what();
+    BOOST_TEST(text.find("as told") != std::string::npos, text);
+    tutti_test::disarm_all();
+    moved = (a * 2.f).to(there());
+    result = into(moved);
+    moved = array();
+    BOOST_TEST(result.to_vector<float>()[3] == 6.f);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_source_that_hangs_is_an_error_of_the_target_in_time) {

@@ -151,12 +151,14 @@ TUTTI_API std::string to_string(const loop_report& report);
 
 /// Runs body over all of `range`, in chunks, on the devices of the group.
 ///
-/// A device is taken out of the loop where the body throws device_error, where evaluating what the
-/// body returned throws any tutti::error, or where time_limit passes; its chunks run elsewhere.
-/// Throws device_error, naming each device and its error, when none is left; value_error for a
-/// range whose end lies before its begin and for options out of range; and whatever else body
+/// A device is taken out of the loop where the body, or evaluating what it returned, throws
+/// device_error of a failing device, or where time_limit passes; its chunks run elsewhere. Throws
+/// device_error, naming each device and its error, when none is left; value_error for a range whose
+/// end lies before its begin and for options out of range; and whatever else body or evaluating
 /// throws, and anything that sink throws: the loop stops then, and sinks may have been called for a
-/// part of it.
+/// part of it. A device_error of code TUTTI_ERROR_INVALID_ARGUMENT is such an error of the caller,
+/// as where body uses an array that it captured from another device than c.device: body moves it,
+/// with to(c.device).
 ///
 /// A body that hangs in itself keeps what it captured: after a time_limit it may go on, in a thread
 /// of its own, when parallel_for has returned. What it captures by reference has to outlive that;

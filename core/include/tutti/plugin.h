@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define TUTTI_ABI_MAJOR 1
-#define TUTTI_ABI_MINOR 1
+#define TUTTI_ABI_MINOR 2
 #define TUTTI_IR_VERSION 1
 #define TUTTI_MAX_RANK 8
 
@@ -130,6 +130,10 @@ typedef struct tutti_host {
                       const void* data, uint64_t size);
   /* Reports one compilation for logs, statistics and the trace. */
   void (*compiled)(void* context, const char* what, double seconds, int32_t from_cache);
+  /* Since 1.2, optional: path of a folder of the host's own for what a driver keeps between runs;
+   * NULL where none can be written to. The host removes what was not used for long where it grows
+   * too large. The text stays valid until process exit. */
+  const char* (*driver_folder)(void* context, const char* name);
 } tutti_host;
 
 /* ---- devices --------------------------------------------------------------------------------- */

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/env.hpp"
 #include "graph/build.hpp"
 #include "plugin/opened_device.hpp"
 #include "runtime/transfer/collectives.hpp"
-#include "runtime/transfer/copy_engine.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::multi {
@@ -58,7 +58,7 @@ std::optional<std::vector<array>> by_backend(const device_group& group,
   auto call = std::make_shared<graph::collective_call>();
   call->kind = kind;
   call->reduction = code_of(with);
-  call->time_limit = std::isinf(how.time_limit) ? runtime::default_time_limit() : how.time_limit;
+  call->time_limit = std::isinf(how.time_limit) ? detail::transfer_time_limit() : how.time_limit;
   call->label = std::string(op);
   std::vector<array> flat;
   for (const array& v : values) flat.push_back(contiguous(v.flatten()));

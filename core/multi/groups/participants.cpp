@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "base/env.hpp"
 #include "op/operands.hpp"
 #include "plugin/opened_device.hpp"
-#include "runtime/transfer/copy_engine.hpp"
 
 namespace tutti::multi {
 
@@ -59,7 +59,7 @@ void require_agreement(const device_group& group, const std::vector<array>& valu
 }
 
 array move(const array& a, const device& to, double time_limit, std::string_view op) {
-  static const double usual = runtime::default_time_limit();
+  static const double usual = detail::transfer_time_limit();
   return graph::move_to(a, &detail::get(to),
                         {std::isinf(time_limit) ? usual : time_limit, std::string(op)});
 }

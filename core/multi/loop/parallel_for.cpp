@@ -163,10 +163,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   bool start(std::size_t i, const index_range& range, std::deque<computed>& flight) {
     try {
       flight.push_back({range, body_({range.begin, range.end, group_[i]})});
-    } catch (const device_error& e) {
-      return fail(i, e);
     } catch (...) {
-      return stop(i);
+      return fail_or_stop(i);
     }
     std::vector<array>& arrays = flight.back().arrays;
     for (const array& a : arrays)
@@ -179,10 +177,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         for (array& a : arrays) a = contiguous(a);
       eval(arrays);
       return true;
-    } catch (const error& e) {
-      return fail(i, e);
     } catch (...) {
-      return stop(i);
+      return fail_or_stop(i);
     }
   }
 
@@ -199,10 +195,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         host.emplace_back(a.nbytes());
         a.copy_to(host.back().data(), host.back().size());
       }
-    } catch (const error& e) {
-      return fail(i, e);
     } catch (...) {
-      return stop(i);
+      return fail_or_stop(i);
     }
     const chunk_results results(std::move(oldest.arrays), std::move(host));
     {
@@ -233,6 +227,18 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     return true;
   }
 
+  // Takes the device out where the exception that is being handled is a failure of it; an error of
+  // the caller would be one on every device, and ends the loop. Always false.
+  bool fail_or_stop(std::size_t i) {
+    try {
+      throw;
+    } catch (const device_error& e) {
+      return e.code() == TUTTI_ERROR_INVALID_ARGUMENT ? stop(i) : fail(i, e);
+    } catch (...) {
+      return stop(i);
+    }
+  }
+
   // Ends the loop with the exception that is being handled, or with e. Always false.
   bool stop(std::size_t i, const std::exception_ptr& e = std::current_exception()) {
     const std::lock_guard lock(mutex_);
@@ -242,11 +248,10 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     return false;
   }
 
-  bool fail(std::size_t i, const error& e) {
+  bool fail(std::size_t i, const device_error& e) {
     const std::lock_guard lock(mutex_);
     if (state_.is_out(i)) return false;
-    const auto* on_device = dynamic_cast<const device_error*>(&e);
-    last_code_ = on_device != nullptr ? on_device->code() : TUTTI_ERROR_INTERNAL;
+    last_code_ = e.code();
     state_.fail(i, e.what(), now());
     taken_out(i);
     return false;

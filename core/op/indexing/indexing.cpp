@@ -8,12 +8,6 @@
 #include "op/operands.hpp"
 
 namespace tutti {
-namespace {
-
-bool checks_indices() { return detail::env("TUTTI_CHECK_INDICES").value_or("on") != "off"; }
-
-}  // namespace
-
 namespace op {
 
 array index_values(const array& indices, std::string_view op) {
@@ -42,7 +36,7 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
   auto range = known_range(given);
   const bool fits = range && range->first >= -extent && range->second < extent;
   if (!fits) {
-    if (checks_indices()) {
+    if (detail::indices_are_checked()) {
       range = evaluated_range(values);
       if (range->first < -extent || range->second >= extent) {
         const std::int64_t bad = range->first < -extent ? range->first : range->second;

@@ -20,15 +20,13 @@ namespace {
 constexpr std::size_t look_at = 256;
 constexpr std::size_t wait_at = 4096;
 
-void settle_context(void* context) { static_cast<device_context*>(context)->settle(); }
-
 }  // namespace
 
 device_context::device_context(const detail::opened_device& d)
     : device(d),
       compute(detail::create_stream(d, detail::trace_enabled() ? TUTTI_STREAM_PROFILE : 0)),
       transfer(detail::create_stream(d)),
-      pool(d) {
+      pool(d, *this) {
   if (!detail::trace_enabled()) return;
   trace_track_ = detail::trace_track(d.name, "compute");
   std::uint64_t now = 0;
@@ -38,10 +36,15 @@ device_context::device_context(const detail::opened_device& d)
 }
 
 buffer_block* device_context::allocate(std::uint64_t bytes) {
-  return pool.allocate(bytes, ~std::uint64_t{0}, settle_context, this);
+  return pool.allocate(bytes, memory_pool::any);
 }
 
 buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
+  retire_finished();
+  return pool.allocate(bytes, retired());
+}
+
+void device_context::retire_finished() {
   while (!flight_.empty()) {
     std::int32_t done = 0;
     const bool failed =
@@ -49,8 +52,16 @@ buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
     if (!failed && done == 0) break;
     retire_front();
   }
-  const std::uint64_t finished = flight_.empty() ? last_ : flight_.front().sequence - 1;
-  return pool.allocate(bytes, finished, settle_context, this);
+}
+
+void device_context::drop_programs() {
+  retire_finished();
+  std::vector<std::uint64_t> uses;
+  for (const auto& [key, program] : programs_) uses.push_back(program->last_use);
+  const auto quarter = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 4);
+  std::nth_element(uses.begin(), quarter, uses.end());
+  const std::uint64_t latest = std::min(*quarter, retired());
+  std::erase_if(programs_, [&](const auto& entry) { return entry.second->last_use <= latest; });
 }
 
 device_context& device_context::fallback() {
@@ -87,8 +98,8 @@ void device_context::prepare_input(const graph::node& input) {
   if (buffer_block* const block = block_of(input)) block->last_use = next_sequence();
 }
 
-std::uint64_t device_context::enqueued(tutti_event* event, const std::string* label,
-                                       std::uint64_t bytes, std::uint64_t flops) {
+std::uint64_t device_context::enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
+                                       std::uint64_t flops) {
   detail::count().launches.add();
   ++last_;
   flight_.push_back({last_,
@@ -115,7 +126,7 @@ std::shared_ptr<tutti_event> device_context::event_of(std::uint64_t sequence) {
 std::string device_context::label_of(std::uint64_t sequence) const {
   if (flight_.empty() || sequence < flight_.front().sequence) return {};
   const std::size_t index = static_cast<std::size_t>(sequence - flight_.front().sequence);
-  return index < flight_.size() ? *flight_[index].label : std::string();
+  return index < flight_.size() ? flight_[index].label : std::string();
 }
 
 void device_context::retire(std::uint64_t sequence) {
@@ -132,7 +143,7 @@ void device_context::retire_front() {
     return;
   }
   try {
-    detail::check(status, device, "run", *work.label);
+    detail::check(status, device, "run", work.label);
   } catch (const device_error& e) {
     failures_.push_back({work.sequence, last_, e.what(), e.code(), e.vendor_code()});
   }
@@ -154,8 +165,8 @@ void device_context::trace(const in_flight& work) {
     return static_cast<std::uint64_t>(
         std::max<std::int64_t>(0, static_cast<std::int64_t>(t) + clock_offset_ns_));
   };
-  detail::trace_complete(trace_track_, *work.label, on_host(times.begin_ns), on_host(times.end_ns),
-                         {*work.label, work.bytes, work.flops});
+  detail::trace_complete(trace_track_, work.label, on_host(times.begin_ns), on_host(times.end_ns),
+                         {work.label, work.bytes, work.flops});
 }
 
 device_context& context_of(const detail::opened_device& device) {

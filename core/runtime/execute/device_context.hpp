@@ -28,10 +28,11 @@ using graph::arrivals;
 struct cached_program {
   detail::program_handle handle;
   std::string label;
-  std::uint32_t flops = 0;  // per point of the iteration space
+  std::uint64_t last_use = 0;  // position on the compute stream
+  std::uint32_t flops = 0;     // per point of the iteration space
 };
 
-class device_context {
+class device_context final : public stream_progress {
  public:
   explicit device_context(const detail::opened_device& device);
 
@@ -57,20 +58,31 @@ class device_context {
   /// A block that no enqueued work uses.
   buffer_block* allocate_idle(std::uint64_t bytes);
 
-  /// The program for `key`; makes it with `create` on first use.
+  /// Whose program is wanted: set before program(), and here so that its memory is used again.
+  std::string program_key;
+  /// The program for program_key, which is about to be launched; makes it with `create` where there
+  /// is none.
   template <class Create>
-  cached_program& program(const std::string& key, Create&& create) {
-    const auto found = programs_.find(key);
+  cached_program& program(Create&& create) {
+    auto found = programs_.find(program_key);
     if (found != programs_.end()) {
       detail::count().memory_cache_hits.add();
-      return *found->second;
+    } else {
+      if (programs_.size() >= most_programs) drop_programs();
+      found = programs_.emplace(program_key, create()).first;
     }
-    return *programs_.emplace(key, create()).first->second;
+    found->second->last_use = next_sequence();
+    return *found->second;
   }
 
   /// Before a launch that reads `input`: throws where it has failed, makes the compute stream wait
   /// where it is on its way from another device, and takes note of the launch in its block.
   void prepare_input(const graph::node& input);
+  /// Waits for all that the inputs since the last take_awaited() are waiting for; throws where that
+  /// failed.
+  void wait_for_copies() const {
+    for (const auto& a : awaited_) a->wait();
+  }
   /// What the inputs since the last call are waiting for.
   arrivals take_awaited() { return std::exchange(awaited_, {}); }
 
@@ -81,8 +93,8 @@ class device_context {
   /// Position that the next launch gets.
   std::uint64_t next_sequence() const { return last_ + 1; }
   std::uint64_t last_sequence() const { return last_; }
-  /// Takes note of work just enqueued; owns `event`. `label` must outlive the context.
-  std::uint64_t enqueued(tutti_event* event, const std::string* label, std::uint64_t bytes,
+  /// Takes note of work just enqueued; owns `event`. `label` must outlive the work.
+  std::uint64_t enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
                          std::uint64_t flops);
   /// Event of a position still in flight; null where that work has finished.
   std::shared_ptr<tutti_event> event_of(std::uint64_t sequence);
@@ -91,11 +103,10 @@ class device_context {
   /// Takes finished work out of flight, up to `sequence` (waiting for it), remembers failures.
   void retire(std::uint64_t sequence);
   /// Whether the work at `sequence` is known to have finished. Needs no lock.
-  bool has_retired(std::uint64_t sequence) const {
-    return sequence <= retired_.load(std::memory_order_acquire);
-  }
-  /// Waits for everything enqueued.
-  void settle() { retire(last_); }
+  bool has_retired(std::uint64_t sequence) const { return sequence <= retired(); }
+  std::uint64_t retired() const override { return retired_.load(std::memory_order_acquire); }
+  void retire_finished() override;
+  void settle() override { retire(last_); }
   /// Throws device_error naming the op where the work at `sequence` failed or read failed data.
   void check_health(std::uint64_t sequence) const;
 
@@ -103,7 +114,7 @@ class device_context {
   struct in_flight {
     std::uint64_t sequence;
     std::shared_ptr<tutti_event> event;
-    const std::string* label;
+    const char* label;
     std::uint64_t bytes, flops;
   };
   struct failure {
@@ -111,6 +122,9 @@ class device_context {
     std::string message;
     std::int32_t code, vendor_code;
   };
+  // Beyond it, those that were not used for longest are made anew when they are wanted again.
+  static constexpr std::size_t most_programs = 2048;
+  void drop_programs();
   void retire_front();
   void trace(const in_flight& work);
 

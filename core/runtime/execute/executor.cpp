@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/process.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
@@ -136,6 +137,7 @@ void transfer(device_context& context, const char* name, std::uint64_t bytes, Ca
 void store_from_host(node& n, const void* data) {
   n.ready.store(true, std::memory_order_relaxed);
   if (n.elements == 0) return;
+  detail::require_computing("array");
   device_context& context = context_of(*n.device);
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
   buffer_block* block = nullptr;
@@ -151,7 +153,14 @@ void store_from_host(node& n, const void* data) {
   detail::count().bytes_written.add(bytes);
 }
 
-[[maybe_unused]] const bool evaluates_deep_graphs = (graph::set_evaluator(evaluate), true);
+void change_alone(const detail::opened_device& device, const std::function<void()>& change) {
+  detail::require_computing("grad");
+  const device_locks lock(context_of(device));
+  change();
+}
+
+[[maybe_unused]] const bool evaluates_deep_graphs =
+    (graph::set_evaluator(evaluate, change_alone), true);
 
 }  // namespace
 
@@ -161,6 +170,7 @@ void evaluate(std::span<const node* const> roots) {
     return !base.is_ready() && !base.is_constant();
   });
   if (pending == roots.end()) return;
+  detail::require_computing("eval");
   const detail::opened_device* wanted = graph::base_of(**pending).device;
   device_locks locks;
   const fusion::device_claim claim = [&](const detail::opened_device& device) {
@@ -179,6 +189,7 @@ void evaluate(std::span<const node* const> roots) {
 void wait(const node& n) {
   const node& base = graph::base_of(n);
   if (base.is_constant()) return;
+  detail::require_computing("wait");
   // First, because work that waits for a copy that never comes would not end either.
   for (const auto& a : base.arriving) a->wait();
   device_context& context = context_of(*base.device);
@@ -187,6 +198,7 @@ void wait(const node& n) {
   if (event != nullptr) detail::ignore(context.device.plugin->stream.event_wait(event.get()));
   const device_locks lock(context);
   context.retire(base.sequence);
+  context.pool.trim_excess();
   context.check_health(base.sequence);
 }
 
@@ -218,6 +230,7 @@ std::shared_ptr<tutti_event> event_of(device_context& context, std::uint64_t seq
 void read(const node& n, void* host) {
   if (n.elements == 0) return;
   if (n.is_constant()) return fill_host(n, host);
+  detail::require_computing("read");
   wait(n);
   const node& base = graph::base_of(n);
   device_context& context = context_of(*base.device);

@@ -108,15 +108,16 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
 }
 
 // n's result with what its first input holds: that input's own memory where n is its last reader,
-// else a copy, whose sequence number it returns.
+// else a copy. Returns the sequence number after which it is there.
 std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
   const node& base = *n.inputs[0];
   const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
                          base.references.load() == 1 && !block_of(base)->is_shared();
   if (take_over) {
+    context.prepare_input(base);  // it may still be on its way
     base.storage->retain();
     results.add(&n, block_of(base), base.storage_offset);
-    return 0;
+    return base.sequence;
   }
   results.add(&n, context.allocate(bytes_of(n)));
   const graph::layout where{0, graph::contiguous_strides(n.extents)};
@@ -173,16 +174,11 @@ void launch_copies(device_context& context, node& n) {
   if (n.kind == graph::kind::concatenate) {
     sequence = join_parts(context, n, results);
   } else {
-    const node& base = *n.inputs[0];
     sequence = start_from_base(context, n, results);
     const node& update = *n.inputs[1];
     if (update.elements > 0) {
       const lowered program = fusion::lower_copy(update, update.extents, n.type, n.update().region);
       if (program.points() > 0) sequence = launch_program(context, program, results.all());
-    }
-    if (sequence == 0) {
-      sequence = base.sequence;
-      context.prepare_input(base);
     }
   }
   results.publish_all(sequence, context.take_awaited());
@@ -208,6 +204,7 @@ void launch_transfer(device_context& context, node& n) {
   merge(request.upstream, base.arriving);
   request.time_limit = n.transfer().time_limit;
   request.label = n.transfer().label;
+  from.flush();  // so that who waits for the copy need not wait for the end of this evaluation
   results.publish_all(0, {start_copy(std::move(request))});
 }
 
@@ -253,9 +250,8 @@ void publish(const result& r, std::uint64_t sequence, const arrivals& arriving) 
 
 std::uint64_t launch_program(device_context& context, const lowered& program,
                              std::span<const result> outputs) {
-  thread_local std::string key;
-  program.key(key);
-  cached_program& code = context.program(key, [&] { return compile(context, program); });
+  program.key(context.program_key);
+  cached_program& code = context.program([&] { return compile(context, program); });
 
   const std::uint64_t sequence = context.next_sequence();
   boost::container::small_vector<tutti_operand, 12> operands;
@@ -291,7 +287,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", code.label);
   const bool traced = detail::trace_enabled();
-  return context.enqueued(event, &code.label, traced ? bytes_moved(program) : 0,
+  return context.enqueued(event, code.label.c_str(), traced ? bytes_moved(program) : 0,
                           traced ? program.points() * code.flops : 0);
 }
 
@@ -305,12 +301,13 @@ void launch(const plan& p, const group& g) {
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
   pending_results results;
+  std::uint64_t base = 0;
   if (first.kind == graph::kind::scatter)
-    start_from_base(context, first, results);
+    base = start_from_base(context, first, results);
   else
     results.add(g.outputs.front(), context.allocate(bytes_of(first)));
-  launch_operator(context, g, results.all()[0]);
-  results.publish_all(context.last_sequence(), context.take_awaited());
+  const std::uint64_t sequence = launch_operator(context, g, results.all()[0], base);
+  results.publish_all(sequence, context.take_awaited());
 }
 
 }  // namespace tutti::runtime

@@ -26,8 +26,10 @@ std::uint64_t launch_program(device_context& context, const fusion::lowered& pro
                              std::span<const result> outputs);
 
 /// Enqueues the operator behind a matmul, take or scatter node, g's first member, with the
-/// group's epilogue (operators.cpp).
-void launch_operator(device_context& context, const fusion::group& g, const result& out);
+/// group's epilogue (operators.cpp). What `out` holds before is there after position `base`.
+/// Returns the position of the result.
+std::uint64_t launch_operator(device_context& context, const fusion::group& g, const result& out,
+                              std::uint64_t base);
 
 /// Whether the device of a product can do it together with `e`.
 bool supports_epilogue(const fusion::epilogue& e);

@@ -31,7 +31,7 @@ union parameters {
 
 struct operator_call {
   tutti_operator kind;
-  const std::string* label;
+  const char* label;
   std::vector<tutti_view> views;    // outputs first
   std::vector<const node*> inputs;  // whose storage views[1...] show
   std::uint64_t flops = 0;
@@ -100,43 +100,37 @@ class describer {
   describer(const node& n, operator_call& call) : node_(n), call_(call) {}
 
   void operator()(const graph::scan_params& p) const {
-    static const std::string scan = "scan";
-    set(TUTTI_OPERATOR_SCAN, scan);
+    set(TUTTI_OPERATOR_SCAN, "scan");
     call_.flops = static_cast<std::uint64_t>(node_.elements);
     call_.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
   }
   void operator()(const graph::sort_params& p) const {
-    static const std::string sort = "sort", argsort = "argsort", topk = "topk";
-    set(p.number, p.number == TUTTI_OPERATOR_SORT   ? sort
-                  : p.number == TUTTI_OPERATOR_TOPK ? topk
-                                                    : argsort);
+    set(p.number, p.number == TUTTI_OPERATOR_SORT   ? "sort"
+                  : p.number == TUTTI_OPERATOR_TOPK ? "topk"
+                                                    : "argsort");
     call_.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
   }
   void operator()(const graph::search_params& p) const {
-    static const std::string search = "search";
-    set(TUTTI_OPERATOR_SEARCH, search);
+    set(TUTTI_OPERATOR_SEARCH, "search");
     call_.params.search = {sizeof(tutti_search_params), p.right, 0};
   }
   void operator()(const graph::partition_params& p) const {
-    static const std::string partition = "partition";
-    set(TUTTI_OPERATOR_PARTITION, partition);
+    set(TUTTI_OPERATOR_PARTITION, "partition");
     call_.params.partition = {sizeof(tutti_partition_params), static_cast<std::uint64_t>(p.kth)};
   }
   void operator()(const graph::count_params&) const {
-    static const std::string count = "count";
-    set(TUTTI_OPERATOR_COUNT, count);
+    set(TUTTI_OPERATOR_COUNT, "count");
     call_.has_params = false;
   }
   void operator()(const graph::select_params&) const {
-    static const std::string select = "select";
-    set(TUTTI_OPERATOR_SELECT, select);
+    set(TUTTI_OPERATOR_SELECT, "select");
     call_.has_params = false;
   }
 
  private:
-  void set(tutti_operator kind, const std::string& label) const {
+  void set(tutti_operator kind, const char* label) const {
     call_.kind = kind;
-    call_.label = &label;
+    call_.label = label;
     call_.has_params = true;
   }
 
@@ -145,32 +139,30 @@ class describer {
 };
 
 void describe_scatter(const node& n, operator_call& call) {
-  static const std::string add = "scatter_add";
-  static const std::string labels[] = {"scatter_set", "scatter_multiply", "scatter_min",
-                                       "scatter_max"};
+  static constexpr const char* labels[] = {"scatter_set", "scatter_multiply", "scatter_min",
+                                           "scatter_max"};
   const tutti_scatter how = n.scatter().how;
   call.kind = n.scatter().number;
   call.flops = static_cast<std::uint64_t>(n.inputs[1]->elements);
-  call.label = &add;
+  call.label = "scatter_add";
   if (call.kind == TUTTI_OPERATOR_SCATTER_ADD) return;
-  call.label = &labels[how];
+  call.label = labels[how];
   call.params.scatter = {sizeof(tutti_scatter_params), how, 0};
   call.has_params = true;
 }
 
 operator_call describe(const node& n, const result& out) {
-  static const std::string matmul = "matmul", take = "take";
   operator_call call;
   switch (n.kind) {
     case graph::kind::matmul:
       call.kind = TUTTI_OPERATOR_MATMUL;
-      call.label = &matmul;
+      call.label = "matmul";
       call.flops = 2 * static_cast<std::uint64_t>(n.elements) *
                    static_cast<std::uint64_t>(n.inputs[0]->extents[2]);
       break;
     case graph::kind::take:
       call.kind = TUTTI_OPERATOR_TAKE;
-      call.label = &take;
+      call.label = "take";
       break;
     case graph::kind::operation:
       std::visit(describer(n, call), n.operation());
@@ -188,9 +180,9 @@ operator_call describe(const node& n, const result& out) {
 }
 
 void add_epilogue(operator_call& call, const fusion::epilogue& e) {
-  static const std::string labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
+  static constexpr const char* labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
   const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
-  call.label = &labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
+  call.label = labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
   call.params.matmul = params_of(e);
   call.has_params = true;
   if (e.bias == nullptr) return;
@@ -219,12 +211,12 @@ std::uint64_t bytes_moved(const operator_call& call) {
   return total;
 }
 
-void enqueue(device_context& context, const operator_call& call) {
+std::uint64_t enqueue(device_context& context, const operator_call& call) {
   const detail::plugin& plugin = *context.device.plugin;
   tutti_operator_launch arguments = arguments_of(call);
   std::uint64_t bytes = 0;
   detail::check(plugin.op.workspace(context.device.handle, &arguments, &bytes), context.device,
-                "plan", *call.label);
+                "plan", call.label);
   buffer_block* workspace = nullptr;
   if (bytes > 0) {
     workspace = context.allocate(bytes);
@@ -235,23 +227,25 @@ void enqueue(device_context& context, const operator_call& call) {
   tutti_event* event = nullptr;
   tutti_status* status = plugin.op.launch(context.compute.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
-  detail::check(status, context.device, "launch", *call.label);
-  context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0, call.flops);
+  detail::check(status, context.device, "launch", call.label);
+  return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
+                          call.flops);
 }
 
 void announce_fallback(const device_context& context, const operator_call& call,
                        const char* reason) {
   const std::string why = reason != nullptr ? reason : "no reason given";
-  if (detail::env("TUTTI_FALLBACK") == "error")
-    throw device_error(*call.label + ": " + context.device.title + " does not support it (" + why +
+  if (detail::fallback_is_error())
+    throw device_error(std::string(call.label) + ": " + context.device.title +
+                           " does not support it (" + why +
                            ") and TUTTI_FALLBACK=error forbids the reference device",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
   detail::count().fallbacks.add();
   static std::mutex mutex;
-  static std::set<std::string> said;
+  static auto* const said = new std::set<std::string>;
   const std::lock_guard lock(mutex);
-  if (said.insert(context.device.name + *call.label).second)
-    logging::warn("{}: {} runs on the reference device: {}", context.device.name, *call.label, why);
+  if (said->insert(context.device.name + call.label).second)
+    logging::warn("{}: {} runs on the reference device: {}", context.device.name, call.label, why);
 }
 
 // Elements of a view span this many bytes from its offset (strides here are never negative).
@@ -262,39 +256,79 @@ std::uint64_t span_bytes(const tutti_view& v) {
   return (last + 1) * size_of(static_cast<dtype>(v.dtype));
 }
 
-void run_on_reference(device_context& context, operator_call call) {
-  device_context& reference = context.fallback();
-  const detail::opened_device& host = reference.device;
-  const detail::plugin& from = *context.device.plugin;
+// The blocks of a call on the reference device, which go back however the call ends.
+class reference_blocks {
+ public:
+  explicit reference_blocks(device_context& reference) : reference_(reference) {}
+  reference_blocks(const reference_blocks&) = delete;
+  reference_blocks& operator=(const reference_blocks&) = delete;
+  ~reference_blocks() {
+    for (buffer_block* block : blocks_)
+      if (block != nullptr) block->release();
+  }
+  buffer_block& add(std::uint64_t bytes) {
+    blocks_.push_back(nullptr);
+    blocks_.back() = reference_.allocate(bytes);
+    blocks_.back()->last_use = reference_.next_sequence();
+    return *blocks_.back();
+  }
+
+ private:
+  device_context& reference_;
+  boost::container::small_vector<buffer_block*, 4> blocks_;
+};
+
+// Between the memory of `view` and the host, by the transfer stream, which takes one call at a time
+// of whichever thread.
+void read_view(device_context& context, const tutti_view& view, std::vector<char>& host,
+               const char* label) {
+  const std::lock_guard lock(context.transfer_mutex);
+  detail::check(
+      context.device.plugin->transfer.read(context.transfer.get(), view.buffer, view.offset,
+                                           host.data(), host.size(), 1, nullptr),
+      context.device, "read", label);
+}
+
+void write_view(device_context& context, const tutti_view& view, const std::vector<char>& host,
+                const char* label) {
+  const std::lock_guard lock(context.transfer_mutex);
+  detail::check(
+      context.device.plugin->transfer.write(context.transfer.get(), view.buffer, view.offset,
+                                            host.data(), host.size(), 1, nullptr),
+      context.device, "write", label);
+}
+
+// What the call reads is there when this returns; throws where it never will be.
+void wait_for_inputs(device_context& context, const operator_call& call, std::uint64_t base) {
+  context.wait_for_copies();
   context.settle();
-  std::vector<tutti_view> here = call.views;
-  std::vector<buffer_block*> blocks;
+  context.check_health(base);
+  for (const node* input : call.inputs) context.check_health(input->sequence);
+}
+
+void run_on_reference(device_context& context, operator_call call, std::uint64_t base) {
+  device_context& reference = context.fallback();
+  wait_for_inputs(context, call, base);
+  const std::vector<tutti_view> here = call.views;
+  const bool updates =
+      call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER;
+  reference_blocks blocks(reference);
   std::vector<char> bytes;
-  for (std::size_t i = 0; i < call.views.size(); ++i) {
+  for (std::size_t i = 0; i < here.size(); ++i) {
     tutti_view& v = call.views[i];
     bytes.resize(span_bytes(v));
-    blocks.push_back(reference.allocate(bytes.size()));
-    if (i > 0 || call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER) {
-      detail::check(from.transfer.read(context.transfer.get(), v.buffer, v.offset, bytes.data(),
-                                       bytes.size(), 1, nullptr),
-                    context.device, "read", *call.label);
-      detail::check(host.plugin->transfer.write(reference.transfer.get(), blocks[i]->handle(), 0,
-                                                bytes.data(), bytes.size(), 1, nullptr),
-                    host, "write", *call.label);
-    }
-    v.buffer = blocks[i]->handle();
+    v.buffer = blocks.add(bytes.size()).handle();
     v.offset = 0;
+    if (i == 0 && !updates) continue;
+    read_view(context, here[i], bytes, call.label);
+    write_view(reference, v, bytes, call.label);
   }
-  enqueue(reference, call);
+  const std::uint64_t sequence = enqueue(reference, call);
   reference.settle();
+  reference.check_health(sequence);
   bytes.resize(span_bytes(here[0]));
-  detail::check(host.plugin->transfer.read(reference.transfer.get(), blocks[0]->handle(), 0,
-                                           bytes.data(), bytes.size(), 1, nullptr),
-                host, "read", *call.label);
-  for (buffer_block* block : blocks) block->release();
-  detail::check(from.transfer.write(context.transfer.get(), here[0].buffer, here[0].offset,
-                                    bytes.data(), bytes.size(), 1, nullptr),
-                context.device, "write", *call.label);
+  read_view(reference, call.views[0], bytes, call.label);
+  write_view(context, here[0], bytes, call.label);
 }
 
 }  // namespace
@@ -311,7 +345,8 @@ bool supports_epilogue(const fusion::epilogue& e) {
   return detail::supports(*product.device, arguments_of(call));
 }
 
-void launch_operator(device_context& context, const fusion::group& g, const result& out) {
+std::uint64_t launch_operator(device_context& context, const fusion::group& g, const result& out,
+                              std::uint64_t base) {
   operator_call call = describe(*g.members.front(), out);
   if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
   const std::uint64_t sequence = context.next_sequence();
@@ -324,13 +359,11 @@ void launch_operator(device_context& context, const fusion::group& g, const resu
   const char* reason = nullptr;
   detail::check(
       context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
-      context.device, "ask for", *call.label);
-  if (support == TUTTI_SUPPORT_NO) {
-    announce_fallback(context, call, reason);
-    run_on_reference(context, std::move(call));
-  } else {
-    enqueue(context, call);
-  }
+      context.device, "ask for", call.label);
+  if (support != TUTTI_SUPPORT_NO) return enqueue(context, call);
+  announce_fallback(context, call, reason);
+  run_on_reference(context, std::move(call), base);
+  return 0;  // it is there already, whatever became of other work on the stream
 }
 
 }  // namespace tutti::runtime

@@ -37,6 +37,10 @@ class buffer_block final : public graph::storage {
   void dispose() noexcept override;
 
   memory_pool& owner_;
+  // While the pool keeps it: since when, by the pool's own count of operations and time.
+  struct {
+    std::uint64_t operation = 0, epoch = 0;
+  } free_since;
   tutti_buffer* const handle_;
   const std::uint64_t bytes_;
   const ownership whose_;

@@ -6,6 +6,7 @@
 #include "runtime/memory/foreign_memory.hpp"
 
 #include "base/background_thread.hpp"
+#include "base/process.hpp"
 #include "graph/build.hpp"
 #include "runtime/execute/device_context.hpp"
 #include "runtime/execute/device_locks.hpp"
@@ -61,6 +62,9 @@ array array_over(buffer_block* block, std::int64_t offset, dtype type, const sha
 }
 
 void give_back(const detail::opened_device& device, buffer_block* block) noexcept {
+  // Owners are not called while the process exits; a fork's memory is its parent's to give back.
+  if (detail::is_fork()) return;
+  if (detail::is_exiting()) return detail::keep_for_ever(block);
   device_context& context = context_of(device);
   if (in_executor() || !context.has_retired(block->last_use)) {
     try {

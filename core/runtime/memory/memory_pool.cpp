@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Size classes and reuse of device memory.
+// Size classes and reuse of device memory, and when it goes back to the driver.
 #include "runtime/memory/memory_pool.hpp"
 
-#include <charconv>
-#include <limits>
+#include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "base/stats.hpp"
 #include "runtime/memory/foreign_memory.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
 namespace {
+
+// Kept in any case: programs with little memory have nothing to gain from giving it back.
+constexpr std::uint64_t least_bound = std::uint64_t{64} << 20;
+constexpr std::chrono::seconds epoch_length(20);
+constexpr std::uint64_t look_at_clock = 256;  // operations
+constexpr std::size_t remembered_sizes = 4096;
+constexpr std::uint64_t remembered_bounds = 4;
 
 // Small blocks in steps of a quarter power of two, large ones in steps of 64 KiB: at most a quarter
 // is wasted, and next to nothing where it would matter.
@@ -25,18 +34,7 @@ std::uint64_t size_class(std::uint64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-std::uint64_t cap_from_environment() {
-  const auto text = detail::env("TUTTI_POOL_MB");
-  if (!text) return std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t megabytes = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, failed] = std::from_chars(text->data(), end, megabytes);
-  if (failed != std::errc{} || stop != end || megabytes > (std::uint64_t{1} << 40)) {
-    logging::warn("TUTTI_POOL_MB='{}' is not a number of MiB, ignoring it", *text);
-    return std::numeric_limits<std::uint64_t>::max();
-  }
-  return megabytes << 20;
-}
+std::uint64_t largest_for(std::uint64_t bytes) { return bytes + bytes / 4; }
 
 }  // namespace
 
@@ -45,15 +43,19 @@ void buffer_block::dispose() noexcept {
   owner_.take_back(this);
 }
 
-memory_pool::memory_pool(const detail::opened_device& device)
-    : device_(device), cap_(cap_from_environment()) {}
+memory_pool::memory_pool(const detail::opened_device& device, stream_progress& stream)
+    : device_(device), stream_(stream), cap_(detail::pool_limit()) {}
 
 buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) {
-  const std::uint64_t largest = bytes + bytes / 4;
-  for (auto it = free_.lower_bound(bytes); it != free_.end() && it->first <= largest; ++it) {
+  const auto end = free_.upper_bound(largest_for(bytes));
+  for (auto it = free_.lower_bound(bytes); it != end; ++it) {
+    // The newest of its size, so that those that are not needed grow old.
+    if (idle_before == any) it = std::prev(free_.upper_bound(it->first));
     buffer_block* block = it->second;
     if (block->last_use > idle_before) continue;
     free_.erase(it);
+    free_bytes_ -= block->bytes();
+    hand_out(*block);
     block->references_.store(1, std::memory_order_relaxed);
     return block;
   }
@@ -64,66 +66,154 @@ buffer_block* memory_pool::request(std::uint64_t bytes) {
   detail::buffer_handle handle = detail::allocate(device_, bytes);
   auto* block = new buffer_block(*this, handle.get(), bytes);
   handle.release();
-  reserved_ += bytes;
   detail::count().pool_bytes_reserved.add(bytes);
   detail::count().pool_allocations.add();
+  hand_out(*block);
   return block;
 }
 
-buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_before,
-                                    void (*settle)(void*), void* settle_context) {
+void memory_pool::hand_out(const buffer_block& block) {
+  in_use_ += block.bytes();
+  peak_ = std::max(peak_, in_use_);
+  detail::count().pool_take(block.bytes());
+}
+
+buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_before) {
   bytes = size_class(bytes);
   {
     const std::lock_guard lock(mutex_);
-    if (buffer_block* block = find(bytes, idle_before)) {
+    count_operation();
+    if (buffer_block* const block = find(bytes, idle_before)) {
       detail::count().pool_reuses.add();
-      detail::count().pool_take(block->bytes());
       return block;
     }
   }
-  buffer_block* block = nullptr;
-  bool full = false;
-  {
+  stream_.retire_finished();
+  try {
     const std::lock_guard lock(mutex_);
-    full = reserved_ + bytes > cap_ && !free_.empty();
+    learn_from_miss(bytes);
+    release_down_to(bound());
+    return request(bytes);
+  } catch (const out_of_memory&) {
+    logging::info("{}: out of memory at {} bytes, trimming the pool", device_.name, bytes);
   }
-  if (!full) {
-    try {
-      const std::lock_guard lock(mutex_);
-      block = request(bytes);
-    } catch (const out_of_memory&) {
-      logging::info("{}: out of memory at {} bytes, trimming the pool", device_.name, bytes);
-    }
-  }
-  if (block == nullptr) {
-    settle(settle_context);
-    trim();
-    const std::lock_guard lock(mutex_);
-    block = request(bytes);
-  }
-  detail::count().pool_take(block->bytes());
-  return block;
+  stream_.settle();
+  trim();
+  const std::lock_guard lock(mutex_);
+  return request(bytes);
 }
 
 void memory_pool::take_back(buffer_block* block) noexcept {
+  if (detail::is_fork()) return;  // another thread of the parent may have held the lock
   detail::count().pool_give_back(block->bytes());
   const std::lock_guard lock(mutex_);
   try {
+    in_use_ -= block->bytes();
+    count_operation();
+    block->free_since = {operations_, epoch_};
     free_.emplace(block->bytes(), block);
+    free_bytes_ += block->bytes();
+    if (free_bytes_ <= bound()) return;
+    const std::uint64_t retired = stream_.retired();
+    if (block->last_use <= retired || retired != looked_at_) release_down_to(bound());
   } catch (...) {
-    // No memory to remember the block: it stays with the driver.
+    // Out of host memory: the block stays with the driver, or others do until the next search.
   }
+}
+
+void memory_pool::trim_excess() noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    release_down_to(bound());
+  } catch (...) {  // out of memory to sort them: the next one gives them back
+  }
+}
+
+// What may be kept free.
+std::uint64_t memory_pool::bound() const {
+  if (cap_) return *cap_;
+  return std::max({least_bound, peak_, earlier_peak_}) + allowance_;
+}
+
+// A size that was given back is wanted again.
+void memory_pool::learn_from_miss(std::uint64_t bytes) {
+  const auto found = std::find_if(given_back_.rbegin(), given_back_.rend(), [&](const auto& r) {
+    return r.bytes >= bytes && r.bytes <= largest_for(bytes);
+  });
+  if (found == given_back_.rend()) return;
+  if (found->why == reason::age)
+    patience_ *= 2;
+  else
+    allowance_ += found->bytes;
+  given_back_bytes_ -= found->bytes;
+  given_back_.erase(std::next(found).base());
+}
+
+void memory_pool::count_operation() {
+  if (++operations_ % look_at_clock != 0) return;
+  const clock::time_point now = clock::now();
+  if (now - epoch_began_ >= epoch_length) start_epoch(now);
+}
+
+void memory_pool::start_epoch(clock::time_point now) {
+  epoch_began_ = now;
+  ++epoch_;
+  earlier_peak_ = peak_;
+  peak_ = in_use_;
+  release_aged();
+}
+
+void memory_pool::release_down_to(std::uint64_t kept) {
+  if (free_bytes_ <= kept || detail::is_exiting()) return;
+  const std::uint64_t retired = looked_at_ = stream_.retired();
+  std::vector<free_blocks::iterator> idle;
+  for (auto it = free_.begin(); it != free_.end(); ++it)
+    if (it->second->last_use <= retired) idle.push_back(it);
+  std::sort(idle.begin(), idle.end(), [](const auto& a, const auto& b) {
+    return a->second->free_since.operation < b->second->free_since.operation;
+  });
+  // Some more, so that not each block that comes back is followed by a search.
+  const std::uint64_t goal = kept - kept / 8;
+  for (const auto& which : idle) {
+    if (free_bytes_ <= goal) return;
+    release(which, reason::excess);
+  }
+}
+
+void memory_pool::release_aged() {
+  if (detail::is_exiting()) return;
+  const std::uint64_t retired = stream_.retired();
+  for (auto it = free_.begin(); it != free_.end();) {
+    const auto which = it++;
+    const buffer_block& block = *which->second;
+    if (block.free_since.epoch + patience_ < epoch_ && block.last_use <= retired)
+      release(which, reason::age);
+  }
+}
+
+void memory_pool::release(free_blocks::iterator which, reason why) {
+  buffer_block* const block = which->second;
+  const std::uint64_t bytes = block->bytes();
+  given_back_.push_back({bytes, why});
+  given_back_bytes_ += bytes;
+  // No further back than what a bound of a few times the size would have kept.
+  while (given_back_bytes_ > remembered_bounds * bound() || given_back_.size() > remembered_sizes) {
+    given_back_bytes_ -= given_back_.front().bytes;
+    given_back_.pop_front();
+  }
+  free_.erase(which);
+  free_bytes_ -= bytes;
+  detail::count().pool_bytes_reserved.subtract(bytes);
+  device_.plugin->memory.release(block->handle());
+  delete block;
 }
 
 void memory_pool::trim() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [bytes, block] : free_) {
-    device_.plugin->memory.release(block->handle());
-    reserved_ -= bytes;
-    detail::count().pool_bytes_reserved.subtract(bytes);
-    delete block;
-  }
-  free_.clear();
+  while (!free_.empty()) release(free_.begin(), reason::excess);
+  given_back_.clear();
+  given_back_bytes_ = 0;
+  allowance_ = 0;
 }
 
 }  // namespace tutti::runtime

@@ -229,6 +229,7 @@ void launch_all(graph::node& n) {
     const graph::node& base = graph::base_of(input);
     device_context& context = context_of(*devices[i]);
     context.check_health(base.sequence);
+    context.flush();  // as in launch_transfer
     buffer_block* const block =
         context.allocate_idle(static_cast<std::uint64_t>(n.elements) * size_of(n.type));
     call.results.push_back(block);

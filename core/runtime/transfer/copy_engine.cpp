@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "base/background_thread.hpp"
-#include "base/env.hpp"
+#include "base/process.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "runtime/exit.hpp"
@@ -231,18 +230,15 @@ std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   // Without such events readers wait on the host.
   if (detail::ignore(stream.create_host_event(to.handle, &event)))
     return std::make_shared<arrival>(nullptr, nullptr);
-  return std::make_shared<arrival>(std::shared_ptr<tutti_event>(event, stream.event_release),
+  const auto release = [call = stream.event_release](tutti_event* done) {
+    // Static arrays: the driver may be gone by now.
+    if (detail::is_exiting() || detail::is_fork())
+      detail::keep_for_ever(done);
+    else
+      call(done);
+  };
+  return std::make_shared<arrival>(std::shared_ptr<tutti_event>(event, release),
                                    stream.event_signal);
-}
-
-double default_time_limit() {
-  const auto text = detail::env("TUTTI_TIMEOUT");
-  if (!text) return 0;
-  char* end = nullptr;
-  const double seconds = std::strtod(text->c_str(), &end);
-  if (end != text->c_str() + text->size() || !(seconds > 0) || !std::isfinite(seconds))
-    throw value_error("TUTTI_TIMEOUT: expected a positive number of seconds, found " + *text);
-  return seconds;
 }
 
 std::shared_ptr<arrival> start_copy(copy_request request) {

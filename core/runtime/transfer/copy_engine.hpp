@@ -34,8 +34,4 @@ std::shared_ptr<arrival> start_copy(copy_request request);
 /// A value that the host will announce to `to`.
 std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to);
 
-/// Seconds of TUTTI_TIMEOUT, 0 where it is not set. Throws value_error for anything but a positive
-/// number.
-double default_time_limit();
-
 }  // namespace tutti::runtime

@@ -44,6 +44,11 @@ void cache_store(const device_description& device, const std::string& key,
                        data.data(), data.size());
 }
 
+const char* driver_folder(const char* name) {
+  return the_host.driver_folder != nullptr ? the_host.driver_folder(the_host.context, name)
+                                           : nullptr;
+}
+
 void report_compiled(const std::string& what, double seconds, bool from_cache) {
   if (the_host.compiled == nullptr) return;
   the_host.compiled(the_host.context, what.c_str(), seconds, from_cache ? 1 : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host offers a plugin: log, cache of compiled code, reports of compilations. Each may be
+// What the host offers a plugin: log, caches, reports of compilations. Each may be
 // absent; then nothing happens.
 #pragma once
 
@@ -19,6 +19,8 @@ bool has_cache();
 bool cache_load(const device_description& device, const std::string& key, std::vector<char>& data);
 void cache_store(const device_description& device, const std::string& key,
                  const std::vector<char>& data);
+/// A folder of the host's own for what a driver keeps between runs; null where there is none.
+const char* driver_folder(const char* name);
 void report_compiled(const std::string& what, double seconds, bool from_cache);
 
 }  // namespace tutti::sdk

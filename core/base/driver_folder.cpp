@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where such folders lie, and their size.
+#include "base/driver_folder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/disk_cache.hpp"
+#include "base/log.hpp"
+#include "base/private_folder.hpp"
+
+namespace tutti::detail {
+namespace {
+
+namespace fs = std::filesystem;
+using file_time = fs::file_time_type;
+
+constexpr std::chrono::hours recent(1);
+constexpr const char* stamp_name = ".trimmed";
+
+struct unit {
+  fs::path path;
+  uint64_t bytes = 0;
+  file_time used = file_time::min();
+};
+
+// Other processes remove files meanwhile: what is gone counts nothing.
+void count_file(const fs::directory_entry& file, unit& into) {
+  std::error_code gone;
+  const file_time at = file.last_write_time(gone);
+  if (!gone) into.used = std::max(into.used, at);
+  if (!file.is_regular_file(gone) || file.is_symlink(gone)) return;
+  const uint64_t bytes = file.file_size(gone);
+  if (!gone) into.bytes += bytes;
+}
+
+unit measure(const fs::directory_entry& entry) {
+  unit u{entry.path()};
+  count_file(entry, u);
+  std::error_code error;
+  if (entry.is_symlink(error) || !entry.is_directory(error)) return u;
+  for (fs::recursive_directory_iterator i(entry.path(), error), end; !error && i != end;
+       i.increment(error))
+    count_file(*i, u);
+  return u;
+}
+
+std::vector<unit> units_of(const fs::path& folder) {
+  std::vector<unit> all;
+  std::error_code error;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    std::error_code ignored;
+    if (i->is_symlink(ignored) || i->path().filename() == stamp_name) continue;
+    if (!i->is_directory(ignored)) {
+      all.push_back(measure(*i));
+      continue;
+    }
+    std::error_code inner;
+    for (fs::directory_iterator j(i->path(), inner); !inner && j != end; j.increment(inner))
+      all.push_back(measure(*j));
+  }
+  return all;
+}
+
+// To look through all of it takes too long for every start of a process.
+bool is_due(const fs::path& folder) {
+  const fs::path stamp = folder / stamp_name;
+  std::error_code error;
+  const file_time last = fs::last_write_time(stamp, error);
+  if (!error && file_time::clock::now() - last < recent) return false;
+  std::ofstream(stamp, std::ios::trunc).flush();
+  fs::last_write_time(stamp, file_time::clock::now(), error);
+  return true;
+}
+
+// Empty where it is usable, else what is wrong.
+std::string prepare(const fs::path& parent, const fs::path& folder) {
+  try {
+    const private_folder outer(parent);
+    const private_folder inner(folder);
+    return inner.writable() ? std::string() : folder.string() + ": the folder is not writable";
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+std::optional<fs::path> driver_folder(std::string_view name) {
+  const cache_options& options = program_cache().options();
+  std::vector<fs::path> parents;
+  if (!options.folder.empty()) parents.push_back(fs::absolute(options.folder));
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  if (!error) parents.push_back(temporary / ("tutti-" + std::to_string(::geteuid())));
+  for (const fs::path& parent : parents) {
+    const fs::path folder = parent / name;
+    if (const std::string problem = prepare(parent, folder); !problem.empty()) {
+      logging::info("folder of a driver: {}", problem);
+      continue;
+    }
+    if (is_due(folder)) trim_driver_folder(folder, options.limit_bytes);
+    return folder;
+  }
+  return std::nullopt;
+}
+
+void trim_driver_folder(const fs::path& folder, uint64_t limit_bytes) {
+  std::vector<unit> all = units_of(folder);
+  uint64_t total = 0;
+  for (const unit& u : all) total += u.bytes;
+  if (total <= limit_bytes) return;
+  std::sort(all.begin(), all.end(), [](const unit& a, const unit& b) { return a.used < b.used; });
+  const uint64_t goal = limit_bytes - limit_bytes / 10;
+  const file_time now = file_time::clock::now();
+  for (const unit& u : all) {
+    if (total <= goal || now - u.used < recent) return;
+    std::error_code ignored;
+    fs::remove_all(u.path, ignored);
+    total -= u.bytes;
+  }
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folders for what drivers keep between runs, beside the cache of compiled programs and bounded
+// like it. They are the library's own: nothing is ever removed from a folder that the user chose
+// for a driver.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+/// The folder `name` below the program cache's; where that cannot be written to, below one of this
+/// user in the system's folder for temporary files; nothing where neither works. Created with mode
+/// 0700, and trimmed to TUTTI_CACHE_MB now and then.
+TUTTI_INTERNAL_API std::optional<std::filesystem::path> driver_folder(std::string_view name);
+
+/// Removes what was not used for longest, until a tenth of the limit is free again, where the
+/// folder is larger than that: units are the folders two levels down, as drivers make them for each
+/// program, and files above those. What was used in the last hour stays.
+TUTTI_INTERNAL_API void trim_driver_folder(const std::filesystem::path& folder,
+                                           uint64_t limit_bytes);
+
+}  // namespace tutti::detail

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Environment variables of the core and what they may say.
+#include "base/env.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+[[noreturn]] void refuse(const char* name, const std::string& value, const std::string& allowed) {
+  throw value_error(std::string(name) + "=" + value + ": expected " + allowed);
+}
+
+}  // namespace
+
+std::optional<std::string> env_word(const char* name,
+                                    std::initializer_list<std::string_view> allowed) {
+  auto value = env(name);
+  if (!value || std::find(allowed.begin(), allowed.end(), *value) != allowed.end()) return value;
+  std::string list;
+  for (const std::string_view word : allowed) {
+    const bool is_last = word.data() == (allowed.end() - 1)->data();
+    list += list.empty() ? "" : is_last ? " or " : ", ";
+    list += word;
+  }
+  refuse(name, *value, list + ", or nothing");
+}
+
+std::optional<std::uint64_t> env_megabytes(const char* name) {
+  const auto text = env(name);
+  if (!text) return std::nullopt;
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  std::uint64_t megabytes = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, failed] = std::from_chars(text->data(), end, megabytes);
+  if (failed != std::errc() || stop != end || megabytes > most)
+    refuse(name, *text, "a whole number of MiB from 0 to " + std::to_string(most));
+  return megabytes << 20;
+}
+
+bool fallback_is_error() { return env_word("TUTTI_FALLBACK", {"error"}).has_value(); }
+
+bool operands_move() { return env_word("TUTTI_TRANSFER", {"auto"}).has_value(); }
+
+bool indices_are_checked() {
+  return env_word("TUTTI_CHECK_INDICES", {"on", "off"}).value_or("on") == "on";
+}
+
+double transfer_time_limit() {
+  const auto text = env("TUTTI_TIMEOUT");
+  if (!text) return 0;
+  char* end = nullptr;
+  const double seconds = std::strtod(text->c_str(), &end);
+  if (end != text->c_str() + text->size() || !(seconds > 0) || !std::isfinite(seconds))
+    refuse("TUTTI_TIMEOUT", *text, "a positive number of seconds");
+  return seconds;
+}
+
+std::optional<std::uint64_t> pool_limit() { return env_megabytes("TUTTI_POOL_MB"); }
+
+void check_environment() {
+  fallback_is_error();
+  operands_move();
+  indices_are_checked();
+  transfer_time_limit();
+  pool_limit();
+  env_word("TUTTI_CACHE", {"on", "off"});
+  env_megabytes("TUTTI_CACHE_MB");
+  env_word("TUTTI_LOG", {"off", "error", "warn", "info", "debug"});
+  // Read by those plugins that know other precisions than the highest.
+  env_word("TUTTI_MATMUL_PRECISION", {"highest", "high", "medium"});
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of the process, as exit.cpp and the C library's fork tell it.
+#include "base/process.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tutti/error.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::detail {
+namespace {
+
+constinit std::atomic<bool> exiting = false;
+constinit std::atomic<bool> forked = false;
+
+[[noreturn]] void refuse(std::string_view op, const char* why) {
+  throw device_error(std::string(op) + ": " + why, TUTTI_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace
+
+void note_plugin_loaded() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
+}
+
+void note_exit() noexcept { exiting.store(true, std::memory_order_relaxed); }
+
+bool is_exiting() noexcept { return exiting.load(std::memory_order_relaxed); }
+bool is_fork() noexcept { return forked.load(std::memory_order_relaxed); }
+
+void require_computing(std::string_view op) {
+  if (is_fork()) [[unlikely]]
+    refuse(op,
+           "this process was forked from one that had loaded Tutti's plugins; drivers do not "
+           "survive fork(): compute in the parent, or start a new program (exec), or fork before "
+           "the first use of a device");
+  if (is_exiting()) [[unlikely]]
+    refuse(op, "the process is exiting, and nothing is computed any more");
+}
+
+void keep_for_ever(void* object) noexcept {
+  try {
+    static auto* const mutex = new std::mutex;
+    static auto* const all = new std::vector<void*>;
+    const std::lock_guard lock(*mutex);
+    all->push_back(object);
+  } catch (const std::exception&) {  // out of memory: it is kept all the same
+  }
+}
+
+}  // namespace tutti::detail
