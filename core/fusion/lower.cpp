@@ -37,7 +37,7 @@ class builder {
     std::copy(strides.begin(), strides.end(), x.stride);
     for (std::size_t i = 0; i < out_.inputs.size(); ++i) {
       const operand& seen = out_.inputs[i];
-      if (seen.source == x.source && seen.offset == x.offset && seen.type == x.type &&
+      if (same_memory(*seen.source, *x.source) && seen.offset == x.offset && seen.type == x.type &&
           std::equal(x.stride, x.stride + max_rank, seen.stride))
         return reference(place::input, i);
     }
@@ -127,6 +127,11 @@ class builder {
   }
 
  private:
+  // Merged duplicates share what one of them computed.
+  static bool same_memory(const node& a, const node& b) {
+    return a.storage == b.storage && a.storage_offset == b.storage_offset;
+  }
+
   lowered& out_;
   const shape& space_;
 };
