@@ -45,6 +45,8 @@ struct needs {
   std::size_t instructions = 1;
 };
 
+constexpr std::size_t narrowing_instructions = 24;  // that lower() may write for one such cast
+
 class partitioner {
  public:
   explicit partitioner(plan& p) : p_(p), group_of_(p.nodes.size(), -1) {}
@@ -169,11 +171,10 @@ class partitioner {
   bool accepts(int id, const node& n, bool as_output) {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     if (!d.fused || !(d.space == n.extents) || n.device != d.members.front()->device) return false;
-    if (is_half_cast(n) && !as_output) return false;
+    if (is_half_cast(n)) return false;
     if (d.reduction != nullptr && (as_output || n.opcode() == TUTTI_OP_iota)) return false;
     const needs more = needs_of(id, n);
-    const std::size_t leaves =
-        d.leaves.size() + more.leaves.size() - (is_leaf(d, n) ? 1 : 0);
+    const std::size_t leaves = d.leaves.size() + more.leaves.size() - (is_leaf(d, n) ? 1 : 0);
     const std::size_t scalars = d.scalars.size() + more.scalars.size();
     const std::size_t outputs = d.outputs + (as_output ? 1 : 0);
     const tutti_device_properties& limits = n.device->limits;
@@ -181,8 +182,7 @@ class partitioner {
       return value <= (theirs != 0 ? std::min<std::size_t>(ours, theirs) : ours);
     };
     const std::size_t rank = static_cast<std::size_t>(d.space.rank());
-    const std::size_t bytes =
-        64 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank + 8 * scalars;
+    const std::size_t bytes = 128 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank + 8 * scalars;
     return within(leaves, max_inputs, limits.max_inputs) &&
            within(outputs, max_outputs, limits.max_outputs) &&
            within(d.instructions + more.instructions, max_instructions, limits.max_instructions) &&
@@ -205,7 +205,8 @@ class partitioner {
 
   // A cast to half precision rounds; fused into its reader, that rounding would be lost.
   static bool is_half_cast(const node& n) {
-    return n.opcode() == TUTTI_OP_cast && (n.type == dtype::f16 || n.type == dtype::bf16);
+    return n.kind == graph::kind::elementwise && n.opcode() == TUTTI_OP_cast &&
+           (n.type == dtype::f16 || n.type == dtype::bf16);
   }
 
   // Would n, as an output of group g, close a cycle: is there a path from another reader to g?
@@ -240,6 +241,7 @@ class partitioner {
   needs needs_of(int id, const node& n) {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     needs more;
+    if (is_half_cast(n)) more.instructions = narrowing_instructions;
     const auto add_new = [](const auto& known, auto& added, const auto& value) {
       if (std::find(known.begin(), known.end(), value) == known.end() &&
           std::find(added.begin(), added.end(), value) == added.end())
