@@ -26,17 +26,19 @@ class direction {
   const graph::scan_params& p_;
 };
 
-// d/dx_j of the products that hold x_j: with zeros among them only those up to the second zero
-// count, and only for the first zero and what stands before it.
-array of_products(const direction& along, const array& x, const array& y, const array& g) {
+// d/dx_j of the products that hold x_j: by a division where x_j is not 0. Of the zeros of a row the
+// first `order` are told apart; what holds more has no derivative of that order.
+array of_products(const direction& along, const array& x, const array& y, const array& g,
+                  int order) {
   const array is_zero = x == 0;
   const array zeros = along.inclusive(op::cast(is_zero, dtype::i32, "gradient"), TUTTI_SCAN_SUM);
-  const array first_zero = logical_and(is_zero, zeros == 1);
-  const array without = where(first_zero, 1, x);
-  const array others = along.forward(without, TUTTI_SCAN_PROD);
-  const array at_zero = along.backward(g * others, TUTTI_SCAN_SUM);
-  const array elsewhere = along.backward(g * y, TUTTI_SCAN_SUM) / where(is_zero, 1, x);
-  return where(first_zero, at_zero, where(zeros == 0, elsewhere, 0));
+  array found = where(is_zero, 0, along.backward(g * y, TUTTI_SCAN_SUM) / where(is_zero, 1, x));
+  for (int nth = 1; nth <= order; ++nth) {
+    const array here = logical_and(is_zero, zeros == nth);
+    const array others = along.forward(where(here, 1, x), TUTTI_SCAN_PROD);
+    found = where(here, along.backward(g * others, TUTTI_SCAN_SUM), found);
+  }
+  return found;
 }
 
 // Each cotangent belongs to the element that was the extremum so far, the latest of equals.
@@ -67,7 +69,7 @@ array of_logsumexp(const direction& along, const array& x, const array& y, const
 
 }  // namespace
 
-std::vector<array> scan_cotangents(const array& y, const array& g) {
+std::vector<array> scan_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const array x(n.inputs[0]);
   const auto& p = std::get<graph::scan_params>(n.operation());
@@ -76,7 +78,7 @@ std::vector<array> scan_cotangents(const array& y, const array& g) {
     case TUTTI_SCAN_SUM:
       return {astype(along.backward(g, TUTTI_SCAN_SUM), x.dtype())};
     case TUTTI_SCAN_PROD:
-      return {astype(of_products(along, astype(x, y.dtype()), y, g), x.dtype())};
+      return {astype(of_products(along, astype(x, y.dtype()), y, g, order), x.dtype())};
     case TUTTI_SCAN_LOGSUMEXP:
       return {of_logsumexp(along, x, y, g)};
     default:
