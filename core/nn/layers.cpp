@@ -36,11 +36,11 @@ array glorot_uniform(random::key key, const shape& shape, dtype type, const devi
 
 array leaky_relu(const array& a, double slope) { return where(a > 0, a, a * slope); }
 
-array gelu(const array& a) { return a * 0.5 * (1 + erf(a * (std::numbers::sqrt2 / 2))); }
+array gelu(const array& a) { return a * 0.5 * erfc(a * (-std::numbers::sqrt2 / 2)); }
 
 array silu(const array& a) { return a * sigmoid(a); }
 
-array softplus(const array& a) { return relu(a) + log1p(exp(-abs(a))); }
+array softplus(const array& a) { return logaddexp(a, 0); }
 
 layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_options& options,
              dtype type, const device& on) {

@@ -189,8 +189,8 @@ BOOST_AUTO_TEST_CASE(half_precision_rounds_where_a_cast_says_so) {
 // A group that reads what an earlier one computed for two equal nodes reads it once: the gradient
 // of a gradient has many such, and took one input more than the device has.
 BOOST_AUTO_TEST_CASE(equal_nodes_are_one_input_after_they_ran) {
-  const auto first = tutti::grad(
-      [](const std::vector<array>& a) { return tutti::sum(tutti::cumprod(a[0])); });
+  const auto first =
+      tutti::grad([](const std::vector<array>& a) { return tutti::sum(tutti::cumprod(a[0])); });
   const auto second =
       tutti::grad([&](const std::vector<array>& a) { return tutti::sum(first(a)[0]); });
   const array x = array::from<double>({2, 1.5, 3, .5});
