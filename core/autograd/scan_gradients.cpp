@@ -56,15 +56,19 @@ array of_extrema(const graph::scan_params& p, const array& x, const array& g) {
 }
 
 // exp(x_j) * sum of g_k exp(-y_k), of both signs of g apart and in logarithms, so that no power
-// overflows.
-array of_logsumexp(const direction& along, const array& x, const array& y, const array& g) {
+// overflows. To be differentiated again it is linear in a g of 0 as well, which adds nothing.
+array of_logsumexp(const direction& along, const array& x, const array& y, const array& g,
+                   int order) {
   const double none = -HUGE_VAL;
   const auto part = [&](const array& weight) {
     const array some = weight > 0;
     const array logarithm = where(some, log(where(some, weight, 1)) - y, none);
     return exp(along.backward(logarithm, TUTTI_SCAN_LOGSUMEXP) + x);
   };
-  return part(g) - part(-g);
+  const array found = part(g) - part(-g);
+  if (order == 1) return found;
+  const array is_zero = g == 0;
+  return found + (part(where(is_zero, g + 1, 0)) - part(astype(is_zero, g.dtype())));
 }
 
 }  // namespace
@@ -80,7 +84,7 @@ std::vector<array> scan_cotangents(const array& y, const array& g, int order) {
     case TUTTI_SCAN_PROD:
       return {astype(of_products(along, astype(x, y.dtype()), y, g, order), x.dtype())};
     case TUTTI_SCAN_LOGSUMEXP:
-      return {of_logsumexp(along, x, y, g)};
+      return {of_logsumexp(along, x, y, g, order)};
     default:
       return {of_extrema(p, x, g)};
   }

@@ -77,6 +77,18 @@ BOOST_AUTO_TEST_CASE(gradient_of_logcumsumexp_without_overflow) {
   BOOST_TEST(matches(g, {{3}, {1, -1, 1}}, {.relative = 1e-12, .absolute = 1e-300}));
 }
 
+// Where residuals vanish, the cotangent is 0 and its derivative is not.
+BOOST_AUTO_TEST_CASE(second_derivative_of_logcumsumexp_at_a_minimum) {
+  const dense x = {{5}, {1, -2, 0.5, 3, -1}};
+  const array least = tutti::logcumsumexp(upload_as<double>(x), 0);
+  const tutti::function squares = [&](const std::vector<array>& v) {
+    return weighted_sum(tutti::square(tutti::logcumsumexp(v[0], 0) - least));
+  };
+  check_gradient(
+      [&](const std::vector<array>& v) { return weighted_sum(tutti::grad(squares)(v)[0]); }, {x},
+      2e-6);
+}
+
 BOOST_AUTO_TEST_CASE(gradients_of_differences_and_sorts) {
   const dense x = distinct({5, 4});
   const auto check = [&](auto f) {
