@@ -102,6 +102,10 @@ BOOST_AUTO_TEST_CASE(activations_match_the_host) {
   const auto far = nn::gelu(array::from<double>({-5, -20})).to_vector<double>();
   BOOST_TEST(std::abs(far[0] / (-2.5 * std::erfc(5 / std::sqrt(2))) - 1) < 1e-13);
   BOOST_TEST(std::abs(far[1] / (-10 * std::erfc(20 / std::sqrt(2))) - 1) < 1e-13);
+  const array half = a.astype(dtype::f16);
+  BOOST_TEST(all_close(
+      nn::gelu(half).astype(dtype::f32).to_vector<float>(),
+      nn::gelu(half.astype(dtype::f32)).astype(dtype::f16).astype(dtype::f32).to_vector<float>()));
 }
 
 BOOST_AUTO_TEST_CASE(activations_of_integers_are_those_of_floats) {

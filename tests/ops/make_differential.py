@@ -133,7 +133,7 @@ UNARY_SAME = {
     "fciu": {"negative": np.negative, "square": np.square, "positive": np.positive,
              "conj": np.conj},
     "fiu": {"abs": np.abs, "sign": lambda x: np.sign(x) + 0, "floor": np.floor, "ceil": np.ceil,
-            "trunc": np.trunc, "round": np.rint, "relu": lambda x: np.maximum(x, 0) + 0},
+            "trunc": np.trunc, "round": lambda x: np.rint(x) if is_real(x.dtype) else x, "relu": lambda x: np.maximum(x, 0) + 0},
     "c": {"abs": np.abs, "real": np.real, "imag": np.imag, "angle": np.angle},
     "fc": {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite},
     "f": {"signbit": np.signbit},
