@@ -317,5 +317,7 @@ static inline float tutti_round_f32(float x) { return rint(x); }
 //@end
 
 //@fn tutti_sign_f32
-static inline float tutti_sign_f32(float x) { return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x); }
+static inline float tutti_sign_f32(float x) {
+  return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f);
+}
 //@end

@@ -359,5 +359,5 @@ static inline double tutti_round_f64(double x) { return rint(x); }
 //@end
 
 //@fn tutti_sign_f64
-static inline double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x); }
+static inline double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x + 0.0); }
 //@end

@@ -159,9 +159,9 @@ static inline double tutti_floor_mod_f64(double x, double y) {
 //@end
 
 //@fn tutti_minimum_f64
-static inline double tutti_minimum_f64(double x, double y) { return x < y || x != x ? x : y; }
+static inline double tutti_minimum_f64(double x, double y) { return y < x || y != y ? y : x; }
 //@end
 
 //@fn tutti_maximum_f64
-static inline double tutti_maximum_f64(double x, double y) { return x > y || x != x ? x : y; }
+static inline double tutti_maximum_f64(double x, double y) { return y > x || y != y ? y : x; }
 //@end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of math_f32.cl, math_f64.cl and their companions by the device's own built-ins,
 // for GPU-type devices. Same names, same markers; only what NumPy defines otherwise is spelled out.
+// erf and erfc are left to math_f32.cl and math_f64.cl: drivers may be 16 ulp off in theirs.
 // f64 needs TUTTI_HAS_F64.
 
 //@fn tutti_exp_f32
@@ -60,12 +61,6 @@ static inline float tutti_acosh_f32(float x) { return acosh(x); }
 //@fn tutti_atanh_f32
 static inline float tutti_atanh_f32(float x) { return atanh(x); }
 //@end
-//@fn tutti_erf_f32
-static inline float tutti_erf_f32(float x) { return erf(x); }
-//@end
-//@fn tutti_erfc_f32
-static inline float tutti_erfc_f32(float x) { return erfc(x); }
-//@end
 //@fn tutti_sqrt_f32
 static inline float tutti_sqrt_f32(float x) { return sqrt(x); }
 //@end
@@ -88,7 +83,9 @@ static inline float tutti_trunc_f32(float x) { return trunc(x); }
 static inline float tutti_round_f32(float x) { return rint(x); }
 //@end
 //@fn tutti_sign_f32
-static inline float tutti_sign_f32(float x) { return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x); }
+static inline float tutti_sign_f32(float x) {
+  return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f);
+}
 //@end
 //@fn tutti_pow_f32
 static inline float tutti_pow_f32(float x, float y) { return pow(x, y); }
@@ -110,10 +107,10 @@ static inline float tutti_floor_mod_f32(float x, float y) {
 }
 //@end
 //@fn tutti_minimum_f32
-static inline float tutti_minimum_f32(float x, float y) { return x < y || x != x ? x : y; }
+static inline float tutti_minimum_f32(float x, float y) { return y < x || y != y ? y : x; }
 //@end
 //@fn tutti_maximum_f32
-static inline float tutti_maximum_f32(float x, float y) { return x > y || x != x ? x : y; }
+static inline float tutti_maximum_f32(float x, float y) { return y > x || y != y ? y : x; }
 //@end
 
 //@fn tutti_signbit_f32
@@ -201,12 +198,6 @@ static inline double tutti_acosh_f64(double x) { return acosh(x); }
 //@fn tutti_atanh_f64
 static inline double tutti_atanh_f64(double x) { return atanh(x); }
 //@end
-//@fn tutti_erf_f64
-static inline double tutti_erf_f64(double x) { return erf(x); }
-//@end
-//@fn tutti_erfc_f64
-static inline double tutti_erfc_f64(double x) { return erfc(x); }
-//@end
 //@fn tutti_sqrt_f64
 static inline double tutti_sqrt_f64(double x) { return sqrt(x); }
 //@end
@@ -229,7 +220,7 @@ static inline double tutti_trunc_f64(double x) { return trunc(x); }
 static inline double tutti_round_f64(double x) { return rint(x); }
 //@end
 //@fn tutti_sign_f64
-static inline double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x); }
+static inline double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x + 0.0); }
 //@end
 //@fn tutti_pow_f64
 static inline double tutti_pow_f64(double x, double y) { return pow(x, y); }
@@ -251,9 +242,9 @@ static inline double tutti_floor_mod_f64(double x, double y) {
 }
 //@end
 //@fn tutti_minimum_f64
-static inline double tutti_minimum_f64(double x, double y) { return x < y || x != x ? x : y; }
+static inline double tutti_minimum_f64(double x, double y) { return y < x || y != y ? y : x; }
 //@end
 //@fn tutti_maximum_f64
-static inline double tutti_maximum_f64(double x, double y) { return x > y || x != x ? x : y; }
+static inline double tutti_maximum_f64(double x, double y) { return y > x || y != y ? y : x; }
 //@end
 #endif

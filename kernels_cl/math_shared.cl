@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that are composed of the real ones, for every schedule and both kernel languages: all
-// of complex numbers, and logaddexp. Written for float; the build derives the twins for double
-// (c64 becomes c128, f32 f64) and for CUDA. No branches, so that a CPU's compiler vectorises them.
-// Products, quotients and powers follow NumPy; the other functions C99's Annex G where their
-// comments do not say otherwise. An entry takes along the tutti_* functions that its body names.
+// of complex numbers, logaddexp and the quotient that goes with the remainder. Written for float;
+// the build derives the twins for double (c64 becomes c128, f32 f64) and for CUDA. No branches, so
+// that a CPU's compiler vectorises them. Products, quotients and powers follow NumPy; the other
+// functions C99's Annex G where their comments do not say otherwise. An entry takes along the
+// tutti_* functions that its body names.
 
 //@fn tutti_logaddexp_f32
 static inline float tutti_logaddexp_f32(float a, float b) {
   const float far = tutti_maximum_f32(a, b) + tutti_log1p_f32(tutti_exp_f32(-fabs(a - b)));
   return a == b ? a + (float)0.69314718055994530942 : far;
+}
+//@end
+
+// a // b by what fmod leaves, as NumPy: a - b * (a // b) is the remainder, which floor(a / b) is
+// not where the quotient rounds to a whole number.
+//@fn tutti_floor_quotient_f32
+static inline float tutti_floor_quotient_f32(float a, float b) {
+  const float rest = tutti_fmod_f32(a, b);
+  const float below = rest != 0 && (rest < 0) != (b < 0) ? 1 : 0;
+  const float quotient = (a - rest) / b - below;
+  const float floored = tutti_floor_f32(quotient);
+  const float whole = quotient - floored > (float)0.5 ? floored + 1 : floored;
+  const float plain = a / b;
+  return b == 0 ? plain : quotient == 0 ? copysign((float)0, plain) : whole;
 }
 //@end
 
@@ -171,16 +186,19 @@ static inline tutti_c64 tutti_log1p_c64(tutti_c64 a) {
   return tutti_complex_f32(size, tutti_atan2_f32(a.im, moved.re));
 }
 //@end
-// Halves first, so that |a| does not overflow.
+// Halves first, so that |a| does not overflow; small numbers times 2^120, so that no half is lost.
 //@fn tutti_sqrt_c64
 static inline tutti_c64 tutti_sqrt_c64(tutti_c64 a) {
-  const float x = fabs(a.re) / 2;
-  const float root = tutti_sqrt_f32(x + tutti_hypot_f32(x, a.im / 2));
+  const bool small = fabs(a.re) < (float)1e-30 && fabs(a.im) < (float)1e-30;
+  const float up = small ? (float)1329227995784915872903807060280344576.0 : 1;
+  const float down = small ? (float)8.67361737988403547205962240695953369140625e-19 : 1;
+  const float x = fabs(a.re) * up / 2, y = a.im * up;
+  const float root = tutti_sqrt_f32(x + tutti_hypot_f32(x, y / 2));
   const bool none = root == 0;
-  const float other = none ? a.im : a.im / (none ? 1 : 2 * root);
+  const float other = (none ? y : y / (none ? 1 : 2 * root)) * down;
   const bool right = a.re >= 0 || none;
-  const float re = right ? root : fabs(other);
-  const float im = right ? other : copysign(root, a.im);
+  const float re = right ? root * down : fabs(other);
+  const float im = right ? other : copysign(root * down, a.im);
   const bool endless = fabs(a.im) == INFINITY;
   return tutti_complex_f32(endless ? (float)INFINITY : re, endless ? a.im : im);
 }
@@ -297,10 +315,18 @@ static inline tutti_c64 tutti_asinh_c64(tutti_c64 a) {
 //@end
 //@fn tutti_atanh_c64
 static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
-  const float x = fabs(a.re), y2 = a.im * a.im;
+  // Far out it is 1 / a and a right angle, to beyond the last place.
+  const bool far = fabs(a.re) > (float)1e8 || fabs(a.im) > (float)1e8;
+  const bool endless = fabs(a.re) == INFINITY || fabs(a.im) == INFINITY;
+  const tutti_c64 inverse = tutti_divide_c64(tutti_complex_f32(1, 0), a);
+  const float far_re = endless ? 0 : fabs(inverse.re);
+  const float less = !endless ? inverse.im : a.im == a.im ? 0 : a.im;
+  const float far_im = copysign((float)1.5707963267948966192, a.im) + less;
+  const float x = far ? 0 : fabs(a.re), y = far ? 0 : a.im;
+  const float y2 = y * y;
   const float re = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;
-  const float im = tutti_atan2_f32(2 * a.im, (1 - x) * (1 + x) - y2) / 2;
-  return tutti_complex_f32(copysign(re, a.re), im);
+  const float im = tutti_atan2_f32(2 * y, (1 - x) * (1 + x) - y2) / 2;
+  return tutti_complex_f32(copysign(far ? far_re : re, a.re), far ? far_im : im);
 }
 //@end
 //@fn tutti_atan_c64

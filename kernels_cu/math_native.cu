@@ -87,7 +87,9 @@ TUTTI_FUNCTION float tutti_trunc_f32(float x) { return truncf(x); }
 TUTTI_FUNCTION float tutti_round_f32(float x) { return rintf(x); }
 //@end
 //@fn tutti_sign_f32
-TUTTI_FUNCTION float tutti_sign_f32(float x) { return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x); }
+TUTTI_FUNCTION float tutti_sign_f32(float x) {
+  return x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f);
+}
 //@end
 //@fn tutti_pow_f32
 TUTTI_FUNCTION float tutti_pow_f32(float x, float y) { return powf(x, y); }
@@ -109,10 +111,10 @@ TUTTI_FUNCTION float tutti_floor_mod_f32(float x, float y) {
 }
 //@end
 //@fn tutti_minimum_f32
-TUTTI_FUNCTION float tutti_minimum_f32(float x, float y) { return x < y || x != x ? x : y; }
+TUTTI_FUNCTION float tutti_minimum_f32(float x, float y) { return y < x || y != y ? y : x; }
 //@end
 //@fn tutti_maximum_f32
-TUTTI_FUNCTION float tutti_maximum_f32(float x, float y) { return x > y || x != x ? x : y; }
+TUTTI_FUNCTION float tutti_maximum_f32(float x, float y) { return y > x || y != y ? y : x; }
 //@end
 
 //@fn tutti_exp_f64
@@ -200,7 +202,9 @@ TUTTI_FUNCTION double tutti_trunc_f64(double x) { return trunc(x); }
 TUTTI_FUNCTION double tutti_round_f64(double x) { return rint(x); }
 //@end
 //@fn tutti_sign_f64
-TUTTI_FUNCTION double tutti_sign_f64(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x); }
+TUTTI_FUNCTION double tutti_sign_f64(double x) {
+  return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x + 0.0);
+}
 //@end
 //@fn tutti_pow_f64
 TUTTI_FUNCTION double tutti_pow_f64(double x, double y) { return pow(x, y); }
@@ -222,10 +226,10 @@ TUTTI_FUNCTION double tutti_floor_mod_f64(double x, double y) {
 }
 //@end
 //@fn tutti_minimum_f64
-TUTTI_FUNCTION double tutti_minimum_f64(double x, double y) { return x < y || x != x ? x : y; }
+TUTTI_FUNCTION double tutti_minimum_f64(double x, double y) { return y < x || y != y ? y : x; }
 //@end
 //@fn tutti_maximum_f64
-TUTTI_FUNCTION double tutti_maximum_f64(double x, double y) { return x > y || x != x ? x : y; }
+TUTTI_FUNCTION double tutti_maximum_f64(double x, double y) { return y > x || y != y ? y : x; }
 //@end
 //@fn tutti_signbit_f32
 TUTTI_FUNCTION bool tutti_signbit_f32(float x) { return __float_as_int(x) < 0; }

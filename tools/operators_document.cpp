@@ -160,7 +160,7 @@ std::string kinds_table() {
       {"floating", "floats, complex; bool and integers become f32"},
       {"real floating", "floats; bool and integers become f32"},
       {"floats", "f16, bf16, f32, f64"},
-      {"integral", "i8 to i64, u8 to u64; bitwise operations also bool"},
+      {"integral", "i8 to i64, u8 to u64; bitwise operations and shifts also bool, one bit wide"},
       {"logical", "any, as truth values"},
   };
   std::string text = row_of({"name", "dtypes"}) + "| --- | --- |\n";

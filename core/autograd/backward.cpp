@@ -83,7 +83,7 @@ bool is_zero(const array& a) {
 }  // namespace
 
 std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
-                            std::span<const array> variables) {
+                            std::span<const array> variables, int order) {
   tape recorded(results, variables);
   std::vector<array> sums(recorded.order.size());
   const auto accumulate = [&](const graph::node* n, const array& g) {
@@ -99,7 +99,7 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
     if (recorded.is_variable(recorded.order[i].get()) || !sums[i].valid()) continue;
     const array g = std::exchange(sums[i], array());
     const array y(recorded.order[i]);
-    const std::vector<array> found = input_cotangents(y, g);
+    const std::vector<array> found = input_cotangents(y, g, order);
     for (std::size_t k = 0; k < found.size(); ++k)
       if (found[k].valid()) accumulate(y.node()->inputs[k].get(), found[k]);
   }

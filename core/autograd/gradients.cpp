@@ -51,19 +51,16 @@ std::vector<array> of_view(const graph::node& n, const array& g) {
   return {};
 }
 
-// Product of the other elements, times g. Right to first order with any number of zeros; the second
-// derivative at a point with zeros takes the zero factors as constant.
-array of_product(const array& x, const array& y, const array& g, const reduce_options& along) {
+// Product of the other elements, times g.
+array of_product(const array& x, const array& g, const reduce_options& along, int order) {
   const array is_zero = x == 0;
-  const array safe = where(is_zero, 1, x);
-  const array zeros_there = sum(is_zero, along);
-  const array others = prod(safe, along);
-  return g * where(is_zero, where(zeros_there == 1, others, 0),
-                   where(zeros_there == 0, reshape(y, others.shape()) / safe, 0));
+  zero_aware_product p{prod(where(is_zero, 1, x), along), sum(is_zero, along), {}};
+  for (const array& power : powers(zero_factors(x), order - 1)) p.sums.push_back(sum(power, along));
+  return g * product_of_others(x, p);
 }
 
 // min and max share the cotangent equally among the elements that reach the extremum.
-std::vector<array> of_reduce(const array& y, const array& g) {
+std::vector<array> of_reduce(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const array x = input(n, 0);
   shape kept = x.shape();
@@ -79,7 +76,7 @@ std::vector<array> of_reduce(const array& y, const array& g) {
     case TUTTI_REDUCE_SUM:
       return {broadcast_to(astype(spread, x.dtype()), x.shape())};
     case TUTTI_REDUCE_PROD:
-      return {of_product(x, y, spread, along)};
+      return {of_product(x, spread, along, order)};
     case TUTTI_REDUCE_MIN:
     case TUTTI_REDUCE_MAX: {
       const array reached = x == reshape(y, kept);
@@ -123,7 +120,7 @@ std::vector<array> of_slice_update(const graph::node& n, const array& g) {
 
 }  // namespace
 
-std::vector<array> input_cotangents(const array& y, const array& g) {
+std::vector<array> input_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   switch (n.kind) {
     case graph::kind::elementwise:
@@ -131,13 +128,13 @@ std::vector<array> input_cotangents(const array& y, const array& g) {
     case graph::kind::view:
       return of_view(n, g);
     case graph::kind::reduce:
-      return of_reduce(y, g);
+      return of_reduce(y, g, order);
     case graph::kind::matmul:
       return of_matmul(n, g);
     case graph::kind::take:
       return {op::scatter_rows(g, input(n, 1), n.inputs[0]->extents[1])};
     case graph::kind::scatter:
-      return scatter_cotangents(y, g);
+      return scatter_cotangents(y, g, order);
     case graph::kind::concatenate:
       return of_concatenate(n, g);
     case graph::kind::slice_update:
@@ -147,7 +144,7 @@ std::vector<array> input_cotangents(const array& y, const array& g) {
     case graph::kind::operation:
       if (std::holds_alternative<graph::scan_params>(n.operation()) &&
           is_floating(n.inputs[0]->type))
-        return scan_cotangents(y, g);
+        return scan_cotangents(y, g, order);
       return {};
     default:
       return {};

@@ -16,14 +16,33 @@ namespace tutti::autograd {
 std::vector<array> row_cotangents(std::uint16_t opcode, const array& g, const array& a,
                                   const array& b, const array& c, const array& y);
 
+// Below, `order` is 1 where nobody differentiates the cotangents again, and one more for each
+// transform that may: products of zeros take more work then.
+
 /// Of a cumulative operation over floats.
-std::vector<array> scan_cotangents(const array& y, const array& g);
+std::vector<array> scan_cotangents(const array& y, const array& g, int order);
 
 /// Of base, updates and index of a scatter.
-std::vector<array> scatter_cotangents(const array& y, const array& g);
+std::vector<array> scatter_cotangents(const array& y, const array& g, int order);
 
 /// Cotangents of the inputs of y, each in its input's shape and dtype; shorter than the inputs or
 /// holding invalid arrays where the derivative is zero everywhere.
-std::vector<array> input_cotangents(const array& y, const array& g);
+std::vector<array> input_cotangents(const array& y, const array& g, int order);
+
+/// What product_of_others() needs to know of the product that each factor belongs to.
+struct zero_aware_product {
+  array rest;               // the product of the factors that are not 0
+  array zeros;              // how many are
+  std::vector<array> sums;  // of powers() of zero_factors(), the highest being order - 1
+};
+
+/// x where it is 0, and 0 elsewhere: not the same, once differentiated.
+array zero_factors(const array& x);
+/// x, x^2, ..., x^highest.
+std::vector<array> powers(const array& x, int highest);
+
+/// For each factor the product of the others. Products that zeros make vanish are written as the
+/// elementary symmetric polynomials of these zeros, so that their derivatives are right as well.
+array product_of_others(const array& x, const zero_aware_product& p);
 
 }  // namespace tutti::autograd

@@ -26,17 +26,19 @@ class direction {
   const graph::scan_params& p_;
 };
 
-// d/dx_j of the products that hold x_j: with zeros among them only those up to the second zero
-// count, and only for the first zero and what stands before it.
-array of_products(const direction& along, const array& x, const array& y, const array& g) {
+// d/dx_j of the products that hold x_j: by a division where x_j is not 0. Of the zeros of a row the
+// first `order` are told apart; what holds more has no derivative of that order.
+array of_products(const direction& along, const array& x, const array& y, const array& g,
+                  int order) {
   const array is_zero = x == 0;
   const array zeros = along.inclusive(op::cast(is_zero, dtype::i32, "gradient"), TUTTI_SCAN_SUM);
-  const array first_zero = logical_and(is_zero, zeros == 1);
-  const array without = where(first_zero, 1, x);
-  const array others = along.forward(without, TUTTI_SCAN_PROD);
-  const array at_zero = along.backward(g * others, TUTTI_SCAN_SUM);
-  const array elsewhere = along.backward(g * y, TUTTI_SCAN_SUM) / where(is_zero, 1, x);
-  return where(first_zero, at_zero, where(zeros == 0, elsewhere, 0));
+  array found = where(is_zero, 0, along.backward(g * y, TUTTI_SCAN_SUM) / where(is_zero, 1, x));
+  for (int nth = 1; nth <= order; ++nth) {
+    const array here = logical_and(is_zero, zeros == nth);
+    const array others = along.forward(where(here, 1, x), TUTTI_SCAN_PROD);
+    found = where(here, along.backward(g * others, TUTTI_SCAN_SUM), found);
+  }
+  return found;
 }
 
 // Each cotangent belongs to the element that was the extremum so far, the latest of equals.
@@ -54,20 +56,24 @@ array of_extrema(const graph::scan_params& p, const array& x, const array& g) {
 }
 
 // exp(x_j) * sum of g_k exp(-y_k), of both signs of g apart and in logarithms, so that no power
-// overflows.
-array of_logsumexp(const direction& along, const array& x, const array& y, const array& g) {
+// overflows. To be differentiated again it is linear in a g of 0 as well, which adds nothing.
+array of_logsumexp(const direction& along, const array& x, const array& y, const array& g,
+                   int order) {
   const double none = -HUGE_VAL;
   const auto part = [&](const array& weight) {
     const array some = weight > 0;
     const array logarithm = where(some, log(where(some, weight, 1)) - y, none);
     return exp(along.backward(logarithm, TUTTI_SCAN_LOGSUMEXP) + x);
   };
-  return part(g) - part(-g);
+  const array found = part(g) - part(-g);
+  if (order == 1) return found;
+  const array is_zero = g == 0;
+  return found + (part(where(is_zero, g + 1, 0)) - part(astype(is_zero, g.dtype())));
 }
 
 }  // namespace
 
-std::vector<array> scan_cotangents(const array& y, const array& g) {
+std::vector<array> scan_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const array x(n.inputs[0]);
   const auto& p = std::get<graph::scan_params>(n.operation());
@@ -76,9 +82,9 @@ std::vector<array> scan_cotangents(const array& y, const array& g) {
     case TUTTI_SCAN_SUM:
       return {astype(along.backward(g, TUTTI_SCAN_SUM), x.dtype())};
     case TUTTI_SCAN_PROD:
-      return {astype(of_products(along, astype(x, y.dtype()), y, g), x.dtype())};
+      return {astype(of_products(along, astype(x, y.dtype()), y, g, order), x.dtype())};
     case TUTTI_SCAN_LOGSUMEXP:
-      return {of_logsumexp(along, x, y, g)};
+      return {of_logsumexp(along, x, y, g, order)};
     default:
       return {of_extrema(p, x, g)};
   }

@@ -28,21 +28,21 @@ std::vector<array> of_set(const operands& x, const array& g) {
           where(stays, x.at_updates(g), 0)};
 }
 
-// Each factor gets the product of the others, which is found without a division by zero.
-std::vector<array> of_multiply(const operands& x, const array& g) {
+// Each factor gets the product of the others.
+std::vector<array> of_multiply(const operands& x, const array& g, int order) {
   const array base_zero = x.base == 0, update_zero = x.updates == 0;
-  const array zeros = x.total(astype(base_zero, dtype::i32), astype(update_zero, dtype::i32));
-  const array product =
-      op::scatter_into(where(base_zero, 1, x.base), where(update_zero, 1, x.updates), x.index,
-                       scatter_mode::multiply);
-  const auto others = [](const array& value, const array& is_zero, const array& count,
-                         const array& rest) {
-    return where(is_zero, where(count == 1, rest, 0),
-                 where(count == 0, rest / where(is_zero, 1, value), 0));
-  };
-  return {
-      g * others(x.base, base_zero, zeros, product),
-      x.at_updates(g) * others(x.updates, update_zero, x.at_updates(zeros), x.at_updates(product))};
+  zero_aware_product p;
+  p.zeros = x.total(astype(base_zero, dtype::i32), astype(update_zero, dtype::i32));
+  p.rest = op::scatter_into(where(base_zero, 1, x.base), where(update_zero, 1, x.updates), x.index,
+                            scatter_mode::multiply);
+  const std::vector<array> of_base = powers(zero_factors(x.base), order - 1);
+  const std::vector<array> of_updates = powers(zero_factors(x.updates), order - 1);
+  zero_aware_product at{x.at_updates(p.rest), x.at_updates(p.zeros), {}};
+  for (std::size_t i = 0; i < of_base.size(); ++i) {
+    p.sums.push_back(x.total(of_base[i], of_updates[i]));
+    at.sums.push_back(x.at_updates(p.sums.back()));
+  }
+  return {g * product_of_others(x.base, p), x.at_updates(g) * product_of_others(x.updates, at)};
 }
 
 // Equal shares for all that reach the extremum.
@@ -56,7 +56,7 @@ std::vector<array> of_extrema(const operands& x, const array& y, const array& g)
 
 }  // namespace
 
-std::vector<array> scatter_cotangents(const array& y, const array& g) {
+std::vector<array> scatter_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const operands x{array(n.inputs[0]), array(n.inputs[1]), array(n.inputs[2])};
   if (n.scatter().number == TUTTI_OPERATOR_SCATTER_ADD) return {g, x.at_updates(g)};
@@ -64,7 +64,7 @@ std::vector<array> scatter_cotangents(const array& y, const array& g) {
     case TUTTI_SCATTER_SET:
       return of_set(x, g);
     case TUTTI_SCATTER_MULTIPLY:
-      return of_multiply(x, g);
+      return of_multiply(x, g, order);
     default:
       return of_extrema(x, y, g);
   }

@@ -22,6 +22,8 @@ class recording {
   recording(const recording&) = delete;
   recording& operator=(const recording&) = delete;
   bool is_outermost() const { return nesting == 1; }
+  // How often what this transform finds may have been differentiated in the end.
+  int order() const { return nesting; }
 };
 
 bool has_derivative(dtype type) { return is_floating(type) || is_complex(type); }
@@ -97,7 +99,7 @@ std::pair<array, std::vector<array>> differentiate(const function& f,
   const array value = require_scalar(f(v.arguments), op);
   const array results[] = {value};
   const array cotangents[] = {ones_like(value)};
-  std::vector<array> gradients = autograd::backward(results, cotangents, v.chosen);
+  std::vector<array> gradients = autograd::backward(results, cotangents, v.chosen, scope.order());
   finish(scope, {value}, gradients);
   return {value, std::move(gradients)};
 }
@@ -142,7 +144,7 @@ std::pair<std::vector<array>, std::vector<array>> vjp(const vector_function& f,
   const variables v = make_variables(arguments, positions({}, arguments.size(), "vjp"), "vjp");
   std::vector<array> values = f(v.arguments);
   const std::vector<array> seeds = checked_cotangents(values, cotangents);
-  std::vector<array> gradients = autograd::backward(values, seeds, v.chosen);
+  std::vector<array> gradients = autograd::backward(values, seeds, v.chosen, scope.order());
   finish(scope, values, gradients);
   return {std::move(values), std::move(gradients)};
 }

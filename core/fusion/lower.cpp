@@ -4,6 +4,7 @@
 #include "fusion/lower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "fusion/iteration_space.hpp"
@@ -37,7 +38,7 @@ class builder {
     std::copy(strides.begin(), strides.end(), x.stride);
     for (std::size_t i = 0; i < out_.inputs.size(); ++i) {
       const operand& seen = out_.inputs[i];
-      if (seen.source == x.source && seen.offset == x.offset && seen.type == x.type &&
+      if (same_memory(*seen.source, *x.source) && seen.offset == x.offset && seen.type == x.type &&
           std::equal(x.stride, x.stride + max_rank, seen.stride))
         return reference(place::input, i);
     }
@@ -77,6 +78,11 @@ class builder {
 
   // The value in dtype `to`; nothing is emitted where the register holds it already.
   std::uint32_t convert(std::uint32_t value, dtype from, dtype to) {
+    if (to == dtype::f16 || to == dtype::bf16) {
+      if (from == dtype::f64) return to_odd(value, to);
+      if (to == dtype::bf16 && is_integral(from) && size_of(from) >= 4)
+        return to_odd_from_integer(value, from);
+    }
     if (compute_dtype(from) == compute_dtype(to)) return value;
     return instruction(TUTTI_OP_cast, compute_dtype(to), {value});
   }
@@ -127,6 +133,85 @@ class builder {
   }
 
  private:
+  // f64 in f32 on the way to a half: rounded to odd, so that rounding once more is as rounding once
+  // (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+  std::uint32_t to_odd(std::uint32_t x, dtype to) {
+    const auto real = [&](dtype type, double v) {
+      return scalar(type, graph::scalar_from(type, v).real);
+    };
+    const auto wide = [&](std::uint16_t opcode, std::uint32_t a, std::uint32_t b) {
+      return instruction(opcode, dtype::f64, {a, b});
+    };
+    const auto truth = [&](std::uint16_t opcode, std::uint32_t a, std::uint32_t b) {
+      return instruction(opcode, dtype::boolean, {a, b});
+    };
+    const auto choose = [&](std::uint32_t c, std::uint32_t a, std::uint32_t b) {
+      return instruction(TUTTI_OP_where, dtype::f32, {c, a, b});
+    };
+    const std::uint32_t nearest = instruction(TUTTI_OP_cast, dtype::f32, {x});
+    const std::uint32_t back = instruction(TUTTI_OP_cast, dtype::f64, {nearest});
+    // In one bit less, by Veltkamp's splitting: the same where the last bit is 0.
+    const std::uint32_t scaled = wide(TUTTI_OP_multiply, back, real(dtype::f64, 0x1p30 + 1));
+    const std::uint32_t shorter =
+        wide(TUTTI_OP_subtract, scaled, wide(TUTTI_OP_subtract, scaled, back));
+    const std::uint32_t moves = truth(TUTTI_OP_logical_and, truth(TUTTI_OP_not_equal, back, x),
+                                      truth(TUTTI_OP_equal, shorter, back));
+    const std::uint32_t side = choose(truth(TUTTI_OP_greater, x, back), real(dtype::f32, HUGE_VAL),
+                                      real(dtype::f32, -HUGE_VAL));
+    const std::uint32_t next = instruction(TUTTI_OP_nextafter, dtype::f32, {nearest, side});
+    const std::uint32_t odd = choose(moves, next, nearest);
+    if (to == dtype::f16) return odd;
+    // f32 has as few bits as bf16 below 2^-126: rounded there at the step of both.
+    const std::uint32_t magic = real(dtype::f64, 0x1.8p-81);
+    const std::uint32_t stepped =
+        wide(TUTTI_OP_copysign, wide(TUTTI_OP_subtract, wide(TUTTI_OP_add, x, magic), magic), x);
+    const std::uint32_t size = instruction(TUTTI_OP_abs, dtype::f64, {x});
+    return choose(truth(TUTTI_OP_less, size, real(dtype::f64, 0x1p-126)),
+                  instruction(TUTTI_OP_cast, dtype::f32, {stepped}), odd);
+  }
+
+  // The same for integers: the upper bits, and whether a lower one is set.
+  std::uint32_t to_odd_from_integer(std::uint32_t value, dtype from) {
+    const auto whole = [&](std::int64_t v) {
+      return scalar(dtype::u64, graph::scalar_from(dtype::u64, v).real);
+    };
+    const auto u64 = [&](std::uint16_t opcode, std::initializer_list<std::uint32_t> operands) {
+      return instruction(opcode, dtype::u64, operands);
+    };
+    std::uint32_t size = value, negative = 0;
+    if (!is_unsigned(from)) {
+      negative = instruction(TUTTI_OP_less, dtype::boolean,
+                             {value, scalar(from, graph::scalar_from(from, std::int64_t{0}).real)});
+      const dtype same = from == dtype::i32 ? dtype::i64 : from;
+      size = convert(value, from, same);
+      size = instruction(TUTTI_OP_abs, same, {size});
+    }
+    if (from != dtype::u64) size = u64(TUTTI_OP_cast, {size});
+    // What is left has at least 10 bits, and 24 at most.
+    std::uint32_t shift = whole(0);
+    for (const int bits : {15, 30, 40}) {
+      const std::uint32_t far = instruction(TUTTI_OP_greater_equal, dtype::boolean,
+                                            {size, whole(std::int64_t{1} << (bits + 9))});
+      shift = u64(TUTTI_OP_where, {far, whole(bits), shift});
+    }
+    const std::uint32_t upper = u64(TUTTI_OP_right_shift, {size, shift});
+    const std::uint32_t lost = instruction(TUTTI_OP_not_equal, dtype::boolean,
+                                           {u64(TUTTI_OP_left_shift, {upper, shift}), size});
+    const std::uint32_t odd = u64(TUTTI_OP_bitwise_or, {upper, u64(TUTTI_OP_cast, {lost})});
+    const std::uint32_t unit = u64(TUTTI_OP_left_shift, {whole(1), shift});
+    const std::uint32_t y = instruction(TUTTI_OP_multiply, dtype::f32,
+                                        {instruction(TUTTI_OP_cast, dtype::f32, {odd}),
+                                         instruction(TUTTI_OP_cast, dtype::f32, {unit})});
+    if (is_unsigned(from)) return y;
+    return instruction(TUTTI_OP_where, dtype::f32,
+                       {negative, instruction(TUTTI_OP_negative, dtype::f32, {y}), y});
+  }
+
+  // Merged duplicates share what one of them computed.
+  static bool same_memory(const node& a, const node& b) {
+    return a.storage == b.storage && a.storage_offset == b.storage_offset;
+  }
+
   lowered& out_;
   const shape& space_;
 };

@@ -18,18 +18,34 @@ constexpr std::size_t max_inputs = 24;
 constexpr std::size_t max_outputs = 8;
 constexpr int max_search = 256;  // groups looked at for a cycle before a merge is given up
 
+// A constant that a program takes as an argument.
+struct scalar {
+  dtype type;
+  std::uint64_t bits;
+  bool operator==(const scalar&) const = default;
+};
+
 struct draft {
   boost::container::small_vector<node*, 8> members;  // reverse dependency order
   boost::container::small_vector<node*, 8> leaves;   // what the members read from elsewhere
   boost::container::small_vector<int, 4> successors;
   std::size_t instructions = 0;
-  boost::container::small_vector<std::uint64_t, 8> scalars;  // distinct constants
+  boost::container::small_vector<scalar, 8> scalars;  // distinct
   std::size_t outputs = 0;
   const node* reduction = nullptr;
   const fusion::epilogue* epilogue = nullptr;
   shape space;
   bool fused = false;
 };
+
+// What one more member adds to a group's program.
+struct needs {
+  boost::container::small_vector<node*, 3> leaves;
+  boost::container::small_vector<scalar, 6> scalars;
+  std::size_t instructions = 1;
+};
+
+constexpr std::size_t narrowing_instructions = 24;  // that lower() may write for one such cast
 
 class partitioner {
  public:
@@ -155,21 +171,21 @@ class partitioner {
   bool accepts(int id, const node& n, bool as_output) {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     if (!d.fused || !(d.space == n.extents) || n.device != d.members.front()->device) return false;
-    if (is_half_cast(n) && !as_output) return false;
+    if (is_half_cast(n)) return false;
     if (d.reduction != nullptr && (as_output || n.opcode() == TUTTI_OP_iota)) return false;
-    std::size_t leaves = d.leaves.size() + n.inputs.size();
+    const needs more = needs_of(id, n);
+    const std::size_t leaves = d.leaves.size() + more.leaves.size() - (is_leaf(d, n) ? 1 : 0);
+    const std::size_t scalars = d.scalars.size() + more.scalars.size();
     const std::size_t outputs = d.outputs + (as_output ? 1 : 0);
-    if (std::find(d.leaves.begin(), d.leaves.end(), &n) != d.leaves.end()) --leaves;
     const tutti_device_properties& limits = n.device->limits;
     const auto within = [](std::size_t value, std::size_t ours, std::uint32_t theirs) {
       return value <= (theirs != 0 ? std::min<std::size_t>(ours, theirs) : ours);
     };
     const std::size_t rank = static_cast<std::size_t>(d.space.rank());
-    const std::size_t bytes = 64 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank +
-                              8 * (d.scalars.size() + 2 * n.inputs.size());
+    const std::size_t bytes = 128 + (leaves + outputs) * (16 + 8 * rank) + 8 * rank + 8 * scalars;
     return within(leaves, max_inputs, limits.max_inputs) &&
            within(outputs, max_outputs, limits.max_outputs) &&
-           within(d.instructions + 1, max_instructions, limits.max_instructions) &&
+           within(d.instructions + more.instructions, max_instructions, limits.max_instructions) &&
            (limits.max_argument_bytes == 0 || bytes <= limits.max_argument_bytes);
   }
 
@@ -189,7 +205,8 @@ class partitioner {
 
   // A cast to half precision rounds; fused into its reader, that rounding would be lost.
   static bool is_half_cast(const node& n) {
-    return n.opcode() == TUTTI_OP_cast && (n.type == dtype::f16 || n.type == dtype::bf16);
+    return n.kind == graph::kind::elementwise && n.opcode() == TUTTI_OP_cast &&
+           (n.type == dtype::f16 || n.type == dtype::bf16);
   }
 
   // Would n, as an output of group g, close a cycle: is there a path from another reader to g?
@@ -216,34 +233,47 @@ class partitioner {
     return false;
   }
 
-  void add(int id, node* n) {
-    draft& d = drafts_[static_cast<std::size_t>(id)];
-    group_of(*n) = id;
-    d.members.push_back(n);
-    ++d.instructions;
-    const auto self = std::find(d.leaves.begin(), d.leaves.end(), n);
-    if (self != d.leaves.end()) d.leaves.erase(self);
-    for (const auto& input : n->inputs) {
+  static bool is_leaf(const draft& d, const node& n) {
+    return std::find(d.leaves.begin(), d.leaves.end(), &n) != d.leaves.end();
+  }
+
+  // What n as a member adds to the group's program, as lower() will write it.
+  needs needs_of(int id, const node& n) {
+    const draft& d = drafts_[static_cast<std::size_t>(id)];
+    needs more;
+    if (is_half_cast(n)) more.instructions = narrowing_instructions;
+    const auto add_new = [](const auto& known, auto& added, const auto& value) {
+      if (std::find(known.begin(), known.end(), value) == known.end() &&
+          std::find(added.begin(), added.end(), value) == added.end())
+        added.push_back(value);
+    };
+    for (const auto& input : n.inputs) {
       if (input->is_constant()) {
-        add_scalar(d, input->value().real);
+        const auto [real, imaginary] = input->value();
+        const dtype part = real_dtype(input->type);
+        add_new(d.scalars, more.scalars, scalar{part, std::bit_cast<std::uint64_t>(real)});
         if (is_complex(input->type)) {
-          add_scalar(d, input->value().imaginary);
-          ++d.instructions;  // puts the parts together
+          add_new(d.scalars, more.scalars, scalar{part, std::bit_cast<std::uint64_t>(imaginary)});
+          ++more.instructions;  // puts the parts together
         }
         continue;
       }
       node* leaf = look_through(*input);
       if (leaf->mark >= 0) leaf = p_.canonical(*leaf);
-      if (leaf->mark >= 0 && group_of(*leaf) == id) continue;
-      if (std::find(d.leaves.begin(), d.leaves.end(), leaf) == d.leaves.end())
-        d.leaves.push_back(leaf);
+      if (leaf->mark < 0 || group_of(*leaf) != id) add_new(d.leaves, more.leaves, leaf);
     }
+    return more;
   }
 
-  static void add_scalar(draft& d, const tutti_scalar& value) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
-    if (std::find(d.scalars.begin(), d.scalars.end(), bits) == d.scalars.end())
-      d.scalars.push_back(bits);
+  void add(int id, node* n) {
+    const needs more = needs_of(id, *n);
+    draft& d = drafts_[static_cast<std::size_t>(id)];
+    group_of(*n) = id;
+    d.members.push_back(n);
+    d.leaves.erase(std::remove(d.leaves.begin(), d.leaves.end(), n), d.leaves.end());
+    d.leaves.insert(d.leaves.end(), more.leaves.begin(), more.leaves.end());
+    d.scalars.insert(d.scalars.end(), more.scalars.begin(), more.scalars.end());
+    d.instructions += more.instructions;
   }
 
   void link(int id, const node& n) {

@@ -84,6 +84,10 @@ constant_value from_value(dtype t, From value) {
     } else {
       T v = host::convert<T>(value);
       if constexpr (std::is_same_v<T, float>) {
+        constexpr bool wider =
+            std::is_same_v<From, double> || (std::is_integral_v<From> && sizeof(From) > 2);
+        if constexpr (wider)
+          if (is_floating(t) && t != dtype::f32) v = host::to_odd_float(value);
         if (t == dtype::f16) v = host::half_to_float(host::float_to_half(v));
         if (t == dtype::bf16) v = host::bfloat16_to_float(host::float_to_bfloat16(v));
       }

@@ -36,11 +36,17 @@ array glorot_uniform(random::key key, const shape& shape, dtype type, const devi
 
 array leaky_relu(const array& a, double slope) { return where(a > 0, a, a * slope); }
 
-array gelu(const array& a) { return a * 0.5 * (1 + erf(a * (std::numbers::sqrt2 / 2))); }
+array gelu(const array& a) {
+  // In halves the factor would be rounded as well.
+  const bool narrow = a.dtype() == dtype::f16 || a.dtype() == dtype::bf16;
+  const array x = narrow ? a.astype(dtype::f32) : a;
+  const array y = x * 0.5 * erfc(x * (-std::numbers::sqrt2 / 2));
+  return narrow ? y.astype(a.dtype()) : y;
+}
 
 array silu(const array& a) { return a * sigmoid(a); }
 
-array softplus(const array& a) { return relu(a) + log1p(exp(-abs(a))); }
+array softplus(const array& a) { return logaddexp(a, 0); }
 
 layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_options& options,
              dtype type, const device& on) {

@@ -57,7 +57,11 @@ array mse(const array& prediction, const array& target) {
   if (prediction.size() == 0) {
     throw shape_error(fmt::format("mse: no elements in {}", prediction.shape().str()));
   }
-  return mean(square(prediction - target));
+  // Differences of integers would wrap.
+  const auto in_floats = [](const array& a) {
+    return is_integral(a.dtype()) || a.dtype() == dtype::boolean ? a.astype(dtype::f32) : a;
+  };
+  return mean(square(in_floats(prediction) - in_floats(target)));
 }
 
 array accuracy(const array& scores, const array& labels) {

@@ -187,6 +187,12 @@ dtype real_floating_type_of(const array& a, std::string_view op) {
   return floating_type_of(a, op);
 }
 
+array as_real_floating(const array& a, std::string_view op) {
+  const array operands[] = {a};
+  const common_type common = promote_operands(operands, row_kind::REAL_FLOATING, op);
+  return common.weak ? a * 1.0 : cast(a, common.type, op);
+}
+
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op) {
   const common_type common = promote_operands(operands, kind, op);

@@ -45,6 +45,9 @@ dtype floating_type_of(const array& a, std::string_view op);
 dtype real_type_of(const array& a, std::string_view op);
 dtype real_floating_type_of(const array& a, std::string_view op);
 
+/// a in real_floating_type_of(a); a weak scalar stays weak.
+array as_real_floating(const array& a, std::string_view op);
+
 /// Whether the integer dtype `type` has `value`.
 bool holds(dtype type, std::int64_t value);
 

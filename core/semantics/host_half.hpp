@@ -2,9 +2,11 @@
 //
 // The two 16-bit storage types on the host: IEEE binary16 and bfloat16, to and from float.
 // Narrowing rounds to nearest, halves to even; NaN stays a (quiet) NaN, overflow gives infinity.
+// What is wider than float comes by way of to_odd_float(), so that it is rounded once.
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 namespace tutti::host {
@@ -43,6 +45,29 @@ inline uint16_t float_to_bfloat16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits >> 16) | 0x40u);
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Rounded to odd: towards the neighbour whose last bit is set, where value is no float.
+inline float to_odd_float(double value) {
+  const float nearest = static_cast<float>(value);
+  const uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  const double back = nearest;
+  if (back == value || value != value || (bits & 1u) != 0) return nearest;
+  const bool grows = (value < 0 ? -value : value) > (back < 0 ? -back : back);
+  return std::bit_cast<float>(grows ? bits + 1 : bits - 1);
+}
+
+// The upper bits of an integer, and whether a lower one is set.
+template <std::integral T>
+float to_odd_float(T value) {
+  const uint64_t bits = static_cast<uint64_t>(value);
+  const uint64_t size = value < T(0) ? 0 - bits : bits;
+  const int shift = size >> 49 != 0 ? 40 : size >> 39 != 0 ? 30 : size >> 24 != 0 ? 15 : 0;
+  const uint64_t upper = size >> shift;
+  const bool lost = upper << shift != size;
+  const float magnitude =
+      static_cast<float>(upper | (lost ? 1u : 0u)) * static_cast<float>(uint64_t{1} << shift);
+  return value < T(0) ? -magnitude : magnitude;
 }
 
 }  // namespace tutti::host

@@ -62,11 +62,17 @@ constexpr T negative(T a) {
     return -a;
 }
 
-// Rounds towards minus infinity; integers: a / 0 is 0, and the lowest value / -1 wraps to itself.
+// Rounds towards minus infinity: the quotient whose rest is remainder(a, b), as NumPy finds it.
+// Integers: a / 0 is 0, and the lowest value / -1 wraps to itself.
 template <typename T>
 T floor_divide(T a, T b) {
   if constexpr (Real<T>) {
-    return std::floor(a / b);
+    if (b == 0) return a / b;
+    const T rest = std::fmod(a, b);
+    const T quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+    if (quotient == 0) return std::copysign(T(0), a / b);
+    const T floored = std::floor(quotient);
+    return quotient - floored > T(0.5) ? floored + 1 : floored;
   } else if constexpr (std::is_unsigned_v<T>) {
     return b == 0 ? T(0) : static_cast<T>(a / b);
   } else {

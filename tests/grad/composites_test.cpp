@@ -3,6 +3,8 @@
 // Gradients of reductions, products, views, indexing and what is composed of them, against central
 // differences; second derivatives too.
 #include "differences.hpp"
+#include "tutti/indexing.hpp"
+#include "tutti/sorting.hpp"
 
 namespace {
 
@@ -53,6 +55,32 @@ BOOST_AUTO_TEST_CASE(reductions) {
 BOOST_AUTO_TEST_CASE(products_with_zeros) {
   const auto f = [](const arguments& v) { return weighted_sum(tutti::prod(v[0], 1)); };
   check_gradient(f, {{{3, 3}, {2, 3, 4, 2, 0, 4, 0, 3, 0}}});
+}
+
+// At a zero, where a product's gradient has other factors than elsewhere.
+BOOST_AUTO_TEST_CASE(second_derivatives_of_products_with_zeros) {
+  const dense zeros = {{4, 3}, {2, 3, 4, 2, 0, 4, 0, 3, 0, 0, 0, 0}};
+  check_twice([](const arguments& v) { return tutti::prod(v[0], 1); }, {zeros});
+  check_twice(
+      [](const arguments& v) {
+        return tutti::prod(v[0], {0, 1});
+      },
+      {{{2, 2}, {0, 3, 0, 1.5}}});
+  const array index = array::from(std::vector<std::int64_t>{2, 0, 2, 1, 2, 0});
+  check_twice([&](const arguments& v) { return tutti::scatter_multiply(v[0], index, v[1], 0); },
+              {{{4}, {2, 3, 0, 1.5}}, {{6}, {0, 3, 4, 0, 0.5, 0}}});
+}
+
+BOOST_AUTO_TEST_CASE(third_derivatives_of_products_of_zeros) {
+  const auto thrice = [](tutti::function f) {
+    for (int i = 0; i < 2; ++i)
+      f = [f](const arguments& v) { return tutti::sum(tutti::grad(f)(v)[0]); };
+    return tutti::grad(f)({tutti::zeros({3}, dtype::f64)})[0];
+  };
+  BOOST_TEST(
+      matches(thrice([](const arguments& v) { return tutti::prod(v[0]); }), {{3}, {2, 2, 2}}));
+  BOOST_TEST(matches(thrice([](const arguments& v) { return tutti::sum(tutti::cumprod(v[0])); }),
+                     {{3}, {2, 2, 2}}));
 }
 
 BOOST_AUTO_TEST_CASE(ties_share) {

@@ -100,7 +100,31 @@ BOOST_AUTO_TEST_CASE(gradients_at_the_edges) {
       tutti::grad(power)({array::from<float>({0, 0, 0, 2}), array::from<float>({2, 1, 0, 0})});
   BOOST_TEST(matches(g[0], {{4}, {0, 1, 0, 0}}));
   BOOST_TEST(matches(g[1], {{4}, {0, 0, 0, std::log(2)}}, {.relative = 1e-6}));
+  // hypot: 0 where it has no gradient.
+  const auto hypot = [](const std::vector<array>& v) {
+    return tutti::sum(tutti::hypot(v[0], v[1]));
+  };
+  const array point = array::from<float>({0, 3}), other = array::from<float>({0, 4});
+  const auto h = tutti::grad(hypot)({point, other});
+  BOOST_TEST(matches(h[0], {{2}, {0, 0.6}}, {.relative = 1e-6}));
+  BOOST_TEST(matches(h[1], {{2}, {0, 0.8}}, {.relative = 1e-6}));
   const auto steep = [](const std::vector<array>& v) { return tutti::sum(tutti::sigmoid(v[0])); };
   BOOST_TEST(matches(tutti::grad(steep)({array::from<float>({-200, 0, 200})})[0],
                      {{3}, {0, 0.25, 0}}, {.absolute = 1e-30}));
+  const auto positive = [](const std::vector<array>& v) { return tutti::sum(tutti::relu(v[0])); };
+  BOOST_TEST(matches(tutti::grad(positive)({array::from<float>({-1, -0.f, 0, 1})})[0],
+                     {{4}, {0, 0, 0, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(derivatives_of_powers_of_zero) {
+  tutti::function f = [](const std::vector<array>& v) {
+    return tutti::sum(tutti::power(v[0], v[1]));
+  };
+  const array zero = tutti::zeros({3}, tutti::dtype::f64), two = array::from<double>({1, 2, 3});
+  const double expected[][3] = {{1, 0, 0}, {0, 2, 0}, {0, 0, 6}, {0, 0, 0}};
+  for (const auto& row : expected) {
+    const auto g = tutti::grad(f, {0})({zero, two})[0].to_vector<double>();
+    BOOST_TEST(g == std::vector<double>(row, row + 3), boost::test_tools::per_element());
+    f = [f](const std::vector<array>& v) { return tutti::sum(tutti::grad(f, {0})(v)[0]); };
+  }
 }

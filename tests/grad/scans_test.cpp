@@ -52,12 +52,41 @@ BOOST_AUTO_TEST_CASE(gradients_of_products_with_zeros) {
   check_scan(tutti::cumprod, x);
 }
 
+BOOST_AUTO_TEST_CASE(second_derivatives_of_running_products) {
+  const dense x = {{3, 4}, {2, 0, 1.5, 3, 0, 0.5, 0, 2, 0, 0, 0, 1.5}};
+  for (int flags = 0; flags < 4; ++flags) {
+    const tutti::function once = [flags](const std::vector<array>& v) {
+      const scan_options how(1, (flags & 1) != 0, (flags & 2) != 0);
+      return weighted_sum(tutti::cumprod(v[0], how));
+    };
+    const tutti::function twice = [once](const std::vector<array>& v) {
+      const array g = tutti::grad(once)(v)[0];
+      return weighted_sum(tutti::square(g) + g);
+    };
+    BOOST_TEST_CONTEXT("flags " << flags)
+    check_gradient(twice, {x}, 2e-6);
+    if (tutti::default_device().backend() != "reference") break;  // much to compile
+  }
+}
+
 BOOST_AUTO_TEST_CASE(gradient_of_logcumsumexp_without_overflow) {
   const auto loss = [](const std::vector<array>& v) {
     return tutti::sum(tutti::logcumsumexp(v[0], 0) * array::from<double>({1, -1, 1}));
   };
   const array g = tutti::grad(loss)({array::from<double>({-1000, 0, 1000})})[0];
   BOOST_TEST(matches(g, {{3}, {1, -1, 1}}, {.relative = 1e-12, .absolute = 1e-300}));
+}
+
+// Where residuals vanish, the cotangent is 0 and its derivative is not.
+BOOST_AUTO_TEST_CASE(second_derivative_of_logcumsumexp_at_a_minimum) {
+  const dense x = {{5}, {1, -2, 0.5, 3, -1}};
+  const array least = tutti::logcumsumexp(upload_as<double>(x), 0);
+  const tutti::function squares = [&](const std::vector<array>& v) {
+    return weighted_sum(tutti::square(tutti::logcumsumexp(v[0], 0) - least));
+  };
+  check_gradient(
+      [&](const std::vector<array>& v) { return weighted_sum(tutti::grad(squares)(v)[0]); }, {x},
+      2e-6);
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_differences_and_sorts) {

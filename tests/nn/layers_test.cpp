@@ -98,6 +98,40 @@ BOOST_AUTO_TEST_CASE(activations_match_the_host) {
   check("softplus", nn::softplus, [](double v) { return std::log1p(std::exp(v)); });
   const array huge = array::from<float>({-1000, 1000});
   BOOST_TEST(all_close(nn::softplus(huge).to_vector<float>(), {0, 1000}));
+  // Far on the negative side, where 1 + erf cancels.
+  const auto far = nn::gelu(array::from<double>({-5, -20})).to_vector<double>();
+  BOOST_TEST(std::abs(far[0] / (-2.5 * std::erfc(5 / std::sqrt(2))) - 1) < 1e-13);
+  BOOST_TEST(std::abs(far[1] / (-10 * std::erfc(20 / std::sqrt(2))) - 1) < 1e-13);
+  const array half = a.astype(dtype::f16);
+  BOOST_TEST(all_close(
+      nn::gelu(half).astype(dtype::f32).to_vector<float>(),
+      nn::gelu(half.astype(dtype::f32)).astype(dtype::f16).astype(dtype::f32).to_vector<float>()));
+}
+
+BOOST_AUTO_TEST_CASE(activations_of_integers_are_those_of_floats) {
+  for (const auto& [name, f] : std::vector<std::pair<const char*, nn::activation>>{
+           {"sigmoid", tutti::sigmoid},
+           {"leaky_relu", [](const array& v) { return nn::leaky_relu(v); }},
+           {"gelu", nn::gelu},
+           {"silu", nn::silu},
+           {"softplus", nn::softplus}})
+    for (const dtype type : {dtype::u8, dtype::u64, dtype::i8, dtype::boolean})
+      BOOST_TEST_CONTEXT(name << " of " << tutti::name(type)) {
+        const array x = array::from<std::int32_t>({0, 1, 6}).astype(type);
+        const array y = f(x);
+        BOOST_CHECK(y.dtype() == dtype::f32);
+        BOOST_TEST(all_close(y.to_vector<float>(), f(x.astype(dtype::f32)).to_vector<float>(),
+                             {.relative = 1e-6}));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(derivatives_of_softplus_at_zero) {
+  const auto once =
+      tutti::grad([](const std::vector<array>& v) { return tutti::sum(nn::softplus(v[0])); });
+  const array zero = tutti::zeros({1}, dtype::f64);
+  BOOST_TEST(std::abs(once({zero})[0].item() - 0.5) < 1e-15);
+  const auto twice = tutti::grad([&](const std::vector<array>& v) { return once(v)[0]; });
+  BOOST_TEST(std::abs(twice({zero})[0].item() - 0.25) < 1e-15);
 }
 
 BOOST_AUTO_TEST_CASE(linear_is_x_w_plus_b) {

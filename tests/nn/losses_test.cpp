@@ -112,6 +112,9 @@ BOOST_AUTO_TEST_CASE(mse_and_its_gradient) {
   const auto [value, gradients] = tutti::value_and_grad(loss)({array::from<double>({1, 4, 0, 4})});
   BOOST_TEST(value.item() == (4 + 9) / 4.0);
   BOOST_TEST(all_close(gradients[0].to_vector<double>(), {0, 1, -1.5, 0}));
+  const array bytes = array::from<std::int32_t>({1, 2, 3, 4}).astype(dtype::u8);
+  const array far = array::from<std::int32_t>({3, 255, 0, 4}).astype(dtype::u8);
+  BOOST_TEST(nn::mse(bytes, far).item() == (4 + 253 * 253 + 9) / 4.0);
 }
 
 BOOST_AUTO_TEST_CASE(accuracy_counts_right_answers) {

@@ -185,3 +185,28 @@ BOOST_AUTO_TEST_CASE(half_precision_rounds_where_a_cast_says_so) {
   BOOST_TEST(rounded[0] == 1.0f);
   BOOST_TEST(rounded[1] == 3.140625f);
 }
+
+// A group that reads what an earlier one computed for two equal nodes reads it once: the gradient
+// of a gradient has many such, and took one input more than the device has.
+BOOST_AUTO_TEST_CASE(equal_nodes_are_one_input_after_they_ran) {
+  const auto first =
+      tutti::grad([](const std::vector<array>& a) { return tutti::sum(tutti::cumprod(a[0])); });
+  const auto second =
+      tutti::grad([&](const std::vector<array>& a) { return tutti::sum(first(a)[0]); });
+  const array x = array::from<double>({2, 1.5, 3, .5});
+  const auto got = second({x})[0].to_vector<double>();
+  // sum of prefix products: each derivative of the gradient's sum, by hand
+  const std::vector<double> v = {2, 1.5, 3, .5};
+  for (std::size_t j = 0; j < v.size(); ++j) {
+    double expected = 0;
+    for (std::size_t n = 0; n < v.size(); ++n)
+      for (std::size_t i = 0; i <= n; ++i) {
+        if (i == j || j > n) continue;
+        double product = 1;
+        for (std::size_t k = 0; k <= n; ++k)
+          if (k != i && k != j) product *= v[k];
+        expected += product;
+      }
+    BOOST_TEST(std::abs(got[j] - expected) < 1e-12);
+  }
+}

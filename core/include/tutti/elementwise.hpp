@@ -56,13 +56,16 @@ TUTTI_API array multiply(const array& a, const array& b);
 /// - Source: of complex quotients R. L. Smith, "Algorithm 116: Complex division", CACM 1962.
 TUTTI_API array divide(const array& dividend, const array& divisor);
 
-/// floor(dividend / divisor): Python's //.
+/// The quotient rounded down: Python's //.
 /// - Shape: that to which dividend and divisor broadcast.
 /// - dtypes: integers, floats. Result: the same.
 /// - Edges: integers: 0 for a divisor of 0, and the lowest value / -1 wraps to itself; floats: the
-///   quotient is rounded before it is floored, a divisor of 0 gives what divide gives.
+///   quotient whose rest is remainder(dividend, divisor), which floor(dividend / divisor) is not
+///   where the division rounds up to a whole number; a divisor of 0 gives what divide gives, an
+///   infinite dividend NaN.
 /// - Tolerance: 4 ulp, from 1 to 10.
 /// - Gradient: none: constant in pieces.
+/// - Source: as NumPy, from fmod.
 TUTTI_API array floor_divide(const array& dividend, const array& divisor);
 
 /// dividend - divisor * floor(dividend / divisor), with the sign of the divisor: Python's %.
@@ -71,7 +74,7 @@ TUTTI_API array floor_divide(const array& dividend, const array& divisor);
 /// - Edges: integers: 0 for a divisor of 0; floats: NaN for a divisor of 0 and for an infinite
 ///   dividend; where the divisor is infinite, the dividend if the signs agree, else the divisor.
 /// - Tolerance: 4 ulp, from 1 to 10.
-/// - Gradient: of dividend `g`; of divisor `-g * floor(dividend / divisor)`.
+/// - Gradient: of dividend `g`; of divisor `-g * floor_divide(dividend, divisor)`.
 /// - Source: as fmod.
 TUTTI_API array remainder(const array& dividend, const array& divisor);
 
@@ -89,7 +92,8 @@ TUTTI_API array fmod(const array& dividend, const array& divisor);
 /// The smaller of a and b.
 /// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: the same.
-/// - Edges: NaN where either is; of zeros with different signs, either.
+/// - Edges: NaN where either is; of equals, zeros of different signs too, a, which also gets the
+///   gradient.
 /// - Tolerance: exact.
 /// - Gradient: of a `where(a <= b, g, 0)`; of b `where(a <= b, 0, g)`.
 TUTTI_API array minimum(const array& a, const array& b);
@@ -97,7 +101,8 @@ TUTTI_API array minimum(const array& a, const array& b);
 /// The larger of a and b.
 /// - Shape: that to which a and b broadcast.
 /// - dtypes: integers, floats. Result: the same.
-/// - Edges: NaN where either is; of zeros with different signs, either.
+/// - Edges: NaN where either is; of equals, zeros of different signs too, a, which also gets the
+///   gradient.
 /// - Tolerance: exact.
 /// - Gradient: of a `where(a >= b, g, 0)`; of b `where(a >= b, 0, g)`.
 TUTTI_API array maximum(const array& a, const array& b);
@@ -121,7 +126,7 @@ TUTTI_API array abs(const array& x);
 /// -1, 0 or 1 as x is negative, zero or positive; x / |x| of a complex number.
 /// - Shape: that of x.
 /// - dtypes: integers, floats, complex. Result: the same.
-/// - Edges: NaN stays NaN; 0 for zeros.
+/// - Edges: NaN stays NaN; +0 for zeros.
 /// - Tolerance: exact.
 /// - Gradient: none: constant in pieces.
 TUTTI_API array sign(const array& x);
@@ -139,7 +144,8 @@ TUTTI_API array square(const array& x);
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: infinite where either operand is, NaN beside it or not.
 /// - Tolerance: 4 ulp, from -10 to 10.
-/// - Gradient: of a `g * a / result`; of b `g * b / result`.
+/// - Gradient: of a `g * a / where(result == 0, 1, result)`; of b `g * b / where(result == 0, 1,
+///   result)`.
 TUTTI_API array hypot(const array& a, const array& b);
 
 /// base to the power of exponent.
@@ -151,8 +157,9 @@ TUTTI_API array hypot(const array& a, const array& b);
 ///   0; complex: 1 for an exponent of 0, and a base of 0 gives 0 where the exponent is real and
 ///   positive, else NaN.
 /// - Tolerance: 4 ulp, from 0.1 to 4.
-/// - Gradient: of base `g * where(exponent == 0, 0, exponent * power(base, exponent - 1))`; of
-///   exponent `where(base == 0, 0, g * result * log(base))`.
+/// - Gradient: of base `g * where(exponent == 0, 0, exponent * power(base, where(exponent == 0, 1,
+///   exponent - 1)))`; of exponent `where(base == 0, 0, g * result * log(where(base == 0, 1,
+///   base)))`.
 /// - Source: IEEE 754-2008, 9.2.1; products without loss after T. J. Dekker, "A floating-point
 ///   technique for extending the available precision", Numer. Math. 18, 1971.
 TUTTI_API array power(const array& base, const array& exponent);
@@ -507,7 +514,7 @@ TUTTI_API array atanh(const array& x);
 /// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: -1 and 1 at infinities; a zero keeps its sign.
-/// - Tolerance: 16 ulp, from -3 to 3.
+/// - Tolerance: 4 ulp, from -3 to 3.
 /// - Gradient: `g * exp(-square(x)) * 1.128379167095512573896`.
 TUTTI_API array erf(const array& x);
 
@@ -515,7 +522,7 @@ TUTTI_API array erf(const array& x);
 /// - Shape: that of x.
 /// - dtypes: floats; bool and integers become f32. Result: the same.
 /// - Edges: 2 at -inf, 0 at inf and where the result underflows.
-/// - Tolerance: 16 ulp, from -3 to 3.
+/// - Tolerance: 5 ulp, from -3 to 3.
 /// - Gradient: `-g * exp(-square(x)) * 1.128379167095512573896`.
 /// - Source: M. M. Shepherd, J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc
 ///   x", Math. Comp. 36, 1981.

@@ -89,8 +89,8 @@ TUTTI_API std::vector<array> meshgrid(std::initializer_list<array> vectors,
 
 /// `count` numbers evenly spaced from start to stop, which is the last one unless `endpoint` is
 /// false. Both ends are met exactly (as `type` holds them); computed from the nearer end, in f32
-/// for f16 and bf16. Throws value_error for a negative count or bounds that are not finite,
-/// dtype_error for a dtype that is not floating.
+/// for f16 and bf16. Throws value_error for a negative count or bounds that are not finite in the
+/// dtype of the computation, dtype_error for a dtype that is not floating.
 TUTTI_API array linspace(double start, double stop, std::int64_t count, bool endpoint = true,
                          dtype type = dtype::f32, const device& on = default_device());
 /// An array of `value` with a's shape and device, and its dtype where none is given.

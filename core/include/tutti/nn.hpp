@@ -30,7 +30,7 @@ TUTTI_API array glorot_uniform(random::key key, const shape& shape, dtype type =
 
 using initializer = std::function<array(random::key, const shape&, dtype, const device&)>;
 
-// ---- activations beyond relu, sigmoid, tanh and softmax of ops.hpp
+// ---- activations beyond relu, sigmoid, tanh and softmax of ops.hpp; bool and integers become f32
 
 using activation = std::function<array(const array&)>;
 
@@ -107,7 +107,8 @@ TUTTI_API sequential perceptron(const std::vector<std::int64_t>& widths, random:
 /// [0, C). A label outside gives NaN, since it is known on the device only. Throws shape_error,
 /// dtype_error.
 TUTTI_API array cross_entropy(const array& logits, const array& labels);
-/// Mean of (prediction - target)^2. Throws shape_error unless the shapes are equal.
+/// Mean of (prediction - target)^2; bool and integers become f32. Throws shape_error unless the
+/// shapes are equal.
 TUTTI_API array mse(const array& prediction, const array& target);
 
 // ---- metrics

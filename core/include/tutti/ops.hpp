@@ -55,9 +55,9 @@ TUTTI_API array angle(const array& a);
 /// Conversion: float to integer truncates and saturates, NaN gives 0; to bool: != 0. Complex
 /// numbers become complex or bool only (dtype_error otherwise: take real(), imag() or abs()).
 TUTTI_API array astype(const array& a, dtype type);
-/// max(a, 0).
+/// max(a, 0). The gradient at 0 is 0.
 TUTTI_API array relu(const array& a);
-/// 1 / (1 + exp(-a)).
+/// 1 / (1 + exp(-a)); bool and integers become f32.
 TUTTI_API array sigmoid(const array& a);
 /// a without its history for gradients.
 TUTTI_API array stop_gradient(const array& a);
@@ -87,7 +87,8 @@ TUTTI_API array max(const array& a, const reduce_options& options = {});
 TUTTI_API array mean(const array& a, const reduce_options& options = {});  ///< integers become f32
 TUTTI_API array any(const array& a, const reduce_options& options = {});
 TUTTI_API array all(const array& a, const reduce_options& options = {});
-/// Population variance (divisor n - correction), two passes over the data.
+/// Population variance (divisor n - correction), two passes over the data. Throws value_error for a
+/// correction that is NaN.
 TUTTI_API array var(const array& a, const reduce_options& options = {}, double correction = 0);
 /// log(sum(exp(a))) without overflow.
 TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});

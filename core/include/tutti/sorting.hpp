@@ -45,8 +45,8 @@ TUTTI_API array cumulative_sum(const array& a, std::optional<std::int64_t> axis 
                                std::optional<dtype> type = {}, bool include_initial = false);
 TUTTI_API array cumulative_prod(const array& a, std::optional<std::int64_t> axis = {},
                                 std::optional<dtype> type = {}, bool include_initial = false);
-/// Differences of neighbours along `axis`, n times over: extent N - n, at least 0. Of bool: where
-/// they differ.
+/// Differences of neighbours along `axis`, n times over: extent N - n, at least 0; integers wrap.
+/// Of bool: where they differ.
 TUTTI_API array diff(const array& a, int n = 1, std::int64_t axis = -1);
 
 // ---- sorting

@@ -11,7 +11,7 @@ namespace tutti {
 /// How many elements are not zero, i64; NaN is not zero.
 TUTTI_API array count_nonzero(const array& a, const reduce_options& options = {});
 /// sqrt(var(a)): standard deviation with divisor n - correction. The gradient where all elements
-/// are equal is 0.
+/// are equal is 0. Throws value_error for a correction that is NaN.
 TUTTI_API array stddev(const array& a, const reduce_options& options = {}, double correction = 0);
 /// Vector norm (sum |a|^p)^(1/p) over the axes; infinity gives the largest |a|, minus infinity the
 /// smallest, 0 how many are not zero. Over two axes, p = 2 is the Frobenius norm of matrices; norms

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arrays from nothing, and grids: constants take no memory until something needs them there.
+#include <fmt/format.h>
+
 #include <cmath>
+#include <limits>
 
 #include "op/operands.hpp"
 #include "tutti/movement.hpp"
@@ -9,12 +12,7 @@
 namespace tutti {
 namespace {
 
-std::string number(double value) {
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
+std::string number(double value) { return fmt::format("{}", value); }
 
 bool is_exact_integer(double value) {
   return std::nearbyint(value) == value && std::fabs(value) <= 9007199254740992.0;
@@ -146,17 +144,22 @@ array linspace(double start, double stop, std::int64_t count, bool endpoint, dty
   if (!is_floating(type))
     throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
   if (count < 0) throw value_error("linspace: " + std::to_string(count) + " numbers are asked for");
-  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(stop - start))
-    throw value_error("linspace: needs finite bounds, got " + std::to_string(start) + " and " +
-                      std::to_string(stop));
-  const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
-  const double step = (stop - start) / static_cast<double>(gaps);
   const dtype compute = graph::compute_dtype(type);
+  const double largest = compute == dtype::f64 ? std::numeric_limits<double>::max()
+                                               : std::numeric_limits<float>::max();
+  if (!(std::fabs(start) <= largest && std::fabs(stop) <= largest))
+    throw value_error("linspace: needs bounds that are finite in " + std::string(name(compute)) +
+                      ", got " + number(start) + " and " + number(stop));
+  const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
+  // In quarters where the whole distance overflows.
+  const double part = std::fabs(start) > largest / 4 || std::fabs(stop) > largest / 4 ? 0.25 : 1;
+  const double from = start * part, to = stop * part;
+  const double step = (to - from) / static_cast<double>(gaps);
   const array i = arange(count, dtype::i64, on);
-  const array from_start = astype(i, compute) * step + start;
-  if (count < 2) return op::cast(from_start, type, "linspace");
-  const array from_stop = stop - astype(gaps - i, compute) * step;
-  return op::cast(where(i < (gaps + 1) / 2, from_start, from_stop), type, "linspace");
+  const array from_start = astype(i, compute) * step + from;
+  const array from_stop = to - astype(gaps - i, compute) * step;
+  const array near = count < 2 ? from_start : where(i < (gaps + 1) / 2, from_start, from_stop);
+  return op::cast(part == 1 ? near : near / part, type, "linspace");
 }
 
 }  // namespace tutti

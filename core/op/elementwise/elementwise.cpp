@@ -64,12 +64,14 @@ array angle(const array& a) { return atan2(imag(a), real(a)); }
 
 array astype(const array& a, dtype type) { return op::cast(a, type, "astype"); }
 
-array relu(const array& a) { return maximum(a, 0); }
+// Of equal operands the first has the gradient, so that it is 0 at 0.
+array relu(const array& a) { return maximum(0, a); }
 
 array sigmoid(const array& a) {
+  const array x = op::as_real_floating(a, "sigmoid");
   // exp never overflows here, in the value or in the gradient.
-  const array is_negative = a < 0;
-  const array power = exp(where(is_negative, a, -a));
+  const array is_negative = x < 0;
+  const array power = exp(where(is_negative, x, -x));
   return where(is_negative, power, 1) / (1 + power);
 }
 

@@ -78,9 +78,10 @@ array between(const array& low, const array& high, double position, interpolatio
     return std::nearbyint(position) == std::floor(position) ? low : high;
   if (method == interpolation::lower || part == 0) return low;
   if (method == interpolation::higher) return high;
-  // Equal infinities have no difference.
-  return where(low == high, low,
-               part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part));
+  const array apart = high - low;
+  const array near = part < 0.5 ? low + apart * part : high - apart * (1 - part);
+  // Equal infinities have no difference; that of large numbers and of others overflows.
+  return where(low == high, low, where(isfinite(apart), near, low * (1 - part) + high * part));
 }
 
 }  // namespace

@@ -161,6 +161,7 @@ array mean(const array& a, const reduce_options& options) {
 }
 
 array var(const array& a, const reduce_options& options, double correction) {
+  if (std::isnan(correction)) throw value_error("var: the correction is NaN");
   const widened x = widen_real(a, "var");
   const reduced_axes axes = resolve(a, options, "var");
   reduce_options keep = options;

@@ -30,6 +30,7 @@ array count_nonzero(const array& a, const reduce_options& options) {
 }
 
 array stddev(const array& a, const reduce_options& options, double correction) {
+  if (std::isnan(correction)) throw value_error("stddev: the correction is NaN");
   const dtype type = op::floating_type_of(a, "stddev");
   const array x = op::cast(a, graph::compute_dtype(type), "stddev");
   const auto root = [](const array& v) { return sqrt(v); };
