@@ -3,6 +3,7 @@
 // Gathering by arrays of integers and of truth values: everything becomes rows [outer, rows, inner]
 // and indices of rows.
 #include "op/operands.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 
@@ -67,6 +68,7 @@ array mask_select(const array& a, const array& mask) {
   if (!fits)
     throw shape_error("mask_select: a mask of shape " + of_mask.str() +
                       " does not fit the leading axes of " + extents.str());
+  detail::require_host_memory("mask_select", static_cast<std::uint64_t>(mask.size()), 1);
   const array truth =
       op::cast(op::cast(mask, dtype::boolean, "mask_select"), dtype::u8, "mask_select");
   const std::vector<std::uint8_t> chosen = truth.to_vector<std::uint8_t>();
