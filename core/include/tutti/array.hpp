@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The array: a value-semantic handle on an immutable node of a lazy graph. Operations (ops.hpp)
-// only record; work happens at eval(), or when a value is read.
+// only record; work happens at eval(), or when a value is read. The bytes of an array fit 63 bits:
+// a call whose result would be larger throws shape_error.
 #pragma once
 
 #include <complex>
