@@ -90,6 +90,11 @@ BOOST_AUTO_TEST_CASE(arrays_whose_bytes_wrap) {
          tutti::einsum("i,j->ij", {bytes({huge}), bytes({4})});
        }},
       {"tensordot: an array", [&] { tutti::tensordot(bytes({huge}), bytes({4}), 0); }},
+      {"stack: an array", [] { tutti::stack(std::vector<array>(3, bytes({huge}))); }},
+      {"index_with: an array",
+       [] {
+         tutti::index_with(bytes({3, huge / 4}), {tutti::zeros({9}, dtype::i32)});
+       }},
       {"take: an array",
        [&] {
          tutti::take(bytes({3, huge / 4}), tutti::zeros({9}, dtype::i32));
@@ -243,6 +248,7 @@ BOOST_AUTO_TEST_CASE(what_fits_is_not_refused) {
   BOOST_TEST(tutti::roll(most, largest - 1).size() == largest);
   BOOST_TEST(tutti::roll(array::from<std::int32_t>({1, 2, 3}), smallest).to_vector<int>() ==
              (std::vector<int>{3, 1, 2}));
+  BOOST_TEST(tutti::take(most, array::from<std::int32_t>({-1, 0})).size() == 2);
   BOOST_TEST(tutti::tril(bytes({2, huge / 16}), -1).size() == huge / 8);
 }
 

@@ -111,7 +111,8 @@ array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype ty
   if (rows < 0 || columns < 0)
     throw value_error("eye: the extents " + std::to_string(rows) + " and " +
                       std::to_string(columns) + " must not be negative");
-  graph::checked_elements({rows, columns}, type, "eye");
+  for (const shape& made : {shape{rows, columns}, shape{rows}, shape{columns}})
+    graph::checked_elements(made, made.rank() == 1 ? dtype::i64 : type, "eye");
   const array row = arange(rows, dtype::i64, on), column = arange(columns, dtype::i64, on);
   return op::cast(equal(expand_dims(row, 1) + offset, column), type, "eye");
 }

@@ -46,11 +46,13 @@ array index_with(const array& a, std::span<const array> indices) {
   const std::vector<array> given = broadcast_arrays(indices);
   const shape picked = given[0].shape();
   const shape to = op::with_rest(picked, n.extents, count);
+  const std::int64_t elements =
+      graph::checked_elements(to, op::type_of(a, "index_with"), "index_with");
   if (picked.size() == 0) {
     for (const array& i : given) op::index_values(i, "index_with");
     return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
   }
-  if (to.size() == 0) return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
+  if (elements == 0) return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
   const array place = op::joined_index(indices, n.extents, "index_with");
   return take(reshape(a, op::with_rest({-1}, n.extents, count)), place, 0);
 }

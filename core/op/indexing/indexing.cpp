@@ -59,7 +59,9 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
     }
   }
   if (range->first >= 0) return values;
-  return where(values < 0, values + extent, values);
+  // An axis may be longer than i32 counts.
+  const array wide = holds(values.dtype(), extent) ? values : cast(values, dtype::i64, op);
+  return where(wide < 0, wide + extent, wide);
 }
 
 array take_rows(const array& x, const array& index) {

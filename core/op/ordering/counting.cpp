@@ -26,11 +26,14 @@ std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength
   if (minlength < 0)
     throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");
   const array index = flat(op::index_values(a, "bincount"));
+  graph::checked_elements({minlength}, dtype::i64, "bincount");
   if (index.size() == 0) return {index, minlength};
   const auto [smallest, largest] = op::exact_range(a, index);
   if (smallest < 0)
     throw value_error("bincount: element " + std::to_string(smallest) + " is negative");
-  return {index, std::max(minlength, graph::extent_sum(largest, 1, "bincount"))};
+  const std::int64_t bins = std::max(minlength, graph::extent_sum(largest, 1, "bincount"));
+  graph::checked_elements({bins}, dtype::i64, "bincount");
+  return {index, bins};
 }
 
 bool has_f64(const array& a) {

@@ -114,7 +114,7 @@ sorted_values topk(const array& a, std::int64_t k, std::int64_t axis, bool large
                       std::to_string(x.axis) + " of " + to.str());
   to[x.axis] = k;
   const auto device = x.values.node()->device;
-  if (to.size() == 0)
+  if (graph::checked_elements(to, dtype::i64, "topk") == 0)
     return {op::zeros_on(to, x.values.dtype(), device), op::zeros_on(to, dtype::i64, device)};
   const array rows = op::as_rows(stop_gradient(x.values), x.axis);
   const array positions = first_positions(rows, k, largest ? order::descending : order::ascending);

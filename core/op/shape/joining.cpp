@@ -67,6 +67,10 @@ array stack(std::span<const array> arrays, std::int64_t axis) {
     const int at = normalize_axis(axis, a.ndim() + 1, "stack");
     parts.push_back(expand_dims(a, at));
   }
+  shape to = arrays[0].shape();
+  to.insert(normalize_axis(axis, to.rank() + 1, "stack"), static_cast<std::int64_t>(parts.size()));
+  graph::checked_elements(to, op::promote_operands(arrays, op::row_kind::ANY, "stack").type,
+                          "stack");
   return concatenate(parts, axis);
 }
 
