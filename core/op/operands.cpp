@@ -222,9 +222,11 @@ std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a)
 
 std::pair<std::int64_t, std::int64_t> exact_range(const array& a, const array& values) {
   // Of anything else, of a part of uploaded values too, the known bounds may be wide.
-  const auto kind = a.node()->kind;
-  const bool exact = kind == graph::kind::constant || kind == graph::kind::data;
-  if (const auto known = exact ? known_range(a) : std::nullopt) return *known;
+  for (const array* known : {&a, &values}) {
+    const auto kind = known->node()->kind;
+    if (kind != graph::kind::constant && kind != graph::kind::data) continue;
+    if (const auto range = known_range(*known)) return *range;
+  }
   return evaluated_range(values);
 }
 

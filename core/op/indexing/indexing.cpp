@@ -47,7 +47,7 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
   const bool fits = range && range->first >= -extent && range->second < extent;
   if (!fits) {
     if (checks_indices()) {
-      range = evaluated_range(values);
+      range = exact_range(given, values);
       if (range->first < -extent || range->second >= extent) {
         const std::int64_t bad = range->first < -extent ? range->first : range->second;
         throw index_error(std::string(op) + ": index " + std::to_string(bad) +
