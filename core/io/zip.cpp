@@ -21,7 +21,7 @@ constexpr zip_uint32_t default_level = 6;                   // zlib's; libzip's 
 // At most what is read in one call: libzip 1.7 miscounts inflated bytes beyond 32 bits.
 constexpr zip_uint64_t piece = zip_uint64_t{1} << 30;
 
-constexpr const char* out_of_memory = "the host has no memory for the archive's directory";
+constexpr const char* no_memory = "the host has no memory for the archive's directory";
 
 // What libzip says about an archive as a whole names no record.
 [[noreturn]] void refuse(const reader& in, int code) {
@@ -30,7 +30,7 @@ constexpr const char* out_of_memory = "the host has no memory for the archive's 
   const bool of_system = zip_error_system_type(&error) == ZIP_ET_SYS;
   const std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
-  if (code == ZIP_ER_MEMORY) in.fail(out_of_memory);
+  if (code == ZIP_ER_MEMORY) in.fail(no_memory);
   if (code == ZIP_ER_NOZIP) in.fail("is not a ZIP archive, or its central directory is damaged");
   if (code == ZIP_ER_MULTIDISK) in.fail("archives in several parts are not supported");
   if (of_system && code != ZIP_ER_SEEK) in.fail("cannot read: " + text);
@@ -99,7 +99,9 @@ std::vector<zip_member> members_of(reader& in, std::uint64_t directory, std::uin
                                    std::uint64_t count) {
   constexpr std::size_t record_size = 46;
   constexpr std::uint64_t header_size = 30;
-  std::string bytes(end - directory, '\0');
+  const std::uint64_t size = end - directory;
+  std::string bytes =
+      detail::within_host_memory(in.op(), size, 1, [&] { return std::string(size, '\0'); });
   in.seek(directory, "the central directory");
   in.read(bytes.data(), bytes.size(), "the central directory");
   std::string_view rest = bytes;
@@ -276,7 +278,7 @@ zip_writer::zip_writer(writer& out) : out_(out), sink_{out, failure_} {
 
 void zip_writer::fail(zip_error_t* error) {
   if (failure_) std::rethrow_exception(failure_);
-  if (zip_error_code_zip(error) == ZIP_ER_MEMORY) out_.fail(out_of_memory);
+  if (zip_error_code_zip(error) == ZIP_ER_MEMORY) out_.fail(no_memory);
   out_.fail(std::string("cannot write the archive: ") + zip_error_strerror(error));
 }
 
