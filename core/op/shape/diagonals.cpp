@@ -97,7 +97,9 @@ array diagonal(const array& a, std::int64_t offset, std::int64_t axis1, std::int
   }
   extents.push_back(diagonal_length(n.extents[first], n.extents[second], offset));
   if (extents.size() == 0) return op::zeros_on(extents, n.type, n.device);
-  where.strides.push_back(from.strides[first] + from.strides[second]);
+  // Along an axis of extent 1 a stride means nothing, and may be as large as numbers get.
+  const auto stride = [&](int axis) { return n.extents[axis] == 1 ? 0 : from.strides[axis]; };
+  where.strides.push_back(stride(first) + stride(second));
   where.offset += offset < 0 ? -offset * from.strides[first] : offset * from.strides[second];
   return graph::view(a, extents, where, graph::view_op::diagonal, {first, second, offset});
 }
