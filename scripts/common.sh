@@ -17,14 +17,14 @@ fail() {
 # The compiler's cache serves another clone of the same tree: paths below the root count as relative
 # to it, and neither the folder nor the age of a header matters.
 export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
-export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # configure PRESET [OPTION...]: quiet where all is well, the whole log where not.
 configure() {
   local preset=$1
   shift
   local launcher=()
-  if command -v ccache >/dev/null; then 
+  if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi
   mkdir -p "build/$preset"

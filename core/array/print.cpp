@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arrays as text, as NumPy shows them: nested brackets, long axes shortened.
+#include <algorithm>
 #include <complex>
 #include <cstdio>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "graph/build.hpp"
 #include "tutti/array.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti {
 namespace {
 
 constexpr std::int64_t edge = 3;          // shown at each end of a shortened axis
-constexpr std::int64_t threshold = 1000;  // arrays up to this size are shown whole
+constexpr std::int64_t threshold = 1000;  // arrays up to this size are shown whole, brackets too
 
 using value = std::complex<double>;
 
@@ -48,26 +49,40 @@ std::vector<value> values_of(const array& a) {
   return {v.begin(), v.end()};
 }
 
-void write(std::ostream& out, const std::vector<value>& values, const array& a, int axis,
-           std::size_t& next, std::size_t stride) {
-  if (axis == a.ndim()) {
-    out << number(values[next++], a.dtype());
+bool is_long(const shape& extents) {
+  std::int64_t places = 1;
+  for (std::int64_t n : extents) places *= std::max<std::int64_t>(n, 1);
+  return places > threshold;
+}
+
+// What is shown of a: the ends of each axis that is shortened, side by side.
+array shown_of(const array& a) {
+  array out = a;
+  for (int axis = 0; axis < a.ndim() && is_long(a.shape()); ++axis) {
+    if (a.shape()[axis] <= 2 * edge) continue;
+    std::vector<slice> head(static_cast<std::size_t>(axis) + 1), tail = head;
+    head.back().stop = edge;
+    tail.back().start = -edge;
+    out = concatenate({slice_view(out, head), slice_view(out, tail)}, axis);
+  }
+  return out;
+}
+
+// `extents` are those of the whole array.
+void write(std::ostream& out, const std::vector<value>& values, const array& shown,
+           const shape& extents, int axis, std::size_t& next) {
+  if (axis == shown.ndim()) {
+    out << number(values[next++], shown.dtype());
     return;
   }
-  const std::int64_t n = a.shape()[axis];
-  const std::size_t inner = n > 0 ? stride / static_cast<std::size_t>(n) : 0;
-  const bool shorten = a.size() > threshold && n > 2 * edge;
+  const bool innermost = axis + 1 == shown.ndim();
+  const std::string separator(innermost ? 1 : static_cast<std::size_t>(axis) + 1, ' ');
+  const bool shortened = extents[axis] != shown.shape()[axis];
   out << '[';
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (shorten && i == edge) {
-      out << ", ...";
-      next += inner * static_cast<std::size_t>(n - 2 * edge);
-      i = n - edge;
-    }
-    if (i > 0)
-      out << (axis + 1 < a.ndim() ? ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ')
-                                  : ", ");
-    write(out, values, a, axis + 1, next, inner);
+  for (std::int64_t i = 0; i < shown.shape()[axis]; ++i) {
+    if (shortened && i == edge) out << ", ...";
+    if (i > 0) out << (innermost ? "," : ",\n") << separator;
+    write(out, values, shown, extents, axis + 1, next);
   }
   out << ']';
 }
@@ -75,9 +90,10 @@ void write(std::ostream& out, const std::vector<value>& values, const array& a, 
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const array& a) {
-  const std::vector<value> values = values_of(a);
+  const array shown = shown_of(a);
+  const std::vector<value> values = values_of(shown);
   std::size_t next = 0;
-  write(out, values, a, 0, next, values.size());
+  write(out, values, shown, a.shape(), 0, next);
   return out << ' ' << name(a.dtype()) << a.shape().str();
 }
 

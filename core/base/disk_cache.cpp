@@ -179,7 +179,7 @@ std::optional<std::string> disk_cache::load(std::string_view key) {
     if (!s.folder) return std::nullopt;
   }
   const std::string name = file_name(key);
-  if (auto content = s.folder->read(name)) {
+  if (auto content = s.folder->read(name, s.options.limit_bytes)) {
     const char* problem = "";
     auto data = unpack(*content, key, problem);
     if (data) {

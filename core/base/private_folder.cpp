@@ -94,11 +94,11 @@ bool private_folder::writable() const {
   return ::faccessat(fd_, ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-std::optional<std::string> private_folder::read(const std::string& name) const {
+std::optional<std::string> private_folder::read(const std::string& name, uint64_t most) const {
   descriptor file(::openat(fd_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_uid != ::geteuid())
+      info.st_uid != ::geteuid() || static_cast<uint64_t>(info.st_size) > most)
     return std::nullopt;
   std::string content(static_cast<size_t>(info.st_size), '\0');
   size_t have = 0;

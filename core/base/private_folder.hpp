@@ -32,8 +32,9 @@ class TUTTI_INTERNAL_API private_folder {
 
   bool writable() const;
 
-  /// The content of a regular file of this user; nothing for anything else. Marks it as used.
-  std::optional<std::string> read(const std::string& name) const;
+  /// The content of a regular file of this user, of at most `most` bytes; nothing for anything
+  /// else. Marks it as used.
+  std::optional<std::string> read(const std::string& name, uint64_t most) const;
   /// Replaces the file; readers see the old content or the new one. Throws io_error.
   void write(const std::string& name, std::string_view head, std::string_view body) const;
   void remove(const std::string& name) const noexcept;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -68,6 +69,11 @@ struct trace_writer::state {
 };
 
 trace_writer::trace_writer(const std::string& path) : state_(std::make_unique<state>()) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  // To open a pipe would wait for somebody to read.
+  if (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status))
+    throw io_error("cannot write " + path + ": it is not a regular file");
   state_->file = std::fopen(path.c_str(), "wbe");
   if (state_->file == nullptr) throw io_error("cannot write " + path);
   state_->pending = opening;

@@ -10,6 +10,7 @@
 #include "base/env.hpp"
 #include "graph/collective.hpp"
 #include "graph/fold.hpp"
+#include "graph/sizes.hpp"
 #include "plugin/opened_device.hpp"
 
 namespace tutti::graph {
@@ -29,9 +30,7 @@ node* make(kind k, dtype type, const shape& extents, const opened_device* device
       throw dtype_error(std::string(op) + ": device " + device->title + " has no " +
                         std::string(name(type)));
   }
-  for (std::int64_t e : extents)
-    if (e < 0) throw shape_error(std::string(op) + ": negative extent in " + extents.str());
-  const std::int64_t elements = extents.size();
+  const std::int64_t elements = checked_elements(extents, type, op);
   node* n = new node(k, type, extents, device);
   n->elements = elements;
   return n;
@@ -131,21 +130,24 @@ array move_to(const array& a, const opened_device* device, const transfer_params
   return finish(moved);
 }
 
-array constant(const shape& extents, dtype type, double value, const opened_device* device) {
-  node* n = make(kind::constant, type, extents, device, "full");
+array constant(const shape& extents, dtype type, double value, const opened_device* device,
+               std::string_view op) {
+  node* n = make(kind::constant, type, extents, device, op);
   n->record = scalar_from(type, value);
   return array{node_ref(n)};
 }
 
-array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device) {
-  node* n = make(kind::constant, type, extents, device, "full");
+array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device,
+               std::string_view op) {
+  node* n = make(kind::constant, type, extents, device, op);
   n->record = scalar_from(type, value);
   return array{node_ref(n)};
 }
 
-array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device) {
-  const node& from = get(a, "full");
-  node* n = make(kind::constant, type, extents, device, "full");
+array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device,
+                    std::string_view op) {
+  const node& from = get(a, op);
+  node* n = make(kind::constant, type, extents, device, op);
   n->record = convert_constant(from, type);
   return array{node_ref(n)};
 }
@@ -159,7 +161,7 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> give
   shape extents;
   for (const array& a : inputs) extents = broadcast_shapes(extents, a.shape(), op);
   const bool empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
-  if (empty) return constant(extents, result, std::int64_t{0}, device);
+  if (empty) return constant(extents, result, std::int64_t{0}, device, op);
   if (all_constant(inputs)) {
     if (auto value = fold(opcode, result, inputs)) {
       node* n = make(kind::constant, result, extents, device, op);
@@ -174,10 +176,11 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> give
   return finish(n);
 }
 
-array iota(const shape& extents, const opened_device* device) {
+array iota(const shape& extents, const opened_device* device, std::string_view op) {
   if (device == nullptr) device = &detail::get(default_device());
-  if (extents.size() == 0) return constant(extents, dtype::i64, std::int64_t{0}, device);
-  node* n = make(kind::elementwise, dtype::i64, extents, device, "iota");
+  if (checked_elements(extents, dtype::i64, op) == 0)
+    return constant(extents, dtype::i64, std::int64_t{0}, device, op);
+  node* n = make(kind::elementwise, dtype::i64, extents, device, op);
   n->record = elementwise_params{TUTTI_OP_iota};
   n->range = {0, n->elements - 1};
   return finish(n);
@@ -232,7 +235,7 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
     if ((axes >> i & 1) == 0) extents.push_back(from.extents[i]);
   const opened_device* device =
       from.device != nullptr ? from.device : &detail::get(default_device());
-  if (extents.size() == 0) return constant(extents, result, std::int64_t{0}, device);
+  if (extents.size() == 0) return constant(extents, result, std::int64_t{0}, device, op);
   node* n = make(kind::reduce, result, extents, device, op);
   n->record = reduce_params{reduction, axes, accumulator};
   add_input(*n, a.node());

@@ -21,17 +21,20 @@ namespace tutti::graph {
 const node& get(const array& a, std::string_view op);
 
 /// A constant of dtype `type` (value converted), of any shape; device null fits every device.
-array constant(const shape& extents, dtype type, double value, const opened_device* device);
-array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device);
+array constant(const shape& extents, dtype type, double value, const opened_device* device,
+               std::string_view op = "full");
+array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device,
+               std::string_view op = "full");
 /// The constant a with another shape, dtype or device.
-array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device);
+array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device,
+                    std::string_view op = "full");
 
 /// Elementwise node over inputs that have their final dtypes; broadcasts, checks devices, folds
 /// constants. `result` is the dtype of the result.
 array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
                   std::string_view op);
 /// Row-major index of each element, i64.
-array iota(const shape& extents, const opened_device* device);
+array iota(const shape& extents, const opened_device* device, std::string_view op = "iota");
 
 /// A view by strides over a's own layout: `where` is relative to the storage of base_of(a).
 array view(const array& a, const shape& extents, const layout& where, view_op op,

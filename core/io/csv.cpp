@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numeric tables from CSV text, plain or gzip (zlib reads both through one interface).
+// Numeric tables from CSV text, plain or gzip. Members of a gzip file are told apart here, because
+// zlib's own functions for files take what is damaged behind the first one for its end.
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <memory>
 #include <system_error>
 
 #include "file.hpp"
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/io.hpp"
 
 namespace tutti::io {
@@ -21,28 +24,92 @@ namespace {
 
 constexpr std::string_view op = "read_csv";
 
-struct close_gzip {
-  void operator()(gzFile file) const { gzclose_r(file); }
+constexpr std::size_t longest_line = std::size_t{1} << 28;
+
+/// The text of a plain file, or of a gzip file (RFC 1952) of any number of members, between which
+/// and behind which may stand zeros, as tapes are filled up.
+class text_source {
+ public:
+  explicit text_source(const fs::path& path) : in_(op, path) {
+    unsigned char magic[2] = {};
+    if (in_.size() >= sizeof magic) in_.read(magic, sizeof magic, "the first bytes");
+    in_.seek(0, "the first bytes");
+    gzip_ = magic[0] == 0x1f && magic[1] == 0x8b;
+    constexpr int with_gzip_header = 16;
+    if (gzip_ && inflateInit2(&stream_, MAX_WBITS + with_gzip_header) != Z_OK)
+      in_.fail("cannot decompress: zlib does not start");
+  }
+  ~text_source() {
+    if (gzip_) inflateEnd(&stream_);
+  }
+  text_source(const text_source&) = delete;
+  text_source& operator=(const text_source&) = delete;
+
+  [[noreturn]] void fail(std::string_view what) const { in_.fail(what); }
+
+  /// How many bytes of text are now at `out`, 0 at the end.
+  std::size_t read(char* out, std::size_t room) {
+    if (!gzip_) {
+      const std::size_t count = std::min<std::uint64_t>(room, in_.remaining());
+      in_.read(out, count, "the text");
+      return count;
+    }
+    for (;;) {
+      if (in_member_) {
+        // Without new input as well: there may be more than there was room for.
+        if (const std::size_t count = inflate_some(out, room)) return count;
+      }
+      if (stream_.avail_in == 0 && !refill()) break;
+      if (!in_member_) skip_to_member();
+    }
+    if (in_member_) in_.fail("cannot decompress: the file ends within a gzip member");
+    return 0;
+  }
+
+ private:
+  bool refill() {
+    const std::size_t count = std::min<std::uint64_t>(packed_.size(), in_.remaining());
+    in_.read(packed_.data(), count, "the compressed text");
+    stream_.next_in = packed_.data();
+    stream_.avail_in = static_cast<unsigned>(count);
+    return count > 0;
+  }
+
+  void skip_to_member() {
+    Bytef* const end = stream_.next_in + stream_.avail_in;
+    stream_.next_in = std::find_if(stream_.next_in, end, [](Bytef b) { return b != 0; });
+    stream_.avail_in = static_cast<unsigned>(end - stream_.next_in);
+    if (stream_.avail_in == 0) return;
+    inflateReset(&stream_);
+    in_member_ = true;
+  }
+
+  std::size_t inflate_some(char* out, std::size_t room) {
+    stream_.next_out = reinterpret_cast<Bytef*>(out);
+    stream_.avail_out = static_cast<unsigned>(room);
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    if (code == Z_STREAM_END) in_member_ = false;
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+      in_.fail(fmt::format("cannot decompress: {}",
+                           stream_.msg != nullptr ? stream_.msg : zError(code)));
+    return room - stream_.avail_out;
+  }
+
+  reader in_;
+  bool gzip_ = false, in_member_ = true;
+  z_stream stream_{};
+  std::array<Bytef, 1 << 16> packed_;
 };
 
-/// Lines of a plain or gzip file, without their line ends.
+/// Lines of a text, without their line ends.
 class line_reader {
  public:
-  explicit line_reader(const fs::path& path) : path_(path) {
-    std::error_code code;
-    if (fs::is_directory(path, code)) fail(op, path, "is a folder");
-    errno = 0;
-    file_.reset(gzopen(path.string().c_str(), "rb"));
-    if (!file_) {
-      const int reason = errno != 0 ? errno : ENOMEM;
-      fail(op, path, "cannot open: " + std::generic_category().message(reason));
-    }
-    gzbuffer(file_.get(), 1u << 16);
-  }
+  explicit line_reader(const fs::path& path) : source_(path) {}
 
   /// False at the end of the file.
   bool next(std::string& line) {
     line.clear();
+    ++number_;
     for (;;) {
       if (begin_ == end_ && !fill()) {
         if (line.empty() && !unfinished_) return false;
@@ -51,39 +118,26 @@ class line_reader {
       }
       const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
       const std::size_t stop = rest.find('\n');
-      if (stop == std::string_view::npos) {
-        line += rest;
-        unfinished_ = true;
-        begin_ = end_;
-        continue;
-      }
+      unfinished_ = stop == std::string_view::npos;
       line += rest.substr(0, stop);
-      begin_ += stop + 1;
-      unfinished_ = false;
-      return true;
+      if (line.size() > longest_line)
+        source_.fail(fmt::format("line {}: is longer than {} bytes", number_, longest_line));
+      begin_ = unfinished_ ? end_ : begin_ + stop + 1;
+      if (!unfinished_) return true;
     }
   }
 
  private:
   bool fill() {
-    const int count = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
-    int code = Z_OK;
-    const char* text = gzerror(file_.get(), &code);
-    // A gzip file that stops early is told by Z_BUF_ERROR only, with no error from gzread.
-    if (count < 0 || (count == 0 && code != Z_OK && code != Z_STREAM_END)) {
-      if (code == Z_ERRNO)
-        fail(op, path_, "cannot read: " + std::generic_category().message(errno));
-      fail(op, path_, fmt::format("cannot decompress: {}", text));
-    }
     begin_ = 0;
-    end_ = static_cast<std::size_t>(count);
-    return count > 0;
+    end_ = source_.read(buffer_.data(), buffer_.size());
+    return end_ > 0;
   }
 
-  fs::path path_;
-  std::unique_ptr<gzFile_s, close_gzip> file_;
+  text_source source_;
   std::array<char, 1 << 16> buffer_;
   std::size_t begin_ = 0, end_ = 0;
+  std::int64_t number_ = 0;
   bool unfinished_ = false;
 };
 
@@ -111,7 +165,7 @@ class table_builder {
     for (;;) {
       const std::size_t stop = line.find(options_.delimiter, begin);
       ++columns;
-      result_.values.push_back(number_in(line.substr(begin, stop - begin), number, columns));
+      append(number_in(line.substr(begin, stop - begin), number, columns));
       if (stop == std::string_view::npos) break;
       begin = stop + 1;
     }
@@ -129,6 +183,15 @@ class table_builder {
   }
 
  private:
+  void append(double value) {
+    std::vector<double>& all = result_.values;
+    if (all.size() == all.capacity()) {
+      const std::size_t room = std::max<std::size_t>(64, 2 * all.size());
+      detail::within_host_memory(op, room, sizeof value, [&] { all.reserve(room); });
+    }
+    all.push_back(value);
+  }
+
   double number_in(std::string_view field, std::int64_t line, std::int64_t column) const {
     std::string_view text = trimmed(field);
     if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/io.hpp"
 
 namespace tutti::io {
@@ -24,6 +25,20 @@ namespace {
 
 std::string last_error() {
   return errno != 0 ? std::generic_category().message(errno) : "unknown error";
+}
+
+// Where a file of this name would be, behind all symbolic links; it need not exist.
+fs::path link_target(fs::path path, std::string_view op) {
+  constexpr int most_links = 40;  // as Linux follows
+  const fs::path given = path;
+  std::error_code code;
+  for (int i = 0; fs::is_symlink(fs::symlink_status(path, code)); ++i) {
+    if (i == most_links) fail(op, given, "too many symbolic links");
+    const fs::path to = fs::read_symlink(path, code);
+    if (code) fail(op, given, "cannot follow the link: " + code.message());
+    path = path.parent_path() / to;
+  }
+  return path;
 }
 
 fs::path temporary_name(const fs::path& path) {
@@ -54,7 +69,10 @@ std::string printable(std::string_view text) {
 
 reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(path) {
   std::error_code code;
-  if (fs::is_directory(path_, code)) fail("is a folder");
+  const fs::file_status status = fs::status(path_, code);
+  if (fs::is_directory(status)) fail("is a folder");
+  // To open a pipe would wait for somebody to write.
+  if (fs::exists(status) && !fs::is_regular_file(status)) fail("is not a regular file");
   errno = 0;
   stream_ = std::make_unique<std::ifstream>(path_, std::ios::binary);
   if (!*stream_) fail("cannot open: " + last_error());
@@ -92,15 +110,21 @@ void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
 }
 
 writer::writer(std::string_view op, const fs::path& path)
-    : op_(op), path_(path), temporary_(temporary_name(path)) {
+    : op_(op), path_(path), target_(link_target(path, op)), temporary_(temporary_name(target_)) {
   std::error_code code;
-  const fs::file_status status = fs::status(path_, code);
+  const fs::file_status status = fs::status(target_, code);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     fail("exists and is not a regular file");
   }
   errno = 0;
   stream_.open(temporary_, std::ios::binary | std::ios::trunc);
   if (!stream_) fail("cannot write: " + last_error());
+  if (!fs::exists(status)) return;
+  fs::permissions(temporary_, status.permissions(), code);
+  if (!code) return;
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+  fail("cannot keep its permissions: " + code.message());
 }
 
 writer::~writer() {
@@ -117,7 +141,7 @@ void writer::write(const void* data, std::uint64_t bytes) {
 }
 
 void writer::write(const array& a) {
-  std::vector<std::byte> bytes(a.nbytes());
+  auto bytes = detail::host_vector<std::byte>(op_, a.nbytes());
   a.copy_to(bytes.data(), bytes.size());
   write(bytes.data(), bytes.size());
 }
@@ -133,7 +157,7 @@ void writer::commit() {
   stream_.close();
   if (!stream_) fail("cannot write: " + last_error());
   std::error_code code;
-  fs::rename(temporary_, path_, code);
+  fs::rename(temporary_, target_, code);
   if (code) fail("cannot replace: " + code.message());
   temporary_.clear();
 }
@@ -145,17 +169,17 @@ array read_array(reader& in, dtype type, const shape& extents, std::string_view 
   if (bytes > in.remaining()) {
     in.fail(fmt::format("truncated: {} needs {} bytes, {} are left", what, bytes, in.remaining()));
   }
-  // new[] of std::max_align_t keeps every dtype aligned.
-  const auto store = std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1);
-  const auto* data = reinterpret_cast<const std::uint8_t*>(store.get());
-  in.read(store.get(), bytes, what);
+  // std::max_align_t keeps every dtype aligned.
+  auto store = detail::host_vector<std::max_align_t>(in.op(), bytes / sizeof(std::max_align_t) + 1);
+  const auto* data = reinterpret_cast<const std::uint8_t*>(store.data());
+  in.read(store.data(), bytes, what);
   if (type == dtype::boolean) {
     const auto* odd = std::find_if(data, data + count, [](std::uint8_t b) { return b > 1; });
     if (odd != data + count) {
       in.fail(fmt::format("{} is bool but element {} is {}", what, odd - data, *odd));
     }
   }
-  return array::from_bytes(store.get(), count, type, extents, on);
+  return array::from_bytes(store.data(), count, type, extents, on);
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {

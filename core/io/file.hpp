@@ -28,11 +28,12 @@ static_assert(std::endian::native == std::endian::little,
 /// text cut.
 std::string printable(std::string_view text);
 
-/// A file open for reading, of known size; or bytes in memory, with a path for messages.
+/// A regular file open for reading, of known size; or bytes in memory, with a path for messages.
 class reader {
  public:
   reader(std::string_view op, const std::filesystem::path& path);
   reader(std::string_view op, const std::filesystem::path& path, std::string bytes);
+  const std::string& op() const { return op_; }
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t position() const { return position_; }
@@ -51,7 +52,8 @@ class reader {
   std::uint64_t position_ = 0;
 };
 
-/// A file that takes its name only in commit(); without it, nothing stays behind.
+/// A file that takes its name only in commit(); without it, nothing stays behind. It replaces what
+/// a symbolic link leads to, not the link, and keeps the permissions of what it replaces.
 class writer {
  public:
   writer(std::string_view op, const std::filesystem::path& path);
@@ -70,6 +72,7 @@ class writer {
  private:
   std::string op_;
   std::filesystem::path path_;
+  std::filesystem::path target_;  // path_ without symbolic links
   std::filesystem::path temporary_;
   std::ofstream stream_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NumPy's .npz format: a ZIP archive of .npy files.
+#include "tutti/host_memory.hpp"
 #include "tutti/io.hpp"
 #include "zip.hpp"
 
@@ -17,8 +18,10 @@ void save_npz(const std::filesystem::path& path, const named_arrays& arrays, com
     if (name.find('\0') != std::string::npos) refuse("has a NUL in it");
     const std::string header = npy_header_of("save_npz", path, a);
     const auto bytes = [header, a] {
-      std::string file_bytes = header;
-      file_bytes.resize(header.size() + a.nbytes());
+      const std::uint64_t size = header.size() + a.nbytes();
+      std::string file_bytes =
+          detail::within_host_memory("save_npz", size, 1, [&] { return std::string(size, '\0'); });
+      header.copy(file_bytes.data(), header.size());
       a.copy_to(file_bytes.data() + header.size(), a.nbytes());
       return file_bytes;
     };

@@ -9,6 +9,7 @@
 #include "file.hpp"
 #include "safetensors_header.hpp"
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/io.hpp"
 
 namespace tutti::io {
@@ -71,7 +72,8 @@ named_arrays load_safetensors(const std::filesystem::path& path, const device& o
 
   std::vector<entry> entries;
   try {
-    entries = safetensors::parse_header(header, in.remaining());
+    entries = detail::within_host_memory(
+        in.op(), length, 1, [&] { return safetensors::parse_header(header, in.remaining()); });
   } catch (const safetensors::malformed_header& e) {
     in.fail(e.what());
   }

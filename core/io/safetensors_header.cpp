@@ -9,7 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 #include "file.hpp"
 
@@ -34,30 +34,56 @@ constexpr type_name type_names[] = {
     {dtype::u64, "U64"},      {dtype::f16, "F16"}, {dtype::bf16, "BF16"}, {dtype::f32, "F32"},
     {dtype::f64, "F64"},      {dtype::c64, "C64"}};
 
-/// Parses, refusing a name that occurs twice in one object (the parser itself keeps the last) and
-/// nesting beyond what a header has.
-json parse_unique(std::string_view text) {
-  std::vector<std::set<std::string>> names;
-  const auto check = [&](int depth, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
-      if (depth > 3) bad("header is nested too deeply");
-      names.emplace_back();
-    } else if (event == json::parse_event_t::object_end ||
-               event == json::parse_event_t::array_end) {
-      names.pop_back();
-    } else if (event == json::parse_event_t::key) {
-      const auto name = value.get<std::string>();
-      if (!names.back().insert(name).second) {
-        bad("name {} occurs twice", printable(name));
-      }
-    }
+/// Refuses a name that occurs twice in one object, of which the parser itself keeps the last, and
+/// nesting beyond what a header has. (The parser's own callbacks take a time quadratic in the
+/// number of tensors.)
+class name_check : public json::json_sax_t {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(json::number_integer_t) override { return true; }
+  bool number_unsigned(json::number_unsigned_t) override { return true; }
+  bool number_float(json::number_float_t, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return enter(); }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool key(std::string& name) override {
+    if (!names_.back().insert(name).second) bad("name {} occurs twice", printable(name));
     return true;
-  };
-  try {
-    return json::parse(text, check);
-  } catch (const json::exception& e) {
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
     bad("header is not JSON: {}", e.what());
   }
+
+ private:
+  bool enter() {
+    constexpr std::size_t deepest = 4;
+    if (names_.size() == deepest) bad("header is nested too deeply");
+    names_.emplace_back();
+    return true;
+  }
+  bool leave() {
+    names_.pop_back();
+    return true;
+  }
+
+  std::vector<std::unordered_set<std::string>> names_;  // of each object that is open
+};
+
+json parse_unique(std::string_view text) {
+  name_check check;
+  json::sax_parse(text, &check);
+  return json::parse(text);
+}
+
+/// A value for a message.
+std::string shown(const json& value) {
+  constexpr std::size_t longest = 60;
+  const std::string text = value.dump();
+  return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
 dtype type_in(const json& value, const std::string& tensor) {
@@ -80,11 +106,11 @@ shape shape_in(const json& value, const std::string& tensor) {
   std::uint64_t total = 1;
   for (const json& extent : value) {
     if (!extent.is_number_unsigned()) {
-      bad("tensor {}: extent {} is not a natural number", tensor, extent.dump());
+      bad("tensor {}: extent {} is not a natural number", tensor, shown(extent));
     }
     const auto n = extent.get<std::uint64_t>();
     if (n != 0 && total > (std::numeric_limits<std::uint64_t>::max() >> 5) / n) {
-      bad("tensor {}: shape {} is too large", tensor, value.dump());
+      bad("tensor {}: shape {} is too large", tensor, shown(value));
     }
     total *= std::max<std::uint64_t>(n, 1);
     out.push_back(static_cast<std::int64_t>(n));
@@ -102,7 +128,7 @@ entry entry_in(const std::string& name, const json& value, std::uint64_t data_by
   const json& offsets = value["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned()) {
-    bad("tensor {}: data_offsets {} are not two natural numbers", tensor, offsets.dump());
+    bad("tensor {}: data_offsets {} are not two natural numbers", tensor, shown(offsets));
   }
   entry out{name, type_in(value["dtype"], tensor), shape_in(value["shape"], tensor),
             offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};

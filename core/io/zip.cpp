@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tutti/host_memory.hpp"
 
 namespace tutti::io {
 namespace {
@@ -18,6 +21,8 @@ constexpr zip_uint32_t default_level = 6;                   // zlib's; libzip's 
 // At most what is read in one call: libzip 1.7 miscounts inflated bytes beyond 32 bits.
 constexpr zip_uint64_t piece = zip_uint64_t{1} << 30;
 
+constexpr const char* no_memory = "the host has no memory for the archive's directory";
+
 // What libzip says about an archive as a whole names no record.
 [[noreturn]] void refuse(const reader& in, int code) {
   zip_error_t error;
@@ -25,7 +30,7 @@ constexpr zip_uint64_t piece = zip_uint64_t{1} << 30;
   const bool of_system = zip_error_system_type(&error) == ZIP_ET_SYS;
   const std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
-  if (code == ZIP_ER_MEMORY) throw std::bad_alloc();
+  if (code == ZIP_ER_MEMORY) in.fail(no_memory);
   if (code == ZIP_ER_NOZIP) in.fail("is not a ZIP archive, or its central directory is damaged");
   if (code == ZIP_ER_MULTIDISK) in.fail("archives in several parts are not supported");
   if (of_system && code != ZIP_ER_SEEK) in.fail("cannot read: " + text);
@@ -42,7 +47,7 @@ std::string data_error(zip_file_t* file, const std::string& shown) {
   zip_error_t* const error = zip_file_get_error(file);
   switch (zip_error_code_zip(error)) {
     case ZIP_ER_MEMORY:
-      throw std::bad_alloc();
+      return "the host has no memory to read " + shown;
     case ZIP_ER_CRC:
       return "the checksum of " + shown + " is wrong";
     case ZIP_ER_INCONS:
@@ -62,6 +67,67 @@ T field(std::string_view record, std::size_t at) {
   T value;
   std::memcpy(&value, record.data() + at, sizeof value);
   return value;
+}
+
+struct zip_member {
+  std::uint64_t begin, end;  // in the file, local header included
+};
+
+// The packed size and the offset of a record of the directory, which may stand in its ZIP64 field.
+std::pair<std::uint64_t, std::uint64_t> size_and_offset(std::string_view record,
+                                                        std::string_view extra) {
+  constexpr std::uint32_t elsewhere = 0xffffffff;
+  constexpr std::uint16_t zip64 = 1;
+  const auto packed = field<std::uint32_t>(record, 20), size = field<std::uint32_t>(record, 24),
+             offset = field<std::uint32_t>(record, 42);
+  while (extra.size() >= 4 && field<std::uint16_t>(extra, 0) != zip64)
+    extra.remove_prefix(std::min<std::size_t>(extra.size(), 4u + field<std::uint16_t>(extra, 2)));
+  extra.remove_prefix(std::min<std::size_t>(extra.size(), 4));
+  const auto wide = [&](std::uint32_t narrow) -> std::uint64_t {
+    if (narrow != elsewhere || extra.size() < 8) return narrow;
+    const auto value = field<std::uint64_t>(extra, 0);
+    extra.remove_prefix(8);
+    return value;
+  };
+  wide(size);
+  const std::uint64_t wide_packed = wide(packed);
+  return {wide_packed, wide(offset)};
+}
+
+// By offset. The records of the directory have been read by libzip before.
+std::vector<zip_member> members_of(reader& in, std::uint64_t directory, std::uint64_t end,
+                                   std::uint64_t count) {
+  constexpr std::size_t record_size = 46;
+  constexpr std::uint64_t header_size = 30;
+  const std::uint64_t size = end - directory;
+  std::string bytes =
+      detail::within_host_memory(in.op(), size, 1, [&] { return std::string(size, '\0'); });
+  in.seek(directory, "the central directory");
+  in.read(bytes.data(), bytes.size(), "the central directory");
+  std::string_view rest = bytes;
+  std::vector<zip_member> members;
+  while (rest.size() >= record_size) {
+    const std::size_t name = field<std::uint16_t>(rest, 28), extra = field<std::uint16_t>(rest, 30),
+                      comment = field<std::uint16_t>(rest, 32);
+    const std::size_t whole = record_size + name + extra + comment;
+    if (!rest.starts_with("PK\x01\x02") || whole > rest.size()) break;
+    const auto [packed, offset] = size_and_offset(rest, rest.substr(record_size + name, extra));
+    char header[header_size];
+    in.seek(offset, "the header of a member");
+    in.read(header, sizeof header, "the header of a member");
+    const std::string_view fields(header, sizeof header);
+    const std::uint64_t begin_of_data =
+        offset + header_size + field<std::uint16_t>(fields, 26) + field<std::uint16_t>(fields, 28);
+    if (packed > in.size()) in.fail("truncated within a member");
+    members.push_back({offset, begin_of_data + packed});
+    rest.remove_prefix(whole);
+  }
+  if (!rest.empty() || members.size() != count)
+    in.fail(fmt::format("the central directory has {} records of members, not {}", members.size(),
+                        count));
+  std::sort(members.begin(), members.end(),
+            [](const zip_member& a, const zip_member& b) { return a.begin < b.begin; });
+  return members;
 }
 
 // What f returns, or -1 where it throws.
@@ -90,7 +156,19 @@ zip_reader::zip_reader(reader& in) : in_(in) {
   consistent_ = archive_ != nullptr;
   if (!archive_) archive_.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!archive_) refuse(in_, code);
+  check_packed_size();
   if (consistent_) check_end_records();
+}
+
+// Of members that do not overlap, at most the file. Whatever their headers say.
+void zip_reader::check_packed_size() const {
+  std::uint64_t left = in_.size();
+  for (std::uint64_t i = 0; i < count(); ++i) {
+    zip_stat_t m;
+    if (zip_stat_index(archive_.get(), i, 0, &m) != 0) continue;  // read() tells why
+    if (m.comp_size > left) in_.fail("members overlap, or the file is truncated");
+    left -= m.comp_size;
+  }
 }
 
 // libzip does not compare the end records with each other, nor look at the number of parts.
@@ -110,8 +188,37 @@ void zip_reader::check_end_records() {
   if (listed != count_elsewhere && listed != count())
     in_.fail(
         fmt::format("both end records contradict each other: {} members and {}", listed, count()));
-  if (records.starts_with("PK\x06\x07") && field<std::uint32_t>(records, 16) > 1)
-    refuse(in_, ZIP_ER_MULTIDISK);
+  const bool wide = records.starts_with("PK\x06\x07");
+  if (wide && field<std::uint32_t>(records, 16) > 1) refuse(in_, ZIP_ER_MULTIDISK);
+  if (!wide)
+    return check_members(field<std::uint32_t>(end, 16), field<std::uint32_t>(end, 12),
+                         in_.size() - after);
+  constexpr std::uint64_t wide_end_size = 56;
+  const auto at = field<std::uint64_t>(records, 8);
+  char record[wide_end_size];
+  in_.seek(at, "the ZIP64 end record");
+  in_.read(record, sizeof record, "the ZIP64 end record");
+  const std::string_view fields(record, sizeof record);
+  check_members(field<std::uint64_t>(fields, 48), field<std::uint64_t>(fields, 40), at);
+}
+
+// Each member has bytes of its own between the start of the file and the directory, which has a
+// record for each byte up to `end`.
+void zip_reader::check_members(std::uint64_t directory, std::uint64_t directory_size,
+                               std::uint64_t end) {
+  if (directory > end || directory_size != end - directory)
+    in_.fail(fmt::format("{} bytes at {} before the end record at {} are no central directory",
+                         directory_size, directory, end));
+  if (count() == 0 && end != 0)
+    in_.fail(fmt::format("the end record tells of no members, but {} bytes precede it", end));
+  const std::vector<zip_member> members = members_of(in_, directory, end, count());
+  std::uint64_t free = 0;
+  for (const zip_member& m : members) {
+    if (m.begin < free || m.end > directory)
+      in_.fail(fmt::format("the member at offset {} overlaps the one before it or the directory",
+                           m.begin));
+    free = m.end;
+  }
 }
 
 std::uint64_t zip_reader::count() const {
@@ -138,7 +245,8 @@ std::string zip_reader::read(std::uint64_t index) {
     in_.fail("the sizes of " + shown + " contradict each other");
   const file_handle file(zip_fopen_index(archive_.get(), index, 0));
   if (!file) in_.fail("the header of " + shown + " is malformed: " + zip_strerror(archive_.get()));
-  std::string out(m.size, '\0');
+  std::string out =
+      detail::within_host_memory(in_.op(), m.size, 1, [&] { return std::string(m.size, '\0'); });
   std::uint64_t got = 0;
   zip_int64_t part = 1;
   while (part > 0 && got < m.size) {
@@ -170,7 +278,7 @@ zip_writer::zip_writer(writer& out) : out_(out), sink_{out, failure_} {
 
 void zip_writer::fail(zip_error_t* error) {
   if (failure_) std::rethrow_exception(failure_);
-  if (zip_error_code_zip(error) == ZIP_ER_MEMORY) throw std::bad_alloc();
+  if (zip_error_code_zip(error) == ZIP_ER_MEMORY) out_.fail(no_memory);
   out_.fail(std::string("cannot write the archive: ") + zip_error_strerror(error));
 }
 

@@ -25,7 +25,8 @@ using zip_handle = std::unique_ptr<zip_t, zip_discarder>;
 /// Reads an archive without encryption or splitting, members stored or deflated.
 class zip_reader {
  public:
-  /// Opens the file of `in`, which outlives this. Fails where there is no sound central directory.
+  /// Opens the file of `in`, which outlives this. Fails where there is no sound central directory,
+  /// and where members share bytes, with which a small file would unpack to a very large one.
   explicit zip_reader(reader& in);
   std::uint64_t count() const;
   std::string name(std::uint64_t index) const;
@@ -37,6 +38,8 @@ class zip_reader {
 
  private:
   void check_end_records();
+  void check_members(std::uint64_t directory, std::uint64_t directory_size, std::uint64_t end);
+  void check_packed_size() const;
 
   reader& in_;
   zip_handle archive_;

@@ -30,7 +30,8 @@ array kaiming_normal(random::key key, const shape& shape, dtype type, const devi
 
 array glorot_uniform(random::key key, const shape& shape, dtype type, const device& on) {
   require_matrix(shape, "glorot_uniform");
-  const double limit = std::sqrt(6.0 / static_cast<double>(shape[0] + shape[1]));
+  const double limit =
+      std::sqrt(6.0 / (static_cast<double>(shape[0]) + static_cast<double>(shape[1])));
   return random::uniform(key, shape, -limit, limit, type, on);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 
@@ -78,9 +79,12 @@ array confusion_matrix(const array& truth, const array& predicted, std::int64_t 
                                   predicted.shape().str()));
   }
   if (classes < 1) throw value_error(fmt::format("{}: {} classes", op, classes));
+  const auto count = static_cast<std::uint64_t>(classes);
+  detail::require_host_memory(op, count, sizeof(std::int64_t));
+  detail::require_host_memory(op, count, count * sizeof(std::int64_t));
   const auto rows = truth.astype(dtype::i64).to_vector<std::int64_t>();
   const auto columns = predicted.astype(dtype::i64).to_vector<std::int64_t>();
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(classes * classes));
+  auto counts = detail::host_vector<std::int64_t>(op, count * count);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const std::int64_t c : {rows[i], columns[i]}) {
       if (c < 0 || c >= classes) {

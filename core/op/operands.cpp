@@ -118,7 +118,7 @@ std::optional<array> part_of_real(tutti_opcode opcode, dtype type, const array& 
                                   std::string_view op) {
   if (is_complex(type)) return std::nullopt;
   if (opcode == TUTTI_OP_real || opcode == TUTTI_OP_conj) return cast(a, type, op);
-  if (opcode == TUTTI_OP_imag) return zeros_on(a.shape(), type, a.node()->device);
+  if (opcode == TUTTI_OP_imag) return zeros_on(a.shape(), type, a.node()->device, op);
   return std::nullopt;
 }
 
@@ -159,7 +159,7 @@ array cast(const array& a, dtype type, std::string_view op) {
     if (n.weak && is_integral(n.type) && is_integral(type) && !holds_weak(type, n))
       throw value_error(std::string(op) + ": " + weak_text(n) + " does not fit " +
                         std::string(name(type)));
-    return graph::constant_like(a, n.extents, type, n.device);
+    return graph::constant_like(a, n.extents, type, n.device, op);
   }
   const array inputs[] = {a};
   return graph::elementwise(TUTTI_OP_cast, type, inputs, op);
@@ -209,8 +209,8 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const
   return graph::elementwise(opcode, result, {inputs, operands.size()}, op);
 }
 
-array zeros_on(const shape& extents, dtype type, device_pointer device) {
-  return graph::constant(extents, type, std::int64_t{0}, device);
+array zeros_on(const shape& extents, dtype type, device_pointer device, std::string_view op) {
+  return graph::constant(extents, type, std::int64_t{0}, device, op);
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a) {
@@ -224,6 +224,16 @@ std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a)
   }
   if (n.range) return n.range;
   return graph::base_of(n).range;
+}
+
+std::pair<std::int64_t, std::int64_t> exact_range(const array& a, const array& values) {
+  // Of anything else, of a part of uploaded values too, the known bounds may be wide.
+  for (const array* known : {&a, &values}) {
+    const auto kind = known->node()->kind;
+    if (kind != graph::kind::constant && kind != graph::kind::data) continue;
+    if (const auto range = known_range(*known)) return *range;
+  }
+  return evaluated_range(values);
 }
 
 }  // namespace tutti::op

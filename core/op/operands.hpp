@@ -13,6 +13,7 @@
 
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
+#include "graph/sizes.hpp"
 #include "semantics/row_kinds.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
@@ -56,10 +57,15 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const
             std::string_view op);
 
 /// Zeros without memory, for results of no elements and as a neutral element.
-array zeros_on(const shape& extents, dtype type, device_pointer device);
+array zeros_on(const shape& extents, dtype type, device_pointer device,
+               std::string_view op = "zeros");
 
-/// Known bounds of the integer values of a; nothing where they are not known on the host.
+/// Known bounds of the integer values of a, which need not be among them: those of a whole buffer
+/// hold for its views. Nothing where they are not known on the host.
 std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a);
+/// The smallest and the largest integer of a, which has elements: known, or evaluated from
+/// `values`, which is a as index_values() gives it.
+std::pair<std::int64_t, std::int64_t> exact_range(const array& a, const array& values);
 
 /// Region of a that starts at `starts` and takes `extents` elements in `steps`; a view.
 array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps);
@@ -92,7 +98,7 @@ array joined_index(std::span<const array> indices, const shape& extents, std::st
 /// Indices as i32 or i64, whichever holds every value of their dtype. Throws dtype_error for what
 /// is no integer.
 array index_values(const array& indices, std::string_view op);
-/// The smallest and the largest element of integers, evaluated.
+/// The smallest and the largest element of i32 or i64, evaluated.
 std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values);
 
 }  // namespace tutti::op

@@ -96,6 +96,11 @@ boost::dll::shared_library& keep_forever(std::unique_ptr<boost::dll::shared_libr
 std::unique_ptr<plugin> load_file(load_failure& failure) {
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
+  std::error_code code;
+  const fs::file_status status = fs::status(failure.path, code);
+  // The dynamic linker would wait for somebody to write to a pipe.
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw plugin_error("is not a regular file");
   auto library = std::make_unique<boost::dll::shared_library>();
   note_plugin_loaded();
   try {

@@ -2,6 +2,7 @@
 //
 // io::read_csv and io::write_file on right and wrong files of every kind.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <boost/test/unit_test.hpp>
@@ -156,6 +157,75 @@ BOOST_AUTO_TEST_CASE(refuses_damaged_gzip) {
   std::string changed = whole;
   changed[whole.size() / 2] = static_cast<char>(changed[whole.size() / 2] ^ 0x55);
   BOOST_CHECK_THROW(read_csv(folder.write("changed.gz", changed)), tutti::io_error);
+}
+
+BOOST_AUTO_TEST_CASE(reads_every_member_of_a_gzip_file_or_none) {
+  const tutti_test::temporary_folder folder;
+  std::string text;
+  for (int i = 0; i < 40000; ++i) text += std::to_string(i) + "\n";
+  write_gzip(folder / "first.gz", text);
+  write_gzip(folder / "second.gz", "40000\n40001\n");
+  const std::string first = tutti_test::read_bytes(folder / "first.gz"),
+                    second = tutti_test::read_bytes(folder / "second.gz");
+  for (const std::string& filling :
+       {std::string(), std::string(5, '\0'), std::string(70000, '\0')}) {
+    const table t = read_csv(folder.write("both.gz", first + second + filling));
+    BOOST_TEST(t.rows == 40002);
+    BOOST_TEST(t.values.back() == 40001);
+    BOOST_TEST(read_csv(folder.write("apart.gz", first + filling + second)).rows == 40002);
+  }
+  for (std::size_t at = 0; at < second.size(); ++at) {
+    std::string bad = second;
+    bad[at] = static_cast<char>(bad[at] ^ 0x55);
+    // Of the second header, zlib does not check time, flags of the compressor and system.
+    if (at >= 4 && at < 10) continue;
+    BOOST_TEST(fails<tutti::io_error>(reading(folder.write("bad.gz", first + bad)), "bad.gz: "),
+               at);
+  }
+  for (std::size_t size = 1; size < second.size(); ++size)
+    BOOST_TEST(fails<tutti::io_error>(
+        reading(folder.write("cut.gz", first + second.substr(0, size))), "cannot decompress"));
+  BOOST_TEST(fails<tutti::io_error>(reading(folder.write("more.gz", first + "1,2\n")),
+                                    "cannot decompress: incorrect header check"));
+}
+
+// Nobody writes to these pipes, and the device never ends.
+BOOST_AUTO_TEST_CASE(refuses_what_is_no_regular_file) {
+  const tutti_test::temporary_folder folder;
+  BOOST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  BOOST_TEST(fails<tutti::io_error>(reading(folder / "pipe"), "is not a regular file"));
+  BOOST_TEST(fails<tutti::io_error>(reading("/dev/zero"), "is not a regular file"));
+}
+
+BOOST_AUTO_TEST_CASE(refuses_a_line_without_end) {
+  const tutti_test::temporary_folder folder;
+  const auto path = folder.write("a.csv", "1\n");
+  std::filesystem::resize_file(path, std::uint64_t{1} << 34);  // of which the rest is a hole
+  BOOST_TEST(fails<tutti::io_error>(reading(path), "line 2: is longer than 268435456 bytes"));
+}
+
+BOOST_AUTO_TEST_CASE(write_file_keeps_permissions_and_links) {
+  namespace fs = std::filesystem;
+  const tutti_test::temporary_folder folder;
+  for (const fs::perms wanted : {fs::perms{0600}, fs::perms{0640}, fs::perms{0755}}) {
+    const auto path = folder.write("a", "old");
+    fs::permissions(path, wanted);
+    tutti::io::write_file(path, "new");
+    BOOST_TEST((fs::status(path).permissions() == wanted));
+  }
+  fs::create_directory(folder / "deep");
+  fs::create_symlink("deep/b", folder / "link");
+  fs::create_symlink(folder / "link", folder / "again");
+  for (const char* text : {"made behind the links", "replaced there"}) {
+    tutti::io::write_file(folder / "again", text);
+    BOOST_TEST(fs::is_symlink(folder / "again"));
+    BOOST_TEST(fs::is_symlink(folder / "link"));
+    BOOST_TEST(tutti_test::read_bytes(folder / "deep" / "b") == text);
+  }
+  fs::create_symlink("circle", folder / "circle");
+  const auto in_a_circle = [&] { tutti::io::write_file(folder / "circle", "x"); };
+  BOOST_TEST(fails<tutti::io_error>(in_a_circle, "too many symbolic links"));
+  BOOST_TEST(folder.file_count() == 5u);
 }
 
 BOOST_AUTO_TEST_CASE(write_file_replaces_at_once) {

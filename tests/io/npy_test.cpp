@@ -2,6 +2,8 @@
 //
 // io::load_npy and io::save_npy against files that NumPy made (make_vectors.py), and malformed
 // files.
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <complex>
 
@@ -117,6 +119,17 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_support) {
   const array half = tutti::ones({2}, dtype::bf16);
   BOOST_TEST(fails<tutti::io_error>([&] { save_npy(folder / "a.npy", half); }, "no dtype bf16"));
   BOOST_TEST(folder.file_count() == 0u);
+}
+
+// Nobody writes to this pipe.
+BOOST_AUTO_TEST_CASE(no_loader_waits_for_a_pipe) {
+  const tutti_test::temporary_folder folder;
+  const auto pipe = folder / "pipe";
+  BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(pipe); }, "is not a regular file"));
+  BOOST_TEST(fails<tutti::io_error>([&] { tutti::io::load_npz(pipe); }, "not a regular file"));
+  BOOST_TEST(
+      fails<tutti::io_error>([&] { tutti::io::load_safetensors(pipe); }, "not a regular file"));
 }
 
 BOOST_AUTO_TEST_CASE(refuses_every_truncation) {

@@ -3,6 +3,7 @@
 // io::save_safetensors and io::load_safetensors: files written byte by byte from the format's
 // description, round trips, and malformed files of every kind.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <complex>
 #include <cstring>
 
@@ -191,6 +192,21 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
       BOOST_TEST(fails<tutti::io_error>([&] { load_safetensors(path); }, c.message));
     }
   }
+}
+
+// In a time that grows with their number, not with its square: 80 s for as many, once.
+BOOST_AUTO_TEST_CASE(many_tensors) {
+  const tutti_test::temporary_folder folder;
+  constexpr int count = 100000;
+  std::string header = "{";
+  for (int i = 0; i < count; ++i)
+    header += (i > 0 ? ",\"" : "\"") + std::to_string(i) +
+              R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  const auto path = folder.write("a", with_length(header + "}", ""));
+  const auto begin = std::chrono::steady_clock::now();
+  BOOST_TEST(load_safetensors(path).size() == std::size_t{count});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  BOOST_TEST(took.count() < 30);
 }
 
 BOOST_AUTO_TEST_CASE(refuses_wrong_header_lengths) {

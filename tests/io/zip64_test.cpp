@@ -3,6 +3,8 @@
 // ZIP64: archives of more than 65535 members, members beyond 4 GiB in a file with a hole, records
 // with a lowered limit (zip_records.hpp), archives of the library (read by Python's zipfile as
 // well), and damaged ones.
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -165,6 +167,68 @@ BOOST_AUTO_TEST_CASE(offsets_beyond_4_gib) {
   const tutti_test::temporary_folder folder;
   const auto path = tutti_test::zip_with_hole(folder, std::uint64_t{5} << 30);
   BOOST_TEST((read(path) == contents{{"far", "away"}}));
+}
+
+// D. Fifield, "A better zip bomb", WOOT 2019: the data of one member are another member as well.
+BOOST_AUTO_TEST_CASE(refuses_members_that_overlap) {
+  const tutti_test::temporary_folder folder;
+  constexpr std::uint32_t narrow = 0xffffffff;
+  const auto parts_of = [](const contents& one) {
+    const std::string bytes = tutti_test::zip_records(one, narrow, false);
+    const std::size_t record = bytes.rfind("PK\x01\x02"), end = bytes.rfind("PK\x05\x06");
+    return std::array{bytes.substr(0, record), bytes.substr(record, end - record),
+                      bytes.substr(end)};
+  };
+  auto [inner, inner_record, unused] = parts_of({{"b", std::string(300, 'x')}});
+  auto [outer, outer_record, end] = parts_of({{"a", inner}});
+  constexpr std::uint32_t header = 30 + 1;  // of the outer one, with its name
+  std::memcpy(inner_record.data() + 42, &header, 4);
+  const auto records = static_cast<std::uint32_t>(outer_record.size() + inner_record.size());
+  std::memcpy(end.data() + 12, &records, 4);
+  end[8] = end[10] = 2;
+  // With a gap, the file is as long as two members that do not overlap.
+  for (const std::size_t gap : {0u, 1000u}) {
+    const auto start = static_cast<std::uint32_t>(outer.size() + gap);
+    std::memcpy(end.data() + 16, &start, 4);
+    const auto path =
+        folder.write("a.zip", outer + std::string(gap, '\0') + outer_record + inner_record + end);
+    BOOST_TEST(fails<tutti::io_error>([&] { read(path); },
+                                      gap == 0 ? "members overlap" : "the member at offset 31"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(refuses_many_records_of_one_member) {
+  const tutti_test::temporary_folder folder;
+  const contents one = {{"a", std::string(1 << 20, '\0')}};
+  const std::string small = tutti_test::zip_records(one, 0xffffffffu, true);
+  const std::size_t record = small.rfind("PK\x01\x02"), end = small.rfind("PK\x05\x06");
+  constexpr std::uint16_t copies = 500;
+  std::string bytes = small.substr(0, record);
+  for (int i = 0; i < copies; ++i) bytes += small.substr(record, end - record);
+  std::string closing = small.substr(end);
+  const auto size = static_cast<std::uint32_t>(copies * (end - record));
+  std::memcpy(closing.data() + 8, &copies, 2);
+  std::memcpy(closing.data() + 10, &copies, 2);
+  std::memcpy(closing.data() + 12, &size, 4);
+  const auto path = folder.write("bomb.zip", bytes + closing);
+  BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "overlap"));
+}
+
+BOOST_AUTO_TEST_CASE(refuses_an_end_record_that_hides_members) {
+  const tutti_test::temporary_folder folder;
+  std::string bytes = tutti_test::zip_records(three, 0xffffffffu, false);
+  const std::size_t end = bytes.rfind("PK\x05\x06");
+  std::string none = bytes;
+  std::fill_n(none.begin() + static_cast<std::ptrdiff_t>(end) + 8, 12, '\0');
+  const auto path = folder.write("none.zip", none);
+  BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "no central directory"));
+  // With the place where a directory of no records would be.
+  const auto at = static_cast<std::uint32_t>(end);
+  std::memcpy(none.data() + end + 16, &at, 4);
+  folder.write("none.zip", none);
+  BOOST_TEST(fails<tutti::io_error>([&] { read(path); }, "tells of no members, but"));
+  bytes[end + 8] = bytes[end + 10] = 2;
+  BOOST_CHECK_THROW(read(folder.write("two.zip", bytes)), tutti::io_error);
 }
 
 BOOST_AUTO_TEST_CASE(refuses_every_truncation_and_contradictions) {

@@ -291,6 +291,15 @@ BOOST_AUTO_TEST_CASE(threads_share_a_cache) {
   BOOST_TEST(files().size() == 10u);
 }
 
+BOOST_AUTO_TEST_CASE(an_entry_beyond_the_limit_is_not_read) {
+  disk_cache cache(options());
+  cache.store("key", "data");
+  fs::resize_file(only_file(), std::uintmax_t{1} << 40);  // of which the rest is a hole
+  BOOST_TEST(!cache.load("key"));
+  cache.store("key", "data again");
+  BOOST_TEST(holds(cache, "key", "data again"));
+}
+
 BOOST_AUTO_TEST_CASE(processes_share_a_folder) {
   // Entries of one key differ in length by writer, so a torn file could not pass.
   const auto data = [](int who) { return std::string(5000 + 100 * who, static_cast<char>(who)); };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The trace file is valid JSON at every flush and holds what was reported; the counters add up.
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -86,6 +88,11 @@ BOOST_AUTO_TEST_CASE(many_threads_trace) {
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written) {
   BOOST_TEST(message_of<tutti::io_error>([] { trace_writer("/nonexistent/trace.json"); }) ==
              "cannot write /nonexistent/trace.json");
+  const temporary_folder folder;
+  const std::string pipe = folder.path() / "pipe";
+  BOOST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // from which nobody reads
+  BOOST_TEST(message_of<tutti::io_error>([&] { trace_writer{pipe}; }) ==
+             "cannot write " + pipe + ": it is not a regular file");
   const outcome result =
       run(std::string("env TUTTI_TRACE=/nonexistent/trace.json TUTTI_DEVICE=reference ") +
           tutti_test::paths::tutti_program + " doctor");

@@ -3,9 +3,12 @@
 // u8 arrays of more than 2^31 elements: places beyond what 32 bits hold are read, written, found
 // and counted. About 9 GiB and minutes; scripts/test --all runs it, with TUTTI_FALLBACK=error.
 #include <boost/test/unit_test.hpp>
+#include <limits>
 
 #include "tutti/indexing.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/sorting.hpp"
+#include "tutti/statistics.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
@@ -96,6 +99,14 @@ BOOST_AUTO_TEST_CASE(scans, *if_it_fits) {
   const array sums = tutti::cumsum(numbers(), wrapping).wait();
   for (std::int64_t i : {std::int64_t{1000}, far, count - 1})
     BOOST_TEST(sums[i].item() == (sum_below(i + 1) & 255));
+}
+
+BOOST_AUTO_TEST_CASE(triangles_and_classes, *if_it_fits) {
+  const array above = tutti::triu(tutti::ones({1, count}, dtype::u8), far);
+  BOOST_TEST(tutti::count_nonzero(above).item() == count - far);
+  // No class is a negative number, whatever is left of its bits in 32.
+  const array least = array::from<std::int32_t>({std::numeric_limits<std::int32_t>::min()});
+  BOOST_TEST(!tutti::any(tutti::one_hot(least, count, dtype::boolean)).item<bool>());
 }
 
 // 32 bits count the places of a sort. Where the reference device may not help out, it says so.

@@ -88,6 +88,11 @@ BOOST_AUTO_TEST_CASE(indices_out_of_range) {
   BOOST_TEST(fails<tutti::index_error>([&] { tutti::take(tutti::zeros({0}), 0); }, "extent 0"));
   BOOST_TEST(fails<tutti::index_error>(take_at(array::from<std::uint64_t>({~std::uint64_t{0}})),
                                        "out of range"));
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  BOOST_TEST(fails<tutti::index_error>(take_at(array::from<std::int64_t>({0, largest})),
+                                       "index 9223372036854775807"));
+  BOOST_TEST(fails<tutti::index_error>(take_at(array::from<std::int64_t>({0, -largest})),
+                                       "index -9223372036854775807"));
   // The bounds of a part are not those of the whole.
   BOOST_TEST(matches(tutti::take(x, known({tutti::slice{0, 1, 1}}), 1),
                      tabulate({4, 1, 5}, [](const position& i) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "tutti/random.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
@@ -201,6 +202,19 @@ BOOST_AUTO_TEST_CASE(histograms_follow_their_edges) {
   const array halves = array::from<float>({0.5F, 0.25F, -1, 1, 0.999F}).astype(dtype::f16);
   BOOST_TEST(tutti::histogram(halves, 2, -1, 1).counts.to_vector<std::int64_t>() ==
              (std::vector<std::int64_t>{1, 4}));
+}
+
+// The known bounds of uploaded values are those of the whole array.
+BOOST_AUTO_TEST_CASE(counts_of_a_part) {
+  const array whole = array::from<std::int64_t>({1, 2, 9});
+  const array part = whole({tutti::slice{0, 2}});
+  BOOST_TEST(matches(tutti::bincount(part), flat({0, 1, 1})));
+  BOOST_TEST(matches(tutti::bincount(part, tutti::ones({2})), flat({0, 1, 1})));
+  BOOST_TEST(tutti::bincount(whole).size() == 10);
+  const array drawn = tutti::random::integers({1}, {3}, 0, 1000000);
+  BOOST_TEST(tutti::bincount(drawn).size() == tutti::max(drawn).item() + 1);
+  const array lower = array::from<std::int32_t>({-1, 4})({tutti::slice{1, 2}});
+  BOOST_TEST(tutti::bincount(lower).size() == 5);
 }
 
 BOOST_AUTO_TEST_CASE(histograms) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The array: a value-semantic handle on an immutable node of a lazy graph. Operations (ops.hpp)
-// only record; work happens at eval(), or when a value is read.
+// only record; work happens at eval(), or when a value is read. The bytes of an array fit 63 bits:
+// a call whose result would be larger throws shape_error.
 #pragma once
 
 #include <complex>
@@ -17,6 +18,7 @@
 #include "tutti/device.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/shape.hpp"
 
 namespace tutti {
@@ -124,16 +126,17 @@ class TUTTI_API array {
   /// not its dtype's C++ type (double reads every real dtype).
   template <class T = double>
   T item() const;
-  /// All elements, row-major, after wait(). Throws dtype_error where T's dtype differs.
+  /// All elements, row-major, after wait(). Throws dtype_error where T's dtype differs,
+  /// out_of_memory where the host has no room for them.
   template <class T>
   std::vector<T> to_vector() const {
     require_dtype(dtype_of<T>, "to_vector");
     if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> has no memory to copy to
-      std::vector<unsigned char> bytes(static_cast<std::size_t>(size()));
+      auto bytes = detail::host_vector<unsigned char>("to_vector", nbytes());
       copy_to(bytes.data(), bytes.size());
       return {bytes.begin(), bytes.end()};
     } else {
-      std::vector<T> out(static_cast<std::size_t>(size()));
+      auto out = detail::host_vector<T>("to_vector", static_cast<std::uint64_t>(size()));
       copy_to(out.data(), out.size() * sizeof(T));
       return out;
     }

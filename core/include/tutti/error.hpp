@@ -19,7 +19,8 @@ class TUTTI_API error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Shapes that do not fit the operation or each other, or an axis that does not exist.
+/// Shapes that do not fit the operation or each other, sizes that no array can have, or an axis
+/// that does not exist.
 class TUTTI_API shape_error : public error {
  public:
   using error::error;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files: numeric tables (CSV, plain or gzip), NumPy's .npy, safetensors. Every failure throws
-// io_error naming the file and, where there is one, the place in it. Whoever writes replaces the
-// file at once, so an interrupted write or a full disk leaves the old one.
+// io_error naming the file and, where there is one, the place in it; out_of_memory where the host
+// has no room for what the file holds. Only regular files are read, since others may make a reader
+// wait forever. Whoever writes replaces the file at once, so an interrupted write or a full disk
+// leaves the old one; its permissions stay, and of a symbolic link what it leads to is replaced.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,8 @@ struct csv_options {
 /// Blanks around a number, CR LF line ends, a byte order mark and blank lines at the end are fine.
 /// Throws io_error naming file, line, column (field, from 1) and text for a field that is no number
 /// or does not fit a double, for rows of different lengths, blank lines between rows, no rows at
-/// all, and what cannot be read or decompressed.
+/// all, lines of more than 2^28 bytes, and what cannot be read or decompressed: each member of a
+/// gzip file must be sound, and nothing but zeros may stand around them.
 TUTTI_API table read_csv(const std::filesystem::path& path, const csv_options& options = {});
 
 using named_arrays = std::map<std::string, array>;
@@ -75,12 +78,12 @@ TUTTI_API void save_npz(const std::filesystem::path& path, const named_arrays& a
 
 /// Reads every array of a .npz file, by its name without ".npy". Throws io_error where the archive
 /// is damaged (checksums included), encrypted, split, needs another method than stored and
-/// deflated, holds a name twice, or a member that load_npy would refuse.
+/// deflated, holds a name twice, members that share bytes, or one that load_npy would refuse.
 TUTTI_API named_arrays load_npz(const std::filesystem::path& path,
                                 const device& on = default_device());
 
-/// Replaces `path` with these bytes at once: they go to a new file in the same folder, which is
-/// then renamed.
+/// Replaces `path`, or what it links to, with these bytes at once: they go to a new file in the
+/// same folder, which is then renamed.
 TUTTI_API void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace tutti::io

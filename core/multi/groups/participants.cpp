@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multi/groups/participants.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/env.hpp"
@@ -66,8 +68,7 @@ array move(const array& a, const device& to, double time_limit, std::string_view
 
 void check_time_limit(double seconds, std::string_view op) {
   if (!(seconds > 0))
-    throw value_error(std::string(op) + ": a time limit of " + std::to_string(seconds) +
-                      " s is not positive");
+    throw value_error(fmt::format("{}: a time limit of {} s is not positive", op, seconds));
 }
 
 array piece(const array& a, int axis, std::int64_t first, std::int64_t last) {

@@ -36,8 +36,9 @@ std::vector<std::int64_t> shares::boundaries(std::int64_t extent, const device_g
   double before = 0;
   for (const double w : weights) {
     before += w;
-    // The same sum as `total` after the last weight, so that the end is exact.
-    out.push_back(std::llround(static_cast<double>(extent) * (before / total)));
+    // A double rounds extents beyond 2^53.
+    const double place = std::round(static_cast<double>(extent) * (before / total));
+    out.push_back(place < static_cast<double>(extent) ? static_cast<std::int64_t>(place) : extent);
   }
   return out;
 }

@@ -166,10 +166,19 @@ labelled contract_pair(const labelled& x, const labelled& y, label_set keep) {
   return summed({aligned(x, all) * aligned(y, all), all}, keep);
 }
 
+// The order of contractions refuses a result of too many axes.
+void require_result(const op::contraction& c, dtype type, std::string_view op) {
+  if (c.output.size() > static_cast<std::size_t>(max_rank)) return;
+  shape to;
+  for (int label : c.output) to.push_back(c.extents[static_cast<std::size_t>(label)]);
+  graph::checked_elements(to, type, op);
+}
+
 array contract(const op::contraction& c, std::span<const array> given, std::string_view op) {
   std::vector<array> operands(given.begin(), given.end());
   const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, op).type;
   graph::common_device(operands, op);
+  require_result(c, type, op);
   std::vector<labelled> terms;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     labelled x = with_unique_labels({operands[i], c.inputs[i]}, c);
@@ -279,8 +288,9 @@ array tensordot(const array& a, const array& b, int count) {
 }
 
 array outer(const array& a, const array& b) {
-  graph::get(a, "outer");
-  graph::get(b, "outer");
+  const array operands[] = {a, b};
+  const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "outer").type;
+  graph::checked_elements({a.size(), b.size()}, type, "outer");
   return reshape(a, {-1, 1}) * reshape(b, {1, -1});
 }
 
@@ -298,7 +308,10 @@ array kron(const array& a, const array& b) {
   while (left.rank() < right.rank()) left.insert(0, 1);
   while (right.rank() < left.rank()) right.insert(0, 1);
   shape to = left;
-  for (int i = 0; i < to.rank(); ++i) to[i] *= right[i];
+  for (int i = 0; i < to.rank(); ++i) to[i] = graph::extent_product(to[i], right[i], "kron");
+  const array operands[] = {a, b};
+  graph::checked_elements(to, op::promote_operands(operands, op::row_kind::NUMERIC, "kron").type,
+                          "kron");
   if (2 * to.rank() > max_rank) {
     array repeated = reshape(a, left);
     for (int i = 0; i < to.rank(); ++i)

@@ -131,7 +131,8 @@ array matmul(const array& a, const array& b) {
   shape to = batch;
   if (given_a.rank() > 1) to.push_back(m);
   if (given_b.rank() > 1) to.push_back(n);
-  if (k == 0 || to.size() == 0) return op::zeros_on(to, type, device);
+  const bool empty = graph::checked_elements(to, type, "matmul") == 0;
+  if (k == 0 || empty) return op::zeros_on(to, type, device);
 
   array product;
   if (batch_b.size() == 1 && batch == batch_a && batch.size() > 1 && folds(x)) {

@@ -12,8 +12,6 @@
 namespace tutti {
 namespace {
 
-std::string number(double value) { return fmt::format("{}", value); }
-
 bool is_exact_integer(double value) {
   return std::nearbyint(value) == value && std::fabs(value) <= 9007199254740992.0;
 }
@@ -25,7 +23,7 @@ array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, d
   if (is_integral(type) && count > 0 && !(op::holds(type, first) && op::holds(type, last)))
     throw value_error("arange: " + std::to_string(first) + " to " + std::to_string(last) +
                       " does not fit " + std::string(name(type)));
-  array values = graph::iota({count}, &detail::get(on));
+  array values = graph::iota({count}, &detail::get(on), "arange");
   if (step != 1) values = values * step;
   if (first != 0) values = values + first;
   values = op::cast(values, type, "arange");
@@ -37,6 +35,7 @@ array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, d
 }  // namespace
 
 array full(const shape& shape, const array& value, dtype type, const device& on) {
+  graph::checked_elements(shape, type, "full");
   const array converted = op::cast(value, type, "full");
   if (converted.node()->is_constant()) {
     broadcast_to(converted, shape);
@@ -46,15 +45,16 @@ array full(const shape& shape, const array& value, dtype type, const device& on)
 }
 
 array zeros(const shape& shape, dtype type, const device& on) {
-  return graph::constant(shape, type, std::int64_t{0}, &detail::get(on));
+  return graph::constant(shape, type, std::int64_t{0}, &detail::get(on), "zeros");
 }
 
 array ones(const shape& shape, dtype type, const device& on) {
-  return graph::constant(shape, type, std::int64_t{1}, &detail::get(on));
+  return graph::constant(shape, type, std::int64_t{1}, &detail::get(on), "ones");
 }
 
 array full_like(const array& a, const array& value, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "full_like");
+  graph::checked_elements(n.extents, type.value_or(n.type), "full_like");
   const array converted = op::cast(value, type.value_or(n.type), "full_like");
   if (converted.node()->is_constant()) {
     broadcast_to(converted, n.extents);
@@ -65,25 +65,27 @@ array full_like(const array& a, const array& value, std::optional<dtype> type) {
 
 array zeros_like(const array& a, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "zeros_like");
-  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{0}, n.device);
+  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{0}, n.device, "zeros_like");
 }
 
 array ones_like(const array& a, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "ones_like");
-  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{1}, n.device);
+  return graph::constant(n.extents, type.value_or(n.type), std::int64_t{1}, n.device, "ones_like");
 }
 
 array arange(double start, double stop, double step, dtype type, const device& on) {
   const auto fail = [&](const char* what) {
-    throw value_error("arange: " + std::string(what) + ": from " + number(start) + " to " +
-                      number(stop) + " in steps of " + number(step));
+    throw value_error(
+        fmt::format("arange: {}: from {} to {} in steps of {}", what, start, stop, step));
   };
   if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step))
     fail("bounds must be finite");
   if (step == 0) fail("the step is zero");
   if (is_bool(type) || is_complex(type))
     throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
-  const double wanted = std::ceil((stop - start) / step);
+  const double span = stop - start;
+  // Bounds of either sign may be farther apart than a double tells.
+  const double wanted = std::ceil(std::isfinite(span) ? span / step : stop / step - start / step);
   if (wanted > 9007199254740992.0) fail("too many elements");
   const std::int64_t count = wanted > 0 ? static_cast<std::int64_t>(wanted) : 0;
   const double last = start + step * static_cast<double>(count);
@@ -92,7 +94,8 @@ array arange(double start, double stop, double step, dtype type, const device& o
                          type, on);
   if (!is_floating(type)) fail("an integer dtype needs integer start and step");
   const dtype compute = graph::compute_dtype(type);
-  const array position = op::cast(graph::iota({count}, &detail::get(on)), compute, "arange");
+  const array position =
+      op::cast(graph::iota({count}, &detail::get(on), "arange"), compute, "arange");
   return op::cast(position * step + start, type, "arange");
 }
 
@@ -109,6 +112,8 @@ array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype ty
   if (rows < 0 || columns < 0)
     throw value_error("eye: the extents " + std::to_string(rows) + " and " +
                       std::to_string(columns) + " must not be negative");
+  for (const shape& made : {shape{rows, columns}, shape{rows}, shape{columns}})
+    graph::checked_elements(made, made.rank() == 1 ? dtype::i64 : type, "eye");
   const array row = arange(rows, dtype::i64, on), column = arange(columns, dtype::i64, on);
   return op::cast(equal(expand_dims(row, 1) + offset, column), type, "eye");
 }
@@ -144,12 +149,13 @@ array linspace(double start, double stop, std::int64_t count, bool endpoint, dty
   if (!is_floating(type))
     throw dtype_error("linspace: needs a floating dtype, got " + std::string(name(type)));
   if (count < 0) throw value_error("linspace: " + std::to_string(count) + " numbers are asked for");
+  graph::checked_elements({count}, dtype::i64, "linspace");
   const dtype compute = graph::compute_dtype(type);
   const double largest = compute == dtype::f64 ? std::numeric_limits<double>::max()
                                                : std::numeric_limits<float>::max();
   if (!(std::fabs(start) <= largest && std::fabs(stop) <= largest))
-    throw value_error("linspace: needs bounds that are finite in " + std::string(name(compute)) +
-                      ", got " + number(start) + " and " + number(stop));
+    throw value_error(fmt::format("linspace: needs bounds that are finite in {}, got {} and {}",
+                                  name(compute), start, stop));
   const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
   // In quarters where the whole distance overflows.
   const double part = std::fabs(start) > largest / 4 || std::fabs(stop) > largest / 4 ? 0.25 : 1;

@@ -3,6 +3,7 @@
 // Gathering by arrays of integers and of truth values: everything becomes rows [outer, rows, inner]
 // and indices of rows.
 #include "op/operands.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 
@@ -45,11 +46,13 @@ array index_with(const array& a, std::span<const array> indices) {
   const std::vector<array> given = broadcast_arrays(indices);
   const shape picked = given[0].shape();
   const shape to = op::with_rest(picked, n.extents, count);
+  const std::int64_t elements =
+      graph::checked_elements(to, op::type_of(a, "index_with"), "index_with");
   if (picked.size() == 0) {
     for (const array& i : given) op::index_values(i, "index_with");
     return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
   }
-  if (to.size() == 0) return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
+  if (elements == 0) return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
   const array place = op::joined_index(indices, n.extents, "index_with");
   return take(reshape(a, op::with_rest({-1}, n.extents, count)), place, 0);
 }
@@ -67,6 +70,7 @@ array mask_select(const array& a, const array& mask) {
   if (!fits)
     throw shape_error("mask_select: a mask of shape " + of_mask.str() +
                       " does not fit the leading axes of " + extents.str());
+  detail::require_host_memory("mask_select", static_cast<std::uint64_t>(mask.size()), 1);
   const array truth =
       op::cast(op::cast(mask, dtype::boolean, "mask_select"), dtype::u8, "mask_select");
   const std::vector<std::uint8_t> chosen = truth.to_vector<std::uint8_t>();

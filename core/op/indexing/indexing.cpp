@@ -27,7 +27,11 @@ std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
   const array low = min(values);
   const array high = max(values);
   eval({low, high});
-  return {static_cast<std::int64_t>(low.item()), static_cast<std::int64_t>(high.item())};
+  // Not as double, which has no place for all of i64.
+  const auto number = [](const array& v) {
+    return v.dtype() == dtype::i64 ? v.item<std::int64_t>() : v.item<std::int32_t>();
+  };
+  return {number(low), number(high)};
 }
 
 array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of,
@@ -37,7 +41,7 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
   const bool fits = range && range->first >= -extent && range->second < extent;
   if (!fits) {
     if (detail::indices_are_checked()) {
-      range = evaluated_range(values);
+      range = exact_range(given, values);
       if (range->first < -extent || range->second >= extent) {
         const std::int64_t bad = range->first < -extent ? range->first : range->second;
         throw index_error(std::string(op) + ": index " + std::to_string(bad) +
@@ -49,7 +53,9 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
     }
   }
   if (range->first >= 0) return values;
-  return where(values < 0, values + extent, values);
+  // An axis may be longer than i32 counts.
+  const array wide = holds(values.dtype(), extent) ? values : cast(values, dtype::i64, op);
+  return where(wide < 0, wide + extent, wide);
 }
 
 array take_rows(const array& x, const array& index) {
@@ -60,7 +66,7 @@ array scatter_rows(const array& updates, const array& index, std::int64_t rows) 
   // Halves are summed as f32 and rounded once.
   const dtype compute = graph::compute_dtype(updates.dtype());
   const array zeros =
-      zeros_on({updates.dim(0), rows, updates.dim(2)}, compute, updates.node()->device);
+      zeros_on({updates.dim(0), rows, updates.dim(2)}, compute, updates.node()->device, "scatter");
   const array sum =
       scatter_into(zeros, cast(updates, compute, "scatter"), index, scatter_mode::add);
   return cast(sum, updates.dtype(), "scatter");
@@ -91,22 +97,25 @@ array take(const array& a, const array& indices, std::int64_t axis) {
   for (int i = 0; i < along; ++i) outer *= from[i], to.push_back(from[i]);
   for (std::int64_t extent : picked) to.push_back(extent);
   for (int i = along + 1; i < from.rank(); ++i) inner *= from[i], to.push_back(from[i]);
+  const std::int64_t elements = graph::checked_elements(to, type, "take");
   if (picked.size() == 0) {
     op::index_values(indices, "take");
     return op::zeros_on(to, type, n.device);
   }
 
   const array index = op::checked_indices(indices, from[along], along, from, "take");
-  if (to.size() == 0) return op::zeros_on(to, type, n.device);
+  if (elements == 0) return op::zeros_on(to, type, n.device);
   const array rows = reshape(op::cast(a, type, "take"), {outer, from[along], inner});
   return reshape(op::take_rows(rows, reshape(index, {picked.size()})), to);
 }
 
 array one_hot(const array& indices, std::int64_t depth, dtype type) {
   if (depth < 0) throw value_error("one_hot: depth " + std::to_string(depth) + " is negative");
-  const array index = op::index_values(indices, "one_hot");
+  array index = op::index_values(indices, "one_hot");
+  graph::checked_elements(op::with_rest(index.shape(), {depth}, 0), type, "one_hot");
+  if (!op::holds(index.dtype(), depth)) index = op::cast(index, dtype::i64, "one_hot");
   const array classes =
-      op::cast(graph::iota({depth}, index.node()->device), index.dtype(), "one_hot");
+      op::cast(graph::iota({depth}, index.node()->device, "one_hot"), index.dtype(), "one_hot");
   return op::cast(equal(expand_dims(index, -1), classes), type, "one_hot");
 }
 

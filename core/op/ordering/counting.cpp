@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts of small numbers, and histograms: numbers of bins, counted.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
 #include "op/along.hpp"
 #include "plugin/opened_device.hpp"
+#include "tutti/host_memory.hpp"
 
 namespace tutti {
 namespace {
@@ -23,12 +26,14 @@ std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength
   if (minlength < 0)
     throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");
   const array index = flat(op::index_values(a, "bincount"));
+  graph::checked_elements({minlength}, dtype::i64, "bincount");
   if (index.size() == 0) return {index, minlength};
-  const auto known = op::known_range(a);
-  const auto range = known ? *known : op::evaluated_range(index);
-  if (range.first < 0)
-    throw value_error("bincount: element " + std::to_string(range.first) + " is negative");
-  return {index, std::max(minlength, range.second + 1)};
+  const auto [smallest, largest] = op::exact_range(a, index);
+  if (smallest < 0)
+    throw value_error("bincount: element " + std::to_string(smallest) + " is negative");
+  const std::int64_t bins = std::max(minlength, graph::extent_sum(largest, 1, "bincount"));
+  graph::checked_elements({bins}, dtype::i64, "bincount");
+  return {index, bins};
 }
 
 bool has_f64(const array& a) {
@@ -53,7 +58,8 @@ struct uniform {
       : bins(count), low(from), high(to), step((to - from) / static_cast<double>(count)) {}
 
   std::vector<double> edges() const {
-    std::vector<double> at(static_cast<std::size_t>(bins) + 1);
+    std::vector<double> at =
+        detail::host_vector<double>("histogram", static_cast<std::uint64_t>(bins) + 1);
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<double>(i) * step + low;
     at.back() = high;
     return at;
@@ -125,8 +131,12 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
 
 histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
   if (bins < 1) throw value_error("histogram: " + std::to_string(bins) + " bins");
-  if (!std::isfinite(low) || !std::isfinite(high) || !std::isfinite(high - low) || low > high)
-    throw value_error("histogram: bounds " + std::to_string(low) + " and " + std::to_string(high));
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high)
+    throw value_error(
+        fmt::format("histogram: bounds {} and {} are not finite and ascending", low, high));
+  if (!std::isfinite(high - low))
+    throw value_error(fmt::format("histogram: bounds {} and {} are too far apart", low, high));
+  graph::checked_elements({graph::extent_sum(bins, 1, "histogram")}, dtype::i64, "histogram");
   if (low == high) low -= 0.5, high += 0.5;
   const uniform equal(bins, low, high);
   return fill_bins(a, equal.edges(edge_type(a), a.device()), &equal);

@@ -2,6 +2,8 @@
 //
 // Sorting, the largest elements, and order statistics. Where a row is long and little of its order
 // is wanted, it is selected from or parted instead of sorted.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -113,7 +115,7 @@ sorted_values topk(const array& a, std::int64_t k, std::int64_t axis, bool large
                       std::to_string(x.axis) + " of " + to.str());
   to[x.axis] = k;
   const auto device = x.values.node()->device;
-  if (to.size() == 0)
+  if (graph::checked_elements(to, dtype::i64, "topk") == 0)
     return {op::zeros_on(to, x.values.dtype(), device), op::zeros_on(to, dtype::i64, device)};
   const array rows = op::as_rows(stop_gradient(x.values), x.axis);
   const array positions = first_positions(rows, k, largest ? order::descending : order::ascending);
@@ -158,9 +160,12 @@ struct neighbours {
 };
 
 neighbours neighbours_at(const array& rows, double position) {
-  const auto below = static_cast<std::int64_t>(std::floor(position));
-  const auto above = static_cast<std::int64_t>(std::ceil(position));
   const std::int64_t length = rows.shape()[1];
+  // A double rounds lengths beyond 2^53 up.
+  const auto within = [&](double place) {
+    return place < static_cast<double>(length - 1) ? static_cast<std::int64_t>(place) : length - 1;
+  };
+  const std::int64_t below = within(std::floor(position)), above = within(std::ceil(position));
   const bool parted = !differentiated(rows) && length >= long_row;
   const array ordered = parted ? part_rows(rows, above, "quantile") : sort(rows);
   const auto at = [&](std::int64_t i) { return ordered({slice{}, slice{i, i + 1, 1}}); };
@@ -176,7 +181,7 @@ neighbours neighbours_at(const array& rows, double position) {
 array quantile(const array& a, double q, std::optional<std::int64_t> axis, bool keepdims,
                interpolation method) {
   if (!(q >= 0 && q <= 1))
-    throw value_error("quantile: q is " + std::to_string(q) + ", must lie in [0, 1]");
+    throw value_error(fmt::format("quantile: q is {}, must lie in [0, 1]", q));
   const dtype type = op::real_floating_type_of(a, "quantile");
   array x = op::cast(a, type, "quantile");
   shape kept = x.shape(), reduced;

@@ -2,6 +2,8 @@
 //
 // Draws from tables of probabilities (A. J. Walker's alias method, TOMS 1977): one integer, one
 // word and two gathers a number, whatever the table.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -10,6 +12,7 @@
 #include "op/operands.hpp"
 #include "op/random/random_words.hpp"
 #include "semantics/host_math.hpp"
+#include "tutti/host_memory.hpp"
 
 namespace tutti::random {
 namespace {
@@ -78,9 +81,12 @@ std::vector<std::int64_t> draw_without_replacement(key from, std::span<const dou
   return out;
 }
 
+// Of n things at most n / few are chosen without a list of all of them.
+constexpr std::int64_t few = 16;
+
 // The last `wanted` numbers of permutation(), the last one first: what its first swaps settle.
 std::vector<std::int64_t> end_of_permutation(key from, std::int64_t n, std::int64_t wanted) {
-  if (wanted > n / 16) {
+  if (wanted > n / few) {
     const std::vector<std::int64_t> order = permutation(from, n);
     return {order.rbegin(), order.rbegin() + wanted};
   }
@@ -105,7 +111,8 @@ array poisson(key from, const shape& shape, double mean, dtype type, const devic
   if (!is_integral(type))
     throw dtype_error("poisson: needs an integer dtype, got " + std::string(name(type)));
   if (!(mean >= 0 && mean <= 1e9))
-    throw value_error("poisson: the mean " + std::to_string(mean) + " is not in [0, 1e9]");
+    throw value_error(fmt::format("poisson: the mean {} is not in [0, 1e9]", mean));
+  require_size(shape, "poisson");
   // Outwards from the most likely value, whose weight is 1.
   constexpr double smallest = 1e-18;
   const auto mode = static_cast<std::int64_t>(mean);
@@ -132,24 +139,28 @@ array poisson(key from, const shape& shape, double mean, dtype type, const devic
 
 array choice(key from, std::int64_t n, const shape& shape, replacement replace, const device& on) {
   if (n < 1) throw value_error("choice: there are " + std::to_string(n) + " things to choose from");
+  require_size(shape, "choice");
   if (replace == replacement::yes) return integers(from, shape, 0, n, dtype::i64, on);
   const std::int64_t wanted = shape.size();
   if (wanted > n)
     throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(n) +
                       " things without replacement");
+  const std::int64_t words = wanted > n / few ? n : 8 * wanted;
+  detail::require_host_memory("choice", static_cast<std::uint64_t>(words), sizeof(std::int64_t));
   return array::from(end_of_permutation(from, n, wanted), shape, on);
 }
 
 array choice(key from, std::span<const double> weights, const shape& shape, replacement replace,
              const device& on) {
+  require_size(shape, "choice");
   double sum = 0;
   for (double w : weights) {
     if (!(w >= 0) || !std::isfinite(w))
-      throw value_error("choice: the weight " + std::to_string(w) + " is not usable");
+      throw value_error(fmt::format("choice: the weight {} is not usable", w));
     sum += w;
   }
   if (!(sum > 0) || !std::isfinite(sum))
-    throw value_error("choice: the weights sum to " + std::to_string(sum));
+    throw value_error(fmt::format("choice: the weights sum to {}", sum));
   if (replace == replacement::no)
     return array::from(draw_without_replacement(from, weights, shape.size()), shape, on);
   return draw(from, make_alias_table(weights, sum), shape, on);
@@ -158,6 +169,8 @@ array choice(key from, std::span<const double> weights, const shape& shape, repl
 array shuffle(key from, const array& a, std::int64_t axis) {
   const shape& extents = graph::get(a, "shuffle").extents;
   const int along = normalize_axis(axis, extents.rank(), "shuffle");
+  detail::require_host_memory("shuffle", static_cast<std::uint64_t>(extents[along]),
+                              sizeof(std::int64_t));
   return take(a, array::from(permutation(from, extents[along]), a.device()), along);
 }
 

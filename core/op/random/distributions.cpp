@@ -2,6 +2,8 @@
 //
 // Distributions by transformation of uniform bits and by rejection. Integers are made by integer
 // arithmetic only, so they agree on every device.
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -45,8 +47,8 @@ array unit_above_zero(key from, const shape& extents, dtype compute, const devic
 
 void require_positive(double value, const char* what, std::string_view op) {
   if (!(value > 0) || !std::isfinite(value))
-    throw value_error(std::string(op) + ": the " + what + " must be positive and finite, got " +
-                      std::to_string(value));
+    throw value_error(
+        fmt::format("{}: the {} must be positive and finite, got {}", op, what, value));
 }
 
 array polynomial(const array& x, std::initializer_list<double> highest_first) {
@@ -134,6 +136,7 @@ array integers(key from, const shape& shape, std::int64_t low, std::int64_t high
                const device& on) {
   if (!is_integral(type))
     throw dtype_error("integers: needs an integer dtype, got " + std::string(name(type)));
+  require_size(shape, "integers");
   const auto text = [&] { return std::to_string(low) + " and " + std::to_string(high); };
   if (low >= high) throw value_error("integers: needs low < high, got " + text());
   if (!op::holds(type, low) || !op::holds(type, high - 1))
@@ -148,8 +151,8 @@ array integers(key from, const shape& shape, std::int64_t low, std::int64_t high
 
 array bernoulli(key from, const shape& shape, double probability, const device& on) {
   if (!(probability >= 0 && probability <= 1))
-    throw value_error("bernoulli: the probability " + std::to_string(probability) +
-                      " is not in [0, 1]");
+    throw value_error(fmt::format("bernoulli: the probability {} is not in [0, 1]", probability));
+  require_size(shape, "bernoulli");
   const auto threshold = static_cast<std::int64_t>(std::nearbyint(std::ldexp(probability, 32)));
   return astype(words(from, shape, 1, 0, on), dtype::i64) <
          graph::constant({}, dtype::i64, threshold, nullptr);
@@ -158,6 +161,7 @@ array bernoulli(key from, const shape& shape, double probability, const device& 
 array exponential(key from, const shape& shape, double scale, dtype type, const device& on) {
   require_floating(type, "exponential");
   require_positive(scale, "scale", "exponential");
+  require_size(shape, "exponential");
   const array u = unit_above_zero(from, shape, graph::compute_dtype(type), on);
   return astype(log(u) * -scale, type);
 }
@@ -166,11 +170,12 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
                        double deviation, dtype type, const device& on) {
   require_floating(type, "truncated_normal");
   if (!(low < high))
-    throw value_error("truncated_normal: needs low < high, got " + std::to_string(low) + " and " +
-                      std::to_string(high));
+    throw value_error(fmt::format("truncated_normal: needs low < high, got {} and {}", low, high));
   if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
-    throw value_error("truncated_normal: needs a finite mean and deviation >= 0, got " +
-                      std::to_string(mean) + " and " + std::to_string(deviation));
+    throw value_error(fmt::format(
+        "truncated_normal: needs a finite mean and finite deviation >= 0, got {} and {}", mean,
+        deviation));
+  require_size(shape, "truncated_normal");
   // Probabilities near 1 have no digits left, those near 0 do.
   const bool mirrored = low + high > 0;
   const double left = mirrored ? -high : low;
@@ -178,8 +183,8 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
   const double below = normal_below(left);
   const double width = normal_below(right) - below;
   if (!(width > 1e-30))
-    throw value_error("truncated_normal: the interval from " + std::to_string(low) + " to " +
-                      std::to_string(high) + " has no measurable probability");
+    throw value_error(fmt::format(
+        "truncated_normal: the interval from {} to {} has no measurable probability", low, high));
   const dtype compute = graph::compute_dtype(type);
   const double unit = compute == dtype::f64 ? 0x1p-53 : 0x1p-24;
   const array u = unit_above_zero(from, shape, compute, on);
@@ -206,6 +211,7 @@ array gamma(key from, const shape& shape, double concentration, double scale, dt
   require_floating(type, "gamma");
   require_positive(concentration, "concentration", "gamma");
   require_positive(scale, "scale", "gamma");
+  require_size(shape, "gamma");
   if (shape.size() == 0) return zeros(shape, type, on);
   const dtype compute = graph::compute_dtype(type);
   const std::vector<key> keys = split(from, 2);

@@ -4,6 +4,8 @@
 // ordinary elementwise operations, so that every backend makes the same ones.
 #include "tutti/random.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -12,6 +14,7 @@
 #include "op/random/random_words.hpp"
 #include "semantics/host_half.hpp"
 #include "semantics/host_math.hpp"
+#include "tutti/host_memory.hpp"
 
 namespace tutti::random {
 
@@ -73,6 +76,7 @@ double below(double high, dtype type) {
 
 std::vector<key> split(key from, int count) {
   if (count < 0) throw value_error("split: " + std::to_string(count) + " keys are asked for");
+  detail::require_host_memory("split", static_cast<std::uint64_t>(count), sizeof(key));
   std::vector<key> out;
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
     // The last word of the counter is 0 in all blocks that arrays draw from.
@@ -84,13 +88,18 @@ std::vector<key> split(key from, int count) {
   return out;
 }
 
-array bits(key from, const shape& shape, const device& on) { return words(from, shape, 1, 0, on); }
+array bits(key from, const shape& shape, const device& on) {
+  require_size(shape, "bits");
+  return words(from, shape, 1, 0, on);
+}
 
 array uniform(key from, const shape& shape, double low, double high, dtype type, const device& on) {
   require_floating(type, "uniform");
-  if (!(low < high) || !std::isfinite(high - low))
-    throw value_error("uniform: needs finite low < high, got " + std::to_string(low) + " and " +
-                      std::to_string(high));
+  require_size(shape, "uniform");
+  if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
+    throw value_error(fmt::format("uniform: needs finite low < high, got {} and {}", low, high));
+  if (!std::isfinite(high - low))
+    throw value_error(fmt::format("uniform: {} and {} are too far apart", low, high));
   const int count = bits_of(type);
   const array integer = type == dtype::f64 ? wide_bits(from, shape, 2, 0, on)
                                            : right_shift(words(from, shape, 1, 0, on), 32 - count);
@@ -103,9 +112,10 @@ array uniform(key from, const shape& shape, double low, double high, dtype type,
 array normal(key from, const shape& shape, double mean, double deviation, dtype type,
              const device& on) {
   require_floating(type, "normal");
+  require_size(shape, "normal");
   if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
-    throw value_error("normal: needs a finite mean and deviation >= 0, got " +
-                      std::to_string(mean) + " and " + std::to_string(deviation));
+    throw value_error(fmt::format(
+        "normal: needs a finite mean and finite deviation >= 0, got {} and {}", mean, deviation));
   const bool wide = type == dtype::f64;
   const double unit = std::ldexp(1.0, wide ? -53 : -24);
   const array first =
@@ -128,9 +138,13 @@ std::int64_t swap_partner(key from, std::int64_t i) {
   return static_cast<std::int64_t>(draw % (static_cast<std::uint64_t>(i) + 1));
 }
 
+void require_size(const shape& extents, std::string_view op) {
+  graph::checked_elements(extents, dtype::i64, op);
+}
+
 std::vector<std::int64_t> permutation(key from, std::int64_t n) {
   if (n < 0) throw value_error("permutation: " + std::to_string(n) + " elements are asked for");
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  auto order = detail::host_vector<std::int64_t>("permutation", static_cast<std::uint64_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = i;
   for (std::int64_t i = n - 1; i > 0; --i) {
     const std::int64_t j = swap_partner(from, i);

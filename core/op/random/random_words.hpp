@@ -19,5 +19,7 @@ array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_
 std::int64_t swap_partner(key from, std::int64_t i);
 /// Throws dtype_error naming `op`.
 void require_floating(dtype type, std::string_view op);
+/// Throws shape_error naming `op` where words() would have no room for the index of an element.
+void require_size(const shape& extents, std::string_view op);
 
 }  // namespace tutti::random

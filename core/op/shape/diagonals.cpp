@@ -13,18 +13,24 @@
 namespace tutti {
 namespace {
 
+// Distances along the rows of a matrix: i32, but for extents beyond it.
+dtype distance_type(std::int64_t rows, std::int64_t columns) {
+  return std::max(rows, columns) < 1 << 30 ? dtype::i32 : dtype::i64;
+}
+
 // Index along the second axis minus that along the first, [rows, columns].
-array steps_right(std::int64_t rows, std::int64_t columns, op::device_pointer device) {
+array steps_right(std::int64_t rows, std::int64_t columns, op::device_pointer device,
+                  std::string_view op) {
   const auto position = [&](std::int64_t n) {
-    return op::cast(graph::iota({n}, device), dtype::i32, "diagonal");
+    return op::cast(graph::iota({n}, device, op), distance_type(rows, columns), op);
   };
   return position(columns) - expand_dims(position(rows), 1);
 }
 
-// In i32, as the distances are; what lies beyond any matrix is all alike.
-array distance(std::int64_t offset) {
-  constexpr std::int64_t far = 1 << 30;
-  return graph::constant({}, dtype::i32, std::clamp(offset, -far, far), nullptr);
+// What lies beyond the matrix is all alike.
+array distance(std::int64_t offset, std::int64_t rows, std::int64_t columns) {
+  return graph::constant({}, distance_type(rows, columns), std::clamp(offset, -rows, columns),
+                         nullptr);
 }
 
 std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns, std::int64_t offset) {
@@ -39,8 +45,9 @@ array triangle(const array& a, std::int64_t offset, bool lower, std::string_view
   if (rank < 2)
     throw shape_error(std::string(op) + ": needs at least two dimensions, got " + n.extents.str());
   if (a.size() == 0) return a;
-  const array steps = steps_right(n.extents[rank - 2], n.extents[rank - 1], n.device);
-  const array limit = distance(offset);
+  const std::int64_t rows = n.extents[rank - 2], columns = n.extents[rank - 1];
+  const array steps = steps_right(rows, columns, n.device, op);
+  const array limit = distance(offset, rows, columns);
   return where(lower ? steps <= limit : steps >= limit, a, zeros_like(a));
 }
 
@@ -55,7 +62,8 @@ array spread_diagonal(const array& values, std::int64_t rows, std::int64_t colum
   shape to = n.extents;
   to[last] = rows;
   to.push_back(columns);
-  if (n.elements == 0 || to.size() == 0) return zeros_on(to, n.type, n.device);
+  if (graph::checked_elements(to, n.type, "diag") == 0 || n.elements == 0)
+    return zeros_on(to, n.type, n.device);
   array by_row = values;
   if (n.extents[last] != rows) {
     shape extents = n.extents, starts = n.extents, steps = n.extents;
@@ -64,7 +72,8 @@ array spread_diagonal(const array& values, std::int64_t rows, std::int64_t colum
     starts[last] = std::max<std::int64_t>(0, -offset);
     by_row = update_region(zeros_on(extents, n.type, n.device), values, starts, steps);
   }
-  const array here = steps_right(rows, columns, n.device) == distance(offset);
+  const array here =
+      steps_right(rows, columns, n.device, "diag") == distance(offset, rows, columns);
   return where(here, expand_dims(by_row, -1), zeros_on({}, n.type, nullptr));
 }
 
@@ -88,7 +97,9 @@ array diagonal(const array& a, std::int64_t offset, std::int64_t axis1, std::int
   }
   extents.push_back(diagonal_length(n.extents[first], n.extents[second], offset));
   if (extents.size() == 0) return op::zeros_on(extents, n.type, n.device);
-  where.strides.push_back(from.strides[first] + from.strides[second]);
+  // Along an axis of extent 1 a stride means nothing, and may be as large as numbers get.
+  const auto stride = [&](int axis) { return n.extents[axis] == 1 ? 0 : from.strides[axis]; };
+  where.strides.push_back(stride(first) + stride(second));
   where.offset += offset < 0 ? -offset * from.strides[first] : offset * from.strides[second];
   return graph::view(a, extents, where, graph::view_op::diagonal, {first, second, offset});
 }

@@ -4,10 +4,18 @@
 #include <algorithm>
 
 #include "op/operands.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
 namespace {
+
+// Each of many views is a node.
+void require_memory_of_views(std::int64_t count, std::string_view op) {
+  detail::require_host_memory(
+      op, static_cast<std::uint64_t>(count),
+      sizeof(array) + sizeof(graph::node) + sizeof(graph::view_params) + sizeof(std::int64_t));
+}
 
 // The part [start, stop) of one axis.
 array part(const array& a, int axis, std::int64_t start, std::int64_t stop) {
@@ -34,12 +42,12 @@ array concatenate(std::span<const array> arrays, std::int64_t axis) {
     if (!fits)
       throw shape_error("concatenate: shapes differ beside axis " + std::to_string(along) + ": " +
                         first.str() + " and " + other.str());
-    extents[along] += other[along];
+    extents[along] = graph::extent_sum(extents[along], other[along], "concatenate");
     if (a.size() != 0) parts.push_back(op::cast(a, type, "concatenate"));
   }
   if (parts.empty()) {
     std::vector<array> all(arrays.begin(), arrays.end());
-    return op::zeros_on(extents, type, graph::common_device(all, "concatenate"));
+    return op::zeros_on(extents, type, graph::common_device(all, "concatenate"), "concatenate");
   }
   graph::common_device(parts, "concatenate");
   return parts.size() == 1 ? parts[0] : graph::concatenate(parts, along, extents);
@@ -59,6 +67,10 @@ array stack(std::span<const array> arrays, std::int64_t axis) {
     const int at = normalize_axis(axis, a.ndim() + 1, "stack");
     parts.push_back(expand_dims(a, at));
   }
+  shape to = arrays[0].shape();
+  to.insert(normalize_axis(axis, to.rank() + 1, "stack"), static_cast<std::int64_t>(parts.size()));
+  graph::checked_elements(to, op::promote_operands(arrays, op::row_kind::ANY, "stack").type,
+                          "stack");
   return concatenate(parts, axis);
 }
 
@@ -89,6 +101,7 @@ std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axi
   if (sections <= 0 || n % sections != 0)
     throw shape_error("split: axis " + std::to_string(axis) + " of " + extents.str() + " has no " +
                       std::to_string(sections) + " equal sections");
+  require_memory_of_views(sections, "split");
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 1; i < sections; ++i) positions.push_back(n / sections * i);
   return split_at(a, positions, axis);
@@ -97,6 +110,7 @@ std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axi
 std::vector<array> unstack(const array& a, std::int64_t axis) {
   const shape& extents = graph::get(a, "unstack").extents;
   const int along = normalize_axis(axis, extents.rank(), "unstack");
+  require_memory_of_views(extents[along], "unstack");
   std::vector<array> out;
   for (std::int64_t i = 0; i < extents[along]; ++i)
     out.push_back(squeeze(part(a, along, i, i + 1), along));

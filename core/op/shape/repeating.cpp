@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "op/operands.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
@@ -23,7 +24,7 @@ shape around(const shape& extents, int axis) {
 array tile_axis(const array& a, int axis, std::int64_t count) {
   const shape parts = around(a.shape(), axis);
   shape to = a.shape();
-  to[axis] *= count;
+  to[axis] = graph::extent_product(to[axis], count, "tile");
   const array rows = reshape(a, {parts[0], 1, parts[1] * parts[2]});
   return reshape(broadcast_to(rows, {parts[0], count, parts[1] * parts[2]}), to);
 }
@@ -35,6 +36,12 @@ array flattened(const array& a, std::optional<std::int64_t>& axis, std::string_v
   return a.flatten();
 }
 
+// The remainder in [0, n).
+std::int64_t modulo(std::int64_t value, std::int64_t n) {
+  const std::int64_t rest = value % n;
+  return rest < 0 ? rest + n : rest;
+}
+
 // The places that padding reads along an axis of `extent`, cut into runs of steps of 1, 0 or -1.
 struct run {
   std::int64_t first, step, count;
@@ -43,10 +50,10 @@ struct run {
 std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_mode mode) {
   if (mode == pad_mode::edge || extent == 1)
     return {{0, 0, width.first}, {0, 1, extent}, {extent - 1, 0, width.second}};
-  const std::int64_t period = 2 * (extent - 1);
+  const std::int64_t period = graph::extent_product(2, extent - 1, "pad");
   std::vector<run> runs;
   for (std::int64_t place = -width.first; place < extent + width.second;) {
-    const std::int64_t phase = ((place % period) + period) % period;
+    const std::int64_t phase = modulo(place, period);
     const bool rising = phase < extent - 1;
     // A rising run leaves the last element to the falling one after it, and that one the first.
     const std::int64_t turn = place + (rising ? extent - 1 - phase : period - phase);
@@ -57,18 +64,34 @@ std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_m
   return runs;
 }
 
-array gathered_axis(const array& a, int axis, const std::vector<run>& runs) {
-  std::vector<std::int64_t> places;
-  for (const run& r : runs)
-    for (std::int64_t i = 0; i < r.count; ++i) places.push_back(r.first + i * r.step);
+// Mirrored about both ends more often than pieces would be joined.
+array gathered_axis(const array& a, int axis, const pad_width& width, std::int64_t padded) {
+  const std::int64_t last = a.shape()[axis] - 1;
+  std::vector<std::int64_t> places =
+      detail::host_vector<std::int64_t>("pad", static_cast<std::uint64_t>(padded));
+  for (std::int64_t i = 0; i < padded; ++i) {
+    const std::int64_t phase = modulo(i - width.first, 2 * last);
+    places[static_cast<std::size_t>(i)] = phase <= last ? phase : 2 * last - phase;
+  }
   return take(a, array::from(places, a.device()), axis);
 }
 
+shape padded_shape(const shape& extents, int axis, const pad_width& width, dtype type) {
+  shape to = extents;
+  to[axis] =
+      graph::extent_sum(graph::extent_sum(to[axis], width.first, "pad"), width.second, "pad");
+  graph::checked_elements(to, type, "pad");
+  return to;
+}
+
 array padded_axis(const array& a, int axis, const pad_width& width, pad_mode mode) {
-  constexpr std::size_t most_pieces = 16;
+  constexpr std::int64_t most_pieces = 16;
   const shape& extents = a.shape();
+  const shape to = padded_shape(extents, axis, width, a.dtype());
+  if (mode == pad_mode::reflect && extents[axis] > 1 &&
+      to[axis] / (extents[axis] - 1) > most_pieces)
+    return gathered_axis(a, axis, width, to[axis]);
   const std::vector<run> runs = padding_runs(extents[axis], width, mode);
-  if (runs.size() > most_pieces) return gathered_axis(a, axis, runs);
   std::vector<array> pieces;
   for (const run& r : runs) {
     if (r.count == 0) continue;
@@ -91,7 +114,7 @@ array padded_with(const array& a, std::span<const pad_width> widths, const array
     const bool given = static_cast<std::size_t>(i) < widths.size();
     starts[i] = given ? widths[static_cast<std::size_t>(i)].first : 0;
     steps[i] = 1;
-    to[i] += given ? starts[i] + widths[static_cast<std::size_t>(i)].second : 0;
+    if (given) to = padded_shape(to, i, widths[static_cast<std::size_t>(i)], a.dtype());
   }
   array base = broadcast_to(op::cast(value, a.dtype(), "pad"), to);
   return a.size() == 0 ? base : op::update_region(base, a, starts, steps);
@@ -110,10 +133,11 @@ array tile(const array& a, const shape& counts) {
   shape cut, wide, to = extents;
   int rank = 0;
   for (int i = 0; i < times.rank(); ++i) {
-    to[i] *= times[i];
+    to[i] = graph::extent_product(to[i], times[i], "tile");
     rank += times[i] == 1 || extents[i] == 1 ? 1 : 2;
   }
-  if (to.size() == 0) return op::zeros_on(to, a.dtype(), a.node()->device);
+  if (graph::checked_elements(to, a.dtype(), "tile") == 0)
+    return op::zeros_on(to, a.dtype(), a.node()->device);
   if (rank > max_rank) {
     for (int i = times.rank(); i-- > 0;)
       if (times[i] != 1) out = tile_axis(out, i, times[i]);
@@ -136,8 +160,9 @@ array repeat(const array& a, std::int64_t count, std::optional<std::int64_t> axi
   const int along = normalize_axis(*axis, x.ndim(), "repeat");
   const shape parts = around(x.shape(), along);
   shape to = x.shape();
-  to[along] *= count;
-  if (to.size() == 0) return op::zeros_on(to, a.dtype(), a.node()->device);
+  to[along] = graph::extent_product(to[along], count, "repeat");
+  if (graph::checked_elements(to, a.dtype(), "repeat") == 0)
+    return op::zeros_on(to, a.dtype(), a.node()->device);
   if (x.ndim() == max_rank) {
     const array rows = reshape(x, {parts[0] * parts[1], 1, parts[2]});
     return reshape(broadcast_to(rows, {parts[0] * parts[1], count, parts[2]}), to);
@@ -154,12 +179,18 @@ array repeat_each(const array& a, std::span<const std::int64_t> counts,
   if (x.dim(along) != static_cast<std::int64_t>(counts.size()))
     throw shape_error("repeat_each: " + std::to_string(counts.size()) + " counts for axis " +
                       text(*axis) + " of " + x.shape().str());
-  std::vector<std::int64_t> places;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] < 0)
-      throw value_error("repeat_each: the count " + text(counts[i]) + " is negative");
-    places.insert(places.end(), static_cast<std::size_t>(counts[i]), static_cast<std::int64_t>(i));
+  shape to = x.shape();
+  to[along] = 0;
+  for (std::int64_t count : counts) {
+    if (count < 0) throw value_error("repeat_each: the count " + text(count) + " is negative");
+    to[along] = graph::extent_sum(to[along], count, "repeat_each");
   }
+  graph::checked_elements(to, x.dtype(), "repeat_each");
+  std::vector<std::int64_t> places =
+      detail::host_vector<std::int64_t>("repeat_each", static_cast<std::uint64_t>(to[along]));
+  auto next = places.begin();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    next = std::fill_n(next, counts[i], static_cast<std::int64_t>(i));
   return take(x, array::from(places, x.device()), along);
 }
 
@@ -168,7 +199,7 @@ array roll(const array& a, std::int64_t distance, std::optional<std::int64_t> ax
   const array x = flattened(a, axis, "roll");
   const int along = normalize_axis(*axis, x.ndim(), "roll");
   const std::int64_t n = x.dim(along);
-  const std::int64_t shift = n == 0 ? 0 : ((distance % n) + n) % n;
+  const std::int64_t shift = n == 0 ? 0 : modulo(distance, n);
   if (shift == 0) return a;
   const std::vector<array> parts = split_at(x, {n - shift}, along);
   const array rolled = concatenate({parts[1], parts[0]}, along);
@@ -194,14 +225,15 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
     if (before < 0 || after < 0)
       throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
                         std::to_string(i) + " must not be negative");
-    if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 && before + after > 0)
+    if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 &&
+        (before > 0 || after > 0))
       throw value_error("pad: axis " + std::to_string(i) + " of " + extents.str() +
                         " is empty and has nothing to repeat");
   }
   array out = op::cast(a, op::type_of(a, "pad"), "pad");
   if (mode == pad_mode::constant) return padded_with(out, widths, value);
   for (std::size_t i = 0; i < widths.size(); ++i)
-    if (widths[i].first + widths[i].second > 0)
+    if (widths[i].first > 0 || widths[i].second > 0)
       out = padded_axis(out, static_cast<int>(i), widths[i], mode);
   return out;
 }

@@ -117,7 +117,7 @@ region resolve_slices(const shape& extents, std::span<const slice> slices, std::
     const std::int64_t width = back ? -step : step;
     out.starts[i] = start;
     out.steps[i] = step;
-    out.extents[i] = span <= 0 ? 0 : (span + width - 1) / width;
+    out.extents[i] = span <= 0 ? 0 : (span - 1) / width + 1;
   }
   return out;
 }
@@ -163,7 +163,7 @@ array reshape(const array& a, const shape& to) {
   const graph::node& n = graph::get(a, "reshape");
   const shape extents = resolve_extents(n.extents, to);
   if (extents == n.extents) return a;
-  if (n.elements == 0) return op::zeros_on(extents, n.type, n.device);
+  if (n.elements == 0) return op::zeros_on(extents, n.type, n.device, "reshape");
   const graph::layout from = graph::layout_of(n);
   if (auto strides = reshaped_strides(n.extents, from.strides, extents))
     return graph::view(a, extents, {from.offset, *strides}, graph::view_op::reshape);
@@ -250,7 +250,8 @@ array broadcast_to(const array& a, const shape& to) {
     if (to[i] < 0 || (extent != to[i] && extent != 1)) fail();
     where.strides[i] = extent != to[i] || i < shift ? 0 : from.strides[i - shift];
   }
-  if (to.size() == 0) return op::zeros_on(to, n.type, n.device);
+  if (graph::checked_elements(to, n.type, "broadcast_to") == 0)
+    return op::zeros_on(to, n.type, n.device);
   return graph::view(a, to, where, graph::view_op::broadcast);
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checked products and sums of extents.
+#include "graph/sizes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tutti/error.hpp"
+
+namespace tutti::graph {
+
+std::int64_t checked_elements(const shape& extents, dtype type, std::string_view op) {
+  std::int64_t bytes = static_cast<std::int64_t>(size_of(type)), elements = 1;
+  bool fits = true;
+  for (std::int64_t e : extents) {
+    if (e < 0) throw shape_error(fmt::format("{}: negative extent in {}", op, extents.str()));
+    fits = fits && !__builtin_mul_overflow(bytes, std::max<std::int64_t>(e, 1), &bytes);
+    elements = fits ? elements * e : 0;
+  }
+  if (!fits)
+    throw shape_error(fmt::format("{}: an array of shape {} and dtype {} is too large", op,
+                                  extents.str(), name(type)));
+  return elements;
+}
+
+std::int64_t extent_sum(std::int64_t a, std::int64_t b, std::string_view op) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum))
+    throw shape_error(fmt::format("{}: an extent of {} + {} is too large", op, a, b));
+  return sum;
+}
+
+std::int64_t extent_product(std::int64_t a, std::int64_t b, std::string_view op) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product))
+    throw shape_error(fmt::format("{}: an extent of {} x {} is too large", op, a, b));
+  return product;
+}
+
+}  // namespace tutti::graph
