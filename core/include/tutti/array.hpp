@@ -127,14 +127,15 @@ class TUTTI_API array {
   static array from(std::initializer_list<T> data, const tutti::device& on = default_device()) {
     return from(std::span<const T>(data.begin(), data.size()), {data.size()}, on);
   }
-  /// 2-d and 3-d: array::from({{1, 2}, {3, 4}}). Throws shape_error for rows of different lengths.
-  template <class T>
+  /// 2-d and 3-d, of real numbers: array::from({{1, 2}, {3, 4}}). Throws shape_error for rows of
+  /// different lengths. (Braces within from<std::complex<float>>({{1, 2}}) are a number.)
+  template <detail::arithmetic T>
   static array from(std::initializer_list<std::initializer_list<T>> rows,
                     const tutti::device& on = default_device()) {
     const detail::nested_values<T> values(rows);
     return from_bytes(values.data.data(), values.data.size(), dtype_of<T>, values.extents, on);
   }
-  template <class T>
+  template <detail::arithmetic T>
   static array from(std::initializer_list<std::initializer_list<std::initializer_list<T>>> planes,
                     const tutti::device& on = default_device()) {
     const detail::nested_values<T> values(planes);
