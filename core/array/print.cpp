@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays as text, as NumPy shows them: nested brackets, long axes shortened.
-#include <algorithm>
-#include <complex>
-#include <cstdio>
+// Arrays as text, as NumPy's array2string shows them: numbers of one array share a format that
+// aligns them (number_format.hpp), long rows are broken, large arrays summarised.
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "array/number_format.hpp"
 #include "tutti/array.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -15,86 +14,90 @@
 namespace tutti {
 namespace {
 
-constexpr std::int64_t edge = 3;          // shown at each end of a shortened axis
-constexpr std::int64_t threshold = 1000;  // arrays up to this size are shown whole, brackets too
+constexpr const char* separator = ", ";
+constexpr const char* summary = "...";
 
-using value = std::complex<double>;
-
-std::string number(value v, dtype type) {
-  if (is_bool(type)) return v.real() != 0 ? "true" : "false";
-  char text[64];
-  if (is_complex(type))
-    std::snprintf(text, sizeof text, "%.6g%+.6gi", v.real(), v.imag());
-  else
-    std::snprintf(text, sizeof text, is_floating(type) ? "%.6g" : "%.0f", v.real());
-  return text;
+void check(const print_options& o) {
+  if (o.precision < 0 || o.threshold < 0 || o.edgeitems < 0 || o.linewidth < 0)
+    throw value_error("to_string: negative option: precision " + std::to_string(o.precision) +
+                      ", threshold " + std::to_string(o.threshold) + ", edgeitems " +
+                      std::to_string(o.edgeitems) + ", linewidth " + std::to_string(o.linewidth));
 }
 
-std::vector<value> values_of(const array& a) {
-  if (a.dtype() == dtype::c128) return a.to_vector<value>();
-  if (a.dtype() == dtype::c64) {
-    const auto v = a.to_vector<std::complex<float>>();
-    return {v.begin(), v.end()};
+// The corners of a, as far as they are shown.
+array corners(array a, std::int64_t edgeitems) {
+  for (int axis = 0; axis < a.ndim(); ++axis) {
+    const std::int64_t n = a.dim(axis);
+    if (n <= 2 * edgeitems) continue;
+    const std::vector<array> parts = split_at(a, {edgeitems, n - edgeitems}, axis);
+    a = concatenate({parts[0], parts[2]}, axis);
   }
-  // f64 may be missing on the device: widen on the host.
-  if (a.dtype() == dtype::f64) {
-    const auto v = a.to_vector<double>();
-    return {v.begin(), v.end()};
-  }
-  if (is_floating(a.dtype())) {
-    const auto v = astype(a, dtype::f32).to_vector<float>();
-    return {v.begin(), v.end()};
-  }
-  const auto v = astype(a, dtype::i64).to_vector<std::int64_t>();
-  return {v.begin(), v.end()};
+  return a;
 }
 
-bool is_long(const shape& extents) {
-  std::int64_t places = 1;
-  for (std::int64_t n : extents) places *= std::max<std::int64_t>(n, 1);
-  return places > threshold;
-}
+class writer {
+ public:
+  writer(std::vector<std::string> words, const shape& extents, const shape& shown,
+         const print_options& options)
+      : words_(std::move(words)), extents_(extents), shown_(shown), options_(options) {}
 
-// What is shown of a: the ends of each axis that is shortened, side by side.
-array shown_of(const array& a) {
-  array out = a;
-  for (int axis = 0; axis < a.ndim() && is_long(a.shape()); ++axis) {
-    if (a.shape()[axis] <= 2 * edge) continue;
-    std::vector<slice> head(static_cast<std::size_t>(axis) + 1), tail = head;
-    head.back().stop = edge;
-    tail.back().start = -edge;
-    out = concatenate({slice_view(out, head), slice_view(out, tail)}, axis);
-  }
-  return out;
-}
+  std::string text() { return nested(0, " ", options_.linewidth); }
 
-// `extents` are those of the whole array.
-void write(std::ostream& out, const std::vector<value>& values, const array& shown,
-           const shape& extents, int axis, std::size_t& next) {
-  if (axis == shown.ndim()) {
-    out << number(values[next++], shown.dtype());
-    return;
+ private:
+  // `indent` is what lines after the first begin with.
+  std::string nested(int axis, const std::string& indent, int width) {
+    if (axis == extents_.rank()) return words_[next_++];
+    const bool is_row = axis + 1 == extents_.rank();
+    const bool shortened = shown_[axis] < extents_[axis];
+    std::string out, line = indent;
+    std::string end_of_row(static_cast<std::size_t>(extents_.rank() - axis), '\n');
+    end_of_row[0] = ',';
+    const auto add = [&](const std::string& word, bool last) {
+      if (!is_row) {
+        if (!out.empty()) out += indent;
+        out += word;
+        if (!last) out += end_of_row;
+        return;
+      }
+      // A word of several lines there is none: the elements of a row are numbers.
+      if (static_cast<int>(line.size() + word.size()) >= width && line.size() > indent.size()) {
+        while (line.back() == ' ') line.pop_back();
+        out += line + '\n';
+        line = indent;
+      }
+      line += word;
+      if (!last) line += separator;
+    };
+    const std::int64_t before = shortened ? options_.edgeitems : shown_[axis];
+    for (std::int64_t i = 0; i < shown_[axis]; ++i) {
+      if (i == before) add(summary, false);
+      add(nested(axis + 1, indent + ' ', width - 1), i + 1 == shown_[axis]);
+    }
+    if (shortened && before == shown_[axis]) add(summary, true);  // no edge items at all
+    if (is_row) out += line;
+    if (is_row) out.erase(0, indent.size());
+    return '[' + out + ']';
   }
-  const bool innermost = axis + 1 == shown.ndim();
-  const std::string separator(innermost ? 1 : static_cast<std::size_t>(axis) + 1, ' ');
-  const bool shortened = extents[axis] != shown.shape()[axis];
-  out << '[';
-  for (std::int64_t i = 0; i < shown.shape()[axis]; ++i) {
-    if (shortened && i == edge) out << ", ...";
-    if (i > 0) out << (innermost ? "," : ",\n") << separator;
-    write(out, values, shown, extents, axis + 1, next);
-  }
-  out << ']';
-}
+
+  const std::vector<std::string> words_;
+  const shape extents_, shown_;
+  const print_options options_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
+std::string to_string(const array& a, const print_options& options) {
+  check(options);
+  if (a.size() == 0) return "[]";
+  const array shown = a.size() > options.threshold ? corners(a, options.edgeitems) : a;
+  return writer(formatted(shown, options.precision), a.shape(), shown.shape(), options).text();
+}
+
 std::ostream& operator<<(std::ostream& out, const array& a) {
-  const array shown = shown_of(a);
-  const std::vector<value> values = values_of(shown);
-  std::size_t next = 0;
-  write(out, values, shown, a.shape(), 0, next);
-  return out << ' ' << name(a.dtype()) << a.shape().str();
+  print_options options;
+  options.precision = static_cast<int>(out.precision());
+  return out << to_string(a, options) << ' ' << name(a.dtype()) << a.shape().str();
 }
 
 }  // namespace tutti

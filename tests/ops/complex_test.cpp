@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(complex_casts) {
   BOOST_TEST((z[0].item<c64>() == c64(1.5f, -2)));
   std::ostringstream text;
   text << z;
-  BOOST_TEST(text.str() == "[1.5-2i, 0+0i, 0+1e+30i] c64[3]");
+  BOOST_TEST(text.str() == "[1.5-2.e+00i, 0. +0.e+00i, 0. +1.e+30i] c64[3]");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_order) {
