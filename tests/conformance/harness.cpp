@@ -19,8 +19,16 @@ void log_line(void*, int32_t level, const char* message) {
 }
 
 // No cache and no statistics: a plugin must work without them.
-const tutti_host host = {sizeof(tutti_host), TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR, nullptr,
-                         log_line,           nullptr,         nullptr,         nullptr};
+const tutti_host host = {sizeof(tutti_host),
+                         TUTTI_ABI_MAJOR,
+                         TUTTI_ABI_MINOR,
+                         nullptr,
+                         log_line,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr};
 
 const tutti_plugin_api* load(const std::string& path) {
   const std::string file = std::filesystem::absolute(path);     // never from a search path

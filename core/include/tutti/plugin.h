@@ -130,6 +130,12 @@ typedef struct tutti_host {
                       const void* data, uint64_t size);
   /* Reports one compilation for logs, statistics and the trace. */
   void (*compiled)(void* context, const char* what, double seconds, int32_t from_cache);
+  /* Around each call of a compiler, so that one that takes the process down does so once for a
+   * program. Begin returns how many processes have ended within this compilation before: 0; 1: use
+   * safer options; more: leave it. End is called whatever became of it. */
+  int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
+                           uint64_t key_size, const char* what);
+  void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);
 } tutti_host;
 
 /* ---- devices --------------------------------------------------------------------------------- */

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that are not fused programs, and their fallback: what a device cannot do runs on the
-// reference device, counted and said once, unless TUTTI_FALLBACK=error.
+// Operators that are not fused programs, and their fallback.
 #include <algorithm>
-#include <mutex>
-#include <set>
 #include <variant>
 #include <vector>
 
-#include "base/env.hpp"
-#include "base/log.hpp"
-#include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "plugin/support.hpp"
-#include "runtime/execute/launch.hpp"
+#include "runtime/execute/fallback.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -239,21 +233,6 @@ void enqueue(device_context& context, const operator_call& call) {
   context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0, call.flops);
 }
 
-void announce_fallback(const device_context& context, const operator_call& call,
-                       const char* reason) {
-  const std::string why = reason != nullptr ? reason : "no reason given";
-  if (detail::env("TUTTI_FALLBACK") == "error")
-    throw device_error(*call.label + ": " + context.device.title + " does not support it (" + why +
-                           ") and TUTTI_FALLBACK=error forbids the reference device",
-                       TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
-  detail::count().fallbacks.add();
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  const std::lock_guard lock(mutex);
-  if (said.insert(context.device.name + *call.label).second)
-    logging::warn("{}: {} runs on the reference device: {}", context.device.name, *call.label, why);
-}
-
 // Elements of a view span this many bytes from its offset (strides here are never negative).
 std::uint64_t span_bytes(const tutti_view& v) {
   std::uint64_t last = 0;
@@ -266,7 +245,7 @@ void run_on_reference(device_context& context, operator_call call) {
   device_context& reference = context.fallback();
   const detail::opened_device& host = reference.device;
   const detail::plugin& from = *context.device.plugin;
-  context.settle();
+  drain(context);
   std::vector<tutti_view> here = call.views;
   std::vector<buffer_block*> blocks;
   std::vector<char> bytes;
@@ -325,12 +304,17 @@ void launch_operator(device_context& context, const fusion::group& g, const resu
   detail::check(
       context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
       context.device, "ask for", *call.label);
-  if (support == TUTTI_SUPPORT_NO) {
-    announce_fallback(context, call, reason);
-    run_on_reference(context, std::move(call));
-  } else {
-    enqueue(context, call);
+  std::string why = reason != nullptr ? reason : "no reason given";
+  if (support != TUTTI_SUPPORT_NO) {
+    try {
+      return enqueue(context, call);
+    } catch (const device_error& e) {  // known only once it was to be compiled
+      if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+      why = e.what();
+    }
   }
+  announce_fallback(context, *call.label, why);
+  run_on_reference(context, std::move(call));
 }
 
 }  // namespace tutti::runtime
