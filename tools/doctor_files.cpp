@@ -88,7 +88,7 @@ std::vector<finding> examine_cache() {
   size_t entries = 0;
   for (const auto& file : detail::private_folder(options.folder).list()) {
     bytes += file.bytes;
-    ++entries;
+    entries += file.name.ends_with(".tutti") ? 1 : 0;
   }
   f.text = fmt::format("usable, mode {:04o}, {} programs, {} of at most {}", mode & 07777, entries,
                        size_text(bytes), size_text(options.limit_bytes));
