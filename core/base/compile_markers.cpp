@@ -52,6 +52,7 @@ struct compile_markers::state {
     private_folder::claim claim;
     uint32_t ends;
     std::string what;
+    uint32_t threads = 1;
   };
 
   const std::filesystem::path path;
@@ -89,6 +90,10 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   const std::lock_guard lock(s.mutex);
   const private_folder* const folder = s.open();
   if (folder == nullptr) return 0;
+  if (const auto found = s.begun.find(key); found != s.begun.end()) {
+    ++found->second.threads;
+    return found->second.ends;
+  }
   const std::string name = cache_file_name(key, extension);
   std::optional<private_folder::claim> claim = folder->hold(name);
   if (!claim) {
@@ -106,7 +111,7 @@ void compile_markers::end(std::string_view key) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   const auto found = s.begun.find(key);
-  if (found == s.begun.end()) return;
+  if (found == s.begun.end() || --found->second.threads > 0) return;
   s.finish(found->second);
   s.begun.erase(found);
 }

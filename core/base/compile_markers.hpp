@@ -36,6 +36,7 @@ class TUTTI_INTERNAL_API compile_markers {
   /// As end, for whatever has begun and not ended: the process exits by itself.
   void end_all();
 
+  /// The programs that processes have ended over.
   std::vector<record> records();
 
  private:
