@@ -115,6 +115,26 @@ function(tutti_register_device_tests name)
   endforeach()
 endfunction()
 
+# tutti_register_second_driver_tests(NAME [TIMEOUT seconds] [COST seconds] [LABELS label...]
+#                                    COMMAND program argument...)
+# adds NAME.second_driver and NAME.second_driver_gpu_schedule, which see the OpenCL driver that
+# scripts/bootstrap --second-driver installs and no other; skipped (exit status 77) where it is not.
+set(TUTTI_SECOND_DRIVER ${PROJECT_SOURCE_DIR}/build/second-driver/vendors)
+function(tutti_register_second_driver_tests name)
+  cmake_parse_arguments(arg "" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
+  foreach(variant IN ITEMS second_driver second_driver_gpu_schedule)
+    set(environment OCL_ICD_VENDORS=set:${TUTTI_SECOND_DRIVER} TUTTI_DEVICE=set:opencl:cpu
+      TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
+    if(variant MATCHES "gpu_schedule")
+      list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
+    endif()
+    add_test(NAME ${name}.${variant} COMMAND ${arg_COMMAND})
+    tutti_set_test(${name}.${variant} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
+      LABELS opencl ${arg_LABELS} ENVIRONMENT ${environment})
+    set_tests_properties(${name}.${variant} PROPERTIES SKIP_RETURN_CODE 77)
+  endforeach()
+endfunction()
+
 # tutti_test_paths(TARGET NAME path [NAME path...]): tutti_test::paths::NAME in that program, or in
 # those that link an INTERFACE target. The names stand in tutti_test/paths.hpp.
 function(tutti_test_paths target)

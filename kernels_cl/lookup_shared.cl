@@ -7,7 +7,7 @@ typedef struct {
   long rows, length, values;  // of searches; values: those of each row, or the elements to count
   long out_offset, in_offset, values_offset;
   long bins, copies, partial_offset;
-  int right;
+  int right, reserved;  // no padding at the end, of which drivers disagree whether it counts
 } tutti_lookup_shape;
 
 #if SEARCH

@@ -6,7 +6,9 @@
 // Argument reduction and reconstruction follow Cody & Waite, "Software Manual for the Elementary
 // Functions" (1980), and Muller, "Elementary Functions" (3rd ed., 2016). Polynomials are minimax,
 // with coefficients optimised in f32 after Brisebarre & Chevillard (ARITH-18, 2007).
-// Clamps are written as selects that keep a NaN.
+// Clamps are written as selects that keep a NaN. What is chosen from is computed before the choice,
+// and conditions join by & and |: a call in `?:`, && and || are branches, and Intel's compiler for
+// CPUs crashes over vectors of calls that stand behind one.
 
 //@fn tutti_scale_f32
 // p * 2^n rounded once, for normal p > 0 and a sum of exponents from -149 up. In integers, as the
@@ -171,7 +173,8 @@ static inline float tutti_log1pk_f32(float x, float b) {
   // x 2^-e + (2^-e - 1) is exact where it cancels; beyond 2^40 the 1 no longer counts.
   float s = as_float((127 - (e > 40 ? 40 : e)) << 23);
   float g = as_float((i & 0x007fffff) + 0x3f3504f3) - 1.0f;
-  float f = e > 40 ? g : fma(x, s, s - 1.0f);
+  float h = fma(x, s, s - 1.0f);
+  float f = e > 40 ? g : h;
   float t = fma(k, 1.428606820e-06f, tutti_logp_f32(f));
   float y = fma(k, 6.931457520e-01f, f + t);
   return x < INFINITY ? y : x;
@@ -263,7 +266,8 @@ static inline float tutti_erfc_f32(float x) {
   c = c - e;
   w = (1.0f + (w + fma(w, c, c))) * (p * v);
   float y = tutti_scale_f32(w, as_int(m) - 0x4b400000);
-  y = a < 0.5f ? fma(-a, tutti_erfr_f32(a), 1.0f - a) : y;
+  float near = fma(-a, tutti_erfr_f32(a), 1.0f - a);
+  y = a < 0.5f ? near : y;
   y = x < 0.0f ? 2.0f - y : y;
   return x == x ? y : x;
 }
@@ -296,7 +300,7 @@ static inline float tutti_cbrt_f32(float x) {
   y = fma(r, g * 3.333333333e-01f, y);
   y = y * as_float((k - 85 + 127) << 23);
   y = as_float(as_int(y) | (as_int(x) & 0x80000000));
-  return x == 0.0f || !(a < INFINITY) ? x : y;
+  return (x == 0.0f) | !(a < INFINITY) ? x : y;
 }
 //@end
 

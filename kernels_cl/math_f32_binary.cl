@@ -42,15 +42,15 @@ static inline float tutti_pow_f32(float x, float y) {
   float r = (eh - (n - 12582912.0f)) + el;
   float w = tutti_scale_f32(tutti_exp2r_f32(r), as_int(n) - 0x4b400000);
   // IEEE 754-2008, 9.2.1: what 0, inf, NaN, 1 and negative x give.
-  int edge = a == 0.0f || a == INFINITY;
+  int edge = (a == 0.0f) | (a == INFINITY);
   w = edge ? ((a == 0.0f) == (y < 0.0f) ? INFINITY : 0.0f) : w;
   int whole = trunc(y) == y;
   float half_y = y * 0.5f;
-  int odd = whole && trunc(half_y) != half_y;
+  int odd = whole & (trunc(half_y) != half_y);
   w = odd ? as_float(as_int(w) | (as_int(x) & 0x80000000)) : w;
-  w = x < 0.0f && a < INFINITY && !whole ? NAN : w;
-  w = x != x || y != y ? NAN : w;
-  return x == 1.0f || y == 0.0f ? 1.0f : w;
+  w = (x < 0.0f) & (a < INFINITY) & !whole ? NAN : w;
+  w = (x != x) | (y != y) ? NAN : w;
+  return (x == 1.0f) | (y == 0.0f) ? 1.0f : w;
 }
 //@end
 
@@ -61,12 +61,13 @@ static inline float tutti_atan2_f32(float y, float x) {
   int steep = b > a;
   float hi = steep ? b : a;
   float lo = steep ? a : b;
-  float t = hi == 0.0f ? 0.0f : (lo == INFINITY ? 1.0f : lo / hi);
+  float ratio = lo / hi;
+  float t = hi == 0.0f ? 0.0f : (lo == INFINITY ? 1.0f : ratio);
   float p = tutti_atanr_f32(t);
   p = steep ? (-4.371138829e-08f - p) + 1.570796371e+00f : p;
   p = as_int(x) < 0 ? (-8.742277657e-08f - p) + 3.141592741e+00f : p;
   p = as_float(as_int(p) | (as_int(y) & 0x80000000));
-  return x != x || y != y ? NAN : p;
+  return (x != x) | (y != y) ? NAN : p;
 }
 //@end
 
@@ -83,8 +84,8 @@ static inline float tutti_hypot_f32(float x, float y) {
   float u = hi * s;
   float v = lo * s;
   float r = sqrt(fma(u, u, v * v)) * as_float(e << 23);
-  r = x != x || y != y ? NAN : r;
-  return a == INFINITY || b == INFINITY ? INFINITY : r;
+  r = (x != x) | (y != y) ? NAN : r;
+  return (a == INFINITY) | (b == INFINITY) ? INFINITY : r;
 }
 //@end
 
@@ -132,7 +133,7 @@ static inline float tutti_fmod_f32(float x, float y) {
   r = r * as_float((h + 127) << 23) * as_float((ej - 150 - h + 127) << 23);
   r = a < b ? a : r;
   r = as_float(as_int(r) | (as_int(x) & 0x80000000));
-  return a < INFINITY && b > 0.0f ? r : NAN;
+  return (a < INFINITY) & (b > 0.0f) ? r : NAN;
 }
 //@end
 
@@ -147,9 +148,9 @@ static inline float tutti_floor_mod_f32(float x, float y) {
 //@end
 
 //@fn tutti_minimum_f32
-static inline float tutti_minimum_f32(float x, float y) { return y < x || y != y ? y : x; }
+static inline float tutti_minimum_f32(float x, float y) { return (y < x) | (y != y) ? y : x; }
 //@end
 
 //@fn tutti_maximum_f32
-static inline float tutti_maximum_f32(float x, float y) { return y > x || y != y ? y : x; }
+static inline float tutti_maximum_f32(float x, float y) { return (y > x) | (y != y) ? y : x; }
 //@end

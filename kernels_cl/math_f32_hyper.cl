@@ -43,7 +43,8 @@ static inline float tutti_sinhcosh_f32(float a, int want_cosh) {
 //@fn tutti_sinh_f32 [deps: tutti_sinhcosh_f32]
 static inline float tutti_sinh_f32(float x) {
   float a = fabs(x);
-  float y = a < 1.0e-5f ? a : tutti_sinhcosh_f32(a, 0);
+  float y = tutti_sinhcosh_f32(a, 0);
+  y = a < 1.0e-5f ? a : y;
   return as_float(as_int(y) | (as_int(x) & 0x80000000));
 }
 //@end
@@ -57,7 +58,8 @@ static inline float tutti_asinh_f32(float x) {
   float a = fabs(x);
   float z = a * a;
   int big = a > 1.0e10f;
-  float w = big ? a : a + z / (1.0f + sqrt(1.0f + z));
+  float w = a + z / (1.0f + sqrt(1.0f + z));
+  w = big ? a : w;
   float y = tutti_log1pk_f32(w, big ? 1.0f : 0.0f);
   return as_float(as_int(y) | (as_int(x) & 0x80000000));
 }
@@ -67,7 +69,8 @@ static inline float tutti_asinh_f32(float x) {
 static inline float tutti_acosh_f32(float x) {
   float t = x - 1.0f;
   int big = x > 1.0e10f;
-  float w = big ? x : t + sqrt(fma(t, t, t + t));
+  float w = t + sqrt(fma(t, t, t + t));
+  w = big ? x : w;
   float y = tutti_log1pk_f32(w, big ? 1.0f : 0.0f);
   return x >= 1.0f ? y : NAN;
 }

@@ -41,7 +41,8 @@ static inline float tutti_trig_f32(float a, int* q, float* e) {
   *q = small ? 0 : (int)((h + 0x20000000u) >> 30);
   float c = (float)(long)(f << 2);
   float r = c * 8.515304187e-20f;
-  *e = small ? 0.0f : fma(c, -2.369599107e-27f, fma(c, 8.515304187e-20f, -r));
+  float rest = fma(c, -2.369599107e-27f, fma(c, 8.515304187e-20f, -r));
+  *e = small ? 0.0f : rest;
   return small ? a : r;
 }
 //@end
@@ -73,7 +74,9 @@ static inline float tutti_sin_f32(float x) {
   float e;
   float r = tutti_trig_f32(a, &q, &e);
   float z = r * r;
-  float y = q & 1 ? tutti_cosr_f32(r, e, z) : tutti_sinr_f32(r, e, z);
+  float s = tutti_sinr_f32(r, e, z);
+  float c = tutti_cosr_f32(r, e, z);
+  float y = q & 1 ? c : s;
   y = as_float(as_int(y) ^ ((q & 2) << 30) ^ (as_int(x) & 0x80000000));
   return a < INFINITY ? y : NAN;
 }
@@ -86,7 +89,9 @@ static inline float tutti_cos_f32(float x) {
   float e;
   float r = tutti_trig_f32(a, &q, &e);
   float z = r * r;
-  float y = q & 1 ? tutti_sinr_f32(r, e, z) : tutti_cosr_f32(r, e, z);
+  float s = tutti_sinr_f32(r, e, z);
+  float c = tutti_cosr_f32(r, e, z);
+  float y = q & 1 ? s : c;
   y = as_float(as_int(y) ^ (((q + 1) & 2) << 30));
   return a < INFINITY ? y : NAN;
 }
@@ -107,7 +112,8 @@ static inline float tutti_tan_f32(float x) {
   p = fma(p, z, 1.333267391e-01f);
   p = fma(p, z, 3.333334923e-01f);
   float y = fma(p, z * r, fma(e, z, e)) + r;
-  y = q & 1 ? -1.0f / y : y;
+  float turned = -1.0f / y;
+  y = q & 1 ? turned : y;
   y = as_float(as_int(y) ^ (as_int(x) & 0x80000000));
   return a < INFINITY ? y : NAN;
 }
@@ -130,9 +136,12 @@ static inline float tutti_asinr_f32(float s, float z) {
 static inline float tutti_asin_f32(float x) {
   float a = fabs(x);
   int big = a > 0.5f;
-  float z = big ? fma(a, -0.5f, 0.5f) : a * a;
-  float p = tutti_asinr_f32(big ? sqrt(z) : a, z);
-  p = big ? fma(p, -2.0f, -4.371138829e-08f) + 1.570796371e+00f : p;
+  float half_rest = fma(a, -0.5f, 0.5f);
+  float root = sqrt(half_rest);
+  float z = big ? half_rest : a * a;
+  float p = tutti_asinr_f32(big ? root : a, z);
+  float far = fma(p, -2.0f, -4.371138829e-08f) + 1.570796371e+00f;
+  p = big ? far : p;
   return as_float(as_int(p) | (as_int(x) & 0x80000000));
 }
 //@end
@@ -141,12 +150,16 @@ static inline float tutti_asin_f32(float x) {
 static inline float tutti_acos_f32(float x) {
   float a = fabs(x);
   int big = a > 0.5f;
-  float z = big ? fma(a, -0.5f, 0.5f) : a * a;
-  float p = tutti_asinr_f32(big ? sqrt(z) : a, z);
+  float half_rest = fma(a, -0.5f, 0.5f);
+  float root = sqrt(half_rest);
+  float z = big ? half_rest : a * a;
+  float p = tutti_asinr_f32(big ? root : a, z);
   p = x < 0.0f ? -p : p;
   float lo = x < 0.0f ? -8.742277657e-08f : 0.0f;
   float hi = x < 0.0f ? 3.141592741e+00f : 0.0f;
-  return big ? fma(p, 2.0f, lo) + hi : (-4.371138829e-08f - p) + 1.570796371e+00f;
+  float far = fma(p, 2.0f, lo) + hi;
+  float near = (-4.371138829e-08f - p) + 1.570796371e+00f;
+  return big ? far : near;
 }
 //@end
 
@@ -171,7 +184,8 @@ static inline float tutti_atanr_f32(float t) {
 static inline float tutti_atan_f32(float x) {
   float a = fabs(x);
   int big = a > 1.0f;
-  float y = tutti_atanr_f32(big ? -1.0f / a : a);
+  float turned = -1.0f / a;
+  float y = tutti_atanr_f32(big ? turned : a);
   y = big ? (y - 4.371138829e-08f) + 1.570796371e+00f : y;
   return as_float(as_int(y) | (as_int(x) & 0x80000000));
 }

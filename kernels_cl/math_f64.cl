@@ -183,7 +183,8 @@ static inline double tutti_log1pk_f64(double x, double b) {
   // x 2^-e + (2^-e - 1) is exact where it cancels; beyond 2^100 the 1 no longer counts.
   double s = as_double((1023 - (e > 100 ? 100 : e)) << 52);
   double g = as_double((i & 0x000fffffffffffffL) + 0x3fe6a09e667f3bcdL) - 1.0;
-  double f = e > 100 ? g : fma(x, s, s - 1.0);
+  double h = fma(x, s, s - 1.0);
+  double f = e > 100 ? g : h;
   double t = fma(k, 2.8235290563031577e-13, tutti_logp_f64(f));
   double y = fma(k, 0.693147180559663, f + t);
   return x < INFINITY ? y : x;
@@ -255,7 +256,8 @@ static inline double tutti_erf_f64(double x) {
   double r = q - (m - 6755399441055744.0);
   double s = as_double((as_long(m) - 0x4338000000000000L + 1023) << 52);
   double w = fma(-s, tutti_exp2r_f64(r), 1.0);
-  double y = a < 1.0 ? fma(tutti_erfr_f64(a), a, a) : w;
+  double near = fma(tutti_erfr_f64(a), a, a);
+  double y = a < 1.0 ? near : w;
   y = as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
   return x == x ? y : x;
 }
@@ -303,7 +305,8 @@ static inline double tutti_erfc_f64(double x) {
   c = c - e;
   w = (1.0 + (w + fma(w, c, c))) * (p * v);
   double y = tutti_scale_f64(w, as_long(m) - 0x4338000000000000L);
-  y = a < 0.5 ? fma(-a, tutti_erfr_f64(a), 1.0 - a) : y;
+  double near = fma(-a, tutti_erfr_f64(a), 1.0 - a);
+  y = a < 0.5 ? near : y;
   y = x < 0.0 ? 2.0 - y : y;
   return x == x ? y : x;
 }
@@ -338,7 +341,7 @@ static inline double tutti_cbrt_f64(double x) {
   y = fma(r, g * 0.3333333333333333, y);
   y = y * as_double((long)(k - 682 + 1023) << 52);
   y = as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
-  return x == 0.0 || !(a < INFINITY) ? x : y;
+  return (x == 0.0) | !(a < INFINITY) ? x : y;
 }
 //@end
 

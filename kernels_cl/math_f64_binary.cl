@@ -51,15 +51,15 @@ static inline double tutti_pow_f64(double x, double y) {
   double r = (eh - (n - 6755399441055744.0)) + el;
   double p = tutti_scale_f64(tutti_exp2r_f64(r), as_long(n) - 0x4338000000000000L);
   // IEEE 754-2008, 9.2.1: what 0, inf, NaN, 1 and negative x give.
-  int edge = a == 0.0 || a == INFINITY;
+  int edge = (a == 0.0) | (a == INFINITY);
   p = edge ? ((a == 0.0) == (y < 0.0) ? INFINITY : 0.0) : p;
   int whole = trunc(y) == y;
   double half_y = y * 0.5;
-  int odd = whole && trunc(half_y) != half_y;
+  int odd = whole & (trunc(half_y) != half_y);
   p = odd ? as_double(as_long(p) | (as_long(x) & 0x8000000000000000L)) : p;
-  p = x < 0.0 && a < INFINITY && !whole ? NAN : p;
-  p = x != x || y != y ? NAN : p;
-  return x == 1.0 || y == 0.0 ? 1.0 : p;
+  p = (x < 0.0) & (a < INFINITY) & !whole ? NAN : p;
+  p = (x != x) | (y != y) ? NAN : p;
+  return (x == 1.0) | (y == 0.0) ? 1.0 : p;
 }
 //@end
 
@@ -70,12 +70,13 @@ static inline double tutti_atan2_f64(double y, double x) {
   int steep = b > a;
   double hi = steep ? b : a;
   double lo = steep ? a : b;
-  double t = hi == 0.0 ? 0.0 : (lo == INFINITY ? 1.0 : lo / hi);
+  double ratio = lo / hi;
+  double t = hi == 0.0 ? 0.0 : (lo == INFINITY ? 1.0 : ratio);
   double p = tutti_atanr_f64(t);
   p = steep ? (6.123233995736766e-17 - p) + 1.5707963267948966 : p;
   p = as_long(x) < 0 ? (1.2246467991473532e-16 - p) + 3.141592653589793 : p;
   p = as_double(as_long(p) | (as_long(y) & 0x8000000000000000L));
-  return x != x || y != y ? NAN : p;
+  return (x != x) | (y != y) ? NAN : p;
 }
 //@end
 
@@ -92,8 +93,8 @@ static inline double tutti_hypot_f64(double x, double y) {
   double u = hi * s;
   double v = lo * s;
   double r = sqrt(fma(u, u, v * v)) * as_double(e << 52);
-  r = x != x || y != y ? NAN : r;
-  return a == INFINITY || b == INFINITY ? INFINITY : r;
+  r = (x != x) | (y != y) ? NAN : r;
+  return (a == INFINITY) | (b == INFINITY) ? INFINITY : r;
 }
 //@end
 
@@ -144,7 +145,7 @@ static inline double tutti_fmod_f64(double x, double y) {
   r = r * as_double((h + 1023) << 52) * as_double((ej - 1075 - h + 1023) << 52);
   r = a < b ? a : r;
   r = as_double(as_long(r) | (as_long(x) & 0x8000000000000000L));
-  return a < INFINITY && b > 0.0 ? r : NAN;
+  return (a < INFINITY) & (b > 0.0) ? r : NAN;
 }
 //@end
 
@@ -159,9 +160,9 @@ static inline double tutti_floor_mod_f64(double x, double y) {
 //@end
 
 //@fn tutti_minimum_f64
-static inline double tutti_minimum_f64(double x, double y) { return y < x || y != y ? y : x; }
+static inline double tutti_minimum_f64(double x, double y) { return (y < x) | (y != y) ? y : x; }
 //@end
 
 //@fn tutti_maximum_f64
-static inline double tutti_maximum_f64(double x, double y) { return y > x || y != y ? y : x; }
+static inline double tutti_maximum_f64(double x, double y) { return (y > x) | (y != y) ? y : x; }
 //@end

@@ -55,7 +55,8 @@ static inline double tutti_sinhcosh_f64(double a, int want_cosh) {
 //@fn tutti_sinh_f64 [deps: tutti_sinhcosh_f64]
 static inline double tutti_sinh_f64(double x) {
   double a = fabs(x);
-  double y = a < 1.0e-10 ? a : tutti_sinhcosh_f64(a, 0);
+  double y = tutti_sinhcosh_f64(a, 0);
+  y = a < 1.0e-10 ? a : y;
   return as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
 }
 //@end
@@ -69,7 +70,8 @@ static inline double tutti_asinh_f64(double x) {
   double a = fabs(x);
   double z = a * a;
   int big = a > 1.0e20;
-  double w = big ? a : a + z / (1.0 + sqrt(1.0 + z));
+  double w = a + z / (1.0 + sqrt(1.0 + z));
+  w = big ? a : w;
   double y = tutti_log1pk_f64(w, big ? 1.0 : 0.0);
   return as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
 }
@@ -79,7 +81,8 @@ static inline double tutti_asinh_f64(double x) {
 static inline double tutti_acosh_f64(double x) {
   double t = x - 1.0;
   int big = x > 1.0e20;
-  double w = big ? x : t + sqrt(fma(t, t, t + t));
+  double w = t + sqrt(fma(t, t, t + t));
+  w = big ? x : w;
   double y = tutti_log1pk_f64(w, big ? 1.0 : 0.0);
   return x >= 1.0 ? y : NAN;
 }

@@ -57,7 +57,8 @@ static inline double tutti_trig_f64(double a, long* q, double* e) {
   d = d - (h - c);
   double r = h * 3.4061215800865545e-19;
   d = fma(h, 1.3277647201629795e-35, d * 3.4061215800865545e-19);
-  *e = small ? 0.0 : fma(h, 3.4061215800865545e-19, -r) + d;
+  double rest = fma(h, 3.4061215800865545e-19, -r) + d;
+  *e = small ? 0.0 : rest;
   return small ? a : r;
 }
 //@end
@@ -95,7 +96,9 @@ static inline double tutti_sin_f64(double x) {
   double e;
   double r = tutti_trig_f64(a, &q, &e);
   double z = r * r;
-  double y = q & 1 ? tutti_cosr_f64(r, e, z) : tutti_sinr_f64(r, e, z);
+  double s = tutti_sinr_f64(r, e, z);
+  double c = tutti_cosr_f64(r, e, z);
+  double y = q & 1 ? c : s;
   y = as_double(as_long(y) ^ ((q & 2) << 62) ^ (as_long(x) & 0x8000000000000000L));
   return a < INFINITY ? y : NAN;
 }
@@ -108,7 +111,9 @@ static inline double tutti_cos_f64(double x) {
   double e;
   double r = tutti_trig_f64(a, &q, &e);
   double z = r * r;
-  double y = q & 1 ? tutti_sinr_f64(r, e, z) : tutti_cosr_f64(r, e, z);
+  double s = tutti_sinr_f64(r, e, z);
+  double c = tutti_cosr_f64(r, e, z);
+  double y = q & 1 ? s : c;
   y = as_double(as_long(y) ^ (((q + 1) & 2) << 62));
   return a < INFINITY ? y : NAN;
 }
@@ -138,7 +143,8 @@ static inline double tutti_tan_f64(double x) {
   p = fma(p, z, 0.133333333333338);
   p = fma(p, z, 0.3333333333333333);
   double y = fma(p, z * r, fma(e, z, e)) + r;
-  y = q & 1 ? -1.0 / y : y;
+  double turned = -1.0 / y;
+  y = q & 1 ? turned : y;
   y = as_double(as_long(y) ^ (as_long(x) & 0x8000000000000000L));
   return a < INFINITY ? y : NAN;
 }
@@ -167,9 +173,12 @@ static inline double tutti_asinr_f64(double s, double z) {
 static inline double tutti_asin_f64(double x) {
   double a = fabs(x);
   int big = a > 0.5;
-  double z = big ? fma(a, -0.5, 0.5) : a * a;
-  double p = tutti_asinr_f64(big ? sqrt(z) : a, z);
-  p = big ? fma(p, -2.0, 6.123233995736766e-17) + 1.5707963267948966 : p;
+  double half_rest = fma(a, -0.5, 0.5);
+  double root = sqrt(half_rest);
+  double z = big ? half_rest : a * a;
+  double p = tutti_asinr_f64(big ? root : a, z);
+  double far = fma(p, -2.0, 6.123233995736766e-17) + 1.5707963267948966;
+  p = big ? far : p;
   return as_double(as_long(p) | (as_long(x) & 0x8000000000000000L));
 }
 //@end
@@ -178,12 +187,16 @@ static inline double tutti_asin_f64(double x) {
 static inline double tutti_acos_f64(double x) {
   double a = fabs(x);
   int big = a > 0.5;
-  double z = big ? fma(a, -0.5, 0.5) : a * a;
-  double p = tutti_asinr_f64(big ? sqrt(z) : a, z);
+  double half_rest = fma(a, -0.5, 0.5);
+  double root = sqrt(half_rest);
+  double z = big ? half_rest : a * a;
+  double p = tutti_asinr_f64(big ? root : a, z);
   p = x < 0.0 ? -p : p;
   double lo = x < 0.0 ? 1.2246467991473532e-16 : 0.0;
   double hi = x < 0.0 ? 3.141592653589793 : 0.0;
-  return big ? fma(p, 2.0, lo) + hi : (6.123233995736766e-17 - p) + 1.5707963267948966;
+  double far = fma(p, 2.0, lo) + hi;
+  double near = (6.123233995736766e-17 - p) + 1.5707963267948966;
+  return big ? far : near;
 }
 //@end
 
@@ -219,7 +232,8 @@ static inline double tutti_atanr_f64(double t) {
 static inline double tutti_atan_f64(double x) {
   double a = fabs(x);
   int big = a > 1.0;
-  double y = tutti_atanr_f64(big ? -1.0 / a : a);
+  double turned = -1.0 / a;
+  double y = tutti_atanr_f64(big ? turned : a);
   y = big ? (y + 6.123233995736766e-17) + 1.5707963267948966 : y;
   return as_double(as_long(y) | (as_long(x) & 0x8000000000000000L));
 }

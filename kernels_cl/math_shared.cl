@@ -18,12 +18,13 @@ static inline float tutti_logaddexp_f32(float a, float b) {
 //@fn tutti_floor_quotient_f32
 static inline float tutti_floor_quotient_f32(float a, float b) {
   const float rest = tutti_fmod_f32(a, b);
-  const float below = rest != 0 && (rest < 0) != (b < 0) ? 1 : 0;
+  const float below = (rest != 0) & ((rest < 0) != (b < 0)) ? 1 : 0;
   const float quotient = (a - rest) / b - below;
   const float floored = tutti_floor_f32(quotient);
-  const float whole = quotient - floored > (float)0.5 ? floored + 1 : floored;
-  const float plain = a / b;
-  return b == 0 ? plain : quotient == 0 ? copysign((float)0, plain) : whole;
+  const float next = floored + 1;
+  const float whole = quotient - floored > (float)0.5 ? next : floored;
+  const float plain = a / b, zero = copysign((float)0, plain);
+  return b == 0 ? plain : quotient == 0 ? zero : whole;
 }
 //@end
 
@@ -71,8 +72,10 @@ static inline tutti_c64 tutti_divide_c64(tutti_c64 a, tutti_c64 b) {
   const float large = swaps ? b.im : b.re;
   const float small = swaps ? b.re : b.im;
   const bool zero = large == 0;
-  const float ratio = zero ? 0 : small / large;
-  const float denominator = zero ? fabs(large) : large + small * ratio;
+  const float quotient = small / large;
+  const float ratio = zero ? 0 : quotient;
+  const float sum = large + small * ratio;
+  const float denominator = zero ? fabs(large) : sum;
   const float x = swaps ? a.re * ratio + a.im : a.re + a.im * ratio;
   const float y = swaps ? a.im * ratio - a.re : a.im - a.re * ratio;
   return tutti_complex_f32((zero ? a.re : x) / denominator, (zero ? a.im : y) / denominator);
@@ -133,10 +136,12 @@ static inline tutti_c64 tutti_exp_c64(tutti_c64 a) {
   const float power = tutti_exp_f32(halved ? a.re / 2 : a.re);
   const float again = halved ? power : 1;
   const float x = power * tutti_cos_f32(a.im) * again;
-  const float y = a.im == 0 ? a.im : power * tutti_sin_f32(a.im) * again;
+  const float turned = power * tutti_sin_f32(a.im) * again;
+  const float y = a.im == 0 ? a.im : turned;
   const bool wild = !(fabs(a.im) < INFINITY);  // no angle
-  const float real = a.re == INFINITY && wild ? a.re : x;
-  return tutti_complex_f32(power == 0 && wild ? 0 : real, power == 0 && wild ? 0 : y);
+  const float real = (a.re == INFINITY) & wild ? a.re : x;
+  const bool none = (power == 0) & wild;
+  return tutti_complex_f32(none ? 0 : real, none ? 0 : y);
 }
 //@end
 //@fn tutti_expm1_c64
@@ -152,9 +157,11 @@ static inline tutti_c64 tutti_expm1_c64(tutti_c64 a) {
 static inline float tutti_logabs_c64(tutti_c64 a) {
   const float x = fabs(a.re), y = fabs(a.im);
   const float large = x > y ? x : y, small = x > y ? y : x;
-  const bool near = large > (float)0.5 && large < 2;
-  const float excess = near ? (large - 1) * (large + 1) + small * small : 0;
-  return near ? tutti_log1p_f32(excess) / 2 : tutti_log_f32(tutti_abs_c64(a));
+  const bool near = (large > (float)0.5) & (large < 2);
+  const float excess = (large - 1) * (large + 1) + small * small;
+  const float there = tutti_log1p_f32(near ? excess : 0) / 2;
+  const float elsewhere = tutti_log_f32(tutti_abs_c64(a));
+  return near ? there : elsewhere;
 }
 //@end
 //@fn tutti_log_c64
@@ -180,25 +187,29 @@ static inline tutti_c64 tutti_log10_c64(tutti_c64 a) {
 //@fn tutti_log1p_c64
 static inline tutti_c64 tutti_log1p_c64(tutti_c64 a) {
   const tutti_c64 moved = tutti_complex_f32(a.re + 1, a.im);
-  const bool near = fabs(a.re) < (float)0.5 && fabs(a.im) < (float)0.5;
-  const float excess = near ? a.re * (2 + a.re) + a.im * a.im : 0;
-  const float size = near ? tutti_log1p_f32(excess) / 2 : tutti_logabs_c64(moved);
+  const bool near = (fabs(a.re) < (float)0.5) & (fabs(a.im) < (float)0.5);
+  const float excess = a.re * (2 + a.re) + a.im * a.im;
+  const float there = tutti_log1p_f32(near ? excess : 0) / 2;
+  const float elsewhere = tutti_logabs_c64(moved);
+  const float size = near ? there : elsewhere;
   return tutti_complex_f32(size, tutti_atan2_f32(a.im, moved.re));
 }
 //@end
 // Halves first, so that |a| does not overflow; small numbers times 2^120, so that no half is lost.
 //@fn tutti_sqrt_c64
 static inline tutti_c64 tutti_sqrt_c64(tutti_c64 a) {
-  const bool small = fabs(a.re) < (float)1e-30 && fabs(a.im) < (float)1e-30;
+  const bool small = (fabs(a.re) < (float)1e-30) & (fabs(a.im) < (float)1e-30);
   const float up = small ? (float)1329227995784915872903807060280344576.0 : 1;
   const float down = small ? (float)8.67361737988403547205962240695953369140625e-19 : 1;
   const float x = fabs(a.re) * up / 2, y = a.im * up;
   const float root = tutti_sqrt_f32(x + tutti_hypot_f32(x, y / 2));
   const bool none = root == 0;
-  const float other = (none ? y : y / (none ? 1 : 2 * root)) * down;
-  const bool right = a.re >= 0 || none;
-  const float re = right ? root * down : fabs(other);
-  const float im = right ? other : copysign(root * down, a.im);
+  const float quotient = y / (none ? 1 : 2 * root);
+  const float other = (none ? y : quotient) * down, scaled = root * down;
+  const bool right = (a.re >= 0) | none;
+  const float size = fabs(other), signed_root = copysign(scaled, a.im);
+  const float re = right ? scaled : size;
+  const float im = right ? other : signed_root;
   const bool endless = fabs(a.im) == INFINITY;
   return tutti_complex_f32(endless ? (float)INFINITY : re, endless ? a.im : im);
 }
@@ -234,8 +245,10 @@ static inline tutti_c64 tutti_swap_c64(tutti_c64 a) { return tutti_complex_f32(a
 
 //@fn tutti_sinh_c64
 static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
-  const float re = a.re == 0 ? a.re : tutti_sinh_f32(a.re) * tutti_cos_f32(a.im);
-  const float im = a.im == 0 ? a.im : tutti_cosh_f32(a.re) * tutti_sin_f32(a.im);
+  const float along = tutti_sinh_f32(a.re) * tutti_cos_f32(a.im);
+  const float across = tutti_cosh_f32(a.re) * tutti_sin_f32(a.im);
+  const float re = a.re == 0 ? a.re : along;
+  const float im = a.im == 0 ? a.im : across;
   return tutti_complex_f32(tutti_endless_c64(a) ? (float)INFINITY : re, im);
 }
 //@end
@@ -246,7 +259,8 @@ static inline tutti_c64 tutti_cosh_c64(tutti_c64 a) {
   const float re = tutti_endless_c64(a) ? (float)INFINITY : product;
   const float sine = tutti_sin_f32(a.im);
   const float flat = copysign((float)1, a.re) * copysign((float)1, a.im) * 0;
-  return tutti_complex_f32(re, axis ? flat : tutti_sinh_f32(a.re) * sine);
+  const float across = tutti_sinh_f32(a.re) * sine;
+  return tutti_complex_f32(re, axis ? flat : across);
 }
 //@end
 // Beyond 20 the real part is 1 in every format.
@@ -257,11 +271,14 @@ static inline tutti_c64 tutti_tanh_c64(tutti_c64 a) {
   const float sine = tutti_sin_f32(a.im), cosine = tutti_cos_f32(a.im);
   const float s = tutti_sinh_f32(x);
   const float size = s * s + cosine * cosine;
-  const float re = a.re == 0 ? a.re : s * tutti_cosh_f32(x) / size;
-  const float im = a.im == 0 ? a.im : sine * cosine / size;
+  const float along = s * tutti_cosh_f32(x) / size;
+  const float across = sine * cosine / size;
+  const float re = a.re == 0 ? a.re : along;
+  const float im = a.im == 0 ? a.im : across;
   const float tail = 4 * sine * cosine * tutti_exp_f32(-2 * fabs(a.re));
-  const float far_im = fabs(a.re) == INFINITY || a.im == 0 ? copysign((float)0, a.im) : tail;
-  return tutti_complex_f32(far ? copysign((float)1, a.re) : re, far ? far_im : im);
+  const float zero = copysign((float)0, a.im), unit = copysign((float)1, a.re);
+  const float far_im = (fabs(a.re) == INFINITY) | (a.im == 0) ? zero : tail;
+  return tutti_complex_f32(far ? unit : re, far ? far_im : im);
 }
 //@end
 // With parts swapped: sin from sinh, tan from tanh; cos z = cosh(iz).
@@ -316,13 +333,14 @@ static inline tutti_c64 tutti_asinh_c64(tutti_c64 a) {
 //@fn tutti_atanh_c64
 static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
   // Far out it is 1 / a and a right angle, to beyond the last place.
-  const bool far = fabs(a.re) > (float)1e8 || fabs(a.im) > (float)1e8;
-  const bool endless = fabs(a.re) == INFINITY || fabs(a.im) == INFINITY;
+  const bool far = (fabs(a.re) > (float)1e8) | (fabs(a.im) > (float)1e8);
+  const bool endless = (fabs(a.re) == INFINITY) | (fabs(a.im) == INFINITY);
   const tutti_c64 inverse = tutti_divide_c64(tutti_complex_f32(1, 0), a);
-  const float far_re = endless ? 0 : fabs(inverse.re);
+  const float inverse_re = fabs(inverse.re), size = fabs(a.re);
+  const float far_re = endless ? 0 : inverse_re;
   const float less = !endless ? inverse.im : a.im == a.im ? 0 : a.im;
   const float far_im = copysign((float)1.5707963267948966192, a.im) + less;
-  const float x = far ? 0 : fabs(a.re), y = far ? 0 : a.im;
+  const float x = far ? 0 : size, y = far ? 0 : a.im;
   const float y2 = y * y;
   const float re = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;
   const float im = tutti_atan2_f32(2 * y, (1 - x) * (1 + x) - y2) / 2;

@@ -41,7 +41,8 @@ kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
     long blocks_n EPILOGUE_ARGUMENTS) {
   local T a_block[DEPTH * (SIDE + 1)], b_block[DEPTH * (SIDE + 1)];
   long m0 = get_group_id(0) / blocks_n * SIDE, n0 = get_group_id(0) % blocks_n * SIDE;
-  int tm = get_local_id(0) / TS, tn = get_local_id(0) % TS;
+  // 32 bits before the division: Intel's driver for CPUs loses what is cut to them after it.
+  const int me = get_local_id(0), tm = me / TS, tn = me % TS;
 
   for (long batch = get_group_id(1); batch < batches; batch += get_num_groups(1)) {
     T sum[4][4];

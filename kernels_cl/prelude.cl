@@ -8,38 +8,39 @@
 // Integer helpers for a type T with the unsigned type U. Division by zero gives 0; the quotient of
 // the smallest value by -1 wraps. The divisor is replaced first, so no lane can trap. Powers wrap;
 // those of negative exponents are truncated.
-#define TUTTI_INTEGER(S, T, U, BITS)                                                      \
-  static inline T tutti_floor_divide_##S(T a, T b) {                                      \
-    const bool bad = b == 0 || (a == (T)((U)1 << (BITS - 1)) && b == (T)-1 && (T)-1 < 0); \
-    const T d = bad ? (T)1 : b;                                                           \
-    const T q = a / d;                                                                    \
-    const T r = a - q * d;                                                                \
-    const T floored = (T)(q - (r != 0 && (r < 0) != (d < 0)));                            \
-    return b == 0 ? (T)0 : floored;                                                       \
-  }                                                                                       \
-  static inline T tutti_remainder_##S(T a, T b) {                                         \
-    const bool bad = b == 0 || (b == (T)-1 && (T)-1 < 0);                                 \
-    const T d = bad ? (T)1 : b;                                                           \
-    const T r = a % d;                                                                    \
-    return (r != 0 && (r < 0) != (d < 0)) ? (T)(r + d) : r;                               \
-  }                                                                                       \
-  static inline T tutti_power_##S(T a, T b) {                                             \
-    U y = 1, square = (U)a;                                                               \
-    for (U n = b < 0 ? (U)0 : (U)b; n != 0; n >>= 1) {                                    \
-      if (n & 1) y = (U)(1u * y * square);                                                \
-      square = (U)(1u * square * square);                                                 \
-    }                                                                                     \
-    const bool unit = a == 1 || (a == (T)-1 && (T)-1 < 0);                                \
-    return b >= 0 ? (T)y : !unit ? (T)0 : (b & 1) ? a : (T)1;                             \
-  }                                                                                       \
-  static inline T tutti_bitwise_not_##S(T a) { return (T)~a; }                            \
-  static inline T tutti_left_shift_##S(T a, T b) {                                        \
-    const bool out = b < 0 || b >= BITS;                                                  \
-    return out ? (T)0 : (T)((U)a << (out ? (U)0 : (U)b));                                 \
-  }                                                                                       \
-  static inline T tutti_right_shift_##S(T a, T b) {                                       \
-    const bool out = b < 0 || b >= BITS;                                                  \
-    return (T)(a >> (out ? (U)(BITS - 1) : (U)b)) * (T)(!out || (T)-1 < 0);               \
+#define TUTTI_INTEGER(S, T, U, BITS)                                               \
+  static inline T tutti_floor_divide_##S(T a, T b) {                               \
+    const bool last = (a == (T)((U)1 << (BITS - 1))) & (b == (T)-1) & ((T)-1 < 0); \
+    const bool bad = (b == 0) | last;                                              \
+    const T d = bad ? (T)1 : b;                                                    \
+    const T q = a / d;                                                             \
+    const T r = a - q * d;                                                         \
+    const T floored = (T)(q - ((r != 0) & ((r < 0) != (d < 0))));                  \
+    return b == 0 ? (T)0 : floored;                                                \
+  }                                                                                \
+  static inline T tutti_remainder_##S(T a, T b) {                                  \
+    const bool bad = (b == 0) | ((b == (T)-1) & ((T)-1 < 0));                      \
+    const T d = bad ? (T)1 : b;                                                    \
+    const T r = a % d;                                                             \
+    return ((r != 0) & ((r < 0) != (d < 0))) ? (T)(r + d) : r;                     \
+  }                                                                                \
+  static inline T tutti_power_##S(T a, T b) {                                      \
+    U y = 1, square = (U)a;                                                        \
+    for (U n = b < 0 ? (U)0 : (U)b; n != 0; n >>= 1) {                             \
+      if (n & 1) y = (U)(1u * y * square);                                         \
+      square = (U)(1u * square * square);                                          \
+    }                                                                              \
+    const bool unit = (a == 1) | ((a == (T)-1) & ((T)-1 < 0));                     \
+    return b >= 0 ? (T)y : !unit ? (T)0 : (b & 1) ? a : (T)1;                      \
+  }                                                                                \
+  static inline T tutti_bitwise_not_##S(T a) { return (T)~a; }                     \
+  static inline T tutti_left_shift_##S(T a, T b) {                                 \
+    const bool out = (b < 0) | (b >= BITS);                                        \
+    return out ? (T)0 : (T)((U)a << (out ? (U)0 : (U)b));                          \
+  }                                                                                \
+  static inline T tutti_right_shift_##S(T a, T b) {                                \
+    const bool out = (b < 0) | (b >= BITS);                                        \
+    return (T)(a >> (out ? (U)(BITS - 1) : (U)b)) * (T)(!out | ((T)-1 < 0));       \
   }
 
 // Truncation that saturates; NaN gives 0. F is the float type and FS its name; the powers of two
@@ -49,21 +50,21 @@
     const F top = (F)((U)1 << (BITS - 1));                           \
     const T low = (T)((U)1 << (BITS - 1));                           \
     const T high = (T)(((U)1 << (BITS - 1)) - 1);                    \
-    const bool inside = x >= -top && x < top;                        \
+    const bool inside = (x >= -top) & (x < top);                     \
     const T exact = (T)(inside ? x : (F)0);                          \
     return inside ? exact : x >= top ? high : x < -top ? low : (T)0; \
   }
 #define TUTTI_FLOAT_TO_UNSIGNED(FS, F, S, T, U, BITS)    \
   static inline T tutti_##FS##_to_##S(F x) {             \
     const F top = (F)((U)1 << (BITS - 1)) * 2;           \
-    const bool inside = x >= 0 && x < top;               \
+    const bool inside = (x >= 0) & (x < top);            \
     const T exact = (T)(inside ? x : (F)0);              \
     return inside ? exact : x >= top ? (T) ~(T)0 : (T)0; \
   }
 
 static inline bool tutti_bitwise_not_bool(bool a) { return !a; }
-static inline bool tutti_left_shift_bool(bool a, bool b) { return a && !b; }
-static inline bool tutti_right_shift_bool(bool a, bool b) { return a && !b; }
+static inline bool tutti_left_shift_bool(bool a, bool b) { return a & !b; }
+static inline bool tutti_right_shift_bool(bool a, bool b) { return a & !b; }
 
 // Half precision in integer arithmetic for CPUs, whose compilers vectorise this but not vload_half.
 static inline float tutti_load_f16(ushort bits) {

@@ -28,8 +28,8 @@ typedef struct {
 #else
 #define COMBINE(a, b) log_add_exp(a, b)
 INLINE ACC log_add_exp(ACC a, ACC b) {
-  const ACC larger = a > b ? a : b;
-  return larger + log1p(exp(a == b ? (ACC)0 : -fabs(a - b)));
+  const ACC larger = a > b ? a : b, apart = -fabs(a - b);
+  return larger + log1p(exp(a == b ? (ACC)0 : apart));
 }
 #endif
 

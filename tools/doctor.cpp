@@ -11,6 +11,7 @@
 
 #include "abi_checks.hpp"
 #include "base/env.hpp"
+#include "operator_checks.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "tutti/device.hpp"
@@ -80,8 +81,9 @@ findings check_device(detail::opened_device& d) {
                    "check the driver's installation and that you may use the device"});
     return all;
   }
-  for (const auto check : {check_program, check_reduction, check_product}) {
-    const check_result r = check(d);
+  std::vector<check_result> results = {check_program(d), check_reduction(d), check_product(d)};
+  for (check_result& r : check_operators(d)) results.push_back(std::move(r));
+  for (const check_result& r : results) {
     all.push_back({r.passed ? grade::good : grade::problem, "known answers", d.name,
                    fmt::format("{}: {}", r.what, r.text),
                    r.passed

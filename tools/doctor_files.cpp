@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/compile_markers.hpp"
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/private_folder.hpp"
@@ -87,7 +88,7 @@ std::vector<finding> examine_cache() {
   size_t entries = 0;
   for (const auto& file : detail::private_folder(options.folder).list()) {
     bytes += file.bytes;
-    ++entries;
+    entries += file.name.ends_with(".tutti") ? 1 : 0;
   }
   f.text = fmt::format("usable, mode {:04o}, {} programs, {} of at most {}", mode & 07777, entries,
                        size_text(bytes), size_text(options.limit_bytes));
@@ -95,7 +96,16 @@ std::vector<finding> examine_cache() {
     f.how = grade::note;
     f.advice = fmt::format("chmod 700 {} keeps others from reading it", options.folder.string());
   }
-  return {f};
+  std::vector<finding> all = {f};
+  for (const auto& record : detail::program_markers().records())
+    all.push_back(
+        {grade::note, "cache", record.what,
+         fmt::format("{} process{} ended while it was compiled (killed, or by a fault of "
+                     "the compiler); {}",
+                     record.ends, record.ends == 1 ? "" : "es",
+                     record.ends == 1 ? "safer options from now on" : "left out"),
+         fmt::format("update the driver, or remove {} to try again", record.file.string())});
+  return all;
 }
 
 }  // namespace tutti::tools

@@ -48,11 +48,7 @@ uint64_t fnv1a(std::string_view text, uint64_t hash) {
   return hash;
 }
 
-std::string file_name(std::string_view key) {
-  const uint64_t forward = fnv1a(key, 0xcbf29ce484222325ULL);
-  return fmt::format("{:016x}{:016x}{}", forward, fnv1a(key, forward ^ 0x9e3779b97f4a7c15ULL),
-                     extension);
-}
+std::string file_name(std::string_view key) { return cache_file_name(key, extension); }
 
 /// The data of a sound entry for `key`; else nothing, and `problem` says why.
 std::optional<std::string> unpack(std::string_view content, std::string_view key,
@@ -79,6 +75,12 @@ std::optional<std::string> unpack(std::string_view content, std::string_view key
 }
 
 }  // namespace
+
+std::string cache_file_name(std::string_view key, std::string_view ending) {
+  const uint64_t forward = fnv1a(key, 0xcbf29ce484222325ULL);
+  return fmt::format("{:016x}{:016x}{}", forward, fnv1a(key, forward ^ 0x9e3779b97f4a7c15ULL),
+                     ending);
+}
 
 struct disk_cache::state {
   explicit state(cache_options o) : options(std::move(o)) {}

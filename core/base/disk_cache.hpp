@@ -25,6 +25,9 @@ struct cache_options {
 /// TUTTI_CACHE (off), TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB.
 TUTTI_INTERNAL_API cache_options cache_options_from_environment();
 
+/// A name for what is kept for `key`: 128 bits of its hash, and the ending.
+TUTTI_INTERNAL_API std::string cache_file_name(std::string_view key, std::string_view ending);
+
 class TUTTI_INTERNAL_API disk_cache {
  public:
   explicit disk_cache(cache_options options);

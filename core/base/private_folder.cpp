@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,19 @@ bool write_all(int fd, std::string_view data) {
   return true;
 }
 
+std::string read_all(int fd, size_t bytes) {
+  std::string content(bytes, '\0');
+  size_t have = 0;
+  while (have < content.size()) {
+    const ssize_t got = ::read(fd, content.data() + have, content.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    have += static_cast<size_t>(got);
+  }
+  content.resize(have);
+  return content;
+}
+
 int64_t modified_ns(const struct stat& info) {
   return static_cast<int64_t>(info.st_mtim.tv_sec) * second + info.st_mtim.tv_nsec;
 }
@@ -100,15 +114,7 @@ std::optional<std::string> private_folder::read(const std::string& name, uint64_
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
       info.st_uid != ::geteuid() || static_cast<uint64_t>(info.st_size) > most)
     return std::nullopt;
-  std::string content(static_cast<size_t>(info.st_size), '\0');
-  size_t have = 0;
-  while (have < content.size()) {
-    const ssize_t got = ::read(file.get(), content.data() + have, content.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    have += static_cast<size_t>(got);
-  }
-  content.resize(have);
+  std::string content = read_all(file.get(), static_cast<size_t>(info.st_size));
   if (file_clock_now_ns() - modified_ns(info) > hour) ::futimens(file.get(), nullptr);
   return content;
 }
@@ -150,6 +156,30 @@ std::vector<private_folder::entry> private_folder::list() const {
       files.push_back({item->d_name, static_cast<uint64_t>(info.st_size), modified_ns(info)});
   }
   return files;
+}
+
+private_folder::claim::~claim() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool private_folder::claim::rewrite(std::string_view text) const {
+  return ::ftruncate(fd_, 0) == 0 && ::lseek(fd_, 0, SEEK_SET) == 0 && write_all(fd_, text);
+}
+
+std::optional<private_folder::claim> private_folder::hold(const std::string& name) const {
+  for (;;) {
+    const int fd =
+        ::openat(fd_, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0) return std::nullopt;
+    claim made(fd, {});
+    struct stat info {};
+    // The lock goes with the descriptor, and that with the process.
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_uid != ::geteuid())
+      return std::nullopt;
+    if (info.st_nlink == 0) continue;  // removed by its holder between the two calls
+    return claim(::fcntl(fd, F_DUPFD_CLOEXEC, 0), read_all(fd, static_cast<size_t>(info.st_size)));
+  }
 }
 
 }  // namespace tutti::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A folder that only this user may write to, and whole files in it: read, replaced atomically,
-// listed, removed. All that the disk cache needs from the operating system.
+// listed, claimed, removed. All that the disk cache needs from the operating system.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tutti/export.hpp"
@@ -40,6 +41,25 @@ class TUTTI_INTERNAL_API private_folder {
   void remove(const std::string& name) const noexcept;
   /// Regular files.
   std::vector<entry> list() const;
+
+  /// A file that this process holds until the claim goes away or the process ends, however it does.
+  class claim {
+   public:
+    claim(int fd, std::string content) : fd_(fd), content_(std::move(content)) {}
+    claim(claim&& other) noexcept
+        : fd_(std::exchange(other.fd_, -1)), content_(std::move(other.content_)) {}
+    claim& operator=(claim&&) = delete;
+    ~claim();
+    const std::string& content() const { return content_; }  ///< when it was claimed
+    /// In place: for a line or two that nobody reads meanwhile. False where that failed.
+    bool rewrite(std::string_view text) const;
+
+   private:
+    int fd_;
+    std::string content_;
+  };
+  /// The file, made empty where there is none; nothing where another claim holds it, or on failure.
+  std::optional<claim> hold(const std::string& name) const;
 
  private:
   int fd_ = -1;

@@ -3,10 +3,13 @@
 // The functions behind tutti_host. They are called by plugins, so nothing may leave them.
 #include "plugin/host.hpp"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <mutex>
 #include <string_view>
 
+#include "base/compile_markers.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
 #include "base/log.hpp"
@@ -104,6 +107,28 @@ const char* folder_of_driver(void*, const char* name) {
   }
 }
 
+int32_t compile_begin(void* context, const char* device_key, const void* key, uint64_t key_size,
+                      const char* what) {
+  try {
+    const host_identity& identity = identity_of(context);
+    if (identity.cache_prefix.empty() || key == nullptr) return 0;
+    return static_cast<int32_t>(
+        program_markers().begin(full_key(identity, device_key, key, key_size),
+                                fmt::format("{}: {}", identity.name, what != nullptr ? what : "")));
+  } catch (...) {
+    return 0;
+  }
+}
+
+void compile_end(void* context, const char* device_key, const void* key, uint64_t key_size) {
+  try {
+    const host_identity& identity = identity_of(context);
+    if (identity.cache_prefix.empty() || key == nullptr) return;
+    program_markers().end(full_key(identity, device_key, key, key_size));
+  } catch (...) {
+  }
+}
+
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
 
 }  // namespace
@@ -123,7 +148,9 @@ const tutti_host* make_host(host_identity** identity) {
                  keeps ? cache_load : nullptr,
                  keeps ? cache_store : nullptr,
                  compiled,
-                 folder_of_driver};
+                 folder_of_driver,
+                 keeps ? compile_begin : nullptr,
+                 keeps ? compile_end : nullptr};
   *identity = made;
   return &made->table;
 }

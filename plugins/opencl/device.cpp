@@ -50,10 +50,17 @@ std::string platform_text(cl_platform_id id, cl_platform_info what) {
   return std::string(text.c_str());
 }
 
-sdk::schedule choose_schedule(cl_device_type type) {
+// Rusticl runs CPUs through llvmpipe, which puts the work-items of a group into the lanes of
+// vectors, as GPUs do. Groups of one item leave lanes idle, and its results are wrong then in
+// products, partitions and selections.
+bool has_groups_of_one(cl_device_type type, const std::string& driver) {
+  return (type & CL_DEVICE_TYPE_CPU) != 0 && !driver.starts_with("rusticl");
+}
+
+sdk::schedule choose_schedule(cl_device_type type, const std::string& driver) {
   const char* asked = std::getenv("TUTTI_OPENCL_SCHEDULE");
   if (asked == nullptr || *asked == '\0') {
-    return type & CL_DEVICE_TYPE_CPU ? sdk::schedule::cpu : sdk::schedule::gpu;
+    return has_groups_of_one(type, driver) ? sdk::schedule::cpu : sdk::schedule::gpu;
   }
   if (std::strcmp(asked, "cpu") == 0) return sdk::schedule::cpu;
   if (std::strcmp(asked, "gpu") == 0) return sdk::schedule::gpu;
@@ -145,7 +152,7 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   info->driver = platform_text(platform, CL_PLATFORM_NAME) + " " +
                  query_text(id, CL_DRIVER_VERSION) + " (" + query_text(id, CL_DEVICE_VERSION) + ")";
   const auto type = query(id, CL_DEVICE_TYPE, cl_device_type{CL_DEVICE_TYPE_GPU});
-  info->kind = choose_schedule(type);
+  info->kind = choose_schedule(type, info->driver);
   tutti_device_properties& p = info->properties;
   p.struct_size = sizeof p;
   p.type = type & CL_DEVICE_TYPE_CPU   ? TUTTI_DEVICE_CPU

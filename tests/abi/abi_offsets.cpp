@@ -30,7 +30,7 @@ void compare(const frozen& row) {
 const frozen sizes[] = {
     {"tutti_status", sizeof(tutti_status), 40},
     {"tutti_scalar", sizeof(tutti_scalar), 8},
-    {"tutti_host", sizeof(tutti_host), 64},
+    {"tutti_host", sizeof(tutti_host), 80},
     {"tutti_device_properties", sizeof(tutti_device_properties), 152},
     {"tutti_device_api", sizeof(tutti_device_api), 48},
     {"tutti_memory_api", sizeof(tutti_memory_api), 40},
@@ -87,6 +87,8 @@ const frozen offsets[] = {
     FIELD(tutti_host, cache_store, 40),
     FIELD(tutti_host, compiled, 48),
     FIELD(tutti_host, driver_folder, 56),
+    FIELD(tutti_host, compile_begin, 64),
+    FIELD(tutti_host, compile_end, 72),
     FIELD(tutti_device_properties, struct_size, 0),
     FIELD(tutti_device_properties, type, 8),
     FIELD(tutti_device_properties, compute_units, 12),

@@ -27,6 +27,8 @@ const tutti_host host = {sizeof(tutti_host),
                          nullptr,
                          nullptr,
                          nullptr,
+                         nullptr,
+                         nullptr,
                          nullptr};
 
 const tutti_plugin_api* load(const std::string& path) {

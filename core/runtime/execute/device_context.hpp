@@ -26,7 +26,8 @@ using graph::arrivals;
 
 /// A compiled program with what logs and traces say about it.
 struct cached_program {
-  detail::program_handle handle;
+  detail::program_handle handle;  // null where the device refuses the program
+  std::string refusal;            // why it does
   std::string label;
   std::uint64_t last_use = 0;  // position on the compute stream
   std::uint32_t flops = 0;     // per point of the iteration space

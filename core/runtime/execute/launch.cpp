@@ -8,6 +8,7 @@
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
+#include "runtime/execute/fallback.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 
@@ -213,7 +214,12 @@ std::unique_ptr<cached_program> compile(device_context& context, const lowered& 
   made->label = program.label();
   made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
                 (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
-  made->handle = detail::create_program(context.device, program.desc(made->label.c_str()));
+  try {
+    made->handle = detail::create_program(context.device, program.desc(made->label.c_str()));
+  } catch (const device_error& e) {
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+    made->refusal = e.what();
+  }
   return made;
 }
 
@@ -262,6 +268,11 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     operands.push_back(bound(program.outputs[i], *outputs[i].block, outputs[i].offset));
     outputs[i].block->last_use = sequence;
+  }
+  if (code.handle == nullptr) {
+    announce_fallback(context, code.label.c_str(), code.refusal);
+    run_on_reference(context, program, {operands.data(), operands.size()}, code.label.c_str());
+    return 0;  // it is there already, whatever became of other work on the stream
   }
   tutti_program_launch arguments{};
   arguments.struct_size = sizeof arguments;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that are not fused programs, and their fallback: what a device cannot do runs on the
-// reference device, counted and said once, unless TUTTI_FALLBACK=error.
+// Operators that are not fused programs, and their fallback.
 #include <algorithm>
-#include <mutex>
-#include <set>
 #include <variant>
 #include <vector>
 
-#include "base/env.hpp"
-#include "base/log.hpp"
-#include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "plugin/support.hpp"
-#include "runtime/execute/launch.hpp"
+#include "runtime/execute/fallback.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -232,22 +226,6 @@ std::uint64_t enqueue(device_context& context, const operator_call& call) {
                           call.flops);
 }
 
-void announce_fallback(const device_context& context, const operator_call& call,
-                       const char* reason) {
-  const std::string why = reason != nullptr ? reason : "no reason given";
-  if (detail::fallback_is_error())
-    throw device_error(std::string(call.label) + ": " + context.device.title +
-                           " does not support it (" + why +
-                           ") and TUTTI_FALLBACK=error forbids the reference device",
-                       TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
-  detail::count().fallbacks.add();
-  static std::mutex mutex;
-  static auto* const said = new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  if (said->insert(context.device.name + call.label).second)
-    logging::warn("{}: {} runs on the reference device: {}", context.device.name, call.label, why);
-}
-
 // Elements of a view span this many bytes from its offset (strides here are never negative).
 std::uint64_t span_bytes(const tutti_view& v) {
   std::uint64_t last = 0;
@@ -256,79 +234,27 @@ std::uint64_t span_bytes(const tutti_view& v) {
   return (last + 1) * size_of(static_cast<dtype>(v.dtype));
 }
 
-// The blocks of a call on the reference device, which go back however the call ends.
-class reference_blocks {
- public:
-  explicit reference_blocks(device_context& reference) : reference_(reference) {}
-  reference_blocks(const reference_blocks&) = delete;
-  reference_blocks& operator=(const reference_blocks&) = delete;
-  ~reference_blocks() {
-    for (buffer_block* block : blocks_)
-      if (block != nullptr) block->release();
-  }
-  buffer_block& add(std::uint64_t bytes) {
-    blocks_.push_back(nullptr);
-    blocks_.back() = reference_.allocate(bytes);
-    blocks_.back()->last_use = reference_.next_sequence();
-    return *blocks_.back();
-  }
-
- private:
-  device_context& reference_;
-  boost::container::small_vector<buffer_block*, 4> blocks_;
-};
-
-// Between the memory of `view` and the host, by the transfer stream, which takes one call at a time
-// of whichever thread.
-void read_view(device_context& context, const tutti_view& view, std::vector<char>& host,
-               const char* label) {
-  const std::lock_guard lock(context.transfer_mutex);
-  detail::check(
-      context.device.plugin->transfer.read(context.transfer.get(), view.buffer, view.offset,
-                                           host.data(), host.size(), 1, nullptr),
-      context.device, "read", label);
-}
-
-void write_view(device_context& context, const tutti_view& view, const std::vector<char>& host,
-                const char* label) {
-  const std::lock_guard lock(context.transfer_mutex);
-  detail::check(
-      context.device.plugin->transfer.write(context.transfer.get(), view.buffer, view.offset,
-                                            host.data(), host.size(), 1, nullptr),
-      context.device, "write", label);
-}
-
-// What the call reads is there when this returns; throws where it never will be.
-void wait_for_inputs(device_context& context, const operator_call& call, std::uint64_t base) {
-  context.wait_for_copies();
-  context.settle();
-  context.check_health(base);
-  for (const node* input : call.inputs) context.check_health(input->sequence);
-}
-
 void run_on_reference(device_context& context, operator_call call, std::uint64_t base) {
   device_context& reference = context.fallback();
-  wait_for_inputs(context, call, base);
+  wait_for_inputs(context, call.inputs, base);
   const std::vector<tutti_view> here = call.views;
   const bool updates =
       call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER;
   reference_blocks blocks(reference);
-  std::vector<char> bytes;
   for (std::size_t i = 0; i < here.size(); ++i) {
     tutti_view& v = call.views[i];
-    bytes.resize(span_bytes(v));
-    v.buffer = blocks.add(bytes.size()).handle();
+    const std::uint64_t bytes = span_bytes(v);
+    v.buffer = blocks.add(bytes).handle();
     v.offset = 0;
     if (i == 0 && !updates) continue;
-    read_view(context, here[i], bytes, call.label);
-    write_view(reference, v, bytes, call.label);
+    copy_bytes({context, here[i].buffer, here[i].offset}, {reference, v.buffer, 0}, bytes,
+               call.label);
   }
   const std::uint64_t sequence = enqueue(reference, call);
   reference.settle();
   reference.check_health(sequence);
-  bytes.resize(span_bytes(here[0]));
-  read_view(reference, call.views[0], bytes, call.label);
-  write_view(context, here[0], bytes, call.label);
+  copy_bytes({reference, call.views[0].buffer, 0}, {context, here[0].buffer, here[0].offset},
+             span_bytes(here[0]), call.label);
 }
 
 }  // namespace
@@ -360,8 +286,16 @@ std::uint64_t launch_operator(device_context& context, const fusion::group& g, c
   detail::check(
       context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
       context.device, "ask for", call.label);
-  if (support != TUTTI_SUPPORT_NO) return enqueue(context, call);
-  announce_fallback(context, call, reason);
+  std::string why = reason != nullptr ? reason : "no reason given";
+  if (support != TUTTI_SUPPORT_NO) {
+    try {
+      return enqueue(context, call);
+    } catch (const device_error& e) {  // known only once it was to be compiled
+      if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+      why = e.what();
+    }
+  }
+  announce_fallback(context, call.label, why);
   run_on_reference(context, std::move(call), base);
   return 0;  // it is there already, whatever became of other work on the stream
 }

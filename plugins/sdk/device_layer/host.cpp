@@ -3,6 +3,8 @@
 // Calls into the host, whose table a plugin keeps a copy of.
 #include "sdk/device_layer/host.hpp"
 
+#include <utility>
+
 #include "sdk/status.hpp"
 
 namespace tutti::sdk {
@@ -47,6 +49,18 @@ void cache_store(const device_description& device, const std::string& key,
 const char* driver_folder(const char* name) {
   return the_host.driver_folder != nullptr ? the_host.driver_folder(the_host.context, name)
                                            : nullptr;
+}
+
+compilation::compilation(const device_description& device, std::string key, const std::string& what)
+    : device_(device), key_(std::move(key)) {
+  if (the_host.compile_begin == nullptr || the_host.compile_end == nullptr) return;
+  ends_ = the_host.compile_begin(the_host.context, device.cache_key.c_str(), key_.data(),
+                                 key_.size(), (what + " on " + device.name).c_str());
+}
+
+compilation::~compilation() {
+  if (the_host.compile_begin == nullptr || the_host.compile_end == nullptr) return;
+  the_host.compile_end(the_host.context, device_.cache_key.c_str(), key_.data(), key_.size());
 }
 
 void report_compiled(const std::string& what, double seconds, bool from_cache) {

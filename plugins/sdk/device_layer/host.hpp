@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host offers a plugin: log, caches, reports of compilations. Each may be
-// absent; then nothing happens.
+// What the host offers a plugin: log, caches, reports of compilations and of those that took a
+// process down. Each may be absent; then nothing happens.
 #pragma once
 
 #include <string>
@@ -21,6 +21,23 @@ void cache_store(const device_description& device, const std::string& key,
                  const std::vector<char>& data);
 /// A folder of the host's own for what a driver keeps between runs; null where there is none.
 const char* driver_folder(const char* name);
+
+/// Lives around calls of a compiler for the program `key`, named `what` to people.
+class compilation {
+ public:
+  compilation(const device_description& device, std::string key, const std::string& what);
+  ~compilation();
+  compilation(const compilation&) = delete;
+  compilation& operator=(const compilation&) = delete;
+  /// How many processes have ended within it before: after one, safer options are due.
+  int32_t ends() const { return ends_; }
+
+ private:
+  const device_description& device_;
+  std::string key_;
+  int32_t ends_ = 0;
+};
+
 void report_compiled(const std::string& what, double seconds, bool from_cache);
 
 }  // namespace tutti::sdk

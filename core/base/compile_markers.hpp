@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that tell a later process in which compilation an earlier one ended: a compiler that takes
+// the process down does so once for a program. Where the folder cannot be used nothing is kept.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+class TUTTI_INTERNAL_API compile_markers {
+ public:
+  /// A program over which processes have ended.
+  struct record {
+    std::filesystem::path file;
+    uint32_t ends = 0;  ///< processes
+    std::string what;
+  };
+
+  explicit compile_markers(std::filesystem::path folder);
+  ~compile_markers();
+  compile_markers(const compile_markers&) = delete;
+  compile_markers& operator=(const compile_markers&) = delete;
+
+  /// How many processes have ended between begin and end for `key`, this one's other threads and
+  /// processes that still compile it left aside.
+  uint32_t begin(std::string_view key, std::string_view what);
+  void end(std::string_view key);
+  /// As end, for whatever has begun and not ended: the process exits by itself.
+  void end_all();
+
+  /// The programs that processes have ended over.
+  std::vector<record> records();
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Those in the folder of program_cache(); never destroyed.
+TUTTI_INTERNAL_API compile_markers& program_markers();
+
+}  // namespace tutti::detail

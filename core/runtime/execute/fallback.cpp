@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/execute/fallback.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "base/env.hpp"
+#include "base/log.hpp"
+#include "base/stats.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using fusion::lowered;
+
+// The bytes of a buffer that an operand lies in, and the operand's place in them.
+struct span_of_bytes {
+  std::uint64_t begin = 0, bytes = 0, offset = 0;
+};
+
+span_of_bytes span_of(const lowered& program, const tutti_operand& o, dtype type, bool is_input) {
+  std::int64_t below = 0, above = 0;
+  for (int i = 0; i < program.kept_rank + program.reduced_rank; ++i) {
+    const auto extent = static_cast<std::int64_t>(program.extent[i]);
+    if (extent == 0 && (is_input || i < program.kept_rank)) return {};
+    const std::int64_t reach = std::max<std::int64_t>(extent - 1, 0) * o.stride[i];
+    (reach < 0 ? below : above) += reach;
+  }
+  const auto size = static_cast<std::uint64_t>(size_of(type));
+  const std::uint64_t before = static_cast<std::uint64_t>(-below) * size;
+  return {o.offset - before, (static_cast<std::uint64_t>(above - below) + 1) * size, before};
+}
+
+void launch_there(device_context& reference, const lowered& program,
+                  std::span<const tutti_operand> operands, const char* label,
+                  reference_blocks& blocks) {
+  program.key(reference.program_key);
+  cached_program& code = reference.program([&] {
+    auto made = std::make_unique<cached_program>();
+    made->label = label;
+    made->handle = detail::create_program(reference.device, program.desc(label));
+    return made;
+  });
+  tutti_program_launch arguments{};
+  arguments.struct_size = sizeof arguments;
+  std::copy(program.extent, program.extent + max_rank, arguments.extent);
+  arguments.inputs = operands.data();
+  arguments.scalars = program.scalars.data();
+  arguments.outputs = operands.data() + program.inputs.size();
+  const detail::plugin& plugin = *reference.device.plugin;
+  detail::check(plugin.program.workspace(code.handle.get(), &arguments, &arguments.workspace_bytes),
+                reference.device, "plan", label);
+  if (arguments.workspace_bytes > 0)
+    arguments.workspace = blocks.add(arguments.workspace_bytes).handle();
+  tutti_event* event = nullptr;
+  detail::check(
+      plugin.program.launch(reference.compute.get(), code.handle.get(), &arguments, &event),
+      reference.device, "launch", label);
+  const std::uint64_t sequence = reference.enqueued(event, code.label.c_str(), 0, 0);
+  reference.settle();
+  reference.check_health(sequence);
+}
+
+}  // namespace
+
+void announce_fallback(const device_context& context, const char* label, const std::string& why) {
+  if (detail::fallback_is_error())
+    throw device_error(std::string(label) + ": " + context.device.title + " does not support it (" +
+                           why + ") and TUTTI_FALLBACK=error forbids the reference device",
+                       TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
+  detail::count().fallbacks.add();
+  static std::mutex mutex;
+  static auto* const said = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (said->insert(context.device.name + label).second)
+    logging::warn("{}: {} runs on the reference device: {}", context.device.name, label, why);
+}
+
+reference_blocks::~reference_blocks() {
+  for (buffer_block* block : blocks_)
+    if (block != nullptr) block->release();
+}
+
+buffer_block& reference_blocks::add(std::uint64_t bytes) {
+  blocks_.push_back(nullptr);
+  blocks_.back() = reference_.allocate(bytes);
+  blocks_.back()->last_use = reference_.next_sequence();
+  return *blocks_.back();
+}
+
+void copy_bytes(const place& from, const place& to, std::uint64_t bytes, const char* label) {
+  if (bytes == 0) return;
+  std::vector<char> host(bytes);
+  // A transfer stream takes one call at a time, of whichever thread.
+  const auto check = [&](const device_context& context, tutti_status* status, const char* what) {
+    detail::check(status, context.device, what, label);
+  };
+  {
+    const std::lock_guard lock(from.context.transfer_mutex);
+    check(from.context,
+          from.context.device.plugin->transfer.read(from.context.transfer.get(), from.buffer,
+                                                    from.offset, host.data(), bytes, 1, nullptr),
+          "read");
+  }
+  const std::lock_guard lock(to.context.transfer_mutex);
+  check(to.context,
+        to.context.device.plugin->transfer.write(to.context.transfer.get(), to.buffer, to.offset,
+                                                 host.data(), bytes, 1, nullptr),
+        "write");
+}
+
+void wait_for_inputs(device_context& context, std::span<const graph::node* const> inputs,
+                     std::uint64_t base) {
+  context.wait_for_copies();
+  context.settle();
+  context.check_health(base);
+  for (const graph::node* input : inputs) context.check_health(input->sequence);
+}
+
+void run_on_reference(device_context& context, const lowered& program,
+                      std::span<const tutti_operand> operands, const char* label) {
+  device_context& reference = context.fallback();
+  boost::container::small_vector<const graph::node*, 8> sources;
+  for (const fusion::operand& x : program.inputs) sources.push_back(x.source);
+  wait_for_inputs(context, {sources.data(), sources.size()}, 0);
+  reference_blocks blocks(reference);
+  std::vector<tutti_operand> there(operands.begin(), operands.end());
+  std::vector<span_of_bytes> spans;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool is_input = i < program.inputs.size();
+    const dtype type =
+        is_input ? program.inputs[i].type : program.outputs[i - program.inputs.size()].type;
+    const span_of_bytes& s = spans.emplace_back(span_of(program, operands[i], type, is_input));
+    there[i].buffer = blocks.add(std::max<std::uint64_t>(s.bytes, 1)).handle();
+    there[i].offset = s.offset;
+    // An output as well: what lies between its elements stays.
+    copy_bytes({context, operands[i].buffer, s.begin}, {reference, there[i].buffer, 0}, s.bytes,
+               label);
+  }
+  launch_there(reference, program, there, label, blocks);
+  for (std::size_t i = program.inputs.size(); i < operands.size(); ++i)
+    copy_bytes({reference, there[i].buffer, 0}, {context, operands[i].buffer, spans[i].begin},
+               spans[i].bytes, label);
+}
+
+}  // namespace tutti::runtime

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Markers of compilations: what a process leaves that ends within one, and what none leaves that
+// ends well, exits by itself or still compiles.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+
+#include "base/compile_markers.hpp"
+#include "support.hpp"
+
+using namespace loader_test;
+using tutti::detail::compile_markers;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct fixture {
+  temporary_folder outside;
+  fs::path folder = outside.path() / "cache";
+  compile_markers markers{folder};
+
+  size_t files() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+  }
+
+  /// How a process of its own ended that ran `body` on the same folder.
+  int status_of(const std::function<void(compile_markers&)>& body) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      compile_markers own(folder);
+      body(own);
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+
+  void die_compiling(const char* key) const {
+    const int status = status_of([&](compile_markers& own) {
+      own.begin(key, "opencl: exp+sum on a device");
+      ::raise(SIGKILL);
+    });
+    BOOST_TEST(WIFSIGNALED(status));
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(compilations, fixture)
+
+BOOST_AUTO_TEST_CASE(one_that_ends_well_leaves_nothing) {
+  BOOST_TEST(markers.begin("key", "what") == 0u);
+  BOOST_TEST(files() == 1u);
+  markers.end("key");
+  BOOST_TEST(files() == 0u);
+  BOOST_TEST(markers.begin("key", "what") == 0u);
+  markers.end("another");
+  BOOST_TEST(files() == 1u);
+  markers.end_all();
+  BOOST_TEST(files() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(each_end_of_a_process_counts_once) {
+  die_compiling("key");
+  BOOST_TEST(markers.begin("other", "what") == 0u);
+  markers.end("other");
+  for (int run = 0; run < 2; ++run) {
+    BOOST_TEST(markers.begin("key", "opencl: exp+sum on a device") == 1u);
+    markers.end("key");
+  }
+  die_compiling("key");
+  BOOST_TEST(markers.begin("key", "what") == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(they_are_listed_until_removed) {
+  BOOST_TEST(markers.records().empty());
+  die_compiling("key");
+  for (int look = 0; look < 2; ++look) {
+    const auto found = markers.records();
+    BOOST_REQUIRE(found.size() == 1u);
+    BOOST_TEST(found[0].ends == 1u);
+    BOOST_TEST(found[0].what == "opencl: exp+sum on a device");
+    if (look == 1) fs::remove(found[0].file);
+  }
+  BOOST_TEST(markers.records().empty());
+  BOOST_TEST(markers.begin("key", "what") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(one_under_way_is_no_end) {
+  BOOST_TEST(markers.begin("key", "what") == 0u);
+  BOOST_TEST(markers.begin("key", "what") == 0u);  // another thread
+  const int status = status_of([](compile_markers& other) {
+    if (other.begin("key", "what") != 0 || !other.records().empty()) ::_exit(1);
+    other.end("key");
+  });
+  BOOST_TEST(status == 0);
+  markers.end("key");
+  BOOST_TEST(files() == 1u);
+  markers.end("key");
+  BOOST_TEST(files() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(threads_and_processes_beside_one_after_an_end_know_of_it) {
+  die_compiling("key");
+  BOOST_TEST(markers.begin("key", "what") == 1u);
+  BOOST_TEST(markers.begin("key", "what") == 1u);
+  const int status = status_of([](compile_markers& other) {
+    if (other.begin("key", "what") != 1) ::_exit(1);
+  });
+  BOOST_TEST(status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_no_markers_count_as_none) {
+  die_compiling("key");
+  const fs::path file = markers.records().at(0).file;
+  for (const char* text : {"", "running", "running x\n", "settled 99999999999\n", "\xff\n\n"}) {
+    write_file(file, text);
+    BOOST_TEST(markers.begin("key", "what") == 0u, text);
+    markers.end("key");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_a_folder_nothing_is_kept) {
+  write_file(outside.path() / "file", "no folder");
+  for (const fs::path& place : {fs::path(), outside.path() / "file"}) {
+    compile_markers none(place);
+    BOOST_TEST(none.begin("key", "what") == 0u);
+    none.end("key");
+    BOOST_TEST(none.records().empty());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiler that crashes takes an application down once for each way of building a program: the
+// next process builds that program with safer options, the one after on the reference device.
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <tutti/tutti.hpp>
+
+#include "tutti_test/command.hpp"
+#include "tutti_test/paths.hpp"
+
+using tutti::array;
+
+BOOST_AUTO_TEST_SUITE(work, *boost::unit_test::disabled())
+
+BOOST_AUTO_TEST_CASE(an_exponential_and_a_sum) {
+  const array x = tutti::arange(12, tutti::dtype::f32).reshape({3, 4});
+  BOOST_TEST(tutti::exp(x.T() * 0)[1][2].item() == 1);
+  const array rows = tutti::sum(x + tutti::exp(x * 0), 1);
+  BOOST_TEST(rows[2].item() == 42);
+  BOOST_TEST(tutti::concatenate({tutti::exp(x * 0), x}, 1)[2][7].item() == 11);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct fixture {
+  std::string folder = [] {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tutti-XXXXXX").string();
+    return std::string(::mkdtemp(pattern.data()));
+  }();
+  ~fixture() { std::filesystem::remove_all(folder); }
+
+  tutti_test::outcome run(const std::string& variables) const {
+    return tutti_test::run("env TUTTI_CACHE=on TUTTI_CACHE_DIR=" + folder +
+                           "/cache LD_PRELOAD=" + tutti_test::paths::crashing_compiler + " " +
+                           variables + " " + tutti_test::beside("test_opencl_crashes") +
+                           " --catch_system_errors=no --run_test=work");
+  }
+};
+
+bool has(const tutti_test::outcome& end, const char* part) {
+  return end.output.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(a_program_that_crashed_the_compiler_is_built_with_safer_options, fixture) {
+  int crashes = 0;
+  tutti_test::outcome end = run("");
+  for (; end.status != 0 && crashes < 10; ++crashes) {
+    BOOST_REQUIRE(!has(end, "error: in"));
+    end = run("");
+  }
+  BOOST_TEST(crashes > 0);
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(has(end, "compiled with safer options"), end.output);
+  BOOST_TEST(has(end, "exp"), end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(one_that_crashes_it_again_runs_on_the_reference_device, fixture) {
+  int crashes = 0;
+  tutti_test::outcome end = run("TUTTI_TEST_CRASH=always");
+  for (; end.status != 0 && crashes < 20; ++crashes) {
+    BOOST_REQUIRE(!has(end, "error: in"));
+    end = run("TUTTI_TEST_CRASH=always");
+  }
+  BOOST_TEST(crashes > 1);
+  BOOST_TEST(crashes % 2 == 0);
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(has(end, "runs on the reference device"), end.output);
+  end = run("TUTTI_TEST_CRASH=always TUTTI_FALLBACK=error");
+  BOOST_TEST(end.status != 0);
+  BOOST_TEST(has(end, "TUTTI_FALLBACK=error forbids"), end.output);
+}
