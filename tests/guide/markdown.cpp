@@ -3,6 +3,7 @@
 // Pages of the guide, line by line.
 #include "markdown.hpp"
 
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 
@@ -41,6 +42,8 @@ std::vector<std::string> code_spans(const std::string& text) {
   return spans;
 }
 
+const std::string within = "<!-- numbers within ";
+
 class parser {
  public:
   explicit parser(std::string_view markdown) : in_(std::string(markdown)) {}
@@ -49,7 +52,7 @@ class parser {
     for (std::string text; next(text);) {
       if (text.starts_with("```")) {
         block(text.substr(3));
-        numbers_vary_ = false;
+        tolerance_ = part().tolerance;
       } else if (text.starts_with("|")) {
         table_row(text);
         continue;
@@ -57,7 +60,9 @@ class parser {
         parts_.push_back({part_kind::section, line_, text.substr(3), {}});
         last_ = part_kind::section;
       } else if (text == "<!-- numbers vary -->") {
-        numbers_vary_ = true;
+        tolerance_ = std::numeric_limits<double>::infinity();
+      } else if (text.starts_with(within)) {
+        tolerance_ = std::stod(text.substr(within.size()));
       }
       column_ = no_table;
     }
@@ -98,7 +103,7 @@ class parser {
   }
 
   void add(part_kind kind, int line, std::string text, std::string file = {}) {
-    parts_.push_back({kind, line, std::move(text), std::move(file), numbers_vary_});
+    parts_.push_back({kind, line, std::move(text), std::move(file), tolerance_});
     last_ = kind;
   }
 
@@ -133,7 +138,7 @@ class parser {
   int line_ = 0;
   int column_ = no_table;
   part_kind last_ = part_kind::section;
-  bool numbers_vary_ = false;
+  double tolerance_ = part().tolerance;
 };
 
 }  // namespace

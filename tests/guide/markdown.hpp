@@ -23,12 +23,13 @@ struct part {
   part_kind kind = part_kind::section;
   int line = 0;  ///< of the page, from 1; of blocks their first line
   std::string text;
-  std::string file;           ///< of a file its name, of a command what is to be run
-  bool numbers_vary = false;  ///< of outputs and commands: "<!-- numbers vary -->" stands before
+  std::string file;         ///< of a file its name, of a command what is to be run
+  double tolerance = 1e-3;  ///< of outputs and commands, relative; infinite: any number will do
 };
 
-/// Throws std::runtime_error naming the line for blocks of other kinds, which nothing would check,
-/// for an output without a snippet and a block without an end.
+/// "<!-- numbers within 0.02 -->" and "<!-- numbers vary -->" before a block say how numbers in
+/// outputs are compared. Throws std::runtime_error naming the line for blocks of other kinds, which
+/// nothing would check, for an output without a snippet and a block without an end.
 std::vector<part> parse_page(std::string_view markdown);
 
 }  // namespace tutti_test::guide

@@ -49,30 +49,30 @@ bool is_device(const std::string& word) {
   return std::regex_match(word, name);
 }
 
-bool same_word(const std::string& a, const std::string& b, numbers how) {
+bool same_word(const std::string& a, const std::string& b, double tolerance) {
   if (a == b || (is_device(a) && is_device(b))) return true;
   const auto x = number(a), y = number(b);
   if (!x || !y) return false;
-  return how == numbers::vary || std::abs(*x - *y) <= 1e-3 * std::max(std::abs(*x), std::abs(*y));
+  return *x == *y || std::abs(*x - *y) <= tolerance * std::max(std::abs(*x), std::abs(*y));
 }
 
-bool same_line(const words& a, const words& b, numbers how) {
+bool same_line(const words& a, const words& b, double tolerance) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](const auto& x, const auto& y) { return same_word(x, y, how); });
+                    [&](const auto& x, const auto& y) { return same_word(x, y, tolerance); });
 }
 
 using line_iterator = std::vector<words>::const_iterator;
 
 bool same_lines(line_iterator a, line_iterator a_end, line_iterator b, line_iterator b_end,
-                numbers how) {
+                double tolerance) {
   for (; b != b_end; ++a, ++b) {
     if (*b == words{"..."}) {
       for (;; ++a) {
-        if (same_lines(a, a_end, b + 1, b_end, how)) return true;
+        if (same_lines(a, a_end, b + 1, b_end, tolerance)) return true;
         if (a == a_end) return false;
       }
     }
-    if (a == a_end || !same_line(*a, *b, how)) return false;
+    if (a == a_end || !same_line(*a, *b, tolerance)) return false;
   }
   return a == a_end;
 }
@@ -80,10 +80,10 @@ bool same_lines(line_iterator a, line_iterator a_end, line_iterator b, line_iter
 }  // namespace
 
 boost::test_tools::assertion_result agrees(std::string_view printed, std::string_view shown,
-                                           numbers how) {
+                                           double tolerance) {
   const auto a = lines_of(printed), b = lines_of(shown);
   boost::test_tools::assertion_result result(
-      same_lines(a.begin(), a.end(), b.begin(), b.end(), how));
+      same_lines(a.begin(), a.end(), b.begin(), b.end(), tolerance));
   if (!result) result.message() << "printed:\n" << printed << "shown:\n" << shown;
   return result;
 }

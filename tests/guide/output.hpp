@@ -9,11 +9,9 @@
 
 namespace tutti_test::guide {
 
-enum class numbers { count, vary };
-
-/// Word by word within lines. Numbers agree to 1e-3 of the larger, with numbers::vary always; a
-/// device's name agrees with that of any device; a line "..." stands for any lines.
+/// Word by word within lines. Numbers agree to the tolerance, relative to the larger; a device's
+/// name agrees with that of any device; a line "..." stands for any lines.
 boost::test_tools::assertion_result agrees(std::string_view printed, std::string_view shown,
-                                           numbers how);
+                                           double tolerance);
 
 }  // namespace tutti_test::guide

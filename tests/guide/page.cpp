@@ -23,14 +23,14 @@ void page::start() {
   std::cout.rdbuf(printed_.rdbuf());
 }
 
-void page::printed(int line, std::string_view shown, numbers how) {
+void page::printed(int line, std::string_view shown, double tolerance) {
   stop();
   BOOST_TEST_CONTEXT("output shown in line " << line) {
-    BOOST_TEST(agrees(printed_.str(), shown, how));
+    BOOST_TEST(agrees(printed_.str(), shown, tolerance));
   }
 }
 
-void page::run(std::string command, int line, std::string_view shown, numbers how) {
+void page::run(std::string command, int line, std::string_view shown, double tolerance) {
   stop();
   const std::string variable = "TUTTI_DEVICE=";
   if (command.starts_with(variable)) {
@@ -45,7 +45,7 @@ void page::run(std::string command, int line, std::string_view shown, numbers ho
   BOOST_TEST_CONTEXT("command in line " << line << ": " << command) {
     const outcome result = tutti_test::run(command);
     BOOST_TEST(result.status == 0);
-    BOOST_TEST(agrees(result.output, shown, how));
+    BOOST_TEST(agrees(result.output, shown, tolerance));
   }
 }
 

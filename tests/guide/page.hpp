@@ -29,9 +29,9 @@ class page {
   /// From here on what std::cout gets is kept.
   void start();
   /// Checks what was printed since start().
-  void printed(int line, std::string_view shown, numbers how);
+  void printed(int line, std::string_view shown, double tolerance);
   /// Runs a program that the page shows, unless the command names another device than the test has.
-  void run(std::string command, int line, std::string_view shown, numbers how);
+  void run(std::string command, int line, std::string_view shown, double tolerance);
   /// Calls a row of a table; whatever it throws is a failure.
   void row(int line, const std::function<void()>& call);
 

@@ -4,6 +4,7 @@
 #include "page_source.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tutti_test::guide {
 namespace {
@@ -11,8 +12,8 @@ namespace {
 std::string literal(const std::string& text) { return "R\"guide(" + text + ")guide\""; }
 
 std::string output_arguments(const part& p) {
-  return std::to_string(p.line) + ", " + literal(p.text) +
-         (p.numbers_vary ? ", numbers::vary" : ", numbers::count");
+  const std::string tolerance = std::isinf(p.tolerance) ? "INFINITY" : std::to_string(p.tolerance);
+  return std::to_string(p.line) + ", " + literal(p.text) + ", " + tolerance;
 }
 
 }  // namespace
@@ -20,8 +21,8 @@ std::string output_arguments(const part& p) {
 std::string page_source(std::string name, const std::string& path, const std::vector<part>& parts) {
   std::replace(name.begin(), name.end(), '-', '_');
   std::string out = "// Generated from " + path + ".\n" +
-                    "#include \"page.hpp\"\n\nusing namespace tutti;\n"
-                    "using tutti_test::guide::numbers;\n\nBOOST_AUTO_TEST_CASE(page_" +
+                    "#include \"page.hpp\"\n\nusing namespace tutti;\n\n"
+                    "BOOST_AUTO_TEST_CASE(page_" +
                     name + ") {\n  tutti_test::guide::page this_page;\n  {\n";
   const auto place = [&](int line) {
     return "#line " + std::to_string(line) + " \"" + path + "\"\n";
