@@ -3,14 +3,19 @@
 // The array handle: its properties, evaluation and the way to host values.
 #include "tutti/array.hpp"
 
+#include <cstddef>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
+#include "runtime/execute/device_context.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/exit.hpp"
 #include "runtime/transfer/copy_engine.hpp"
+#include "semantics/host_half.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti {
@@ -98,23 +103,62 @@ void array::require_dtype(tutti::dtype type, std::string_view op) const {
                       " of an array of " + std::string(name(dtype())));
 }
 
-void array::item_bytes(void* out, tutti::dtype type) const {
+namespace {
+
+// Whether item() may turn an element of one dtype into the other.
+bool converts(dtype from, dtype to) {
+  if (from == to || is_complex(to)) return true;
+  if (to == dtype::f32 || to == dtype::f64) return !is_complex(from);
+  return is_integral(to) && (is_bool(from) || is_integral(from));
+}
+
+[[noreturn]] void throw_kind(dtype from, dtype to) {
+  if (is_complex(from))
+    throw dtype_error("item: asked for a real number of an array of " + std::string(name(from)) +
+                      "; take real() or item<std::complex<...>>()");
+  throw dtype_error("item: asked for " + std::string(name(to)) + " of an array of " +
+                    std::string(name(from)) + "; convert it with astype()");
+}
+
+// The element at `bytes`, typed as in registers.
+graph::constant_value element(const std::byte* bytes, dtype type) {
+  graph::constant_value value;
+  const std::size_t part = size_of(real_dtype(type));
+  std::memcpy(&value.real, bytes, part);
+  if (is_complex(type)) std::memcpy(&value.imaginary, bytes + part, part);
+  if (type == dtype::f16) value.real.f32 = host::half_to_float(value.real.u16);
+  if (type == dtype::bf16) value.real.f32 = host::bfloat16_to_float(value.real.u16);
+  return value;
+}
+
+void require_fit(const graph::constant_value& value, dtype from, dtype to) {
+  const integer_limits limits = iinfo(to);
+  const tutti_scalar wide = graph::convert_value(value, from, dtype::i64).real;
+  const bool beyond = from == dtype::u64 && wide.i64 < 0;
+  if (beyond ? to == dtype::u64
+             : wide.i64 >= limits.min && (wide.i64 < 0 || wide.u64 <= limits.max))
+    return;
+  throw value_error("item: " + (beyond ? std::to_string(wide.u64) : std::to_string(wide.i64)) +
+                    " does not fit " + std::string(name(to)));
+}
+
+}  // namespace
+
+void array::item_into(void* out, tutti::dtype wanted) const {
   if (size() != 1)
     throw shape_error("item: the array has " + std::to_string(size()) + " elements, shape " +
                       shape().str());
-  require_dtype(type, "item");
-  copy_to(out, size_of(type));
-}
-
-double array::item_as_double() const {
-  const tutti::dtype type = graph::compute_dtype(dtype());
-  if (is_complex(type))
-    throw dtype_error("item: asked for a real number of an array of " + std::string(name(type)) +
-                      "; take real() or item<std::complex<...>>()");
-  tutti_scalar value{};
-  // Half-precision values are widened on the device.
-  (type == dtype() ? *this : tutti::astype(*this, type)).item_bytes(&value, type);
-  return graph::scalar_to_double(type, value);
+  const tutti::dtype type = dtype();
+  if (type == wanted) return copy_to(out, size_of(type));
+  if (!converts(type, wanted)) throw_kind(type, wanted);
+  std::byte bytes[16];
+  copy_to(bytes, size_of(type));
+  const graph::constant_value given = element(bytes, type);
+  if (is_integral(wanted)) require_fit(given, type, wanted);
+  const graph::constant_value value = graph::convert_value(given, type, wanted);
+  const std::size_t part = size_of(real_dtype(wanted));
+  std::memcpy(out, &value.real, part);
+  if (is_complex(wanted)) std::memcpy(static_cast<std::byte*>(out) + part, &value.imaginary, part);
 }
 
 array array::astype(tutti::dtype type) const { return tutti::astype(*this, type); }
@@ -139,8 +183,12 @@ array array::operator[](std::int64_t index) const {
   return squeeze(slice_view(*this, {&one, 1}), 0);
 }
 
-array array::operator()(std::initializer_list<slice> slices) const {
-  return slice_view(*this, {slices.begin(), slices.size()});
+array array::operator()(std::initializer_list<axis_index> indices) const {
+  return slice_view(*this, indices);
+}
+
+array& array::set(std::initializer_list<axis_index> indices, const array& values) & {
+  return *this = slice_update(*this, values, indices);
 }
 
 array array::to(const tutti::device& on) const {
@@ -148,10 +196,10 @@ array array::to(const tutti::device& on) const {
   return graph::move_to(*this, &detail::get(on), {limit, "to"});
 }
 
-array& array::operator+=(const array& other) { return *this = *this + other; }
-array& array::operator-=(const array& other) { return *this = *this - other; }
-array& array::operator*=(const array& other) { return *this = *this * other; }
-array& array::operator/=(const array& other) { return *this = *this / other; }
+array& array::operator+=(const array& other) & { return *this = *this + other; }
+array& array::operator-=(const array& other) & { return *this = *this - other; }
+array& array::operator*=(const array& other) & { return *this = *this * other; }
+array& array::operator/=(const array& other) & { return *this = *this / other; }
 
 void eval(std::span<const array> arrays) {
   std::vector<const graph::node*> roots;
@@ -162,6 +210,17 @@ void eval(std::span<const array> arrays) {
 
 void eval(std::initializer_list<array> arrays) {
   eval(std::span<const array>(arrays.begin(), arrays.size()));
+}
+
+void synchronize() { runtime::wait_for_all_work(); }
+
+void synchronize(const device& on) {
+  runtime::finish(runtime::context_of(detail::get(on)), runtime::time_point::max());
+}
+
+void detail::throw_ragged(std::size_t first, std::size_t other) {
+  throw shape_error("array: rows of " + std::to_string(first) + " and of " + std::to_string(other) +
+                    " values");
 }
 
 }  // namespace tutti

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names and promotion of dtypes.
+// Names, kinds, limits and promotion of dtypes.
 #include "tutti/dtype.hpp"
 
 #include <array>
@@ -67,6 +67,23 @@ bool can_cast(dtype from, dtype to) {
                          is_unsigned(from) != is_unsigned(to) &&
                          (from == dtype::u64 || to == dtype::u64);
   return !no_common && promote(from, to) == to;
+}
+
+bool isdtype(dtype t, std::string_view kind) {
+  if (kind == "bool") return is_bool(t);
+  if (kind == "signed integer") return is_integral(t) && !is_unsigned(t);
+  if (kind == "unsigned integer") return is_unsigned(t);
+  if (kind == "integral") return is_integral(t);
+  if (kind == "real floating") return is_floating(t);
+  if (kind == "complex floating") return is_complex(t);
+  if (kind == "numeric") return !is_bool(t);
+  throw value_error("isdtype: '" + std::string(kind) + "' is no kind of dtypes");
+}
+
+bool isdtype(dtype t, std::initializer_list<std::string_view> kinds) {
+  bool found = false;
+  for (std::string_view kind : kinds) found = isdtype(t, kind) || found;
+  return found;
 }
 
 float_limits finfo(dtype t) {

@@ -1,84 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays as text, as NumPy shows them: nested brackets, long axes shortened.
-#include <complex>
-#include <cstdio>
+// Arrays as text, as NumPy's array2string shows them: numbers of one array share a format that
+// aligns them (number_format.hpp), long rows are broken, large arrays summarised.
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "graph/build.hpp"
+#include "array/number_format.hpp"
 #include "tutti/array.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti {
 namespace {
 
-constexpr std::int64_t edge = 3;          // shown at each end of a shortened axis
-constexpr std::int64_t threshold = 1000;  // arrays up to this size are shown whole
+constexpr const char* separator = ", ";
+constexpr const char* summary = "...";
 
-using value = std::complex<double>;
-
-std::string number(value v, dtype type) {
-  if (is_bool(type)) return v.real() != 0 ? "true" : "false";
-  char text[64];
-  if (is_complex(type))
-    std::snprintf(text, sizeof text, "%.6g%+.6gi", v.real(), v.imag());
-  else
-    std::snprintf(text, sizeof text, is_floating(type) ? "%.6g" : "%.0f", v.real());
-  return text;
+void check(const print_options& o) {
+  if (o.precision < 0 || o.threshold < 0 || o.edgeitems < 0 || o.linewidth < 0)
+    throw value_error("to_string: negative option: precision " + std::to_string(o.precision) +
+                      ", threshold " + std::to_string(o.threshold) + ", edgeitems " +
+                      std::to_string(o.edgeitems) + ", linewidth " + std::to_string(o.linewidth));
 }
 
-std::vector<value> values_of(const array& a) {
-  if (a.dtype() == dtype::c128) return a.to_vector<value>();
-  if (a.dtype() == dtype::c64) {
-    const auto v = a.to_vector<std::complex<float>>();
-    return {v.begin(), v.end()};
+// The corners of a, as far as they are shown.
+array corners(array a, std::int64_t edgeitems) {
+  for (int axis = 0; axis < a.ndim(); ++axis) {
+    const std::int64_t n = a.dim(axis);
+    if (n <= 2 * edgeitems) continue;
+    const std::vector<array> parts = split_at(a, {edgeitems, n - edgeitems}, axis);
+    a = concatenate({parts[0], parts[2]}, axis);
   }
-  // f64 may be missing on the device: widen on the host.
-  if (a.dtype() == dtype::f64) {
-    const auto v = a.to_vector<double>();
-    return {v.begin(), v.end()};
-  }
-  if (is_floating(a.dtype())) {
-    const auto v = astype(a, dtype::f32).to_vector<float>();
-    return {v.begin(), v.end()};
-  }
-  const auto v = astype(a, dtype::i64).to_vector<std::int64_t>();
-  return {v.begin(), v.end()};
+  return a;
 }
 
-void write(std::ostream& out, const std::vector<value>& values, const array& a, int axis,
-           std::size_t& next, std::size_t stride) {
-  if (axis == a.ndim()) {
-    out << number(values[next++], a.dtype());
-    return;
-  }
-  const std::int64_t n = a.shape()[axis];
-  const std::size_t inner = n > 0 ? stride / static_cast<std::size_t>(n) : 0;
-  const bool shorten = a.size() > threshold && n > 2 * edge;
-  out << '[';
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (shorten && i == edge) {
-      out << ", ...";
-      next += inner * static_cast<std::size_t>(n - 2 * edge);
-      i = n - edge;
+class writer {
+ public:
+  writer(std::vector<std::string> words, const shape& extents, const shape& shown,
+         const print_options& options)
+      : words_(std::move(words)), extents_(extents), shown_(shown), options_(options) {}
+
+  std::string text() { return nested(0, " ", options_.linewidth); }
+
+ private:
+  // `indent` is what lines after the first begin with.
+  std::string nested(int axis, const std::string& indent, int width) {
+    if (axis == extents_.rank()) return words_[next_++];
+    const bool is_row = axis + 1 == extents_.rank();
+    const bool shortened = shown_[axis] < extents_[axis];
+    std::string out, line = indent;
+    std::string end_of_row(static_cast<std::size_t>(extents_.rank() - axis), '\n');
+    end_of_row[0] = ',';
+    const auto add = [&](const std::string& word, bool last) {
+      if (!is_row) {
+        if (!out.empty()) out += indent;
+        out += word;
+        if (!last) out += end_of_row;
+        return;
+      }
+      // A word of several lines there is none: the elements of a row are numbers.
+      if (static_cast<int>(line.size() + word.size()) >= width && line.size() > indent.size()) {
+        while (line.back() == ' ') line.pop_back();
+        out += line + '\n';
+        line = indent;
+      }
+      line += word;
+      if (!last) line += separator;
+    };
+    const std::int64_t before = shortened ? options_.edgeitems : shown_[axis];
+    for (std::int64_t i = 0; i < shown_[axis]; ++i) {
+      if (i == before) add(summary, false);
+      add(nested(axis + 1, indent + ' ', width - 1), i + 1 == shown_[axis]);
     }
-    if (i > 0)
-      out << (axis + 1 < a.ndim() ? ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ')
-                                  : ", ");
-    write(out, values, a, axis + 1, next, inner);
+    if (shortened && before == shown_[axis]) add(summary, true);  // no edge items at all
+    if (is_row) out += line;
+    if (is_row) out.erase(0, indent.size());
+    return '[' + out + ']';
   }
-  out << ']';
-}
+
+  const std::vector<std::string> words_;
+  const shape extents_, shown_;
+  const print_options options_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
+std::string to_string(const array& a, const print_options& options) {
+  check(options);
+  if (a.size() == 0) return "[]";
+  const array shown = a.size() > options.threshold ? corners(a, options.edgeitems) : a;
+  return writer(formatted(shown, options.precision), a.shape(), shown.shape(), options).text();
+}
+
 std::ostream& operator<<(std::ostream& out, const array& a) {
-  const std::vector<value> values = values_of(a);
-  std::size_t next = 0;
-  write(out, values, a, 0, next, values.size());
-  return out << ' ' << name(a.dtype()) << a.shape().str();
+  print_options options;
+  options.precision = static_cast<int>(out.precision());
+  return out << to_string(a, options) << ' ' << name(a.dtype()) << a.shape().str();
 }
 
 }  // namespace tutti

@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes: bounded lists of extents, broadcasting, axes.
+// Shapes: bounded lists of extents, broadcasting, axes, numbers of a slice.
 #include "tutti/shape.hpp"
 
 #include <algorithm>
 
 #include "tutti/error.hpp"
+#include "tutti/slicing.hpp"
 
 namespace tutti {
+namespace {
+
+void require_rank(std::size_t dimensions) {
+  if (dimensions > static_cast<std::size_t>(max_rank))
+    throw shape_error("shape: " + std::to_string(dimensions) + " dimensions, at most " +
+                      std::to_string(max_rank) + " are possible");
+}
+
+}  // namespace
+
+void detail::throw_beyond_int64(std::uint64_t value) {
+  throw value_error("integer: " + std::to_string(value) + " is beyond 64 bits with a sign");
+}
 
 shape::shape(std::span<const std::int64_t> values) {
-  if (values.size() > static_cast<std::size_t>(max_rank))
-    throw shape_error("shape: " + std::to_string(values.size()) + " dimensions, at most " +
-                      std::to_string(max_rank) + " are possible");
+  require_rank(values.size());
   std::copy(values.begin(), values.end(), values_.begin());
   rank_ = static_cast<int>(values.size());
 }
 
-shape::shape(std::initializer_list<std::int64_t> values)
-    : shape(std::span<const std::int64_t>(values.begin(), values.size())) {}
+shape::shape(std::initializer_list<integer> values) {
+  require_rank(values.size());
+  std::copy(values.begin(), values.end(), values_.begin());
+  rank_ = static_cast<int>(values.size());
+}
 
 shape::shape(const std::vector<std::int64_t>& values)
     : shape(std::span<const std::int64_t>(values)) {}
@@ -81,6 +96,31 @@ int normalize_axis(std::int64_t axis, int rank, std::string_view op) {
     throw index_error(std::string(op) + ": axis " + std::to_string(axis) + " is out of range for " +
                       std::to_string(rank) + " dimensions");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+unsigned axis_list::mask(int rank, std::string_view op) const {
+  if (!given_) return (1u << rank) - 1;
+  unsigned out = 0;
+  for (std::int64_t axis : axes_) {
+    const unsigned bit = 1u << normalize_axis(axis, rank, op);
+    if ((out & bit) != 0)
+      throw value_error(std::string(op) + ": axis " + std::to_string(axis) + " is named twice in " +
+                        axes_.str());
+    out |= bit;
+  }
+  return out;
+}
+
+axis_index::axis_index(std::initializer_list<detail::slice_number> range) {
+  const auto* number = range.begin();
+  if (range.size() > 3)
+    throw value_error("slice: " + std::to_string(range.size()) +
+                      " numbers, at most start, stop and step are possible");
+  if (range.size() > 0) range_.start = number[0].value;
+  if (range.size() > 1) range_.stop = number[1].value;
+  if (range.size() < 3) return;
+  if (!number[2].value) throw value_error("slice: the step must be a number");
+  range_.step = *number[2].value;
 }
 
 }  // namespace tutti

@@ -122,6 +122,10 @@ double scalar_to_double(dtype t, tutti_scalar value) {
   });
 }
 
+constant_value convert_value(const constant_value& value, dtype from, dtype to) {
+  return with_type(from, [&](auto type) { return from_value(to, get<decltype(type)>(value)); });
+}
+
 constant_value convert_constant(const node& n, dtype t) {
   if (n.weak) {
     if (is_complex(n.type)) return from_value(t, get<std::complex<double>>(n.value()));
@@ -129,8 +133,7 @@ constant_value convert_constant(const node& n, dtype t) {
     if (n.type == dtype::u64) return from_value(t, get<std::uint64_t>(n.value()));
     return from_value(t, get<std::int64_t>(n.value()));
   }
-  return with_type(n.type,
-                   [&](auto from) { return from_value(t, get<decltype(from)>(n.value())); });
+  return convert_value(n.value(), n.type, t);
 }
 
 std::optional<constant_value> fold(tutti_opcode opcode, dtype result,

@@ -24,6 +24,8 @@ constant_value scalar_from(dtype t, std::int64_t value);
 /// Of a real dtype.
 double scalar_to_double(dtype t, tutti_scalar value);
 
+/// A value of dtype `from`, typed as in registers, in dtype `to`, with the rules of a cast.
+constant_value convert_value(const constant_value& value, dtype from, dtype to);
 /// Value of the constant n (weak or not) in dtype t, with the rules of a cast.
 constant_value convert_constant(const node& n, dtype t);
 

@@ -187,6 +187,17 @@ dtype real_floating_type_of(const array& a, std::string_view op) {
   return floating_type_of(a, op);
 }
 
+dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_view op) {
+  const dtype given = type_of(a, op);
+  const bool rounds = is_floating(given) || is_complex(given);
+  const dtype type = wanted.value_or(rounds ? given : is_unsigned(given) ? dtype::u64 : dtype::i64);
+  const bool loses = (rounds && is_integral(type)) || (is_complex(given) && !is_complex(type));
+  if (is_bool(type) || loses)
+    throw dtype_error(std::string(op) + ": " + std::string(name(given)) +
+                      " elements do not accumulate in " + std::string(name(type)));
+  return type;
+}
+
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op) {
   const common_type common = promote_operands(operands, kind, op);

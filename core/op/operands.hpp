@@ -45,6 +45,10 @@ dtype floating_type_of(const array& a, std::string_view op);
 dtype real_type_of(const array& a, std::string_view op);
 dtype real_floating_type_of(const array& a, std::string_view op);
 
+/// The dtype that sums and products of a have: `wanted`, else a's own, else i64 or u64. Throws
+/// dtype_error for bool, for floats in integers and for complex numbers in real ones.
+dtype accumulator_type(const array& a, std::optional<dtype> wanted, std::string_view op);
+
 /// Whether the integer dtype `type` has `value`.
 bool holds(dtype type, std::int64_t value);
 

@@ -62,6 +62,15 @@ class exit_waits {
     }
   }
 
+  void run_now() {
+    std::vector<detail::idle_wait> all;
+    {
+      const std::lock_guard lock(mutex_);
+      if (process_ == getpid()) all = all_;
+    }
+    for (const detail::idle_wait& wait : all) wait(time_point::max());
+  }
+
   static exit_waits& instance() {
     static auto* const made = new exit_waits;
     return *made;
@@ -88,5 +97,7 @@ const thread_local thread_end at_end_of_thread;
 }  // namespace
 
 void wait_at_exit(detail::idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
+
+void wait_for_all_work() { exit_waits::instance().run_now(); }
 
 }  // namespace tutti::runtime

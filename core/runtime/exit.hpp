@@ -13,4 +13,8 @@ namespace tutti::runtime {
 /// long.
 void wait_at_exit(detail::idle_wait wait);
 
+/// What exit() would wait for, without a time limit: the work of all devices and the copies between
+/// them.
+void wait_for_all_work();
+
 }  // namespace tutti::runtime

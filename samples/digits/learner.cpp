@@ -30,9 +30,7 @@ class on_one_device : public learner {
     const auto gradient = tutti::grad(
         [&](const std::vector<array>& p) { return nn::cross_entropy(model_.apply(p, x), y); });
     parameters_ = optimizer_.step(parameters_, gradient(parameters_));
-    std::vector<array> results = parameters_;
-    results.insert(results.end(), optimizer_.state().begin(), optimizer_.state().end());
-    tutti::eval(results);
+    tutti::eval(parameters_, optimizer_.state());
   }
 
   std::vector<array> parameters() const override { return parameters_; }
@@ -63,10 +61,7 @@ class on_a_group : public learner {
     const sharded own = shard(rows, group_, 0, tutti::shares::by_throughput());
     const std::vector<sharded> batch{take(x_, own), take(y_, own)};
     parameters_ = optimizer_.step(parameters_, gradient_(parameters_, batch).gradients);
-    std::vector<array> results = all_parts(parameters_);
-    const std::vector<array> state = optimizer_.state();
-    results.insert(results.end(), state.begin(), state.end());
-    tutti::eval(results);
+    tutti::eval(all_parts(parameters_), optimizer_.state());
   }
 
   std::vector<array> parameters() const override { return parts_at(parameters_, 0); }

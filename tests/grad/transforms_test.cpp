@@ -159,6 +159,29 @@ BOOST_AUTO_TEST_CASE(graphs_that_branch_and_join) {
   BOOST_TEST(matches(tutti::grad(f)({array::from<double>({1})})[0], {{1}, {std::ldexp(1.0, 40)}}));
 }
 
+BOOST_AUTO_TEST_CASE(functions_of_one_array) {
+  const auto f = [](const array& x) { return tutti::sum(x * x * x); };
+  const array x = array::from<double>({1, -2, 3});
+  BOOST_TEST(matches(tutti::grad(f)(x), {{3}, {3, 12, 27}}));
+  const auto [value, gradient] = tutti::value_and_grad(f)(x);
+  BOOST_TEST(value.item() == 20);
+  BOOST_TEST(matches(gradient, {{3}, {3, 12, 27}}));
+  // Of itself, with an argument by value, and of what keeps state.
+  const auto second = tutti::grad([&](array y) { return tutti::sum(tutti::grad(f)(y)); });
+  BOOST_TEST(matches(second(x), {{3}, {6, -12, 18}}));
+  int calls = 0;
+  const auto counted = tutti::grad([calls = &calls, n = 0](const array& y) mutable {
+    *calls = ++n;
+    return tutti::sum(y);
+  });
+  counted(x);
+  counted(x);
+  BOOST_TEST(calls == 2);
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] { tutti::grad([](const array& y) { return y * 2; })(x); }, "one element, got shape [3]"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { tutti::grad(f)(array::from({1, 2})); }, "i32"));
+}
+
 BOOST_AUTO_TEST_CASE(threads) {
   std::vector<std::thread> workers;
   std::vector<double> results(4);

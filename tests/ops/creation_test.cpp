@@ -47,6 +47,33 @@ BOOST_AUTO_TEST_CASE(ranges) {
               tabulate({10}, [](const tutti_test::position& i) { return 1 + 0.1 * double(i[0]); }),
               {.relative = 1e-15}));
   BOOST_TEST(tutti::arange(3.0, 3.0).size() == 0);
+  // Integers give integers, the same for every number of arguments.
+  for (const array& a : {tutti::arange(5), tutti::arange(0, 5), tutti::arange(0, 5, 1),
+                         tutti::arange(std::int64_t{0}, 5u), tutti::arange(std::uint8_t{5})}) {
+    BOOST_TEST((a.dtype() == dtype::i32));
+    BOOST_TEST(matches(a, {{5}, {0, 1, 2, 3, 4}}));
+  }
+  for (const array& a : {tutti::arange(5.0), tutti::arange(0, 5.0), tutti::arange(0, 5, 1.0),
+                         tutti::arange(0.f, 5), tutti::arange(0, 5, dtype::f32)}) {
+    BOOST_TEST((a.dtype() == dtype::f32));
+    BOOST_TEST(matches(a, {{5}, {0, 1, 2, 3, 4}}));
+  }
+  BOOST_TEST(matches(tutti::arange(2.5), {{3}, {0, 1, 2}}));
+  BOOST_TEST(matches(tutti::arange(7, -2, -4), {{3}, {7, 3, -1}}));
+  BOOST_TEST(matches(tutti::arange(2, 9, 3, dtype::u8), {{3}, {2, 5, 8}}));
+  BOOST_TEST(tutti::arange(5, 5, -1).size() == 0);
+  constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  BOOST_TEST((tutti::arange(low, high, high, dtype::i64).to_vector<std::int64_t>() ==
+              std::vector<std::int64_t>{low, -1, high - 1}));
+  BOOST_TEST((tutti::arange(high, low, low, dtype::i64).to_vector<std::int64_t>() ==
+              std::vector<std::int64_t>{high, -1}));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0, 5, 0); }, "step is zero"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [] { tutti::arange(std::int64_t{1} << 31, (std::int64_t{1} << 31) + 2); },
+      "does not fit i32"));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(~std::uint64_t{0}); }, "beyond 64 bits"));
+  BOOST_TEST(fails<tutti::dtype_error>([] { tutti::arange(0, 3, dtype::c64); }, "c64"));
   BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0.0, 1.0, 0.0); }, "step is zero"));
   BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0.0, std::nan("")); }, "finite"));
   BOOST_TEST(fails<tutti::value_error>([] { tutti::arange(0.5, 3.0, 1.0, dtype::i32); }, "0.5"));

@@ -18,6 +18,7 @@
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
 #include "tutti/shape.hpp"
+#include "tutti/slicing.hpp"
 
 namespace tutti {
 
@@ -50,20 +51,45 @@ class TUTTI_API node_ref {
 
 template <class T>
 concept arithmetic = std::is_arithmetic_v<T>;
-}  // namespace detail
 
-/// One step of NumPy basic slicing: start, stop, step; an absent bound is open. Negative bounds
-/// count from the end; steps may be negative, not zero.
-struct slice {
-  std::optional<std::int64_t> start{};
-  std::optional<std::int64_t> stop{};
-  std::int64_t step = 1;
+[[noreturn]] TUTTI_API void throw_ragged(std::size_t first, std::size_t other);
+
+/// Braces within braces, as one row-major list and its extents.
+template <class T>
+struct nested_values {
+  // std::vector<bool> has no memory to copy from.
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>> data;
+  shape extents;
+
+  template <class Nested>
+  explicit nested_values(std::initializer_list<Nested> list) {
+    add(list, 0);
+  }
+
+ private:
+  void add(const T& value, int) { data.push_back(value); }
+  template <class Nested>
+  void add(std::initializer_list<Nested> list, int axis) {
+    if (axis == extents.rank()) extents.push_back(integer(list.size()));
+    if (extents[axis] != integer(list.size()))
+      throw_ragged(static_cast<std::size_t>(extents[axis]), list.size());
+    for (const Nested& inner : list) add(inner, axis + 1);
+  }
 };
+}  // namespace detail
 
 class TUTTI_API array {
  public:
   /// An invalid handle: every use but assignment and valid() throws value_error.
   array() = default;
+  array(const array&) = default;
+  array(array&&) noexcept = default;
+  ~array() = default;
+  array& operator=(const array&) & = default;
+  array& operator=(array&&) & noexcept = default;
+  // What a[i], a({...}) or a.T() return is a value of its own: assigning to it would change nothing
+  // that anybody sees.
+  array& operator=(const array&) && = delete;  // to set elements: a.set({1, {2, 5}}, values)
 
   /// A weak 0-d scalar: in an operation it takes the other operand's dtype where the kinds allow
   /// (bool < integer < float < complex), as Python scalars do; by itself it is bool, i32 (i64 where
@@ -99,8 +125,20 @@ class TUTTI_API array {
   }
   template <class T>
   static array from(std::initializer_list<T> data, const tutti::device& on = default_device()) {
-    return from(std::span<const T>(data.begin(), data.size()),
-                {static_cast<std::int64_t>(data.size())}, on);
+    return from(std::span<const T>(data.begin(), data.size()), {data.size()}, on);
+  }
+  /// 2-d and 3-d: array::from({{1, 2}, {3, 4}}). Throws shape_error for rows of different lengths.
+  template <class T>
+  static array from(std::initializer_list<std::initializer_list<T>> rows,
+                    const tutti::device& on = default_device()) {
+    const detail::nested_values<T> values(rows);
+    return from_bytes(values.data.data(), values.data.size(), dtype_of<T>, values.extents, on);
+  }
+  template <class T>
+  static array from(std::initializer_list<std::initializer_list<std::initializer_list<T>>> planes,
+                    const tutti::device& on = default_device()) {
+    const detail::nested_values<T> values(planes);
+    return from_bytes(values.data.data(), values.data.size(), dtype_of<T>, values.extents, on);
   }
   /// `count` elements of dtype `type` at `data`.
   static array from_bytes(const void* data, std::size_t count, tutti::dtype type,
@@ -120,10 +158,16 @@ class TUTTI_API array {
   /// eval(), then waits. Throws device_error, naming the op, where the work failed.
   const array& wait() const;
 
-  /// The value of an array with one element. Throws shape_error otherwise, dtype_error where T is
-  /// not its dtype's C++ type (double reads every real dtype).
+  /// The value of an array with one element, converted where the kinds allow: float and double read
+  /// every real dtype, std::complex every dtype, integers those of integers and bool. Throws
+  /// shape_error for other sizes, dtype_error for other kinds (take astype() then), value_error for
+  /// an integer that T does not hold.
   template <class T = double>
-  T item() const;
+  T item() const {
+    T value;
+    item_into(&value, dtype_of<T>);
+    return value;
+  }
   /// All elements, row-major, after wait(). Throws dtype_error where T's dtype differs.
   template <class T>
   std::vector<T> to_vector() const {
@@ -147,18 +191,43 @@ class TUTTI_API array {
   array transpose() const;                          ///< all axes reversed
   array transpose(const tutti::shape& axes) const;  ///< a permutation
   array T() const { return transpose(); }
-  array operator[](std::int64_t index) const;                   ///< drops the first axis
-  array operator()(std::initializer_list<slice> slices) const;  ///< basic slicing, a view
+  array operator[](std::int64_t index) const;  ///< drops the first axis
+  /// NumPy's basic indexing, a view: a({1, {2, 5}}) is a[1, 2:5] there; axes that are not named are
+  /// taken whole. Throws index_error for an integer outside or more indices than axes.
+  array operator()(std::initializer_list<axis_index> indices) const;
+  /// The same without braces around it: a(1, slice{2, 5}), a(all(), 0).
+  template <class... Index>
+  requires(sizeof...(Index) > 0 && (std::convertible_to<const Index&, axis_index> && ...)) array
+  operator()(const Index&... indices) const {
+    return (*this)(std::initializer_list<axis_index>{axis_index(indices)...});
+  }
+#ifdef __cpp_multidimensional_subscript
+  /// With the subscripts of C++23: a[1, 2].
+  template <class... Index>
+  requires(sizeof...(Index) > 1 && (std::convertible_to<const Index&, axis_index> && ...)) array
+  operator[](const Index&... indices) const {
+    return (*this)(indices...);
+  }
+#endif
+  /// Sets the elements that (*this)(indices) shows to `values`, which broadcast to them and become
+  /// of this dtype: *this = slice_update(*this, values, indices). Copies of this array, arrays that
+  /// it is a view of and views of it keep their values.
+  array& set(std::initializer_list<axis_index> indices, const array& values) &;
+  array& set(std::initializer_list<axis_index>, const array&) && = delete;  // of no lasting array
   /// On another device; itself where it is there already. Lazy and differentiable. The copy starts
   /// when the value is computed and nobody waits for it but its readers; they throw device_error
   /// (TUTTI_ERROR_TIMEOUT) where it is not done within TUTTI_TIMEOUT seconds. Throws dtype_error
   /// where that device cannot hold the dtype.
   array to(const tutti::device& on) const;
 
-  array& operator+=(const array& other);
-  array& operator-=(const array& other);
-  array& operator*=(const array& other);
-  array& operator/=(const array& other);
+  array& operator+=(const array& other) &;
+  array& operator-=(const array& other) &;
+  array& operator*=(const array& other) &;
+  array& operator/=(const array& other) &;
+  array& operator+=(const array&) && = delete;  // to set elements: a.set({1}, a[1] + values)
+  array& operator-=(const array&) && = delete;  // to set elements: a.set({1}, a[1] - values)
+  array& operator*=(const array&) && = delete;  // to set elements: a.set({1}, a[1] * values)
+  array& operator/=(const array&) && = delete;  // to set elements: a.set({1}, a[1] / values)
 
   /// For the library itself.
   explicit array(detail::node_ref node) : node_(std::move(node)) {}
@@ -182,28 +251,65 @@ class TUTTI_API array {
   static array weak_float(double value);
   static array weak_complex(std::complex<double> value);
   void require_dtype(tutti::dtype type, std::string_view op) const;
-  double item_as_double() const;
-  void item_bytes(void* out, tutti::dtype type) const;
+  void item_into(void* out, tutti::dtype wanted) const;
 
   detail::node_ref node_;
 };
 
-template <class T>
-T array::item() const {
-  if constexpr (std::is_same_v<T, double>) {
-    return item_as_double();
-  } else {
-    T value;
-    item_bytes(&value, dtype_of<T>);
-    return value;
-  }
-}
-
-/// Evaluates several arrays as one graph, so that shared work is done once and fused.
+/// Evaluates several arrays as one graph, so that shared work is done once and fused. Does not
+/// wait.
 TUTTI_API void eval(std::span<const array> arrays);
 TUTTI_API void eval(std::initializer_list<array> arrays);
 
-/// NumPy-like text: values, shape, dtype. Evaluates.
+namespace detail {
+template <class T>
+concept arrays = std::same_as<T, array> || std::convertible_to<const T&, std::span<const array>>;
+inline void append(std::vector<array>& all, const array& one) { all.push_back(one); }
+inline void append(std::vector<array>& all, std::span<const array> more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+}  // namespace detail
+
+/// Arrays and lists of them together: eval(parameters, optimizer.state(), loss).
+template <detail::arrays First, detail::arrays... More>
+requires(sizeof...(More) > 0 || std::same_as<First, array>) void eval(const First& first,
+                                                                      const More&... more) {
+  std::vector<array> all;
+  detail::append(all, first);
+  (detail::append(all, more), ...);
+  eval(std::span<const array>(all));
+}
+
+/// Waits for everything that has been enqueued, on all devices and between them, or on one. What
+/// fails is thrown where it is read, not here.
+///
+/// Operations only record, and eval() only enqueues: what follows them at once has taken no time.
+/// To measure work, evaluate and wait on both sides of it, and leave out the first round, which
+/// compiles:
+///
+///     tutti::eval(inputs);
+///     tutti::synchronize();
+///     const auto start = std::chrono::steady_clock::now();
+///     tutti::eval(f(inputs));
+///     tutti::synchronize();
+///     const auto time = std::chrono::steady_clock::now() - start;
+TUTTI_API void synchronize();
+TUTTI_API void synchronize(const device& on);
+
+/// How arrays become text; the names and values are those of NumPy's set_printoptions.
+struct print_options {
+  int precision = 6;              ///< digits after the point, at most
+  std::int64_t threshold = 1000;  ///< arrays of more elements are summarised
+  std::int64_t edgeitems = 3;     ///< elements shown at both ends of each axis then
+  int linewidth = 75;             ///< characters, after which a row goes on in the next line
+};
+
+/// The values as NumPy shows them: aligned, shortest digits that tell neighbours apart, large and
+/// small numbers with exponents. Evaluates; of what is summarised only the part shown is read.
+/// Throws value_error for a negative option.
+TUTTI_API std::string to_string(const array& a, const print_options& options = {});
+
+/// to_string() with the stream's precision, then dtype and shape.
 TUTTI_API std::ostream& operator<<(std::ostream& out, const array& a);
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -43,8 +44,8 @@ TUTTI_API array vecdot(const array& a, const array& b, std::int64_t axis = -1);
 /// Cross product of vectors of 3 along `axis`, operands broadcast. Throws shape_error for other
 /// extents.
 TUTTI_API array cross(const array& a, const array& b, std::int64_t axis = -1);
-/// Sum of a diagonal, as of diagonal(); integers give i64 (u64 for unsigned).
+/// Sum of a diagonal, as of diagonal(), in dtype `type` where one is given: as sum().
 TUTTI_API array trace(const array& a, std::int64_t offset = 0, std::int64_t axis1 = 0,
-                      std::int64_t axis2 = 1);
+                      std::int64_t axis2 = 1, std::optional<dtype> type = {});
 
 }  // namespace tutti

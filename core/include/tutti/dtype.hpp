@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 
@@ -67,6 +68,14 @@ TUTTI_API dtype promote(dtype a, dtype b);
 
 /// Whether promotion leads from one dtype to the other: promote(from, to) is `to`.
 TUTTI_API bool can_cast(dtype from, dtype to);
+
+/// Whether t is of a kind by the words of the Python array API standard: "bool", "signed integer",
+/// "unsigned integer", "integral", "real floating", "complex floating", "numeric" (all but bool).
+/// Throws value_error for other words.
+TUTTI_API bool isdtype(dtype t, std::string_view kind);
+constexpr bool isdtype(dtype t, dtype kind) { return t == kind; }
+/// Of one of several kinds.
+TUTTI_API bool isdtype(dtype t, std::initializer_list<std::string_view> kinds);
 
 /// Machine limits of a floating dtype, of a complex one those of its parts.
 struct float_limits {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,29 @@ value_and_grad(function f, std::vector<int> argnums = {});
 
 /// Only the gradients.
 TUTTI_API vector_function grad(function f, std::vector<int> argnums = {});
+
+namespace detail {
+template <class F>
+concept function_of_one = std::is_invocable_r_v<array, F&, const array&> &&
+    !std::is_invocable_v<F&, const std::vector<array>&>;
+}  // namespace detail
+
+/// The same for a function of one array: grad([](const array& x) { return sum(square(x)); })(x) is
+/// an array. The parameter of a lambda needs its type here: with auto the compiler tries lists too.
+template <detail::function_of_one F>
+std::function<std::pair<array, array>(const array&)> value_and_grad(F f) {
+  return [of_list = value_and_grad(function([f = std::move(f)](const std::vector<array>& x) mutable
+                                            -> array { return f(x[0]); }))](const array& x) {
+    auto [value, gradients] = of_list({x});
+    return std::pair{std::move(value), std::move(gradients[0])};
+  };
+}
+template <detail::function_of_one F>
+std::function<array(const array&)> grad(F f) {
+  return [of_list = grad(function([f = std::move(f)](const std::vector<array>& x) mutable -> array {
+            return f(x[0]);
+          }))](const array& x) { return of_list({x})[0]; };
+}
 
 /// Value of f at `arguments` and the products of `cotangents` with its Jacobian, one for each
 /// argument.

@@ -22,7 +22,7 @@ TUTTI_API std::vector<array> split(const array& a, std::int64_t sections, std::i
 /// count from the end, those outside are clipped.
 TUTTI_API std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions,
                                       std::int64_t axis = 0);
-TUTTI_API std::vector<array> split_at(const array& a, std::initializer_list<std::int64_t> positions,
+TUTTI_API std::vector<array> split_at(const array& a, std::initializer_list<integer> positions,
                                       std::int64_t axis = 0);
 /// A view for each index along `axis`, which is dropped.
 TUTTI_API std::vector<array> unstack(const array& a, std::int64_t axis = 0);
@@ -36,10 +36,14 @@ TUTTI_API array repeat(const array& a, std::int64_t count, std::optional<std::in
 /// counts, value_error for a negative count.
 TUTTI_API array repeat_each(const array& a, std::span<const std::int64_t> counts,
                             std::optional<std::int64_t> axis = {});
-/// Element i along `axis` moves to (i + distance) mod extent; without axis, in the flattened array.
-TUTTI_API array roll(const array& a, std::int64_t distance, std::optional<std::int64_t> axis = {});
-/// A view with the order reversed along `axis`, or along all axes.
-TUTTI_API array flip(const array& a, std::optional<std::int64_t> axis = {});
+/// Element i along each of `axes` moves to (i + distance) mod extent; without axes, in the
+/// flattened array.
+TUTTI_API array roll(const array& a, std::int64_t distance, const axis_list& axes = {});
+/// distances[i] along axes[i]; those of an axis named twice add up. Throws value_error where the
+/// lists differ in length.
+TUTTI_API array roll(const array& a, const shape& distances, const axis_list& axes);
+/// A view with the order reversed along `axes`, or along all.
+TUTTI_API array flip(const array& a, const axis_list& axes = {});
 
 enum class pad_mode : std::uint8_t {
   constant,  ///< a given value

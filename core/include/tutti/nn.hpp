@@ -119,7 +119,8 @@ TUTTI_API array accuracy(const array& scores, const array& labels);
 TUTTI_API array confusion_matrix(const array& truth, const array& predicted, std::int64_t classes);
 
 // ---- optimisers. step() gives the new parameters and is lazy: evaluate them together with
-// state() and the loss, so that one pass over the graph does it all. Settings may be changed
+// state() and the loss, eval(parameters, optimizer.state(), loss), so that one pass over the graph
+// does it all. Settings may be changed
 // between steps without compiling anything anew. Throws value_error where the counts of
 // parameters, gradients and state differ or an option is out of range, shape_error where a
 // gradient's shape is not its parameter's.

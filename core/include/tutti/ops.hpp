@@ -5,9 +5,12 @@
 // be negative; an axis out of range throws index_error.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tutti/array.hpp"
@@ -66,22 +69,40 @@ TUTTI_API array stop_gradient(const array& a);
 // sums and products are i64 (u64 for unsigned). min, max, argmin, argmax of no elements throw
 // value_error; NaN wins in min and max.
 
-/// Its own type, because a bool beside an axis in braces would be taken for a second axis.
+/// keepdims in words; a bool does as well.
 enum class keep_dims : bool { no, yes };
 
+namespace detail {
+template <class T>
+concept keep_argument = std::same_as<T, bool> || std::same_as<T, keep_dims>;
+}  // namespace detail
+
+/// One axis or several in braces, then whether they stay: sum(a, 1), sum(a, {0, 2}),
+/// sum(a, {1, true}), sum(a, {{0, 2}, true}). A bool is never an axis.
 struct reduce_options {
   std::optional<std::vector<std::int64_t>> axes{};
   bool keepdims = false;
   reduce_options() = default;
-  reduce_options(std::int64_t axis, keep_dims keep = keep_dims::no)
-      : axes(std::vector<std::int64_t>{axis}), keepdims(keep == keep_dims::yes) {}
-  reduce_options(std::initializer_list<std::int64_t> list, keep_dims keep = keep_dims::no)
-      : axes(std::vector<std::int64_t>(list)), keepdims(keep == keep_dims::yes) {}
-  reduce_options(std::vector<std::int64_t> list, keep_dims keep = keep_dims::no)
-      : axes(std::move(list)), keepdims(keep == keep_dims::yes) {}
+  template <std::convertible_to<integer> T, detail::keep_argument K = keep_dims>
+  reduce_options(T axis, K keep = K{})
+      : axes(std::vector<std::int64_t>{integer(axis)}), keepdims(static_cast<bool>(keep)) {}
+  reduce_options(std::initializer_list<integer> list)
+      : axes(std::vector<std::int64_t>(list.begin(), list.end())) {}
+  template <detail::keep_argument K>
+  reduce_options(std::initializer_list<integer> list, K keep)
+      : axes(std::vector<std::int64_t>(list.begin(), list.end())),
+        keepdims(static_cast<bool>(keep)) {}
+  template <detail::keep_argument K = keep_dims>
+  reduce_options(std::vector<std::int64_t> list, K keep = K{})
+      : axes(std::move(list)), keepdims(static_cast<bool>(keep)) {}
 };
 TUTTI_API array sum(const array& a, const reduce_options& options = {});
 TUTTI_API array prod(const array& a, const reduce_options& options = {});
+/// Elements become of dtype `type` before they are added up or multiplied, and the result has it
+/// (of f16 and bf16 it is rounded once, from f32). Throws dtype_error for bool, for floats into
+/// integers and for complex numbers into real ones.
+TUTTI_API array sum(const array& a, const reduce_options& options, std::optional<dtype> type);
+TUTTI_API array prod(const array& a, const reduce_options& options, std::optional<dtype> type);
 TUTTI_API array min(const array& a, const reduce_options& options = {});
 TUTTI_API array max(const array& a, const reduce_options& options = {});
 TUTTI_API array mean(const array& a, const reduce_options& options = {});  ///< integers become f32
@@ -93,10 +114,8 @@ TUTTI_API array var(const array& a, const reduce_options& options = {}, double c
 TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});
 /// i64 index of the first smallest / largest element along `axis`; without axis, of the flattened
 /// array.
-TUTTI_API array argmin(const array& a, std::optional<std::int64_t> axis = {},
-                       bool keepdims = false);
-TUTTI_API array argmax(const array& a, std::optional<std::int64_t> axis = {},
-                       bool keepdims = false);
+TUTTI_API array argmin(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
+TUTTI_API array argmax(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
 /// exp(a) / sum(exp(a)) along `axis`, without overflow.
 TUTTI_API array softmax(const array& a, std::int64_t axis = -1);
 TUTTI_API array log_softmax(const array& a, std::int64_t axis = -1);
@@ -114,16 +133,24 @@ TUTTI_API array swapaxes(const array& a, std::int64_t axis1, std::int64_t axis2)
 /// The last two axes changed round. Throws shape_error for less than two dimensions.
 TUTTI_API array matrix_transpose(const array& a);
 TUTTI_API array broadcast_to(const array& a, const shape& to);
-TUTTI_API array expand_dims(const array& a, std::int64_t axis);
-/// Drops axes of extent 1: all of them, or `axis`.
-TUTTI_API array squeeze(const array& a, std::optional<std::int64_t> axis = {});
+/// New axes of extent 1 at the places `axes` of the result. Throws value_error for none and for one
+/// named twice.
+TUTTI_API array expand_dims(const array& a, const axis_list& axes);
+/// Drops axes of extent 1: all of them, or `axes`, which must have it (shape_error).
+TUTTI_API array squeeze(const array& a, const axis_list& axes = {});
 /// NumPy basic slicing, one slice an axis from the first; missing ones take everything.
 TUTTI_API array slice_view(const array& a, std::span<const slice> slices);
-/// Copy of a with the region that slice_view would show replaced by `update` (broadcast).
+/// NumPy's basic indexing: what a({...}) gives.
+TUTTI_API array slice_view(const array& a, std::initializer_list<axis_index> indices);
+/// Copy of a with the region that slice_view would show replaced by `update` (broadcast, in a's
+/// dtype). Throws shape_error where it does not fit.
 TUTTI_API array slice_update(const array& a, const array& update, std::span<const slice> slices);
+TUTTI_API array slice_update(const array& a, const array& update,
+                             std::initializer_list<axis_index> indices);
 TUTTI_API array concatenate(std::span<const array> arrays, std::int64_t axis = 0);
 TUTTI_API array concatenate(std::initializer_list<array> arrays, std::int64_t axis = 0);
 TUTTI_API array stack(std::span<const array> arrays, std::int64_t axis = 0);
+TUTTI_API array stack(std::initializer_list<array> arrays, std::int64_t axis = 0);
 /// A contiguous copy, or a itself where it is contiguous already.
 TUTTI_API array contiguous(const array& a);
 
@@ -148,12 +175,46 @@ TUTTI_API array ones(const shape& shape, dtype type = dtype::f32,
 /// With a's shape and device, and its dtype where none is given.
 TUTTI_API array zeros_like(const array& a, std::optional<dtype> type = {});
 TUTTI_API array ones_like(const array& a, std::optional<dtype> type = {});
+/// An array whose values nobody relies on. They are zeros, which take no memory until it is needed.
+TUTTI_API array empty(const shape& shape, dtype type = dtype::f32,
+                      const device& on = default_device());
+TUTTI_API array empty_like(const array& a, std::optional<dtype> type = {});
+
+namespace detail {
+template <class T>
+concept number = integral_argument<T> || std::floating_point<T>;
+/// i32 for integers alone, as a C++ int in an operation is; f32 where one is floating.
+template <class... T>
+inline constexpr dtype range_dtype = (std::floating_point<T> || ...) ? dtype::f32 : dtype::i32;
+}  // namespace detail
+
 /// start, start + step, ... before stop. Throws value_error for a step of 0, bounds that are not
 /// finite, and values that an integer dtype cannot hold.
-TUTTI_API array arange(double start, double stop, double step = 1, dtype type = dtype::f32,
+TUTTI_API array arange(double start, double stop, double step, dtype type = dtype::f32,
                        const device& on = default_device());
-TUTTI_API array arange(std::int64_t stop, dtype type = dtype::i32,
-                       const device& on = default_device());
+TUTTI_API array arange(std::int64_t start, std::int64_t stop, std::int64_t step,
+                       dtype type = dtype::i32, const device& on = default_device());
+/// Of any numbers: i32 where all of them are integers, else f32, unless `type` says otherwise.
+template <detail::number Start, detail::number Stop, detail::number Step>
+array arange(Start start, Stop stop, Step step, dtype type = detail::range_dtype<Start, Stop, Step>,
+             const device& on = default_device()) {
+  if constexpr (detail::range_dtype<Start, Stop, Step> == dtype::i32)
+    return arange(std::int64_t{integer(start)}, std::int64_t{integer(stop)},
+                  std::int64_t{integer(step)}, type, on);
+  else
+    return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step),
+                  type, on);
+}
+template <detail::number Start, detail::number Stop>
+array arange(Start start, Stop stop, dtype type = detail::range_dtype<Start, Stop>,
+             const device& on = default_device()) {
+  return arange(start, stop, 1, type, on);
+}
+template <detail::number Stop>
+array arange(Stop stop, dtype type = detail::range_dtype<Stop>,
+             const device& on = default_device()) {
+  return arange(0, stop, 1, type, on);
+}
 TUTTI_API array eye(std::int64_t n, dtype type = dtype::f32, const device& on = default_device());
 /// [rows, columns] with ones on the diagonal that starts `offset` columns to the right. Throws
 /// value_error for a negative extent.

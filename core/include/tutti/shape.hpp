@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Extents of an array: up to 8 dimensions, stored inline, row-major meaning (last varies fastest).
+// Also how arguments name axes and positions, in types that no bool becomes by mistake.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tutti/export.hpp"
@@ -18,12 +23,35 @@ namespace tutti {
 
 inline constexpr int max_rank = 8;
 
+namespace detail {
+template <class T>
+concept integral_argument = (std::integral<T> && !std::same_as<T, bool>) ||
+                            (std::is_enum_v<T> && std::convertible_to<T, std::int64_t>);
+[[noreturn]] TUTTI_API void throw_beyond_int64(std::uint64_t value);
+}  // namespace detail
+
+/// An integer argument. Unlike std::int64_t it takes no bool, so that a flag in the place of an
+/// axis does not compile, and throws value_error for an unsigned number beyond it.
+class integer {
+ public:
+  template <detail::integral_argument T>
+  constexpr integer(T value) : value_(static_cast<std::int64_t>(value)) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(std::int64_t))
+      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        detail::throw_beyond_int64(value);
+  }
+  constexpr operator std::int64_t() const { return value_; }
+
+ private:
+  std::int64_t value_;
+};
+
 /// A short list of extents, axes or strides.
 class TUTTI_API shape {
  public:
   shape() = default;
   /// Throws shape_error for more than max_rank values.
-  shape(std::initializer_list<std::int64_t> values);
+  shape(std::initializer_list<integer> values);
   explicit shape(std::span<const std::int64_t> values);
   explicit shape(const std::vector<std::int64_t>& values);
 
@@ -55,6 +83,33 @@ class TUTTI_API shape {
  private:
   std::array<std::int64_t, max_rank> values_{};
   int rank_ = 0;
+};
+
+/// The axes that an argument names: one, several in braces, a vector or a shape; nothing, {} and
+/// std::nullopt leave it to the function, which mostly takes all.
+class TUTTI_API axis_list {
+ public:
+  axis_list() = default;
+  axis_list(std::nullopt_t) {}
+  template <std::convertible_to<integer> T>
+  axis_list(T axis) : axes_{integer(axis)}, given_(true) {}
+  template <std::same_as<std::optional<std::int64_t>> T>
+  axis_list(const T& axis) : given_(axis.has_value()) {
+    if (axis) axes_.push_back(*axis);
+  }
+  axis_list(std::initializer_list<integer> axes) : axes_(axes), given_(true) {}
+  axis_list(const std::vector<std::int64_t>& axes) : axes_(axes), given_(true) {}
+  axis_list(const shape& axes) : axes_(axes), given_(true) {}
+
+  bool given() const { return given_; }
+  const shape& axes() const { return axes_; }
+  /// One bit for each axis of an array of that rank, all where none are given. Throws index_error
+  /// for an axis out of range, value_error for one named twice, naming `op`.
+  unsigned mask(int rank, std::string_view op) const;
+
+ private:
+  shape axes_;
+  bool given_ = false;
 };
 
 /// NumPy's broadcasting of two shapes. Throws shape_error naming `op` and both.

@@ -5,6 +5,7 @@
 // throws index_error.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,9 +24,10 @@ struct scan_options {
   bool reverse = false;         ///< from the last element to the first
   std::optional<dtype> type{};  ///< of the result of cumsum and cumprod
   scan_options() = default;
-  scan_options(std::int64_t along, bool without_itself = false, bool backwards = false,
+  template <std::convertible_to<integer> T>
+  scan_options(T along, bool without_itself = false, bool backwards = false,
                std::optional<dtype> result = {})
-      : axis(along), exclusive(without_itself), reverse(backwards), type(result) {}
+      : axis(integer(along)), exclusive(without_itself), reverse(backwards), type(result) {}
 };
 
 /// Integers and bool become i64 (u64 for unsigned) unless options.type says otherwise; they wrap.
@@ -46,8 +48,11 @@ TUTTI_API array cumulative_sum(const array& a, std::optional<std::int64_t> axis 
 TUTTI_API array cumulative_prod(const array& a, std::optional<std::int64_t> axis = {},
                                 std::optional<dtype> type = {}, bool include_initial = false);
 /// Differences of neighbours along `axis`, n times over: extent N - n, at least 0. Of bool: where
-/// they differ.
-TUTTI_API array diff(const array& a, int n = 1, std::int64_t axis = -1);
+/// they differ. What is to be put before and behind a first has a's shape but for that axis, or is
+/// a scalar, which stands for one value in each row; dtypes promote.
+TUTTI_API array diff(const array& a, int n = 1, std::int64_t axis = -1,
+                     const std::optional<array>& prepend = {},
+                     const std::optional<array>& append = {});
 
 // ---- sorting
 enum class order : bool { ascending, descending };
@@ -76,21 +81,23 @@ TUTTI_API array partition(const array& a, std::int64_t kth, std::int64_t axis = 
 TUTTI_API array take_along_axis(const array& a, const array& indices, std::int64_t axis = -1);
 
 // ---- order statistics; NaN among the elements gives NaN, none of them too
-TUTTI_API array median(const array& a, std::optional<std::int64_t> axis = {},
-                       bool keepdims = false);
+TUTTI_API array median(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
 /// How a quantile between two elements is made of them.
 enum class interpolation : std::uint8_t { linear, lower, higher, midpoint, nearest };
 /// The q-quantile, 0 <= q <= 1, at position q (n - 1) of the sorted elements (Hyndman and Fan,
 /// "Sample quantiles in statistical packages", 1996, definition 7). Integers become f32.
-TUTTI_API array quantile(const array& a, double q, std::optional<std::int64_t> axis = {},
+TUTTI_API array quantile(const array& a, double q, std::optional<integer> axis = {},
                          bool keepdims = false, interpolation method = interpolation::linear);
 
 // ---- searching and sets
 enum class side : bool { left, right };
 
 /// i64, shape of values: how many elements of the 1-d ascending array `sorted` are less than each
-/// value (right: not greater). The dtypes promote.
-TUTTI_API array searchsorted(const array& sorted, const array& values, side from = side::left);
+/// value (right: not greater). The dtypes promote. With a `sorter`, integers of sorted's shape as
+/// of argsort(), it is take(sorted, sorter) that ascends; throws as take(), shape_error for another
+/// shape.
+TUTTI_API array searchsorted(const array& sorted, const array& values, side from = side::left,
+                             const std::optional<array>& sorter = {});
 /// Whether each element of a is among those of `among` (any shape). NaN is in nothing.
 TUTTI_API array isin(const array& a, const array& among, bool invert = false);
 
@@ -109,6 +116,14 @@ struct unique_result {
 TUTTI_API unique_result unique(const array& a);
 /// Only their values, which is less work.
 TUTTI_API array unique_values(const array& a);
+struct unique_all_result {
+  array values;           ///< 1-d, ascending; each NaN is a value of its own
+  array indices;          ///< i64: where each value stands first in the flattened a
+  array inverse_indices;  ///< i64, shape of a: where each element stands in `values`
+  array counts;           ///< i64: how often each value occurs
+};
+/// As in the Python array API standard: unique() with the first places.
+TUTTI_API unique_all_result unique_all(const array& a);
 
 // ---- counting
 /// i64 [max(minlength, largest + 1)]: how often each number occurs among non-negative integers of

@@ -21,6 +21,8 @@
 #include "tutti/parallel.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
+#include "tutti/slicing.hpp"
 #include "tutti/sorting.hpp"
+#include "tutti/standard.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/stats.hpp"

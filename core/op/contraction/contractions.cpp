@@ -330,9 +330,10 @@ array cross(const array& a, const array& b, std::int64_t axis) {
   return moveaxis(stack(parts, -1), -1, axis < 0 ? axis : axis + parts[0].ndim() + 1 - a.ndim());
 }
 
-array trace(const array& a, std::int64_t offset, std::int64_t axis1, std::int64_t axis2) {
-  graph::get(a, "trace");
-  return sum(diagonal(a, offset, axis1, axis2), -1);
+array trace(const array& a, std::int64_t offset, std::int64_t axis1, std::int64_t axis2,
+            std::optional<dtype> type) {
+  op::accumulator_type(a, type, "trace");
+  return sum(diagonal(a, offset, axis1, axis2), -1, type);
 }
 
 }  // namespace tutti

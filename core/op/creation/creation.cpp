@@ -20,10 +20,18 @@ bool is_exact_integer(double value) {
   return std::nearbyint(value) == value && std::fabs(value) <= 9007199254740992.0;
 }
 
+void require_range_dtype(dtype type) {
+  if (is_bool(type) || is_complex(type))
+    throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
+}
+
 // first + step * [0, count) in i64, then in `type`; the caller has made sure that i64 suffices.
 array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, dtype type,
                     const device& on) {
-  const std::int64_t last = count > 0 ? first + step * (count - 1) : first;
+  // Only the sum is sure to fit.
+  const auto far = static_cast<std::uint64_t>(step) *
+                   static_cast<std::uint64_t>(std::max<std::int64_t>(count - 1, 0));
+  const auto last = static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + far);
   if (is_integral(type) && count > 0 && !(op::holds(type, first) && op::holds(type, last)))
     throw value_error("arange: " + std::to_string(first) + " to " + std::to_string(last) +
                       " does not fit " + std::string(name(type)));
@@ -65,6 +73,13 @@ array full_like(const array& a, const array& value, std::optional<dtype> type) {
   return broadcast_to(converted.to(a.device()), n.extents);
 }
 
+array empty(const shape& shape, dtype type, const device& on) { return zeros(shape, type, on); }
+
+array empty_like(const array& a, std::optional<dtype> type) {
+  graph::get(a, "empty_like");
+  return zeros_like(a, type);
+}
+
 array zeros_like(const array& a, std::optional<dtype> type) {
   const graph::node& n = graph::get(a, "zeros_like");
   return graph::constant(n.extents, type.value_or(n.type), std::int64_t{0}, n.device);
@@ -83,8 +98,7 @@ array arange(double start, double stop, double step, dtype type, const device& o
   if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step))
     fail("bounds must be finite");
   if (step == 0) fail("the step is zero");
-  if (is_bool(type) || is_complex(type))
-    throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
+  require_range_dtype(type);
   const double wanted = std::ceil((stop - start) / step);
   if (wanted > 9007199254740992.0) fail("too many elements");
   const std::int64_t count = wanted > 0 ? static_cast<std::int64_t>(wanted) : 0;
@@ -98,10 +112,20 @@ array arange(double start, double stop, double step, dtype type, const device& o
   return op::cast(position * step + start, type, "arange");
 }
 
-array arange(std::int64_t stop, dtype type, const device& on) {
-  if (is_bool(type) || is_complex(type))
-    throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
-  return integer_range(0, 1, std::max<std::int64_t>(stop, 0), type, on);
+array arange(std::int64_t start, std::int64_t stop, std::int64_t step, dtype type,
+             const device& on) {
+  if (step == 0)
+    throw value_error("arange: the step is zero: from " + std::to_string(start) + " to " +
+                      std::to_string(stop));
+  require_range_dtype(type);
+  // Unsigned, since the distance may be beyond what has a sign.
+  const auto low = static_cast<std::uint64_t>(step > 0 ? start : stop);
+  const auto high = static_cast<std::uint64_t>(step > 0 ? stop : start);
+  const bool none = step > 0 ? start >= stop : start <= stop;
+  const std::uint64_t width =
+      step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+  const std::uint64_t count = none ? 0 : (high - low - 1) / width + 1;
+  return integer_range(start, step, integer(count), type, on);
 }
 
 array eye(std::int64_t n, dtype type, const device& on) { return eye(n, n, 0, type, on); }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "op/along.hpp"
+#include "tutti/standard.hpp"
 
 namespace tutti {
 namespace {
@@ -58,10 +59,17 @@ array no_positions(const array& like) { return op::zeros_on({0}, dtype::i64, lik
 
 }  // namespace
 
-array searchsorted(const array& sorted, const array& values, side from) {
+array searchsorted(const array& sorted, const array& values, side from,
+                   const std::optional<array>& sorter) {
   if (graph::get(sorted, "searchsorted").extents.rank() != 1)
     throw shape_error("searchsorted: the sorted array has shape " + sorted.shape().str() +
                       ", must be 1-d");
+  if (sorter) {
+    if (graph::get(*sorter, "searchsorted").extents != sorted.shape())
+      throw shape_error("searchsorted: a sorter of shape " + sorter->shape().str() +
+                        " for an array of shape " + sorted.shape().str());
+    return searchsorted(take(sorted, *sorter), values, from);
+  }
   const auto [table, wanted] = promoted(sorted, values, "searchsorted");
   array both[] = {table, wanted};
   const auto device = graph::common_device(both, "searchsorted");
@@ -103,10 +111,11 @@ std::vector<array> nonzero(const array& a) {
   return out;
 }
 
-unique_result unique(const array& a) {
+unique_all_result unique_all(const array& a) {
   const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
   if (x.size() == 0)
-    return {x, op::zeros_on(a.shape(), dtype::i64, x.node()->device), no_positions(x)};
+    return {x, no_positions(x), op::zeros_on(a.shape(), dtype::i64, x.node()->device),
+            no_positions(x)};
   const array order_of = argsort(x);
   const array sorted = pick(x, order_of);
   const counted flags = count_flags(starts_of_runs(sorted), "unique");
@@ -115,7 +124,24 @@ unique_result unique(const array& a) {
   const array inverse = op::scatter_rows(reshape(number, {1, x.size(), 1}), order_of, x.size());
   inverse.node()->range = {0, flags.all - 1};
   const array end = graph::constant({1}, dtype::i64, x.size(), x.node()->device);
-  return {pick(sorted, starts), reshape(inverse, a.shape()), diff(concatenate({starts, end}))};
+  // argsort is stable: the first of a run is the first of its equals.
+  return {pick(sorted, starts), pick(order_of, starts), reshape(inverse, a.shape()),
+          diff(concatenate({starts, end}))};
+}
+
+unique_result unique(const array& a) {
+  unique_all_result all = unique_all(a);
+  return {std::move(all.values), std::move(all.inverse_indices), std::move(all.counts)};
+}
+
+unique_counts_result unique_counts(const array& a) {
+  unique_all_result all = unique_all(a);
+  return {std::move(all.values), std::move(all.counts)};
+}
+
+unique_inverse_result unique_inverse(const array& a) {
+  unique_all_result all = unique_all(a);
+  return {std::move(all.values), std::move(all.inverse_indices)};
 }
 
 array unique_values(const array& a) {

@@ -172,7 +172,7 @@ neighbours neighbours_at(const array& rows, double position) {
 
 }  // namespace
 
-array quantile(const array& a, double q, std::optional<std::int64_t> axis, bool keepdims,
+array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
                interpolation method) {
   if (!(q >= 0 && q <= 1))
     throw value_error("quantile: q is " + std::to_string(q) + ", must lie in [0, 1]");
@@ -206,7 +206,7 @@ array quantile(const array& a, double q, std::optional<std::int64_t> axis, bool 
   return reshape(op::cast(where(isnan(last), last, value), type, "quantile"), to);
 }
 
-array median(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
+array median(const array& a, std::optional<integer> axis, bool keepdims) {
   return quantile(a, 0.5, axis, keepdims);
 }
 

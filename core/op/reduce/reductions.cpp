@@ -55,11 +55,8 @@ array reduce(tutti_reduction reduction, const array& a, const reduced_axes& axes
 }
 
 array accumulate(tutti_reduction reduction, const array& a, const reduce_options& options,
-                 std::int64_t neutral, std::string_view op) {
-  const dtype given = op::type_of(a, op);
-  const dtype type = is_floating(given) || is_complex(given) ? given
-                     : is_unsigned(given)                    ? dtype::u64
-                                                             : dtype::i64;
+                 std::optional<dtype> wanted, std::int64_t neutral, std::string_view op) {
+  const dtype type = op::accumulator_type(a, wanted, op);
   return reduce(reduction, op::cast(a, type, op), resolve(a, options, op), options.keepdims, type,
                 neutral, op);
 }
@@ -88,7 +85,7 @@ array truth(tutti_reduction reduction, const array& a, const reduce_options& opt
                 options.keepdims, dtype::boolean, neutral, op);
 }
 
-array arg_extremum(tutti_reduction reduction, const array& a, std::optional<std::int64_t> axis,
+array arg_extremum(tutti_reduction reduction, const array& a, std::optional<integer> axis,
                    bool keepdims, std::string_view op) {
   dtype type = op::real_type_of(a, op);
   if (is_bool(type)) type = dtype::u8;
@@ -128,12 +125,16 @@ array finite_max(const array& a, const reduce_options& options) {
 
 }  // namespace
 
-array sum(const array& a, const reduce_options& options) {
-  return accumulate(TUTTI_REDUCE_SUM, a, options, 0, "sum");
+array sum(const array& a, const reduce_options& options) { return sum(a, options, std::nullopt); }
+
+array prod(const array& a, const reduce_options& options) { return prod(a, options, std::nullopt); }
+
+array sum(const array& a, const reduce_options& options, std::optional<dtype> type) {
+  return accumulate(TUTTI_REDUCE_SUM, a, options, type, 0, "sum");
 }
 
-array prod(const array& a, const reduce_options& options) {
-  return accumulate(TUTTI_REDUCE_PROD, a, options, 1, "prod");
+array prod(const array& a, const reduce_options& options, std::optional<dtype> type) {
+  return accumulate(TUTTI_REDUCE_PROD, a, options, type, 1, "prod");
 }
 
 array min(const array& a, const reduce_options& options) {
@@ -187,11 +188,11 @@ array logsumexp(const array& a, const reduce_options& options) {
   return op::cast(reshape(total, to), x.result, "logsumexp");
 }
 
-array argmin(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
+array argmin(const array& a, std::optional<integer> axis, bool keepdims) {
   return arg_extremum(TUTTI_REDUCE_ARGMIN, a, axis, keepdims, "argmin");
 }
 
-array argmax(const array& a, std::optional<std::int64_t> axis, bool keepdims) {
+array argmax(const array& a, std::optional<integer> axis, bool keepdims) {
   return arg_extremum(TUTTI_REDUCE_ARGMAX, a, axis, keepdims, "argmax");
 }
 

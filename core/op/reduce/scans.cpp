@@ -51,15 +51,7 @@ array accumulate_complex(const array& a, tutti_scan kind, const scan_options& op
 
 array accumulate(const array& a, tutti_scan kind, const scan_options& options,
                  std::string_view op) {
-  const dtype given = op::type_of(a, op);
-  const bool rounds = is_floating(given) || is_complex(given);
-  const dtype result = options.type.value_or(rounds               ? given
-                                             : is_unsigned(given) ? dtype::u64
-                                                                  : dtype::i64);
-  const bool loses = (rounds && is_integral(result)) || (is_complex(given) && !is_complex(result));
-  if (is_bool(result) || loses)
-    throw dtype_error(std::string(op) + ": " + std::string(name(given)) +
-                      " elements do not accumulate in " + std::string(name(result)));
+  const dtype result = op::accumulator_type(a, options.type, op);
   if (is_complex(result)) return accumulate_complex(a, kind, options, result, op);
   return scan(a, kind, options, result, op);
 }
@@ -80,6 +72,30 @@ array standard(const array& a, tutti_scan kind, std::optional<std::int64_t> axis
   first[along] = 1;
   const std::int64_t neutral = kind == TUTTI_SCAN_PROD ? 1 : 0;
   return concatenate({graph::constant(first, y.dtype(), neutral, y.node()->device), y}, along);
+}
+
+// a with values before and behind it along one axis, in the dtype that they share.
+array extended(const array& a, const std::optional<array>& before,
+               const std::optional<array>& behind, int axis, std::string_view op) {
+  std::vector<array> parts;
+  const auto add = [&](const array& values) {
+    shape one = a.shape();
+    one[axis] = 1;
+    const bool scalar = graph::get(values, op).extents.empty();
+    parts.push_back(scalar ? broadcast_to(values, one) : values);
+  };
+  if (before) add(*before);
+  parts.push_back(a);
+  if (behind) add(*behind);
+  const dtype type = op::promote_operands(parts, op::row_kind::ANY, op).type;
+  for (array& part : parts) {
+    for (int i = 0; i < a.ndim(); ++i)
+      if (part.ndim() != a.ndim() || (i != axis && part.shape()[i] != a.shape()[i]))
+        throw shape_error(std::string(op) + ": shapes differ beside axis " + std::to_string(axis) +
+                          ": " + a.shape().str() + " and " + part.shape().str());
+    part = op::cast(part, type, op);
+  }
+  return parts.size() == 1 ? parts[0] : concatenate(parts, axis);
 }
 
 }  // namespace
@@ -116,18 +132,19 @@ array cumulative_prod(const array& a, std::optional<std::int64_t> axis, std::opt
   return standard(a, TUTTI_SCAN_PROD, axis, type, include_initial, "cumulative_prod");
 }
 
-array diff(const array& a, int n, std::int64_t axis) {
+array diff(const array& a, int n, std::int64_t axis, const std::optional<array>& prepend,
+           const std::optional<array>& append) {
   if (n < 0) throw value_error("diff: n is " + std::to_string(n) + ", must not be negative");
   const shape& extents = graph::get(a, "diff").extents;
-  const dtype type = op::type_of(a, "diff");
   const int along = normalize_axis(axis, extents.rank(), "diff");
-  array y = op::cast(a, type, "diff");
+  array y = extended(a, prepend, append, along, "diff");
+  const bool flags = is_bool(y.dtype());
   for (int round = 0; round < n && y.shape()[along] > 0; ++round) {
     std::vector<slice> tail(static_cast<std::size_t>(along) + 1), head = tail;
     tail.back().start = 1;
     head.back().stop = -1;
     const array later = slice_view(y, tail), earlier = slice_view(y, head);
-    y = is_bool(type) ? not_equal(later, earlier) : later - earlier;
+    y = flags ? not_equal(later, earlier) : later - earlier;
   }
   return y;
 }

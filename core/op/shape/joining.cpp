@@ -62,6 +62,10 @@ array stack(std::span<const array> arrays, std::int64_t axis) {
   return concatenate(parts, axis);
 }
 
+array stack(std::initializer_list<array> arrays, std::int64_t axis) {
+  return stack(std::span<const array>(arrays.begin(), arrays.size()), axis);
+}
+
 std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions,
                             std::int64_t axis) {
   const shape& extents = graph::get(a, "split_at").extents;
@@ -78,9 +82,9 @@ std::vector<array> split_at(const array& a, std::span<const std::int64_t> positi
   return out;
 }
 
-std::vector<array> split_at(const array& a, std::initializer_list<std::int64_t> positions,
+std::vector<array> split_at(const array& a, std::initializer_list<integer> positions,
                             std::int64_t axis) {
-  return split_at(a, std::span(positions.begin(), positions.size()), axis);
+  return split_at(a, std::vector<std::int64_t>(positions.begin(), positions.end()), axis);
 }
 
 std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axis) {

@@ -35,6 +35,14 @@ array flattened(const array& a, std::optional<std::int64_t>& axis, std::string_v
   return a.flatten();
 }
 
+array rolled(const array& a, std::int64_t distance, int axis) {
+  const std::int64_t n = a.dim(axis);
+  const std::int64_t shift = n == 0 ? 0 : ((distance % n) + n) % n;
+  if (shift == 0) return a;
+  const std::vector<array> parts = split_at(a, {n - shift}, axis);
+  return concatenate({parts[1], parts[0]}, axis);
+}
+
 // The places that padding reads along an axis of `extent`, cut into runs of steps of 1, 0 or -1.
 struct run {
   std::int64_t first, step, count;
@@ -163,24 +171,32 @@ array repeat_each(const array& a, std::span<const std::int64_t> counts,
   return take(x, array::from(places, x.device()), along);
 }
 
-array roll(const array& a, std::int64_t distance, std::optional<std::int64_t> axis) {
-  const bool whole = !axis;
-  const array x = flattened(a, axis, "roll");
-  const int along = normalize_axis(*axis, x.ndim(), "roll");
-  const std::int64_t n = x.dim(along);
-  const std::int64_t shift = n == 0 ? 0 : ((distance % n) + n) % n;
-  if (shift == 0) return a;
-  const std::vector<array> parts = split_at(x, {n - shift}, along);
-  const array rolled = concatenate({parts[1], parts[0]}, along);
-  return whole ? reshape(rolled, a.shape()) : rolled;
+array roll(const array& a, std::int64_t distance, const axis_list& axes) {
+  graph::get(a, "roll");
+  if (!axes.given()) return reshape(rolled(a.flatten(), distance, 0), a.shape());
+  array out = a;
+  for (std::int64_t axis : axes.axes())
+    out = rolled(out, distance, normalize_axis(axis, a.ndim(), "roll"));
+  return out;
 }
 
-array flip(const array& a, std::optional<std::int64_t> axis) {
+array roll(const array& a, const shape& distances, const axis_list& axes) {
+  graph::get(a, "roll");
+  if (distances.rank() != axes.axes().rank())
+    throw value_error("roll: distances " + distances.str() + " for axes " + axes.axes().str() +
+                      " of " + a.shape().str());
+  array out = a;
+  for (int i = 0; i < distances.rank(); ++i)
+    out = rolled(out, distances[i], normalize_axis(axes.axes()[i], a.ndim(), "roll"));
+  return out;
+}
+
+array flip(const array& a, const axis_list& axes) {
   const int rank = graph::get(a, "flip").extents.rank();
-  const int only = axis ? normalize_axis(*axis, rank, "flip") : -1;
+  const unsigned chosen = axes.mask(rank, "flip");
   std::vector<slice> slices(static_cast<std::size_t>(rank));
   for (int i = 0; i < rank; ++i)
-    if (!axis || i == only) slices[static_cast<std::size_t>(i)].step = -1;
+    if ((chosen >> i & 1) != 0) slices[static_cast<std::size_t>(i)].step = -1;
   return slice_view(a, slices);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views by strides: reshapes, axes in another order, broadcasting, slices; a copy only where no
-// strides can say it.
+// Views by strides: reshapes, axes in another order, broadcasting; a copy only where no strides can
+// say it.
 #include <numeric>
 
 #include "op/operands.hpp"
@@ -85,67 +85,9 @@ array permute(const array& a, const shape& order) {
   return graph::view(a, extents, where, graph::view_op::transpose, order);
 }
 
-struct region {
-  shape starts, extents, steps;
-};
-
-// The elements that NumPy's basic slicing takes. Bounds beyond the array are clipped, as there.
-region resolve_slices(const shape& extents, std::span<const slice> slices, std::string_view op) {
-  if (slices.size() > static_cast<std::size_t>(extents.rank()))
-    throw index_error(std::string(op) + ": " + std::to_string(slices.size()) +
-                      " slices for an array of shape " + extents.str());
-  region out{extents, extents, extents};
-  for (int i = 0; i < extents.rank(); ++i) {
-    const slice s = static_cast<std::size_t>(i) < slices.size() ? slices[i] : slice{};
-    if (s.step == 0)
-      throw value_error(std::string(op) + ": step 0 along axis " + std::to_string(i) +
-                        " of shape " + extents.str());
-    const std::int64_t n = extents[i];
-    const bool back = s.step < 0;
-    const std::int64_t lowest = back ? -1 : 0;
-    const std::int64_t highest = back ? n - 1 : n;
-    const auto bound = [&](std::optional<std::int64_t> given, std::int64_t open) {
-      if (!given) return open;
-      return std::clamp(*given < 0 ? *given + n : *given, lowest, highest);
-    };
-    const std::int64_t start = bound(s.start, back ? highest : lowest);
-    const std::int64_t stop = bound(s.stop, back ? lowest : highest);
-    const std::int64_t span = back ? start - stop : stop - start;
-    // Of a step as wide as the span or wider, only the first element remains.
-    const std::int64_t step = back ? std::max(s.step, -std::max<std::int64_t>(n, 1))
-                                   : std::min(s.step, std::max<std::int64_t>(n, 1));
-    const std::int64_t width = back ? -step : step;
-    out.starts[i] = start;
-    out.steps[i] = step;
-    out.extents[i] = span <= 0 ? 0 : (span + width - 1) / width;
-  }
-  return out;
-}
-
 }  // namespace
 
 namespace op {
-
-array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps) {
-  const graph::node& n = *a.node();
-  if (extents.size() == 0) return zeros_on(extents, n.type, n.device);
-  graph::layout where = graph::layout_of(n);
-  for (int i = 0; i < extents.rank(); ++i) {
-    where.offset += starts[i] * where.strides[i];
-    where.strides[i] *= steps[i];
-  }
-  return graph::view(a, extents, where, graph::view_op::slice, starts, steps);
-}
-
-array update_region(const array& base, const array& update, const shape& starts,
-                    const shape& steps) {
-  graph::layout where{0, graph::contiguous_strides(base.shape())};
-  for (int i = 0; i < starts.rank(); ++i) {
-    where.offset += starts[i] * where.strides[i];
-    where.strides[i] *= steps[i];
-  }
-  return graph::slice_update(base, update, where, starts, steps);
-}
 
 array unbroadcast(const array& a, const shape& target) {
   const shape& from = a.shape();
@@ -268,47 +210,29 @@ std::vector<array> broadcast_arrays(std::initializer_list<array> arrays) {
   return broadcast_arrays(std::span(arrays.begin(), arrays.size()));
 }
 
-array expand_dims(const array& a, std::int64_t axis) {
-  shape extents = graph::get(a, "expand_dims").extents;
-  extents.insert(normalize_axis(axis, extents.rank() + 1, "expand_dims"), 1);
-  return reshape(a, extents);
-}
-
-array squeeze(const array& a, std::optional<std::int64_t> axis) {
-  const shape& from = graph::get(a, "squeeze").extents;
+array expand_dims(const array& a, const axis_list& axes) {
+  const shape& extents = graph::get(a, "expand_dims").extents;
+  if (!axes.given()) throw value_error("expand_dims: no axis is given for " + extents.str());
+  const int rank = extents.rank() + axes.axes().rank();
+  const unsigned added = axes.mask(rank, "expand_dims");
   shape to;
-  if (axis) {
-    const int dropped = normalize_axis(*axis, from.rank(), "squeeze");
-    if (from[dropped] != 1)
-      throw shape_error("squeeze: axis " + std::to_string(*axis) + " of " + from.str() +
-                        " has extent " + std::to_string(from[dropped]) + ", not 1");
-    to = from;
-    to.erase(dropped);
-  } else {
-    for (std::int64_t extent : from)
-      if (extent != 1) to.push_back(extent);
-  }
+  for (int i = 0, next = 0; i < rank; ++i)
+    to.push_back((added >> i & 1) != 0 ? 1 : extents[next++]);
   return reshape(a, to);
 }
 
-array slice_view(const array& a, std::span<const slice> slices) {
-  const shape& extents = graph::get(a, "slice").extents;
-  const region r = resolve_slices(extents, slices, "slice");
-  return op::strided_slice(a, r.starts, r.extents, r.steps);
-}
-
-array slice_update(const array& a, const array& update, std::span<const slice> slices) {
-  const graph::node& n = graph::get(a, "slice_update");
-  const dtype type = op::type_of(a, "slice_update");
-  const region r = resolve_slices(n.extents, slices, "slice_update");
-  const shape& given = graph::get(update, "slice_update").extents;
-  if (broadcast_shapes(given, r.extents, "slice_update") != r.extents)
-    throw shape_error("slice_update: an update of shape " + given.str() +
-                      " does not fit the region " + r.extents.str() + " of " + n.extents.str());
-  const array base = op::cast(a, type, "slice_update");
-  if (r.extents.size() == 0) return base;
-  const array values = broadcast_to(op::cast(update, type, "slice_update"), r.extents);
-  return op::update_region(base, values, r.starts, r.steps);
+array squeeze(const array& a, const axis_list& axes) {
+  const shape& from = graph::get(a, "squeeze").extents;
+  const unsigned dropped = axes.mask(from.rank(), "squeeze");
+  shape to;
+  for (int i = 0; i < from.rank(); ++i) {
+    if ((dropped >> i & 1) == 0 || (!axes.given() && from[i] != 1))
+      to.push_back(from[i]);
+    else if (from[i] != 1)
+      throw shape_error("squeeze: axis " + std::to_string(i) + " of " + from.str() +
+                        " has extent " + std::to_string(from[i]) + ", not 1");
+  }
+  return reshape(a, to);
 }
 
 array contiguous(const array& a) {

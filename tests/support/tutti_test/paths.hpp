@@ -14,6 +14,7 @@ extern const char* const golden_folder;
 extern const char* const guide_data;
 extern const char* const opencl_plugin;
 extern const char* const plugin_output;
+extern const char* const printed;
 extern const char* const sample_data;
 extern const char* const source_folder;
 extern const char* const tutti_program;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of the Python array API standard (2024.12) where Tutti's own are others, so that code
+// that follows the standard reads the same here. Each is the function it names.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "tutti/array.hpp"
+#include "tutti/ops.hpp"
+#include "tutti/sorting.hpp"
+#include "tutti/statistics.hpp"
+
+namespace tutti {
+
+/// power().
+inline array pow(const array& base, const array& exponent) { return power(base, exponent); }
+/// bitwise_not().
+inline array bitwise_invert(const array& a) { return bitwise_not(a); }
+/// left_shift().
+inline array bitwise_left_shift(const array& a, const array& bits) { return left_shift(a, bits); }
+/// right_shift().
+inline array bitwise_right_shift(const array& a, const array& bits) { return right_shift(a, bits); }
+/// concatenate().
+inline array concat(std::span<const array> arrays, std::int64_t axis = 0) {
+  return concatenate(arrays, axis);
+}
+inline array concat(std::initializer_list<array> arrays, std::int64_t axis = 0) {
+  return concatenate(arrays, axis);
+}
+/// transpose() with all axes named.
+inline array permute_dims(const array& a, const shape& axes) { return transpose(a, axes); }
+/// stddev(): standard deviation with divisor n - correction. A function of this name hides nothing:
+/// before `::` only namespaces and types are looked for.
+inline array std(const array& a, const reduce_options& options = {}, double correction = 0) {
+  return stddev(a, options, correction);
+}
+/// norm() with the order last.
+inline array vector_norm(const array& a, const reduce_options& options = {}, double ord = 2) {
+  return norm(a, ord, options);
+}
+
+struct unique_counts_result {
+  array values;
+  array counts;  ///< i64
+};
+/// Of unique_all(), the values and how often each occurs.
+TUTTI_API unique_counts_result unique_counts(const array& a);
+struct unique_inverse_result {
+  array values;
+  array inverse_indices;  ///< i64, shape of a
+};
+/// Of unique_all(), the values and where each element stands among them.
+TUTTI_API unique_inverse_result unique_inverse(const array& a);
+
+}  // namespace tutti

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NumPy's basic slicing and indexing: views of regions, and copies with a region replaced.
+#include <algorithm>
+#include <vector>
+
+#include "op/operands.hpp"
+
+namespace tutti {
+namespace {
+
+struct region {
+  shape starts, extents, steps;
+};
+
+// The elements that NumPy's basic slicing takes. Bounds beyond the array are clipped, as there.
+region resolve_slices(const shape& extents, std::span<const slice> slices, std::string_view op) {
+  if (slices.size() > static_cast<std::size_t>(extents.rank()))
+    throw index_error(std::string(op) + ": " + std::to_string(slices.size()) +
+                      " slices for an array of shape " + extents.str());
+  region out{extents, extents, extents};
+  for (int i = 0; i < extents.rank(); ++i) {
+    const slice s = static_cast<std::size_t>(i) < slices.size() ? slices[i] : slice{};
+    if (s.step == 0)
+      throw value_error(std::string(op) + ": step 0 along axis " + std::to_string(i) +
+                        " of shape " + extents.str());
+    const std::int64_t n = extents[i];
+    const bool back = s.step < 0;
+    const std::int64_t lowest = back ? -1 : 0;
+    const std::int64_t highest = back ? n - 1 : n;
+    const auto bound = [&](std::optional<std::int64_t> given, std::int64_t open) {
+      if (!given) return open;
+      return std::clamp(*given < 0 ? *given + n : *given, lowest, highest);
+    };
+    const std::int64_t start = bound(s.start, back ? highest : lowest);
+    const std::int64_t stop = bound(s.stop, back ? lowest : highest);
+    const std::int64_t span = back ? start - stop : stop - start;
+    // Of a step as wide as the span or wider, only the first element remains.
+    const std::int64_t step = back ? std::max(s.step, -std::max<std::int64_t>(n, 1))
+                                   : std::min(s.step, std::max<std::int64_t>(n, 1));
+    const std::int64_t width = back ? -step : step;
+    out.starts[i] = start;
+    out.steps[i] = step;
+    out.extents[i] = span <= 0 ? 0 : (span + width - 1) / width;
+  }
+  return out;
+}
+
+// What braces of indices mean for an array: a slice of each of its axes, and which of them each
+// axis of the result is (-1: a new one).
+struct basic_index {
+  std::vector<slice> slices;
+  std::vector<int> from;
+
+  shape shown(const shape& region) const {
+    shape out;
+    for (int axis : from) out.push_back(axis < 0 ? 1 : region[axis]);
+    return out;
+  }
+};
+
+slice slice_of_number(std::int64_t given, int axis, const shape& extents, std::string_view op) {
+  const std::int64_t n = extents[axis];
+  if (given < -n || given >= n)
+    throw index_error(std::string(op) + ": index " + std::to_string(given) +
+                      " is out of range for axis " + std::to_string(axis) + " of " + extents.str());
+  const std::int64_t i = given < 0 ? given + n : given;
+  return {i, i + 1, 1};
+}
+
+basic_index resolve_indices(const shape& extents, std::initializer_list<axis_index> indices,
+                            std::string_view op) {
+  using kind = axis_index::kind;
+  const auto count = [&](auto&& wanted) {
+    return static_cast<int>(std::count_if(indices.begin(), indices.end(), wanted));
+  };
+  const int named = count(
+      [](const axis_index& i) { return i.what() == kind::number || i.what() == kind::range; });
+  if (named > extents.rank())
+    throw index_error(std::string(op) + ": " + std::to_string(named) +
+                      " slices for an array of shape " + extents.str());
+  if (count([](const axis_index& i) { return i.what() == kind::ellipsis; }) > 1)
+    throw index_error(std::string(op) + ": more than one ellipsis for " + extents.str());
+  basic_index out;
+  const auto add_whole = [&](int axes) {
+    for (; axes > 0; --axes) {
+      out.from.push_back(static_cast<int>(out.slices.size()));
+      out.slices.emplace_back();
+    }
+  };
+  for (const axis_index& index : indices) {
+    const int axis = static_cast<int>(out.slices.size());
+    if (index.what() == kind::new_axis) {
+      out.from.push_back(-1);
+    } else if (index.what() == kind::ellipsis) {
+      add_whole(extents.rank() - named);
+    } else if (index.what() == kind::number) {
+      out.slices.push_back(slice_of_number(index.number(), axis, extents, op));
+    } else {
+      out.from.push_back(axis);
+      out.slices.push_back(index.range());
+    }
+  }
+  add_whole(extents.rank() - static_cast<int>(out.slices.size()));
+  return out;
+}
+
+}  // namespace
+
+namespace op {
+
+array strided_slice(const array& a, const shape& starts, const shape& extents, const shape& steps) {
+  const graph::node& n = *a.node();
+  if (extents.size() == 0) return zeros_on(extents, n.type, n.device);
+  graph::layout where = graph::layout_of(n);
+  for (int i = 0; i < extents.rank(); ++i) {
+    where.offset += starts[i] * where.strides[i];
+    where.strides[i] *= steps[i];
+  }
+  return graph::view(a, extents, where, graph::view_op::slice, starts, steps);
+}
+
+array update_region(const array& base, const array& update, const shape& starts,
+                    const shape& steps) {
+  graph::layout where{0, graph::contiguous_strides(base.shape())};
+  for (int i = 0; i < starts.rank(); ++i) {
+    where.offset += starts[i] * where.strides[i];
+    where.strides[i] *= steps[i];
+  }
+  return graph::slice_update(base, update, where, starts, steps);
+}
+
+}  // namespace op
+
+array slice_view(const array& a, std::span<const slice> slices) {
+  const shape& extents = graph::get(a, "slice").extents;
+  const region r = resolve_slices(extents, slices, "slice");
+  return op::strided_slice(a, r.starts, r.extents, r.steps);
+}
+
+array slice_view(const array& a, std::initializer_list<axis_index> indices) {
+  const basic_index index = resolve_indices(graph::get(a, "slice").extents, indices, "slice");
+  const array region = slice_view(a, index.slices);
+  return reshape(region, index.shown(region.shape()));
+}
+
+namespace {
+
+bool broadcasts_to(const shape& from, const shape& to) {
+  const int shift = to.rank() - from.rank();
+  bool fits = shift >= 0;
+  for (int i = 0; fits && i < from.rank(); ++i) fits = from[i] == 1 || from[i] == to[i + shift];
+  return fits;
+}
+
+// `update` is broadcast to `shown`, which is the region's shape but for axes of extent 1.
+array update_shown(const array& a, const array& update, const region& r, const shape& shown) {
+  const dtype type = op::type_of(a, "slice_update");
+  const shape& given = graph::get(update, "slice_update").extents;
+  if (!broadcasts_to(given, shown))
+    throw shape_error("slice_update: an update of shape " + given.str() +
+                      " does not fit the region " + shown.str() + " of " + a.shape().str());
+  const array base = op::cast(a, type, "slice_update");
+  const array values = op::cast(update, type, "slice_update");
+  if (r.extents.size() == 0) return base;
+  return op::update_region(base, reshape(broadcast_to(values, shown), r.extents), r.starts,
+                           r.steps);
+}
+
+}  // namespace
+
+array slice_update(const array& a, const array& update, std::span<const slice> slices) {
+  const shape& extents = graph::get(a, "slice_update").extents;
+  const region r = resolve_slices(extents, slices, "slice_update");
+  return update_shown(a, update, r, r.extents);
+}
+
+array slice_update(const array& a, const array& update, std::initializer_list<axis_index> indices) {
+  const shape& extents = graph::get(a, "slice_update").extents;
+  const basic_index index = resolve_indices(extents, indices, "slice_update");
+  const region r = resolve_slices(extents, index.slices, "slice_update");
+  return update_shown(a, update, r, index.shown(r.extents));
+}
+
+}  // namespace tutti
