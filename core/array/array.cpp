@@ -14,6 +14,7 @@
 #include "plugin/opened_device.hpp"
 #include "runtime/execute/device_context.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/exit.hpp"
 #include "semantics/host_half.hpp"
 #include "tutti/ops.hpp"
 
