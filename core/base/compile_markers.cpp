@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view extension = ".compiling";
 constexpr std::string_view running = "running ", settled = "settled ";
+constexpr uint64_t largest = 65536;  // bytes of a marker
 
 struct past {
   uint32_t ends = 0;
@@ -97,7 +98,7 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   const std::string name = cache_file_name(key, extension);
   std::optional<private_folder::claim> claim = folder->hold(name);
   if (!claim) {
-    const std::optional<std::string> text = folder->read(name);
+    const std::optional<std::string> text = folder->read(name, largest);
     return text ? parse(*text).ends : 0;
   }
   const past before = parse(claim->content());
@@ -136,7 +137,7 @@ std::vector<compile_markers::record> compile_markers::records() {
     if (const auto claim = folder->hold(file.name)) {
       p = parse(claim->content());
       is_held = false;
-    } else if (const auto text = folder->read(file.name)) {
+    } else if (const auto text = folder->read(file.name, largest)) {
       p = parse(*text);
     }
     const uint32_t ends = p.ends + (p.is_running && !is_held ? 1 : 0);
