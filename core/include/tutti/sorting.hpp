@@ -48,8 +48,8 @@ TUTTI_API array cumulative_sum(const array& a, std::optional<std::int64_t> axis 
 TUTTI_API array cumulative_prod(const array& a, std::optional<std::int64_t> axis = {},
                                 std::optional<dtype> type = {}, bool include_initial = false);
 /// Differences of neighbours along `axis`, n times over: extent N - n, at least 0; integers wrap.
-/// Of bool: where they differ. What is to be put before and behind a first has a's shape but for that axis, or is
-/// a scalar, which stands for one value in each row; dtypes promote.
+/// Of bool: where they differ. What is to be put before and behind a first has a's shape but for
+/// that axis, or is a scalar, which stands for one value in each row; dtypes promote.
 TUTTI_API array diff(const array& a, int n = 1, std::int64_t axis = -1,
                      const std::optional<array>& prepend = {},
                      const std::optional<array>& append = {});
