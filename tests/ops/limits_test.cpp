@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(more_than_the_machine_has) {
       {"histogram", [&] { tutti::histogram(some, wide, 0, 1); }},
       {"permutation: the host has no memory for 1125899906842624 x 8 bytes",
        [&] { draw::permutation({}, wide); }},
-      {"choice", [&] { draw::choice({}, wide, {2}, draw::replacement::no); }},
+      {"choice: the host has no memory",
+       [&] { draw::choice({}, wide, {wide / 32}, draw::replacement::no); }},
       {"shuffle", [&] { draw::shuffle({}, many); }},
       {"confusion_matrix", [&] { tutti::nn::confusion_matrix(labels, labels, huge); }},
       {"confusion_matrix",
@@ -220,8 +221,10 @@ BOOST_AUTO_TEST_CASE(texts_of_extreme_numbers) {
   check_all<tutti::value_error>({
       {"arange: too many elements: from -1.7e+308 to 1.7e+308 in steps of 1",
        [] { tutti::arange(-far, far); }},
-      {"linspace: -1.7e+308 and 1.7e+308 are too far apart", [] { tutti::linspace(-far, far, 3); }},
-      {"linspace: needs finite bounds, got nan and 1", [] { tutti::linspace(nan, 1, 3); }},
+      {"linspace: needs bounds that are finite in f32, got -1.7e+308 and 1.7e+308",
+       [] { tutti::linspace(-far, far, 3); }},
+      {"linspace: needs bounds that are finite in f32, got nan and 1",
+       [] { tutti::linspace(nan, 1, 3); }},
       {"uniform: -1.7e+308 and 1.7e+308 are too far apart",
        [] { draw::uniform({}, {2}, -far, far); }},
       {"histogram: bounds -1.7e+308 and 1.7e+308 are too far apart",
@@ -259,14 +262,13 @@ BOOST_AUTO_TEST_CASE(printing_what_is_huge) {
     return text.str();
   };
   BOOST_TEST(printed(tutti::zeros({std::int64_t{1} << 40})) ==
-             "[0, 0, 0, ..., 0, 0, 0] f32[1099511627776]");
-  BOOST_TEST(printed(tutti::zeros({std::int64_t{1} << 40, 0})) ==
-             "[[],\n [],\n [], ...,\n [],\n [],\n []] f32[1099511627776,0]");
-  BOOST_TEST(printed(tutti::zeros({3, 0})) == "[[],\n [],\n []] f32[3,0]");
+             "[0., 0., 0., ..., 0., 0., 0.] f32[1099511627776]");
+  BOOST_TEST(printed(tutti::zeros({std::int64_t{1} << 40, 0})) == "[] f32[1099511627776,0]");
+  BOOST_TEST(printed(tutti::zeros({3, 0})) == "[] f32[3,0]");
   BOOST_TEST(printed(bytes({largest})) == "[0, 0, 0, ..., 0, 0, 0] u8[9223372036854775807]");
   std::vector<std::int32_t> numbers(2000);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int32_t>(i);
   BOOST_TEST(printed(array::from(numbers, {2, 1000})) ==
-             "[[0, 1, 2, ..., 997, 998, 999],\n"
+             "[[   0,    1,    2, ...,  997,  998,  999],\n"
              " [1000, 1001, 1002, ..., 1997, 1998, 1999]] i32[2,1000]");
 }
