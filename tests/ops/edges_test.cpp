@@ -167,10 +167,9 @@ BOOST_AUTO_TEST_CASE(conversions_to_halves_round_once) {
       const std::vector<float> expected = {256 * unit, 258 * unit, 256 * unit, 255, 3};
       BOOST_TEST(halves(x, dtype::bf16) == expected, boost::test_tools::per_element());
       if (tutti::is_unsigned(type)) continue;
-      const array lowest =
-          array::from<std::int64_t>(
-              {-middle - 1, -middle, -(std::int64_t{1} << (tutti::size_of(type) * 8 - 1))})
-              .astype(type);
+      const std::int64_t least = type == dtype::i32 ? std::numeric_limits<std::int32_t>::min()
+                                                    : std::numeric_limits<std::int64_t>::min();
+      const array lowest = array::from<std::int64_t>({-middle - 1, -middle, least}).astype(type);
       const std::vector<float> negative = {-258 * unit, -256 * unit,
                                            -std::ldexp(1.f, int(tutti::size_of(type)) * 8 - 1)};
       BOOST_TEST(halves(lowest, dtype::bf16) == negative, boost::test_tools::per_element());

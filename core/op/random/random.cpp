@@ -133,8 +133,9 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
 
 std::int64_t swap_partner(key from, std::int64_t i) {
   // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64.
+  const auto word = static_cast<std::int64_t>(2 * static_cast<std::uint64_t>(i));
   const std::uint64_t draw =
-      host::philox(2 * i, from.value) | std::uint64_t{host::philox(2 * i + 1, from.value)} << 32;
+      host::philox(word, from.value) | std::uint64_t{host::philox(word + 1, from.value)} << 32;
   return static_cast<std::int64_t>(draw % (static_cast<std::uint64_t>(i) + 1));
 }
 
