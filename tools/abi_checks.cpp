@@ -156,6 +156,8 @@ check_result check_program(const opened_device& d) {
     tutti_program_desc desc{};
     desc.struct_size = sizeof desc;
     desc.ir_version = TUTTI_IR_VERSION;
+    desc.operand_size = sizeof(tutti_program_operand);
+    desc.instruction_size = sizeof(tutti_instruction);
     desc.kept_rank = 1;
     desc.input_count = 2;
     desc.instruction_count = 3;
@@ -169,6 +171,7 @@ check_result check_program(const opened_device& d) {
     const tutti_operand result[] = {operand(out.get(), 1)};
     tutti_program_launch launch{};
     launch.struct_size = sizeof launch;
+    launch.operand_size = sizeof(tutti_operand);
     launch.extent[0] = element_count;
     launch.inputs = in;
     launch.outputs = result;
@@ -191,6 +194,8 @@ check_result check_reduction(const opened_device& d) {
     tutti_program_desc desc{};
     desc.struct_size = sizeof desc;
     desc.ir_version = TUTTI_IR_VERSION;
+    desc.operand_size = sizeof(tutti_program_operand);
+    desc.instruction_size = sizeof(tutti_instruction);
     desc.reduced_rank = 1;
     desc.reduction = TUTTI_REDUCE_SUM;
     desc.reduce_layout = TUTTI_REDUCE_INNER;
@@ -207,6 +212,7 @@ check_result check_reduction(const opened_device& d) {
     const tutti_operand result[] = {operand(out.get(), 0)};
     tutti_program_launch launch{};
     launch.struct_size = sizeof launch;
+    launch.operand_size = sizeof(tutti_operand);
     launch.extent[0] = element_count;
     launch.inputs = in;
     launch.outputs = result;

@@ -301,6 +301,8 @@ tutti_program_desc lowered::desc(const char* label) const {
   tutti_program_desc d{};
   d.struct_size = sizeof d;
   d.ir_version = TUTTI_IR_VERSION;
+  d.operand_size = sizeof(tutti_program_operand);
+  d.instruction_size = sizeof(tutti_instruction);
   d.kept_rank = static_cast<std::uint32_t>(kept_rank);
   d.reduced_rank = static_cast<std::uint32_t>(reduced_rank);
   d.reduction = static_cast<std::uint8_t>(reduction);

@@ -36,6 +36,7 @@ struct draft {
   const fusion::epilogue* epilogue = nullptr;
   shape space;
   bool fused = false;
+  bool offered = true;  // by the device; what is not runs elsewhere, and takes nothing along
 };
 
 // What one more member adds to a group's program.
@@ -132,6 +133,7 @@ class partitioner {
     } else {
       d.space = n->extents;
     }
+    d.offered = !d.fused || is_offered(*n);
     p_.stored[static_cast<std::size_t>(n->mark)] = 1;
     add(id, n);
     d.outputs = 1;
@@ -171,6 +173,7 @@ class partitioner {
   bool accepts(int id, const node& n, bool as_output) {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     if (!d.fused || !(d.space == n.extents) || n.device != d.members.front()->device) return false;
+    if (d.offered != is_offered(n)) return false;
     if (is_half_cast(n)) return false;
     if (d.reduction != nullptr && (as_output || n.opcode() == TUTTI_OP_iota)) return false;
     const needs more = needs_of(id, n);
@@ -201,6 +204,22 @@ class partitioner {
       }
     });
     return found;
+  }
+
+  // Has n's device the instruction, or the reduction, that n becomes?
+  static bool is_offered(const node& n) {
+    const auto in_register = [](dtype type) {
+      return static_cast<std::uint8_t>(graph::compute_dtype(type));
+    };
+    const detail::offered_programs& programs = n.device->programs;
+    if (n.kind == graph::kind::reduce) {
+      const std::uint8_t accumulator = static_cast<std::uint8_t>(n.reduction().accumulator);
+      return programs.reduces(n.reduction().reduction, accumulator);
+    }
+    boost::container::small_vector<std::uint8_t, 4> dtypes{in_register(n.type)};
+    for (const auto& input : n.inputs) dtypes.push_back(in_register(input->type));
+    if (n.opcode() == TUTTI_OP_cast && dtypes[0] == dtypes[1]) return true;  // no instruction
+    return programs.has(n.opcode(), {dtypes.data(), dtypes.size()});
   }
 
   // A cast to half precision rounds; fused into its reader, that rounding would be lost.

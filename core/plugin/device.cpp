@@ -4,6 +4,7 @@
 #include "tutti/device.hpp"
 
 #include "base/env.hpp"
+#include "base/log.hpp"
 #include "base/process.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
@@ -38,6 +39,30 @@ detail::opened_device* look_up(std::string_view spec) {
 }  // namespace
 
 namespace detail {
+namespace {
+
+// A plugin without programs, or of another version of them, has nothing: all of it runs elsewhere.
+offered_programs programs_of(const opened_device& d, tutti_device* handle) {
+  tutti_program_capabilities given{};
+  given.struct_size = sizeof given;
+  if (ignore(d.plugin->program.capabilities(handle, &given))) return {};
+  if (given.ir_version_min > TUTTI_IR_VERSION || given.ir_version_max < TUTTI_IR_VERSION) {
+    logging::warn("{}: its programs are of versions {} to {}, this library writes {}: all of them "
+                  "run on the reference device",
+                  d.title, given.ir_version_min, given.ir_version_max, TUTTI_IR_VERSION);
+    return {};
+  }
+  // Numbers that this library does not know are of no use to it.
+  const auto read = [](const uint32_t* sets, uint32_t count, uint32_t known) {
+    if (sets == nullptr) return std::vector<uint32_t>();
+    return std::vector<uint32_t>(sets, sets + std::min(count, known));
+  };
+  constexpr uint32_t most_opcodes = 1u << 16;
+  return {read(given.opcodes, given.opcode_count, most_opcodes),
+          read(given.reductions, given.reduction_count, TUTTI_REDUCE_ARGMAX + 1)};
+}
+
+}  // namespace
 
 void opened_device::open() {
   if (is_open_.load(std::memory_order_acquire)) return;
@@ -47,6 +72,7 @@ void opened_device::open() {
   tutti_device* made = nullptr;
   check(plugin->device.open(index, &made), *this, "open the device");
   handle = made;
+  programs = programs_of(*this, made);
   is_open_.store(true, std::memory_order_release);
 }
 

@@ -7,11 +7,13 @@
 
 #include <deque>
 #include <mutex>
+#include <set>
 #include <string_view>
 
 #include "base/compile_markers.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
+#include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
@@ -93,15 +95,20 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
   }
 }
 
+/// A copy that stays until the process exits.
+const char* kept(const std::string& text) {
+  static auto* const all = new std::set<std::string>();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return all->insert(text).first->c_str();
+}
+
 const char* folder_of_driver(void*, const char* name) {
   try {
     if (name == nullptr) return nullptr;
     const auto found = driver_folder(name);
     if (!found) return nullptr;
-    static auto* const all = new std::deque<std::string>();  // texts stay where they are
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
-    return all->emplace_back(found->string()).c_str();
+    return kept(found->string());
   } catch (...) {
     return nullptr;
   }
@@ -129,6 +136,19 @@ void compile_end(void* context, const char* device_key, const void* key, uint64_
   }
 }
 
+const char* option(void*, const char* name) {
+  try {
+    if (name == nullptr) return nullptr;
+    const auto value = env(("TUTTI_" + std::string(name)).c_str());
+    return value ? kept(*value) : nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+// None is defined yet.
+const void* extension(void*, const char*, uint32_t) { return nullptr; }
+
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
 
 }  // namespace
@@ -150,7 +170,9 @@ const tutti_host* make_host(host_identity** identity) {
                  compiled,
                  folder_of_driver,
                  keeps ? compile_begin : nullptr,
-                 keeps ? compile_end : nullptr};
+                 keeps ? compile_end : nullptr,
+                 option,
+                 extension};
   *identity = made;
   return &made->table;
 }

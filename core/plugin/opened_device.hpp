@@ -8,12 +8,29 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "plugin/plugin.hpp"
+#include "semantics/offered.hpp"
 #include "tutti/device.hpp"
 
 namespace tutti::detail {
+
+/// What the programs of a device may hold: TUTTI_DTYPE_BIT sets by opcode and by tutti_reduction.
+struct offered_programs {
+  std::vector<uint32_t> opcodes, reductions;
+
+  /// `dtypes` are those of the result and of the operands, in registers.
+  bool has(uint16_t opcode, std::span<const uint8_t> dtypes) const {
+    return opcode < opcodes.size() && host::is_offered(opcodes[opcode], dtypes);
+  }
+  bool reduces(tutti_reduction reduction, uint8_t accumulator) const {
+    return reduction < reductions.size() &&
+           host::is_offered(reductions[reduction], {&accumulator, 1});
+  }
+};
 
 struct TUTTI_INTERNAL_API opened_device {
   const detail::plugin* plugin = nullptr;
@@ -22,7 +39,8 @@ struct TUTTI_INTERNAL_API opened_device {
   std::string title;  ///< "opencl:0 (vendor's name)", for messages
   device_properties properties;
   tutti_device_properties limits{};  ///< as the plugin gave it, zero where it gave nothing
-  tutti_device* handle = nullptr;    ///< set once detail::get() has returned
+  tutti_device* handle = nullptr;    ///< set once detail::get() has returned, as is what follows
+  offered_programs programs;
 
   /// A slot for what the executor keeps for this device.
   mutable std::once_flag context_once;

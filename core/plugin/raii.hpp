@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "plugin/opened_device.hpp"
@@ -53,14 +54,16 @@ inline program_handle own(const plugin& p, tutti_program* x) { return {x, {p.pro
 
 inline buffer_handle allocate(const opened_device& d, uint64_t bytes) {
   tutti_buffer* made = nullptr;
-  tutti_status* status = d.plugin->memory.allocate(d.handle, bytes, &made);
+  const tutti_buffer_desc desc{sizeof desc, bytes};
+  tutti_status* status = d.plugin->memory.allocate(d.handle, &desc, &made);
   if (status != nullptr) check(status, d, "allocate", std::to_string(bytes) + " bytes");
   return own(*d.plugin, made);
 }
 
 inline stream_handle create_stream(const opened_device& d, uint32_t flags = 0) {
   tutti_stream* made = nullptr;
-  check(d.plugin->stream.create(d.handle, flags, &made), d, "create a stream");
+  const tutti_stream_desc desc{sizeof desc, flags, 0};
+  check(d.plugin->stream.create(d.handle, &desc, &made), d, "create a stream");
   return own(*d.plugin, made);
 }
 
@@ -68,6 +71,16 @@ inline event_handle record_event(const opened_device& d, tutti_stream* stream) {
   tutti_event* made = nullptr;
   check(d.plugin->stream.record(stream, &made), d, "record an event");
   return own(*d.plugin, made);
+}
+
+/// Why the device does not take the program, empty where it does.
+inline std::string why_unsupported(const opened_device& d, const tutti_program_desc& desc) {
+  int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  check(d.plugin->program.supports(d.handle, &desc, &support, &reason), d, "ask for support of",
+        desc.label != nullptr ? desc.label : "");
+  if (support == TUTTI_SUPPORT_YES) return {};
+  return reason != nullptr ? reason : "the device does not support it";
 }
 
 inline program_handle create_program(const opened_device& d, const tutti_program_desc& desc) {

@@ -114,7 +114,7 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
   fill(to.memory.allocate_host, to.memory.release_host);
   fill(to.stream.release, to.stream.flush, to.stream.event_query, to.stream.create_host_event,
        to.stream.event_signal);
-  fill(to.program.create, to.program.release, to.program.workspace, to.program.launch,
+  fill(to.program.capabilities, to.program.supports, to.program.create, to.program.release, to.program.workspace, to.program.launch,
        to.program.source);
   fill(to.op.workspace, to.op.launch);
   fill(to.profile.event_times, to.profile.clock);

@@ -3,9 +3,9 @@
 // Collectives by NCCL, loaded at run time (TUTTI_CUDA_NCCL names another file). Participants work
 // side by side, so each is to be called from a thread of its own: NCCL may wait for the others when
 // it first connects them. Signatures and numbers stand here, as NCCL is not part of the toolkit.
-#include <cstdlib>
 
 #include "cuda/objects.hpp"
+#include "sdk/device_layer/host.hpp"
 #include "sdk/device_layer/collective_table.hpp"
 #include "sdk/op_info.hpp"
 
@@ -48,9 +48,8 @@ struct library {
 };
 
 library load() {
-  const char* chosen = std::getenv("TUTTI_CUDA_NCCL");
   std::string why;
-  void* handle = open_library(chosen != nullptr && *chosen != 0 ? chosen : "libnccl.so.2", why);
+  void* handle = open_library(sdk::option("CUDA_NCCL").value_or("libnccl.so.2").c_str(), why);
   if (handle == nullptr) {
     sdk::throw_unsupported("collectives need NCCL: " + why +
                            "; install NCCL (package libnccl2), or do without");

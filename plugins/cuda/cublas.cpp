@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <optional>
 
 #include "cuda/cublas_library.hpp"
+#include "sdk/device_layer/host.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
@@ -22,11 +21,10 @@ namespace tutti::cuda {
 namespace {
 
 bool tf32_wanted() {
-  const char* text = std::getenv("TUTTI_MATMUL_PRECISION");
-  if (text == nullptr || *text == 0 || std::strcmp(text, "highest") == 0) return false;
-  if (std::strcmp(text, "high") == 0 || std::strcmp(text, "medium") == 0) return true;
-  sdk::throw_invalid("TUTTI_MATMUL_PRECISION: expected highest, high or medium, found " +
-                     std::string(text));
+  const std::string text = sdk::option("MATMUL_PRECISION").value_or("highest");
+  if (text == "highest") return false;
+  if (text == "high" || text == "medium") return true;
+  sdk::throw_invalid("TUTTI_MATMUL_PRECISION: expected highest, high or medium, found " + text);
 }
 
 // A matrix of a product as cuBLASLt sees it: `rows` x `cols` column-major, transposed or not.

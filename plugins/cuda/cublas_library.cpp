@@ -3,17 +3,17 @@
 // Finding cuBLASLt, and its failures as plugin errors.
 #include "cuda/cublas_library.hpp"
 
-#include <cstdlib>
+#include "sdk/device_layer/host.hpp"
 
 namespace tutti::cuda {
 namespace {
 
 // NULL where it is not installed, which is said once.
 const cublas_library* load() {
-  const char* chosen = std::getenv("TUTTI_CUDA_CUBLASLT");
-  const bool given = chosen != nullptr && *chosen != 0;
+  const std::string names =
+      sdk::option("CUDA_CUBLASLT").value_or("libcublasLt.so.13 libcublasLt.so.12");
   std::string why;
-  void* handle = open_library(given ? chosen : "libcublasLt.so.13 libcublasLt.so.12", why);
+  void* handle = open_library(names.c_str(), why);
   auto table = std::make_unique<cublas_library>();
 #define TUTTI_CUBLAS_LOAD(name)                                                  \
   if (handle != nullptr) {                                                       \

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <vector>
 
+#include "sdk/device_layer/host.hpp"
 #include "sdk/status.hpp"
 
 namespace tutti::cuda {
@@ -39,8 +40,7 @@ std::string error_text(CUresult code) {
 }
 
 void load_table() {
-  const char* chosen = std::getenv("TUTTI_CUDA_DRIVER");
-  const std::string file = chosen != nullptr && *chosen != 0 ? chosen : "libcuda.so.1";
+  const std::string file = sdk::option("CUDA_DRIVER").value_or("libcuda.so.1");
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();

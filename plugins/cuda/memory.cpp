@@ -16,8 +16,9 @@ CUresult allocate_once(tutti_device& device, CUdeviceptr* memory, uint64_t bytes
   return code == CUDA_SUCCESS ? cu().stream_synchronize(device.allocation_stream) : code;
 }
 
-tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** result) {
+tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** result) {
   return sdk::guarded([&] {
+    const uint64_t bytes = sdk::read_struct(desc, "buffer description").bytes;
     sdk::deref(result, "buffer") = nullptr;
     const tutti_device_properties& p = sdk::deref(device, "device").info->properties;
     if (bytes > p.memory_bytes) {

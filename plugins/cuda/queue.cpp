@@ -147,13 +147,13 @@ void move_clock_base(tutti_device& device) {
   device.clock_ns = now;
 }
 
-tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** result) {
+tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_stream** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "stream") = nullptr;
     const scoped_context context(sdk::deref(device, "device"));
     auto stream = std::make_unique<tutti_stream>();
     stream->device = device;
-    stream->profile = (flags & TUTTI_STREAM_PROFILE) != 0;
+    stream->profile = sdk::wants_profile(desc);
     if (stream->profile) clock_base(*device);
     check(device, cu().stream_create(&stream->handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     *result = stream.release();

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 
 #include "opencl/objects.hpp"
+#include "sdk/device_layer/host.hpp"
 #include "sdk/device_layer/device_table.hpp"
 
 namespace tutti::opencl {
@@ -58,13 +58,11 @@ bool has_groups_of_one(cl_device_type type, const std::string& driver) {
 }
 
 sdk::schedule choose_schedule(cl_device_type type, const std::string& driver) {
-  const char* asked = std::getenv("TUTTI_OPENCL_SCHEDULE");
-  if (asked == nullptr || *asked == '\0') {
-    return has_groups_of_one(type, driver) ? sdk::schedule::cpu : sdk::schedule::gpu;
-  }
-  if (std::strcmp(asked, "cpu") == 0) return sdk::schedule::cpu;
-  if (std::strcmp(asked, "gpu") == 0) return sdk::schedule::gpu;
-  sdk::throw_invalid("TUTTI_OPENCL_SCHEDULE: expected cpu or gpu, found " + std::string(asked));
+  const auto asked = sdk::option("OPENCL_SCHEDULE");
+  if (!asked) return has_groups_of_one(type, driver) ? sdk::schedule::cpu : sdk::schedule::gpu;
+  if (*asked == "cpu") return sdk::schedule::cpu;
+  if (*asked == "gpu") return sdk::schedule::gpu;
+  sdk::throw_invalid("TUTTI_OPENCL_SCHEDULE: expected cpu or gpu, found " + *asked);
 }
 
 bool has(const device_info& info, const char* extension) {
@@ -124,7 +122,6 @@ void find_limits(device_info& info) {
   const auto group = query(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t{1});
   p.max_work_group_size = static_cast<uint32_t>(group);
   info.work_group = std::bit_floor(static_cast<uint32_t>(std::min<size_t>(group, 128)));
-  p.alignment = std::max(query(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{1024}) / 8, cl_uint{1});
   info.local_bytes = query(id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong{0});
   const cl_uint lanes = query(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint{4});
   info.vector_bytes = std::clamp(std::bit_floor(std::max(lanes, 1u)) * 4, 16u, 64u);
@@ -176,15 +173,14 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
 // Compute units of each part that TUTTI_OPENCL_SUBDEVICES asks CPU devices to be split into; 0:
 // none.
 cl_uint units_of_parts() {
-  const char* asked = std::getenv("TUTTI_OPENCL_SUBDEVICES");
-  if (asked == nullptr || *asked == '\0') return 0;
+  const auto asked = sdk::option("OPENCL_SUBDEVICES");
+  if (!asked) return 0;
   cl_uint units = 0;
-  const char* const end = asked + std::strlen(asked);
-  const auto [rest, error] = std::from_chars(asked, end, units);
+  const char* const end = asked->data() + asked->size();
+  const auto [rest, error] = std::from_chars(asked->data(), end, units);
   if (error != std::errc() || rest != end || units == 0) {
     sdk::throw_invalid(
-        "TUTTI_OPENCL_SUBDEVICES: expected a number of compute units, 1 or more, found " +
-        std::string(asked));
+        "TUTTI_OPENCL_SUBDEVICES: expected a number of compute units, 1 or more, found " + *asked);
   }
   return units;
 }

@@ -9,8 +9,9 @@
 namespace tutti::opencl {
 namespace {
 
-tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** result) {
+tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** result) {
   return sdk::guarded([&] {
+    const uint64_t bytes = sdk::read_struct(desc, "buffer description").bytes;
     sdk::deref(result, "buffer") = nullptr;
     const tutti_device_properties& p = sdk::deref(device, "device").info->properties;
     // Drivers commit memory late and would fail, or be killed, in the first kernel that touches it.

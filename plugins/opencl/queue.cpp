@@ -8,12 +8,12 @@
 namespace tutti::opencl {
 namespace {
 
-tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** result) {
+tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_stream** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "stream") = nullptr;
     sdk::deref(device, "device");
     const cl_command_queue_properties wanted =
-        flags & TUTTI_STREAM_PROFILE ? CL_QUEUE_PROFILING_ENABLE : 0;
+        sdk::wants_profile(desc) ? CL_QUEUE_PROFILING_ENABLE : 0;
     cl_int code = CL_SUCCESS;
     owned_queue queue(
         clCreateCommandQueue(device->context->get(), device->info->id, wanted, &code));

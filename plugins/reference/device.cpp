@@ -35,16 +35,14 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     p.cache_key = "reference";
     p.memory_bytes = physical_memory();
     p.max_allocation_bytes = p.memory_bytes;
-    const uint32_t all = 2 * TUTTI_DTYPE_BIT(TUTTI_C128) - TUTTI_DTYPE_BIT(TUTTI_BOOL);
-    p.stored_dtypes = all;
-    p.computed_dtypes = all & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
+    p.stored_dtypes = stored_dtypes;
+    p.computed_dtypes = computed_dtypes;
     p.unified_memory = 1;
     p.max_inputs = max_inputs;
     p.max_outputs = max_outputs;
     p.max_instructions = max_instructions;
     p.max_argument_bytes = 1u << 20;
     p.max_work_group_size = 1;
-    p.alignment = buffer_alignment;
     p.schedule = "plain";
     sdk::write_struct(result, p, "properties");
   });

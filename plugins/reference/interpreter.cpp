@@ -66,19 +66,12 @@ struct interpreter::run_state {
   std::array<int64_t, block_lanes> offsets;
 };
 
-interpreter::interpreter(const tutti_program_desc& desc)
-    : label_(desc.label != nullptr ? desc.label : ""),
-      inputs_(desc.inputs, desc.inputs + desc.input_count),
-      scalar_dtypes_(desc.scalar_dtypes, desc.scalar_dtypes + desc.scalar_count),
-      instructions_(desc.instructions, desc.instructions + desc.instruction_count),
-      outputs_(desc.outputs, desc.outputs + desc.output_count),
-      desc_(desc) {
-  desc_.label = label_.c_str();
-  desc_.inputs = inputs_.data();
-  desc_.scalar_dtypes = scalar_dtypes_.data();
-  desc_.instructions = instructions_.data();
-  desc_.outputs = outputs_.data();
-
+interpreter::interpreter(sdk::program_description&& description)
+    : description_(std::move(description)),
+      inputs_(desc_.inputs, desc_.input_count),
+      outputs_(desc_.outputs, desc_.output_count),
+      scalar_dtypes_(desc_.scalar_dtypes, desc_.scalar_count),
+      instructions_(desc_.instructions, desc_.instruction_count) {
   std::vector<uint8_t> dtypes;  // of each value
   for (const tutti_program_operand& input : inputs_) {
     loads_.push_back(find_load(input.dtype));

@@ -5,22 +5,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <vector>
 
 #include "reference/instructions.hpp"
+#include "sdk/program_description.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::reference {
 
-// A validated program with its own copy of all arrays. Immutable, so launches may run at once.
+// A program ready to run. Immutable, so launches may run at once.
 class interpreter {
  public:
-  explicit interpreter(const tutti_program_desc& desc);
+  explicit interpreter(sdk::program_description&& description);
   interpreter(const interpreter&) = delete;
   interpreter& operator=(const interpreter&) = delete;
 
-  const tutti_program_desc& desc() const { return desc_; }
+  const tutti_program_desc& desc() const { return description_.desc(); }
 
   // The launch has been validated. Throws plugin_error where an operand leaves its buffer or the
   // space has too many points.
@@ -41,12 +42,11 @@ class interpreter {
   void run_elementwise(run_state& state, uint64_t points) const;
   void run_reduction(run_state& state, uint64_t kept, uint64_t reduced) const;
 
-  std::string label_;
-  std::vector<tutti_program_operand> inputs_;
-  std::vector<uint8_t> scalar_dtypes_;
-  std::vector<tutti_instruction> instructions_;
-  std::vector<tutti_program_operand> outputs_;
-  tutti_program_desc desc_;
+  sdk::program_description description_;
+  const tutti_program_desc& desc_ = description_.desc();
+  std::span<const tutti_program_operand> inputs_, outputs_;
+  std::span<const uint8_t> scalar_dtypes_;
+  std::span<const tutti_instruction> instructions_;
   std::vector<load_fn> loads_;
   std::vector<store_fn> stores_;
   std::vector<step> steps_;

@@ -11,10 +11,11 @@
 namespace tutti::reference {
 namespace {
 
-constexpr std::align_val_t alignment{buffer_alignment};
+constexpr std::align_val_t alignment{64};
 
-tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** buffer) {
+tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
   return sdk::guarded([&] {
+    const uint64_t bytes = sdk::read_struct(desc, "buffer description").bytes;
     sdk::deref(device, "device");
     sdk::deref(buffer, "buffer") = nullptr;
     if (bytes > physical_memory()) {

@@ -75,7 +75,10 @@ extern const tutti_native_api native_api;
 constexpr uint32_t max_inputs = 64;
 constexpr uint32_t max_outputs = 16;
 constexpr uint32_t max_instructions = 512;
-constexpr uint32_t buffer_alignment = 64;
+constexpr uint32_t stored_dtypes =
+    2 * TUTTI_DTYPE_BIT(TUTTI_C128) - TUTTI_DTYPE_BIT(TUTTI_BOOL);  // all
+constexpr uint32_t computed_dtypes =
+    stored_dtypes & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
 
 // Puts `work` in line on the stream's thread: a failure of it goes to the event and to the stream,
 // never to the caller. `event` may be NULL. Throws only where no event could be made.

@@ -3,8 +3,9 @@
 // The program group: checks what comes in, keeps a copy, and hands launches to the interpreter.
 #include "reference/interpreter.hpp"
 #include "reference/objects.hpp"
+#include "sdk/capabilities.hpp"
 #include "sdk/owned_launch.hpp"
-#include "sdk/validate.hpp"
+#include "sdk/program_description.hpp"
 
 struct tutti_program {
   std::shared_ptr<const tutti::reference::interpreter> interpreter;  // kept by launches in line
@@ -16,14 +17,31 @@ namespace {
 using sdk::deref;
 using sdk::guarded;
 
+constexpr sdk::program_limits limits{max_inputs, max_outputs, max_instructions};
+
+tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
+  return guarded([&] {
+    deref(device, "device");
+    sdk::write_struct(result, sdk::programs_in(computed_dtypes).capabilities(), "capabilities");
+  });
+}
+
+tutti_status* supports(tutti_device* device, const tutti_program_desc* desc, int32_t* support,
+                       const char** reason) {
+  return guarded([&] {
+    deref(device, "device");
+    deref(support, "support") =
+        sdk::supports_program(sdk::programs_in(computed_dtypes), limits, desc, reason);
+  });
+}
+
 tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
                      tutti_program** program) {
   return guarded([&] {
     deref(device, "device");
     deref(program, "program") = nullptr;
-    const tutti_program_desc mine = sdk::read_struct(desc, "program desc");
-    sdk::validate_program(mine, {max_inputs, max_outputs, max_instructions});
-    *program = new tutti_program{std::make_shared<interpreter>(mine)};
+    *program =
+        new tutti_program{std::make_shared<interpreter>(sdk::program_description(desc, limits))};
   });
 }
 
@@ -39,8 +57,10 @@ tutti_status* workspace(tutti_program* program, const tutti_program_launch*, uin
 tutti_status* launch(tutti_stream* stream, tutti_program* program,
                      const tutti_program_launch* given, tutti_event** event) {
   return guarded([&] {
-    const tutti_program_launch mine = sdk::read_struct(given, "program launch");
+    tutti_program_launch mine = sdk::read_struct(given, "program launch");
     const auto interpreter = deref(program, "program").interpreter;
+    std::vector<tutti_operand> operands;
+    sdk::read_operands(interpreter->desc(), mine, operands);
     sdk::validate_launch(interpreter->desc(), mine);
     enqueue(deref(stream, "stream"), event,
             [interpreter, copy = sdk::owned_program_launch(interpreter->desc(), mine)] {
@@ -55,6 +75,6 @@ const char* source(tutti_program*) { return nullptr; }
 }  // namespace
 
 const tutti_program_api program_api = {
-    sizeof(tutti_program_api), create, release, workspace, launch, source};
+    sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch, source};
 
 }  // namespace tutti::reference

@@ -157,12 +157,11 @@ void drain(tutti_stream& stream) {
 
 namespace {
 
-tutti_status* create(tutti_device* device, uint32_t flags, tutti_stream** stream) {
+tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_stream** stream) {
   return guarded([&] {
     deref(device, "device");
     deref(stream, "stream") = nullptr;
-    const bool profile = (flags & TUTTI_STREAM_PROFILE) != 0;
-    *stream = new tutti_stream{profile, std::make_shared<stream_worker>()};
+    *stream = new tutti_stream{sdk::wants_profile(desc), std::make_shared<stream_worker>()};
   });
 }
 

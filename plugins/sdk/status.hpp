@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tutti/plugin.h"
 
@@ -89,6 +90,21 @@ void write_struct(T* to, T from, const char* what) {
   }
   from.struct_size = std::min<uint64_t>(sizeof(T), to->struct_size);
   std::memcpy(static_cast<void*>(to), &from, static_cast<size_t>(from.struct_size));
+}
+
+// Copy of an array of structs that the host filled in, whose elements are `size` bytes apart: as
+// read_struct, for each. Throws TUTTI_ERROR_INVALID_ARGUMENT, naming `what`, where that is too few.
+template <typename T>
+void read_array(const T* given, uint32_t count, uint64_t size, const std::string& what,
+                std::vector<T>& to) {
+  if (count > 0 && size < sizeof(uint64_t)) throw_invalid(what + " is " + std::to_string(size));
+  to.assign(count, T{});
+  const size_t known = static_cast<size_t>(std::min<uint64_t>(sizeof(T), size));
+  const char* at = reinterpret_cast<const char*>(given);
+  for (T& mine : to) {
+    std::memcpy(static_cast<void*>(&mine), at, known);
+    at += size;
+  }
 }
 
 template <typename T>

@@ -32,13 +32,6 @@ std::string text(const place& where) {
   return program_name(where.desc) + ": " + where.kind + " " + std::to_string(where.index);
 }
 
-void check_count(const std::string& where, const char* what, uint32_t count, uint32_t limit,
-                 const void* array) {
-  REQUIRE(count <= limit, where,
-          std::to_string(count) + " " + what + ", the limit is " + std::to_string(limit));
-  REQUIRE(count == 0 || array != nullptr, where, std::string(what) + " is NULL");
-}
-
 void check_stored(const std::string& where, const tutti_program_operand& operand) {
   REQUIRE(is_register(operand.dtype) || is_storage_only(operand.dtype), where,
           "cannot be of " + dtype_text(operand.dtype));
@@ -47,17 +40,14 @@ void check_stored(const std::string& where, const tutti_program_operand& operand
 }
 
 void check_header(const tutti_program_desc& desc, const std::string& name) {
-  REQUIRE(desc.ir_version == TUTTI_IR_VERSION, name,
-          "ir_version is " + std::to_string(desc.ir_version) + ", this plugin knows " +
-              std::to_string(TUTTI_IR_VERSION));
   REQUIRE(desc.kept_rank <= TUTTI_MAX_RANK && desc.reduced_rank <= TUTTI_MAX_RANK &&
               desc.kept_rank + desc.reduced_rank <= TUTTI_MAX_RANK,
           name,
           "kept_rank + reduced_rank is " + std::to_string(desc.kept_rank) + " + " +
               std::to_string(desc.reduced_rank) + ", the limit is " +
               std::to_string(TUTTI_MAX_RANK));
-  REQUIRE(desc.reduction <= TUTTI_REDUCE_ARGMAX, name,
-          "reduction " + std::to_string(desc.reduction) + " is unknown");
+  if (desc.reduction > TUTTI_REDUCE_ARGMAX)
+    throw_unsupported(name + ": reduction " + std::to_string(desc.reduction) + " is unknown");
   REQUIRE(desc.reduce_layout <= TUTTI_REDUCE_OUTER, name,
           "reduce_layout " + std::to_string(desc.reduce_layout) + " is unknown");
   REQUIRE(desc.reduction != TUTTI_REDUCE_NONE || desc.reduced_rank == 0, name,
@@ -112,7 +102,8 @@ void check_rule(const tutti_program_desc& desc, const tutti_instruction& instruc
 void check_instruction(const tutti_program_desc& desc, const tutti_instruction& instruction,
                        const std::vector<uint8_t>& values, const std::string& place) {
   const op_info* op = find_op(instruction.opcode);
-  REQUIRE(op != nullptr, place, "opcode " + std::to_string(instruction.opcode) + " is unknown");
+  if (op == nullptr)
+    throw_unsupported(place + ": opcode " + std::to_string(instruction.opcode) + " is unknown");
   const std::string where = place + " (" + op->name + ")";
   REQUIRE(instruction.operand_count == op->arity, where,
           "operand_count is " + std::to_string(instruction.operand_count) + ", expected " +
@@ -189,15 +180,9 @@ std::string program_name(const tutti_program_desc& desc) {
   return "program " + std::string(desc.label);
 }
 
-void validate_program(const tutti_program_desc& desc, const program_limits& limits) {
+void validate_program(const tutti_program_desc& desc) {
   const std::string name = program_name(desc);
   check_header(desc, name);
-  check_count(name, "inputs", desc.input_count, limits.inputs, desc.inputs);
-  check_count(name, "outputs", desc.output_count, limits.outputs, desc.outputs);
-  check_count(name, "instructions", desc.instruction_count, limits.instructions, desc.instructions);
-  check_count(name, "scalars", desc.scalar_count, limits.inputs + 3 * limits.instructions,
-              desc.scalar_dtypes);
-
   std::vector<uint8_t> values;  // dtype of each
   for (uint32_t i = 0; i < desc.input_count; ++i) {
     check_stored(name + ": input " + std::to_string(i), desc.inputs[i]);
@@ -220,10 +205,8 @@ void validate_program(const tutti_program_desc& desc, const program_limits& limi
 }
 
 void validate_launch(const tutti_program_desc& desc, const tutti_program_launch& launch) {
-  REQUIRE(desc.input_count == 0 || launch.inputs != nullptr, program_name(desc), "inputs is NULL");
   REQUIRE(desc.scalar_count == 0 || launch.scalars != nullptr, program_name(desc),
           "scalars is NULL");
-  REQUIRE(launch.outputs != nullptr, program_name(desc), "outputs is NULL");
   for (uint32_t d = 0; d < desc.kept_rank; ++d) {
     REQUIRE(launch.extent[d] > 0, program_name(desc), "kept extent " + std::to_string(d) + " is 0");
   }
@@ -290,6 +273,13 @@ void validate_span(const std::string& what, uint64_t offset, uint64_t bytes,
   REQUIRE(offset <= buffer_bytes && bytes <= buffer_bytes - offset, what,
           std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
               " of a buffer of " + std::to_string(buffer_bytes));
+}
+
+bool wants_profile(const tutti_stream_desc* desc) {
+  const tutti_stream_desc mine = read_struct(desc, "stream description");
+  if ((mine.flags & ~static_cast<uint32_t>(TUTTI_STREAM_PROFILE)) != 0)
+    throw_unsupported("create a stream: flags " + std::to_string(mine.flags) + " are unknown");
+  return (mine.flags & TUTTI_STREAM_PROFILE) != 0;
 }
 
 }  // namespace tutti::sdk

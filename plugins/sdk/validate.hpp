@@ -17,13 +17,13 @@ struct program_limits {
   uint32_t instructions;
 };
 
-// A well-formed program: versions, ranks, counts, dtypes of every value, operand numbers, the rules
-// of each opcode, reduction and accumulator. `desc` has passed read_struct.
-void validate_program(const tutti_program_desc& desc, const program_limits& limits);
+// A well-formed program: ranks, dtypes of every value, operand numbers, the rules of each opcode,
+// reduction and accumulator. `desc` comes from program_description, which calls this.
+void validate_program(const tutti_program_desc& desc);
 
-// A launch that fits the program: arrays present where they are counted, no extent 0 among the kept
-// ones, buffers present, offsets multiples of the element size, strides as the access classes
-// promise. Says nothing of buffer sizes.
+// A launch that fits the program, after read_operands: no extent 0 among the kept ones, scalars and
+// buffers present, offsets multiples of the element size, strides as the access classes promise.
+// Says nothing of buffer sizes.
 void validate_launch(const tutti_program_desc& desc, const tutti_program_launch& launch);
 
 // A view as operators take it: buffer present (unless `shape_only`), known dtype, rank <= 8.
@@ -36,6 +36,9 @@ void validate_range(const std::string& what, uint64_t offset, uint32_t element_s
 
 // `offset + bytes <= buffer_bytes`, without overflow.
 void validate_span(const std::string& what, uint64_t offset, uint64_t bytes, uint64_t buffer_bytes);
+
+// Whether a stream is to tell times. Throws TUTTI_ERROR_UNSUPPORTED for flags that nobody knows.
+bool wants_profile(const tutti_stream_desc* desc);
 
 // "program `label`" or "program"; for messages.
 std::string program_name(const tutti_program_desc& desc);

@@ -35,7 +35,7 @@ void check_tables(session& s) {
   check_table(api->memory, "memory", 2);
   check_table(api->stream, "stream", 9);
   check_table(api->transfer, "transfer", 3);
-  check_table(api->program, "program", 5);
+  check_table(api->program, "program", 7);
   check_table(api->op, "op", 3);
   if (api->profile != nullptr) check_table(api->profile, "profile", 2);
 }
@@ -48,8 +48,6 @@ void check_properties(session& s) {
   }
   require(p.compute_units > 0 && p.memory_bytes > 0 && p.max_allocation_bytes > 0,
           "units or memory are 0");
-  require(p.alignment > 0 && (p.alignment & (p.alignment - 1)) == 0,
-          [&] { return "alignment " + std::to_string(p.alignment) + " is no power of two"; });
   for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_U8, TUTTI_I32, TUTTI_U32, TUTTI_I64, TUTTI_F32}) {
     require(s.computes(dtype) && s.stores(dtype),
             [&] { return std::string(sdk::dtype_name(dtype)) + " is not computed and stored"; });
@@ -74,7 +72,7 @@ void check_properties_size(session& s) {
   std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
   room.known.struct_size = sizeof room;
   check(s.api->device->properties(0, &room.known), "properties into a long struct");
-  require(room.known.struct_size <= sizeof room && room.known.alignment == s.properties.alignment,
+  require(room.known.struct_size <= sizeof room && room.known.max_work_group_size == s.properties.max_work_group_size,
           "a long struct was filled in wrongly");
 }
 
@@ -116,18 +114,19 @@ program_spec sample() {
 struct mutation {
   const char* name;
   void (*apply)(program_spec& spec, tutti_program_desc& desc);
+  int32_t code = TUTTI_ERROR_INVALID_ARGUMENT;
 };
 
 // clang-format off
 const mutation mutations[] = {
-    {"ir_version", [](program_spec&, tutti_program_desc& d) { d.ir_version = 999; }},
+    {"ir_version", [](program_spec&, tutti_program_desc& d) { d.ir_version = 999; }, TUTTI_ERROR_UNSUPPORTED},
     {"kept_rank", [](program_spec&, tutti_program_desc& d) { d.kept_rank = 9; }},
     {"kept_rank that wraps", [](program_spec&, tutti_program_desc& d) { d.kept_rank = ~0u; d.reduced_rank = 2; }},
     {"reduced_rank without a reduction", [](program_spec&, tutti_program_desc& d) { d.reduced_rank = 1; }},
-    {"reduction", [](program_spec&, tutti_program_desc& d) { d.reduction = 99; d.reduced_rank = 1; d.accumulator = TUTTI_F32; }},
+    {"reduction", [](program_spec&, tutti_program_desc& d) { d.reduction = 99; d.reduced_rank = 1; d.accumulator = TUTTI_F32; }, TUTTI_ERROR_UNSUPPORTED},
     {"accumulator", [](program_spec&, tutti_program_desc& d) { d.reduction = TUTTI_REDUCE_SUM; d.reduced_rank = 1; d.accumulator = TUTTI_I32; }},
-    {"opcode", [](program_spec& s, tutti_program_desc&) { s.instructions[0].opcode = 60000; }},
-    {"opcode 0", [](program_spec& s, tutti_program_desc&) { s.instructions[0].opcode = 0; }},
+    {"opcode", [](program_spec& s, tutti_program_desc&) { s.instructions[0].opcode = 60000; }, TUTTI_ERROR_UNSUPPORTED},
+    {"opcode 0", [](program_spec& s, tutti_program_desc&) { s.instructions[0].opcode = 0; }, TUTTI_ERROR_UNSUPPORTED},
     {"operand beyond all values", [](program_spec& s, tutti_program_desc&) { s.instructions[1].operand[1] = 1u << 30; }},
     {"operand not computed yet", [](program_spec& s, tutti_program_desc&) { s.instructions[0].operand[0] = 4; }},
     {"operand_count", [](program_spec& s, tutti_program_desc&) { s.instructions[0].operand_count = 1; }},
@@ -146,6 +145,8 @@ const mutation mutations[] = {
     {"instructions NULL", [](program_spec&, tutti_program_desc& d) { d.instructions = nullptr; }},
     {"input_count", [](program_spec&, tutti_program_desc& d) { d.input_count = ~0u; }},
     {"instruction_count", [](program_spec&, tutti_program_desc& d) { d.instruction_count = ~0u; }},
+    {"operand_size", [](program_spec&, tutti_program_desc& d) { d.operand_size = 0; }},
+    {"instruction_size", [](program_spec&, tutti_program_desc& d) { d.instruction_size = 4; }},
     {"struct_size", [](program_spec&, tutti_program_desc& d) { d.struct_size = 0; }},
     {"not a float", [](program_spec& s, tutti_program_desc&) {
        s.instructions[1] = {TUTTI_OP_exp, TUTTI_I32, 1, {3, 0, 0}}; s.outputs[0].dtype = TUTTI_I32; }},
@@ -161,7 +162,7 @@ void check_malformed(session& s) {
     const outcome result = take(s.api->program->create(s.device.get(), &desc, &program));
     const handle<tutti_program> held(program, s.api->program->release);
     require(bool(result), [&] { return std::string("accepted: wrong ") + m.name; });
-    require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
+    require(result.code == m.code, [&] {
       return std::string("wrong ") + m.name + " gives code " + std::to_string(result.code) + ": " +
              result.message;
     });
@@ -185,6 +186,7 @@ struct launch_fixture {
     }
     factor.f32 = 21.0f;
     desc.struct_size = sizeof desc;
+    desc.operand_size = sizeof(tutti_operand);
     desc.extent[0] = 256;
     desc.inputs = operands;
     desc.outputs = operands + 2;
@@ -227,6 +229,9 @@ void check_bad_launch(session& s) {
   l = f.desc;
   l.outputs = nullptr;
   require(bool(f.launch(s, &l)), "accepted: no outputs");
+  l = f.desc;
+  l.operand_size = 0;
+  require(bool(f.launch(s, &l)), "accepted: operand_size 0");
   l = f.desc;
   f.operands[1].buffer = nullptr;
   require(bool(f.launch(s, &l)), "accepted: a NULL buffer");
@@ -293,6 +298,97 @@ void check_struct_sizes(session& s) {
   f.expect_result(s, "shorter structs");
 }
 
+/// What a host of a later version has in an array: our struct, and more behind it.
+template <typename T>
+class widened {
+ public:
+  template <typename List>
+  explicit widened(const List& list) {
+    for (const T& value : list) {
+      element& e = elements_.emplace_back();
+      std::memset(static_cast<void*>(&e), 0xCD, sizeof e);
+      e.known = value;
+    }
+  }
+  const T* data() const { return &elements_[0].known; }
+  static constexpr uint32_t size = sizeof(T) + 24;
+
+ private:
+  struct element {
+    T known;
+    unsigned char beyond[24];
+  };
+  static_assert(sizeof(element) == size);
+  std::vector<element> elements_;
+};
+
+void check_array_strides(session& s) {
+  launch_fixture f(s);
+  const widened<tutti_program_operand> inputs(f.spec.inputs), outputs(f.spec.outputs);
+  const widened<tutti_instruction> instructions(f.spec.instructions);
+  tutti_program_desc desc = f.spec.desc();
+  desc.inputs = inputs.data();
+  desc.outputs = outputs.data();
+  desc.operand_size = inputs.size;
+  desc.instructions = instructions.data();
+  desc.instruction_size = instructions.size;
+  f.program = s.program(desc);
+  const widened<tutti_operand> in(std::vector{f.operands[0], f.operands[1]}),
+      out(std::vector{f.operands[2]});
+  f.desc.inputs = in.data();
+  f.desc.outputs = out.data();
+  f.desc.operand_size = in.size;
+  uint64_t bytes = 0;
+  check(s.api->program->workspace(f.program.get(), &f.desc, &bytes), "workspace");
+  const outcome result = f.launch(s, &f.desc);
+  require(!result, [&] { return "arrays of longer structs: " + result.message; });
+  f.expect_result(s, "arrays of longer structs");
+}
+
+void check_capabilities(session& s) {
+  tutti_program_capabilities c{};
+  c.struct_size = sizeof c;
+  check(s.api->program->capabilities(s.device.get(), &c), "capabilities");
+  require(c.ir_version_min <= c.ir_version_max && c.ir_version_max > 0, [&] {
+    return "IR versions " + std::to_string(c.ir_version_min) + " to " +
+           std::to_string(c.ir_version_max);
+  });
+  require(c.opcode_count == 0 || c.opcodes != nullptr, "opcodes is NULL");
+  require(c.reduction_count == 0 || c.reductions != nullptr, "reductions is NULL");
+  const auto check_sets = [&](const uint32_t* sets, uint32_t count, const char* what) {
+    for (uint32_t i = 0; i < count; ++i)
+      require((sets[i] & ~s.properties.computed_dtypes) == 0, [&] {
+        return std::string(what) + " " + std::to_string(i) +
+               " has dtypes that are not among computed_dtypes";
+      });
+  };
+  check_sets(c.opcodes, c.opcode_count, "opcode");
+  check_sets(c.reductions, c.reduction_count, "reduction");
+}
+
+void check_supports(session& s) {
+  const auto ask = [&](const program_spec& spec, const char** reason) {
+    const tutti_program_desc desc = spec.desc();
+    int32_t support = -1;
+    check(s.api->program->supports(s.device.get(), &desc, &support, reason), "supports");
+    return support;
+  };
+  const char* reason = nullptr;
+  program_spec spec = sample();
+  if (s.computes(TUTTI_F32))
+    require(ask(spec, &reason) == TUTTI_SUPPORT_YES, "a sum of f32 is not supported");
+  spec.instructions[0].opcode = 60000;
+  require(ask(spec, &reason) == TUTTI_SUPPORT_NO, "an opcode that does not exist is supported");
+  require(reason != nullptr && *reason != 0, "no reason for an opcode that is not supported");
+  require(ask(spec, nullptr) == TUTTI_SUPPORT_NO, "supports without a reason");
+  spec = sample();
+  tutti_program_desc malformed = spec.desc();
+  malformed.output_count = 0;
+  int32_t support = -1;
+  require(bool(take(s.api->program->supports(s.device.get(), &malformed, &support, nullptr))),
+          "supports of a malformed program says nothing");
+}
+
 void check_unknown_operator(session& s) {
   tutti_operator_launch l{};
   l.struct_size = sizeof l;
@@ -325,6 +421,9 @@ void add_abi_groups(groups& all, const session&) {
   all.push_back({"abi/malformed_launches", check_bad_launch});
   all.push_back({"abi/launch_beyond_buffers", check_beyond});
   all.push_back({"abi/struct_sizes", check_struct_sizes});
+  all.push_back({"abi/array_strides", check_array_strides});
+  all.push_back({"abi/capabilities", check_capabilities});
+  all.push_back({"abi/supports", check_supports});
   all.push_back({"abi/unknown_operator", check_unknown_operator});
   all.push_back({"abi/source", check_source});
 }

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -18,18 +19,20 @@ void log_line(void*, int32_t level, const char* message) {
   if (level <= TUTTI_LOG_WARN) std::fprintf(stderr, "plugin: %s\n", message);
 }
 
+const char* option(void*, const char* name) {
+  return std::getenv(("TUTTI_" + std::string(name)).c_str());
+}
+
 // No cache and no statistics: a plugin must work without them.
-const tutti_host host = {sizeof(tutti_host),
-                         TUTTI_ABI_MAJOR,
-                         TUTTI_ABI_MINOR,
-                         nullptr,
-                         log_line,
-                         nullptr,
-                         nullptr,
-                         nullptr,
-                         nullptr,
-                         nullptr,
-                         nullptr};
+const tutti_host host = [] {
+  tutti_host h{};
+  h.struct_size = sizeof h;
+  h.abi_major = TUTTI_ABI_MAJOR;
+  h.abi_minor = TUTTI_ABI_MINOR;
+  h.log = log_line;
+  h.option = option;
+  return h;
+}();
 
 const tutti_plugin_api* load(const std::string& path) {
   const std::string file = std::filesystem::absolute(path);     // never from a search path
@@ -123,13 +126,15 @@ session::session(const std::string& path, uint32_t device_index, uint64_t seed_v
 
 handle<tutti_buffer> session::allocate(uint64_t bytes) const {
   tutti_buffer* buffer = nullptr;
-  check(api->memory->allocate(device.get(), bytes, &buffer), "allocate");
+  const tutti_buffer_desc desc{sizeof desc, bytes};
+  check(api->memory->allocate(device.get(), &desc, &buffer), "allocate");
   return {buffer, api->memory->release};
 }
 
 handle<tutti_stream> session::stream(uint32_t flags) const {
   tutti_stream* made = nullptr;
-  check(api->stream->create(device.get(), flags, &made), "stream create");
+  const tutti_stream_desc desc{sizeof desc, flags, 0};
+  check(api->stream->create(device.get(), &desc, &made), "stream create");
   return {made, api->stream->release};
 }
 
@@ -237,6 +242,8 @@ tutti_program_desc program_spec::desc() const {
   tutti_program_desc d{};
   d.struct_size = sizeof(d);
   d.ir_version = TUTTI_IR_VERSION;
+  d.operand_size = sizeof(tutti_program_operand);
+  d.instruction_size = sizeof(tutti_instruction);
   d.kept_rank = kept_rank;
   d.reduced_rank = reduced_rank;
   d.reduction = reduction;
@@ -271,6 +278,7 @@ void launch(session& s, const program_spec& spec, const extents& extent,
   }
   tutti_program_launch l{};
   l.struct_size = sizeof(l);
+  l.operand_size = sizeof(tutti_operand);
   std::copy(extent.begin(), extent.end(), l.extent);
   l.inputs = in.data();
   l.scalars = scalars.data();

@@ -212,7 +212,8 @@ void check_query(session& s) {
 void check_out_of_memory(session& s) {
   for (const uint64_t bytes : {uint64_t{1} << 62, s.properties.memory_bytes * 8}) {
     tutti_buffer* buffer = nullptr;
-    const outcome result = take(s.api->memory->allocate(s.device.get(), bytes, &buffer));
+    const tutti_buffer_desc desc{sizeof desc, bytes};
+    const outcome result = take(s.api->memory->allocate(s.device.get(), &desc, &buffer));
     require(result.code == TUTTI_ERROR_OUT_OF_MEMORY, [&] {
       return "allocating " + std::to_string(bytes) + " bytes gives code " +
              std::to_string(result.code) + ", expected out of memory (" + result.message + ")";

@@ -22,8 +22,8 @@ struct pair_of_devices {
   pair_of_devices() {
     for (uint32_t n = 0; n < 2; ++n) {
       good(plugin().device->open(n, &device[n]));
-      good(plugin().stream->create(device[n], 0, &stream[n]));
-      good(plugin().memory->allocate(device[n], 1024, &memory[n]));
+      good(create_stream(device[n], 0, &stream[n]));
+      good(allocate(device[n], 1024, &memory[n]));
     }
   }
   ~pair_of_devices() {

@@ -19,7 +19,7 @@ struct open_device {
   explicit open_device(uint32_t index = 0, uint32_t flags = 0) {
     STUB_CALL(stub_heal)();
     good(plugin().device->open(index, &device));
-    good(plugin().stream->create(device, flags, &stream));
+    good(create_stream(device, flags, &stream));
   }
   ~open_device() {
     plugin().stream->release(stream);
@@ -28,7 +28,7 @@ struct open_device {
   }
   tutti_buffer* buffer(uint64_t bytes) {
     tutti_buffer* result = nullptr;
-    good(plugin().memory->allocate(device, bytes, &result));
+    good(allocate(device, bytes, &result));
     return result;
   }
 };
@@ -43,6 +43,8 @@ struct sum_program {
   explicit sum_program(bool reduce) {
     desc.struct_size = sizeof desc;
     desc.ir_version = TUTTI_IR_VERSION;
+    desc.operand_size = sizeof(tutti_program_operand);
+    desc.instruction_size = sizeof(tutti_instruction);
     (reduce ? desc.reduced_rank : desc.kept_rank) = 1;
     desc.reduction = reduce ? TUTTI_REDUCE_SUM : TUTTI_REDUCE_NONE;
     desc.accumulator = reduce ? TUTTI_F32 : TUTTI_INVALID;
@@ -63,6 +65,7 @@ void run(open_device& d, tutti_program* program, uint64_t n, bool reduce, tutti_
   tutti_operand output = {memory, 8 * n, {reduce ? 0 : 1}};
   tutti_program_launch l{};
   l.struct_size = sizeof l;
+  l.operand_size = sizeof(tutti_operand);
   l.extent[0] = n;
   l.inputs = inputs;
   l.outputs = &output;
@@ -228,16 +231,16 @@ BOOST_AUTO_TEST_CASE(out_of_memory_trims_the_pool_and_may_be_retried) {
   const int trims = STUB_CALL(stub_count)().trims;
   STUB_CALL(stub_fail)("cuMemAllocAsync", 2, 1);
   tutti_buffer* buffer = nullptr;
-  good(plugin().memory->allocate(d.device, 1024, &buffer));
+  good(allocate(d.device, 1024, &buffer));
   BOOST_TEST(STUB_CALL(stub_count)().trims == trims + 1);
   plugin().memory->release(buffer);
   STUB_CALL(stub_fail)("cuMemAllocAsync", 2, -1);
-  const outcome full = take(plugin().memory->allocate(d.device, 1024, &buffer));
+  const outcome full = take(allocate(d.device, 1024, &buffer));
   BOOST_TEST(full.code == TUTTI_ERROR_OUT_OF_MEMORY);
   BOOST_TEST(full.vendor_code == 2);
   BOOST_TEST(full.retryable);
   BOOST_TEST(full.message == "allocate 1024 bytes on Stub GPU 0: CUDA_ERROR_OUT_OF_MEMORY (2)");
-  const outcome absurd = take(plugin().memory->allocate(d.device, ~uint64_t{0}, &buffer));
+  const outcome absurd = take(allocate(d.device, ~uint64_t{0}, &buffer));
   BOOST_TEST(absurd.code == TUTTI_ERROR_OUT_OF_MEMORY);
   BOOST_TEST(!absurd.retryable);
 }
@@ -250,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_sticky_error_marks_the_device_lost) {
   BOOST_TEST(first.vendor_code == 700);
   BOOST_TEST(first.message == "work on the device failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   tutti_buffer* buffer = nullptr;
-  const outcome later = take(plugin().memory->allocate(d.device, 16, &buffer));
+  const outcome later = take(allocate(d.device, 16, &buffer));
   BOOST_TEST(later.code == TUTTI_ERROR_DEVICE_LOST);
   BOOST_TEST(later.message.find("Stub GPU 0 is lost since work on the device failed: "
                                 "CUDA_ERROR_ILLEGAL_ADDRESS (700)") != std::string::npos);

@@ -63,6 +63,9 @@ struct fake_host {
           ->cache[device + std::string(static_cast<const char*>(key), size)] =
           std::string(static_cast<const char*>(data), bytes);
     };
+    table.option = [](void*, const char* name) -> const char* {
+      return std::getenv((std::string("TUTTI_") + name).c_str());
+    };
     table.compiled = [](void* self, const char* what, double, int32_t cached) {
       static_cast<fake_host*>(self)->compiled.push_back(what +
                                                         std::string(cached ? " cached" : " fresh"));
@@ -92,6 +95,16 @@ inline const tutti_plugin_api& plugin() {
     return entry(&host().table);
   }();
   return *api;
+}
+
+inline tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** buffer) {
+  const tutti_buffer_desc desc{sizeof desc, bytes};
+  return plugin().memory->allocate(device, &desc, buffer);
+}
+
+inline tutti_status* create_stream(tutti_device* device, uint32_t flags, tutti_stream** stream) {
+  const tutti_stream_desc desc{sizeof desc, flags, 0};
+  return plugin().stream->create(device, &desc, stream);
 }
 
 }  // namespace tutti::test

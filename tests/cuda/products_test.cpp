@@ -59,8 +59,8 @@ struct problem {
   std::vector<T> host = std::vector<T>(4096);
   problem() {
     good(plugin().device->open(0, &device));
-    good(plugin().stream->create(device, 0, &stream));
-    good(plugin().memory->allocate(device, host.size() * sizeof(T), &memory));
+    good(create_stream(device, 0, &stream));
+    good(allocate(device, host.size() * sizeof(T), &memory));
     for (size_t n = 0; n < host.size(); ++n) {
       host[n] = static_cast<T>(static_cast<float>(n * 37 % 101) - 50);
       if constexpr (!std::is_floating_point_v<T>) host[n] *= T(1, 0.5f);

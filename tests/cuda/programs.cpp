@@ -34,6 +34,8 @@ tutti_program_desc test_program::desc() const {
   tutti_program_desc d{};
   d.struct_size = sizeof d;
   d.ir_version = TUTTI_IR_VERSION;
+  d.operand_size = sizeof(tutti_program_operand);
+  d.instruction_size = sizeof(tutti_instruction);
   d.kept_rank = kept_rank;
   d.reduced_rank = reduced_rank;
   d.reduction = reduction;

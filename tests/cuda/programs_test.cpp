@@ -12,6 +12,7 @@
 #include "embedded_kernels.hpp"
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/operators.hpp"
+#include "sdk/program_description.hpp"
 #include "sdk/renderer.hpp"
 #include "sdk/validate.hpp"
 
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(the_set_holds_every_opcode_for_every_dtype) {
   std::set<std::pair<int, int>> seen;  // opcode, dtype of the first operand
   for (const test_program& p : all_programs()) {
     const tutti_program_desc desc = p.desc();
-    BOOST_REQUIRE_NO_THROW(sdk::validate_program(desc, {1000, 1000, 1000}));
+    BOOST_REQUIRE_NO_THROW(sdk::program_description(&desc, {1000, 1000, 1000}));
     for (const tutti_instruction& i : p.instructions) {
       const bool of_input = i.operand_count > 0 && i.operand[0] < p.inputs.size();
       const int of = of_input ? sdk::register_dtype(p.inputs[i.operand[0]].dtype) : 0;

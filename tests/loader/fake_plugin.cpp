@@ -102,11 +102,11 @@ tutti_status* open(uint32_t index, tutti_device** device) {
 }
 
 void release_device(tutti_device*) {}
-tutti_status* allocate(tutti_device*, uint64_t, tutti_buffer**) {
+tutti_status* allocate(tutti_device*, const tutti_buffer_desc*, tutti_buffer**) {
   return status(TUTTI_ERROR_OUT_OF_MEMORY, -4, "FAKE_OUT_OF_MEMORY");
 }
 void release_buffer(tutti_buffer*) {}
-tutti_status* create_stream(tutti_device*, uint32_t, tutti_stream**) { return nullptr; }
+tutti_status* create_stream(tutti_device*, const tutti_stream_desc*, tutti_stream**) { return nullptr; }
 void release_stream(tutti_stream*) {}
 tutti_status* of_stream(tutti_stream*) { return nullptr; }
 tutti_status* record(tutti_stream*, tutti_event**) { return nullptr; }

@@ -5,10 +5,17 @@
  * tutti_plugin_entry, and hands out tables of function pointers.
  *
  * Rules that hold for every function here:
- *  - It returns NULL for success, or a status object that the caller releases.
- *  - Every struct starts with its own size in bytes (struct_size), set by whoever fills it in. The
- *    reader takes min(mine, yours) bytes and treats the rest as zero / absent. Sizes are never
- *    compared for equality, fields are never moved or reused.
+ *  - It returns NULL for success, or a status object that the caller releases; but for release
+ *    functions, which return nothing and cannot fail.
+ *  - Structs grow at their end, fields are never moved or reused, and sizes are never compared for
+ *    equality. A struct that says so starts with its size in bytes, struct_size:
+ *      - in what is read (descriptions, launches, tables, a status), it is set by who filled the
+ *        struct in; the reader takes min(mine, yours) bytes, the rest is zero or absent;
+ *      - in what is filled in for the caller (properties, capabilities, times), the caller sets it
+ *        to the room there is, and the callee to the bytes that it filled in.
+ *    Structs in an array have no size of their own: who points to the array says how far apart its
+ *    elements are (operand_size, instruction_size), at least 8, and the reader takes that many bytes
+ *    of each at most.
  *  - A plugin never aborts, never throws across this boundary and never frees what it did not
  *    allocate. A plugin outlives its devices, a device outlives its buffers, streams, events and
  *    programs. Libraries stay loaded until the process exits.
@@ -24,9 +31,10 @@
 extern "C" {
 #endif
 
-#define TUTTI_ABI_MAJOR 1
-#define TUTTI_ABI_MINOR 2
+#define TUTTI_ABI_MAJOR 2
+#define TUTTI_ABI_MINOR 0
 #define TUTTI_IR_VERSION 1
+#define TUTTI_IR_VERSION_MIN 1 /* the oldest that this header describes */
 #define TUTTI_MAX_RANK 8
 
 #if defined(_WIN32)
@@ -90,7 +98,7 @@ typedef struct tutti_event tutti_event;
 typedef struct tutti_program tutti_program;
 typedef struct tutti_communicator tutti_communicator;
 
-/* One scalar argument: the value's own bytes, in its own dtype, at the start. */
+/* One scalar argument: the value's own bytes, in its own dtype, at the start. Never grows. */
 typedef union tutti_scalar {
   uint8_t u8;
   int8_t i8;
@@ -130,16 +138,23 @@ typedef struct tutti_host {
                       const void* data, uint64_t size);
   /* Reports one compilation for logs, statistics and the trace. */
   void (*compiled)(void* context, const char* what, double seconds, int32_t from_cache);
-  /* Since 1.2, optional: path of a folder of the host's own for what a driver keeps between runs;
-   * NULL where none can be written to. The host removes what was not used for long where it grows
-   * too large. The text stays valid until process exit. */
+  /* Optional: path of a folder of the host's own for what a driver keeps between runs; NULL where
+   * none can be written to. The host removes what was not used for long where it grows too large.
+   * The text stays valid until process exit. */
   const char* (*driver_folder)(void* context, const char* name);
-  /* Since 1.2, optional. Around each call of a compiler, so that one that takes the process down
+  /* Optional. Around each call of a compiler, so that one that takes the process down
    * does so once for a program. Begin returns how many processes have ended within this compilation
    * before: 0; 1: use safer options; more: leave it. End is called whatever became of it. */
   int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
                            uint64_t key_size, const char* what);
   void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);
+  /* What the user set for a name ("OPENCL_SCHEDULE": the environment variable TUTTI_ and the name),
+   * NULL where it is not set or empty. The text stays valid until process exit. Plugins ask here and
+   * nowhere else, so that what hosts without an environment were told counts as well. */
+  const char* (*option)(void* context, const char* name);
+  /* A table of functions that this header does not have, NULL where the host lacks it or has no
+   * such version. Names are those of who defines it: "tutti.NAME", "VENDOR.NAME". */
+  const void* (*extension)(void* context, const char* name, uint32_t version);
 } tutti_host;
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -172,7 +187,6 @@ typedef struct tutti_device_properties {
   uint32_t max_instructions;   /* of one program */
   uint32_t max_argument_bytes; /* of one kernel launch */
   uint32_t max_work_group_size;
-  uint32_t alignment;   /* of buffers, bytes */
   const char* schedule; /* "cpu", "gpu" or another word, for humans and tests */
 } tutti_device_properties;
 
@@ -189,11 +203,17 @@ typedef struct tutti_device_api {
 /* ---- memory: raw; the core pools --------------------------------------------------------------
  */
 
+typedef struct tutti_buffer_desc {
+  uint64_t struct_size;
+  uint64_t bytes; /* at least 1 */
+} tutti_buffer_desc;
+
 typedef struct tutti_memory_api {
   uint64_t struct_size;
-  tutti_status* (*allocate)(tutti_device* device, uint64_t bytes, tutti_buffer** buffer);
+  tutti_status* (*allocate)(tutti_device* device, const tutti_buffer_desc* desc,
+                            tutti_buffer** buffer);
   void (*release)(tutti_buffer* buffer); /* the caller has made sure that no work uses it */
-  /* Since 1.1, optional: host memory that transfers of this device reach without a copy. */
+  /* Optional: host memory that transfers of this device reach without a copy. */
   tutti_status* (*allocate_host)(tutti_device* device, uint64_t bytes, void** host);
   void (*release_host)(tutti_device* device, void* host);
 } tutti_memory_api;
@@ -205,6 +225,12 @@ typedef enum tutti_stream_flags {
   TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
 } tutti_stream_flags;
 
+typedef struct tutti_stream_desc {
+  uint64_t struct_size;
+  uint32_t flags; /* tutti_stream_flags; a bit that the plugin does not know is "unsupported" */
+  uint32_t reserved;
+} tutti_stream_desc;
+
 typedef struct tutti_event_times {
   uint64_t struct_size;
   uint64_t begin_ns; /* device clock */
@@ -213,7 +239,8 @@ typedef struct tutti_event_times {
 
 typedef struct tutti_stream_api {
   uint64_t struct_size;
-  tutti_status* (*create)(tutti_device* device, uint32_t flags, tutti_stream** stream);
+  tutti_status* (*create)(tutti_device* device, const tutti_stream_desc* desc,
+                          tutti_stream** stream);
   void (*release)(tutti_stream* stream);
   tutti_status* (*flush)(tutti_stream* stream);       /* hand queued work to the device */
   tutti_status* (*synchronize)(tutti_stream* stream); /* wait; returns the first failure */
@@ -222,7 +249,7 @@ typedef struct tutti_stream_api {
   tutti_status* (*event_wait)(tutti_event* event);                 /* returns the work's failure */
   tutti_status* (*event_query)(tutti_event* event, int32_t* done);
   void (*event_release)(tutti_event* event);
-  /* Since 1.1, optional: an event that is done when the host says so. Streams of the device may
+  /* Optional: an event that is done when the host says so. Streams of the device may
    * wait for it; released before that, it stays pending. */
   tutti_status* (*create_host_event)(tutti_device* device, tutti_event** event);
   tutti_status* (*event_signal)(tutti_event* event);
@@ -309,6 +336,8 @@ typedef struct tutti_program_operand {
 typedef struct tutti_program_desc {
   uint64_t struct_size;
   uint32_t ir_version;
+  uint32_t operand_size;     /* bytes from one of `inputs` and `outputs` to the next */
+  uint32_t instruction_size; /* the same of `instructions` */
   uint32_t kept_rank;    /* 0..8; kept_rank + reduced_rank <= 8 */
   uint32_t reduced_rank; /* 0 without a reduction */
   uint8_t reduction;     /* tutti_reduction */
@@ -319,6 +348,7 @@ typedef struct tutti_program_desc {
   uint32_t scalar_count;
   uint32_t instruction_count;
   uint32_t output_count; /* with a reduction: exactly 1 */
+  uint32_t reserved;
   const tutti_program_operand* inputs;
   const uint8_t* scalar_dtypes;
   const tutti_instruction* instructions;
@@ -335,6 +365,7 @@ typedef struct tutti_operand {
 
 typedef struct tutti_program_launch {
   uint64_t struct_size;
+  uint64_t operand_size;           /* bytes from one of `inputs` and `outputs` to the next */
   uint64_t extent[TUTTI_MAX_RANK]; /* kept, then reduced; all >= 1 but reduced ones may be 0 */
   const tutti_operand* inputs;
   const tutti_scalar* scalars;
@@ -345,8 +376,28 @@ typedef struct tutti_program_launch {
   uint64_t workspace_bytes;
 } tutti_program_launch;
 
+/* What a device's programs may consist of. The core looks here while it fuses: what a device lacks
+ * becomes a program of its own, which runs elsewhere.
+ *
+ * A device has an instruction where the set of its opcode holds the dtypes of its result and of all
+ * its operands, BOOL aside; where all of them are BOOL, the set must hold BOOL. It has a reduction
+ * where the set of that holds the accumulator. It loads and stores what is in its stored_dtypes. */
+typedef struct tutti_program_capabilities {
+  uint64_t struct_size;
+  uint32_t ir_version_min, ir_version_max; /* what the plugin reads; another is "unsupported" */
+  uint32_t opcode_count;      /* of `opcodes`; opcodes from there on are absent */
+  uint32_t reduction_count;   /* of `reductions` */
+  const uint32_t* opcodes;    /* by opcode: a TUTTI_DTYPE_BIT set */
+  const uint32_t* reductions; /* by tutti_reduction: the same */
+} tutti_program_capabilities; /* arrays belong to the plugin and stay valid until process exit */
+
 typedef struct tutti_program_api {
   uint64_t struct_size;
+  tutti_status* (*capabilities)(tutti_device* device, tutti_program_capabilities* capabilities);
+  /* May create be called with this? NO where the description is sound but beyond the device;
+   * `reason` (may be NULL) receives a string that stays valid until process exit. */
+  tutti_status* (*supports)(tutti_device* device, const tutti_program_desc* desc, int32_t* support,
+                            const char** reason);
   tutti_status* (*create)(tutti_device* device, const tutti_program_desc* desc,
                           tutti_program** program);
   void (*release)(tutti_program* program);
@@ -575,6 +626,8 @@ typedef struct tutti_plugin_api {
   const tutti_profile_api* profile;       /* optional: NULL where absent */
   const tutti_collective_api* collective; /* optional */
   const tutti_native_api* native;         /* optional */
+  /* Optional: a table of functions that this header does not have, as `extension` of tutti_host. */
+  const void* (*extension)(const char* name, uint32_t version);
 } tutti_plugin_api;
 
 /* Touches no driver. `host` stays valid until process exit. On a major mismatch the core calls

@@ -45,6 +45,7 @@ void launch_there(device_context& reference, const lowered& program,
   });
   tutti_program_launch arguments{};
   arguments.struct_size = sizeof arguments;
+  arguments.operand_size = sizeof(tutti_operand);
   std::copy(program.extent, program.extent + max_rank, arguments.extent);
   arguments.inputs = operands.data();
   arguments.scalars = program.scalars.data();

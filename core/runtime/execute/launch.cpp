@@ -215,7 +215,9 @@ std::unique_ptr<cached_program> compile(device_context& context, const lowered& 
   made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
                 (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
   try {
-    made->handle = detail::create_program(context.device, program.desc(made->label.c_str()));
+    const tutti_program_desc desc = program.desc(made->label.c_str());
+    made->refusal = detail::why_unsupported(context.device, desc);
+    if (made->refusal.empty()) made->handle = detail::create_program(context.device, desc);
   } catch (const device_error& e) {
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
     made->refusal = e.what();
@@ -276,6 +278,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   }
   tutti_program_launch arguments{};
   arguments.struct_size = sizeof arguments;
+  arguments.operand_size = sizeof(tutti_operand);
   std::copy(program.extent, program.extent + max_rank, arguments.extent);
   arguments.inputs = operands.data();
   arguments.scalars = program.scalars.data();

@@ -63,6 +63,13 @@ compilation::~compilation() {
   the_host.compile_end(the_host.context, device_.cache_key.c_str(), key_.data(), key_.size());
 }
 
+std::optional<std::string> option(const char* name) {
+  if (the_host.option == nullptr) return std::nullopt;
+  const char* const value = the_host.option(the_host.context, name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
 void report_compiled(const std::string& what, double seconds, bool from_cache) {
   if (the_host.compiled == nullptr) return;
   the_host.compiled(the_host.context, what.c_str(), seconds, from_cache ? 1 : 0);

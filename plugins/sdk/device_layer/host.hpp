@@ -4,6 +4,7 @@
 // process down. Each may be absent; then nothing happens.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class compilation {
   std::string key_;
   int32_t ends_ = 0;
 };
+
+/// What the user set as TUTTI_NAME; nothing where that is not set, or empty.
+std::optional<std::string> option(const char* name);
 
 void report_compiled(const std::string& what, double seconds, bool from_cache);
 

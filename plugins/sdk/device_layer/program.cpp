@@ -8,23 +8,17 @@
 
 namespace tutti::sdk {
 
+program_limits program_limits_of(const device_description& device) {
+  const tutti_device_properties& p = device.properties;
+  return {p.max_inputs, p.max_outputs, p.max_instructions};
+}
+
 void rendered_description::render_for(const device_description& device,
-                                      const tutti_program_desc& given, const dialect& words) {
-  const tutti_device_properties& limits = device.properties;
-  validate_program(given, {limits.max_inputs, limits.max_outputs, limits.max_instructions});
-  desc = given;
-  inputs_.assign(given.inputs, given.inputs + given.input_count);
-  outputs_.assign(given.outputs, given.outputs + given.output_count);
-  scalar_dtypes_.assign(given.scalar_dtypes, given.scalar_dtypes + given.scalar_count);
-  instructions_.assign(given.instructions, given.instructions + given.instruction_count);
-  label = given.label != nullptr ? given.label : "program";
-  desc.inputs = inputs_.data();
-  desc.outputs = outputs_.data();
-  desc.scalar_dtypes = scalar_dtypes_.data();
-  desc.instructions = instructions_.data();
-  desc.label = label.c_str();
+                                      const tutti_program_desc* given, const dialect& words) {
+  description = program_description(given, program_limits_of(device));
+  label = description.label();
   rendered_program rendered =
-      render(desc, words, {device.kind, device.vector_bytes, device.work_group});
+      render(desc(), words, {device.kind, device.vector_bytes, device.work_group});
   source = std::move(rendered.source);
   layout = std::move(rendered.layout);
 }
@@ -46,7 +40,7 @@ void rendered_description::check_operand(uint32_t number, const tutti_operand& o
                                          const tutti_program_launch& launch,
                                          uint64_t buffer_bytes) const {
   validate_range("program operand", operand.offset, layout.element_bytes[number],
-                 desc.kept_rank + desc.reduced_rank, launch.extent, operand.stride, buffer_bytes);
+                 desc().kept_rank + desc().reduced_rank, launch.extent, operand.stride, buffer_bytes);
 }
 
 void rendered_description::require_workspace(const tutti_program_launch& launch,

@@ -10,18 +10,19 @@
 
 #include "sdk/device_layer/description.hpp"
 #include "sdk/launch_plan.hpp"
+#include "sdk/program_description.hpp"
 #include "sdk/renderer.hpp"
 
 namespace tutti::sdk {
 
 struct rendered_description {
-  tutti_program_desc desc{};
+  program_description description;
   std::string label, source;
   program_layout layout;
 
-  /// Copies and renders `given`, which has passed read_struct. Throws where it is malformed or
-  /// beyond the device.
-  void render_for(const device_description& device, const tutti_program_desc& given,
+  const tutti_program_desc& desc() const { return description.desc(); }
+  /// Copies and renders `given`. Throws where it is malformed or beyond the device.
+  void render_for(const device_description& device, const tutti_program_desc* given,
                   const dialect& words);
   /// Throws TUTTI_ERROR_UNSUPPORTED where `bytes` of arguments are more than the device takes.
   void require_arguments(const device_description& device, uint32_t bytes) const;
@@ -31,12 +32,10 @@ struct rendered_description {
                      const tutti_program_launch& launch, uint64_t buffer_bytes) const;
   /// Throws where the launch brought less workspace than planned.
   void require_workspace(const tutti_program_launch& launch, const launch_plan& plan) const;
-
- private:
-  std::vector<tutti_program_operand> inputs_, outputs_;
-  std::vector<uint8_t> scalar_dtypes_;
-  std::vector<tutti_instruction> instructions_;
 };
+
+/// What programs on the device are limited to.
+program_limits program_limits_of(const device_description& device);
 
 /// The derived type is tutti_program.
 template <typename B>

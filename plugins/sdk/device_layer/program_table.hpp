@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "sdk/capabilities.hpp"
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/program.hpp"
 #include "sdk/validate.hpp"
@@ -16,16 +17,33 @@ namespace tutti::sdk {
 /// Program is tutti_program, which the plugin derives from device_program<B>.
 template <device_backend B, typename Program>
 struct program_functions {
+  static tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
+    return guarded([&] {
+      const typename B::device& d = deref(device, "device");
+      write_struct(result, programs_in(d.info->properties.computed_dtypes).capabilities(),
+                   "capabilities");
+    });
+  }
+
+  static tutti_status* supports(tutti_device* device, const tutti_program_desc* desc,
+                                int32_t* support, const char** reason) {
+    return guarded([&] {
+      const typename B::device& d = deref(device, "device");
+      deref(support, "support") =
+          supports_program(programs_in(d.info->properties.computed_dtypes),
+                           program_limits_of(*d.info), desc, reason);
+    });
+  }
+
   static tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
                               tutti_program** result) {
     return guarded([&] {
       deref(result, "program") = nullptr;
       typename B::device& d = deref(device, "device");
-      const tutti_program_desc given = read_struct(desc, "program description");
       [[maybe_unused]] const typename B::scope scope(d);
       auto program = std::make_unique<Program>();
       program->device = &d;
-      program->render_for(*d.info, given, B::make_dialect(*d.info));
+      program->render_for(*d.info, desc, B::make_dialect(*d.info));
       program->require_arguments(*d.info, B::argument_bytes(program->layout));
       program->code = B::build(d, program->source, program->label);
       program->main = B::make_kernel(program->code, main_kernel);
@@ -51,13 +69,15 @@ struct program_functions {
     return guarded([&] {
       if (event != nullptr) *event = nullptr;
       Program& p = deref(program, "program");
-      const tutti_program_launch l = read_struct(given, "launch");
+      tutti_program_launch l = read_struct(given, "launch");
       typename B::stream& s = deref(stream, "stream");
       if (!B::same_device(*s.device, *p.device)) {
         throw_invalid(p.label + ": the program belongs to device " + p.device->info->name +
                       ", the stream to " + s.device->info->name);
       }
-      validate_launch(p.desc, l);
+      std::vector<tutti_operand> operands;
+      read_operands(p.desc(), l, operands);
+      validate_launch(p.desc(), l);
       launch_plan planned = p.plan(*p.device->info, l);
       if (p.layout.tiled) cut_tiles(p.layout, l.extent, l.inputs, l.outputs, planned);
       [[maybe_unused]] const typename B::scope scope(*p.device);
@@ -76,7 +96,7 @@ struct program_functions {
   }
 
   static constexpr tutti_program_api api = {
-      sizeof(tutti_program_api), create, release, workspace, launch, source};
+      sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch, source};
 
  private:
   static void set_operands(Program& p, const tutti_program_launch& l) {
