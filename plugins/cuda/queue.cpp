@@ -230,9 +230,21 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   });
 }
 
-tutti_status* event_wait(tutti_event* event) {
+bool is_done(const tutti_event& event) {
+  if (event.word.at != nullptr) return is_signalled(event.word);
+  const CUresult code = cu().event_query(event.end);
+  if (code == CUDA_ERROR_NOT_READY) return false;
+  check(event.device, code, "work on the device failed");
+  return true;
+}
+
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(event, "event").device);
+    if (timeout_ns != TUTTI_FOREVER) {
+      sdk::poll_until_done(timeout_ns, [&] { return is_done(*event); });
+      return;
+    }
     if (event->word.at != nullptr) {
       std::atomic_ref word(*event->word.at);
       for (uint32_t seen = word.load(); seen < event->word.target; seen = word.load())
@@ -247,14 +259,7 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
   return sdk::guarded([&] {
     sdk::deref(done, "done") = 0;
     const scoped_context context(*sdk::deref(event, "event").device);
-    if (event->word.at != nullptr) {
-      *done = is_signalled(event->word) ? 1 : 0;
-      return;
-    }
-    const CUresult code = cu().event_query(event->end);
-    if (code == CUDA_ERROR_NOT_READY) return;
-    check(event->device, code, "work on the device failed");
-    *done = 1;
+    *done = is_done(*event) ? 1 : 0;
   });
 }
 

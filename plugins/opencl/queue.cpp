@@ -140,10 +140,20 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   });
 }
 
-tutti_status* event_wait(tutti_event* event) {
+bool is_done(cl_event event) {
+  const cl_int state = state_of(event);
+  if (state < 0) throw_error(state, "work on the device failed");
+  return state == CL_COMPLETE;
+}
+
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   return sdk::guarded([&] {
     const cl_event handle = to_cl(event);
     if (handle == nullptr) sdk::throw_invalid("event wait: event is NULL");
+    if (timeout_ns != TUTTI_FOREVER) {
+      sdk::poll_until_done(timeout_ns, [&] { return is_done(handle); });
+      return;
+    }
     const cl_int code = clWaitForEvents(1, &handle);
     if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
       const cl_int state = state_of(handle);
@@ -159,9 +169,7 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
   return sdk::guarded([&] {
     sdk::deref(done, "done") = 0;
     if (event == nullptr) sdk::throw_invalid("event query: event is NULL");
-    const cl_int state = state_of(to_cl(event));
-    if (state < 0) throw_error(state, "work on the device failed");
-    *done = state == CL_COMPLETE ? 1 : 0;
+    *done = is_done(to_cl(event)) ? 1 : 0;
   });
 }
 

@@ -36,6 +36,8 @@ class completion {
   bool is_done() const;
   /// Waits; the failure, if the work failed.
   const std::optional<sdk::plugin_error>& wait() const;
+  /// False where that takes longer.
+  bool wait_for(uint64_t timeout_ns) const;
 
   uint64_t begin_ns = 0, end_ns = 0;  // read after wait()
 

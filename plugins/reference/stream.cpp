@@ -39,6 +39,14 @@ const std::optional<sdk::plugin_error>& completion::wait() const {
   return failure_;  // does not change any more
 }
 
+bool completion::wait_for(uint64_t timeout_ns) const {
+  std::unique_lock lock(mutex_);
+  const auto is_done = [this] { return done_; };
+  // Longer waits than a clock can name have no end.
+  if (timeout_ns > static_cast<uint64_t>(INT64_MAX) / 2) return changed_.wait(lock, is_done), true;
+  return changed_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_done);
+}
+
 namespace {
 
 std::optional<sdk::plugin_error> failure_of(const std::function<void()>& work) {
@@ -203,8 +211,9 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   });
 }
 
-tutti_status* event_wait(tutti_event* event) {
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   return guarded([&] {
+    if (!deref(event, "event").state->wait_for(timeout_ns)) sdk::throw_timeout("event wait");
     if (const auto& failure = deref(event, "event").state->wait())
       throw sdk::plugin_error(*failure);
   });

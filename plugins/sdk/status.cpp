@@ -40,6 +40,10 @@ void throw_invalid(const std::string& message) {
   throw plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, message);
 }
 
+void throw_timeout(const std::string& action) {
+  throw plugin_error(TUTTI_ERROR_TIMEOUT, action + ": not done within the time limit", 0, true);
+}
+
 void throw_unsupported(const std::string& message) {
   throw plugin_error(TUTTI_ERROR_UNSUPPORTED, message);
 }

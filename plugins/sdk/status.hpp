@@ -5,10 +5,12 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,6 +43,7 @@ class plugin_error : public std::exception {
 
 [[noreturn]] void throw_invalid(const std::string& message);
 [[noreturn]] void throw_unsupported(const std::string& message);
+[[noreturn]] void throw_timeout(const std::string& action);
 
 // A status that owns a copy of `message` and is freed by its own release. Where not even that can
 // be allocated, a static status of the same code is returned. Never NULL.
@@ -104,6 +107,19 @@ void read_array(const T* given, uint32_t count, uint64_t size, const std::string
   for (T& mine : to) {
     std::memcpy(static_cast<void*>(&mine), at, known);
     at += size;
+  }
+}
+
+// For drivers that have no wait with a limit: asks `is_done`, which may throw, again and again, at
+// growing intervals of 5 us to 1 ms. Throws TUTTI_ERROR_TIMEOUT after `timeout_ns`.
+template <typename F>
+void poll_until_done(uint64_t timeout_ns, F&& is_done) {
+  using namespace std::chrono;
+  const auto start = steady_clock::now();
+  for (microseconds pause(5); !is_done(); pause = std::min(pause * 2, microseconds(1000))) {
+    const auto passed = static_cast<uint64_t>(nanoseconds(steady_clock::now() - start).count());
+    if (passed >= timeout_ns) throw_timeout("event wait");
+    std::this_thread::sleep_for(pause);
   }
 }
 

@@ -292,7 +292,7 @@ void launch(session& s, const program_spec& spec, const extents& extent,
   const handle<tutti_event> done(event, s.api->stream->event_release);
   require(event != nullptr, "program launch returned no event");
   check(s.api->stream->flush(s.main_stream.get()), "flush");
-  check(s.api->stream->event_wait(event), "event wait");
+  check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
   for (size_t i = 0; i < outputs.size(); ++i) download(s, out[i].buffer, outputs[i].data);
 }
 

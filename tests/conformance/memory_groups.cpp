@@ -61,7 +61,7 @@ void check_offsets(session& s) {
     check(
         transfer->write(s.main_stream.get(), buffer.get(), offset, piece.data(), count, 0, &event),
         "write");
-    check(s.api->stream->event_wait(event_handle(s, event).get()), "event wait");
+    check(s.api->stream->event_wait(event_handle(s, event).get(), TUTTI_FOREVER), "event wait");
     std::copy(piece.begin(), piece.end(), mirror.begin() + static_cast<std::ptrdiff_t>(offset));
     std::vector<uint8_t> part(count);
     check(transfer->read(s.main_stream.get(), buffer.get(), offset, part.data(), count, 1, nullptr),
@@ -127,13 +127,19 @@ void check_host_event(session& s) {
     check(stream->flush(gated.get()), "flush");
     int32_t done = -1;
     check(stream->event_query(gate, &done), "event query");
+    for (const uint64_t limit : {uint64_t{0}, uint64_t{20'000'000}}) {
+      const outcome late = take(stream->event_wait(gate, limit));
+      require(late.code == TUTTI_ERROR_TIMEOUT, [&] {
+        return "a wait with a limit for what is not done gives code " + std::to_string(late.code);
+      });
+    }
     require(done == 0, "a host event is done before the signal");
     check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
     compare(got, before, "before the signal");
     std::thread signaller([&] { check(stream->event_signal(gate), "event signal"); });
-    check(stream->event_wait(gate), "event wait");
+    check(stream->event_wait(gate, TUTTI_FOREVER), "event wait");
     signaller.join();
-    check(stream->event_wait(written), "event wait");
+    check(stream->event_wait(written, TUTTI_FOREVER), "event wait");
     check(stream->event_query(gate, &done), "event query");
     require(done == 1, "a host event is not done after the signal");
     check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
@@ -182,8 +188,8 @@ void check_streams(session& s) {
     check(s.api->transfer->read(s.main_stream.get(), b.get(), 0, got.data(), size, 1, nullptr),
           "read");
     compare(got, sent, "three streams");
-    check(s.api->stream->event_wait(written), "event wait");
-    check(s.api->stream->event_wait(written), "second event wait");
+    check(s.api->stream->event_wait(written, TUTTI_FOREVER), "event wait");
+    check(s.api->stream->event_wait(written, TUTTI_FOREVER), "second event wait");
     int32_t done = 0;
     check(s.api->stream->event_query(copied, &done), "event query");
     require(done == 1, "an event that other work waited for is not done");
@@ -235,22 +241,22 @@ void check_poison(session& s) {
       take(s.api->transfer->read(stream.get(), buffer.get(), 32, room.data(), 4096, 0, &event));
   const handle<tutti_event> held(event, s.api->stream->event_release);
   if (refused) {
-    require(event == nullptr || take(s.api->stream->event_wait(event)),
+    require(event == nullptr || take(s.api->stream->event_wait(event, TUTTI_FOREVER)),
             "a refused read handed out an event that succeeds");
     require(!refused.message.empty(), "refused without a message");
   } else {
     require(event != nullptr, "neither a status nor an event");
-    const outcome first = take(s.api->stream->event_wait(event));
+    const outcome first = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
     require(bool(first), "a read beyond the end of its buffer succeeded");
     require(!first.message.empty(), "failed without a message");
-    require(bool(take(s.api->stream->event_wait(event))), "the second event wait succeeded");
+    require(bool(take(s.api->stream->event_wait(event, TUTTI_FOREVER))), "the second event wait succeeded");
     const handle<tutti_stream> other = s.stream();
     check(s.api->stream->wait(other.get(), event), "stream wait");
     tutti_event* later = nullptr;
     const outcome enqueued =
         take(s.api->transfer->read(other.get(), buffer.get(), 0, room.data(), 8, 0, &later));
     const handle<tutti_event> later_held(later, s.api->stream->event_release);
-    require(enqueued || take(s.api->stream->event_wait(later)),
+    require(enqueued || take(s.api->stream->event_wait(later, TUTTI_FOREVER)),
             "work behind a failed event succeeded");
     take(s.api->stream->synchronize(other.get()));
     require(bool(take(s.api->stream->synchronize(stream.get()))),
@@ -287,7 +293,7 @@ void check_profile(session& s) {
   check(s.api->transfer->write(stream.get(), buffer.get(), 0, sent.data(), sent.size(), 0, &event),
         "write");
   const auto held = event_handle(s, event);
-  check(s.api->stream->event_wait(event), "event wait");
+  check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
   check(s.api->profile->clock(s.device.get(), &after), "clock");
   tutti_event_times times{};
   times.struct_size = sizeof(times);

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(calls_reach_nccl) {
   good(api.send(p[0], d.stream[0], &half, 1, nullptr));
   tutti_event* event = nullptr;
   good(api.receive(p[1], d.stream[1], &there, 0, &event));
-  good(plugin().stream->event_wait(event));
+  good(plugin().stream->event_wait(event, TUTTI_FOREVER));
   plugin().stream->event_release(event);
   BOOST_TEST(calls() ==
              "all_reduce@0 16 of type 6 op 0\n"

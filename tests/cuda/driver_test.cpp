@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(reductions_launch_a_finishing_kernel) {
   BOOST_TEST(STUB_CALL(stub_count)().launches == before + 2);
   BOOST_TEST(std::string(STUB_CALL(stub_launch)(before + 1)).rfind("tutti_finish ", 0) == 0u);
   tutti_event_times times{sizeof times, 0, 0};
-  good(plugin().stream->event_wait(event));
+  good(plugin().stream->event_wait(event, TUTTI_FOREVER));
   good(plugin().profile->event_times(event, &times));
   BOOST_TEST(times.end_ns - times.begin_ns == 250000u);
   int32_t done = 0;

@@ -111,7 +111,7 @@ void release_stream(tutti_stream*) {}
 tutti_status* of_stream(tutti_stream*) { return nullptr; }
 tutti_status* record(tutti_stream*, tutti_event**) { return nullptr; }
 tutti_status* wait(tutti_stream*, tutti_event*) { return nullptr; }
-tutti_status* event_wait(tutti_event*) { return nullptr; }
+tutti_status* event_wait(tutti_event*, uint64_t) { return nullptr; }
 tutti_status* event_query(tutti_event*, int32_t*) { return nullptr; }
 void release_event(tutti_event*) {}
 tutti_status* write(tutti_stream*, tutti_buffer*, uint64_t, const void*, uint64_t, int32_t,

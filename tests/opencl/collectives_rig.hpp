@@ -72,7 +72,7 @@ struct rig {
     return result != 0;
   }
   outcome wait(const handle<tutti_event>& event) const {
-    return take(api().stream->event_wait(event.get()));
+    return take(api().stream->event_wait(event.get(), TUTTI_FOREVER));
   }
 };
 

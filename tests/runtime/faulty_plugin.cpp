@@ -117,7 +117,7 @@ void run_delays(device_state& device) {
     const delayed next = device.delays.front();
     device.delays.pop_front();
     lock.unlock();
-    if (tutti_status* s = real->stream->event_wait(next.after)) s->release(s);
+    if (tutti_status* s = real->stream->event_wait(next.after, TUTTI_FOREVER)) s->release(s);
     std::this_thread::sleep_for(std::chrono::milliseconds(next.milliseconds));
     if (tutti_status* s = real->stream->event_signal(next.signal)) s->release(s);
     release_after_real(next.after);
@@ -266,11 +266,11 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return real->stream->wait(stream, event);
 }
 
-tutti_status* event_wait(tutti_event* event) {
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   const owned owner = owner_of(event);
   if (owner.device->lost) return lost();
-  tutti_status* const status = real->stream->event_wait(event);
-  if (!owner.fails) return status;
+  tutti_status* const status = real->stream->event_wait(event, timeout_ns);
+  if (!owner.fails || (status != nullptr && status->code == TUTTI_ERROR_TIMEOUT)) return status;
   // Only now: what failed does not touch its memory any more.
   if (status != nullptr) status->release(status);
   return ran_into_failure();
@@ -284,7 +284,7 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
     if (status != nullptr) status->release(status);
   }
   *done = 1;
-  return event_wait(event);
+  return event_wait(event, TUTTI_FOREVER);
 }
 
 void event_release(tutti_event* event) {

@@ -225,6 +225,8 @@ typedef enum tutti_stream_flags {
   TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
 } tutti_stream_flags;
 
+#define TUTTI_FOREVER UINT64_MAX /* a wait without a limit */
+
 typedef struct tutti_stream_desc {
   uint64_t struct_size;
   uint32_t flags; /* tutti_stream_flags; a bit that the plugin does not know is "unsupported" */
@@ -246,7 +248,8 @@ typedef struct tutti_stream_api {
   tutti_status* (*synchronize)(tutti_stream* stream); /* wait; returns the first failure */
   tutti_status* (*record)(tutti_stream* stream, tutti_event** event);
   tutti_status* (*wait)(tutti_stream* stream, tutti_event* event); /* later work waits for event */
-  tutti_status* (*event_wait)(tutti_event* event);                 /* returns the work's failure */
+  /* Returns the work's failure, or TUTTI_ERROR_TIMEOUT where it is not done after `timeout_ns`. */
+  tutti_status* (*event_wait)(tutti_event* event, uint64_t timeout_ns);
   tutti_status* (*event_query)(tutti_event* event, int32_t* done);
   void (*event_release)(tutti_event* event);
   /* Optional: an event that is done when the host says so. Streams of the device may

@@ -136,7 +136,7 @@ void device_context::retire(std::uint64_t sequence) {
 void device_context::retire_front() {
   const in_flight work = std::move(flight_.front());
   flight_.pop_front();
-  tutti_status* status = device.plugin->stream.event_wait(work.event.get());
+  tutti_status* status = device.plugin->stream.event_wait(work.event.get(), TUTTI_FOREVER);
   retired_.store(work.sequence, std::memory_order_release);
   if (status == nullptr) {
     if (detail::trace_enabled()) trace(work);

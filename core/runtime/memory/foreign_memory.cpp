@@ -24,7 +24,7 @@ void give_back_after_use(const returned& item) {
   const detail::plugin& plugin = *item.context->device.plugin;
   // A failure is told to those who read the results.
   if (const auto event = event_of(*item.context, item.block->last_use))
-    detail::ignore(plugin.stream.event_wait(event.get()));
+    detail::ignore(plugin.stream.event_wait(event.get(), TUTTI_FOREVER));
   plugin.memory.release(item.block->handle());
   delete item.block;
 }

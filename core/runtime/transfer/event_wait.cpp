@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/event_wait.hpp"
 
-#include <algorithm>
-#include <thread>
-
 namespace tutti::runtime {
 
 using clock = std::chrono::steady_clock;
@@ -16,20 +13,18 @@ time_point deadline_after(double seconds) {
 
 bool wait_until(const detail::opened_device& device, tutti_event* event, time_point deadline,
                 const char* action, const std::string& what) {
-  const auto& stream = device.plugin->stream;
-  if (deadline == time_point::max()) {
-    detail::check(stream.event_wait(event), device, action, what);
-    return true;
+  std::uint64_t limit = TUTTI_FOREVER;
+  if (deadline != time_point::max()) {
+    const auto left = deadline - clock::now();
+    limit = left.count() > 0 ? static_cast<std::uint64_t>(std::chrono::nanoseconds(left).count()) : 0;
   }
-  auto pause = std::chrono::microseconds(5);
-  for (;;) {
-    std::int32_t done = 0;
-    detail::check(stream.event_query(event, &done), device, action, what);
-    if (done != 0) return true;
-    if (clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(1000));
+  tutti_status* const status = device.plugin->stream.event_wait(event, limit);
+  if (status != nullptr && status->code == TUTTI_ERROR_TIMEOUT) {
+    detail::ignore(status);
+    return false;
   }
+  detail::check(status, device, action, what);
+  return true;
 }
 
 }  // namespace tutti::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for an event with a limit, which plugins do not know.
+// Waiting for an event until a point in time.
 #pragma once
 
 #include <chrono>
