@@ -55,6 +55,7 @@ void find_limits(device_info& info) {
   p.max_outputs = 8;
   p.max_instructions = 512;
   p.max_work_group_size = positive(info.id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024);
+  p.alignment = 256;
   uint32_t computed = TUTTI_DTYPE_BIT(TUTTI_BOOL) | TUTTI_DTYPE_BIT(TUTTI_F32) |
                       TUTTI_DTYPE_BIT(TUTTI_F64) | TUTTI_DTYPE_BIT(TUTTI_C64) |
                       TUTTI_DTYPE_BIT(TUTTI_C128);

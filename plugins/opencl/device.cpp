@@ -122,6 +122,7 @@ void find_limits(device_info& info) {
   const auto group = query(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, size_t{1});
   p.max_work_group_size = static_cast<uint32_t>(group);
   info.work_group = std::bit_floor(static_cast<uint32_t>(std::min<size_t>(group, 128)));
+  p.alignment = std::max(query(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint{1024}) / 8, cl_uint{1});
   info.local_bytes = query(id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong{0});
   const cl_uint lanes = query(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint{4});
   info.vector_bytes = std::clamp(std::bit_floor(std::max(lanes, 1u)) * 4, 16u, 64u);

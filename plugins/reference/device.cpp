@@ -43,6 +43,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     p.max_instructions = max_instructions;
     p.max_argument_bytes = 1u << 20;
     p.max_work_group_size = 1;
+    p.alignment = buffer_alignment;
     p.schedule = "plain";
     sdk::write_struct(result, p, "properties");
   });

@@ -11,7 +11,7 @@
 namespace tutti::reference {
 namespace {
 
-constexpr std::align_val_t alignment{64};
+constexpr std::align_val_t alignment{buffer_alignment};
 
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
   return sdk::guarded([&] {

@@ -77,6 +77,7 @@ extern const tutti_native_api native_api;
 constexpr uint32_t max_inputs = 64;
 constexpr uint32_t max_outputs = 16;
 constexpr uint32_t max_instructions = 512;
+constexpr uint32_t buffer_alignment = 64;
 constexpr uint32_t stored_dtypes =
     2 * TUTTI_DTYPE_BIT(TUTTI_C128) - TUTTI_DTYPE_BIT(TUTTI_BOOL);  // all
 constexpr uint32_t computed_dtypes =

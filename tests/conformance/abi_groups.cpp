@@ -48,6 +48,8 @@ void check_properties(session& s) {
   }
   require(p.compute_units > 0 && p.memory_bytes > 0 && p.max_allocation_bytes > 0,
           "units or memory are 0");
+  require(p.alignment > 0 && (p.alignment & (p.alignment - 1)) == 0,
+          [&] { return "alignment " + std::to_string(p.alignment) + " is no power of two"; });
   for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_U8, TUTTI_I32, TUTTI_U32, TUTTI_I64, TUTTI_F32}) {
     require(s.computes(dtype) && s.stores(dtype),
             [&] { return std::string(sdk::dtype_name(dtype)) + " is not computed and stored"; });

@@ -187,6 +187,7 @@ typedef struct tutti_device_properties {
   uint32_t max_instructions;   /* of one program */
   uint32_t max_argument_bytes; /* of one kernel launch */
   uint32_t max_work_group_size;
+  uint32_t alignment;   /* bytes: a power of two, which offsets of workspaces are multiples of */
   const char* schedule; /* "cpu", "gpu" or another word, for humans and tests */
 } tutti_device_properties;
 
