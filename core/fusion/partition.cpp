@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "fusion/plan.hpp"
+#include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
 
 namespace tutti::fusion {
@@ -216,7 +217,8 @@ class partitioner {
       const std::uint8_t accumulator = static_cast<std::uint8_t>(n.reduction().accumulator);
       return programs.reduces(n.reduction().reduction, accumulator);
     }
-    boost::container::small_vector<std::uint8_t, 4> dtypes{in_register(n.type)};
+    boost::container::small_vector<std::uint8_t, 4> dtypes;
+    dtypes.push_back(in_register(n.type));
     for (const auto& input : n.inputs) dtypes.push_back(in_register(input->type));
     if (n.opcode() == TUTTI_OP_cast && dtypes[0] == dtypes[1]) return true;  // no instruction
     return programs.has(n.opcode(), {dtypes.data(), dtypes.size()});

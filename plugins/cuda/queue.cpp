@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cuda/objects.hpp"
+#include "sdk/validate.hpp"
 
 namespace tutti::cuda {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "opencl/objects.hpp"
+#include "sdk/validate.hpp"
 
 namespace tutti::opencl {
 namespace {

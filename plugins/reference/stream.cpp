@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "reference/objects.hpp"
+#include "sdk/validate.hpp"
 
 namespace tutti::reference {
 
