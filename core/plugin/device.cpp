@@ -47,9 +47,10 @@ offered_programs programs_of(const opened_device& d, tutti_device* handle) {
   given.struct_size = sizeof given;
   if (ignore(d.plugin->program.capabilities(handle, &given))) return {};
   if (given.ir_version_min > TUTTI_IR_VERSION || given.ir_version_max < TUTTI_IR_VERSION) {
-    logging::warn("{}: its programs are of versions {} to {}, this library writes {}: all of them "
-                  "run on the reference device",
-                  d.title, given.ir_version_min, given.ir_version_max, TUTTI_IR_VERSION);
+    logging::warn(
+        "{}: its programs are of versions {} to {}, this library writes {}: all of them "
+        "run on the reference device",
+        d.title, given.ir_version_min, given.ir_version_max, TUTTI_IR_VERSION);
     return {};
   }
   // Numbers that this library does not know are of no use to it.

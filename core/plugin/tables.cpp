@@ -114,8 +114,8 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
   fill(to.memory.allocate_host, to.memory.release_host);
   fill(to.stream.release, to.stream.flush, to.stream.event_query, to.stream.create_host_event,
        to.stream.event_signal);
-  fill(to.program.capabilities, to.program.supports, to.program.create, to.program.release, to.program.workspace, to.program.launch,
-       to.program.source);
+  fill(to.program.capabilities, to.program.supports, to.program.create, to.program.release,
+       to.program.workspace, to.program.launch, to.program.source);
   fill(to.op.workspace, to.op.launch);
   fill(to.profile.event_times, to.profile.clock);
   fill(to.collective.create, to.collective.release, to.collective.all_reduce, to.collective.reduce,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule by which sets of dtypes say what a device's programs may hold (tutti_program_capabilities
-// in plugin.h).
+// The rule by which sets of dtypes say what a device's programs may hold
+// (tutti_program_capabilities in plugin.h).
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 // it first connects them. Signatures and numbers stand here, as NCCL is not part of the toolkit.
 
 #include "cuda/objects.hpp"
-#include "sdk/device_layer/host.hpp"
 #include "sdk/device_layer/collective_table.hpp"
+#include "sdk/device_layer/host.hpp"
 #include "sdk/op_info.hpp"
 
 struct tutti_communicator {

@@ -11,8 +11,8 @@
 #include <cstdlib>
 
 #include "opencl/objects.hpp"
-#include "sdk/device_layer/host.hpp"
 #include "sdk/device_layer/device_table.hpp"
+#include "sdk/device_layer/host.hpp"
 
 namespace tutti::opencl {
 namespace {

@@ -76,7 +76,8 @@ const program_sets& programs_in(uint32_t computed_dtypes) {
   const auto [entry, is_new] = all->try_emplace(computed_dtypes);
   program_sets& sets = entry->second;
   if (!is_new) return sets;
-  for (const op_info& row : op_rows()) add(sets.opcodes, row.opcode, dtypes_of(row, computed_dtypes));
+  for (const op_info& row : op_rows())
+    add(sets.opcodes, row.opcode, dtypes_of(row, computed_dtypes));
   for (uint32_t r = TUTTI_REDUCE_SUM; r <= TUTTI_REDUCE_ARGMAX; ++r)
     add(sets.reductions, r, dtypes_of_reduction(r, computed_dtypes));
   return sets;

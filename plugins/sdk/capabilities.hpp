@@ -19,8 +19,8 @@ struct program_sets {
   tutti_program_capabilities capabilities() const;
 };
 
-/// Every opcode and reduction of plugin.h over these register dtypes, and no other dtype. The object
-/// stays until process exit.
+/// Every opcode and reduction of plugin.h over these register dtypes, and no other dtype. The
+/// object stays until process exit.
 const program_sets& programs_in(uint32_t computed_dtypes);
 
 /// What a description from program_description has that `offered` lacks, "has no tanh of f64";
@@ -30,8 +30,8 @@ std::string beyond(const program_sets& offered, const tutti_program_desc& desc);
 /// A copy that stays until process exit, the same for equal texts: for reasons.
 const char* kept_text(const std::string& text);
 
-/// For `supports` of a program API: YES, or NO and why. Throws plugin_error where the description is
-/// malformed. `limits` as for program_description.
+/// For `supports` of a program API: YES, or NO and why. Throws plugin_error where the description
+/// is malformed. `limits` as for program_description.
 struct program_limits;
 int32_t supports_program(const program_sets& offered, const program_limits& limits,
                          const tutti_program_desc* desc, const char** reason);

@@ -74,7 +74,8 @@ void check_properties_size(session& s) {
   std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
   room.known.struct_size = sizeof room;
   check(s.api->device->properties(0, &room.known), "properties into a long struct");
-  require(room.known.struct_size <= sizeof room && room.known.max_work_group_size == s.properties.max_work_group_size,
+  require(room.known.struct_size <= sizeof room &&
+              room.known.max_work_group_size == s.properties.max_work_group_size,
           "a long struct was filled in wrongly");
 }
 

@@ -249,7 +249,8 @@ void check_poison(session& s) {
     const outcome first = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
     require(bool(first), "a read beyond the end of its buffer succeeded");
     require(!first.message.empty(), "failed without a message");
-    require(bool(take(s.api->stream->event_wait(event, TUTTI_FOREVER))), "the second event wait succeeded");
+    require(bool(take(s.api->stream->event_wait(event, TUTTI_FOREVER))),
+            "the second event wait succeeded");
     const handle<tutti_stream> other = s.stream();
     check(s.api->stream->wait(other.get(), event), "stream wait");
     tutti_event* later = nullptr;

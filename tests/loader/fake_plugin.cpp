@@ -106,7 +106,9 @@ tutti_status* allocate(tutti_device*, const tutti_buffer_desc*, tutti_buffer**) 
   return status(TUTTI_ERROR_OUT_OF_MEMORY, -4, "FAKE_OUT_OF_MEMORY");
 }
 void release_buffer(tutti_buffer*) {}
-tutti_status* create_stream(tutti_device*, const tutti_stream_desc*, tutti_stream**) { return nullptr; }
+tutti_status* create_stream(tutti_device*, const tutti_stream_desc*, tutti_stream**) {
+  return nullptr;
+}
 void release_stream(tutti_stream*) {}
 tutti_status* of_stream(tutti_stream*) { return nullptr; }
 tutti_status* record(tutti_stream*, tutti_event**) { return nullptr; }
@@ -172,7 +174,7 @@ const padded<tutti_plugin_api> api = {
 #else
      nullptr, nullptr,
 #endif
-     nullptr, nullptr, nullptr},
+     nullptr, nullptr, nullptr, nullptr},
     {}};
 
 }  // namespace

@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(an_absent_plugin_names_the_folders) {
 
 BOOST_AUTO_TEST_CASE(broken_plugins_say_what_is_wrong) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"wrongmajor", "built for plugin ABI 7.0, but this library has 1."},
+      {"wrongmajor", "built for plugin ABI 7.0, but this library has 2."},
       {"nosymbol", "no symbol tutti_plugin_entry"},
       {"undefined", "tutti_test_symbol_that_nobody_defines"},
       {"null", "tutti_plugin_entry returned NULL"},

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(the_current_directory_is_never_searched) {
 BOOST_AUTO_TEST_CASE(log_levels) {
   const std::string quiet = machine + "TUTTI_DEVICE=opencl:0 TUTTI_LOG=";
   BOOST_TEST(!has(world(quiet + "warn"), "tutti: "));
-  BOOST_TEST(has(world(quiet + "debug"), "tutti: debug: plugin opencl 1.0.0 (plugin ABI 1."));
+  BOOST_TEST(has(world(quiet + "debug"), "tutti: debug: plugin opencl 1.0.0 (plugin ABI 2."));
   const std::string wrong = world(quiet + "loud");
   BOOST_TEST(has(wrong, "TUTTI_LOG=loud: expected off, error, warn, info or debug"), wrong);
   const std::string rejected = machine + "TUTTI_PLUGIN_PATH=relative TUTTI_DEVICE=opencl:cpu ";
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(doctor_command) {
 
 BOOST_AUTO_TEST_CASE(usage) {
   BOOST_TEST(tutti_command("", "--version").status == 0);
-  BOOST_TEST(has(tutti_command("", "--version").output, "plugin ABI 1."));
+  BOOST_TEST(has(tutti_command("", "--version").output, "plugin ABI 2."));
   BOOST_TEST(tutti_command("", "--help").status == 0);
   for (const std::string arguments :
        {"", "nonsense", "devices nonsense", "devices --xml", "doctor devices"}) {

@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_CASE(what_it_lacks_takes_nothing_along) {
   BOOST_TEST(c.fallbacks() == 1u);  // exp and tanh, as one program
   for (int i = 0; i < 4; ++i) {
     const float x = 0.5f + 0.25f * static_cast<float>(i), y = 2.0f - static_cast<float>(i);
-    BOOST_TEST(std::fabs(got[static_cast<std::size_t>(i)] -
-                         (std::tanh(std::exp(x + y)) - y) * x) < 1e-6f);
+    BOOST_TEST(std::fabs(got[static_cast<std::size_t>(i)] - (std::tanh(std::exp(x + y)) - y) * x) <
+               1e-6f);
   }
 }
 
@@ -65,7 +65,8 @@ BOOST_AUTO_TEST_CASE(other_dtypes_reductions_and_operators_come_out_right) {
   BOOST_TEST(tutti::sort(whole).to_vector<std::int32_t>() == (std::vector<std::int32_t>{1, 2, 3}),
              boost::test_tools::per_element());
   BOOST_TEST(tutti::matmul(a(), b()).item<float>() == 1.0f + 0.75f + 0 - 1.25f);
-  BOOST_TEST(a().astype(tutti::dtype::f16).astype(tutti::dtype::f64).to_vector<double>()[1] == 0.75);
+  BOOST_TEST(a().astype(tutti::dtype::f16).astype(tutti::dtype::f64).to_vector<double>()[1] ==
+             0.75);
   BOOST_TEST(tutti::where(a() < b(), a(), b()).to_vector<float>()[0] == 0.5f);
 }
 

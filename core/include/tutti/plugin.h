@@ -14,8 +14,8 @@
  *      - in what is filled in for the caller (properties, capabilities, times), the caller sets it
  *        to the room there is, and the callee to the bytes that it filled in.
  *    Structs in an array have no size of their own: who points to the array says how far apart its
- *    elements are (operand_size, instruction_size), at least 8, and the reader takes that many bytes
- *    of each at most.
+ *    elements are (operand_size, instruction_size), at least 8, and the reader takes that many
+ * bytes of each at most.
  *  - A plugin never aborts, never throws across this boundary and never frees what it did not
  *    allocate. A plugin outlives its devices, a device outlives its buffers, streams, events and
  *    programs. Libraries stay loaded until the process exits.
@@ -149,8 +149,8 @@ typedef struct tutti_host {
                            uint64_t key_size, const char* what);
   void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);
   /* What the user set for a name ("OPENCL_SCHEDULE": the environment variable TUTTI_ and the name),
-   * NULL where it is not set or empty. The text stays valid until process exit. Plugins ask here and
-   * nowhere else, so that what hosts without an environment were told counts as well. */
+   * NULL where it is not set or empty. The text stays valid until process exit. Plugins ask here
+   * and nowhere else, so that what hosts without an environment were told counts as well. */
   const char* (*option)(void* context, const char* name);
   /* A table of functions that this header does not have, NULL where the host lacks it or has no
    * such version. Names are those of who defines it: "tutti.NAME", "VENDOR.NAME". */
@@ -342,12 +342,12 @@ typedef struct tutti_program_desc {
   uint32_t ir_version;
   uint32_t operand_size;     /* bytes from one of `inputs` and `outputs` to the next */
   uint32_t instruction_size; /* the same of `instructions` */
-  uint32_t kept_rank;    /* 0..8; kept_rank + reduced_rank <= 8 */
-  uint32_t reduced_rank; /* 0 without a reduction */
-  uint8_t reduction;     /* tutti_reduction */
-  uint8_t reduce_layout; /* tutti_reduce_layout */
-  uint8_t accumulator;   /* dtype the reduction runs in; the reduced value has this dtype */
-  uint8_t wide_index;    /* 1: an extent, stride product or offset needs 64 bits */
+  uint32_t kept_rank;        /* 0..8; kept_rank + reduced_rank <= 8 */
+  uint32_t reduced_rank;     /* 0 without a reduction */
+  uint8_t reduction;         /* tutti_reduction */
+  uint8_t reduce_layout;     /* tutti_reduce_layout */
+  uint8_t accumulator;       /* dtype the reduction runs in; the reduced value has this dtype */
+  uint8_t wide_index;        /* 1: an extent, stride product or offset needs 64 bits */
   uint32_t input_count;
   uint32_t scalar_count;
   uint32_t instruction_count;
@@ -389,10 +389,10 @@ typedef struct tutti_program_launch {
 typedef struct tutti_program_capabilities {
   uint64_t struct_size;
   uint32_t ir_version_min, ir_version_max; /* what the plugin reads; another is "unsupported" */
-  uint32_t opcode_count;      /* of `opcodes`; opcodes from there on are absent */
-  uint32_t reduction_count;   /* of `reductions` */
-  const uint32_t* opcodes;    /* by opcode: a TUTTI_DTYPE_BIT set */
-  const uint32_t* reductions; /* by tutti_reduction: the same */
+  uint32_t opcode_count;                   /* of `opcodes`; opcodes from there on are absent */
+  uint32_t reduction_count;                /* of `reductions` */
+  const uint32_t* opcodes;                 /* by opcode: a TUTTI_DTYPE_BIT set */
+  const uint32_t* reductions;              /* by tutti_reduction: the same */
 } tutti_program_capabilities; /* arrays belong to the plugin and stay valid until process exit */
 
 typedef struct tutti_program_api {

@@ -195,7 +195,8 @@ void wait(const node& n) {
   device_context& context = context_of(*base.device);
   const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
   // A failure is remembered, and named, when the work is retired.
-  if (event != nullptr) detail::ignore(context.device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
+  if (event != nullptr)
+    detail::ignore(context.device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
   const device_locks lock(context);
   context.retire(base.sequence);
   context.pool.trim_excess();

@@ -16,7 +16,8 @@ bool wait_until(const detail::opened_device& device, tutti_event* event, time_po
   std::uint64_t limit = TUTTI_FOREVER;
   if (deadline != time_point::max()) {
     const auto left = deadline - clock::now();
-    limit = left.count() > 0 ? static_cast<std::uint64_t>(std::chrono::nanoseconds(left).count()) : 0;
+    limit =
+        left.count() > 0 ? static_cast<std::uint64_t>(std::chrono::nanoseconds(left).count()) : 0;
   }
   tutti_status* const status = device.plugin->stream.event_wait(event, limit);
   if (status != nullptr && status->code == TUTTI_ERROR_TIMEOUT) {

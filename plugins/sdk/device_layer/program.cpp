@@ -40,7 +40,8 @@ void rendered_description::check_operand(uint32_t number, const tutti_operand& o
                                          const tutti_program_launch& launch,
                                          uint64_t buffer_bytes) const {
   validate_range("program operand", operand.offset, layout.element_bytes[number],
-                 desc().kept_rank + desc().reduced_rank, launch.extent, operand.stride, buffer_bytes);
+                 desc().kept_rank + desc().reduced_rank, launch.extent, operand.stride,
+                 buffer_bytes);
 }
 
 void rendered_description::require_workspace(const tutti_program_launch& launch,

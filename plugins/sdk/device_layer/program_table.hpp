@@ -29,9 +29,8 @@ struct program_functions {
                                 int32_t* support, const char** reason) {
     return guarded([&] {
       const typename B::device& d = deref(device, "device");
-      deref(support, "support") =
-          supports_program(programs_in(d.info->properties.computed_dtypes),
-                           program_limits_of(*d.info), desc, reason);
+      deref(support, "support") = supports_program(programs_in(d.info->properties.computed_dtypes),
+                                                   program_limits_of(*d.info), desc, reason);
     });
   }
 
@@ -95,8 +94,14 @@ struct program_functions {
     return p != nullptr ? p->source.c_str() : nullptr;
   }
 
-  static constexpr tutti_program_api api = {
-      sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch, source};
+  static constexpr tutti_program_api api = {sizeof(tutti_program_api),
+                                            capabilities,
+                                            supports,
+                                            create,
+                                            release,
+                                            workspace,
+                                            launch,
+                                            source};
 
  private:
   static void set_operands(Program& p, const tutti_program_launch& l) {
