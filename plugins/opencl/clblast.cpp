@@ -5,6 +5,7 @@
 // product right; where it does not, this plugin's own kernels take over.
 #include "opencl/clblast.hpp"
 
+#include "opencl/settings.hpp"
 #include "sdk/op_info.hpp"
 
 #if TUTTI_HAVE_CLBLAST
@@ -13,8 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 namespace tutti::opencl {
 namespace {
@@ -180,11 +179,7 @@ void distrust(const device_info& info, int32_t dtype, int status) {
 
 bool wanted(const device_info& info, int32_t dtype) {
   if (dtype != TUTTI_F32 && dtype != TUTTI_F64) return false;
-  const char* asked = std::getenv("TUTTI_OPENCL_BLAS");
-  if (asked == nullptr || *asked == '\0') return info.properties.type == TUTTI_DEVICE_GPU;
-  if (std::strcmp(asked, "clblast") == 0) return true;
-  if (std::strcmp(asked, "own") == 0) return false;
-  sdk::throw_invalid("TUTTI_OPENCL_BLAS: expected clblast or own, found " + std::string(asked));
+  return settings().clblast.value_or(info.properties.type == TUTTI_DEVICE_GPU);
 }
 
 // False where CLBlast does not serve the product.
