@@ -103,7 +103,9 @@ std::vector<finding> examine_cache() {
          fmt::format("{} process{} ended while it was compiled (killed, or by a fault of "
                      "the compiler); {}",
                      record.ends, record.ends == 1 ? "" : "es",
-                     record.ends == 1 ? "safer options from now on" : "left out"),
+                     record.counted == 0   ? "tried again as before"
+                     : record.counted == 1 ? "safer options from now on"
+                                           : "left out"),
          fmt::format("update the driver, or remove {} to try again", record.file.string())});
   return all;
 }

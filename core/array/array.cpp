@@ -58,9 +58,7 @@ array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
 
 const shape& array::shape() const { return graph::get(*this, "shape").extents; }
 
-std::int64_t array::dim(std::int64_t axis) const {
-  return shape()[normalize_axis(axis, ndim(), "dim")];
-}
+std::int64_t array::dim(integer axis) const { return shape()[normalize_axis(axis, ndim(), "dim")]; }
 
 std::int64_t array::size() const { return graph::get(*this, "size").elements; }
 

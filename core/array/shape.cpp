@@ -91,7 +91,8 @@ shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {
   return out;
 }
 
-int normalize_axis(std::int64_t axis, int rank, std::string_view op) {
+int normalize_axis(integer given, int rank, std::string_view op) {
+  const std::int64_t axis = given;
   if (axis < -rank || axis >= rank)
     throw index_error(std::string(op) + ": axis " + std::to_string(axis) + " is out of range for " +
                       std::to_string(rank) + " dimensions");

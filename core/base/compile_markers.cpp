@@ -3,6 +3,11 @@
 // A marker is a file that its process holds while it compiles: "running N" and what is compiled,
 // after N earlier ends. Found unheld, the process that wrote it has ended within the compilation.
 // "settled N" stays after a compilation that had such a past; without a past the file is removed.
+//
+// Why a process ended nobody can tell afterwards: one that is interrupted or killed leaves what a
+// crash of the compiler leaves, and the application's signals are its own. But compilers do the
+// same again, and people do not: what ended a process once is tried as before, and counts where the
+// next attempt ends as well.
 #include "base/compile_markers.hpp"
 
 #include <fmt/format.h>
@@ -22,6 +27,9 @@ namespace {
 constexpr std::string_view extension = ".compiling";
 constexpr std::string_view running = "running ", settled = "settled ";
 constexpr uint64_t largest = 65536;  // bytes of a marker
+constexpr uint32_t ends_that_count = 2;
+
+uint32_t counted(uint32_t ends) { return ends / ends_that_count; }
 
 struct past {
   uint32_t ends = 0;
@@ -74,11 +82,13 @@ struct compile_markers::state {
     return folder.get();
   }
 
+  // The attempt went well, so that an end which did not count yet was none of the compiler's.
   void finish(const mark& m) const {
-    if (m.ends == 0)
+    const uint32_t count = counted(m.ends);
+    if (count == 0)
       folder->remove(m.name);
     else
-      m.claim.rewrite(line(settled, m.ends, m.what));
+      m.claim.rewrite(line(settled, count * ends_that_count, m.what));
   }
 };
 
@@ -93,19 +103,19 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   if (folder == nullptr) return 0;
   if (const auto found = s.begun.find(key); found != s.begun.end()) {
     ++found->second.threads;
-    return found->second.ends;
+    return counted(found->second.ends);
   }
   const std::string name = cache_file_name(key, extension);
   std::optional<private_folder::claim> claim = folder->hold(name);
   if (!claim) {
     const std::optional<std::string> text = folder->read(name, largest);
-    return text ? parse(*text).ends : 0;
+    return text ? counted(parse(*text).ends) : 0;
   }
   const past before = parse(claim->content());
   const uint32_t ends = before.ends + (before.is_running ? 1 : 0);
   claim->rewrite(line(running, ends, what));
   s.begun.emplace(std::string(key), state::mark{name, std::move(*claim), ends, std::string(what)});
-  return ends;
+  return counted(ends);
 }
 
 void compile_markers::end(std::string_view key) {
@@ -141,7 +151,7 @@ std::vector<compile_markers::record> compile_markers::records() {
       p = parse(*text);
     }
     const uint32_t ends = p.ends + (p.is_running && !is_held ? 1 : 0);
-    if (ends > 0) all.push_back({s.path / file.name, ends, p.what});
+    if (ends > 0) all.push_back({s.path / file.name, ends, counted(ends), p.what});
   }
   return all;
 }

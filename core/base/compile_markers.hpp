@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that tell a later process in which compilation an earlier one ended: a compiler that takes
-// the process down does so once for a program. Where the folder cannot be used nothing is kept.
+// the process down does so twice for a program; a process that was interrupted once has no
+// consequences. Where the folder cannot be used nothing is kept.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class TUTTI_INTERNAL_API compile_markers {
   /// A program over which processes have ended.
   struct record {
     std::filesystem::path file;
-    uint32_t ends = 0;  ///< processes
+    uint32_t ends = 0;     ///< processes
+    uint32_t counted = 0;  ///< as begin() gives it
     std::string what;
   };
 
@@ -29,8 +31,8 @@ class TUTTI_INTERNAL_API compile_markers {
   compile_markers(const compile_markers&) = delete;
   compile_markers& operator=(const compile_markers&) = delete;
 
-  /// How many processes have ended between begin and end for `key`, this one's other threads and
-  /// processes that still compile it left aside.
+  /// How often two processes after each other have ended between begin and end for `key`, those
+  /// that still compile it left aside.
   uint32_t begin(std::string_view key, std::string_view what);
   void end(std::string_view key);
   /// As end, for whatever has begun and not ended: the process exits by itself.

@@ -7,11 +7,14 @@
 #include <numbers>
 #include <utility>
 
+#include "base/named_errors.hpp"
 #include "tutti/error.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 
 namespace tutti::nn {
+
+using detail::named;
 
 namespace {
 
@@ -21,54 +24,76 @@ void require_matrix(const shape& s, const char* op) {
   }
 }
 
+// A factor of sigmoid or Phi is 0 below -1000 and 1 beyond 1000, in every dtype. With x held there,
+// infinities give the limits instead of infinity times 0, in the value and in the gradient.
+array not_too_low(const array& x) { return maximum(x, -1000.0); }
+array not_too_high(const array& x) { return minimum(x, 1000.0); }
+
 }  // namespace
 
 array kaiming_normal(random::key key, const shape& shape, dtype type, const device& on) {
-  require_matrix(shape, "kaiming_normal");
-  return random::normal(key, shape, 0, std::sqrt(2.0 / static_cast<double>(shape[0])), type, on);
+  return named("kaiming_normal", [&] {
+    require_matrix(shape, "kaiming_normal");
+    return random::normal(key, shape, 0, std::sqrt(2.0 / static_cast<double>(shape[0])), type, on);
+  });
 }
 
 array glorot_uniform(random::key key, const shape& shape, dtype type, const device& on) {
-  require_matrix(shape, "glorot_uniform");
-  const double limit =
-      std::sqrt(6.0 / (static_cast<double>(shape[0]) + static_cast<double>(shape[1])));
-  return random::uniform(key, shape, -limit, limit, type, on);
+  return named("glorot_uniform", [&] {
+    require_matrix(shape, "glorot_uniform");
+    const double limit =
+        std::sqrt(6.0 / (static_cast<double>(shape[0]) + static_cast<double>(shape[1])));
+    return random::uniform(key, shape, -limit, limit, type, on);
+  });
 }
 
-array leaky_relu(const array& a, double slope) { return where(a > 0, a, a * slope); }
+array leaky_relu(const array& a, double slope) {
+  return named("leaky_relu", [&] { return where(a > 0, a, a * slope); });
+}
 
 array gelu(const array& a) {
-  // In halves the factor would be rounded as well.
-  const bool narrow = a.dtype() == dtype::f16 || a.dtype() == dtype::bf16;
-  const array x = narrow ? a.astype(dtype::f32) : a;
-  const array y = x * 0.5 * erfc(x * (-std::numbers::sqrt2 / 2));
-  return narrow ? y.astype(a.dtype()) : y;
+  return named("gelu", [&] {
+    // In halves the factor would be rounded as well.
+    const bool narrow = a.dtype() == dtype::f16 || a.dtype() == dtype::bf16;
+    const array x = not_too_low(narrow ? a.astype(dtype::f32) : a);
+    const array y = x * 0.5 * erfc(not_too_high(x) * (-std::numbers::sqrt2 / 2));
+    return narrow ? y.astype(a.dtype()) : y;
+  });
 }
 
-array silu(const array& a) { return a * sigmoid(a); }
+array silu(const array& a) {
+  return named("silu", [&] {
+    const array x = not_too_low(a);
+    return x * sigmoid(not_too_high(x));
+  });
+}
 
-array softplus(const array& a) { return logaddexp(a, 0); }
+array softplus(const array& a) {
+  return named("softplus", [&] { return logaddexp(a, 0); });
+}
 
 layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_options& options,
              dtype type, const device& on) {
-  if (in < 1 || out < 1) {
-    throw value_error(fmt::format("linear: widths must be positive, got {} -> {}", in, out));
-  }
-  layer result;
-  result.names = {"weight"};
-  result.initial = {options.weight(key, {in, out}, type, on)};
-  if (options.bias) {
-    result.names.push_back("bias");
-    result.initial.push_back(zeros({out}, type, on));
-  }
-  result.apply = [in](std::span<const array> parameters, const array& x) {
-    if (x.ndim() < 1 || x.shape().back() != in) {
-      throw shape_error(fmt::format("linear: input must end in {}, got {}", in, x.shape().str()));
+  return named("linear", [&] {
+    if (in < 1 || out < 1) {
+      throw value_error(fmt::format("linear: widths must be positive, got {} -> {}", in, out));
     }
-    const array y = matmul(x, parameters[0]);
-    return parameters.size() > 1 ? y + parameters[1] : y;
-  };
-  return result;
+    layer result;
+    result.names = {"weight"};
+    result.initial = {options.weight(key, {in, out}, type, on)};
+    if (options.bias) {
+      result.names.push_back("bias");
+      result.initial.push_back(zeros({out}, type, on));
+    }
+    result.apply = [in](std::span<const array> parameters, const array& x) {
+      if (x.ndim() < 1 || x.shape().back() != in) {
+        throw shape_error(fmt::format("linear: input must end in {}, got {}", in, x.shape().str()));
+      }
+      const array y = matmul(x, parameters[0]);
+      return parameters.size() > 1 ? y + parameters[1] : y;
+    };
+    return result;
+  });
 }
 
 layer activate(activation f) {

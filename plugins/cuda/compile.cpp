@@ -27,6 +27,10 @@ namespace {
   X(nvrtcGetPTXSize)             \
   X(nvrtcGetPTX)
 
+// Of a program over which the compiler has taken processes down: crashes are in passes that
+// optimise, which code for debuggers goes without.
+constexpr const char* safer_options = " --device-debug";
+
 struct compiler {
 #define TUTTI_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
   TUTTI_NVRTC_FUNCTIONS(TUTTI_NVRTC_MEMBER)
@@ -173,7 +177,7 @@ CUfunction module::function(const char* name) const {
   return result;
 }
 
-module build_module(tutti_device& device, const std::string& source, const std::string& options,
+module build_module(tutti_device& device, const std::string& source, const std::string& own_options,
                     const std::string& label) {
   const device_info& info = *device.info;
   const auto start = std::chrono::steady_clock::now();
@@ -181,7 +185,12 @@ module build_module(tutti_device& device, const std::string& source, const std::
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const std::string architecture = architecture_for(info.major, info.minor);
-  const std::string key = compiler_version() + ' ' + architecture + ' ' + options + '\n' + source;
+  const auto key_with = [&](const std::string& options) {
+    return compiler_version() + ' ' + architecture + ' ' + options + '\n' + source;
+  };
+  const sdk::compilation guard(info, key_with(own_options), label);
+  const std::string options = own_options + guard.careful_options(safer_options);
+  const std::string key = key_with(options);
   std::vector<char> image;
   CUmodule handle = nullptr;
   if (sdk::cache_load(info, key, image)) {

@@ -5,7 +5,7 @@
 // product right; where it does not, this plugin's own kernels take over.
 #include "opencl/clblast.hpp"
 
-#include "sdk/device_layer/host.hpp"
+#include "opencl/settings.hpp"
 #include "sdk/op_info.hpp"
 
 #if TUTTI_HAVE_CLBLAST
@@ -179,11 +179,7 @@ void distrust(const device_info& info, int32_t dtype, int status) {
 
 bool wanted(const device_info& info, int32_t dtype) {
   if (dtype != TUTTI_F32 && dtype != TUTTI_F64) return false;
-  const auto asked = sdk::option("OPENCL_BLAS");
-  if (!asked) return info.properties.type == TUTTI_DEVICE_GPU;
-  if (*asked == "clblast") return true;
-  if (*asked == "own") return false;
-  sdk::throw_invalid("TUTTI_OPENCL_BLAS: expected clblast or own, found " + *asked);
+  return settings().clblast.value_or(info.properties.type == TUTTI_DEVICE_GPU);
 }
 
 // False where CLBlast does not serve the product.

@@ -10,7 +10,7 @@
 namespace tutti::opencl {
 namespace {
 
-// Of a program over which a driver's compiler has taken a process down: crashes are in passes that
+// Of a program over which a driver's compiler has taken processes down: crashes are in passes that
 // optimise.
 constexpr const char* safer_options = " -cl-opt-disable";
 
@@ -102,24 +102,6 @@ bool build_with_own_declarations(tutti_device& device, const std::string& source
   return false;
 }
 
-// Options that keep clear of what an earlier process ended in, said once for a program.
-std::string careful_options(const device_info& info, int32_t ends, const std::string& label) {
-  if (ends == 0) return {};
-  const std::string past = label + ": a process ended while " + info.driver + " compiled it";
-  if (ends > 1) {
-    throw sdk::plugin_error(
-        TUTTI_ERROR_UNSUPPORTED,
-        past +
-            ", and another with safer options; it is left out (`tutti doctor` tells how to try "
-            "it again)",
-        0);
-  }
-  log(TUTTI_LOG_WARN, past +
-                          "; compiled with safer options, slower code (`tutti doctor` tells "
-                          "how to try without)");
-  return safer_options;
-}
-
 }  // namespace
 
 owned_program build_program(tutti_device& device, const std::string& source,
@@ -127,7 +109,7 @@ owned_program build_program(tutti_device& device, const std::string& source,
   const device_info& info = *device.info;
   std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
   const sdk::compilation guard(info, options + '\n' + source, label);
-  options += careful_options(info, guard.ends(), label);
+  options += guard.careful_options(safer_options);
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 
 #include "opencl/objects.hpp"
+#include "opencl/settings.hpp"
 #include "sdk/device_layer/device_table.hpp"
-#include "sdk/device_layer/host.hpp"
 
 namespace tutti::opencl {
 namespace {
@@ -58,11 +57,8 @@ bool has_groups_of_one(cl_device_type type, const std::string& driver) {
 }
 
 sdk::schedule choose_schedule(cl_device_type type, const std::string& driver) {
-  const auto asked = sdk::option("OPENCL_SCHEDULE");
-  if (!asked) return has_groups_of_one(type, driver) ? sdk::schedule::cpu : sdk::schedule::gpu;
-  if (*asked == "cpu") return sdk::schedule::cpu;
-  if (*asked == "gpu") return sdk::schedule::gpu;
-  sdk::throw_invalid("TUTTI_OPENCL_SCHEDULE: expected cpu or gpu, found " + *asked);
+  if (settings().schedule) return *settings().schedule;
+  return has_groups_of_one(type, driver) ? sdk::schedule::cpu : sdk::schedule::gpu;
 }
 
 bool has(const device_info& info, const char* extension) {
@@ -171,26 +167,11 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   return info;
 }
 
-// Compute units of each part that TUTTI_OPENCL_SUBDEVICES asks CPU devices to be split into; 0:
-// none.
-cl_uint units_of_parts() {
-  const auto asked = sdk::option("OPENCL_SUBDEVICES");
-  if (!asked) return 0;
-  cl_uint units = 0;
-  const char* const end = asked->data() + asked->size();
-  const auto [rest, error] = std::from_chars(asked->data(), end, units);
-  if (error != std::errc() || rest != end || units == 0) {
-    sdk::throw_invalid(
-        "TUTTI_OPENCL_SUBDEVICES: expected a number of compute units, 1 or more, found " + *asked);
-  }
-  return units;
-}
-
 // The device, or its parts where they are asked for and it can be divided.
 void add_device(cl_platform_id platform, cl_device_id id,
                 std::vector<std::unique_ptr<device_info>>& found) {
   auto whole = describe(platform, id);
-  const cl_uint units = units_of_parts();
+  const cl_uint units = settings().units_of_parts;
   const cl_uint count = units == 0 ? 0 : whole->properties.compute_units / units;
   if (whole->properties.type != TUTTI_DEVICE_CPU || count < 2) {
     found.push_back(std::move(whole));
@@ -299,6 +280,7 @@ std::string about_pocl() {
 }  // namespace
 
 std::vector<std::unique_ptr<device_info>> backend::find_devices() {
+  settings();  // what makes no sense is said before anything is done
   prepare_pocl();
   std::vector<std::unique_ptr<device_info>> found;
   cl_uint count = 0;
@@ -324,7 +306,8 @@ std::vector<std::unique_ptr<device_info>> backend::find_devices() {
     throw sdk::plugin_error(
         TUTTI_ERROR_NO_DRIVER,
         "no OpenCL device: " + std::to_string(platforms.size()) +
-            " platforms found through the ICD files in " +
+            (platforms.size() == 1 ? " platform" : " platforms") +
+            " found through the ICD files in " +
             (folder != nullptr ? folder : "/etc/OpenCL/vendors") +
             "; install the OpenCL driver of the hardware, or pocl-opencl-icd for the CPU" +
             about_pocl(),

@@ -55,6 +55,38 @@ concept takes_flags_for_axes = requires(T a) {
 || requires(T a) { tutti::median(a, true); }
 || requires(T a) { tutti::quantile(a, 0.5, true); }
 || requires(T a) { tutti::cumsum(a, true); }
+|| requires(T a) { tutti::softmax(a, true); }
+|| requires(T a) { tutti::log_softmax(a, false); }
+|| requires(T a) { tutti::swapaxes(a, 0, true); }
+|| requires(T a) { tutti::moveaxis(a, true, 0); }
+|| requires(T a) { tutti::concatenate({a, a}, true); }
+|| requires(T a) { tutti::concat({a, a}, true); }
+|| requires(T a) { tutti::stack({a, a}, true); }
+|| requires(T a) { tutti::take(a, a, true); }
+|| requires(T a) { tutti::take_along_axis(a, a, true); }
+|| requires(T a) { tutti::put_along_axis(a, a, a, true); }
+|| requires(T a) { tutti::scatter(a, a, a, true); }
+|| requires(T a) { tutti::scatter_add(a, a, a, true); }
+|| requires(T a) { tutti::split(a, 2, true); }
+|| requires(T a) { tutti::unstack(a, true); }
+|| requires(T a) { tutti::repeat(a, 2, true); }
+|| requires(T a) { tutti::repeat_each(a, {2, 3}, true); }
+|| requires(T a) { tutti::diagonal(a, 0, true); }
+|| requires(T a) { tutti::trace(a, 0, 1, true); }
+|| requires(T a) { tutti::vecdot(a, a, true); }
+|| requires(T a) { tutti::cross(a, a, true); }
+|| requires(T a) { tutti::cumulative_sum(a, true); }
+|| requires(T a) { tutti::cumulative_prod(a, true); }
+|| requires(T a) { tutti::diff(a, 1, true); }
+|| requires(T a) { tutti::sort(a, true); }
+|| requires(T a) { tutti::argsort(a, true); }
+|| requires(T a) { tutti::topk(a, 2, true); }
+|| requires(T a) { tutti::partition(a, 2, true); }
+|| requires(T a) { tutti::random::categorical({}, a, true); }
+|| requires(T a) { tutti::random::shuffle({}, a, true); }
+|| requires(T a) { tutti::shard(a, tutti::device_group(), true); }
+|| requires(T a) { tutti::collective::scatter(tutti::device_group(), a, true); }
+|| requires(T a) { a.dim(true); }
 || requires(T a) { tutti::transpose(a, {1, true}); }
 || requires(T a) { tutti::split_at(a, {1, true}); }
 || requires(T a) { a({1, true}); };

@@ -159,6 +159,27 @@ BOOST_AUTO_TEST_CASE(programs_compile_once_and_come_from_the_cache_then) {
   plugin().program->release(program);
 }
 
+BOOST_AUTO_TEST_CASE(what_ended_processes_is_built_with_safer_options_then_left_out) {
+  host().cache.clear();
+  host().compilations = 0;
+  const sum_program map(false);
+  open_device d;
+  tutti_program* program = nullptr;
+  host().ends = 1;
+  good(plugin().program->create(d.device, &map.desc, &program));
+  plugin().program->release(program);
+  BOOST_TEST(host().compiled.back() == "sum_program fresh");
+  BOOST_REQUIRE(host().cache.size() == 1u);
+  BOOST_TEST((host().cache.begin()->first.find(" --device-debug\n") != std::string::npos));
+  host().ends = 2;
+  const outcome left_out = take(plugin().program->create(d.device, &map.desc, &program));
+  host().ends = 0;
+  BOOST_TEST(left_out.code == TUTTI_ERROR_UNSUPPORTED);
+  BOOST_TEST((left_out.message.find("it is left out") != std::string::npos), left_out.message);
+  BOOST_TEST(host().compilations == 2);
+  BOOST_TEST(host().open_compilations == 0);
+}
+
 BOOST_AUTO_TEST_CASE(reductions_launch_a_finishing_kernel) {
   open_device d(0, TUTTI_STREAM_PROFILE);
   const sum_program sum(true);

@@ -41,6 +41,9 @@ inline void good(tutti_status* status) {
 struct fake_host {
   std::map<std::string, std::string> cache;
   std::vector<std::string> compiled;  // "label fresh" or "label cached"
+  int32_t ends = 0;                   // what compile_begin gives
+  int compilations = 0;               // begun
+  int open_compilations = 0;          // and not ended
   tutti_host table{};
 
   fake_host() {
@@ -65,6 +68,15 @@ struct fake_host {
     };
     table.option = [](void*, const char* name) -> const char* {
       return std::getenv((std::string("TUTTI_") + name).c_str());
+    };
+    table.compile_begin = [](void* self, const char*, const void*, uint64_t,
+                             const char*) -> int32_t {
+      ++static_cast<fake_host*>(self)->compilations;
+      ++static_cast<fake_host*>(self)->open_compilations;
+      return static_cast<fake_host*>(self)->ends;
+    };
+    table.compile_end = [](void* self, const char*, const void*, uint64_t) {
+      --static_cast<fake_host*>(self)->open_compilations;
     };
     table.compiled = [](void* self, const char* what, double, int32_t cached) {
       static_cast<fake_host*>(self)->compiled.push_back(what +

@@ -28,7 +28,7 @@ const room_table rooms = {
     {"array", {"runtime"}},
     {"op", {"graph"}},
     {"autograd", {"op"}},
-    {"nn", {"tutti"}},
+    {"nn", {"base"}},
     {"io", {"runtime"}},
     {"multi", {"op", "runtime"}},
     // plugins

@@ -287,12 +287,13 @@ BOOST_AUTO_TEST_CASE(settings_that_make_no_sense_are_named) {
   BOOST_TEST(with({.time_limit = std::nan("")}) ==
              "parallel_for: time_limit is nan s, not above 0");
   BOOST_TEST(with({.policy = weighted, .weights = {1}}) == "parallel_for: 1 weights for 2 devices");
-  BOOST_TEST(with({.policy = weighted, .weights = {1, -2}}) == "parallel_for: a weight is -2");
+  BOOST_TEST(with({.policy = weighted, .weights = {1, -2}}) == "parallel_for: weight 1 is -2");
   BOOST_TEST(with({.policy = weighted, .weights = {1, std::nan("")}}) ==
-             "parallel_for: a weight is nan");
+             "parallel_for: weight 1 is nan");
   BOOST_TEST(with({.policy = weighted, .weights = {1, INFINITY}}) ==
-             "parallel_for: a weight is inf");
-  BOOST_TEST(with({.policy = weighted, .weights = {0, 0}}) == "parallel_for: all weights are 0");
+             "parallel_for: weight 1 is inf");
+  BOOST_TEST(with({.policy = weighted, .weights = {0, 0}}) ==
+             "parallel_for: the 2 weights sum to 0");
   BOOST_TEST(with({.weights = {1, 1}}) ==
              "parallel_for: weights are for the policy weighted, not for dynamic");
   constexpr auto least = std::numeric_limits<std::int64_t>::min();

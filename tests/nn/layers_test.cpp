@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
@@ -106,6 +107,26 @@ BOOST_AUTO_TEST_CASE(activations_match_the_host) {
   BOOST_TEST(all_close(
       nn::gelu(half).astype(dtype::f32).to_vector<float>(),
       nn::gelu(half.astype(dtype::f32)).astype(dtype::f16).astype(dtype::f32).to_vector<float>()));
+}
+
+// The limits, which infinity times 0 is not.
+BOOST_AUTO_TEST_CASE(gelu_and_silu_at_the_ends) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (const nn::activation& f : {nn::activation(nn::gelu), nn::activation(nn::silu)})
+    for (const dtype type : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64})
+      BOOST_TEST_CONTEXT(tutti::name(type)) {
+        const array x =
+            array::from<double>({-infinite, -60000, -1001, 60000, infinite, 0}).astype(type);
+        const auto y = f(x).astype(dtype::f64).to_vector<double>();
+        const std::vector<double> limits = {0, 0, 0, x[3].astype(dtype::f64).item(), infinite, 0};
+        BOOST_TEST(y == limits, boost::test_tools::per_element());
+        const array slopes = tutti::grad([&](const array& v) { return tutti::sum(f(v)); })(x);
+        const std::vector<double> ends = {0, 0, 0, 1, 1, 0.5};
+        BOOST_TEST(slopes.astype(dtype::f64).to_vector<double>() == ends,
+                   boost::test_tools::per_element());
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        BOOST_TEST(std::isnan(f(array::from<double>({nan}).astype(type)).item()));
+      }
 }
 
 BOOST_AUTO_TEST_CASE(activations_of_integers_are_those_of_floats) {

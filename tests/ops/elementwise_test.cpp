@@ -268,6 +268,14 @@ BOOST_AUTO_TEST_CASE(clip_relu_sigmoid) {
   const dense a{{9}, {-3, -0.5, 0, 0.25, 2, 1000, -1000, inf, nan}};
   const array x = upload_as<float>(a);
   BOOST_TEST(matches(tutti::clip(x, -1, 1.5), {{9}, {-1, -0.5, 0, 0.25, 1.5, 1.5, -1, 1.5, nan}}));
+  // Without a bound.
+  BOOST_TEST(matches(tutti::clip(x, -1), read(tutti::clip(x, -1, inf))));
+  BOOST_TEST(matches(tutti::clip(x, {}, 1.5), read(tutti::clip(x, -inf, 1.5))));
+  BOOST_TEST(matches(tutti::clip(x, std::nullopt, array::from<float>({1.5})),
+                     read(tutti::clip(x, -inf, 1.5))));
+  BOOST_TEST(matches(tutti::clip(x), read(x)));
+  BOOST_TEST(fails<tutti::shape_error>([&] { tutti::clip(x, {}, tutti::ones({2})); },
+                                       "clip: shapes do not broadcast: [9] and [2]"));
   BOOST_TEST(matches(tutti::relu(x), {{9}, {0, 0, 0, 0.25, 2, 1000, 0, inf, nan}}));
   const dense expected =
       tabulate({9}, [&](const position& i) { return 1 / (1 + std::exp(-a.at(i))); });

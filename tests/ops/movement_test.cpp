@@ -115,6 +115,37 @@ BOOST_AUTO_TEST_CASE(repeating) {
                   gathered(cube, 1, 7, [&](std::int64_t i) { return places[std::size_t(i)]; })));
     }
   }
+  // A list of counts, as the array API has it: of the host, in braces, or an array of any integers.
+  const dense each = gathered(cube, 1, 7, [&](std::int64_t i) { return places[std::size_t(i)]; });
+  const array whole = upload_as<float>(cube);
+  BOOST_TEST(matches(tutti::repeat(whole, counts, 1), each));
+  BOOST_TEST(matches(tutti::repeat(whole, {2, 0, 1, 3, 0, 1}, 1), each));
+  BOOST_TEST(matches(tutti::repeat_each(whole, {2, 0, 1, 3, 0, 1}, -2), each));
+  for (const dtype type : {dtype::u8, dtype::i16, dtype::i64, dtype::u64})
+    BOOST_TEST(matches(tutti::repeat(whole, array::from(counts).astype(type), 1), each));
+  BOOST_TEST(matches(tutti::repeat(whole, array::from<int>({2})), read(tutti::repeat(whole, 2))));
+  BOOST_TEST(matches(tutti::repeat(whole, array::from<int>({3})[0], 2),
+                     gathered(cube, 2, 15, [](std::int64_t i) { return i / 3; })));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        tutti::repeat(whole, {1, 2}, 1);
+      },
+      "repeat: 2 counts for axis 1 of [4,6,5]"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        tutti::repeat(whole, array::from<int>({{1}, {2}}), 1);
+      },
+      "repeat: counts of shape [2,1]"));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [&] {
+        tutti::repeat(whole, array::from<float>({1, 2}));
+      },
+      "repeat: "));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        tutti::repeat(whole, array::from<int>({1, 1, 1, -4, 1, 1}), 1);
+      },
+      "-4 is negative"));
   const dense deep = random_dense({2, 1, 2, 1, 1, 2, 1, 3}, -1, 1, 404);
   BOOST_TEST(matches(tutti::repeat(upload_as<float>(deep), 2, 5),
                      gathered(deep, 5, 4, [](std::int64_t i) { return i / 2; })));

@@ -150,7 +150,7 @@ class TUTTI_API array {
   bool valid() const { return static_cast<bool>(node_); }
   const tutti::shape& shape() const;
   int ndim() const { return shape().rank(); }
-  std::int64_t dim(std::int64_t axis) const;  ///< throws index_error
+  std::int64_t dim(integer axis) const;  ///< throws index_error
   std::int64_t size() const;
   std::size_t nbytes() const { return static_cast<std::size_t>(size()) * size_of(dtype()); }
   tutti::dtype dtype() const;

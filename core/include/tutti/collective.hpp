@@ -8,7 +8,7 @@
 // Throws, before any data moves and naming both participants with their values: value_error for a
 // number of arrays that is not the group's, device_error for an array that is not on its member,
 // dtype_error and shape_error where participants disagree, value_error for a time limit that is
-// not positive.
+// not positive and for a reduction or algorithm that there is not.
 #pragma once
 
 #include <cstdint>
@@ -65,22 +65,22 @@ TUTTI_API std::vector<array> all_reduce(const device_group& group, const std::ve
 /// does not divide, the first parts are longer by one.
 TUTTI_API std::vector<array> reduce_scatter(const device_group& group,
                                             const std::vector<array>& values,
-                                            reduction with = reduction::sum, std::int64_t axis = 0,
+                                            reduction with = reduction::sum, integer axis = 0,
                                             const options& how = {});
 /// All values one after the other along `axis`, on every member. Extents may differ along `axis`.
 TUTTI_API std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
-                                        std::int64_t axis = 0, const options& how = {});
+                                        integer axis = 0, const options& how = {});
 /// As all_gather(), on the member `root` only.
 TUTTI_API array gather(const device_group& group, const std::vector<array>& values,
-                       const device& root, std::int64_t axis = 0, const options& how = {});
+                       const device& root, integer axis = 0, const options& how = {});
 /// `value`, which is on a member, cut along `axis` into parts as reduce_scatter() does: part i on
 /// member i.
 TUTTI_API std::vector<array> scatter(const device_group& group, const array& value,
-                                     std::int64_t axis = 0, const options& how = {});
+                                     integer axis = 0, const options& how = {});
 /// Every value is cut along `axis` as scatter() does; member i gets part i of all, one after the
 /// other in the order of the group.
 TUTTI_API std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
-                                        std::int64_t axis = 0, const options& how = {});
+                                        integer axis = 0, const options& how = {});
 /// Returns when every member has done all that was enqueued on it before.
 TUTTI_API void barrier(const device_group& group, const options& how = {});
 
@@ -91,6 +91,9 @@ class TUTTI_API communicator {
   /// `how.time_limit` is that of copies and of receive(), which waits 300 seconds where it is
   /// infinite.
   explicit communicator(device_group group, const options& how = {});
+  // Copies only: what is moved from keeps its mailboxes.
+  communicator(const communicator&) = default;
+  communicator& operator=(const communicator&) = default;
 
   const device_group& group() const;
 

@@ -40,12 +40,12 @@ TUTTI_API array inner(const array& a, const array& b);
 TUTTI_API array kron(const array& a, const array& b);
 /// Sum of conj(a) * b along `axis`, operands broadcast. Throws shape_error where the extents of the
 /// axis differ.
-TUTTI_API array vecdot(const array& a, const array& b, std::int64_t axis = -1);
+TUTTI_API array vecdot(const array& a, const array& b, integer axis = -1);
 /// Cross product of vectors of 3 along `axis`, operands broadcast. Throws shape_error for other
 /// extents.
-TUTTI_API array cross(const array& a, const array& b, std::int64_t axis = -1);
+TUTTI_API array cross(const array& a, const array& b, integer axis = -1);
 /// Sum of a diagonal, as of diagonal(), in dtype `type` where one is given: as sum().
-TUTTI_API array trace(const array& a, std::int64_t offset = 0, std::int64_t axis1 = 0,
-                      std::int64_t axis2 = 1, std::optional<dtype> type = {});
+TUTTI_API array trace(const array& a, std::int64_t offset = 0, integer axis1 = 0, integer axis2 = 1,
+                      std::optional<dtype> type = {});
 
 }  // namespace tutti

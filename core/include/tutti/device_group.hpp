@@ -23,14 +23,18 @@ class TUTTI_API device_group {
   /// By a list of the TUTTI_DEVICE grammar: device_group("opencl:all,reference"). Throws as
   /// devices() does.
   explicit device_group(std::string_view list);
+  // Copies only, so that no group is empty: what is moved from keeps its members.
+  device_group(const device_group&) = default;
+  device_group& operator=(const device_group&) = default;
 
   std::size_t size() const { return members_.size(); }
   const device& operator[](std::size_t i) const { return members_[i]; }
   std::vector<device>::const_iterator begin() const { return members_.begin(); }
   std::vector<device>::const_iterator end() const { return members_.end(); }
   const std::vector<device>& members() const { return members_; }
-  /// Position of a member. Throws value_error naming the device and the group for another one.
-  std::size_t index_of(const device& member) const;
+  /// Position of a member. Throws value_error naming `op`, the device and the group for another
+  /// one.
+  std::size_t index_of(const device& member, std::string_view op = "device_group") const;
   /// "opencl:0, opencl:1, reference:0".
   std::string names() const;
 

@@ -41,7 +41,7 @@ enum class scatter_mode : std::uint8_t {
 
 /// a with updates at indices along `axis`: at what take(a, indices, axis) would give.
 TUTTI_API array scatter(const array& a, const array& indices, const array& updates,
-                        std::int64_t axis = 0, scatter_mode mode = scatter_mode::set);
+                        integer axis = 0, scatter_mode mode = scatter_mode::set);
 /// NumPy's a[i, j, ...] = values: at what index_with(a, indices) would give.
 TUTTI_API array index_put(const array& a, std::span<const array> indices, const array& values,
                           scatter_mode mode = scatter_mode::set);
@@ -53,18 +53,18 @@ TUTTI_API array put(const array& a, const array& indices, const array& values,
                     scatter_mode mode = scatter_mode::set);
 /// At what take_along_axis(a, indices, axis) would give.
 TUTTI_API array put_along_axis(const array& a, const array& indices, const array& values,
-                               std::int64_t axis = -1, scatter_mode mode = scatter_mode::set);
+                               integer axis = -1, scatter_mode mode = scatter_mode::set);
 
 // scatter() with the mode of the name.
 TUTTI_API array scatter_set(const array& a, const array& indices, const array& updates,
-                            std::int64_t axis = 0);
+                            integer axis = 0);
 TUTTI_API array scatter_add(const array& a, const array& indices, const array& updates,
-                            std::int64_t axis = 0);
+                            integer axis = 0);
 TUTTI_API array scatter_multiply(const array& a, const array& indices, const array& updates,
-                                 std::int64_t axis = 0);
+                                 integer axis = 0);
 TUTTI_API array scatter_min(const array& a, const array& indices, const array& updates,
-                            std::int64_t axis = 0);
+                            integer axis = 0);
 TUTTI_API array scatter_max(const array& a, const array& indices, const array& updates,
-                            std::int64_t axis = 0);
+                            integer axis = 0);
 
 }  // namespace tutti

@@ -17,25 +17,36 @@
 namespace tutti {
 
 /// `sections` views of equal extent along `axis`. Throws shape_error where they do not divide it.
-TUTTI_API std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axis = 0);
+TUTTI_API std::vector<array> split(const array& a, std::int64_t sections, integer axis = 0);
 /// Views of a[0:p0], a[p0:p1], ..., a[pn:] along `axis`. Positions are Python's: negative ones
 /// count from the end, those outside are clipped.
 TUTTI_API std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions,
-                                      std::int64_t axis = 0);
+                                      integer axis = 0);
 TUTTI_API std::vector<array> split_at(const array& a, std::initializer_list<integer> positions,
-                                      std::int64_t axis = 0);
+                                      integer axis = 0);
 /// A view for each index along `axis`, which is dropped.
-TUTTI_API std::vector<array> unstack(const array& a, std::int64_t axis = 0);
+TUTTI_API std::vector<array> unstack(const array& a, integer axis = 0);
 
 /// a repeated `counts[i]` times along axis i, as NumPy's tile: the shorter of counts and shape gets
 /// leading ones. Throws value_error for a negative count.
 TUTTI_API array tile(const array& a, const shape& counts);
 /// Each element along `axis` `count` times in a row; without axis, of the flattened array.
-TUTTI_API array repeat(const array& a, std::int64_t count, std::optional<std::int64_t> axis = {});
-/// Element i along `axis` counts[i] times. Throws shape_error where the axis is not as long as
-/// counts, value_error for a negative count.
+TUTTI_API array repeat(const array& a, std::int64_t count, std::optional<integer> axis = {});
+/// With a list of counts as repeat_each(), but that a single count is for all elements, as in the
+/// Python array API standard. Counts in an array (integers, 1-d or 0-d) are evaluated, since the
+/// extent of the result depends on them; throws shape_error for more dimensions, dtype_error for
+/// other dtypes.
+TUTTI_API array repeat(const array& a, std::span<const std::int64_t> counts,
+                       std::optional<integer> axis = {});
+TUTTI_API array repeat(const array& a, std::initializer_list<integer> counts,
+                       std::optional<integer> axis = {});
+TUTTI_API array repeat(const array& a, const array& counts, std::optional<integer> axis = {});
+/// Element i along `axis` counts[i] times; without axis, of the flattened array. Throws shape_error
+/// where the axis is not as long as counts, value_error for a negative count.
 TUTTI_API array repeat_each(const array& a, std::span<const std::int64_t> counts,
-                            std::optional<std::int64_t> axis = {});
+                            std::optional<integer> axis = {});
+TUTTI_API array repeat_each(const array& a, std::initializer_list<integer> counts,
+                            std::optional<integer> axis = {});
 /// Element i along each of `axes` moves to (i + distance) mod extent; without axes, in the
 /// flattened array.
 TUTTI_API array roll(const array& a, std::int64_t distance, const axis_list& axes = {});
@@ -62,16 +73,15 @@ TUTTI_API array pad(const array& a, std::initializer_list<pad_width> widths,
 
 /// A view with axis source[i] at place destination[i], the others in their order. Throws
 /// value_error where the lists differ in length or name an axis twice.
-TUTTI_API array moveaxis(const array& a, const shape& source, const shape& destination);
-TUTTI_API array moveaxis(const array& a, std::int64_t source, std::int64_t destination);
+TUTTI_API array moveaxis(const array& a, const axis_list& source, const axis_list& destination);
 /// Views of one common shape.
 TUTTI_API std::vector<array> broadcast_arrays(std::span<const array> arrays);
 TUTTI_API std::vector<array> broadcast_arrays(std::initializer_list<array> arrays);
 
 /// A view of the elements whose index along axis2 is that along axis1 plus offset; both axes go,
 /// and the diagonal is the last axis. Throws value_error where the axes are the same.
-TUTTI_API array diagonal(const array& a, std::int64_t offset = 0, std::int64_t axis1 = 0,
-                         std::int64_t axis2 = 1);
+TUTTI_API array diagonal(const array& a, std::int64_t offset = 0, integer axis1 = 0,
+                         integer axis2 = 1);
 /// Of a vector, the square matrix that has it on the given diagonal, zeros elsewhere; of a matrix,
 /// its diagonal. Throws shape_error for other ranks.
 TUTTI_API array diag(const array& a, std::int64_t offset = 0);

@@ -61,10 +61,14 @@ class TUTTI_API shares {
 /// a copy (replicated). A value like array, and as lazy.
 class TUTTI_API sharded {
  public:
+  // Copies only, which cost a counted reference for each part: none is ever without parts.
+  sharded(const sharded&) = default;
+  sharded& operator=(const sharded&) = default;
+
   /// Parts that are on their members already, one after the other along `axis`. Throws as
   /// collective::all_gather does.
   static sharded from_parts(const device_group& group, const std::vector<array>& parts,
-                            std::int64_t axis);
+                            integer axis);
   /// Copies that are on their members already; that they are equal is not checked.
   static sharded from_replicas(const device_group& group, const std::vector<array>& copies);
 
@@ -96,7 +100,7 @@ class TUTTI_API sharded {
 };
 
 /// Cuts `a` along `axis` and moves each part to its member.
-TUTTI_API sharded shard(const array& a, const device_group& group, std::int64_t axis = 0,
+TUTTI_API sharded shard(const array& a, const device_group& group, integer axis = 0,
                         const shares& by = {});
 /// A copy of `a` on every member.
 TUTTI_API sharded replicate(const array& a, const device_group& group,
@@ -106,7 +110,7 @@ TUTTI_API std::vector<sharded> replicate(const std::vector<array>& arrays,
                                          const collective::options& how = {});
 /// The same values split otherwise, over the same group or another; parts move between the devices
 /// that have them and those that need them.
-TUTTI_API sharded reshard(const sharded& a, const device_group& group, std::int64_t axis = 0,
+TUTTI_API sharded reshard(const sharded& a, const device_group& group, integer axis = 0,
                           const shares& by = {});
 /// A copy of the whole on every member of `group`.
 TUTTI_API sharded replicate(const sharded& a, const device_group& group);
@@ -163,9 +167,9 @@ TUTTI_API sharded mean(const sharded& a, const reduce_options& over = {},
 
 /// Elements of a along `axis` at `indices`, as take() of arrays, wherever they lie; the result is
 /// where the indices are. Indices may be on any device.
-TUTTI_API array take(const sharded& a, const array& indices, std::int64_t axis = 0);
+TUTTI_API array take(const sharded& a, const array& indices, integer axis = 0);
 /// The same for indices [I] split or replicated over a's group: each member takes for its own.
-TUTTI_API sharded take(const sharded& a, const sharded& indices, std::int64_t axis = 0);
+TUTTI_API sharded take(const sharded& a, const sharded& indices, integer axis = 0);
 
 /// Matrix product x [..., M, K] w [K, N] of operands over one group, by how they are laid out:
 ///   x replicated, w split by columns   -> split by columns  (no exchange)
@@ -204,6 +208,7 @@ class TUTTI_API pipeline {
  private:
   array run(const std::vector<std::vector<array>>& parameters, const array& rows) const;
   void check(const std::vector<std::vector<array>>& parameters, const array& x) const;
+  std::vector<std::int64_t> rows_of_micro_batches(const array& x) const;
   std::vector<stage> stages_;
   device_group group_;
   std::int64_t micro_batches_;

@@ -37,6 +37,7 @@ using activation = std::function<array(const array&)>;
 /// a for a > 0, else slope * a.
 TUTTI_API array leaky_relu(const array& a, double slope = 0.01);
 /// a * Phi(a), Phi the normal distribution function (D. Hendrycks, K. Gimpel, arXiv:1606.08415).
+/// Infinities give the limits here and in silu(): 0 at minus infinity, slopes 0 and 1.
 TUTTI_API array gelu(const array& a);
 /// a * sigmoid(a).
 TUTTI_API array silu(const array& a);

@@ -51,8 +51,9 @@ TUTTI_API dtype result_type(std::initializer_list<array> operands);
 
 /// b where condition (any dtype, as truth value) is true, else c; b and c promote.
 TUTTI_API array where(const array& condition, const array& b, const array& c);
-/// min(max(a, low), high).
-TUTTI_API array clip(const array& a, const array& low, const array& high);
+/// min(max(a, low), high), without a bound that is not given: clip(a, 0), clip(a, {}, 1).
+TUTTI_API array clip(const array& a, const std::optional<array>& low = {},
+                     const std::optional<array>& high = {});
 /// Angle of a in the complex plane, radians: atan2(imag(a), real(a)).
 TUTTI_API array angle(const array& a);
 /// Conversion: float to integer truncates and saturates, NaN gives 0; to bool: != 0. Complex
@@ -118,8 +119,8 @@ TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});
 TUTTI_API array argmin(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
 TUTTI_API array argmax(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
 /// exp(a) / sum(exp(a)) along `axis`, without overflow.
-TUTTI_API array softmax(const array& a, std::int64_t axis = -1);
-TUTTI_API array log_softmax(const array& a, std::int64_t axis = -1);
+TUTTI_API array softmax(const array& a, integer axis = -1);
+TUTTI_API array log_softmax(const array& a, integer axis = -1);
 
 // ---- products
 /// Matrix product over the last two axes, leading axes broadcast; 1-d operands as in NumPy.
@@ -130,7 +131,7 @@ TUTTI_API array matmul(const array& a, const array& b);
 /// One extent may be -1. Throws shape_error where the sizes differ.
 TUTTI_API array reshape(const array& a, const shape& to);
 TUTTI_API array transpose(const array& a, const shape& axes);
-TUTTI_API array swapaxes(const array& a, std::int64_t axis1, std::int64_t axis2);
+TUTTI_API array swapaxes(const array& a, integer axis1, integer axis2);
 /// The last two axes changed round. Throws shape_error for less than two dimensions.
 TUTTI_API array matrix_transpose(const array& a);
 TUTTI_API array broadcast_to(const array& a, const shape& to);
@@ -148,10 +149,10 @@ TUTTI_API array slice_view(const array& a, std::initializer_list<axis_index> ind
 TUTTI_API array slice_update(const array& a, const array& update, std::span<const slice> slices);
 TUTTI_API array slice_update(const array& a, const array& update,
                              std::initializer_list<axis_index> indices);
-TUTTI_API array concatenate(std::span<const array> arrays, std::int64_t axis = 0);
-TUTTI_API array concatenate(std::initializer_list<array> arrays, std::int64_t axis = 0);
-TUTTI_API array stack(std::span<const array> arrays, std::int64_t axis = 0);
-TUTTI_API array stack(std::initializer_list<array> arrays, std::int64_t axis = 0);
+TUTTI_API array concatenate(std::span<const array> arrays, integer axis = 0);
+TUTTI_API array concatenate(std::initializer_list<array> arrays, integer axis = 0);
+TUTTI_API array stack(std::span<const array> arrays, integer axis = 0);
+TUTTI_API array stack(std::initializer_list<array> arrays, integer axis = 0);
 /// A contiguous copy, or a itself where it is contiguous already.
 TUTTI_API array contiguous(const array& a);
 
@@ -161,7 +162,7 @@ TUTTI_API array contiguous(const array& a);
 /// Bounds known on the host (uploaded indices, arange, argmax) cost nothing; otherwise the call
 /// evaluates the indices, unless the environment has TUTTI_CHECK_INDICES=off: then those outside
 /// are clamped.
-TUTTI_API array take(const array& a, const array& indices, std::int64_t axis = 0);
+TUTTI_API array take(const array& a, const array& indices, integer axis = 0);
 /// [..., depth] of dtype `type`: 1 at each index, 0 elsewhere; only 0 where an index is outside
 /// [0, depth).
 TUTTI_API array one_hot(const array& indices, std::int64_t depth, dtype type = dtype::f32);

@@ -143,8 +143,9 @@ typedef struct tutti_host {
    * The text stays valid until process exit. */
   const char* (*driver_folder)(void* context, const char* name);
   /* Optional. Around each call of a compiler, so that one that takes the process down
-   * does so once for a program. Begin returns how many processes have ended within this compilation
-   * before: 0; 1: use safer options; more: leave it. End is called whatever became of it. */
+   * does not go on to do so. Begin returns what the ends of earlier processes within this
+   * compilation ask for. 0: nothing; 1: use safer options; more: leave it. A single end, which may
+   * have been an interrupt, asks for nothing. End is called whatever became of it. */
   int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
                            uint64_t key_size, const char* what);
   void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);

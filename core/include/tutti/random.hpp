@@ -65,7 +65,7 @@ TUTTI_API array truncated_normal(key from, const shape& shape, double low = -2, 
 /// An index along `axis`, which is dropped, with probability softmax(logits): the largest of
 /// logits + Gumbel noise (from 23 bits an element, so noise lies in [-2.9, 16.7]). i64. Throws
 /// value_error where there is nothing to choose from. For several draws, broadcast the logits.
-TUTTI_API array categorical(key from, const array& logits, std::int64_t axis = -1);
+TUTTI_API array categorical(key from, const array& logits, integer axis = -1);
 /// Gamma with shape parameter `concentration`, times scale (G. Marsaglia, W. W. Tsang, "A simple
 /// method for generating gamma variables", TOMS 2000; below 1 with their power of a uniform
 /// number). The rejection runs until every element is accepted, so the call evaluates: about
@@ -93,6 +93,6 @@ TUTTI_API array choice(key from, std::int64_t n, const shape& shape,
 TUTTI_API array choice(key from, std::span<const double> weights, const shape& shape,
                        replacement replace = replacement::yes, const device& on = default_device());
 /// a with its rows along `axis` in the order of permutation().
-TUTTI_API array shuffle(key from, const array& a, std::int64_t axis = 0);
+TUTTI_API array shuffle(key from, const array& a, integer axis = 0);
 
 }  // namespace tutti::random

@@ -30,8 +30,9 @@ concept integral_argument = (std::integral<T> && !std::same_as<T, bool>) ||
 [[noreturn]] TUTTI_API void throw_beyond_int64(std::uint64_t value);
 }  // namespace detail
 
-/// An integer argument. Unlike std::int64_t it takes no bool, so that a flag in the place of an
-/// axis does not compile, and throws value_error for an unsigned number beyond it.
+/// An integer argument, as which every function takes its axis. Unlike std::int64_t it takes no
+/// bool, so that a flag in the place of an axis does not compile, and throws value_error for an
+/// unsigned number beyond it.
 class integer {
  public:
   template <detail::integral_argument T>
@@ -116,6 +117,6 @@ class TUTTI_API axis_list {
 TUTTI_API shape broadcast_shapes(const shape& a, const shape& b, std::string_view op = "broadcast");
 
 /// Axis in [0, rank) from one in [-rank, rank). Throws index_error naming `op`.
-TUTTI_API int normalize_axis(std::int64_t axis, int rank, std::string_view op);
+TUTTI_API int normalize_axis(integer axis, int rank, std::string_view op);
 
 }  // namespace tutti

@@ -19,7 +19,7 @@ namespace tutti {
 // elements; f16 and bf16 are computed in f32.
 
 struct scan_options {
-  std::optional<std::int64_t> axis{};
+  std::optional<integer> axis{};
   bool exclusive = false;       ///< without the element itself: starts with the neutral element
   bool reverse = false;         ///< from the last element to the first
   std::optional<dtype> type{};  ///< of the result of cumsum and cumprod
@@ -43,14 +43,14 @@ TUTTI_API array cummin(const array& a, const scan_options& options = {});
 TUTTI_API array logcumsumexp(const array& a, const scan_options& options = {});
 /// cumsum and cumprod as in the Python array API standard: with include_initial the neutral element
 /// comes first and the axis is longer by one. Without axis, a must be 1-d.
-TUTTI_API array cumulative_sum(const array& a, std::optional<std::int64_t> axis = {},
+TUTTI_API array cumulative_sum(const array& a, std::optional<integer> axis = {},
                                std::optional<dtype> type = {}, bool include_initial = false);
-TUTTI_API array cumulative_prod(const array& a, std::optional<std::int64_t> axis = {},
+TUTTI_API array cumulative_prod(const array& a, std::optional<integer> axis = {},
                                 std::optional<dtype> type = {}, bool include_initial = false);
 /// Differences of neighbours along `axis`, n times over: extent N - n, at least 0; integers wrap.
 /// Of bool: where they differ. What is to be put before and behind a first has a's shape but for
 /// that axis, or is a scalar, which stands for one value in each row; dtypes promote.
-TUTTI_API array diff(const array& a, int n = 1, std::int64_t axis = -1,
+TUTTI_API array diff(const array& a, int n = 1, integer axis = -1,
                      const std::optional<array>& prepend = {},
                      const std::optional<array>& append = {});
 
@@ -59,9 +59,9 @@ enum class order : bool { ascending, descending };
 
 /// Sorted along `axis`. Equal zeros of both signs may change places; the sign and the payload of a
 /// NaN are not kept.
-TUTTI_API array sort(const array& a, std::int64_t axis = -1, order by = order::ascending);
+TUTTI_API array sort(const array& a, integer axis = -1, order by = order::ascending);
 /// i64 positions along `axis` that sort a; equal elements stay in their order.
-TUTTI_API array argsort(const array& a, std::int64_t axis = -1, order by = order::ascending);
+TUTTI_API array argsort(const array& a, integer axis = -1, order by = order::ascending);
 
 struct sorted_values {
   array values;
@@ -70,15 +70,15 @@ struct sorted_values {
 /// The k largest (smallest) elements along `axis` in descending (ascending) order, and where they
 /// stand; of equal ones the first. NaN counts as the last in either order. A few of a long row are
 /// selected without sorting it. Throws value_error unless 0 <= k <= the extent.
-TUTTI_API sorted_values topk(const array& a, std::int64_t k, std::int64_t axis = -1,
+TUTTI_API sorted_values topk(const array& a, std::int64_t k, integer axis = -1,
                              bool largest = true);
 /// As NumPy's partition: the element at `kth` is the one of the sorted order, nothing before it is
 /// greater, nothing behind it less.
-TUTTI_API array partition(const array& a, std::int64_t kth, std::int64_t axis = -1);
+TUTTI_API array partition(const array& a, std::int64_t kth, integer axis = -1);
 
 /// Elements of a at i64 or i32 `indices`, each in [-n, n), along `axis`; a and indices have the
 /// same shape but for that axis, which is that of indices. Throws as take().
-TUTTI_API array take_along_axis(const array& a, const array& indices, std::int64_t axis = -1);
+TUTTI_API array take_along_axis(const array& a, const array& indices, integer axis = -1);
 
 // ---- order statistics; NaN among the elements gives NaN, none of them too
 TUTTI_API array median(const array& a, std::optional<integer> axis = {}, bool keepdims = false);

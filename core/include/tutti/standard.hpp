@@ -24,10 +24,10 @@ inline array bitwise_left_shift(const array& a, const array& bits) { return left
 /// right_shift().
 inline array bitwise_right_shift(const array& a, const array& bits) { return right_shift(a, bits); }
 /// concatenate().
-inline array concat(std::span<const array> arrays, std::int64_t axis = 0) {
+inline array concat(std::span<const array> arrays, integer axis = 0) {
   return concatenate(arrays, axis);
 }
-inline array concat(std::initializer_list<array> arrays, std::int64_t axis = 0) {
+inline array concat(std::initializer_list<array> arrays, integer axis = 0) {
   return concatenate(arrays, axis);
 }
 /// transpose() with all axes named.

@@ -58,7 +58,7 @@ class exchange {
  public:
   exchange(std::string_view op, const device_group& group, const options& how)
       : op_(op), group_(group), how_(how) {
-    multi::check_time_limit(how.time_limit, op);
+    multi::check_options(how, op);
   }
 
   void choose(std::size_t bytes) {
@@ -131,6 +131,9 @@ class exchange {
 
 std::vector<array> checked_operands(std::string_view op, const device_group& group,
                                     const std::vector<array>& values, reduction with) {
+  if (static_cast<int>(with) < 0 || with > reduction::avg)
+    throw value_error(std::string(op) + ": no reduction of number " +
+                      std::to_string(static_cast<int>(with)));
   std::vector<array> out = multi::on_members(group, values, op);
   multi::require_agreement(group, out, -1, op);
   const dtype type = out[0].dtype();
@@ -168,7 +171,7 @@ std::vector<array> by_pieces(
   return out;
 }
 
-int checked_axis(const array& a, std::int64_t axis, std::string_view op) {
+int checked_axis(const array& a, integer axis, std::string_view op) {
   if (a.ndim() == 0) throw shape_error(std::string(op) + ": 0-d arrays have no axis to cut");
   return normalize_axis(axis, a.ndim(), op);
 }
@@ -183,9 +186,8 @@ bool have_one_shape(const std::vector<array>& values) {
                      [&](const array& v) { return v.shape() == values[0].shape(); });
 }
 
-// The extents with the first one times `up`, divided by `down`.
-shape resized(shape extents, std::size_t up, std::size_t down) {
-  extents[0] = extents[0] * static_cast<std::int64_t>(up) / static_cast<std::int64_t>(down);
+shape divided(shape extents, std::size_t count) {
+  extents[0] /= static_cast<std::int64_t>(count);
   return extents;
 }
 
@@ -217,7 +219,7 @@ std::vector<array> broadcast(const device_group& group, const array& value, cons
 array reduce(const device_group& group, const std::vector<array>& values, const device& root,
              reduction with, const options& how) {
   exchange e("reduce", group, how);
-  const std::size_t at = group.index_of(root);
+  const std::size_t at = group.index_of(root, "reduce");
   const std::vector<array> operands = checked_operands("reduce", group, values, with);
   e.choose(operands[0].nbytes());
   if (!e.in_pieces()) return e.reduce(operands, at, with);
@@ -240,7 +242,7 @@ std::vector<array> all_reduce(const device_group& group, const std::vector<array
 }
 
 std::vector<array> reduce_scatter(const device_group& group, const std::vector<array>& values,
-                                  reduction with, std::int64_t axis, const options& how) {
+                                  reduction with, integer axis, const options& how) {
   constexpr std::string_view op = "reduce_scatter";
   exchange e(op, group, how);
   const std::vector<array> operands = checked_operands(op, group, values, with);
@@ -249,7 +251,7 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
     if (auto flat =
             multi::by_backend(group, operands, collective_kind::reduce_scatter, with,
                               operands[0].size() / static_cast<std::int64_t>(e.count()), how, op))
-      return shaped(*flat, resized(operands[0].shape(), 1, e.count()));
+      return shaped(*flat, divided(operands[0].shape(), e.count()));
   e.choose(operands[0].nbytes());
   const auto cuts = equal_boundaries(operands[0].shape()[along], e.count());
   std::vector<array> out;
@@ -259,18 +261,18 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
 }
 
 std::vector<array> all_gather(const device_group& group, const std::vector<array>& values,
-                              std::int64_t axis, const options& how) {
+                              integer axis, const options& how) {
   constexpr std::string_view op = "all_gather";
   exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);
   const int along = checked_axis(operands[0], axis, op);
   multi::require_agreement(group, operands, along, op);
+  const shape whole = multi::joined_extents(operands, along, op);
   if (have_one_shape(operands) && along == 0)
-    if (auto flat =
-            multi::by_backend(group, operands, collective_kind::all_gather, reduction::sum,
-                              operands[0].size() * static_cast<std::int64_t>(e.count()), how, op))
-      return shaped(*flat, resized(operands[0].shape(), e.count(), 1));
-  e.choose(operands[0].nbytes() * e.count());
+    if (auto flat = multi::by_backend(group, operands, collective_kind::all_gather, reduction::sum,
+                                      whole.size(), how, op))
+      return shaped(*flat, whole);
+  e.choose(static_cast<std::size_t>(whole.size()) * size_of(operands[0].dtype()));
   std::vector<std::vector<array>> received(e.count());
   for (std::size_t i = 0; i < e.count(); ++i) {
     const std::vector<array> copies = e.spread(operands[i], i);
@@ -282,17 +284,18 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
 }
 
 array gather(const device_group& group, const std::vector<array>& values, const device& root,
-             std::int64_t axis, const options& how) {
+             integer axis, const options& how) {
   const exchange e("gather", group, how);
-  const std::size_t at = group.index_of(root);
+  const std::size_t at = group.index_of(root, "gather");
   std::vector<array> operands = multi::on_members(group, values, "gather");
   const int along = checked_axis(operands[0], axis, "gather");
   multi::require_agreement(group, operands, along, "gather");
+  multi::joined_extents(operands, along, "gather");
   for (array& v : operands) v = e.move(v, at);
   return multi::join(operands, along);
 }
 
-std::vector<array> scatter(const device_group& group, const array& value, std::int64_t axis,
+std::vector<array> scatter(const device_group& group, const array& value, integer axis,
                            const options& how) {
   const exchange e("scatter", group, how);
   const std::size_t root = multi::owner(group, value, "scatter");
@@ -303,7 +306,7 @@ std::vector<array> scatter(const device_group& group, const array& value, std::i
 }
 
 std::vector<array> all_to_all(const device_group& group, const std::vector<array>& values,
-                              std::int64_t axis, const options& how) {
+                              integer axis, const options& how) {
   constexpr std::string_view op = "all_to_all";
   const exchange e(op, group, how);
   const std::vector<array> operands = multi::on_members(group, values, op);

@@ -31,7 +31,7 @@ struct communicator::mailboxes {
 
 communicator::communicator(device_group group, const options& how)
     : state_(std::make_shared<mailboxes>(std::move(group))) {
-  multi::check_time_limit(how.time_limit, "communicator");
+  multi::check_options(how, "communicator");
   state_->how = how;
 }
 
@@ -39,7 +39,7 @@ const device_group& communicator::group() const { return state_->group; }
 
 void communicator::send(const array& value, const device& to, int tag) {
   mailboxes& boxes = *state_;
-  const std::size_t receiver = boxes.group.index_of(to);
+  const std::size_t receiver = boxes.group.index_of(to, "send");
   const std::size_t sender = multi::owner(boxes.group, value, "send");
   const array own = multi::on_member(value, boxes.group[sender], "send", "the value");
   const array moved = multi::move(own, to, boxes.how.time_limit, "send");
@@ -53,7 +53,8 @@ void communicator::send(const array& value, const device& to, int tag) {
 
 array communicator::receive(const device& from, const device& at, int tag) {
   mailboxes& boxes = *state_;
-  const mailboxes::address key{boxes.group.index_of(from), boxes.group.index_of(at), tag};
+  const mailboxes::address key{boxes.group.index_of(from, "receive"),
+                               boxes.group.index_of(at, "receive"), tag};
   const double seconds = boxes.how.time_limit;
   const std::chrono::duration<double> limit(std::isinf(seconds) ? 300 : std::min(seconds, 1e9));
   std::unique_lock lock(boxes.mutex);

@@ -31,10 +31,10 @@ device_group::device_group(std::vector<device> members) : members_(std::move(mem
                         names() + ")");
 }
 
-std::size_t device_group::index_of(const device& member) const {
+std::size_t device_group::index_of(const device& member, std::string_view op) const {
   const auto found = std::find(members_.begin(), members_.end(), member);
   if (found == members_.end())
-    throw value_error("device_group: " + member.name() + " is not one of " + names());
+    throw value_error(std::string(op) + ": " + member.name() + " is not one of " + names());
   return static_cast<std::size_t>(found - members_.begin());
 }
 

@@ -66,9 +66,32 @@ array move(const array& a, const device& to, double time_limit, std::string_view
                         {std::isinf(time_limit) ? usual : time_limit, std::string(op)});
 }
 
-void check_time_limit(double seconds, std::string_view op) {
-  if (!(seconds > 0))
-    throw value_error(fmt::format("{}: a time limit of {} s is not positive", op, seconds));
+shape joined_extents(const std::vector<array>& values, int axis, std::string_view op) {
+  shape whole = values[0].shape();
+  for (std::size_t i = 1; i < values.size(); ++i)
+    whole[axis] = graph::extent_sum(whole[axis], values[i].shape()[axis], op);
+  graph::checked_elements(whole, values[0].dtype(), op);
+  return whole;
+}
+
+void check_options(const collective::options& how, std::string_view op) {
+  if (!(how.time_limit > 0))
+    throw value_error(fmt::format("{}: a time limit of {} s is not positive", op, how.time_limit));
+  const int number = static_cast<int>(how.algorithm);
+  if (number < 0 || number > static_cast<int>(collective::algorithm::ring))
+    throw value_error(fmt::format("{}: no algorithm of number {}", op, number));
+}
+
+double checked_sum(std::span<const double> weights, std::string_view op) {
+  double total = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] >= 0) || std::isinf(weights[i]))
+      throw value_error(fmt::format("{}: weight {} is {}", op, i, weights[i]));
+    total += weights[i];
+  }
+  if (!(total > 0) || std::isinf(total))
+    throw value_error(fmt::format("{}: the {} weights sum to {}", op, weights.size(), total));
+  return total;
 }
 
 array piece(const array& a, int axis, std::int64_t first, std::int64_t last) {

@@ -4,12 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tutti/array.hpp"
+#include "tutti/collective.hpp"
 #include "tutti/device_group.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::multi {
 
@@ -31,8 +35,21 @@ std::vector<array> on_members(const device_group& group, const std::vector<array
 void require_agreement(const device_group& group, const std::vector<array>& values, int axis,
                        std::string_view op);
 
-/// Throws value_error unless `seconds` is positive.
-void check_time_limit(double seconds, std::string_view op);
+/// The extents and dtype of `values`, of one group, put together along `axis`. Throws shape_error
+/// where no array can be so large.
+shape joined_extents(const std::vector<array>& values, int axis, std::string_view op);
+
+/// Throws value_error for a time limit that is not positive and for no algorithm.
+void check_options(const collective::options& how, std::string_view op);
+/// The sum of `weights`. Throws value_error naming one that is negative or not finite, and where
+/// the sum is 0 or not finite.
+double checked_sum(std::span<const double> weights, std::string_view op);
+/// Throws value_error where there is no function, `what`, to call.
+template <class F>
+void require_function(const std::function<F>& f, std::string_view op, std::string_view what) {
+  if (!f) throw value_error(std::string(op) + ": there is no " + std::string(what));
+}
+
 /// `a` on `to`: a copy that counts as part of `op`, with its time limit in seconds (infinity: that
 /// of TUTTI_TIMEOUT).
 array move(const array& a, const device& to, double time_limit, std::string_view op);

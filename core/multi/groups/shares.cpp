@@ -11,14 +11,7 @@
 namespace tutti {
 
 shares::shares(std::vector<double> weights) : rule_(rule::given), weights_(std::move(weights)) {
-  double total = 0;
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    if (!(weights_[i] >= 0) || std::isinf(weights_[i]))
-      throw value_error(fmt::format("shares: weight {} is {}", i, weights_[i]));
-    total += weights_[i];
-  }
-  if (!(total > 0) || std::isinf(total))
-    throw value_error(fmt::format("shares: the {} weights sum to {}", weights_.size(), total));
+  multi::checked_sum(weights_, "shares");
 }
 
 std::vector<std::int64_t> shares::boundaries(std::int64_t extent, const device_group& group) const {

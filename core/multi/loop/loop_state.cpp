@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "multi/groups/participants.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::multi {
@@ -27,12 +27,7 @@ void check(const index_range& range, std::size_t workers, const loop_options& o)
     fail(fmt::format("weights are for the policy weighted, not for {}", to_string(o.policy)));
   if (o.weights.size() != workers)
     fail(fmt::format("{} weights for {} devices", o.weights.size(), workers));
-  bool any = false;
-  for (const double w : o.weights) {
-    if (!(w >= 0) || std::isinf(w)) fail(fmt::format("a weight is {}", w));
-    any = any || w > 0;
-  }
-  if (!any) fail("all weights are 0");
+  checked_sum(o.weights, o.label);
 }
 
 std::unique_ptr<schedule_policy> make_policy(const loop_options& options, std::size_t workers,

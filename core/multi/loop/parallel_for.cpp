@@ -17,6 +17,7 @@
 #include "base/trace.hpp"
 #include "multi/loop/loop_state.hpp"
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/parallel.hpp"
 #include "tutti/plugin.h"
@@ -192,7 +193,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       for (const array& a : oldest.arrays) {
         bytes += a.nbytes();
         if (!options_.fetch) continue;
-        host.emplace_back(a.nbytes());
+        host.push_back(detail::host_vector<std::byte>(options_.label, a.nbytes()));
         a.copy_to(host.back().data(), host.back().size());
       }
     } catch (...) {

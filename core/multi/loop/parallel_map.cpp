@@ -7,7 +7,10 @@
 #include <cstring>
 #include <memory>
 
+#include "graph/sizes.hpp"
+#include "multi/groups/participants.hpp"
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/parallel.hpp"
 
 namespace tutti {
@@ -21,7 +24,10 @@ struct host_rows {
   shape extents;
   dtype type;
 
-  explicit host_rows(const array& a) : data(a.nbytes()), extents(a.shape()), type(a.dtype()) {
+  host_rows(const array& a, const std::string& label)
+      : data(detail::host_vector<std::byte>(label, a.nbytes())),
+        extents(a.shape()),
+        type(a.dtype()) {
     a.copy_to(data.data(), data.size());
   }
 
@@ -50,7 +56,9 @@ struct collected_rows {
     if (extents.empty()) {
       extents = whole;
       type = part.dtype();
-      data.resize(static_cast<std::size_t>(whole.size()) * size_of(type));
+      const auto elements = graph::checked_elements(whole, type, label);
+      data = detail::host_vector<std::byte>(label,
+                                            static_cast<std::uint64_t>(elements) * size_of(type));
     }
     if (!(whole == extents))
       throw shape_error(
@@ -97,7 +105,9 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
   own.fetch = true;
   if (own.label == loop_options().label) own.label = "parallel_map";
   const std::int64_t rows = common_rows(inputs, own.label);
-  const auto sources = std::make_shared<std::vector<host_rows>>(inputs.begin(), inputs.end());
+  multi::require_function(f, own.label, "function");
+  const auto sources = std::make_shared<std::vector<host_rows>>();
+  for (const array& a : inputs) sources->emplace_back(a, own.label);
   // Without references: a body may outlive this call (parallel_for).
   const auto body = [sources, f, label = own.label](const chunk& c) -> std::vector<array> {
     std::vector<array> parts;
@@ -117,9 +127,9 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
 array parallel_map(const device_group& group, const array& input,
                    const std::function<array(const array& rows)>& f, const loop_options& options,
                    loop_report* report) {
-  return parallel_map(
-      group, std::span<const array>(&input, 1),
-      [f](const std::vector<array>& rows) { return f(rows[0]); }, options, report);
+  row_function of_rows;
+  if (f) of_rows = [f](const std::vector<array>& rows) { return f(rows[0]); };
+  return parallel_map(group, std::span<const array>(&input, 1), of_rows, options, report);
 }
 
 }  // namespace tutti

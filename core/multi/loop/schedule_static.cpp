@@ -27,7 +27,7 @@ class parts_by_weight {
     const double all = below;
     for (std::size_t i = weights_.size(); i-- > 0;) {
       below -= weights_[i];
-      const auto first = i == 0 ? 0 : std::llround(total * std::max(0.0, below) / all);
+      const auto first = i == 0 ? 0 : std::llround(total * (std::max(0.0, below) / all));
       parts_[i] = work.take_back(std::max<std::int64_t>(0, work.total() - first));
       piece_[i] = (parts_[i].total() + pieces - 1) / pieces;
     }

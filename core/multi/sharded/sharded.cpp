@@ -43,7 +43,7 @@ array region(const sharded& a, int axis, std::int64_t first, std::int64_t last, 
   return zeros(extents, a.dtype(), on);
 }
 
-int checked_axis(const shape& extents, std::int64_t axis, std::string_view op) {
+int checked_axis(const shape& extents, integer axis, std::string_view op) {
   if (extents.rank() == 0) throw shape_error(std::string(op) + ": a 0-d array has no axis to cut");
   return normalize_axis(axis, extents.rank(), op);
 }
@@ -59,10 +59,11 @@ sharded::sharded(device_group group, int axis, std::vector<array> parts)
 }
 
 sharded sharded::from_parts(const device_group& group, const std::vector<array>& parts,
-                            std::int64_t axis) {
+                            integer axis) {
   std::vector<array> own = multi::on_members(group, parts, "sharded");
   const int along = checked_axis(own[0].shape(), axis, "sharded");
   multi::require_agreement(group, own, along, "sharded");
+  multi::joined_extents(own, along, "sharded");
   return {group, along, std::move(own)};
 }
 
@@ -104,7 +105,7 @@ std::string sharded::str() const {
                      fmt::join(boundaries_, ", "), group_.names());
 }
 
-sharded shard(const array& a, const device_group& group, std::int64_t axis, const shares& by) {
+sharded shard(const array& a, const device_group& group, integer axis, const shares& by) {
   const int along = checked_axis(graph::get(a, "shard").extents, axis, "shard");
   const auto cuts = by.boundaries(a.shape()[along], group);
   std::vector<array> parts;
@@ -128,7 +129,7 @@ std::vector<sharded> replicate(const std::vector<array>& arrays, const device_gr
   return out;
 }
 
-sharded reshard(const sharded& a, const device_group& group, std::int64_t axis, const shares& by) {
+sharded reshard(const sharded& a, const device_group& group, integer axis, const shares& by) {
   const int along = checked_axis(a.shape(), axis, "reshard");
   const auto cuts = by.boundaries(a.shape()[along], group);
   std::vector<array> parts;

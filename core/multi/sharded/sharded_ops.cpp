@@ -139,11 +139,15 @@ sharded cast(const sharded& a, dtype type) {
 sharded map_parts(const std::function<array(const std::vector<array>&)>& f,
                   const std::vector<sharded>& inputs) {
   if (inputs.empty()) throw value_error("map: no inputs");
+  multi::require_function(f, "map", "function");
   const auto first = split_input(
       inputs, "map", [](const sharded& x, const sharded& y) { return x.axis() == y.axis(); });
   const device_group& group = inputs[0].group();
   std::vector<array> parts;
-  for (std::size_t i = 0; i < group.size(); ++i) parts.push_back(f(parts_at(inputs, i)));
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    parts.push_back(f(parts_at(inputs, i)));
+    graph::get(parts.back(), "map");
+  }
   if (!first) return sharded::from_replicas(group, parts);
   const sharded& split = inputs[*first];
   for (std::size_t i = 0; i < parts.size(); ++i) {

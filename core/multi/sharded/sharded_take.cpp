@@ -31,7 +31,8 @@ array take_across(const sharded& a, const array& indices, int axis) {
 
 }  // namespace
 
-array take(const sharded& a, const array& indices, std::int64_t axis) {
+array take(const sharded& a, const array& indices, integer axis) {
+  graph::get(indices, "take");
   const int along = normalize_axis(axis, a.shape().rank(), "take");
   const device on = indices.device();
   if (a.replicated()) return take(a.gather(on), indices, along);
@@ -46,7 +47,7 @@ array take(const sharded& a, const array& indices, std::int64_t axis) {
   return multi::join(found, a.axis() < along ? a.axis() : a.axis() + indices.ndim() - 1);
 }
 
-sharded take(const sharded& a, const sharded& indices, std::int64_t axis) {
+sharded take(const sharded& a, const sharded& indices, integer axis) {
   const int along = normalize_axis(axis, a.shape().rank(), "take");
   std::vector<array> found;
   for (const array& part : indices.parts()) found.push_back(take(a, part, along));

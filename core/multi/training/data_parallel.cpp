@@ -5,6 +5,8 @@
 // makes them (S. Li et al., "PyTorch Distributed", VLDB 2020, section 3.2).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "multi/groups/participants.hpp"
 #include "tutti/multi.hpp"
 
@@ -124,7 +126,8 @@ data_parallel::data_parallel(loss_function step, device_group group, data_parall
   if (options_.accumulate < 1)
     throw value_error(fmt::format("data_parallel: accumulate = {}", options_.accumulate));
   if (options_.bucket_bytes == 0) throw value_error("data_parallel: bucket_bytes = 0");
-  multi::check_time_limit(options_.collectives.time_limit, "data_parallel");
+  multi::check_options(options_.collectives, "data_parallel");
+  multi::require_function(step_, "data_parallel", "loss function");
 }
 
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
@@ -147,17 +150,22 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
   std::vector<member_step> members;
   for (std::size_t m = 0; m < group_.size(); ++m) members.emplace_back(parts_at(parameters, m));
 
-  for (std::int64_t piece = 0; piece < options_.accumulate; ++piece) {
+  // More pieces than rows are empty ones.
+  std::int64_t most_rows = 1;
+  for (std::size_t m = 0; m < group_.size(); ++m)
+    most_rows = std::max(most_rows, cuts[m + 1] - cuts[m]);
+  const std::int64_t count = std::min(options_.accumulate, most_rows);
+  for (std::int64_t piece = 0; piece < count; ++piece) {
     for (std::size_t m = 0; m < group_.size(); ++m) {
-      const auto pieces = multi::equal_boundaries(cuts[m + 1] - cuts[m],
-                                                  static_cast<std::size_t>(options_.accumulate));
+      const auto pieces =
+          multi::equal_boundaries(cuts[m + 1] - cuts[m], static_cast<std::size_t>(count));
       const std::int64_t first = pieces[static_cast<std::size_t>(piece)];
       const std::int64_t last = pieces[static_cast<std::size_t>(piece) + 1];
       if (first < last)
         members[m].add(step_, rows_of(parts_at(batch, m), first, last),
                        static_cast<double>(last - first) / total);
     }
-    if (piece + 1 == options_.accumulate) continue;
+    if (piece + 1 == count) continue;
     std::vector<array> pending;
     for (const member_step& m : members) m.collect(pending);
     eval(pending);

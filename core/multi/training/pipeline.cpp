@@ -2,10 +2,16 @@
 //
 // Pipelines. Each micro-batch is a chain of stages with a copy between them; that the chains are
 // independent of each other is all that lets members work at once.
+#include <algorithm>
+
 #include "multi/groups/participants.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/multi.hpp"
 
 namespace tutti {
+
+// What the graph of one stage of one micro-batch takes at least.
+constexpr std::uint64_t least_bytes_of_a_step = 256;
 
 pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches)
     : stages_(std::move(stages)), group_(std::move(group)), micro_batches_(micro_batches) {
@@ -14,6 +20,8 @@ pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t m
                       std::to_string(group_.size()) + " devices (" + group_.names() + ")");
   if (micro_batches_ < 1)
     throw value_error("pipeline: " + std::to_string(micro_batches_) + " micro-batches");
+  for (std::size_t i = 0; i < stages_.size(); ++i)
+    multi::require_function(stages_[i], "pipeline", "function of stage " + std::to_string(i));
 }
 
 void pipeline::check(const std::vector<std::vector<array>>& parameters, const array& x) const {
@@ -27,6 +35,13 @@ void pipeline::check(const std::vector<std::vector<array>>& parameters, const ar
     throw shape_error("pipeline: no rows in a batch of shape " + x.shape().str());
 }
 
+// No more micro-batches than rows, so that none is empty.
+std::vector<std::int64_t> pipeline::rows_of_micro_batches(const array& x) const {
+  const auto count = static_cast<std::size_t>(std::min(micro_batches_, x.dim(0)));
+  detail::require_host_memory("pipeline", count, stages_.size() * least_bytes_of_a_step);
+  return multi::equal_boundaries(x.dim(0), count);
+}
+
 array pipeline::run(const std::vector<std::vector<array>>& parameters, const array& rows) const {
   array x = rows;
   for (std::size_t i = 0; i < stages_.size(); ++i) x = stages_[i](parameters[i], x.to(group_[i]));
@@ -36,11 +51,10 @@ array pipeline::run(const std::vector<std::vector<array>>& parameters, const arr
 array pipeline::operator()(const std::vector<std::vector<array>>& parameters,
                            const array& x) const {
   check(parameters, x);
-  const auto cuts = multi::equal_boundaries(x.dim(0), static_cast<std::size_t>(micro_batches_));
+  const auto cuts = rows_of_micro_batches(x);
   std::vector<array> outputs;
   for (std::size_t m = 0; m + 1 < cuts.size(); ++m)
-    if (cuts[m] < cuts[m + 1])
-      outputs.push_back(run(parameters, multi::piece(x, 0, cuts[m], cuts[m + 1])));
+    outputs.push_back(run(parameters, multi::piece(x, 0, cuts[m], cuts[m + 1])));
   return multi::join(outputs, 0);
 }
 
@@ -48,10 +62,11 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
     const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
     const array& target) const {
   check(parameters, x);
+  multi::require_function(loss, "pipeline", "loss function");
   if (target.ndim() == 0 || target.dim(0) != x.dim(0))
     throw shape_error("pipeline: rows differ: x " + x.shape().str() + ", target " +
                       target.shape().str());
-  const auto cuts = multi::equal_boundaries(x.dim(0), static_cast<std::size_t>(micro_batches_));
+  const auto cuts = rows_of_micro_batches(x);
   std::vector<array> flat;
   for (const auto& of_stage : parameters) flat.insert(flat.end(), of_stage.begin(), of_stage.end());
 
@@ -69,7 +84,6 @@ std::pair<array, std::vector<std::vector<array>>> pipeline::value_and_grad(
     const auto own = by_stage(values);
     array sum;
     for (std::size_t m = 0; m + 1 < cuts.size(); ++m) {
-      if (cuts[m] == cuts[m + 1]) continue;
       const array output = run(own, multi::piece(x, 0, cuts[m], cuts[m + 1]));
       const array truth = multi::piece(target, 0, cuts[m], cuts[m + 1]).to(output.device());
       const double share =

@@ -7,11 +7,15 @@
 
 #include <algorithm>
 
+#include "base/named_errors.hpp"
 #include "op/contraction/einsum_plan.hpp"
 #include "op/operands.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 using op::label_list;
@@ -206,7 +210,7 @@ array contract(const op::contraction& c, std::span<const array> given, std::stri
   return op::cast(aligned(terms.back(), c.output), type, op);
 }
 
-void require_axis(const array& a, const array& b, std::int64_t axis, std::string_view op) {
+void require_axis(const array& a, const array& b, integer axis, std::string_view op) {
   const std::int64_t in_a = a.dim(normalize_axis(axis, a.ndim(), op));
   const std::int64_t in_b = b.dim(normalize_axis(axis, b.ndim(), op));
   if (in_a != in_b)
@@ -215,8 +219,7 @@ void require_axis(const array& a, const array& b, std::int64_t axis, std::string
 }
 
 // a and b in their common dtype, with `axis` last, broadcast against each other.
-std::vector<array> vectors_last(const array& a, const array& b, std::int64_t axis,
-                                std::string_view op) {
+std::vector<array> vectors_last(const array& a, const array& b, integer axis, std::string_view op) {
   array both[] = {a, b};
   const dtype type = op::promote_operands(both, op::row_kind::NUMERIC, op).type;
   graph::common_device(both, op);
@@ -228,9 +231,11 @@ std::vector<array> vectors_last(const array& a, const array& b, std::int64_t axi
 }  // namespace
 
 array einsum(std::string_view subscripts, std::span<const array> operands) {
-  std::vector<shape> shapes;
-  for (const array& a : operands) shapes.push_back(graph::get(a, "einsum").extents);
-  return contract(op::parse_einsum(subscripts, shapes), operands, "einsum");
+  return named("einsum", [&] {
+    std::vector<shape> shapes;
+    for (const array& a : operands) shapes.push_back(graph::get(a, "einsum").extents);
+    return contract(op::parse_einsum(subscripts, shapes), operands, "einsum");
+  });
 }
 
 array einsum(std::string_view subscripts, std::initializer_list<array> operands) {
@@ -238,115 +243,133 @@ array einsum(std::string_view subscripts, std::initializer_list<array> operands)
 }
 
 array tensordot(const array& a, const array& b, const shape& axes_a, const shape& axes_b) {
-  const shape& in_a = graph::get(a, "tensordot").extents;
-  const shape& in_b = graph::get(b, "tensordot").extents;
-  const auto text = [&] {
-    return "axes " + axes_a.str() + " of " + in_a.str() + " and " + axes_b.str() + " of " +
-           in_b.str();
-  };
-  if (axes_a.rank() != axes_b.rank())
-    throw value_error("tensordot: " + text() + " differ in number");
-  op::contraction c;
-  c.inputs = {label_list(static_cast<std::size_t>(in_a.rank())),
-              label_list(static_cast<std::size_t>(in_b.rank()), -1)};
-  label_set paired = 0;
-  for (int i = 0; i < in_a.rank(); ++i) c.inputs[0][static_cast<std::size_t>(i)] = i;
-  for (int i = 0; i < axes_a.rank(); ++i) {
-    const int x = normalize_axis(axes_a[i], in_a.rank(), "tensordot");
-    const int y = normalize_axis(axes_b[i], in_b.rank(), "tensordot");
-    int& label = c.inputs[1][static_cast<std::size_t>(y)];
-    if (has(paired, x) || label >= 0) throw value_error("tensordot: " + text() + " repeat an axis");
-    if (in_a[x] != in_b[y]) throw shape_error("tensordot: " + text() + " differ in extent");
-    paired |= label_set{1} << x;
-    label = x;
-  }
-  for (std::size_t i = 0; i < c.inputs[1].size(); ++i)
-    if (c.inputs[1][i] < 0) c.inputs[1][i] = in_a.rank() + static_cast<int>(i);
-  for (int label : joined(c.inputs[0], c.inputs[1]))
-    if (!has(paired, label)) c.output.push_back(label);
-  if (c.output.size() > static_cast<std::size_t>(max_rank))
-    throw shape_error("tensordot: " + text() + " leave more than " + std::to_string(max_rank) +
-                      " dimensions");
-  for (int i = 0; i < in_a.rank(); ++i) c.extents[static_cast<std::size_t>(i)] = in_a[i];
-  for (int i = 0; i < in_b.rank(); ++i)
-    c.extents[static_cast<std::size_t>(c.inputs[1][static_cast<std::size_t>(i)])] = in_b[i];
-  const array operands[] = {a, b};
-  return contract(c, operands, "tensordot");
+  return named("tensordot", [&] {
+    const shape& in_a = graph::get(a, "tensordot").extents;
+    const shape& in_b = graph::get(b, "tensordot").extents;
+    const auto text = [&] {
+      return "axes " + axes_a.str() + " of " + in_a.str() + " and " + axes_b.str() + " of " +
+             in_b.str();
+    };
+    if (axes_a.rank() != axes_b.rank())
+      throw value_error("tensordot: " + text() + " differ in number");
+    op::contraction c;
+    c.inputs = {label_list(static_cast<std::size_t>(in_a.rank())),
+                label_list(static_cast<std::size_t>(in_b.rank()), -1)};
+    label_set paired = 0;
+    for (int i = 0; i < in_a.rank(); ++i) c.inputs[0][static_cast<std::size_t>(i)] = i;
+    for (int i = 0; i < axes_a.rank(); ++i) {
+      const int x = normalize_axis(axes_a[i], in_a.rank(), "tensordot");
+      const int y = normalize_axis(axes_b[i], in_b.rank(), "tensordot");
+      int& label = c.inputs[1][static_cast<std::size_t>(y)];
+      if (has(paired, x) || label >= 0)
+        throw value_error("tensordot: " + text() + " repeat an axis");
+      if (in_a[x] != in_b[y]) throw shape_error("tensordot: " + text() + " differ in extent");
+      paired |= label_set{1} << x;
+      label = x;
+    }
+    for (std::size_t i = 0; i < c.inputs[1].size(); ++i)
+      if (c.inputs[1][i] < 0) c.inputs[1][i] = in_a.rank() + static_cast<int>(i);
+    for (int label : joined(c.inputs[0], c.inputs[1]))
+      if (!has(paired, label)) c.output.push_back(label);
+    if (c.output.size() > static_cast<std::size_t>(max_rank))
+      throw shape_error("tensordot: " + text() + " leave more than " + std::to_string(max_rank) +
+                        " dimensions");
+    for (int i = 0; i < in_a.rank(); ++i) c.extents[static_cast<std::size_t>(i)] = in_a[i];
+    for (int i = 0; i < in_b.rank(); ++i)
+      c.extents[static_cast<std::size_t>(c.inputs[1][static_cast<std::size_t>(i)])] = in_b[i];
+    const array operands[] = {a, b};
+    return contract(c, operands, "tensordot");
+  });
 }
 
 array tensordot(const array& a, const array& b, int count) {
-  const int rank = graph::get(a, "tensordot").extents.rank();
-  if (count < 0 || count > rank || count > graph::get(b, "tensordot").extents.rank())
-    throw value_error("tensordot: cannot sum over " + std::to_string(count) + " axes of " +
-                      a.shape().str() + " and " + b.shape().str());
-  shape axes_a, axes_b;
-  for (int i = 0; i < count; ++i) {
-    axes_a.push_back(rank - count + i);
-    axes_b.push_back(i);
-  }
-  return tensordot(a, b, axes_a, axes_b);
+  return named("tensordot", [&] {
+    const int rank = graph::get(a, "tensordot").extents.rank();
+    if (count < 0 || count > rank || count > graph::get(b, "tensordot").extents.rank())
+      throw value_error("tensordot: cannot sum over " + std::to_string(count) + " axes of " +
+                        a.shape().str() + " and " + b.shape().str());
+    shape axes_a, axes_b;
+    for (int i = 0; i < count; ++i) {
+      axes_a.push_back(rank - count + i);
+      axes_b.push_back(i);
+    }
+    return tensordot(a, b, axes_a, axes_b);
+  });
 }
 
 array outer(const array& a, const array& b) {
-  const array operands[] = {a, b};
-  const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "outer").type;
-  graph::checked_elements({a.size(), b.size()}, type, "outer");
-  return reshape(a, {-1, 1}) * reshape(b, {1, -1});
+  return named("outer", [&] {
+    const array operands[] = {a, b};
+    const dtype type = op::promote_operands(operands, op::row_kind::NUMERIC, "outer").type;
+    graph::checked_elements({a.size(), b.size()}, type, "outer");
+    return reshape(a, {-1, 1}) * reshape(b, {1, -1});
+  });
 }
 
 array inner(const array& a, const array& b) {
-  const int rank_a = graph::get(a, "inner").extents.rank();
-  const int rank_b = graph::get(b, "inner").extents.rank();
-  if (rank_a == 0 || rank_b == 0) return a * b;
-  require_axis(a, b, -1, "inner");
-  return tensordot(a, b, shape{-1}, shape{-1});
+  return named("inner", [&] {
+    const int rank_a = graph::get(a, "inner").extents.rank();
+    const int rank_b = graph::get(b, "inner").extents.rank();
+    if (rank_a == 0 || rank_b == 0) return a * b;
+    require_axis(a, b, -1, "inner");
+    return tensordot(a, b, shape{-1}, shape{-1});
+  });
 }
 
 array kron(const array& a, const array& b) {
-  shape left = graph::get(a, "kron").extents;
-  shape right = graph::get(b, "kron").extents;
-  while (left.rank() < right.rank()) left.insert(0, 1);
-  while (right.rank() < left.rank()) right.insert(0, 1);
-  shape to = left;
-  for (int i = 0; i < to.rank(); ++i) to[i] = graph::extent_product(to[i], right[i], "kron");
-  const array operands[] = {a, b};
-  graph::checked_elements(to, op::promote_operands(operands, op::row_kind::NUMERIC, "kron").type,
-                          "kron");
-  if (2 * to.rank() > max_rank) {
-    array repeated = reshape(a, left);
-    for (int i = 0; i < to.rank(); ++i)
-      if (right[i] != 1) repeated = repeat(repeated, right[i], i);
-    return repeated * tile(reshape(b, right), left);
-  }
-  shape spread_left, spread_right;
-  for (int i = 0; i < to.rank(); ++i) {
-    for (std::int64_t extent : {left[i], std::int64_t{1}}) spread_left.push_back(extent);
-    for (std::int64_t extent : {std::int64_t{1}, right[i]}) spread_right.push_back(extent);
-  }
-  return reshape(reshape(a, spread_left) * reshape(b, spread_right), to);
+  return named("kron", [&] {
+    shape left = graph::get(a, "kron").extents;
+    shape right = graph::get(b, "kron").extents;
+    while (left.rank() < right.rank()) left.insert(0, 1);
+    while (right.rank() < left.rank()) right.insert(0, 1);
+    shape to = left;
+    for (int i = 0; i < to.rank(); ++i) to[i] = graph::extent_product(to[i], right[i], "kron");
+    const array operands[] = {a, b};
+    graph::checked_elements(to, op::promote_operands(operands, op::row_kind::NUMERIC, "kron").type,
+                            "kron");
+    if (2 * to.rank() > max_rank) {
+      array repeated = reshape(a, left);
+      for (int i = 0; i < to.rank(); ++i)
+        if (right[i] != 1) repeated = repeat(repeated, right[i], i);
+      return repeated * tile(reshape(b, right), left);
+    }
+    shape spread_left, spread_right;
+    for (int i = 0; i < to.rank(); ++i) {
+      for (std::int64_t extent : {left[i], std::int64_t{1}}) spread_left.push_back(extent);
+      for (std::int64_t extent : {std::int64_t{1}, right[i]}) spread_right.push_back(extent);
+    }
+    return reshape(reshape(a, spread_left) * reshape(b, spread_right), to);
+  });
 }
 
-array vecdot(const array& a, const array& b, std::int64_t axis) {
-  const std::vector<array> both = vectors_last(a, b, axis, "vecdot");
-  return astype(sum(conj(both[0]) * both[1], -1), both[0].dtype());
+array vecdot(const array& a, const array& b, integer axis) {
+  return named("vecdot", [&] {
+    const std::vector<array> both = vectors_last(a, b, axis, "vecdot");
+    return astype(sum(conj(both[0]) * both[1], -1), both[0].dtype());
+  });
 }
 
-array cross(const array& a, const array& b, std::int64_t axis) {
-  const std::vector<array> both = vectors_last(a, b, axis, "cross");
-  if (both[0].dim(-1) != 3)
-    throw shape_error("cross: needs vectors of 3 along axis " + std::to_string(axis) + ", got " +
-                      a.shape().str() + " and " + b.shape().str());
-  const std::vector<array> x = unstack(both[0], -1);
-  const std::vector<array> y = unstack(both[1], -1);
-  const array parts[] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
-                         x[0] * y[1] - x[1] * y[0]};
-  return moveaxis(stack(parts, -1), -1, axis < 0 ? axis : axis + parts[0].ndim() + 1 - a.ndim());
+array cross(const array& a, const array& b, integer axis) {
+  return named("cross", [&] {
+    const std::vector<array> both = vectors_last(a, b, axis, "cross");
+    if (both[0].dim(-1) != 3)
+      throw shape_error("cross: needs vectors of 3 along axis " + std::to_string(axis) + ", got " +
+                        a.shape().str() + " and " + b.shape().str());
+    const std::vector<array> x = unstack(both[0], -1);
+    const std::vector<array> y = unstack(both[1], -1);
+    const array parts[] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
+                           x[0] * y[1] - x[1] * y[0]};
+    const std::int64_t from_front = axis + parts[0].ndim() + 1 - a.ndim();
+    return moveaxis(stack(parts, -1), -1, axis < 0 ? std::int64_t{axis} : from_front);
+  });
 }
 
-array trace(const array& a, std::int64_t offset, std::int64_t axis1, std::int64_t axis2,
+array trace(const array& a, std::int64_t offset, integer axis1, integer axis2,
             std::optional<dtype> type) {
-  op::accumulator_type(a, type, "trace");
-  return sum(diagonal(a, offset, axis1, axis2), -1, type);
+  return named("trace", [&] {
+    op::accumulator_type(a, type, "trace");
+    return sum(diagonal(a, offset, axis1, axis2), -1, type);
+  });
 }
 
 }  // namespace tutti

@@ -6,10 +6,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 bool is_exact_integer(double value) {
@@ -43,13 +47,15 @@ array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, d
 }  // namespace
 
 array full(const shape& shape, const array& value, dtype type, const device& on) {
-  graph::checked_elements(shape, type, "full");
-  const array converted = op::cast(value, type, "full");
-  if (converted.node()->is_constant()) {
-    broadcast_to(converted, shape);
-    return graph::constant_like(converted, shape, type, &detail::get(on));
-  }
-  return broadcast_to(converted.to(on), shape);
+  return named("full", [&] {
+    graph::checked_elements(shape, type, "full");
+    const array converted = op::cast(value, type, "full");
+    if (converted.node()->is_constant()) {
+      broadcast_to(converted, shape);
+      return graph::constant_like(converted, shape, type, &detail::get(on));
+    }
+    return broadcast_to(converted.to(on), shape);
+  });
 }
 
 array zeros(const shape& shape, dtype type, const device& on) {
@@ -61,14 +67,16 @@ array ones(const shape& shape, dtype type, const device& on) {
 }
 
 array full_like(const array& a, const array& value, std::optional<dtype> type) {
-  const graph::node& n = graph::get(a, "full_like");
-  graph::checked_elements(n.extents, type.value_or(n.type), "full_like");
-  const array converted = op::cast(value, type.value_or(n.type), "full_like");
-  if (converted.node()->is_constant()) {
-    broadcast_to(converted, n.extents);
-    return graph::constant_like(converted, n.extents, converted.dtype(), n.device);
-  }
-  return broadcast_to(converted.to(a.device()), n.extents);
+  return named("full_like", [&] {
+    const graph::node& n = graph::get(a, "full_like");
+    graph::checked_elements(n.extents, type.value_or(n.type), "full_like");
+    const array converted = op::cast(value, type.value_or(n.type), "full_like");
+    if (converted.node()->is_constant()) {
+      broadcast_to(converted, n.extents);
+      return graph::constant_like(converted, n.extents, converted.dtype(), n.device);
+    }
+    return broadcast_to(converted.to(a.device()), n.extents);
+  });
 }
 
 array empty(const shape& shape, dtype type, const device& on) { return zeros(shape, type, on); }
@@ -143,25 +151,27 @@ array eye(std::int64_t rows, std::int64_t columns, std::int64_t offset, dtype ty
 }
 
 std::vector<array> meshgrid(std::span<const array> vectors, mesh_order order) {
-  const int count = static_cast<int>(vectors.size());
-  shape grid;
-  for (const array& v : vectors) {
-    const shape& extents = graph::get(v, "meshgrid").extents;
-    if (extents.rank() > 1)
-      throw shape_error("meshgrid: needs vectors, got shape " + extents.str());
-    grid.push_back(v.size());
-  }
-  const bool swapped = order == mesh_order::xy && count > 1;
-  if (swapped) std::swap(grid[0], grid[1]);
-  std::vector<array> out;
-  for (int i = 0; i < count; ++i) {
-    const int axis = swapped && i < 2 ? 1 - i : i;
-    shape lying = grid;
-    for (int k = 0; k < count; ++k)
-      if (k != axis) lying[k] = 1;
-    out.push_back(broadcast_to(reshape(vectors[static_cast<std::size_t>(i)], lying), grid));
-  }
-  return out;
+  return named("meshgrid", [&] {
+    const int count = static_cast<int>(vectors.size());
+    shape grid;
+    for (const array& v : vectors) {
+      const shape& extents = graph::get(v, "meshgrid").extents;
+      if (extents.rank() > 1)
+        throw shape_error("meshgrid: needs vectors, got shape " + extents.str());
+      grid.push_back(v.size());
+    }
+    const bool swapped = order == mesh_order::xy && count > 1;
+    if (swapped) std::swap(grid[0], grid[1]);
+    std::vector<array> out;
+    for (int i = 0; i < count; ++i) {
+      const int axis = swapped && i < 2 ? 1 - i : i;
+      shape lying = grid;
+      for (int k = 0; k < count; ++k)
+        if (k != axis) lying[k] = 1;
+      out.push_back(broadcast_to(reshape(vectors[static_cast<std::size_t>(i)], lying), grid));
+    }
+    return out;
+  });
 }
 
 std::vector<array> meshgrid(std::initializer_list<array> vectors, mesh_order order) {

@@ -2,9 +2,12 @@
 //
 // The elementwise functions: one for each row of op_table.def, as elementwise.hpp declares them,
 // and the few composed of them.
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 
 namespace tutti {
+
+using detail::named;
 
 #define TUTTI_DEFINE_1(name, kinds, result)                                                  \
   array name(const array& a) {                                                               \
@@ -39,8 +42,12 @@ array where(const array& condition, const array& b, const array& c) {
   return graph::elementwise(TUTTI_OP_where, common.type, inputs, "where");
 }
 
-array clip(const array& a, const array& low, const array& high) {
-  return minimum(maximum(a, low), high);
+array clip(const array& a, const std::optional<array>& low, const std::optional<array>& high) {
+  return named("clip", [&] {
+    graph::get(a, "clip");
+    const array raised = low ? maximum(a, *low) : a;
+    return high ? minimum(raised, *high) : raised;
+  });
 }
 
 array positive(const array& a) {
@@ -49,7 +56,9 @@ array positive(const array& a) {
   return common.weak ? a : op::cast(a, common.type, "positive");
 }
 
-array reciprocal(const array& a) { return divide(1, a); }
+array reciprocal(const array& a) {
+  return named("reciprocal", [&] { return divide(1, a); });
+}
 
 dtype result_type(std::span<const array> operands) {
   if (operands.empty()) throw value_error("result_type: no operands are given");
@@ -60,12 +69,16 @@ dtype result_type(std::initializer_list<array> operands) {
   return result_type(std::span(operands.begin(), operands.size()));
 }
 
-array angle(const array& a) { return atan2(imag(a), real(a)); }
+array angle(const array& a) {
+  return named("angle", [&] { return atan2(imag(a), real(a)); });
+}
 
 array astype(const array& a, dtype type) { return op::cast(a, type, "astype"); }
 
 // Of equal operands the first has the gradient, so that it is 0 at 0.
-array relu(const array& a) { return maximum(0, a); }
+array relu(const array& a) {
+  return named("relu", [&] { return maximum(0, a); });
+}
 
 array sigmoid(const array& a) {
   const array x = op::as_real_floating(a, "sigmoid");

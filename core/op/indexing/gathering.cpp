@@ -2,12 +2,16 @@
 //
 // Gathering by arrays of integers and of truth values: everything becomes rows [outer, rows, inner]
 // and indices of rows.
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace op {
 
 shape with_rest(const shape& first, const shape& extents, int from) {
@@ -37,24 +41,26 @@ array joined_index(std::span<const array> indices, const shape& extents, std::st
 }  // namespace op
 
 array index_with(const array& a, std::span<const array> indices) {
-  const graph::node& n = graph::get(a, "index_with");
-  const int count = static_cast<int>(indices.size());
-  if (count == 0) throw value_error("index_with: no indices are given");
-  if (count > n.extents.rank())
-    throw index_error("index_with: " + std::to_string(count) + " indices for an array of shape " +
-                      n.extents.str());
-  const std::vector<array> given = broadcast_arrays(indices);
-  const shape picked = given[0].shape();
-  const shape to = op::with_rest(picked, n.extents, count);
-  const std::int64_t elements =
-      graph::checked_elements(to, op::type_of(a, "index_with"), "index_with");
-  if (picked.size() == 0) {
-    for (const array& i : given) op::index_values(i, "index_with");
-    return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
-  }
-  if (elements == 0) return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
-  const array place = op::joined_index(indices, n.extents, "index_with");
-  return take(reshape(a, op::with_rest({-1}, n.extents, count)), place, 0);
+  return named("index_with", [&] {
+    const graph::node& n = graph::get(a, "index_with");
+    const int count = static_cast<int>(indices.size());
+    if (count == 0) throw value_error("index_with: no indices are given");
+    if (count > n.extents.rank())
+      throw index_error("index_with: " + std::to_string(count) + " indices for an array of shape " +
+                        n.extents.str());
+    const std::vector<array> given = broadcast_arrays(indices);
+    const shape picked = given[0].shape();
+    const shape to = op::with_rest(picked, n.extents, count);
+    const std::int64_t elements =
+        graph::checked_elements(to, op::type_of(a, "index_with"), "index_with");
+    if (picked.size() == 0) {
+      for (const array& i : given) op::index_values(i, "index_with");
+      return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
+    }
+    if (elements == 0) return op::zeros_on(to, op::type_of(a, "index_with"), n.device);
+    const array place = op::joined_index(indices, n.extents, "index_with");
+    return take(reshape(a, op::with_rest({-1}, n.extents, count)), place, 0);
+  });
 }
 
 array index_with(const array& a, std::initializer_list<array> indices) {
@@ -82,14 +88,16 @@ array mask_select(const array& a, const array& mask) {
 }
 
 array masked_fill(const array& a, const array& mask, const array& value) {
-  const dtype type = op::type_of(a, "masked_fill");
-  const shape extents = a.shape();
-  for (const array* other : {&mask, &value})
-    if (broadcast_shapes(graph::get(*other, "masked_fill").extents, extents, "masked_fill") !=
-        extents)
-      throw shape_error("masked_fill: " + other->shape().str() + " does not broadcast to " +
-                        extents.str());
-  return where(mask, op::cast(value, type, "masked_fill"), op::cast(a, type, "masked_fill"));
+  return named("masked_fill", [&] {
+    const dtype type = op::type_of(a, "masked_fill");
+    const shape extents = a.shape();
+    for (const array* other : {&mask, &value})
+      if (broadcast_shapes(graph::get(*other, "masked_fill").extents, extents, "masked_fill") !=
+          extents)
+        throw shape_error("masked_fill: " + other->shape().str() + " does not broadcast to " +
+                          extents.str());
+    return where(mask, op::cast(value, type, "masked_fill"), op::cast(a, type, "masked_fill"));
+  });
 }
 
 }  // namespace tutti

@@ -83,7 +83,7 @@ array scatter_into(const array& base, const array& updates, const array& index, 
 
 }  // namespace op
 
-array take(const array& a, const array& indices, std::int64_t axis) {
+array take(const array& a, const array& indices, integer axis) {
   const graph::node& n = graph::get(a, "take");
   const dtype type = op::type_of(a, "take");
   const shape& from = n.extents;

@@ -2,10 +2,14 @@
 //
 // Scattering by arrays: what is written becomes rows [outer, rows, inner], the updates rows one for
 // each index.
+#include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "op/operands.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 // Dtypes promote; those of min and max must have an order, those of add and multiply be numbers.
@@ -44,71 +48,74 @@ array scattered(const array& a, const shape& rows, const array& index, const arr
   return op::cast(reshape(out, a.shape()), type, op);
 }
 
-array scatter_axis(const array& a, const array& indices, const array& updates, std::int64_t axis,
+array scatter_axis(const array& a, const array& indices, const array& updates, integer axis,
                    scatter_mode mode, std::string_view op) {
-  const shape& from = graph::get(a, op).extents;
-  if (from.rank() == 0) throw shape_error(std::string(op) + ": a 0-d array has no axis");
-  const op::along at(from, axis, op);
-  const shape& picked = graph::get(indices, op).extents;
-  shape places;
-  for (int i = 0; i < at.axis; ++i) places.push_back(from[i]);
-  places = op::with_rest(op::with_rest(places, picked, 0), from, at.axis + 1);
-  const array values = fitting(updates, places, op);
-  const array index = picked.size() == 0
-                          ? op::index_values(indices, op)
-                          : op::checked_indices(indices, at.length, at.axis, from, op);
-  return scattered(a, {at.outer, at.length, at.inner}, index, values, mode, op);
+  return named(op, [&] {
+    const shape& from = graph::get(a, op).extents;
+    if (from.rank() == 0) throw shape_error(std::string(op) + ": a 0-d array has no axis");
+    const op::along at(from, axis, op);
+    const shape& picked = graph::get(indices, op).extents;
+    shape places;
+    for (int i = 0; i < at.axis; ++i) places.push_back(from[i]);
+    places = op::with_rest(op::with_rest(places, picked, 0), from, at.axis + 1);
+    const array values = fitting(updates, places, op);
+    const array index = picked.size() == 0
+                            ? op::index_values(indices, op)
+                            : op::checked_indices(indices, at.length, at.axis, from, op);
+    return scattered(a, {at.outer, at.length, at.inner}, index, values, mode, op);
+  });
 }
 
 }  // namespace
 
-array scatter(const array& a, const array& indices, const array& updates, std::int64_t axis,
+array scatter(const array& a, const array& indices, const array& updates, integer axis,
               scatter_mode mode) {
   return scatter_axis(a, indices, updates, axis, mode, "scatter");
 }
 
-array scatter_set(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+array scatter_set(const array& a, const array& indices, const array& updates, integer axis) {
   return scatter_axis(a, indices, updates, axis, scatter_mode::set, "scatter_set");
 }
 
-array scatter_add(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+array scatter_add(const array& a, const array& indices, const array& updates, integer axis) {
   return scatter_axis(a, indices, updates, axis, scatter_mode::add, "scatter_add");
 }
 
-array scatter_multiply(const array& a, const array& indices, const array& updates,
-                       std::int64_t axis) {
+array scatter_multiply(const array& a, const array& indices, const array& updates, integer axis) {
   return scatter_axis(a, indices, updates, axis, scatter_mode::multiply, "scatter_multiply");
 }
 
-array scatter_min(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+array scatter_min(const array& a, const array& indices, const array& updates, integer axis) {
   return scatter_axis(a, indices, updates, axis, scatter_mode::min, "scatter_min");
 }
 
-array scatter_max(const array& a, const array& indices, const array& updates, std::int64_t axis) {
+array scatter_max(const array& a, const array& indices, const array& updates, integer axis) {
   return scatter_axis(a, indices, updates, axis, scatter_mode::max, "scatter_max");
 }
 
 array index_put(const array& a, std::span<const array> indices, const array& values,
                 scatter_mode mode) {
-  constexpr std::string_view op = "index_put";
-  const shape& extents = graph::get(a, op).extents;
-  const int count = static_cast<int>(indices.size());
-  if (count == 0) throw value_error("index_put: no indices are given");
-  if (count > extents.rank())
-    throw index_error("index_put: " + std::to_string(count) + " indices for an array of shape " +
-                      extents.str());
-  shape picked;
-  for (const array& i : indices) picked = broadcast_shapes(picked, graph::get(i, op).extents, op);
-  const array updates = fitting(values, op::with_rest(picked, extents, count), op);
-  if (picked.size() == 0) {
-    for (const array& i : indices) op::index_values(i, op);
-    return scattered(a, extents, indices[0], updates, mode, op);
-  }
-  std::int64_t leading = 1;
-  for (int i = 0; i < count; ++i) leading *= extents[i];
-  const std::int64_t inner = op::with_rest({}, extents, count).size();
-  return scattered(a, {1, leading, inner}, op::joined_index(indices, extents, op), updates, mode,
-                   op);
+  return named("index_put", [&] {
+    constexpr std::string_view op = "index_put";
+    const shape& extents = graph::get(a, op).extents;
+    const int count = static_cast<int>(indices.size());
+    if (count == 0) throw value_error("index_put: no indices are given");
+    if (count > extents.rank())
+      throw index_error("index_put: " + std::to_string(count) + " indices for an array of shape " +
+                        extents.str());
+    shape picked;
+    for (const array& i : indices) picked = broadcast_shapes(picked, graph::get(i, op).extents, op);
+    const array updates = fitting(values, op::with_rest(picked, extents, count), op);
+    if (picked.size() == 0) {
+      for (const array& i : indices) op::index_values(i, op);
+      return scattered(a, extents, indices[0], updates, mode, op);
+    }
+    std::int64_t leading = 1;
+    for (int i = 0; i < count; ++i) leading *= extents[i];
+    const std::int64_t inner = op::with_rest({}, extents, count).size();
+    return scattered(a, {1, leading, inner}, op::joined_index(indices, extents, op), updates, mode,
+                     op);
+  });
 }
 
 array index_put(const array& a, std::initializer_list<array> indices, const array& values,
@@ -117,33 +124,37 @@ array index_put(const array& a, std::initializer_list<array> indices, const arra
 }
 
 array put(const array& a, const array& indices, const array& values, scatter_mode mode) {
-  const shape& picked = graph::get(indices, "put").extents;
-  const std::int64_t size = graph::get(a, "put").elements;
-  const array updates = fitting(values, picked, "put");
-  const array index = picked.size() == 0 ? op::index_values(indices, "put")
-                                         : op::checked_indices(indices, size, 0, {size}, "put");
-  return scattered(a, {1, size, 1}, index, updates, mode, "put");
+  return named("put", [&] {
+    const shape& picked = graph::get(indices, "put").extents;
+    const std::int64_t size = graph::get(a, "put").elements;
+    const array updates = fitting(values, picked, "put");
+    const array index = picked.size() == 0 ? op::index_values(indices, "put")
+                                           : op::checked_indices(indices, size, 0, {size}, "put");
+    return scattered(a, {1, size, 1}, index, updates, mode, "put");
+  });
 }
 
-array put_along_axis(const array& a, const array& indices, const array& values, std::int64_t axis,
+array put_along_axis(const array& a, const array& indices, const array& values, integer axis,
                      scatter_mode mode) {
-  constexpr std::string_view op = "put_along_axis";
-  const shape& from = graph::get(a, op).extents;
-  const op::along at(from, axis, op);
-  const shape& picked = graph::get(indices, op).extents;
-  bool fits = picked.rank() == from.rank();
-  for (int i = 0; fits && i < from.rank(); ++i) fits = i == at.axis || picked[i] == from[i];
-  if (!fits)
-    throw shape_error("put_along_axis: shapes differ beside axis " + std::to_string(at.axis) +
-                      ": " + from.str() + " and " + picked.str());
-  const array updates = fitting(values, picked, op);
-  if (picked.size() == 0) {
-    op::index_values(indices, op);
-    return scattered(a, from, indices, updates, mode, op);
-  }
-  const array index = op::checked_indices(indices, at.length, at.axis, from, op);
-  const array flat = op::flat_index_along(op::cast(index, dtype::i64, op), at.axis, at.length);
-  return scattered(a, {1, from.size(), 1}, flat, updates, mode, op);
+  return named("put_along_axis", [&] {
+    constexpr std::string_view op = "put_along_axis";
+    const shape& from = graph::get(a, op).extents;
+    const op::along at(from, axis, op);
+    const shape& picked = graph::get(indices, op).extents;
+    bool fits = picked.rank() == from.rank();
+    for (int i = 0; fits && i < from.rank(); ++i) fits = i == at.axis || picked[i] == from[i];
+    if (!fits)
+      throw shape_error("put_along_axis: shapes differ beside axis " + std::to_string(at.axis) +
+                        ": " + from.str() + " and " + picked.str());
+    const array updates = fitting(values, picked, op);
+    if (picked.size() == 0) {
+      op::index_values(indices, op);
+      return scattered(a, from, indices, updates, mode, op);
+    }
+    const array index = op::checked_indices(indices, at.length, at.axis, from, op);
+    const array flat = op::flat_index_along(op::cast(index, dtype::i64, op), at.axis, at.length);
+    return scattered(a, {1, from.size(), 1}, flat, updates, mode, op);
+  });
 }
 
 }  // namespace tutti

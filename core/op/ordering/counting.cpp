@@ -6,11 +6,15 @@
 #include <cmath>
 #include <limits>
 
+#include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "plugin/opened_device.hpp"
 #include "tutti/host_memory.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 array flat(const array& a) { return reshape(a, {a.size()}); }
@@ -130,6 +134,7 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
 }
 
 histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
+  graph::get(a, "histogram");
   if (bins < 1) throw value_error("histogram: " + std::to_string(bins) + " bins");
   if (!std::isfinite(low) || !std::isfinite(high) || low > high)
     throw value_error(
@@ -151,13 +156,15 @@ histogram_result histogram(const array& a, std::int64_t bins) {
 }
 
 histogram_result histogram(const array& a, const array& edges) {
-  const shape& extents = graph::get(edges, "histogram").extents;
-  if (extents.rank() != 1 || extents[0] < 2)
-    throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
-  const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
-                                          op::row_kind::REAL_FLOATING, "histogram")
-                         .type;
-  return fill_bins(a, op::cast(edges, graph::compute_dtype(type), "histogram"), nullptr);
+  return named("histogram", [&] {
+    const shape& extents = graph::get(edges, "histogram").extents;
+    if (extents.rank() != 1 || extents[0] < 2)
+      throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
+    const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
+                                            op::row_kind::REAL_FLOATING, "histogram")
+                           .type;
+    return fill_bins(a, op::cast(edges, graph::compute_dtype(type), "histogram"), nullptr);
+  });
 }
 
 }  // namespace tutti

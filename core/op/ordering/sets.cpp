@@ -4,10 +4,14 @@
 // evaluate what they need to know.
 #include <limits>
 
+#include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "tutti/standard.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 array flat(const array& a) { return reshape(a, {a.size()}); }
@@ -61,37 +65,41 @@ array no_positions(const array& like) { return op::zeros_on({0}, dtype::i64, lik
 
 array searchsorted(const array& sorted, const array& values, side from,
                    const std::optional<array>& sorter) {
-  if (graph::get(sorted, "searchsorted").extents.rank() != 1)
-    throw shape_error("searchsorted: the sorted array has shape " + sorted.shape().str() +
-                      ", must be 1-d");
-  if (sorter) {
-    if (graph::get(*sorter, "searchsorted").extents != sorted.shape())
-      throw shape_error("searchsorted: a sorter of shape " + sorter->shape().str() +
-                        " for an array of shape " + sorted.shape().str());
-    return searchsorted(take(sorted, *sorter), values, from);
-  }
-  const auto [table, wanted] = promoted(sorted, values, "searchsorted");
-  array both[] = {table, wanted};
-  const auto device = graph::common_device(both, "searchsorted");
-  if (wanted.size() == 0 || table.size() == 0)
-    return op::zeros_on(wanted.shape(), dtype::i64, device);
-  const graph::search_params p{from == side::right};
-  const array inputs[] = {contiguous(reshape(stop_gradient(table), {1, table.size()})),
-                          contiguous(reshape(stop_gradient(wanted), {1, wanted.size()}))};
-  const array y = graph::operation(p, dtype::i64, {1, wanted.size()}, inputs, "searchsorted");
-  y.node()->range = {0, table.size()};
-  return reshape(y, wanted.shape());
+  return named("searchsorted", [&] {
+    if (graph::get(sorted, "searchsorted").extents.rank() != 1)
+      throw shape_error("searchsorted: the sorted array has shape " + sorted.shape().str() +
+                        ", must be 1-d");
+    if (sorter) {
+      if (graph::get(*sorter, "searchsorted").extents != sorted.shape())
+        throw shape_error("searchsorted: a sorter of shape " + sorter->shape().str() +
+                          " for an array of shape " + sorted.shape().str());
+      return searchsorted(take(sorted, *sorter), values, from);
+    }
+    const auto [table, wanted] = promoted(sorted, values, "searchsorted");
+    array both[] = {table, wanted};
+    const auto device = graph::common_device(both, "searchsorted");
+    if (wanted.size() == 0 || table.size() == 0)
+      return op::zeros_on(wanted.shape(), dtype::i64, device);
+    const graph::search_params p{from == side::right};
+    const array inputs[] = {contiguous(reshape(stop_gradient(table), {1, table.size()})),
+                            contiguous(reshape(stop_gradient(wanted), {1, wanted.size()}))};
+    const array y = graph::operation(p, dtype::i64, {1, wanted.size()}, inputs, "searchsorted");
+    y.node()->range = {0, table.size()};
+    return reshape(y, wanted.shape());
+  });
 }
 
 array isin(const array& a, const array& among, bool invert) {
-  const auto [x, set] = promoted(a, among, "isin");
-  if (set.size() == 0)
-    return graph::constant(x.shape(), dtype::boolean, std::int64_t{invert}, x.node()->device);
-  const array sorted = sort(flat(set));
-  const array place = minimum(searchsorted(sorted, x), set.size() - 1);
-  if (x.size() == 0) return op::zeros_on(x.shape(), dtype::boolean, x.node()->device);
-  const array found = reshape(pick(sorted, flat(place)), x.shape());
-  return invert ? found != x : found == x;
+  return named("isin", [&] {
+    const auto [x, set] = promoted(a, among, "isin");
+    if (set.size() == 0)
+      return graph::constant(x.shape(), dtype::boolean, std::int64_t{invert}, x.node()->device);
+    const array sorted = sort(flat(set));
+    const array place = minimum(searchsorted(sorted, x), set.size() - 1);
+    if (x.size() == 0) return op::zeros_on(x.shape(), dtype::boolean, x.node()->device);
+    const array found = reshape(pick(sorted, flat(place)), x.shape());
+    return invert ? found != x : found == x;
+  });
 }
 
 std::vector<array> nonzero(const array& a) {
@@ -112,43 +120,47 @@ std::vector<array> nonzero(const array& a) {
 }
 
 unique_all_result unique_all(const array& a) {
-  const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
-  if (x.size() == 0)
-    return {x, no_positions(x), op::zeros_on(a.shape(), dtype::i64, x.node()->device),
-            no_positions(x)};
-  const array order_of = argsort(x);
-  const array sorted = pick(x, order_of);
-  const counted flags = count_flags(starts_of_runs(sorted), "unique");
-  const array starts = positions_of(flags, "unique");
-  const array number = op::cast(flags.so_far, dtype::i64, "unique") - 1;
-  const array inverse = op::scatter_rows(reshape(number, {1, x.size(), 1}), order_of, x.size());
-  inverse.node()->range = {0, flags.all - 1};
-  const array end = graph::constant({1}, dtype::i64, x.size(), x.node()->device);
-  // argsort is stable: the first of a run is the first of its equals.
-  return {pick(sorted, starts), pick(order_of, starts), reshape(inverse, a.shape()),
-          diff(concatenate({starts, end}))};
+  return named("unique_all", [&]() -> unique_all_result {
+    const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
+    if (x.size() == 0)
+      return {x, no_positions(x), op::zeros_on(a.shape(), dtype::i64, x.node()->device),
+              no_positions(x)};
+    const array order_of = argsort(x);
+    const array sorted = pick(x, order_of);
+    const counted flags = count_flags(starts_of_runs(sorted), "unique");
+    const array starts = positions_of(flags, "unique");
+    const array number = op::cast(flags.so_far, dtype::i64, "unique") - 1;
+    const array inverse = op::scatter_rows(reshape(number, {1, x.size(), 1}), order_of, x.size());
+    inverse.node()->range = {0, flags.all - 1};
+    const array end = graph::constant({1}, dtype::i64, x.size(), x.node()->device);
+    // argsort is stable: the first of a run is the first of its equals.
+    return {pick(sorted, starts), pick(order_of, starts), reshape(inverse, a.shape()),
+            diff(concatenate({starts, end}))};
+  });
 }
 
 unique_result unique(const array& a) {
-  unique_all_result all = unique_all(a);
+  unique_all_result all = named("unique", [&] { return unique_all(a); });
   return {std::move(all.values), std::move(all.inverse_indices), std::move(all.counts)};
 }
 
 unique_counts_result unique_counts(const array& a) {
-  unique_all_result all = unique_all(a);
+  unique_all_result all = named("unique_counts", [&] { return unique_all(a); });
   return {std::move(all.values), std::move(all.counts)};
 }
 
 unique_inverse_result unique_inverse(const array& a) {
-  unique_all_result all = unique_all(a);
+  unique_all_result all = named("unique_inverse", [&] { return unique_all(a); });
   return {std::move(all.values), std::move(all.inverse_indices)};
 }
 
 array unique_values(const array& a) {
-  const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
-  if (x.size() == 0) return x;
-  const array sorted = sort(stop_gradient(x));
-  return pick(sorted, positions_of(count_flags(starts_of_runs(sorted), "unique"), "unique"));
+  return named("unique_values", [&] {
+    const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
+    if (x.size() == 0) return x;
+    const array sorted = sort(stop_gradient(x));
+    return pick(sorted, positions_of(count_flags(starts_of_runs(sorted), "unique"), "unique"));
+  });
 }
 
 }  // namespace tutti

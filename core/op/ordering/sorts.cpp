@@ -7,10 +7,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "plugin/support.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 // A sort of each row of `rows`, of values or of positions.
@@ -67,7 +71,7 @@ struct operand {
   int axis;
 };
 
-operand operand_of(const array& a, std::int64_t axis, std::string_view op) {
+operand operand_of(const array& a, integer axis, std::string_view op) {
   const array values = op::cast(a, op::real_type_of(a, op), op);
   return {values, normalize_axis(axis, values.ndim(), op)};
 }
@@ -88,7 +92,7 @@ array between(const array& low, const array& high, double position, interpolatio
 
 }  // namespace
 
-array sort(const array& a, std::int64_t axis, order by) {
+array sort(const array& a, integer axis, order by) {
   const operand x = operand_of(a, axis, "sort");
   if (x.values.size() == 0) return x.values;
   // The gradient of a sorted array is that of the elements moved.
@@ -98,7 +102,7 @@ array sort(const array& a, std::int64_t axis, order by) {
   return op::from_rows(sort_rows(rows, TUTTI_OPERATOR_SORT, by, "sort"), x.values.shape(), x.axis);
 }
 
-array argsort(const array& a, std::int64_t axis, order by) {
+array argsort(const array& a, integer axis, order by) {
   const operand x = operand_of(a, axis, "argsort");
   if (x.values.size() == 0)
     return op::zeros_on(x.values.shape(), dtype::i64, x.values.node()->device);
@@ -107,7 +111,7 @@ array argsort(const array& a, std::int64_t axis, order by) {
                        x.axis);
 }
 
-sorted_values topk(const array& a, std::int64_t k, std::int64_t axis, bool largest) {
+sorted_values topk(const array& a, std::int64_t k, integer axis, bool largest) {
   const operand x = operand_of(a, axis, "topk");
   shape to = x.values.shape();
   if (k < 0 || k > to[x.axis])
@@ -123,7 +127,7 @@ sorted_values topk(const array& a, std::int64_t k, std::int64_t axis, bool large
   return {op::gather_along(x.values, indices, x.axis), indices};
 }
 
-array partition(const array& a, std::int64_t kth, std::int64_t axis) {
+array partition(const array& a, std::int64_t kth, integer axis) {
   const operand x = operand_of(a, axis, "partition");
   const std::int64_t n = x.values.shape()[x.axis];
   if (kth < -n || kth >= n)
@@ -136,7 +140,7 @@ array partition(const array& a, std::int64_t kth, std::int64_t axis) {
                        x.axis);
 }
 
-array take_along_axis(const array& a, const array& indices, std::int64_t axis) {
+array take_along_axis(const array& a, const array& indices, integer axis) {
   const int along =
       normalize_axis(axis, graph::get(a, "take_along_axis").extents.rank(), "take_along_axis");
   const operand x{op::cast(a, op::type_of(a, "take_along_axis"), "take_along_axis"), along};
@@ -213,7 +217,7 @@ array quantile(const array& a, double q, std::optional<integer> axis, bool keepd
 }
 
 array median(const array& a, std::optional<integer> axis, bool keepdims) {
-  return quantile(a, 0.5, axis, keepdims);
+  return named("median", [&] { return quantile(a, 0.5, axis, keepdims); });
 }
 
 }  // namespace tutti

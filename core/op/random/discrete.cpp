@@ -166,7 +166,7 @@ array choice(key from, std::span<const double> weights, const shape& shape, repl
   return draw(from, make_alias_table(weights, sum), shape, on);
 }
 
-array shuffle(key from, const array& a, std::int64_t axis) {
+array shuffle(key from, const array& a, integer axis) {
   const shape& extents = graph::get(a, "shuffle").extents;
   const int along = normalize_axis(axis, extents.rank(), "shuffle");
   detail::require_host_memory("shuffle", static_cast<std::uint64_t>(extents[along]),

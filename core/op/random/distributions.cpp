@@ -9,10 +9,14 @@
 #include <functional>
 #include <numbers>
 
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 #include "op/random/random_words.hpp"
 
 namespace tutti::random {
+
+using detail::named;
+
 namespace {
 
 array u64_constant(std::uint64_t value) {
@@ -194,16 +198,18 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
   return astype(z * deviation + mean, type);
 }
 
-array categorical(key from, const array& logits, std::int64_t axis) {
-  const dtype type = op::floating_type_of(logits, "categorical");
-  const int along = normalize_axis(axis, logits.ndim(), "categorical");
-  if (logits.dim(along) == 0)
-    throw value_error("categorical: nothing to choose from along axis " + std::to_string(axis) +
-                      " of " + logits.shape().str());
-  const dtype compute = graph::compute_dtype(type);
-  const array bits = right_shift(words(from, logits.shape(), 1, 0, logits.device()), 9);
-  const array u = (astype(bits, compute) + 0.5) * 0x1p-23;
-  return argmax(op::cast(logits, compute, "categorical") - log(-log(u)), along);
+array categorical(key from, const array& logits, integer axis) {
+  return named("categorical", [&] {
+    const dtype type = op::floating_type_of(logits, "categorical");
+    const int along = normalize_axis(axis, logits.ndim(), "categorical");
+    if (logits.dim(along) == 0)
+      throw value_error("categorical: nothing to choose from along axis " + std::to_string(axis) +
+                        " of " + logits.shape().str());
+    const dtype compute = graph::compute_dtype(type);
+    const array bits = right_shift(words(from, logits.shape(), 1, 0, logits.device()), 9);
+    const array u = (astype(bits, compute) + 0.5) * 0x1p-23;
+    return argmax(op::cast(logits, compute, "categorical") - log(-log(u)), along);
+  });
 }
 
 array gamma(key from, const shape& shape, double concentration, double scale, dtype type,

@@ -115,7 +115,7 @@ widened widen_real(const array& a, std::string_view op) {
   return widen(a, op);
 }
 
-reduce_options along(std::int64_t axis) { return {axis, keep_dims::yes}; }
+reduce_options along(integer axis) { return {axis, keep_dims::yes}; }
 
 // The largest elements, 0 where they are not finite, as constants for the gradient.
 array finite_max(const array& a, const reduce_options& options) {
@@ -197,7 +197,7 @@ array argmax(const array& a, std::optional<integer> axis, bool keepdims) {
   return arg_extremum(TUTTI_REDUCE_ARGMAX, a, axis, keepdims, "argmax");
 }
 
-array softmax(const array& a, std::int64_t axis) {
+array softmax(const array& a, integer axis) {
   const widened x = widen_real(a, "softmax");
   normalize_axis(axis, a.ndim(), "softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "softmax");
@@ -207,7 +207,7 @@ array softmax(const array& a, std::int64_t axis) {
   return op::cast(powers * (1 / sum(powers, along(axis))), x.result, "softmax");
 }
 
-array log_softmax(const array& a, std::int64_t axis) {
+array log_softmax(const array& a, integer axis) {
   const widened x = widen_real(a, "log_softmax");
   normalize_axis(axis, a.ndim(), "log_softmax");
   if (a.size() == 0) return op::cast(x.values, x.result, "log_softmax");

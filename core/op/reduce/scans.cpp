@@ -57,7 +57,7 @@ array accumulate(const array& a, tutti_scan kind, const scan_options& options,
 }
 
 // With the neutral element in front.
-array standard(const array& a, tutti_scan kind, std::optional<std::int64_t> axis,
+array standard(const array& a, tutti_scan kind, std::optional<integer> axis,
                std::optional<dtype> type, bool include_initial, std::string_view op) {
   const shape& extents = graph::get(a, op).extents;
   if (!axis && extents.rank() != 1)
@@ -122,17 +122,17 @@ array logcumsumexp(const array& a, const scan_options& options) {
               "logcumsumexp");
 }
 
-array cumulative_sum(const array& a, std::optional<std::int64_t> axis, std::optional<dtype> type,
+array cumulative_sum(const array& a, std::optional<integer> axis, std::optional<dtype> type,
                      bool include_initial) {
   return standard(a, TUTTI_SCAN_SUM, axis, type, include_initial, "cumulative_sum");
 }
 
-array cumulative_prod(const array& a, std::optional<std::int64_t> axis, std::optional<dtype> type,
+array cumulative_prod(const array& a, std::optional<integer> axis, std::optional<dtype> type,
                       bool include_initial) {
   return standard(a, TUTTI_SCAN_PROD, axis, type, include_initial, "cumulative_prod");
 }
 
-array diff(const array& a, int n, std::int64_t axis, const std::optional<array>& prepend,
+array diff(const array& a, int n, integer axis, const std::optional<array>& prepend,
            const std::optional<array>& append) {
   if (n < 0) throw value_error("diff: n is " + std::to_string(n) + ", must not be negative");
   const shape& extents = graph::get(a, "diff").extents;

@@ -5,9 +5,13 @@
 
 #include <cmath>
 
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 // f(a) where a > 0, and a itself where it is 0 or NaN, with a gradient of 0 there.
@@ -26,57 +30,66 @@ array extreme_norm(const array& x, bool largest, const reduce_options& options) 
 }  // namespace
 
 array count_nonzero(const array& a, const reduce_options& options) {
-  return sum(op::cast(a, dtype::boolean, "count_nonzero"), options);
+  return named("count_nonzero",
+               [&] { return sum(op::cast(a, dtype::boolean, "count_nonzero"), options); });
 }
 
 array stddev(const array& a, const reduce_options& options, double correction) {
-  if (std::isnan(correction)) throw value_error("stddev: the correction is NaN");
-  const dtype type = op::floating_type_of(a, "stddev");
-  const array x = op::cast(a, graph::compute_dtype(type), "stddev");
-  const auto root = [](const array& v) { return sqrt(v); };
-  return op::cast(root_of(var(x, options, correction), root), type, "stddev");
+  return named("stddev", [&] {
+    if (std::isnan(correction)) throw value_error("stddev: the correction is NaN");
+    const dtype type = op::floating_type_of(a, "stddev");
+    const array x = op::cast(a, graph::compute_dtype(type), "stddev");
+    const auto root = [](const array& v) { return sqrt(v); };
+    return op::cast(root_of(var(x, options, correction), root), type, "stddev");
+  });
 }
 
 array norm(const array& a, double p, const reduce_options& options) {
-  if (std::isnan(p)) throw value_error("norm: p is NaN");
-  const dtype given = op::floating_type_of(a, "norm");
-  const dtype type = real_dtype(given);
-  array x = op::cast(a, graph::compute_dtype(given), "norm");
-  if (is_complex(given)) x = abs(x);
-  array out;
-  if (std::isinf(p)) {
-    out = extreme_norm(x, p > 0, options);
-  } else if (p == 0) {
-    out = sum(op::cast(x != 0, x.dtype(), "norm"), options);
-  } else if (p == 1) {
-    out = sum(abs(x), options);
-  } else if (p == 2) {
-    out = root_of(sum(square(x), options), [](const array& v) { return sqrt(v); });
-  } else {
-    out = root_of(sum(power(abs(x), p), options), [&](const array& v) { return power(v, 1 / p); });
-  }
-  return op::cast(out, type, "norm");
+  return named("norm", [&] {
+    if (std::isnan(p)) throw value_error("norm: p is NaN");
+    const dtype given = op::floating_type_of(a, "norm");
+    const dtype type = real_dtype(given);
+    array x = op::cast(a, graph::compute_dtype(given), "norm");
+    if (is_complex(given)) x = abs(x);
+    array out;
+    if (std::isinf(p)) {
+      out = extreme_norm(x, p > 0, options);
+    } else if (p == 0) {
+      out = sum(op::cast(x != 0, x.dtype(), "norm"), options);
+    } else if (p == 1) {
+      out = sum(abs(x), options);
+    } else if (p == 2) {
+      out = root_of(sum(square(x), options), [](const array& v) { return sqrt(v); });
+    } else {
+      out =
+          root_of(sum(power(abs(x), p), options), [&](const array& v) { return power(v, 1 / p); });
+    }
+    return op::cast(out, type, "norm");
+  });
 }
 
 array average(const array& a, const array& weights, const reduce_options& options) {
-  const array operands[] = {a, weights};
-  const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "average").type;
-  const dtype compute = graph::compute_dtype(type);
-  const shape extents = a.shape();
-  const bool along_one = options.axes && options.axes->size() == 1 && weights.ndim() == 1;
-  const int axis = along_one ? normalize_axis(options.axes->front(), extents.rank(), "average") : 0;
-  if (weights.shape() != extents && !(along_one && weights.dim(0) == extents[axis]))
-    throw shape_error("average: weights of shape " + weights.shape().str() +
-                      " fit neither the array " + extents.str() + " nor one axis of it");
-  array w = op::cast(weights, compute, "average");
-  if (w.shape() != extents) {
-    shape lying = extents;
-    for (int i = 0; i < lying.rank(); ++i)
-      if (i != axis) lying[i] = 1;
-    w = reshape(w, lying);
-  }
-  const array x = op::cast(a, compute, "average");
-  return op::cast(sum(x * w, options) / sum(w, options), type, "average");
+  return named("average", [&] {
+    const array operands[] = {a, weights};
+    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "average").type;
+    const dtype compute = graph::compute_dtype(type);
+    const shape extents = a.shape();
+    const bool along_one = options.axes && options.axes->size() == 1 && weights.ndim() == 1;
+    const int axis =
+        along_one ? normalize_axis(options.axes->front(), extents.rank(), "average") : 0;
+    if (weights.shape() != extents && !(along_one && weights.dim(0) == extents[axis]))
+      throw shape_error("average: weights of shape " + weights.shape().str() +
+                        " fit neither the array " + extents.str() + " nor one axis of it");
+    array w = op::cast(weights, compute, "average");
+    if (w.shape() != extents) {
+      shape lying = extents;
+      for (int i = 0; i < lying.rank(); ++i)
+        if (i != axis) lying[i] = 1;
+      w = reshape(w, lying);
+    }
+    const array x = op::cast(a, compute, "average");
+    return op::cast(sum(x * w, options) / sum(w, options), type, "average");
+  });
 }
 
 }  // namespace tutti

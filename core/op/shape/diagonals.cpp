@@ -79,7 +79,7 @@ array spread_diagonal(const array& values, std::int64_t rows, std::int64_t colum
 
 }  // namespace op
 
-array diagonal(const array& a, std::int64_t offset, std::int64_t axis1, std::int64_t axis2) {
+array diagonal(const array& a, std::int64_t offset, integer axis1, integer axis2) {
   const graph::node& n = graph::get(a, "diagonal");
   const int rank = n.extents.rank();
   const int first = normalize_axis(axis1, rank, "diagonal");

@@ -3,11 +3,15 @@
 // Arrays joined along an axis, and cut into views along one.
 #include <algorithm>
 
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 // Each of many views is a node.
@@ -26,7 +30,7 @@ array part(const array& a, int axis, std::int64_t start, std::int64_t stop) {
 
 }  // namespace
 
-array concatenate(std::span<const array> arrays, std::int64_t axis) {
+array concatenate(std::span<const array> arrays, integer axis) {
   if (arrays.empty()) throw value_error("concatenate: no arrays are given");
   const dtype type = op::promote_operands(arrays, op::row_kind::ANY, "concatenate").type;
   const shape& first = arrays[0].shape();
@@ -53,33 +57,35 @@ array concatenate(std::span<const array> arrays, std::int64_t axis) {
   return parts.size() == 1 ? parts[0] : graph::concatenate(parts, along, extents);
 }
 
-array concatenate(std::initializer_list<array> arrays, std::int64_t axis) {
+array concatenate(std::initializer_list<array> arrays, integer axis) {
   return concatenate(std::span<const array>(arrays.begin(), arrays.size()), axis);
 }
 
-array stack(std::span<const array> arrays, std::int64_t axis) {
-  if (arrays.empty()) throw value_error("stack: no arrays are given");
-  std::vector<array> parts;
-  for (const array& a : arrays) {
-    if (graph::get(a, "stack").extents != arrays[0].shape())
-      throw shape_error("stack: shapes differ: " + arrays[0].shape().str() + " and " +
-                        a.shape().str());
-    const int at = normalize_axis(axis, a.ndim() + 1, "stack");
-    parts.push_back(expand_dims(a, at));
-  }
-  shape to = arrays[0].shape();
-  to.insert(normalize_axis(axis, to.rank() + 1, "stack"), static_cast<std::int64_t>(parts.size()));
-  graph::checked_elements(to, op::promote_operands(arrays, op::row_kind::ANY, "stack").type,
-                          "stack");
-  return concatenate(parts, axis);
+array stack(std::span<const array> arrays, integer axis) {
+  return named("stack", [&] {
+    if (arrays.empty()) throw value_error("stack: no arrays are given");
+    std::vector<array> parts;
+    for (const array& a : arrays) {
+      if (graph::get(a, "stack").extents != arrays[0].shape())
+        throw shape_error("stack: shapes differ: " + arrays[0].shape().str() + " and " +
+                          a.shape().str());
+      const int at = normalize_axis(axis, a.ndim() + 1, "stack");
+      parts.push_back(expand_dims(a, at));
+    }
+    shape to = arrays[0].shape();
+    to.insert(normalize_axis(axis, to.rank() + 1, "stack"),
+              static_cast<std::int64_t>(parts.size()));
+    graph::checked_elements(to, op::promote_operands(arrays, op::row_kind::ANY, "stack").type,
+                            "stack");
+    return concatenate(parts, axis);
+  });
 }
 
-array stack(std::initializer_list<array> arrays, std::int64_t axis) {
+array stack(std::initializer_list<array> arrays, integer axis) {
   return stack(std::span<const array>(arrays.begin(), arrays.size()), axis);
 }
 
-std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions,
-                            std::int64_t axis) {
+std::vector<array> split_at(const array& a, std::span<const std::int64_t> positions, integer axis) {
   const shape& extents = graph::get(a, "split_at").extents;
   const int along = normalize_axis(axis, extents.rank(), "split_at");
   const std::int64_t n = extents[along];
@@ -95,11 +101,11 @@ std::vector<array> split_at(const array& a, std::span<const std::int64_t> positi
 }
 
 std::vector<array> split_at(const array& a, std::initializer_list<integer> positions,
-                            std::int64_t axis) {
+                            integer axis) {
   return split_at(a, std::vector<std::int64_t>(positions.begin(), positions.end()), axis);
 }
 
-std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axis) {
+std::vector<array> split(const array& a, std::int64_t sections, integer axis) {
   const shape& extents = graph::get(a, "split").extents;
   const std::int64_t n = extents[normalize_axis(axis, extents.rank(), "split")];
   if (sections <= 0 || n % sections != 0)
@@ -111,7 +117,7 @@ std::vector<array> split(const array& a, std::int64_t sections, std::int64_t axi
   return split_at(a, positions, axis);
 }
 
-std::vector<array> unstack(const array& a, std::int64_t axis) {
+std::vector<array> unstack(const array& a, integer axis) {
   const shape& extents = graph::get(a, "unstack").extents;
   const int along = normalize_axis(axis, extents.rank(), "unstack");
   require_memory_of_views(extents[along], "unstack");

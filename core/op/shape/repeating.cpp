@@ -3,11 +3,15 @@
 // Repeating, rolling, mirroring and padding: compositions of views, concatenation and slice_update.
 #include <algorithm>
 
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 std::string text(std::int64_t value) { return std::to_string(value); }
@@ -29,7 +33,7 @@ array tile_axis(const array& a, int axis, std::int64_t count) {
   return reshape(broadcast_to(rows, {parts[0], count, parts[1] * parts[2]}), to);
 }
 
-array flattened(const array& a, std::optional<std::int64_t>& axis, std::string_view op) {
+array flattened(const array& a, std::optional<integer>& axis, std::string_view op) {
   graph::get(a, op);
   if (axis) return a;
   axis = 0;
@@ -128,6 +132,30 @@ array padded_with(const array& a, std::span<const pad_width> widths, const array
   return a.size() == 0 ? base : op::update_region(base, a, starts, steps);
 }
 
+// Element i along the axis counts[i] times.
+array repeated_each(const array& a, std::span<const std::int64_t> counts,
+                    std::optional<integer> axis, std::string_view op) {
+  const array x = flattened(a, axis, op);
+  const int along = normalize_axis(*axis, x.ndim(), op);
+  const std::string name(op);
+  if (x.dim(along) != static_cast<std::int64_t>(counts.size()))
+    throw shape_error(name + ": " + std::to_string(counts.size()) + " counts for axis " +
+                      text(*axis) + " of " + x.shape().str());
+  shape to = x.shape();
+  to[along] = 0;
+  for (std::int64_t count : counts) {
+    if (count < 0) throw value_error(name + ": the count " + text(count) + " is negative");
+    to[along] = graph::extent_sum(to[along], count, op);
+  }
+  graph::checked_elements(to, x.dtype(), op);
+  std::vector<std::int64_t> places =
+      detail::host_vector<std::int64_t>(op, static_cast<std::uint64_t>(to[along]));
+  auto next = places.begin();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    next = std::fill_n(next, counts[i], static_cast<std::int64_t>(i));
+  return take(x, array::from(places, x.device()), along);
+}
+
 }  // namespace
 
 array tile(const array& a, const shape& counts) {
@@ -162,7 +190,7 @@ array tile(const array& a, const shape& counts) {
   return reshape(broadcast_to(reshape(out, cut), wide), to);
 }
 
-array repeat(const array& a, std::int64_t count, std::optional<std::int64_t> axis) {
+array repeat(const array& a, std::int64_t count, std::optional<integer> axis) {
   const array x = flattened(a, axis, "repeat");
   if (count < 0) throw value_error("repeat: the count " + text(count) + " is negative");
   const int along = normalize_axis(*axis, x.ndim(), "repeat");
@@ -180,26 +208,29 @@ array repeat(const array& a, std::int64_t count, std::optional<std::int64_t> axi
   return reshape(broadcast_to(expand_dims(x, along + 1), wide), to);
 }
 
+array repeat(const array& a, std::span<const std::int64_t> counts, std::optional<integer> axis) {
+  return counts.size() == 1 ? repeat(a, counts[0], axis) : repeated_each(a, counts, axis, "repeat");
+}
+
+array repeat(const array& a, std::initializer_list<integer> counts, std::optional<integer> axis) {
+  return repeat(a, std::vector<std::int64_t>(counts.begin(), counts.end()), axis);
+}
+
+array repeat(const array& a, const array& counts, std::optional<integer> axis) {
+  const shape& extents = graph::get(counts, "repeat").extents;
+  if (extents.rank() > 1) throw shape_error("repeat: counts of shape " + extents.str());
+  const array wide = op::cast(op::index_values(counts, "repeat"), dtype::i64, "repeat");
+  return repeat(a, wide.to_vector<std::int64_t>(), axis);
+}
+
 array repeat_each(const array& a, std::span<const std::int64_t> counts,
-                  std::optional<std::int64_t> axis) {
-  const array x = flattened(a, axis, "repeat_each");
-  const int along = normalize_axis(*axis, x.ndim(), "repeat_each");
-  if (x.dim(along) != static_cast<std::int64_t>(counts.size()))
-    throw shape_error("repeat_each: " + std::to_string(counts.size()) + " counts for axis " +
-                      text(*axis) + " of " + x.shape().str());
-  shape to = x.shape();
-  to[along] = 0;
-  for (std::int64_t count : counts) {
-    if (count < 0) throw value_error("repeat_each: the count " + text(count) + " is negative");
-    to[along] = graph::extent_sum(to[along], count, "repeat_each");
-  }
-  graph::checked_elements(to, x.dtype(), "repeat_each");
-  std::vector<std::int64_t> places =
-      detail::host_vector<std::int64_t>("repeat_each", static_cast<std::uint64_t>(to[along]));
-  auto next = places.begin();
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    next = std::fill_n(next, counts[i], static_cast<std::int64_t>(i));
-  return take(x, array::from(places, x.device()), along);
+                  std::optional<integer> axis) {
+  return repeated_each(a, counts, axis, "repeat_each");
+}
+
+array repeat_each(const array& a, std::initializer_list<integer> counts,
+                  std::optional<integer> axis) {
+  return repeat_each(a, std::vector<std::int64_t>(counts.begin(), counts.end()), axis);
 }
 
 array roll(const array& a, std::int64_t distance, const axis_list& axes) {
@@ -232,26 +263,28 @@ array flip(const array& a, const axis_list& axes) {
 }
 
 array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, const array& value) {
-  const shape extents = graph::get(a, "pad").extents;
-  if (widths.size() > static_cast<std::size_t>(extents.rank()))
-    throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
-                      extents.str());
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    const auto [before, after] = widths[i];
-    if (before < 0 || after < 0)
-      throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
-                        std::to_string(i) + " must not be negative");
-    if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 &&
-        (before > 0 || after > 0))
-      throw value_error("pad: axis " + std::to_string(i) + " of " + extents.str() +
-                        " is empty and has nothing to repeat");
-  }
-  array out = op::cast(a, op::type_of(a, "pad"), "pad");
-  if (mode == pad_mode::constant) return padded_with(out, widths, value);
-  for (std::size_t i = 0; i < widths.size(); ++i)
-    if (widths[i].first > 0 || widths[i].second > 0)
-      out = padded_axis(out, static_cast<int>(i), widths[i], mode);
-  return out;
+  return named("pad", [&] {
+    const shape extents = graph::get(a, "pad").extents;
+    if (widths.size() > static_cast<std::size_t>(extents.rank()))
+      throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
+                        extents.str());
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const auto [before, after] = widths[i];
+      if (before < 0 || after < 0)
+        throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
+                          std::to_string(i) + " must not be negative");
+      if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 &&
+          (before > 0 || after > 0))
+        throw value_error("pad: axis " + std::to_string(i) + " of " + extents.str() +
+                          " is empty and has nothing to repeat");
+    }
+    array out = op::cast(a, op::type_of(a, "pad"), "pad");
+    if (mode == pad_mode::constant) return padded_with(out, widths, value);
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      if (widths[i].first > 0 || widths[i].second > 0)
+        out = padded_axis(out, static_cast<int>(i), widths[i], mode);
+    return out;
+  });
 }
 
 array pad(const array& a, std::initializer_list<pad_width> widths, pad_mode mode,

@@ -4,10 +4,14 @@
 // say it.
 #include <numeric>
 
+#include "base/named_errors.hpp"
 #include "op/operands.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti {
+
+using detail::named;
+
 namespace {
 
 // Resolves one extent of -1. Throws shape_error where the sizes differ.
@@ -130,7 +134,7 @@ array transpose(const array& a, const shape& axes) {
   return permute(a, order);
 }
 
-array swapaxes(const array& a, std::int64_t axis1, std::int64_t axis2) {
+array swapaxes(const array& a, integer axis1, integer axis2) {
   shape order = graph::get(a, "swapaxes").extents;
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[normalize_axis(axis1, order.rank(), "swapaxes")],
@@ -145,7 +149,8 @@ array matrix_transpose(const array& a) {
   return swapaxes(a, -2, -1);
 }
 
-array moveaxis(const array& a, const shape& source, const shape& destination) {
+array moveaxis(const array& a, const axis_list& from_axes, const axis_list& to_axes) {
+  const shape &source = from_axes.axes(), &destination = to_axes.axes();
   const int rank = graph::get(a, "moveaxis").extents.rank();
   const auto fail = [&](const char* what) {
     throw value_error("moveaxis: axes " + source.str() + " to " + destination.str() + " of " +
@@ -173,10 +178,6 @@ array moveaxis(const array& a, const shape& source, const shape& destination) {
   return transpose(a, order);
 }
 
-array moveaxis(const array& a, std::int64_t source, std::int64_t destination) {
-  return moveaxis(a, shape{source}, shape{destination});
-}
-
 array broadcast_to(const array& a, const shape& to) {
   const graph::node& n = graph::get(a, "broadcast_to");
   const int shift = to.rank() - n.extents.rank();
@@ -198,13 +199,15 @@ array broadcast_to(const array& a, const shape& to) {
 }
 
 std::vector<array> broadcast_arrays(std::span<const array> arrays) {
-  shape common;
-  for (const array& a : arrays)
-    common =
-        broadcast_shapes(common, graph::get(a, "broadcast_arrays").extents, "broadcast_arrays");
-  std::vector<array> out;
-  for (const array& a : arrays) out.push_back(broadcast_to(a, common));
-  return out;
+  return named("broadcast_arrays", [&] {
+    shape common;
+    for (const array& a : arrays)
+      common =
+          broadcast_shapes(common, graph::get(a, "broadcast_arrays").extents, "broadcast_arrays");
+    std::vector<array> out;
+    for (const array& a : arrays) out.push_back(broadcast_to(a, common));
+    return out;
+  });
 }
 
 std::vector<array> broadcast_arrays(std::initializer_list<array> arrays) {

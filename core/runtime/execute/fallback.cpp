@@ -34,8 +34,7 @@ span_of_bytes span_of(const lowered& program, const tutti_operand& o, dtype type
 }
 
 void launch_there(device_context& reference, const lowered& program,
-                  std::span<const tutti_operand> operands, const char* label,
-                  reference_blocks& blocks) {
+                  std::span<const tutti_operand> operands, const char* label) {
   program.key(reference.program_key);
   cached_program& code = reference.program([&] {
     auto made = std::make_unique<cached_program>();
@@ -43,22 +42,7 @@ void launch_there(device_context& reference, const lowered& program,
     made->handle = detail::create_program(reference.device, program.desc(label));
     return made;
   });
-  tutti_program_launch arguments{};
-  arguments.struct_size = sizeof arguments;
-  arguments.operand_size = sizeof(tutti_operand);
-  std::copy(program.extent, program.extent + max_rank, arguments.extent);
-  arguments.inputs = operands.data();
-  arguments.scalars = program.scalars.data();
-  arguments.outputs = operands.data() + program.inputs.size();
-  const detail::plugin& plugin = *reference.device.plugin;
-  detail::check(plugin.program.workspace(code.handle.get(), &arguments, &arguments.workspace_bytes),
-                reference.device, "plan", label);
-  if (arguments.workspace_bytes > 0)
-    arguments.workspace = blocks.add(arguments.workspace_bytes).handle();
-  tutti_event* event = nullptr;
-  detail::check(
-      plugin.program.launch(reference.compute.get(), code.handle.get(), &arguments, &event),
-      reference.device, "launch", label);
+  tutti_event* event = start_program(reference, code, program, operands);
   const std::uint64_t sequence = reference.enqueued(event, code.label.c_str(), 0, 0);
   reference.settle();
   reference.check_health(sequence);
@@ -140,7 +124,7 @@ void run_on_reference(device_context& context, const lowered& program,
     copy_bytes({context, operands[i].buffer, s.begin}, {reference, there[i].buffer, 0}, s.bytes,
                label);
   }
-  launch_there(reference, program, there, label, blocks);
+  launch_there(reference, program, there, label);
   for (std::size_t i = program.inputs.size(); i < operands.size(); ++i)
     copy_bytes({reference, there[i].buffer, 0}, {context, operands[i].buffer, spans[i].begin},
                spans[i].bytes, label);

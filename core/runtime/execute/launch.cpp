@@ -256,6 +256,35 @@ void publish(const result& r, std::uint64_t sequence, const arrivals& arriving) 
   r.target->ready.store(true, std::memory_order_release);
 }
 
+tutti_event* start_program(device_context& context, const cached_program& code,
+                           const lowered& program, std::span<const tutti_operand> operands) {
+  tutti_program_launch arguments{};
+  arguments.struct_size = sizeof arguments;
+  arguments.operand_size = sizeof(tutti_operand);
+  std::copy(program.extent, program.extent + max_rank, arguments.extent);
+  arguments.inputs = operands.data();
+  arguments.scalars = program.scalars.data();
+  arguments.outputs = operands.data() + program.inputs.size();
+
+  const detail::plugin& plugin = *context.device.plugin;
+  std::uint64_t workspace_bytes = 0;
+  detail::check(plugin.program.workspace(code.handle.get(), &arguments, &workspace_bytes),
+                context.device, "plan", code.label);
+  buffer_block* workspace = nullptr;
+  if (workspace_bytes > 0) {
+    workspace = context.allocate(workspace_bytes);
+    workspace->last_use = context.next_sequence();
+    arguments.workspace = workspace->handle();
+    arguments.workspace_bytes = workspace_bytes;
+  }
+  tutti_event* event = nullptr;
+  tutti_status* status =
+      plugin.program.launch(context.compute.get(), code.handle.get(), &arguments, &event);
+  if (workspace != nullptr) workspace->release();
+  detail::check(status, context.device, "launch", code.label);
+  return event;
+}
+
 std::uint64_t launch_program(device_context& context, const lowered& program,
                              std::span<const result> outputs) {
   program.key(context.program_key);
@@ -276,30 +305,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
     run_on_reference(context, program, {operands.data(), operands.size()}, code.label.c_str());
     return 0;  // it is there already, whatever became of other work on the stream
   }
-  tutti_program_launch arguments{};
-  arguments.struct_size = sizeof arguments;
-  arguments.operand_size = sizeof(tutti_operand);
-  std::copy(program.extent, program.extent + max_rank, arguments.extent);
-  arguments.inputs = operands.data();
-  arguments.scalars = program.scalars.data();
-  arguments.outputs = operands.data() + program.inputs.size();
-
-  const detail::plugin& plugin = *context.device.plugin;
-  std::uint64_t workspace_bytes = 0;
-  detail::check(plugin.program.workspace(code.handle.get(), &arguments, &workspace_bytes),
-                context.device, "plan", code.label);
-  buffer_block* workspace = nullptr;
-  if (workspace_bytes > 0) {
-    workspace = context.allocate(workspace_bytes);
-    workspace->last_use = sequence;
-    arguments.workspace = workspace->handle();
-    arguments.workspace_bytes = workspace_bytes;
-  }
-  tutti_event* event = nullptr;
-  tutti_status* status =
-      plugin.program.launch(context.compute.get(), code.handle.get(), &arguments, &event);
-  if (workspace != nullptr) workspace->release();
-  detail::check(status, context.device, "launch", code.label);
+  tutti_event* event = start_program(context, code, program, {operands.data(), operands.size()});
   const bool traced = detail::trace_enabled();
   return context.enqueued(event, code.label.c_str(), traced ? bytes_moved(program) : 0,
                           traced ? program.points() * code.flops : 0);

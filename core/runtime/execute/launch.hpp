@@ -25,6 +25,11 @@ void launch(const fusion::plan& p, const fusion::group& g);
 std::uint64_t launch_program(device_context& context, const fusion::lowered& program,
                              std::span<const result> outputs);
 
+/// Gives a compiled program its workspace and starts it on `operands` (inputs, then outputs), which
+/// lie on the device. Returns what device_context::enqueued() takes.
+tutti_event* start_program(device_context& context, const cached_program& code,
+                           const fusion::lowered& program, std::span<const tutti_operand> operands);
+
 /// Enqueues the operator behind a matmul, take or scatter node, g's first member, with the
 /// group's epilogue (operators.cpp). What `out` holds before is there after position `base`.
 /// Returns the position of the result.

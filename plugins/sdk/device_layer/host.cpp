@@ -52,7 +52,7 @@ const char* driver_folder(const char* name) {
 }
 
 compilation::compilation(const device_description& device, std::string key, const std::string& what)
-    : device_(device), key_(std::move(key)) {
+    : device_(device), key_(std::move(key)), what_(what) {
   if (the_host.compile_begin == nullptr || the_host.compile_end == nullptr) return;
   ends_ = the_host.compile_begin(the_host.context, device.cache_key.c_str(), key_.data(),
                                  key_.size(), (what + " on " + device.name).c_str());
@@ -68,6 +68,21 @@ std::optional<std::string> option(const char* name) {
   const char* const value = the_host.option(the_host.context, name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
+}
+
+std::string compilation::careful_options(const char* safer) const {
+  if (ends_ == 0) return {};
+  const std::string past = what_ + ": processes ended while " + device_.driver + " compiled it";
+  if (ends_ > 1) {
+    throw plugin_error(TUTTI_ERROR_UNSUPPORTED,
+                       past +
+                           ", and others with safer options; it is left out (`tutti doctor` tells "
+                           "how to try it again)");
+  }
+  log(TUTTI_LOG_WARN, past +
+                          "; compiled with safer options, slower code (`tutti doctor` tells "
+                          "how to try without)");
+  return safer;
 }
 
 void report_compiled(const std::string& what, double seconds, bool from_cache) {

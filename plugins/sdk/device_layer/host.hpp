@@ -30,13 +30,15 @@ class compilation {
   ~compilation();
   compilation(const compilation&) = delete;
   compilation& operator=(const compilation&) = delete;
-  /// How many processes have ended within it before: after one, safer options are due.
-  int32_t ends() const { return ends_; }
+  /// Further options that keep clear of what earlier processes ended in: none, or `safer`, which is
+  /// logged. Throws plugin_error UNSUPPORTED where processes have ended with these as well.
+  std::string careful_options(const char* safer) const;
 
  private:
   const device_description& device_;
   std::string key_;
-  int32_t ends_ = 0;
+  std::string what_;
+  int32_t ends_ = 0;  // as compile_begin of tutti_host gives it
 };
 
 /// What the user set as TUTTI_NAME; nothing where that is not set, or empty.

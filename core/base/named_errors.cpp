@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/named_errors.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "tutti/plugin.h"
+
+namespace tutti::detail {
+namespace {
+
+bool is_of_names(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
+}
+
+// Of a message that begins with no name, all is kept.
+std::string renamed(std::string_view message, std::string_view op) {
+  const std::size_t colon = message.find(": ");
+  if (colon == std::string_view::npos) return std::string(op) + ": " + std::string(message);
+  const std::string_view name = message.substr(0, colon);
+  if (std::all_of(name.begin(), name.end(), is_of_names)) message.remove_prefix(colon + 2);
+  return std::string(op) + ": " + std::string(message);
+}
+
+}  // namespace
+
+void rethrow_named(std::string_view op) {
+  try {
+    throw;
+  } catch (const shape_error& e) {
+    throw shape_error(renamed(e.what(), op));
+  } catch (const dtype_error& e) {
+    throw dtype_error(renamed(e.what(), op));
+  } catch (const index_error& e) {
+    throw index_error(renamed(e.what(), op));
+  } catch (const value_error& e) {
+    throw value_error(renamed(e.what(), op));
+  } catch (const device_error& e) {
+    if (e.code() != TUTTI_ERROR_INVALID_ARGUMENT) throw;
+    throw device_error(renamed(e.what(), op), e.code(), e.vendor_code(), e.retryable(), e.device());
+  }
+}
+
+}  // namespace tutti::detail
