@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "autograd/gradients.hpp"
 #include "op/operands.hpp"
@@ -73,6 +74,27 @@ class tape {
   std::unordered_map<const graph::node*, std::ptrdiff_t> places_;
 };
 
+// Cotangents of the values of each custom_rule, gathered until all that read them were visited.
+class gathered_cotangents {
+ public:
+  void add(const graph::node& result, const array& g) {
+    const graph::node& rule = *result.inputs[0];
+    std::vector<array>& all = of_[&rule];
+    all.resize(rule.custom_rule().values.size());
+    array& total = all[static_cast<std::size_t>(result.view().arguments[0])];
+    total = total.valid() ? total + g : g;
+  }
+  /// Nothing where no value has one.
+  std::vector<array> take(const graph::node& rule) { return std::exchange(of_[&rule], {}); }
+
+ private:
+  std::unordered_map<const graph::node*, std::vector<array>> of_;
+};
+
+bool is_custom_result(const graph::node& n) {
+  return n.is_view() && n.view().op == graph::view_op::custom_result;
+}
+
 bool is_zero(const array& a) {
   const graph::node& n = *a.node();
   if (!n.is_constant()) return false;
@@ -86,6 +108,7 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
                             std::span<const array> variables, int order) {
   tape recorded(results, variables);
   std::vector<array> sums(recorded.order.size());
+  gathered_cotangents gathered;
   const auto accumulate = [&](const graph::node* n, const array& g) {
     const std::ptrdiff_t place = recorded.place(n);
     if (place == inactive || is_zero(g)) return;
@@ -96,12 +119,21 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
     accumulate(results[i].node().get(), cotangents[i]);
 
   for (std::size_t i = recorded.order.size(); i-- > 0;) {
-    if (recorded.is_variable(recorded.order[i].get()) || !sums[i].valid()) continue;
-    const array g = std::exchange(sums[i], array());
-    const array y(recorded.order[i]);
-    const std::vector<array> found = input_cotangents(y, g, order);
+    const detail::node_ref& n = recorded.order[i];
+    if (recorded.is_variable(n.get())) continue;
+    std::vector<array> found;
+    if (n->kind == graph::kind::custom_rule) {
+      const std::vector<array> of_values = gathered.take(*n);
+      if (!of_values.empty()) found = custom_cotangents(n, of_values, order);
+    } else if (sums[i].valid()) {
+      const array g = std::exchange(sums[i], array());
+      if (is_custom_result(*n))
+        gathered.add(*n, g);
+      else
+        found = input_cotangents(array(n), g, order);
+    }
     for (std::size_t k = 0; k < found.size(); ++k)
-      if (found[k].valid()) accumulate(y.node()->inputs[k].get(), found[k]);
+      if (found[k].valid()) accumulate(n->inputs[k].get(), found[k]);
   }
 
   std::vector<array> out;

@@ -47,6 +47,8 @@ std::vector<array> of_view(const graph::node& n, const array& g) {
           op::spread_diagonal(g, parent.dim(first), parent.dim(second), how.arguments[2]);
       return {moveaxis(matrices, {-2, -1}, {first, second})};
     }
+    case graph::view_op::custom_result:  // backward() gathers them for custom_cotangents()
+      break;
   }
   return {};
 }

@@ -29,6 +29,11 @@ std::vector<array> scatter_cotangents(const array& y, const array& g, int order)
 /// holding invalid arrays where the derivative is zero everywhere.
 std::vector<array> input_cotangents(const array& y, const array& g, int order);
 
+/// Cotangents of the inputs of a custom_rule from those of its values, of which invalid ones are
+/// zero (custom_vjp.cpp).
+std::vector<array> custom_cotangents(const detail::node_ref& rule,
+                                     const std::vector<array>& cotangents, int order);
+
 /// What product_of_others() needs to know of the product that each factor belongs to.
 struct zero_aware_product {
   array rest;               // the product of the factors that are not 0

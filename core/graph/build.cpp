@@ -218,6 +218,29 @@ array tracer(const array& a) {
   return variable;
 }
 
+node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) {
+  const opened_device* device = nullptr;  // any that is evaluated on: its lock guards the inputs
+  for (const array& a : arguments)
+    if (a.node()->traced) device = a.node()->device;
+  node* n = new node(kind::custom_rule, dtype::u8, {0}, device);
+  for (const array& a : arguments) n->inputs.push_back(a.node());
+  n->traced = true;
+  // A constant would have no history.
+  for (array& value : rule.values)
+    value = stored(value, value.node()->device != nullptr ? value.node()->device : device);
+  n->record = std::make_unique<custom_rule_params>(std::move(rule));
+  return node_ref(n);
+}
+
+array custom_result(const node_ref& rule, std::size_t number) {
+  const array& value = rule->custom_rule().values[number];
+  array result = view(value, value.shape(), layout_of(*value.node()), view_op::custom_result,
+                      {static_cast<std::int64_t>(number)});
+  result.node()->traced = true;
+  result.node()->inputs.assign(1, rule);
+  return result;
+}
+
 array detach(const array& a) {
   const node& from = get(a, "stop_gradient");
   if (!from.traced) return a;

@@ -41,6 +41,10 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
            const shape& arguments = {}, const shape& steps = {});
 /// A fresh variable over a that starts a gradient trace.
 array tracer(const array& a);
+/// The node that gradients of `values` (valid, not traced) go through to `arguments`.
+detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule);
+/// Value `number` of such a node, with its history.
+array custom_result(const detail::node_ref& rule, std::size_t number);
 /// a without history.
 array detach(const array& a);
 

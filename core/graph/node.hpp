@@ -41,6 +41,7 @@ enum class kind : std::uint8_t {
   transfer,      // the input, contiguous, on another device
   collective,    // what a member gets from a collective of all inputs, one a member, contiguous
   operation,     // another operator of the ABI; all inputs contiguous
+  custom_rule,   // no value: between the results of a function and its arguments, for gradients
 };
 
 class node {
@@ -94,6 +95,9 @@ class node {
   }
   const collective_params& collective() const { return std::get<collective_params>(record); }
   const operation_params& operation() const { return std::get<operation_params>(record); }
+  const custom_rule_params& custom_rule() const {
+    return *std::get<std::unique_ptr<custom_rule_params>>(record);
+  }
 
   bool is_constant() const { return kind == graph::kind::constant; }
   bool is_view() const { return kind == graph::kind::view; }

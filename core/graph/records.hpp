@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "tutti/array.hpp"
 #include "tutti/plugin.h"
@@ -35,7 +37,15 @@ struct elementwise_params {
 };
 
 /// How a view was made: what its gradient needs.
-enum class view_op : std::uint8_t { identity, reshape, transpose, broadcast, slice, diagonal };
+enum class view_op : std::uint8_t {
+  identity,
+  reshape,
+  transpose,
+  broadcast,
+  slice,
+  diagonal,
+  custom_result  // of the custom_rule that is its input
+};
 
 /// Position of elements in a storage, in elements.
 struct layout {
@@ -47,8 +57,9 @@ struct view_params {
   node_ref base;  // never a view
   layout where;
   view_op op = view_op::identity;
-  shape arguments;  // transpose: axes; slice: starts; diagonal: both axes, offset
-  shape steps;      // slice: steps
+  // transpose: axes; slice: starts; diagonal: both axes, offset; custom_result: its number
+  shape arguments;
+  shape steps;  // slice: steps
 };
 
 struct reduce_params {
@@ -84,6 +95,14 @@ struct collective_params {
   std::shared_ptr<collective_call> call;
   std::size_t member = 0;
   friend bool operator==(const collective_params&, const collective_params&) = default;
+};
+
+/// How the cotangents of a function's arguments follow from those of its values.
+struct custom_rule_params {
+  std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&,
+                                   const std::vector<array>&)>
+      backward;
+  std::vector<array> values;  // without history
 };
 
 struct scan_params {
@@ -127,6 +146,7 @@ using operation_params = std::variant<scan_params, sort_params, search_params, p
 using record =
     std::variant<std::monostate, constant_value, elementwise_params, std::unique_ptr<view_params>,
                  reduce_params, scatter_params, concatenate_params, std::unique_ptr<update_params>,
-                 std::unique_ptr<transfer_params>, collective_params, operation_params>;
+                 std::unique_ptr<transfer_params>, collective_params, operation_params,
+                 std::unique_ptr<custom_rule_params>>;
 
 }  // namespace tutti::graph

@@ -30,9 +30,11 @@ struct plugin {
   tutti_profile_api profile{};
   tutti_collective_api collective{};
   tutti_native_api native{};
+  tutti_kernel_api kernel{};
   bool has_profile = false;
   bool has_collective = false;
   bool has_native = false;
+  bool has_kernel = false;
 };
 
 /// Copies what `api` offers into `to`. Throws plugin_error where a function is missing without

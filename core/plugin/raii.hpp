@@ -46,11 +46,13 @@ using buffer_handle = std::unique_ptr<tutti_buffer, releaser<tutti_buffer>>;
 using stream_handle = std::unique_ptr<tutti_stream, releaser<tutti_stream>>;
 using event_handle = std::unique_ptr<tutti_event, releaser<tutti_event>>;
 using program_handle = std::unique_ptr<tutti_program, releaser<tutti_program>>;
+using kernel_handle = std::unique_ptr<tutti_kernel, releaser<tutti_kernel>>;
 
 inline buffer_handle own(const plugin& p, tutti_buffer* b) { return {b, {p.memory.release}}; }
 inline stream_handle own(const plugin& p, tutti_stream* s) { return {s, {p.stream.release}}; }
 inline event_handle own(const plugin& p, tutti_event* e) { return {e, {p.stream.event_release}}; }
 inline program_handle own(const plugin& p, tutti_program* x) { return {x, {p.program.release}}; }
+inline kernel_handle own(const plugin& p, tutti_kernel* k) { return {k, {p.kernel.release}}; }
 
 inline buffer_handle allocate(const opened_device& d, uint64_t bytes) {
   tutti_buffer* made = nullptr;
@@ -87,6 +89,12 @@ inline program_handle create_program(const opened_device& d, const tutti_program
   tutti_program* made = nullptr;
   check(d.plugin->program.create(d.handle, &desc, &made), d, "compile",
         desc.label != nullptr ? desc.label : "");
+  return own(*d.plugin, made);
+}
+
+inline kernel_handle create_kernel(const opened_device& d, const tutti_kernel_desc& desc) {
+  tutti_kernel* made = nullptr;
+  check(d.plugin->kernel.create(d.handle, &desc, &made), d, "compile", desc.label);
   return own(*d.plugin, made);
 }
 

@@ -104,9 +104,11 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
   to.profile = copy(own.profile);
   to.collective = copy(own.collective);
   to.native = copy(own.native);
+  to.kernel = copy(own.kernel);
   to.has_profile = own.profile != nullptr;
   to.has_collective = own.collective != nullptr;
   to.has_native = own.native != nullptr;
+  to.has_kernel = own.kernel != nullptr;
   require_basics(to);
 
   if (to.op.supports == nullptr) to.op.supports = supports_nothing;
@@ -122,6 +124,7 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
        to.collective.broadcast, to.collective.reduce_scatter, to.collective.all_gather,
        to.collective.all_to_all, to.collective.send, to.collective.receive, to.collective.abort);
   fill(to.native.device, to.native.stream, to.native.buffer, to.native.wrap);
+  fill(to.kernel.languages, to.kernel.create, to.kernel.release, to.kernel.info, to.kernel.launch);
 }
 
 }  // namespace tutti::detail

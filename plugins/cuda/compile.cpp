@@ -132,18 +132,20 @@ std::string architecture_for(int major, int minor) {
   return "compute_" + std::to_string(*(after - 1));
 }
 
-std::vector<char> compile(const std::string& source, const std::string& architecture,
-                          const std::string& options, const std::string& label) {
+namespace {
+
+// `file` is what messages call the source.
+std::vector<char> compile_with(const std::string& source, const std::string& file,
+                               const std::string& architecture,
+                               const std::vector<std::string>& flags, const std::string& label) {
   const compiler& c = nvrtc();
   program_guard program;
-  const split_options words(options);
-  nvrtcResult code = c.nvrtcCreateProgram(&program.handle, (words.defines + source).c_str(),
-                                          "tutti.cu", 0, nullptr, nullptr);
+  nvrtcResult code =
+      c.nvrtcCreateProgram(&program.handle, source.c_str(), file.c_str(), 0, nullptr, nullptr);
   if (code != NVRTC_SUCCESS) throw_compile(code, label, "");
   const std::string target = "--gpu-architecture=" + architecture;
-  std::vector<const char*> all = {target.c_str(), "--std=c++17",
-                                  "--device-as-default-execution-space"};
-  for (const std::string& flag : words.flags) all.push_back(flag.c_str());
+  std::vector<const char*> all = {target.c_str()};
+  for (const std::string& flag : flags) all.push_back(flag.c_str());
   code = c.nvrtcCompileProgram(program.handle, static_cast<int>(all.size()), all.data());
   if (code != NVRTC_SUCCESS) {
     throw_compile(code, label, " for " + architecture + "\n" + log_of(program.handle));
@@ -164,21 +166,38 @@ std::vector<char> compile(const std::string& source, const std::string& architec
   return image;
 }
 
+}  // namespace
+
+std::vector<char> compile(const std::string& source, const std::string& architecture,
+                          const std::string& options, const std::string& label) {
+  split_options words(options);
+  words.flags.insert(words.flags.begin(), {"--std=c++17", "--device-as-default-execution-space"});
+  return compile_with(words.defines + source, "tutti.cu", architecture, words.flags, label);
+}
+
 module::~module() {
   if (handle_ == nullptr) return;
   const scoped_context context(*device_, std::nothrow);
   cu().module_unload(handle_);
 }
 
+CUresult module::find(const char* name, CUfunction* result) const {
+  return cu().module_function(result, handle_, name);
+}
+
 CUfunction module::function(const char* name) const {
   CUfunction result = nullptr;
-  const CUresult code = cu().module_function(&result, handle_, name);
+  const CUresult code = find(name, &result);
   if (code != CUDA_SUCCESS) throw_error(device_, code, std::string("kernel ") + name);
   return result;
 }
 
-module build_module(tutti_device& device, const std::string& source, const std::string& own_options,
-                    const std::string& label) {
+namespace {
+
+// From source by `compile(architecture, careful options)`, or from the host's cache.
+template <class Compile>
+module build_cached(tutti_device& device, const std::string& source, const std::string& own_options,
+                    const std::string& label, Compile&& compile) {
   const device_info& info = *device.info;
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
@@ -189,8 +208,8 @@ module build_module(tutti_device& device, const std::string& source, const std::
     return compiler_version() + ' ' + architecture + ' ' + options + '\n' + source;
   };
   const sdk::compilation guard(info, key_with(own_options), label);
-  const std::string options = own_options + guard.careful_options(safer_options);
-  const std::string key = key_with(options);
+  const std::string careful = guard.careful_options(safer_options);
+  const std::string key = key_with(own_options + careful);
   std::vector<char> image;
   CUmodule handle = nullptr;
   if (sdk::cache_load(info, key, image)) {
@@ -202,7 +221,7 @@ module build_module(tutti_device& device, const std::string& source, const std::
     if (is_sticky(code)) throw_error(&device, code, label);
     log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached cubin, compiling again");
   }
-  image = compile(source, architecture, options, label);
+  image = compile(architecture, careful);
   const CUresult code = cu().module_load(&handle, image.data());
   if (code != CUDA_SUCCESS) throw_error(&device, code, label + ": loading " + architecture);
   module result(&device, handle);
@@ -211,12 +230,59 @@ module build_module(tutti_device& device, const std::string& source, const std::
   return result;
 }
 
+}  // namespace
+
+module build_module(tutti_device& device, const std::string& source, const std::string& options,
+                    const std::string& label) {
+  return build_cached(device, source, options, label,
+                      [&](const std::string& architecture, const std::string& careful) {
+                        return compile(source, architecture, options + careful, label);
+                      });
+}
+
+module build_application(tutti_device& device, const std::string& source,
+                         const std::string& options, const std::string& label) {
+  // Told apart from the plugin's own builds of the same text.
+  return build_cached(device, source, "application " + options, label,
+                      [&](const std::string& architecture, const std::string& careful) {
+                        std::vector<std::string> flags;
+                        std::istringstream words(options + careful);
+                        for (std::string word; words >> word;) flags.push_back(word);
+                        return compile_with(source, label + ".cu", architecture, flags, label);
+                      });
+}
+
+module load_application(tutti_device& device, const std::string& ptx, const std::string& label) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<char> log(16384, '\0');
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  CUmodule handle = nullptr;
+  const CUresult code = cu().module_load_with(&handle, ptx.c_str(), 2, options, values);
+  if (is_sticky(code)) throw_error(&device, code, label);
+  if (code != CUDA_SUCCESS) {
+    throw sdk::plugin_error(
+        TUTTI_ERROR_COMPILE,
+        label + ": " + error_text(code) + " on " + device.info->name + "\n" + log.data(), code);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  sdk::report_compiled(label, took.count(), false);
+  return module(&device, handle);
+}
+
+void launch(tutti_stream& stream, CUfunction function, const launch_grid& grid, void** arguments,
+            const char* what) {
+  const auto& [b, t, shared_bytes] = grid;
+  check(stream.device,
+        cu().launch(function, b[0], b[1], b[2], t[0], t[1], t[2], shared_bytes, stream.handle,
+                    arguments, nullptr),
+        what);
+}
+
 void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned group_size,
             void** arguments, const char* what, unsigned groups_y) {
-  check(stream.device,
-        cu().launch(function, static_cast<unsigned>(groups), groups_y, 1, group_size, 1, 1, 0,
-                    stream.handle, arguments, nullptr),
-        what);
+  launch(stream, function, {{static_cast<unsigned>(groups), groups_y, 1}, {group_size, 1, 1}, 0},
+         arguments, what);
 }
 
 }  // namespace tutti::cuda

@@ -75,6 +75,8 @@ void load_table() {
   }
   TUTTI_CUDA_DRIVER_FUNCTIONS(TUTTI_CUDA_LOAD)
 #undef TUTTI_CUDA_LOAD
+  the_table.function_parameter = reinterpret_cast<decltype(the_table.function_parameter)>(
+      symbol(library, "cuFuncGetParamInfo"));
 }
 
 bool initialise() {

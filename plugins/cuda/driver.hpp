@@ -56,8 +56,12 @@ namespace tutti::cuda {
   X(event_synchronize, "cuEventSynchronize", (CUevent))                                          \
   X(event_elapsed, "cuEventElapsedTime", (float*, CUevent, CUevent))                             \
   X(module_load, "cuModuleLoadData", (CUmodule*, const void*))                                   \
+  X(module_load_with, "cuModuleLoadDataEx",                                                      \
+    (CUmodule*, const void*, unsigned, CUjit_option*, void**))                                   \
   X(module_unload, "cuModuleUnload", (CUmodule))                                                 \
   X(module_function, "cuModuleGetFunction", (CUfunction*, CUmodule, const char*))                \
+  X(function_attribute, "cuFuncGetAttribute", (int*, CUfunction_attribute, CUfunction))          \
+  X(function_set_attribute, "cuFuncSetAttribute", (CUfunction, CUfunction_attribute, int))       \
   X(launch, "cuLaunchKernel",                                                                    \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, \
      void**, void**))
@@ -66,6 +70,8 @@ struct driver_table {
 #define TUTTI_CUDA_MEMBER(member, symbol, parameters) CUresult(*member) parameters = nullptr;
   TUTTI_CUDA_DRIVER_FUNCTIONS(TUTTI_CUDA_MEMBER)
 #undef TUTTI_CUDA_MEMBER
+  // cuFuncGetParamInfo, of drivers for CUDA 12.4 and later; else null.
+  CUresult (*function_parameter)(CUfunction, size_t, size_t*, size_t*) = nullptr;
   int version = 0;  // 13000 for CUDA 13.0
 };
 

@@ -75,6 +75,7 @@ class module {
   }
   ~module();
   CUfunction function(const char* name) const;
+  CUresult find(const char* name, CUfunction* result) const;
 
  private:
   tutti_device* device_ = nullptr;
@@ -96,6 +97,12 @@ inline constexpr const char* program_options = "--fmad=false";
 // A module for `device` from source, or from the host's cache.
 module build_module(tutti_device& device, const std::string& source, const std::string& options,
                     const std::string& label);
+
+// The same of the application's source, with no options but its own.
+module build_application(tutti_device& device, const std::string& source,
+                         const std::string& options, const std::string& label);
+// Of PTX, which the driver finishes. Throws TUTTI_ERROR_COMPILE with its log.
+module load_application(tutti_device& device, const std::string& ptx, const std::string& label);
 
 // A device's freelist of events; creating one costs more than launching a kernel.
 class event_pool {
@@ -207,7 +214,14 @@ class event_recorder {
 // An event for work that turned out to be empty, where one is wanted.
 void record_empty(tutti_stream& stream, tutti_event** event);
 
-// Launches a kernel of one grid dimension or two; throws with `what`.
+struct launch_grid {
+  unsigned blocks[3] = {1, 1, 1}, threads[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+};
+// Launches a kernel; throws with `what`.
+void launch(tutti_stream& stream, CUfunction function, const launch_grid& grid, void** arguments,
+            const char* what);
+// The same of one grid dimension or two.
 void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned group_size,
             void** arguments, const char* what, unsigned groups_y = 1);
 
@@ -247,6 +261,18 @@ struct backend {
   static kernel make_kernel(code& program, const char* name) { return program.function(name); }
   static kernel kernel_of(tutti_device& device, sdk::kernel_file file, const std::string& options,
                           const char* name);
+  // In kernel.cpp.
+  class kernel_memory {
+   public:
+    kernel_memory(tutti_device&, tutti_buffer& buffer, uint64_t offset)
+        : address_(buffer.memory + offset) {}
+    const CUdeviceptr& value() const { return address_; }
+
+   private:
+    CUdeviceptr address_;
+  };
+  static constexpr bool shared_is_argument = false;
+  static uint32_t kernel_languages(tutti_device& device);
   // In blas.cpp.
   static bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
                                const char** reason);
@@ -275,6 +301,7 @@ extern const tutti_transfer_api transfer_api;
 extern const tutti_program_api program_api;
 extern const tutti_operator_api operator_api;
 extern const tutti_native_api native_api;
+extern const tutti_kernel_api kernel_api;
 extern const tutti_collective_api collective_api;
 
 }  // namespace tutti::cuda

@@ -22,6 +22,7 @@ const tutti_plugin_api api = {
     &tutti::cuda::profile_api,
     &tutti::cuda::collective_api,
     &tutti::cuda::native_api,
+    &tutti::cuda::kernel_api,
     nullptr,
 };
 

@@ -102,12 +102,12 @@ bool build_with_own_declarations(tutti_device& device, const std::string& source
   return false;
 }
 
-}  // namespace
-
-owned_program build_program(tutti_device& device, const std::string& source,
-                            const std::string& own_options, calls what, const std::string& label) {
+// From source by `compile`, or from the host's cache. `compile` is given all options and builds the
+// program, or throws.
+template <class Compile>
+owned_program build_cached(tutti_device& device, const std::string& source, std::string options,
+                           const std::string& label, Compile&& compile) {
   const device_info& info = *device.info;
-  std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
   const sdk::compilation guard(info, options + '\n' + source, label);
   options += guard.careful_options(safer_options);
   const auto start = std::chrono::steady_clock::now();
@@ -123,19 +123,43 @@ owned_program build_program(tutti_device& device, const std::string& source,
     }
     log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached binary, rebuilding");
   }
-  owned_program program;
-  if (!build_with_own_declarations(device, source, options, what, label, program)) {
-    const cl_int code = build(device, source, options, program);
-    if (code != CL_SUCCESS) {
-      throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
-                              label + ": " + error_name(code) + " on " + info.name + "\n" +
-                                  build_log(program.get(), info.id),
-                              code);
-    }
-  }
+  owned_program program = compile(options);
   if (sdk::has_cache()) store_binary(info, program.get(), key);
   sdk::report_compiled(label, seconds(), false);
   return program;
+}
+
+// Throws with the log where it does not build.
+owned_program build_or_throw(tutti_device& device, const std::string& source,
+                             const std::string& options, const std::string& label) {
+  owned_program program;
+  const cl_int code = build(device, source, options, program);
+  if (code == CL_SUCCESS) return program;
+  throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
+                          label + ": " + error_name(code) + " on " + device.info->name + "\n" +
+                              build_log(program.get(), device.info->id),
+                          code);
+}
+
+}  // namespace
+
+owned_program build_program(tutti_device& device, const std::string& source,
+                            const std::string& own_options, calls what, const std::string& label) {
+  const std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
+  return build_cached(device, source, options, label, [&](const std::string& all) {
+    owned_program program;
+    if (build_with_own_declarations(device, source, all, what, label, program)) return program;
+    return build_or_throw(device, source, all, label);
+  });
+}
+
+owned_program build_application(tutti_device& device, const std::string& source,
+                                const std::string& own_options, const std::string& label) {
+  std::string options = own_options.find("-cl-std=") == std::string::npos ? base_options : "-w";
+  if (!own_options.empty()) options += " " + own_options;
+  return build_cached(device, source, options, label, [&](const std::string& all) {
+    return build_or_throw(device, source, all, label);
+  });
 }
 
 owned_kernel make_kernel(cl_program program, const char* name) {

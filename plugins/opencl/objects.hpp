@@ -84,6 +84,10 @@ enum class calls { scalars, vectors };
 // build. Throws TUTTI_ERROR_COMPILE with the build log.
 owned_program build_program(tutti_device& device, const std::string& source,
                             const std::string& options, calls what, const std::string& label);
+// The same of the application's source, which sees what OpenCL C declares; options that name a
+// version of the language replace ours.
+owned_program build_application(tutti_device& device, const std::string& source,
+                                const std::string& options, const std::string& label);
 owned_kernel make_kernel(cl_program program, const char* name);
 
 // A kernel of the plugin's own files with the lock that its arguments need.
@@ -192,6 +196,20 @@ struct backend {
   static kernel make_kernel(code& program, const char* name);
   static locked_kernel kernel_of(tutti_device& device, sdk::kernel_file file,
                                  const std::string& options, const char* name);
+  // In kernel.cpp.
+  class kernel_memory {
+   public:
+    kernel_memory(tutti_device& device, tutti_buffer& buffer, uint64_t offset);
+    const cl_mem& value() const { return memory_; }
+
+   private:
+    owned_memory part_;
+    cl_mem memory_;
+  };
+  static constexpr bool shared_is_argument = true;
+  static uint32_t kernel_languages(tutti_device&) {
+    return TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_OPENCL_C);
+  }
   // In blas.cpp.
   static bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
                                const char** reason);
@@ -220,5 +238,6 @@ extern const tutti_program_api program_api;
 extern const tutti_operator_api operator_api;
 extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
+extern const tutti_kernel_api kernel_api;
 
 }  // namespace tutti::opencl

@@ -22,6 +22,7 @@ const tutti_plugin_api api = {
     &tutti::opencl::profile_api,
     &tutti::opencl::collective_api,
     &tutti::opencl::native_api,
+    &tutti::opencl::kernel_api,
     nullptr,
 };
 

@@ -73,6 +73,7 @@ extern const tutti_transfer_api transfer_api;
 extern const tutti_program_api program_api;
 extern const tutti_operator_api operator_api;
 extern const tutti_native_api native_api;
+extern const tutti_kernel_api kernel_api;
 
 constexpr uint32_t max_inputs = 64;
 constexpr uint32_t max_outputs = 16;

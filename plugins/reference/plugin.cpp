@@ -22,6 +22,7 @@ const tutti_plugin_api api = {
     .profile = &tutti::reference::profile_api,
     .collective = nullptr,
     .native = &tutti::reference::native_api,
+    .kernel = &tutti::reference::kernel_api,
     .extension = nullptr,
 };
 

@@ -38,6 +38,8 @@ void check_tables(session& s) {
   check_table(api->program, "program", 7);
   check_table(api->op, "op", 3);
   if (api->profile != nullptr) check_table(api->profile, "profile", 2);
+  if (api->struct_size >= sizeof(tutti_plugin_api) && api->kernel != nullptr)
+    check_table(api->kernel, "kernel", 5);
 }
 
 void check_properties(session& s) {

@@ -119,6 +119,7 @@ void add_chain_groups(groups& all, const session& s);
 void add_reduction_groups(groups& all, const session& s);
 void add_operator_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
+void add_kernel_groups(groups& all, const session& s);
 
 // Elements of one dtype on the host. Values go in and out as the bits of their register dtype:
 // integers sign or zero extended, floats as they are, f16 and bf16 as the float they stand for.

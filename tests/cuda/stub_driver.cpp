@@ -212,6 +212,9 @@ STUB(cuDeviceGetAttribute, (int* value, CUdevice_attribute what, CUdevice device
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
       *value = 1024;
       break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+      *value = 232448;
+      break;
     case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
       *value = 1;
       break;
@@ -422,13 +425,51 @@ STUB(cuModuleGetFunction, (CUfunction * function, CUmodule, const char* name)) {
   *function = &functions->try_emplace(name, CUfunc_st{name}).first->second;
   return CUDA_SUCCESS;
 }
-STUB(cuLaunchKernel, (CUfunction function, unsigned gx, unsigned gy, unsigned, unsigned bx,
-                      unsigned, unsigned, unsigned, CUstream, void** arguments, void**)) {
+// PTX is text; where it is broken, the log says so.
+STUB(cuModuleLoadDataEx,
+     (CUmodule * result, const void* image, unsigned count, CUjit_option* options, void** values)) {
+  SCRIPTED(cuModuleLoadDataEx)
+  const std::string text(static_cast<const char*>(image));
+  if (text.find(".version") == std::string::npos) {
+    for (unsigned n = 0; n < count; ++n)
+      if (options[n] == CU_JIT_ERROR_LOG_BUFFER)
+        std::strcpy(static_cast<char*>(values[n]), "ptxas: no .version");
+    return CUDA_ERROR_INVALID_PTX;
+  }
+  *result = new CUmod_st{};
+  ++counts.modules;
+  return CUDA_SUCCESS;
+}
+STUB(cuFuncGetAttribute, (int* value, CUfunction_attribute which, CUfunction)) {
+  SCRIPTED(cuFuncGetAttribute)
+  *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
+  return CUDA_SUCCESS;
+}
+STUB(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int)) {
+  SCRIPTED(cuFuncSetAttribute)
+  return CUDA_SUCCESS;
+}
+// Every kernel of this driver whose name ends in a digit has that many parameters, of 8 bytes.
+STUB(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t* offset, size_t* bytes)) {
+  SCRIPTED(cuFuncGetParamInfo)
+  const char last = function->name.back();
+  if (last < '0' || last > '9' || index >= static_cast<size_t>(last - '0'))
+    return CUDA_ERROR_INVALID_VALUE;
+  *offset = 8 * index;
+  *bytes = 8;
+  return CUDA_SUCCESS;
+}
+STUB(cuLaunchKernel,
+     (CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+      unsigned bz, unsigned shared, CUstream, void** arguments, void**)) {
   SCRIPTED(cuLaunchKernel)
   if (gx == 0 || gy == 0 || bx == 0 || arguments == nullptr) return CUDA_ERROR_INVALID_VALUE;
   const std::lock_guard lock(mutex);
   launches.push_back(function->name + " " + std::to_string(gx) + " " + std::to_string(gy) + " " +
                      std::to_string(bx));
+  if (gz != 1 || by != 1 || bz != 1 || shared != 0)
+    launches.back() += " also " + std::to_string(gz) + " " + std::to_string(by) + " " +
+                       std::to_string(bz) + " " + std::to_string(shared);
   return CUDA_SUCCESS;
 }
 

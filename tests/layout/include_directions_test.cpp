@@ -28,6 +28,7 @@ const room_table rooms = {
     {"array", {"runtime"}},
     {"op", {"graph"}},
     {"autograd", {"op"}},
+    {"kernel", {"op", "runtime"}},
     {"nn", {"base"}},
     {"io", {"runtime"}},
     {"multi", {"op", "runtime"}},

@@ -58,4 +58,22 @@ TUTTI_API std::pair<std::vector<array>, std::vector<array>> vjp(
     const vector_function& f, const std::vector<array>& arguments,
     const std::vector<array>& cotangents);
 
+/// Cotangents of a function's arguments from its arguments, its values and their cotangents (zeros
+/// for values that nothing depends on). One for each argument, of its shape; an invalid array where
+/// the derivative is zero, as for an argument that is not floating.
+using backward_function = std::function<std::vector<array>(const std::vector<array>& arguments,
+                                                           const std::vector<array>& values,
+                                                           const std::vector<array>& cotangents)>;
+
+/// `forward` with a gradient of its own: within value_and_grad, grad and vjp its derivative is what
+/// `backward` returns, whatever is inside. For kernels, which have none otherwise, and for formulas
+/// that are better than the one that would be derived.
+///
+/// Neither function may use arrays that are being differentiated and are not among its arguments:
+/// `forward` throws value_error for that. Cotangents that are not one for each argument throw
+/// value_error, those of another shape shape_error. A second derivative goes through the operations
+/// in `backward`; where there is a kernel in it, that kernel needs a custom_vjp of its own, else it
+/// throws value_error.
+TUTTI_API vector_function custom_vjp(vector_function forward, backward_function backward);
+
 }  // namespace tutti

@@ -14,6 +14,7 @@
 #include "tutti/grad.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/io.hpp"
+#include "tutti/kernel.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/nn.hpp"

@@ -17,6 +17,7 @@
 
 #include "base/stats.hpp"
 #include "graph/arrival.hpp"
+#include "runtime/execute/kernel_cache.hpp"
 #include "runtime/memory/memory_pool.hpp"
 
 namespace tutti::runtime {
@@ -41,6 +42,7 @@ class device_context final : public stream_progress {
   detail::stream_handle compute;
   detail::stream_handle transfer;
   memory_pool pool;
+  kernel_cache kernels;       // of the application
   std::mutex work_mutex;      // taken by device_locks; guards all that has no lock of its own
   std::mutex transfer_mutex;  // the transfer stream takes one call at a time
   std::mutex copies_mutex;    // likewise, and guards copies()

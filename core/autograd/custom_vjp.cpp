@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions with a gradient of their own: what they record, and their part of the reverse sweep.
+#include <utility>
+
+#include "autograd/gradients.hpp"
+#include "op/operands.hpp"
+#include "tutti/error.hpp"
+#include "tutti/grad.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr const char* op_name = "custom_vjp";
+
+std::vector<array> without_history(const std::vector<array>& given) {
+  std::vector<array> out;
+  for (const array& a : given) out.push_back(graph::detach(a));
+  return out;
+}
+
+// Values that a rule can be recorded for.
+void check_values(const std::vector<array>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (graph::get(values[i], op_name).traced)
+      throw value_error(std::string(op_name) + ": value " + std::to_string(i) +
+                        " depends on an array that is being differentiated and is no argument; "
+                        "pass it as one, or stop_gradient() it");
+  }
+}
+
+std::vector<array> call(const vector_function& forward, const backward_function& backward,
+                        const std::vector<array>& arguments) {
+  bool traced = false;
+  for (const array& a : arguments) traced |= graph::get(a, op_name).traced;
+  if (!traced) return forward(arguments);
+  std::vector<array> values = forward(without_history(arguments));
+  check_values(values);
+  for (array& value : values) value = op::cast(value, op::type_of(value, op_name), op_name);
+  const std::size_t count = values.size();
+  const detail::node_ref rule = graph::custom_rule(arguments, {backward, std::move(values)});
+  std::vector<array> results;
+  for (std::size_t i = 0; i < count; ++i) results.push_back(graph::custom_result(rule, i));
+  return results;
+}
+
+}  // namespace
+
+vector_function custom_vjp(vector_function forward, backward_function backward) {
+  if (!forward || !backward)
+    throw value_error(std::string(op_name) + ": the " + (forward ? "backward" : "forward") +
+                      " function is empty");
+  return [forward = std::move(forward), backward = std::move(backward)](
+             const std::vector<array>& arguments) { return call(forward, backward, arguments); };
+}
+
+namespace autograd {
+
+std::vector<array> custom_cotangents(const detail::node_ref& rule,
+                                     const std::vector<array>& cotangents, int order) {
+  std::vector<array> arguments, values, of_values;
+  for (const detail::node_ref& n : rule->inputs) arguments.emplace_back(n);
+  for (std::size_t i = 0; i < cotangents.size(); ++i) {
+    values.push_back(graph::custom_result(rule, i));
+    of_values.push_back(cotangents[i].valid() ? cotangents[i] : zeros_like(values[i]));
+  }
+  // Where nobody differentiates again there is no history to keep, and kernels may be used.
+  const bool last = order == 1;
+  const std::vector<array> found =
+      last ? rule->custom_rule().backward(without_history(arguments), without_history(values),
+                                          without_history(of_values))
+           : rule->custom_rule().backward(arguments, values, of_values);
+  if (found.size() != arguments.size())
+    throw value_error(std::string(op_name) + ": the backward function returned " +
+                      std::to_string(found.size()) + " cotangents for " +
+                      std::to_string(arguments.size()) + " arguments");
+  std::vector<array> out(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const array& a = arguments[i];
+    if (!found[i].valid() || !(is_floating(a.dtype()) || is_complex(a.dtype()))) continue;
+    if (found[i].shape() != a.shape())
+      throw shape_error(std::string(op_name) + ": cotangent " + std::to_string(i) + " has shape " +
+                        found[i].shape().str() + ", its argument " + a.shape().str());
+    out[i] = op::cast(found[i], a.dtype(), op_name);
+  }
+  return out;
+}
+
+}  // namespace autograd
+}  // namespace tutti
