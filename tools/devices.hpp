@@ -5,8 +5,9 @@
 
 namespace tutti::tools {
 
-/// Prints the table, or JSON. Returns the exit status: 1 where TUTTI_DEVICE cannot be satisfied or
-/// no device exists.
-int print_devices(bool json);
+/// Prints the table and what could not be used, or JSON. A plugin whose function takes longer than
+/// `seconds` hangs. Returns the exit status: 1 where TUTTI_DEVICE cannot be satisfied or no device
+/// exists.
+int print_devices(bool json, double seconds);
 
 }  // namespace tutti::tools

@@ -4,8 +4,12 @@
 // problem, what to do about it.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "plugin/registry.hpp"
 
 namespace tutti::tools {
 
@@ -18,8 +22,17 @@ struct finding {
   std::string advice;  ///< what to do; never empty for a problem
 };
 
-/// Prints the findings, or JSON. Returns the exit status: 1 where there is a problem.
-int print_doctor(bool json);
+nlohmann::json to_json(const finding& f);
+finding finding_of(const nlohmann::json& row);
+
+/// Prints the findings, or JSON. A plugin whose function takes longer than `seconds` hangs. Returns
+/// the exit status: 1 where there is a problem.
+int print_doctor(bool json, double seconds);
+
+/// One plugin and its devices, in this process; `on_step` is told what is tried next.
+void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,
+                         const std::function<void(const std::string&)>& on_step,
+                         const std::function<void(const finding&)>& on_finding);
 
 /// OpenCL's vendor files, for the plugin of that name.
 std::vector<finding> examine_opencl_drivers();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "plugin/plugin.hpp"
 #include "tutti/device.hpp"
@@ -22,6 +23,7 @@ struct TUTTI_INTERNAL_API opened_device {
   std::string title;  ///< "opencl:0 (vendor's name)", for messages
   device_properties properties;
   tutti_device_properties limits{};  ///< as the plugin gave it, zero where it gave nothing
+  std::vector<std::string> remarks;  ///< what was mended of its properties, for `tutti doctor`
   tutti_device* handle = nullptr;    ///< set once detail::get() has returned
 
   /// A slot for what the executor keeps for this device.
