@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <utility>
 
 #include "devices.hpp"
 #include "doctor.hpp"
@@ -30,11 +31,14 @@ int run(int argc, char** argv) {
   CLI::App* const doctor = app.add_subcommand(
       "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
   doctor->add_flag("--json", json, "Print JSON");
-  double seconds = 30;
-  for (CLI::App* const command : {devices, doctor})
+  // To list devices touches drivers; to check them compiles kernels.
+  double listing_seconds = 20, checking_seconds = 60;
+  for (const auto& [command, seconds] :
+       {std::pair(devices, &listing_seconds), std::pair(doctor, &checking_seconds)})
     command
-        ->add_option("--time-limit", seconds,
-                     "Seconds that a single function of a plugin may take (30)")
+        ->add_option("--time-limit", *seconds,
+                     "Seconds that a single function of a plugin may take before it counts as hung")
+        ->capture_default_str()
         ->check(CLI::Range(0.1, 86400.0));
   CLI::App* const probe = app.add_subcommand("probe", "")->group("");  // of the other two's own
   std::string path;
@@ -60,8 +64,8 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "tutti: expected devices or doctor (see tutti --help)\n");
     return 2;
   }
-  return devices->parsed() ? tutti::tools::print_devices(json, seconds)
-                           : tutti::tools::print_doctor(json, seconds);
+  return devices->parsed() ? tutti::tools::print_devices(json, listing_seconds)
+                           : tutti::tools::print_doctor(json, checking_seconds);
 }
 
 }  // namespace

@@ -140,10 +140,14 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   void* const library = ::dlopen(BROKEN_REAL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
   real = reinterpret_cast<tutti_plugin_entry_fn>(::dlsym(library, "tutti_plugin_entry"))(host);
-  static tutti_device_api device = *real->device;
-  static tutti_stream_api stream = *real->stream;
-  static tutti_program_api program = *real->program;
-  static tutti_plugin_api api = *real;
+  static tutti_device_api device;
+  static tutti_stream_api stream;
+  static tutti_program_api program;
+  static tutti_plugin_api api;
+  device = *real->device;  // anew each time, whatever was wrong before
+  stream = *real->stream;
+  program = *real->program;
+  api = *real;
   api.name = "bad";
   device.count = count;
   device.properties = properties;
