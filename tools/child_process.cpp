@@ -98,7 +98,7 @@ std::optional<child_end> ended(pid_t child, int flags) {
 
 }  // namespace
 
-child_end run_self(std::vector<std::string> arguments, double seconds,
+child_end run_self(std::vector<std::string> arguments, const std::function<double()>& patience,
                    const std::function<void(std::string_view)>& on_line) {
   arguments.insert(arguments.begin(), "tutti");
   arguments.insert(arguments.end(), {"--report-to", std::to_string(report_descriptor)});
@@ -112,7 +112,6 @@ child_end run_self(std::vector<std::string> arguments, double seconds,
     return {child_end::kind::not_started, failed};
   pipe.close_to();
   line_reader lines(pipe.from, on_line);
-  const std::chrono::duration<double> limit(seconds);
   for (auto last = clock::now();;) {
     if (lines.read(look_ms)) {
       last = clock::now();
@@ -120,7 +119,7 @@ child_end run_self(std::vector<std::string> arguments, double seconds,
       while (lines.read(0)) {
       }
       return *end;
-    } else if (clock::now() - last > limit) {
+    } else if (clock::now() - last > std::chrono::duration<double>(patience())) {
       ::kill(child, SIGKILL);
       while (!ended(child, 0)) {
       }

@@ -19,8 +19,8 @@ struct child_end {
 
 /// Starts this program with `arguments` and "--report-to" with a descriptor, to which the child
 /// writes lines; each is handed to `on_line`. Its standard output goes to our standard error. Where
-/// it is silent for `seconds`, it is killed.
-child_end run_self(std::vector<std::string> arguments, double seconds,
+/// it is silent for as many seconds as `patience` says then, it is killed.
+child_end run_self(std::vector<std::string> arguments, const std::function<double()>& patience,
                    const std::function<void(std::string_view)>& on_line);
 
 /// In the child: it ends with its parent, leaves no core dump of what it was made to try, and keeps

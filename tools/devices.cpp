@@ -45,9 +45,9 @@ std::string why_automatic(const device& d) {
 }
 
 /// Whatever happens there happens to a child. Plugins that fail are kept out of this process.
-void look_at_plugins(double seconds) {
+void look_at_plugins(const time_limits& limits) {
   for (const detail::plugin_file& file : detail::registry().loader().files()) {
-    const probe_result result = probe(file, depth::devices, seconds, [](const finding&) {});
+    const probe_result result = probe(file, depth::devices, limits, [](const finding&) {});
     if (!result.failure.empty()) shut_out(file, result);
   }
 }
@@ -122,8 +122,8 @@ std::string print_left_out(const std::vector<detail::unusable>& all) {
 
 }  // namespace
 
-int print_devices(bool json, double seconds) {
-  look_at_plugins(seconds);
+int print_devices(bool json, const time_limits& limits) {
+  look_at_plugins(limits);
   const selection s = select();
   const std::vector<device> all = all_devices();
   const std::vector<detail::unusable> left_out = detail::registry().left_out();

@@ -140,14 +140,14 @@ void examine_devices(detail::device_registry& registry, const detail::plugin_fil
 }
 
 /// Each plugin in a process of its own. One that failed there is not touched in this one.
-findings examine_plugins(detail::device_registry& registry, double seconds) {
+findings examine_plugins(detail::device_registry& registry, const time_limits& limits) {
   findings plugins, others;
   const auto take = [&](finding f) {
     (f.section == "plugins" ? plugins : others).push_back(std::move(f));
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
-    const probe_result result = probe(file, depth::known_answers, seconds, take);
+    const probe_result result = probe(file, depth::known_answers, limits, take);
     if (result.failure.empty()) {
       detail::known_plugins().clear(file.path);
       continue;
@@ -187,10 +187,10 @@ finding examine_selection() {
   }
 }
 
-findings examine(double seconds) {
+findings examine(const time_limits& limits) {
   detail::device_registry& registry = detail::registry();
   findings all = examine_folders(registry);
-  append(all, examine_plugins(registry, seconds));
+  append(all, examine_plugins(registry, limits));
   all.push_back(examine_selection());
   append(all, examine_cache());
   return all;
@@ -270,8 +270,8 @@ void examine_plugin_file(detail::device_registry& registry, const detail::plugin
   examine_devices(registry, file, {on_step, on_finding});
 }
 
-int print_doctor(bool json, double seconds) {
-  const findings all = examine(seconds);
+int print_doctor(bool json, const time_limits& limits) {
+  const findings all = examine(limits);
   const auto problems = static_cast<size_t>(std::count_if(
       all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
   json ? print_json(all, problems) : print_text(all, problems);

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
-#include <utility>
 
 #include "devices.hpp"
 #include "doctor.hpp"
@@ -31,14 +30,12 @@ int run(int argc, char** argv) {
   CLI::App* const doctor = app.add_subcommand(
       "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
   doctor->add_flag("--json", json, "Print JSON");
-  // To list devices touches drivers; to check them compiles kernels.
-  double listing_seconds = 20, checking_seconds = 60;
-  for (const auto& [command, seconds] :
-       {std::pair(devices, &listing_seconds), std::pair(doctor, &checking_seconds)})
+  double seconds = 0;
+  for (CLI::App* const command : {devices, doctor})
     command
-        ->add_option("--time-limit", *seconds,
-                     "Seconds that a single function of a plugin may take before it counts as hung")
-        ->capture_default_str()
+        ->add_option("--time-limit", seconds,
+                     "Seconds that a single function of a plugin may take before it counts as "
+                     "hung (20, and 120 where kernels are compiled)")
         ->check(CLI::Range(0.1, 86400.0));
   CLI::App* const probe = app.add_subcommand("probe", "")->group("");  // of the other two's own
   std::string path;
@@ -64,8 +61,10 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "tutti: expected devices or doctor (see tutti --help)\n");
     return 2;
   }
-  return devices->parsed() ? tutti::tools::print_devices(json, listing_seconds)
-                           : tutti::tools::print_doctor(json, checking_seconds);
+  tutti::tools::time_limits limits;
+  if (seconds > 0) limits = {seconds, seconds};
+  return devices->parsed() ? tutti::tools::print_devices(json, limits)
+                           : tutti::tools::print_doctor(json, limits);
 }
 
 }  // namespace

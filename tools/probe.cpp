@@ -50,13 +50,14 @@ struct progress {
 
 }  // namespace
 
-probe_result probe(const detail::plugin_file& file, depth how, double seconds,
+probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
                    const std::function<void(finding)>& on_finding) {
   std::vector<std::string> arguments = {"probe", file.path.string()};
   if (how == depth::known_answers) arguments.emplace_back("--known-answers");
   progress seen;
+  const auto patience = [&] { return seen.step.empty() ? limits.listing : limits.computing; };
   const child_end end =
-      run_self(arguments, seconds, [&](std::string_view line) { seen.take(line, on_finding); });
+      run_self(arguments, patience, [&](std::string_view line) { seen.take(line, on_finding); });
   probe_result result;
   result.is_lasting = !seen.is_done;
   switch (end.how) {
@@ -70,7 +71,10 @@ probe_result probe(const detail::plugin_file& file, depth how, double seconds,
           fmt::format("ended its process by {} within {}", signal_text(end.number), seen.place());
       break;
     case child_end::kind::silent:
-      result.failure = fmt::format("did not come back from {} within {} s", seen.place(), seconds);
+      result.failure =
+          fmt::format("did not come back from {} within {} s", seen.place(), patience());
+      // A compiler on a busy machine looks like that, too.
+      result.is_lasting = seen.step.empty();
       break;
     case child_end::kind::not_started:
       result.failure = fmt::format("was not looked at: no process could be started for it: {}",

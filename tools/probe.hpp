@@ -15,6 +15,12 @@ namespace tutti::tools {
 /// How far the child goes.
 enum class depth { devices, known_answers };
 
+/// Seconds that a single function of a plugin may take before it counts as hung.
+struct time_limits {
+  double listing = 20;     ///< it may wait for a driver
+  double computing = 120;  ///< it may compile kernels
+};
+
 struct probe_result {
   std::string failure;  ///< "ended its process by signal 11 (...) within device.count"; else empty
   /// Whether `auto` had better pass over it. Many a driver does not survive the end of its process,
@@ -22,9 +28,8 @@ struct probe_result {
   bool is_lasting = true;
 };
 
-/// Examines the plugin in a child; its findings go to `on_finding` as they arrive. `seconds`: how
-/// long a single function of the plugin may take.
-probe_result probe(const detail::plugin_file& file, depth how, double seconds,
+/// Examines the plugin in a child; its findings go to `on_finding` as they arrive.
+probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
                    const std::function<void(finding)>& on_finding);
 
 /// Keeps a plugin that failed out of this process and, where that lasts, out of the choice of

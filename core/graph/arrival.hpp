@@ -25,9 +25,10 @@ class arrival {
     std::string device;  // that failed
   };
 
-  /// `event` (may be null) belongs to the target device: done when the value is there. `host` says
-  /// that finish() has to signal it.
   using signal_function = detail::guarded<tutti_status* (*)(tutti_event*)>;
+
+  /// `event` (may be null) belongs to the target device: done when the value is there. `signal`
+  /// (may be null) is what finish() calls for it.
   arrival(std::shared_ptr<tutti_event> event, const signal_function* signal)
       : event_(std::move(event)), signal_(signal) {}
 
