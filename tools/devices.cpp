@@ -12,6 +12,10 @@
 #include <optional>
 
 #include "base/env.hpp"
+#include "base/one_line.hpp"
+#include "plugin/ranking.hpp"
+#include "plugin/registry.hpp"
+#include "probe.hpp"
 #include "text.hpp"
 #include "tutti/device.hpp"
 
@@ -24,14 +28,28 @@ struct selection {
   std::string error;
 };
 
+/// What the registry knows of a device, which needs not be open for that.
+const detail::opened_device* known(const device& d) {
+  for (const detail::opened_device* candidate : detail::registry().all())
+    if (candidate->name == d.name()) return candidate;
+  return nullptr;
+}
+
 std::string why_automatic(const device& d) {
-  const auto type = d.properties().type;
-  if (type != device_type::cpu)
-    return fmt::format("TUTTI_DEVICE is not set; the first {} found", to_string(type));
-  if (d.backend() == "reference")
+  const detail::opened_device* const state = known(d);
+  if (state == nullptr) return "TUTTI_DEVICE is not set";
+  if (detail::is_last_resort(*state))
     return "TUTTI_DEVICE is not set; no other device was found (slow: `tutti doctor`)";
-  return fmt::format("TUTTI_DEVICE is not set; no GPU was found, this is the first CPU of {}",
-                     d.backend());
+  return fmt::format("TUTTI_DEVICE is not set; the best by type, memory and speed: {}",
+                     detail::rank_text(*state));
+}
+
+/// Whatever happens there happens to a child. Plugins that fail are kept out of this process.
+void look_at_plugins(const time_limits& limits) {
+  for (const detail::plugin_file& file : detail::registry().loader().files()) {
+    const probe_result result = probe(file, depth::devices, limits, [](const finding&) {});
+    if (!result.failure.empty()) shut_out(file, result);
+  }
 }
 
 selection select() {
@@ -95,22 +113,35 @@ std::string print_table(const std::vector<device>& all, const selection& s) {
   return out;
 }
 
+std::string print_left_out(const std::vector<detail::unusable>& all) {
+  std::vector<std::vector<std::string>> rows;
+  for (const detail::unusable& item : all)
+    rows.push_back({"  " + item.name, detail::one_line(item.reason, 1000)});
+  return rows.empty() ? "" : "\nnot usable:\n" + table(rows);
+}
+
 }  // namespace
 
-int print_devices(bool json) {
+int print_devices(bool json, const time_limits& limits) {
+  look_at_plugins(limits);
   const selection s = select();
   const std::vector<device> all = all_devices();
+  const std::vector<detail::unusable> left_out = detail::registry().left_out();
   if (json) {
-    nlohmann::json out = {
-        {"devices", nlohmann::json::array()}, {"default", nullptr}, {"reason", s.reason}};
+    nlohmann::json out = {{"devices", nlohmann::json::array()},
+                          {"default", nullptr},
+                          {"reason", s.reason},
+                          {"not_usable", nlohmann::json::array()}};
     for (const device& d : all) out["devices"].push_back(to_json(d, s));
+    for (const detail::unusable& item : left_out)
+      out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();
     if (!s.error.empty()) out["error"] = s.error;
     fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else if (all.empty()) {
-    fmt::print("no device found; `tutti doctor` says what was tried\n");
+    fmt::print("no device found; `tutti doctor` says what was tried\n{}", print_left_out(left_out));
   } else {
-    fmt::print("{}", print_table(all, s));
+    fmt::print("{}{}", print_table(all, s), print_left_out(left_out));
   }
   if (!s.error.empty()) fmt::print(stderr, "tutti: {}\n", s.error);
   return s.error.empty() && !all.empty() ? 0 : 1;

@@ -5,8 +5,10 @@
 
 namespace tutti::tools {
 
-/// Prints the table, or JSON. Returns the exit status: 1 where TUTTI_DEVICE cannot be satisfied or
-/// no device exists.
-int print_devices(bool json);
+struct time_limits;
+
+/// Prints the table and what could not be used, or JSON. Returns the exit status: 1 where
+/// TUTTI_DEVICE cannot be satisfied or no device exists.
+int print_devices(bool json, const time_limits& limits);
 
 }  // namespace tutti::tools

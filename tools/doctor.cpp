@@ -11,9 +11,12 @@
 
 #include "abi_checks.hpp"
 #include "base/env.hpp"
+#include "base/one_line.hpp"
 #include "operator_checks.hpp"
 #include "plugin/raii.hpp"
+#include "plugin/records.hpp"
 #include "plugin/registry.hpp"
+#include "probe.hpp"
 #include "tutti/device.hpp"
 #include "tutti/error.hpp"
 
@@ -43,7 +46,13 @@ findings examine_folders(detail::device_registry& registry) {
 std::string advice_for(const detail::load_failure& f) {
   if (f.abi_major != 0 && f.abi_major != TUTTI_ABI_MAJOR)
     return "install the plugin that belongs to this version of the library, or build it again";
-  if (f.message.find("cannot open shared object file") != std::string::npos)
+  const auto says = [&](const char* text) { return f.message.find(text) != std::string::npos; };
+  if (says("Permission denied"))
+    return fmt::format("you may not read it: chmod a+r {}", f.path.string());
+  if (says("is a link to")) return "remove the link, or put back what it leads to";
+  if (says("is cut off")) return "copy or install the file again";
+  if (says(", this library for ")) return "install the plugin's build for this machine";
+  if (says("cannot open shared object file"))
     return "install the library that is named as missing (ldd shows all that are)";
   return "remove the file from the folder, or replace it with a working build";
 }
@@ -66,51 +75,104 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
-findings check_device(detail::opened_device& d) {
-  findings all;
+/// Where an examination's steps and findings go.
+struct listener {
+  const std::function<void(const std::string&)>& step;
+  const std::function<void(const finding&)>& found;
+};
+
+void check_device(detail::opened_device& d, const listener& to) {
   const device_properties& p = d.properties;
-  all.push_back({grade::good,
-                 "devices",
-                 d.name,
-                 fmt::format("{} {}, driver {}", to_string(p.type), p.description, p.driver),
-                 {}});
+  to.found({grade::good,
+            "devices",
+            d.name,
+            fmt::format("{} {}, driver {}", to_string(p.type), p.description, p.driver),
+            {}});
+  for (const std::string& remark : d.remarks)
+    to.found({grade::note, "devices", d.name, remark, "tell the plugin's author"});
   try {
     d.open();
   } catch (const std::exception& e) {
-    all.push_back({grade::problem, "devices", d.name, e.what(),
-                   "check the driver's installation and that you may use the device"});
-    return all;
+    to.found({grade::problem, "devices", d.name, e.what(),
+              "check the driver's installation and that you may use the device"});
+    return;
   }
-  std::vector<check_result> results = {check_program(d), check_reduction(d), check_product(d)};
-  for (check_result& r : check_operators(d)) results.push_back(std::move(r));
-  for (const check_result& r : results) {
-    all.push_back({r.passed ? grade::good : grade::problem, "known answers", d.name,
-                   fmt::format("{}: {}", r.what, r.text),
-                   r.passed
-                       ? ""
+  const auto say = [&](const check_result& r) {
+    to.found({r.passed ? grade::good : grade::problem, "known answers", d.name,
+              fmt::format("{}: {}", r.what, r.text),
+              r.passed ? ""
                        : "do not trust this device: update its driver, clear the cache folder, "
                          "or choose another by TUTTI_DEVICE"});
-  }
-  return all;
+  };
+  to.step("known answers of " + d.name);
+  say(check_program(d));
+  say(check_reduction(d));
+  say(check_product(d));
+  for (const check_result& r : check_operators(d)) say(r);
+  to.step("");
 }
 
-findings examine_devices(detail::device_registry& registry, const detail::plugin_file& file) {
-  findings all;
+void examine_devices(detail::device_registry& registry, const detail::plugin_file& file,
+                     const listener& to) {
   try {
     const auto found = registry.devices_of(file.name);
-    for (detail::opened_device* d : found) append(all, check_device(*d));
-    if (found.empty()) all.push_back({grade::note, "devices", file.name, "found no device", {}});
+    for (detail::opened_device* d : found) check_device(*d, to);
+    for (const detail::unusable& item : registry.left_out(file.name)) {
+      if (item.name == file.name)
+        to.found({grade::note, "devices", item.name, item.reason, {}});
+      else
+        to.found({grade::problem, "devices", item.name, item.reason,
+                  "choose another device, and tell the plugin's author"});
+    }
   } catch (const device_error& e) {
     if (e.code() == TUTTI_ERROR_NO_DRIVER)
-      all.push_back({grade::note, "devices", file.name, e.what(),
-                     "install the vendor's driver if this machine has such a device"});
+      to.found({grade::note, "devices", file.name, e.what(),
+                "install the vendor's driver if this machine has such a device"});
     else
-      all.push_back({grade::problem, "devices", file.name, e.what(),
-                     "check the driver's installation and that you may use the device"});
-  } catch (const plugin_error&) {
-    // Said under "plugins" already.
+      to.found({grade::problem, "devices", file.name, e.what(),
+                "check the driver's installation and that you may use the device"});
+  } catch (const plugin_error& e) {
+    // What keeps it from being loaded is said under "plugins" already.
+    if (!registry.loader().loaded().empty())
+      to.found({grade::problem, "devices", file.name, e.what(),
+                "replace the plugin with a working build"});
   }
-  return all;
+}
+
+/// Each plugin in a process of its own. One that failed there is not touched in this one.
+findings examine_plugins(detail::device_registry& registry, const time_limits& limits) {
+  findings plugins, others;
+  const auto take = [&](finding f) {
+    (f.section == "plugins" ? plugins : others).push_back(std::move(f));
+  };
+  const auto& files = registry.loader().files();
+  for (const auto& file : files) {
+    const probe_result result = probe(file, depth::known_answers, limits, take);
+    if (result.failure.empty()) {
+      detail::known_plugins().clear(file.path);
+      continue;
+    }
+    shut_out(file, result);
+    take({grade::problem, "plugins", file.name,
+          fmt::format("{}: {}", file.path.string(), result.failure),
+          "remove the file, or replace it with a working build; until it changes, `auto` passes "
+          "over it"});
+  }
+  for (const detail::overlooked_file& file : registry.loader().overlooked())
+    plugins.push_back({grade::note,
+                       "plugins",
+                       detail::one_line(file.path.string(), 4096),
+                       "not used: " + file.reason,
+                       {}});
+  if (files.empty())
+    plugins.push_back({grade::problem, "plugins", "none",
+                       "no plugin file (libtutti_NAME.so) was found",
+                       "reinstall the library, or add the plugins' folder to TUTTI_PLUGIN_PATH"});
+  const bool opencl = std::any_of(files.begin(), files.end(),
+                                  [](const auto& file) { return file.name == "opencl"; });
+  if (opencl) append(plugins, examine_opencl_drivers());
+  append(plugins, std::move(others));
+  return plugins;
 }
 
 finding examine_selection() {
@@ -125,18 +187,10 @@ finding examine_selection() {
   }
 }
 
-findings examine() {
+findings examine(const time_limits& limits) {
   detail::device_registry& registry = detail::registry();
   findings all = examine_folders(registry);
-  const auto& files = registry.loader().files();
-  for (const auto& file : files) all.push_back(examine_plugin(registry, file));
-  if (files.empty())
-    all.push_back({grade::problem, "plugins", "none", "no plugin file (libtutti_NAME.so) was found",
-                   "reinstall the library, or add the plugins' folder to TUTTI_PLUGIN_PATH"});
-  const bool opencl = std::any_of(files.begin(), files.end(),
-                                  [](const auto& file) { return file.name == "opencl"; });
-  if (opencl) append(all, examine_opencl_drivers());
-  for (const auto& file : files) append(all, examine_devices(registry, file));
+  append(all, examine_plugins(registry, limits));
   all.push_back(examine_selection());
   append(all, examine_cache());
   return all;
@@ -185,21 +239,39 @@ void print_json(const findings& all, size_t problems) {
                         {"version", TUTTI_VERSION},
                         {"problems", problems},
                         {"findings", nlohmann::json::array()}};
-  for (const finding& f : all) {
-    nlohmann::json row = {{"status", f.how == grade::problem ? "problem" : word(f.how)},
-                          {"section", f.section},
-                          {"subject", f.subject},
-                          {"text", f.text}};
-    if (!f.advice.empty()) row["advice"] = f.advice;
-    out["findings"].push_back(row);
-  }
+  for (const finding& f : all) out["findings"].push_back(to_json(f));
   fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace
 
-int print_doctor(bool json) {
-  const findings all = examine();
+nlohmann::json to_json(const finding& f) {
+  nlohmann::json row = {{"status", f.how == grade::problem ? "problem" : word(f.how)},
+                        {"section", f.section},
+                        {"subject", f.subject},
+                        {"text", f.text}};
+  if (!f.advice.empty()) row["advice"] = f.advice;
+  return row;
+}
+
+finding finding_of(const nlohmann::json& row) {
+  const std::string status = row.value("status", "");
+  const grade how = status == word(grade::good)   ? grade::good
+                    : status == word(grade::note) ? grade::note
+                                                  : grade::problem;
+  return {how, row.value("section", ""), row.value("subject", ""), row.value("text", ""),
+          row.value("advice", "")};
+}
+
+void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,
+                         const std::function<void(const std::string&)>& on_step,
+                         const std::function<void(const finding&)>& on_finding) {
+  on_finding(examine_plugin(registry, file));
+  examine_devices(registry, file, {on_step, on_finding});
+}
+
+int print_doctor(bool json, const time_limits& limits) {
+  const findings all = examine(limits);
   const auto problems = static_cast<size_t>(std::count_if(
       all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
   json ? print_json(all, problems) : print_text(all, problems);

@@ -4,10 +4,16 @@
 // problem, what to do about it.
 #pragma once
 
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "plugin/registry.hpp"
+
 namespace tutti::tools {
+
+struct time_limits;
 
 struct finding {
   enum class grade { good, note, problem };
@@ -18,8 +24,16 @@ struct finding {
   std::string advice;  ///< what to do; never empty for a problem
 };
 
+nlohmann::json to_json(const finding& f);
+finding finding_of(const nlohmann::json& row);
+
 /// Prints the findings, or JSON. Returns the exit status: 1 where there is a problem.
-int print_doctor(bool json);
+int print_doctor(bool json, const time_limits& limits);
+
+/// One plugin and its devices, in this process; `on_step` is told what is tried next.
+void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,
+                         const std::function<void(const std::string&)>& on_step,
+                         const std::function<void(const finding&)>& on_finding);
 
 /// OpenCL's vendor files, for the plugin of that name.
 std::vector<finding> examine_opencl_drivers();

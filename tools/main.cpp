@@ -13,6 +13,7 @@
 
 #include "devices.hpp"
 #include "doctor.hpp"
+#include "probe.hpp"
 #include "tutti/plugin.h"
 
 namespace {
@@ -29,6 +30,20 @@ int run(int argc, char** argv) {
   CLI::App* const doctor = app.add_subcommand(
       "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
   doctor->add_flag("--json", json, "Print JSON");
+  double seconds = 0;
+  for (CLI::App* const command : {devices, doctor})
+    command
+        ->add_option("--time-limit", seconds,
+                     "Seconds that a single function of a plugin may take before it counts as "
+                     "hung (20, and 120 where kernels are compiled)")
+        ->check(CLI::Range(0.1, 86400.0));
+  CLI::App* const probe = app.add_subcommand("probe", "")->group("");  // of the other two's own
+  std::string path;
+  bool with_answers = false;
+  int report_to = 1;
+  probe->add_option("path", path)->required();
+  probe->add_flag("--known-answers", with_answers);
+  probe->add_option("--report-to", report_to);
 
   try {
     app.parse(argc, argv);
@@ -38,11 +53,18 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "tutti: {} (see tutti --help)\n", e.what());
     return 2;
   }
+  using tutti::tools::depth;
+  if (probe->parsed())
+    return tutti::tools::run_probe(path, with_answers ? depth::known_answers : depth::devices,
+                                   report_to);
   if (!devices->parsed() && !doctor->parsed()) {
     fmt::print(stderr, "tutti: expected devices or doctor (see tutti --help)\n");
     return 2;
   }
-  return devices->parsed() ? tutti::tools::print_devices(json) : tutti::tools::print_doctor(json);
+  tutti::tools::time_limits limits;
+  if (seconds > 0) limits = {seconds, seconds};
+  return devices->parsed() ? tutti::tools::print_devices(json, limits)
+                           : tutti::tools::print_doctor(json, limits);
 }
 
 }  // namespace

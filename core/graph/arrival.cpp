@@ -17,7 +17,7 @@ void arrival::finish(std::optional<failure> why) {
   }
   changed_.notify_all();
   // Also after a failure: what waits on the device goes on, and its readers learn of it here.
-  if (signal_ != nullptr && event_ != nullptr) detail::ignore(signal_(event_.get()));
+  if (signal_ != nullptr && event_ != nullptr) detail::ignore((*signal_)(event_.get()));
 }
 
 void arrival::wait() const {

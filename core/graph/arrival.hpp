@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/guarded.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::graph {
@@ -24,9 +25,11 @@ class arrival {
     std::string device;  // that failed
   };
 
-  /// `event` (may be null) belongs to the target device: done when the value is there. `host` says
-  /// that finish() has to signal it.
-  arrival(std::shared_ptr<tutti_event> event, tutti_status* (*signal)(tutti_event*))
+  using signal_function = detail::guarded<tutti_status* (*)(tutti_event*)>;
+
+  /// `event` (may be null) belongs to the target device: done when the value is there. `signal`
+  /// (may be null) is what finish() calls for it.
+  arrival(std::shared_ptr<tutti_event> event, const signal_function* signal)
       : event_(std::move(event)), signal_(signal) {}
 
   tutti_event* event() const { return event_.get(); }
@@ -45,7 +48,7 @@ class arrival {
 
  private:
   const std::shared_ptr<tutti_event> event_;
-  tutti_status* (*const signal_)(tutti_event*);
+  const signal_function* const signal_;  // a plugin's, which stays
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;

@@ -8,6 +8,7 @@
 #include "base/process.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/raii.hpp"
+#include "plugin/records.hpp"
 #include "plugin/registry.hpp"
 #include "tutti/error.hpp"
 
@@ -71,6 +72,7 @@ void opened_device::open() {
   const std::lock_guard lock(opening_);
   if (is_open_.load(std::memory_order_relaxed)) return;
   tutti_device* made = nullptr;
+  const plugin_records::attempt attempt(plugin->records, plugin->path, "device.open");
   check(plugin->device.open(index, &made), *this, "open the device");
   handle = made;
   programs = programs_of(*this, made);

@@ -4,17 +4,22 @@
 #define BOOST_DLL_USE_STD_FS
 #include "plugin/loader.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
+#include <cstdlib>
 #include <system_error>
 
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/one_line.hpp"
 #include "base/process.hpp"
+#include "plugin/elf_file.hpp"
 #include "plugin/host.hpp"
+#include "plugin/records.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -41,19 +46,31 @@ std::optional<std::string> plugin_name(const std::string& file) {
   return name;
 }
 
-/// Boost.DLL wraps the dynamic linker's text, which repeats the path; people want the reason alone.
-std::string linker_message(const std::exception& e, const fs::path& path) {
-  const std::string all = e.what();
-  constexpr std::string_view mark = "dlerror system message: ";
-  const size_t begin = all.find(mark);
-  if (begin == std::string::npos) return all;
-  std::string text = all.substr(begin + mark.size());
-  if (text.ends_with(')')) text.pop_back();
+/// What the dynamic linker says, as it says it, but for the path at its start: ours comes before
+/// it.
+std::string linker_message(const fs::path& path) {
+  const char* const said = ::dlerror();
+  const std::string text = said != nullptr ? said : "the dynamic linker does not say why";
   const std::string repeated = path.string() + ": ";
   return text.starts_with(repeated) ? text.substr(repeated.size()) : text;
 }
 
-std::string printable(const char* text) { return text != nullptr ? text : ""; }
+void announce(const char* step) {
+  if (const call_watcher watch = watcher_of_calls.load(std::memory_order_relaxed)) watch(step);
+}
+
+/// The plugin's table; what the entry throws is not let through.
+const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host* host) {
+  announce(entry_symbol);
+  try {
+    return entry(host);
+  } catch (const std::exception& e) {
+    throw plugin_error(
+        fmt::format("{} threw an exception: {}", entry_symbol, one_line(e.what(), 1000)));
+  } catch (...) {
+    throw plugin_error(fmt::format("{} threw an exception", entry_symbol));
+  }
+}
 
 /// Everything after the file is mapped: entry, versions, tables. Fills `failure` as it learns.
 std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_failure& failure) {
@@ -62,7 +79,7 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
   const auto entry = reinterpret_cast<tutti_plugin_entry_fn>(&library.get<void()>(entry_symbol));
   auto result = std::make_unique<plugin>();
   host_identity* identity = nullptr;
-  const tutti_plugin_api* const api = entry(make_host(&identity));
+  const tutti_plugin_api* const api = call_entry(entry, make_host(&identity));
   if (api == nullptr) throw plugin_error(fmt::format("{} returned NULL", entry_symbol));
 
   const tutti_plugin_api head = read_plugin_api(api);
@@ -72,9 +89,9 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
     throw plugin_error(fmt::format(
         "built for plugin ABI {}.{}, but this library has {}.{} (the first numbers must agree)",
         head.abi_major, head.abi_minor, TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR));
-  result->name = printable(head.name);
-  result->version = printable(head.version);
-  result->build_id = printable(head.build_id);
+  result->name = one_line(head.name);
+  result->version = one_line(head.version);
+  result->build_id = head.build_id != nullptr ? head.build_id : "";
   if (result->name != failure.name)
     throw plugin_error(fmt::format("the plugin calls itself \"{}\", not \"{}\" as its file does",
                                    result->name, failure.name));
@@ -92,22 +109,46 @@ boost::dll::shared_library& keep_forever(std::unique_ptr<boost::dll::shared_libr
   return *all->emplace_back(std::move(library));
 }
 
-/// Maps the file of `failure` and negotiates; throws with the reason.
-std::unique_ptr<plugin> load_file(load_failure& failure) {
+/// Where a constructor of the file throws, the process ends here, and says why: the dynamic
+/// linker's lock stays taken then, and the next thread that loads a library, as drivers' do, would
+/// wait for ever.
+void map_file(boost::dll::shared_library& library, const fs::path& path, std::error_code& code) {
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
+  std::string thrown;
+  try {
+    return library.load(path, code, rtld_now | rtld_local);
+  } catch (const std::exception& e) {
+    thrown = e.what();
+  } catch (...) {
+    thrown = "(no text)";
+  }
+  logging::error(
+      "{}: a constructor of this file threw an exception, which leaves the dynamic linker "
+      "locked: {}",
+      path.string(), one_line(thrown, 1000));
+  std::abort();
+}
+
+/// Maps the file of `failure` and negotiates; throws with the reason.
+std::unique_ptr<plugin> load_file(load_failure& failure) {
   std::error_code code;
   const fs::file_status status = fs::status(failure.path, code);
+  if (!fs::exists(status) && fs::is_symlink(failure.path, code))
+    throw plugin_error(fmt::format("is a link to {}, which cannot be reached",
+                                   fs::read_symlink(failure.path, code).string()));
   // The dynamic linker would wait for somebody to write to a pipe.
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw plugin_error("is not a regular file");
+  if (const std::string problem = elf_problem(failure.path); !problem.empty())
+    throw plugin_error(problem);
   auto library = std::make_unique<boost::dll::shared_library>();
   note_plugin_loaded();
-  try {
-    library->load(failure.path, rtld_now | rtld_local);
-  } catch (const std::exception& e) {
-    throw plugin_error(linker_message(e, failure.path));
-  }
+  logging::info("loading {}", failure.path.string());
+  announce("the loading of its file");
+  code.clear();
+  map_file(*library, failure.path, code);
+  if (code) throw plugin_error(linker_message(failure.path));
   return negotiate(keep_forever(std::move(library)), failure);
 }
 
@@ -137,31 +178,48 @@ search_path default_search_path() {
   return result;
 }
 
-plugin_loader::plugin_loader(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
+plugin_loader::plugin_loader(std::vector<fs::path> folders, plugin_records* records)
+    : folders_(std::move(folders)), records_(records) {}
+
+void plugin_loader::add_folder(const fs::path& folder, std::vector<plugin_file>& found) {
+  std::vector<plugin_file> here;
+  std::error_code error;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    const std::string file = i->path().filename().string();
+    if (auto name = plugin_name(file))
+      here.push_back({std::move(*name), i->path()});
+    else if (file.starts_with("libtutti") || file.find(suffix) != std::string::npos)
+      overlooked_.push_back(
+          {i->path(), fmt::format("plugins are called {}NAME{}, where NAME is a lower-case letter "
+                                  "followed by lower-case letters, digits and _, and not auto",
+                                  prefix, suffix)});
+  }
+  std::sort(here.begin(), here.end(),
+            [](const plugin_file& a, const plugin_file& b) { return a.name < b.name; });
+  for (plugin_file& file : here) {
+    const auto same = std::find_if(found.begin(), found.end(),
+                                   [&](const plugin_file& f) { return f.name == file.name; });
+    if (same == found.end())
+      found.push_back(std::move(file));
+    else
+      overlooked_.push_back({file.path, fmt::format("{} comes first", same->path.string())});
+  }
+}
 
 const std::vector<plugin_file>& plugin_loader::files_locked() {
   if (files_) return *files_;
   std::vector<plugin_file> found;
-  for (const fs::path& folder : folders_) {
-    if (!folder.is_absolute()) continue;
-    std::vector<plugin_file> here;
-    std::error_code error;
-    for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
-      if (auto name = plugin_name(i->path().filename().string()))
-        here.push_back({std::move(*name), i->path()});
-    std::sort(here.begin(), here.end(),
-              [](const plugin_file& a, const plugin_file& b) { return a.name < b.name; });
-    for (plugin_file& file : here) {
-      const auto same = std::find_if(found.begin(), found.end(),
-                                     [&](const plugin_file& f) { return f.name == file.name; });
-      if (same == found.end())
-        found.push_back(std::move(file));
-      else
-        logging::debug("plugin {}: {} comes first, {} is not used", file.name, same->path.string(),
-                       file.path.string());
-    }
-  }
+  for (const fs::path& folder : folders_)
+    if (folder.is_absolute()) add_folder(folder, found);
+  for (const overlooked_file& file : overlooked_)
+    logging::debug("{} is not used: {}", one_line(file.path.string(), 4096), file.reason);
   return files_.emplace(std::move(found));
+}
+
+std::vector<overlooked_file> plugin_loader::overlooked() {
+  const std::lock_guard lock(mutex_);
+  files_locked();
+  return overlooked_;
 }
 
 const std::vector<plugin_file>& plugin_loader::files() {
@@ -169,27 +227,60 @@ const std::vector<plugin_file>& plugin_loader::files() {
   return files_locked();
 }
 
-const plugin& plugin_loader::load(const std::string& name) {
+const plugin& plugin_loader::load(const std::string& name, wanted why) {
   const std::lock_guard lock(mutex_);
   outcome& known = outcomes_[name];
-  if (known.loaded != nullptr) return *known.loaded;
-  if (!known.failure) {
-    load_failure failure;
-    failure.name = name;
-    try {
-      failure.path = find_locked(name);
-      known.loaded = load_file(failure);
-      logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
-                     failure.abi_major, failure.abi_minor, failure.path.string());
-      return *known.loaded;
-    } catch (const std::exception& e) {
-      failure.message = e.what();
-      known.failure = std::move(failure);
-    }
+  if (known.is_passed_over && why == wanted::by_name) {
+    known.failure.reset();
+    known.is_passed_over = false;
   }
+  if (known.loaded == nullptr && !known.failure) try_to_load(known, name, why);
+  if (known.loaded != nullptr) return *known.loaded;
   const load_failure& f = *known.failure;
   throw plugin_error(f.path.empty() ? f.message
                                     : fmt::format("{}: {}", f.path.string(), f.message));
+}
+
+void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted why) {
+  load_failure failure;
+  failure.name = name;
+  try {
+    failure.path = find_locked(name);
+    const auto before = records_ != nullptr ? records_->failure(failure.path) : std::nullopt;
+    if (before && why == wanted::with_others) {
+      known.is_passed_over = true;
+      throw plugin_error(
+          fmt::format("passed over: {}; `tutti doctor` tries it again, and so does naming it in "
+                      "TUTTI_DEVICE",
+                      *before));
+    }
+    if (before)
+      logging::warn("{}: {}; it was asked for by name, and is tried again", failure.path.string(),
+                    *before);
+    const plugin_records::attempt attempt(records_, failure.path, "the loading");
+    auto loaded = load_file(failure);
+    loaded->records = records_;
+    known.loaded = std::move(loaded);
+    logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
+                   failure.abi_major, failure.abi_minor, failure.path.string());
+  } catch (const std::exception& e) {
+    failure.message = e.what();
+    if (known.is_passed_over) logging::warn("{}: {}", failure.path.string(), failure.message);
+    known.failure = std::move(failure);
+  }
+}
+
+void plugin_loader::exclude(const std::string& name, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  outcome& known = outcomes_[name];
+  if (known.loaded != nullptr) return;
+  load_failure failure;
+  failure.name = name;
+  failure.message = reason;
+  for (const plugin_file& file : files_locked())
+    if (file.name == name) failure.path = file.path;
+  known.failure = std::move(failure);
+  known.is_passed_over = false;
 }
 
 fs::path plugin_loader::find_locked(const std::string& name) {

@@ -17,6 +17,12 @@
 
 namespace tutti::detail {
 
+class plugin_records;
+
+/// Why a plugin is wanted: the user wrote its name, or everything is looked at. Only the former is
+/// reason to try again what took an earlier process down.
+enum class wanted { by_name, with_others };
+
 /// A file named libtutti_NAME.so in one of the folders.
 struct plugin_file {
   std::string name;
@@ -31,6 +37,12 @@ struct load_failure {
   uint32_t abi_minor = 0;
 };
 
+/// A file in one of the folders that looks like a plugin and is not used.
+struct overlooked_file {
+  std::filesystem::path path;
+  std::string reason;
+};
+
 struct search_path {
   std::vector<std::filesystem::path> folders;
   std::vector<std::string>
@@ -43,16 +55,24 @@ TUTTI_INTERNAL_API search_path default_search_path();
 
 class TUTTI_INTERNAL_API plugin_loader {
  public:
-  explicit plugin_loader(std::vector<std::filesystem::path> folders);
+  /// `records` tells what failed before, and is told of what is attempted; NULL: nothing is kept.
+  explicit plugin_loader(std::vector<std::filesystem::path> folders,
+                         plugin_records* records = nullptr);
 
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
 
   /// The plugin files found, by folder and then by name; the first of equal names wins.
   const std::vector<plugin_file>& files();
+  /// What else is in the folders: files of a name that was found before, or that is no plugin's.
+  std::vector<overlooked_file> overlooked();
 
   /// Loads the plugin unless that has happened. Throws plugin_error naming the path, the loader's
   /// message and, for a mismatch, both ABI versions; or the folders where there is no such file.
-  const plugin& load(const std::string& name);
+  /// One that took an earlier process down is passed over, unless it is wanted by its name.
+  const plugin& load(const std::string& name, wanted why = wanted::by_name);
+
+  /// The plugin is not loaded in this process, whoever wants it: `reason` is what load() says.
+  void exclude(const std::string& name, const std::string& reason);
 
   std::vector<load_failure> failures();
   /// Plugins loaded so far.
@@ -62,13 +82,18 @@ class TUTTI_INTERNAL_API plugin_loader {
   struct outcome {
     std::unique_ptr<const plugin> loaded;
     std::optional<load_failure> failure;
+    bool is_passed_over = false;
   };
   const std::vector<plugin_file>& files_locked();
+  void add_folder(const std::filesystem::path& folder, std::vector<plugin_file>& found);
+  void try_to_load(outcome& known, const std::string& name, wanted why);
   std::filesystem::path find_locked(const std::string& name);
 
   std::vector<std::filesystem::path> folders_;
+  plugin_records* records_;
   std::mutex mutex_;
   std::optional<std::vector<plugin_file>> files_;
+  std::vector<overlooked_file> overlooked_;
   std::map<std::string, outcome> outcomes_;
 };
 

@@ -39,6 +39,7 @@ struct TUTTI_INTERNAL_API opened_device {
   std::string title;  ///< "opencl:0 (vendor's name)", for messages
   device_properties properties;
   tutti_device_properties limits{};  ///< as the plugin gave it, zero where it gave nothing
+  std::vector<std::string> remarks;  ///< what was mended of its properties, for `tutti doctor`
   tutti_device* handle = nullptr;    ///< set once detail::get() has returned, as is what follows
   offered_programs programs;
 

@@ -2,18 +2,35 @@
 //
 // A loaded plugin as the core uses it: its identity and full-size copies of its function tables.
 // Functions that the plugin does not have are filled in with ones that report
-// TUTTI_ERROR_UNSUPPORTED, so nobody else needs to look for NULL or compare struct sizes.
+// TUTTI_ERROR_UNSUPPORTED, so nobody else needs to look for NULL or compare struct sizes. What a
+// function throws is caught (guarded.hpp).
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "plugin/guarded.hpp"
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::detail {
 
+class plugin_records;
+
+// device_functions, memory_functions, ...
+// clang-format off
+#define TUTTI_TABLE(field, type) struct field##_functions { using table = type;
+#define TUTTI_FUNCTION(field, name, how) guarded<decltype(table::name)> name;
+#define TUTTI_FIELD(field, name) decltype(table::name) name{};
+#define TUTTI_TABLE_END };
+// clang-format on
+#include "plugin/functions.def"
+
 struct plugin {
+  plugin() = default;
+  plugin(const plugin&) = delete;  // its functions know where its name is
+  plugin& operator=(const plugin&) = delete;
+
   std::string name;
   std::string version;
   std::string build_id;
@@ -21,16 +38,18 @@ struct plugin {
   uint32_t abi_major = 0;
   uint32_t abi_minor = 0;
 
-  tutti_device_api device{};
-  tutti_memory_api memory{};
-  tutti_stream_api stream{};
-  tutti_transfer_api transfer{};
-  tutti_program_api program{};
-  tutti_operator_api op{};
-  tutti_profile_api profile{};
-  tutti_collective_api collective{};
-  tutti_native_api native{};
-  tutti_kernel_api kernel{};
+  plugin_records* records = nullptr;  ///< NULL: nothing is kept of what becomes of it
+
+  device_functions device;
+  memory_functions memory;
+  stream_functions stream;
+  transfer_functions transfer;
+  program_functions program;
+  op_functions op;
+  profile_functions profile;
+  collective_functions collective;
+  native_functions native;
+  kernel_functions kernel;
   bool has_profile = false;
   bool has_collective = false;
   bool has_native = false;

@@ -38,8 +38,8 @@ TUTTI_INTERNAL_API bool ignore(tutti_status* status) noexcept;
 
 template <class T>
 struct releaser {
-  void (*release)(T*) = nullptr;
-  void operator()(T* object) const noexcept { release(object); }
+  const guarded<void (*)(T*)>* release = nullptr;  ///< a plugin's, which stays
+  void operator()(T* object) const noexcept { (*release)(object); }
 };
 
 using buffer_handle = std::unique_ptr<tutti_buffer, releaser<tutti_buffer>>;
@@ -48,11 +48,11 @@ using event_handle = std::unique_ptr<tutti_event, releaser<tutti_event>>;
 using program_handle = std::unique_ptr<tutti_program, releaser<tutti_program>>;
 using kernel_handle = std::unique_ptr<tutti_kernel, releaser<tutti_kernel>>;
 
-inline buffer_handle own(const plugin& p, tutti_buffer* b) { return {b, {p.memory.release}}; }
-inline stream_handle own(const plugin& p, tutti_stream* s) { return {s, {p.stream.release}}; }
-inline event_handle own(const plugin& p, tutti_event* e) { return {e, {p.stream.event_release}}; }
-inline program_handle own(const plugin& p, tutti_program* x) { return {x, {p.program.release}}; }
-inline kernel_handle own(const plugin& p, tutti_kernel* k) { return {k, {p.kernel.release}}; }
+inline buffer_handle own(const plugin& p, tutti_buffer* b) { return {b, {&p.memory.release}}; }
+inline stream_handle own(const plugin& p, tutti_stream* s) { return {s, {&p.stream.release}}; }
+inline event_handle own(const plugin& p, tutti_event* e) { return {e, {&p.stream.event_release}}; }
+inline program_handle own(const plugin& p, tutti_program* x) { return {x, {&p.program.release}}; }
+inline kernel_handle own(const plugin& p, tutti_kernel* k) { return {k, {&p.kernel.release}}; }
 
 inline buffer_handle allocate(const opened_device& d, uint64_t bytes) {
   tutti_buffer* made = nullptr;

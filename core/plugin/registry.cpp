@@ -11,42 +11,16 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "plugin/properties.hpp"
 #include "plugin/raii.hpp"
+#include "plugin/ranking.hpp"
+#include "plugin/records.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
 
 using device_list = std::vector<opened_device*>;
-
-std::string printable(const char* text) { return text != nullptr ? text : ""; }
-
-void read_properties(const plugin& p, uint32_t index, opened_device& d) {
-  d.plugin = &p;
-  d.index = index;
-  d.name = fmt::format("{}:{}", p.name, index);
-  tutti_device_properties& raw = d.limits;
-  raw.struct_size = sizeof raw;
-  check(p.device.properties(index, &raw), d.name + ": read the properties");
-  device_properties& out = d.properties;
-  out.description = printable(raw.name);
-  out.vendor = printable(raw.vendor);
-  out.driver = printable(raw.driver);
-  out.schedule = printable(raw.schedule);
-  out.type = raw.type == TUTTI_DEVICE_GPU           ? device_type::gpu
-             : raw.type == TUTTI_DEVICE_ACCELERATOR ? device_type::accelerator
-                                                    : device_type::cpu;
-  out.compute_units = raw.compute_units;
-  out.memory_bytes = raw.memory_bytes;
-  out.max_allocation_bytes = raw.max_allocation_bytes;
-  out.stored_dtypes = raw.stored_dtypes;
-  out.computed_dtypes = raw.computed_dtypes;
-  out.unified_memory = raw.unified_memory != 0;
-  if (raw.has_uuid != 0) std::copy_n(raw.uuid, 16, out.uuid.emplace().begin());
-  if (raw.has_pci != 0)
-    out.pci = pci_address{raw.pci_domain, raw.pci_bus, raw.pci_device, raw.pci_function};
-  d.title = fmt::format("{} ({})", d.name, out.description);
-}
 
 std::string brief(const opened_device& d) {
   return fmt::format("{} ({}, {})", d.name, to_string(d.properties.type), d.properties.description);
@@ -58,12 +32,6 @@ std::string reason(const std::exception_ptr& failure) {
   } catch (const std::exception& e) {
     return e.what();
   }
-}
-
-bool same_hardware(const opened_device& a, const opened_device& b) {
-  const auto& x = a.properties;
-  const auto& y = b.properties;
-  return (x.uuid && x.uuid == y.uuid) || (x.pci && x.pci == y.pci);
 }
 
 opened_device* first_of(const device_list& all, device_type type) {
@@ -123,21 +91,44 @@ device_list select(const device_list& all, const device_item& item) {
 
 }  // namespace
 
-device_registry::device_registry(search_path where)
-    : where_(std::move(where)), loader_(where_.folders) {
+device_registry::device_registry(search_path where, plugin_records* records)
+    : where_(std::move(where)), loader_(where_.folders, records) {
   for (const std::string& entry : where_.rejected)
     logging::warn("TUTTI_PLUGIN_PATH: {} is not searched", entry);
 }
 
-device_registry::enumeration& device_registry::enumerate(const std::string& backend) {
+void device_registry::ask(const plugin& p, enumeration& result) {
+  plugin_records::attempt attempt(p.records, p.path, "device.count");
+  uint32_t count = 0;
+  check(p.device.count(&count), p.name + ": look for devices");
+  if (count > most_devices)
+    throw plugin_error(fmt::format("{}: the plugin reports {} devices, more than {}", p.name, count,
+                                   most_devices));
+  attempt.go_on("device.properties");
+  for (uint32_t i = 0; i < count; ++i) {
+    opened_device& d = result.devices.emplace_back();
+    try {
+      read_properties(p, i, d);
+      for (const std::string& remark : d.remarks) logging::debug("{}: {}", d.name, remark);
+    } catch (const device_error& e) {
+      logging::warn("{}", e.what());
+      result.refused.push_back({d.name, e.what()});
+      result.devices.pop_back();
+    }
+  }
+}
+
+device_registry::enumeration& device_registry::enumerate(const std::string& backend, wanted why) {
   const auto [entry, is_new] = known_.try_emplace(backend);
   enumeration& result = entry->second;
-  if (!is_new) return result;
+  // What was passed over may be worth another try where somebody writes its name.
+  const bool again = result.failure && result.why == wanted::with_others && why == wanted::by_name;
+  if (!is_new && !again) return result;
+  result.failure = nullptr;
+  result.refused.clear();
+  result.why = why;
   try {
-    const plugin& p = loader_.load(backend);
-    uint32_t count = 0;
-    check(p.device.count(&count), backend + ": look for devices");
-    for (uint32_t i = 0; i < count; ++i) read_properties(p, i, result.devices.emplace_back());
+    ask(loader_.load(backend, why), result);
   } catch (const std::exception& e) {
     logging::debug("plugin {}: {}", backend, e.what());
     result.devices.clear();
@@ -148,7 +139,7 @@ device_registry::enumeration& device_registry::enumerate(const std::string& back
 
 device_list device_registry::devices_of(const std::string& backend) {
   const std::lock_guard lock(mutex_);
-  enumeration& found = enumerate(backend);
+  enumeration& found = enumerate(backend, wanted::by_name);
   if (found.failure) std::rethrow_exception(found.failure);
   device_list list;
   for (opened_device& d : found.devices) list.push_back(&d);
@@ -157,65 +148,58 @@ device_list device_registry::devices_of(const std::string& backend) {
 
 /// Like devices_of for the automatic choice: a failure is noted in `tried`, not thrown.
 device_list device_registry::usable(const std::string& backend, std::string& tried) {
-  const auto& files = loader_.files();
-  if (std::none_of(files.begin(), files.end(),
-                   [&](const plugin_file& f) { return f.name == backend; }))
-    return {};
-  enumeration& found = enumerate(backend);
-  if (found.failure || found.devices.empty())
-    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", backend,
-                         found.failure ? reason(found.failure) : "found no device");
+  enumeration& found = enumerate(backend, wanted::with_others);
+  const auto note = [&](const std::string& why) {
+    tried += fmt::format("{}{}", tried.empty() ? "" : "; ", why);
+  };
+  if (found.failure) note(fmt::format("{}: {}", backend, reason(found.failure)));
+  for (const unusable& device : found.refused) note(device.reason);
+  if (!found.failure && found.devices.empty() && found.refused.empty())
+    note(backend + ": found no device");
   device_list list;
   for (opened_device& d : found.devices) list.push_back(&d);
   return list;
 }
 
 device_list device_registry::automatic(bool first_only) {
-  std::vector<std::string> others;
-  for (const plugin_file& file : loader_.files())
-    if (file.name != "cuda" && file.name != "opencl" && file.name != "reference")
-      others.push_back(file.name);
-  std::vector<std::string> order{"cuda", "opencl"};
-  order.insert(order.end(), others.begin(), others.end());
-
   std::string tried;
-  device_list picked;
-  for (const std::string& backend : order) {
-    std::string reasons;
-    for (opened_device* d : usable(backend, reasons)) {
-      const bool seen = std::any_of(picked.begin(), picked.end(), [&](const opened_device* other) {
-        return same_hardware(*d, *other);
-      });
-      if (d->properties.type != device_type::cpu && !seen) picked.push_back(d);
-    }
-    if (!reasons.empty()) tried += (tried.empty() ? "" : "; ") + reasons;
-    if (first_only && !picked.empty()) return {picked.front()};
-  }
-  if (!picked.empty()) return picked;
-
-  others.push_back("opencl");
-  std::string again;
-  for (const std::string& backend : others)
-    if (opened_device* d = first_of(usable(backend, again), device_type::cpu)) return {d};
-  const device_list reference = usable("reference", tried);
-  if (reference.empty())
+  device_list ranked;
+  for (const plugin_file& file : loader_.files())
+    for (opened_device* d : usable(file.name, tried)) ranked.push_back(d);
+  if (ranked.empty())
     throw device_error("no device can be used: " + (tried.empty() ? "no plugin found" : tried),
                        TUTTI_ERROR_NO_DRIVER);
-  logging::warn("only the slow reference device is left ({}); `tutti doctor` says what to do",
-                tried.empty() ? "no other plugin found" : tried);
-  return {reference.front()};
+  std::stable_sort(
+      ranked.begin(), ranked.end(),
+      [](const opened_device* a, const opened_device* b) { return ranks_before(*a, *b); });
+  device_list picked;
+  for (opened_device* d : ranked) {
+    const bool seen = std::any_of(picked.begin(), picked.end(), [&](const opened_device* other) {
+      return same_hardware(*d, *other);
+    });
+    if (d->properties.type != device_type::cpu && !is_last_resort(*d) && !seen) picked.push_back(d);
+  }
+  // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
+  if (picked.empty()) picked.push_back(ranked.front());
+  if (is_last_resort(*picked.front()))
+    logging::warn("only {} is left, which is slow ({}); `tutti doctor` says what to do",
+                  picked.front()->name, tried.empty() ? "no other plugin found" : tried);
+  if (first_only) picked.resize(1);
+  return picked;
 }
 
 device_list device_registry::matching(const device_item& item) {
-  enumeration& found = enumerate(item.backend);
+  enumeration& found = enumerate(item.backend, wanted::by_name);
   if (found.failure) std::rethrow_exception(found.failure);
   device_list all;
   for (opened_device& d : found.devices) all.push_back(&d);
   device_list picked = select(all, item);
-  if (picked.empty())
-    throw device_error(all.empty() ? item.backend + " found no device"
-                                   : "no device of " + item.backend + " matches",
-                       TUTTI_ERROR_INVALID_ARGUMENT);
+  if (picked.empty()) {
+    std::string why = all.empty() ? item.backend + " found no device"
+                                  : "no device of " + item.backend + " matches";
+    for (const unusable& device : found.refused) why += "; " + device.reason;
+    throw device_error(why, TUTTI_ERROR_INVALID_ARGUMENT);
+  }
   return picked;
 }
 
@@ -264,8 +248,32 @@ device_list device_registry::all() {
   const std::lock_guard lock(mutex_);
   device_list list;
   for (const plugin_file& file : loader_.files())
-    for (opened_device& d : enumerate(file.name).devices) list.push_back(&d);
+    for (opened_device& d : enumerate(file.name, wanted::with_others).devices) list.push_back(&d);
   return list;
+}
+
+std::vector<unusable> device_registry::left_out() {
+  const std::lock_guard lock(mutex_);
+  std::vector<unusable> list;
+  for (const plugin_file& file : loader_.files())
+    add_left_out(enumerate(file.name, wanted::with_others), file.name, list);
+  return list;
+}
+
+std::vector<unusable> device_registry::left_out(const std::string& backend) {
+  const std::lock_guard lock(mutex_);
+  std::vector<unusable> list;
+  add_left_out(enumerate(backend, wanted::by_name), backend, list);
+  return list;
+}
+
+void device_registry::add_left_out(const enumeration& found, const std::string& backend,
+                                   std::vector<unusable>& list) {
+  if (found.failure)
+    list.push_back({backend, reason(found.failure)});
+  else if (found.devices.empty() && found.refused.empty())
+    list.push_back({backend, "found no device"});
+  list.insert(list.end(), found.refused.begin(), found.refused.end());
 }
 
 std::string device_registry::available() {
@@ -277,11 +285,12 @@ std::string device_registry::available_locked() {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const plugin_file& file : loader_.files()) {
-    enumeration& found = enumerate(file.name);
+    enumeration& found = enumerate(file.name, wanted::with_others);
     for (const opened_device& d : found.devices) add(brief(d));
+    for (const unusable& device : found.refused) add(fmt::format("not {}", device.reason));
     if (found.failure)
       add(fmt::format("no device of {} ({})", file.name, reason(found.failure)));
-    else if (found.devices.empty())
+    else if (found.devices.empty() && found.refused.empty())
       add(fmt::format("no device of {}", file.name));
   }
   return text.empty() ? "nothing (no plugin found)" : text;
@@ -290,7 +299,7 @@ std::string device_registry::available_locked() {
 device_registry& registry() {
   static auto* const instance = [] {
     check_environment();
-    return new device_registry(default_search_path());
+    return new device_registry(default_search_path(), &known_plugins());
   }();
   return *instance;
 }

@@ -18,9 +18,16 @@
 
 namespace tutti::detail {
 
+/// A plugin, or a device of one, that cannot be used.
+struct unusable {
+  std::string name;  ///< "opencl", "opencl:0"
+  std::string reason;
+};
+
 class TUTTI_INTERNAL_API device_registry {
  public:
-  explicit device_registry(search_path where);
+  /// `records` as of plugin_loader.
+  explicit device_registry(search_path where, plugin_records* records = nullptr);
 
   /// The devices of one plugin. Throws plugin_error (not loadable) or device_error (no driver).
   std::vector<opened_device*> devices_of(const std::string& backend);
@@ -33,6 +40,11 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<opened_device*> resolve(std::string_view text, std::string_view source,
                                       bool first_only = false);
 
+  /// The plugins without devices and the devices that were refused, with reasons: of all plugins,
+  /// or of one.
+  std::vector<unusable> left_out();
+  std::vector<unusable> left_out(const std::string& backend);
+
   /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)"; plugins that fail with their reason.
   std::string available();
 
@@ -42,13 +54,18 @@ class TUTTI_INTERNAL_API device_registry {
  private:
   struct enumeration {
     std::deque<opened_device> devices;
+    std::vector<unusable> refused;
     std::exception_ptr failure;
+    wanted why = wanted::by_name;
   };
-  enumeration& enumerate(const std::string& backend);
+  enumeration& enumerate(const std::string& backend, wanted why);
+  void ask(const plugin& p, enumeration& result);
   std::vector<opened_device*> usable(const std::string& backend, std::string& tried);
   std::vector<opened_device*> automatic(bool first_only);
   std::vector<opened_device*> matching(const device_item& item);
   std::string available_locked();
+  static void add_left_out(const enumeration& found, const std::string& backend,
+                           std::vector<unusable>& list);
 
   search_path where_;
   plugin_loader loader_;

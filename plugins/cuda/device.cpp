@@ -43,6 +43,7 @@ void find_limits(device_info& info) {
   info.work_group = work_group;
   p.type = TUTTI_DEVICE_GPU;
   p.schedule = "gpu";
+  p.speed_class = TUTTI_SPEED_NATIVE;
   p.compute_units = positive(info.id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
   info.busy_items = 512 * p.compute_units;
   size_t bytes = 0;

@@ -156,6 +156,7 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   find_dtypes(*info);
   find_identity(*info);
   p.schedule = info->kind == sdk::schedule::cpu ? "cpu" : "gpu";
+  p.speed_class = TUTTI_SPEED_PORTABLE;
   info->cache_key = platform_text(platform, CL_PLATFORM_VERSION) + "|" + info->name + "|" +
                     info->driver + "|" + p.schedule;
   info->takes_declarations =

@@ -45,6 +45,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     p.max_work_group_size = 1;
     p.alignment = buffer_alignment;
     p.schedule = "plain";
+    p.speed_class = TUTTI_SPEED_PLAIN;
     sdk::write_struct(result, p, "properties");
   });
 }

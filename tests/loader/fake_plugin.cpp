@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A plugin without a device behind it, right or wrong in one way that a definition picks. Its
-// devices come from the variable FAKE_NAME, e.g. FAKE_OPENCL="gpu uuid=1 pci=2 name=Big;cpu"; the
+// devices come from the variable FAKE_NAME, e.g. FAKE_OPENCL="gpu native uuid=1 name=Big;cpu"; the
 // text "nodriver" makes the enumeration fail.
 #include <cstddef>
 #include <cstdlib>
@@ -18,6 +18,9 @@
 #endif
 #ifndef FAKE_VERSION
 #define FAKE_VERSION "1.0.0"
+#endif
+#ifndef FAKE_SPEED
+#define FAKE_SPEED TUTTI_SPEED_NOT_SAID
 #endif
 #ifndef FAKE_MAJOR
 #define FAKE_MAJOR TUTTI_ABI_MAJOR
@@ -71,10 +74,25 @@ tutti_status* properties(uint32_t index, tutti_device_properties* out) {
   p.cache_key = FAKE_NAME;
   p.schedule = "cpu";
   p.stored_dtypes = p.computed_dtypes = TUTTI_DTYPE_BIT(TUTTI_F32);
+  p.compute_units = 4;
+  p.memory_bytes = p.max_allocation_bytes = uint64_t{1} << 30;
+  p.max_inputs = 8;
+  p.max_outputs = 4;
+  p.max_instructions = 64;
+  p.alignment = 64;
+  p.speed_class = FAKE_SPEED;
   std::istringstream words(rows().at(index));
   for (std::string word; words >> word;) {
     if (word == "gpu") p.type = TUTTI_DEVICE_GPU;
     if (word == "accelerator") p.type = TUTTI_DEVICE_ACCELERATOR;
+    if (word == "unified") p.unified_memory = 1;
+    if (word == "native") p.speed_class = TUTTI_SPEED_NATIVE;
+    if (word == "portable") p.speed_class = TUTTI_SPEED_PORTABLE;
+    if (word == "plain") p.speed_class = TUTTI_SPEED_PLAIN;
+    if (word.rfind("gib=", 0) == 0)
+      p.memory_bytes = p.max_allocation_bytes = std::stoull(word.substr(4)) << 30;
+    if (word.rfind("units=", 0) == 0)
+      p.compute_units = static_cast<uint32_t>(std::stoul(word.substr(6)));
     if (word.rfind("uuid=", 0) == 0) {
       p.has_uuid = 1;
       p.uuid[15] = static_cast<uint8_t>(std::stoi(word.substr(5)));

@@ -37,7 +37,8 @@ BOOST_AUTO_TEST_CASE(only_needed_plugins_are_mapped) {
   BOOST_TEST(world(machine + "TUTTI_DEVICE=reference,vendorx") ==
              "devices: reference:0 vendorx:0\nmapped: libtutti_reference.so libtutti_vendorx.so\n");
   BOOST_TEST(world(machine, "default") ==
-             "devices: opencl:1\nmapped: libtutti_cuda.so libtutti_opencl.so\n");
+             "devices: opencl:1\nmapped: libtutti_cuda.so libtutti_opencl.so libtutti_reference.so "
+             "libtutti_vendorx.so\n");
   BOOST_TEST(world(machine + "TUTTI_DEVICE=", "default") == world(machine, "default"));
   BOOST_TEST(world(machine, "opencl:cpu") == "devices: opencl:0\nmapped: libtutti_opencl.so\n");
 }
@@ -112,14 +113,20 @@ BOOST_AUTO_TEST_CASE(devices_command) {
   const outcome text = tutti_command(machine + "TUTTI_DEVICE=opencl:1,reference", "devices");
   BOOST_TEST(text.status == 0);
   for (const std::string part : {"*  opencl:1", "+  reference:0", "   vendorx:0", "Card", "f32",
-                                 "* the default, opencl:1: the first of TUTTI_DEVICE="})
+                                 "* the default, opencl:1: the first of TUTTI_DEVICE=",
+                                 "\nnot usable:\n  cuda  cuda: look for devices: the fake driver"})
     BOOST_TEST(has(text.output, part), part << " in " << text.output);
 
   const outcome json = tutti_command(machine, "devices --json");
   BOOST_TEST(json.status == 0);
   const auto parsed = nlohmann::json::parse(json.output);
   BOOST_TEST(parsed["default"].get<std::string>() == "opencl:1");
-  BOOST_TEST(has(parsed["reason"], "TUTTI_DEVICE is not set; the first gpu found"));
+  BOOST_TEST(has(parsed["reason"],
+                 "TUTTI_DEVICE is not set; the best by type, memory and speed: gpu, memory of its "
+                 "own, unknown speed, 1.0 GiB, 4 units"));
+  BOOST_REQUIRE(parsed["not_usable"].size() == 1u);
+  BOOST_TEST(parsed["not_usable"][0]["name"] == "cuda");
+  BOOST_TEST(has(parsed["not_usable"][0]["reason"], "the fake driver is not installed"));
   size_t fakes_found = 0;
   for (const auto& d : parsed["devices"]) {
     if (d["vendor"] != "nobody") continue;
@@ -172,7 +179,8 @@ BOOST_AUTO_TEST_CASE(usage) {
   BOOST_TEST(has(tutti_command("", "--version").output, "plugin ABI 2."));
   BOOST_TEST(tutti_command("", "--help").status == 0);
   for (const std::string arguments :
-       {"", "nonsense", "devices nonsense", "devices --xml", "doctor devices"}) {
+       {"", "nonsense", "devices nonsense", "devices --xml", "doctor devices", "probe",
+        "devices --time-limit 0", "doctor --time-limit x"}) {
     const outcome result = tutti_command("", arguments);
     BOOST_TEST_CONTEXT(arguments << ": " << result.output) {
       BOOST_TEST(result.status == 2);

@@ -166,6 +166,15 @@ typedef enum tutti_device_type {
   TUTTI_DEVICE_ACCELERATOR = 3
 } tutti_device_type;
 
+/* How a device comes to its results, which decides between devices of one type where the user
+ * leaves the choice to `auto`. A device that says nothing comes after those that do. */
+typedef enum tutti_speed_class {
+  TUTTI_SPEED_NOT_SAID = 0,
+  TUTTI_SPEED_PLAIN = 1, /* plain loops, an interpreter, a simulator: taken when all else fails */
+  TUTTI_SPEED_PORTABLE = 2, /* compiled kernels in a language of several vendors */
+  TUTTI_SPEED_NATIVE = 3    /* the language and libraries of the device's own vendor */
+} tutti_speed_class;
+
 typedef struct tutti_device_properties {
   uint64_t struct_size;
   int32_t type; /* tutti_device_type */
@@ -190,6 +199,7 @@ typedef struct tutti_device_properties {
   uint32_t max_work_group_size;
   uint32_t alignment;   /* bytes: a power of two, which offsets of workspaces are multiples of */
   const char* schedule; /* "cpu", "gpu" or another word, for humans and tests */
+  uint32_t speed_class; /* tutti_speed_class */
 } tutti_device_properties;
 
 typedef struct tutti_device_api {

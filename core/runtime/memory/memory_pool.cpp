@@ -3,6 +3,8 @@
 // Size classes and reuse of device memory, and when it goes back to the driver.
 #include "runtime/memory/memory_pool.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <vector>
@@ -21,6 +23,8 @@ namespace {
 constexpr std::uint64_t least_bound = std::uint64_t{64} << 20;
 constexpr std::chrono::seconds epoch_length(20);
 constexpr std::uint64_t look_at_clock = 256;  // operations
+// Arrays are smaller; only a plugin asks for more, for a workspace.
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 63;
 constexpr std::size_t remembered_sizes = 4096;
 constexpr std::uint64_t remembered_bounds = 4;
 
@@ -79,6 +83,10 @@ void memory_pool::hand_out(const buffer_block& block) {
 }
 
 buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_before) {
+  if (bytes > most_bytes)
+    throw out_of_memory(
+        fmt::format("{}: allocate {} bytes: no device has that much", device_.title, bytes),
+        TUTTI_ERROR_OUT_OF_MEMORY, 0, false, device_.name);
   bytes = size_class(bytes);
   {
     const std::lock_guard lock(mutex_);

@@ -106,7 +106,7 @@ members_list devices_of(const running_call& call) {
 }
 
 void enqueue(const running_call& call, member_work& m) {
-  const tutti_collective_api& api = m.context->device.plugin->collective;
+  const detail::collective_functions& api = m.context->device.plugin->collective;
   const std::lock_guard lock(m.context->copies_mutex);
   tutti_stream* const stream = m.context->copies();
   switch (call.kind) {

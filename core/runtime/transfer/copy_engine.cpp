@@ -238,7 +238,7 @@ std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
       call(done);
   };
   return std::make_shared<arrival>(std::shared_ptr<tutti_event>(event, release),
-                                   stream.event_signal);
+                                   &stream.event_signal);
 }
 
 std::shared_ptr<arrival> start_copy(copy_request request) {

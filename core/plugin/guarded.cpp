@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/guarded.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/one_line.hpp"
+
+namespace tutti::detail {
+namespace {
+
+void keep(tutti_status*) {}
+
+struct thrown_status {
+  tutti_status status{};
+  std::string text;
+};
+
+/// What the exception that is being handled says.
+std::string text_of_current() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return one_line(e.what(), 1000);
+  } catch (...) {
+    return "an exception of a type that only the plugin knows";
+  }
+}
+
+bool is_lack_of_memory() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::string describe_thrown(const char* plugin, const char* function) {
+  return fmt::format("plugin {}: its function {} threw an exception: {}", plugin, function,
+                     text_of_current());
+}
+
+}  // namespace
+
+constinit std::atomic<call_watcher> watcher_of_calls = nullptr;
+
+tutti_status* status_of_thrown(const char* plugin, const char* function) noexcept {
+  static tutti_status last_resort = [] {
+    tutti_status s{};
+    s.struct_size = sizeof s;
+    s.code = TUTTI_ERROR_INTERNAL;
+    s.message = "the plugin threw an exception, and there is no memory to say more";
+    s.release = keep;
+    return s;
+  }();
+  try {
+    const int32_t code = is_lack_of_memory() ? TUTTI_ERROR_OUT_OF_MEMORY : TUTTI_ERROR_INTERNAL;
+    auto made = std::make_unique<thrown_status>();
+    made->text = describe_thrown(plugin, function);
+    made->status.struct_size = sizeof made->status;
+    made->status.code = code;
+    made->status.message = made->text.c_str();
+    made->status.release = [](tutti_status* self) {
+      delete reinterpret_cast<thrown_status*>(self);  // its first member
+    };
+    return &made.release()->status;
+  } catch (...) {
+    return &last_resort;
+  }
+}
+
+void log_thrown(const char* plugin, const char* function) noexcept {
+  try {
+    logging::error("{}", describe_thrown(plugin, function));
+  } catch (...) {
+  }
+}
+
+tutti_status* unsupported_status() noexcept {
+  static tutti_status status = [] {
+    tutti_status s{};
+    s.struct_size = sizeof s;
+    s.code = TUTTI_ERROR_UNSUPPORTED;
+    s.message = "the plugin does not offer this function";
+    s.release = keep;
+    return s;
+  }();
+  return &status;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plugin's function as the core calls it. Plugins must not let exceptions out; one that does is
+// answered with a status, or with a line of the log where the function has none, instead of taking
+// the application down.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <atomic>
+#include <type_traits>
+#include <utility>
+
+#include "tutti/export.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::detail {
+
+/// Told of each function, "device.count", before it is called. NULL outside `tutti doctor`'s
+/// examinations.
+using call_watcher = void (*)(const char* function);
+TUTTI_INTERNAL_API extern std::atomic<call_watcher> watcher_of_calls;
+
+/// To be called while an exception is handled: it as a status that names plugin and function.
+TUTTI_INTERNAL_API tutti_status* status_of_thrown(const char* plugin,
+                                                  const char* function) noexcept;
+/// The same as a line of the log.
+TUTTI_INTERNAL_API void log_thrown(const char* plugin, const char* function) noexcept;
+
+/// TUTTI_ERROR_UNSUPPORTED, owned by nobody.
+TUTTI_INTERNAL_API tutti_status* unsupported_status() noexcept;
+
+template <class Function>
+class guarded;
+
+template <class R, class... Args>
+class guarded<R (*)(Args...)> {
+ public:
+  using function = R (*)(Args...);
+
+  guarded() = default;
+  /// Both texts stay valid for the rest of the process. NULL: what the plugin does not offer.
+  guarded(function call, const char* plugin, const char* name)
+      : call_(call != nullptr ? call : absent), plugin_(plugin), name_(name) {}
+
+  R operator()(Args... args) const {
+    if (const call_watcher watch = watcher_of_calls.load(std::memory_order_relaxed)) [[unlikely]]
+      watch(name_);
+    try {
+      return call_(args...);
+    } catch (const abi::__forced_unwind&) {  // the thread is cancelled, which may not be stopped
+      throw;
+    } catch (...) {
+      if constexpr (std::is_same_v<R, tutti_status*>) {
+        return status_of_thrown(plugin_, name_);
+      } else {
+        log_thrown(plugin_, name_);
+        return R();
+      }
+    }
+  }
+
+ private:
+  static R absent(Args...) {
+    if constexpr (std::is_same_v<R, tutti_status*>)
+      return unsupported_status();
+    else
+      return R();
+  }
+
+  function call_ = absent;
+  const char* plugin_ = "";
+  const char* name_ = "";
+};
+
+}  // namespace tutti::detail

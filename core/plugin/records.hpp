@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of plugin files in earlier processes. A plugin that takes the process down, or never
+// returns, does so once: a file in the cache's folder, held while the plugin is being loaded, asked
+// for devices or opened, is found unheld by the next process. `tutti doctor` leaves its verdict in
+// the same place. A plugin file of another size or time starts anew.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+class TUTTI_INTERNAL_API plugin_records {
+  struct state;
+  struct mark;
+
+ public:
+  /// Keeps nothing where `folder` is empty or cannot be used.
+  explicit plugin_records(std::filesystem::path folder);
+  ~plugin_records();
+  plugin_records(const plugin_records&) = delete;
+  plugin_records& operator=(const plugin_records&) = delete;
+
+  /// Why not to touch the plugin: "a process ended, or was ended, within device.count of it".
+  std::optional<std::string> failure(const std::filesystem::path& plugin);
+
+  /// Remembers `how` the plugin failed, or that it does not.
+  void fail(const std::filesystem::path& plugin, std::string_view how);
+  void clear(const std::filesystem::path& plugin);
+
+  /// Between its making and its end the process may go down by the plugin.
+  class TUTTI_INTERNAL_API attempt {
+   public:
+    /// Does nothing where `records` is NULL.
+    attempt(plugin_records* records, const std::filesystem::path& plugin, std::string_view step);
+    ~attempt();
+    attempt(const attempt&) = delete;
+    attempt& operator=(const attempt&) = delete;
+    /// What comes next.
+    void go_on(std::string_view step);
+
+   private:
+    plugin_records* records_;
+    mark* mark_ = nullptr;
+  };
+
+  /// The process exits: what other threads than this one attempt has not failed.
+  void end_others();
+
+ private:
+  std::unique_ptr<state> state_;
+};
+
+/// Those in the folder of program_cache(); never destroyed.
+TUTTI_INTERNAL_API plugin_records& known_plugins();
+
+}  // namespace tutti::detail

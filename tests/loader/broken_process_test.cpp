@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plugins that crash, exit or hang, and whole processes: `tutti doctor` and `tutti devices` name
+// them and go on, and `auto` falls over them once. broken_plugin.cpp tells of the faults.
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+#include "tutti_test/paths.hpp"
+
+using namespace loader_test;
+namespace paths = tutti_test::paths;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A machine with the reference plugin and one that is broken; its cache goes with it. OpenCL's
+/// plugin finds no driver, so that nobody waits for its kernels.
+class machine {
+ public:
+  machine() {
+    fs::create_directory(plugins());
+    fs::create_directory(folder_.path() / "no drivers");
+    fs::copy_file(fs::path(paths::fake_plugins) / "bad" / "libtutti_bad.so", bad());
+  }
+  fs::path plugins() const { return folder_.path() / "plugins"; }
+  fs::path bad() const { return plugins() / "libtutti_bad.so"; }
+
+  outcome start(const std::string& program, const std::string& environment) const {
+    return run("env TUTTI_CACHE=on TUTTI_CACHE_DIR='" + (folder_.path() / "cache").string() +
+               "' TUTTI_PLUGIN_PATH='" + plugins().string() + "' OCL_ICD_VENDORS='" +
+               (folder_.path() / "no drivers").string() + "' " + environment + " " + program);
+  }
+  outcome world(const std::string& environment) const {
+    return start(paths::world_program, environment);
+  }
+  nlohmann::json command(const std::string& arguments, const std::string& environment) const {
+    const outcome result = start(
+        std::string(paths::tutti_program) + " " + arguments + " --json 2>/dev/null", environment);
+    const auto parsed = nlohmann::json::parse(result.output, nullptr, false);
+    BOOST_REQUIRE_MESSAGE(parsed.is_object(), result.status << ": " << result.output);
+    return parsed;
+  }
+
+ private:
+  temporary_folder folder_;
+};
+
+/// Texts of the findings of that status about `subject`.
+std::string said(const nlohmann::json& doctor, const std::string& status,
+                 const std::string& subject) {
+  std::string all;
+  for (const auto& f : doctor["findings"])
+    if (f["status"] == status && f["subject"] == subject)
+      all += f["section"].get<std::string>() + ": " + f["text"].get<std::string>() + "\n";
+  return all;
+}
+
+std::string not_usable(const nlohmann::json& devices, const std::string& name) {
+  for (const auto& row : devices["not_usable"])
+    if (row["name"] == name) return row["reason"];
+  return "";
+}
+
+bool lists(const nlohmann::json& devices, const std::string& name) {
+  for (const auto& row : devices["devices"])
+    if (row["device"] == name) return true;
+  return false;
+}
+
+struct place {
+  std::string name, function;
+  bool is_before_devices;
+};
+const place places[] = {
+    {"constructor", "the loading of its file", true},
+    {"entry", "tutti_plugin_entry", true},
+    {"count", "device.count", true},
+    {"properties", "device.properties", true},
+    {"open", "device.open", false},
+    {"launch", "program.launch (known answers of bad:0)", false},
+    {"wait", "stream.synchronize (known answers of bad:0)", false},
+};
+
+std::string ending(const std::string& how) {
+  return how == "crash"  ? "ended its process by signal 11 (Segmentation fault) within "
+         : how == "exit" ? "ended its process with exit status 0 within "
+                         : "did not come back from ";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(what_ends_or_stops_a_process_is_named_and_stops_no_command) {
+  for (const place& where : places) {
+    for (const std::string how : {"crash", "exit", "hang"}) {
+      BOOST_TEST_CONTEXT(where.name << ":" << how) {
+        const machine m;
+        const std::string fault = "BROKEN=" + where.name + ":" + how;
+        const std::string expected = m.bad().string() + ": " + ending(how) + where.function;
+        const auto doctor = m.command("doctor --time-limit 3", fault);
+        BOOST_TEST(has(said(doctor, "problem", "bad"), "plugins: " + expected), doctor.dump(1));
+        BOOST_TEST(has(said(doctor, "ok", "reference:0"), "known answers: "), doctor.dump(1));
+        // Devices are not opened for a list.
+        if (!where.is_before_devices || (how == "hang" && where.name != "count")) continue;
+        const machine fresh;
+        const auto devices = fresh.command("devices --time-limit 3", fault);
+        BOOST_TEST(has(not_usable(devices, "bad"), ending(how) + where.function), devices.dump(1));
+        BOOST_TEST(lists(devices, "reference:0"));
+        BOOST_TEST(devices["default"] == "reference:0");
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_thrown_is_named_and_stops_no_command) {
+  for (const place& where : places) {
+    BOOST_TEST_CONTEXT(where.name) {
+      const machine m;
+      const std::string fault = "BROKEN=" + where.name + ":throw";
+      const auto doctor = m.command("doctor", fault);
+      const std::string all = said(doctor, "problem", "bad") + said(doctor, "problem", "bad:0");
+      const std::string function = where.function.substr(0, where.function.find(" ("));
+      BOOST_TEST(has(all, where.name == "constructor" ? "libtutti_bad.so: " : function), all);
+      BOOST_TEST(has(said(doctor, "ok", "reference:0"), "known answers: "), doctor.dump(1));
+      const auto devices = m.command("devices", fault);
+      BOOST_TEST(lists(devices, "reference:0"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_plugin_named_in_the_setting_cannot_stop_a_command) {
+  const machine m;
+  for (const std::string command : {"devices", "doctor"}) {
+    const auto parsed = m.command(command, "BROKEN=count:crash TUTTI_DEVICE=bad");
+    BOOST_TEST(has(parsed.dump(), "TUTTI_DEVICE=bad: " + m.bad().string() + ": ended its process"),
+               parsed.dump(1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_at_the_end_of_the_process_is_named) {
+  const machine m;
+  const auto doctor = m.command("doctor", "BROKEN=destructor:crash");
+  BOOST_TEST(has(said(doctor, "problem", "bad"), ending("crash") + "the end of the process"),
+             doctor.dump(1));
+  // It computes well until then.
+  BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));
+}
+
+BOOST_AUTO_TEST_CASE(one_bad_device_hides_no_other) {
+  const machine m;
+  const auto devices = m.command("devices", "BROKEN=alignment=3");
+  BOOST_TEST(lists(devices, "bad:0"));
+  BOOST_TEST(!lists(devices, "bad:1"));
+  BOOST_TEST(has(not_usable(devices, "bad:1"), "alignment 3, which is no power of two"));
+  const auto doctor = m.command("doctor", "BROKEN=alignment=3");
+  BOOST_TEST(has(said(doctor, "problem", "bad:1"), "alignment 3"), doctor.dump(1));
+  BOOST_TEST(has(said(doctor, "ok", "bad:0"), "known answers: "), doctor.dump(1));
+}
+
+BOOST_AUTO_TEST_CASE(names_reach_a_terminal_without_control_characters) {
+  const machine m;
+  for (const std::string fault : {"name=escape", "name=million", "table=endless"})
+    for (const std::string command : {" devices", " doctor"}) {
+      const std::string output = m.start(paths::tutti_program + command, "BROKEN=" + fault).output;
+      BOOST_TEST(output.size() < 20000u, fault);
+      BOOST_TEST(output.find('\x1b') == std::string::npos, fault);
+      BOOST_TEST(output.find('\x07') == std::string::npos, fault);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(auto_falls_over_a_plugin_once) {
+  for (const std::string how : {"count:crash", "entry:exit", "constructor:crash"}) {
+    BOOST_TEST_CONTEXT(how) {
+      const machine m;
+      const outcome first = m.world("BROKEN=" + how);
+      BOOST_TEST(!has(first.output, "devices: "), first.output);
+      const outcome second = m.world("BROKEN=" + how);
+      BOOST_TEST(has(second.output, "devices: reference:0\n"), second.output);
+      BOOST_TEST(has(second.output, "warning: " + m.bad().string() +
+                                        ": passed over: an earlier process ended within "),
+                 second.output);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_name_the_doctor_and_another_file_are_reasons_to_try_again) {
+  const machine m;
+  m.world("BROKEN=count:crash");
+  BOOST_TEST(has(m.world("BROKEN=").output, "devices: reference:0\n"));
+
+  const outcome named = m.world("BROKEN= TUTTI_DEVICE=bad");
+  BOOST_TEST(has(named.output, "devices: bad:0\n"), named.output);
+  BOOST_TEST(has(named.output, "it was asked for by name, and is tried again"), named.output);
+  BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));  // and it went well
+
+  m.world("BROKEN=count:crash");
+  m.command("doctor", "BROKEN=");
+  BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));
+
+  m.command("doctor", "BROKEN=launch:crash");
+  const outcome warned = m.world("BROKEN=");
+  BOOST_TEST(has(warned.output, "devices: reference:0\n"), warned.output);
+  BOOST_TEST(has(warned.output, "within program.launch (known answers of bad:0)"), warned.output);
+  fs::last_write_time(m.bad(), fs::last_write_time(m.bad()) + std::chrono::seconds(1));
+  BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));
+}
+
+BOOST_AUTO_TEST_CASE(the_log_tells_what_is_loaded_before_it_is) {
+  const machine m;
+  const outcome result = m.world("BROKEN=constructor:crash TUTTI_LOG=info");
+  BOOST_TEST(has(result.output, "tutti: info: loading " + m.bad().string() + "\n"), result.output);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_cannot_be_loaded_are_explained) {
+  const machine m;
+  const auto file = [&](const std::string& name) {
+    return m.plugins() / ("libtutti_" + name + ".so");
+  };
+  const std::string good = file_content(m.bad());
+  const auto changed = [&](size_t at, char to) {
+    std::string bytes = good;
+    bytes[at] = to;
+    return bytes;
+  };
+  write_file(file("half"), good.substr(0, good.size() / 2));
+  write_file(file("header"), good.substr(0, 80));
+  write_file(file("narrow"), changed(4, good[4] == 2 ? 1 : 2));
+  write_file(file("order"), changed(5, good[5] == 1 ? 2 : 1));
+  write_file(file("other"), changed(18, good[18] == '\x3e' ? '\xb7' : '\x3e'));
+  write_file(file("secret"), good);
+  fs::permissions(file("secret"), fs::perms::none);
+  fs::create_symlink("/nonexistent/file", file("dangling"));
+  fs::create_directory(file("folder"));
+  write_file(m.plugins() / "libtutti_Big.so", good);
+  write_file(m.plugins() / "libtutti_x.so.1", good);
+  write_file(m.plugins() / "notes.txt", "not a plugin, and nobody takes it for one");
+
+  const auto doctor = m.command("doctor", "BROKEN=");
+  const std::pair<std::string, std::string> cases[] = {
+      {"half", "is cut off: it has "},
+      {"header", "is cut off: it has 80 bytes of "},
+      {"narrow", " bits, this library for "},
+      {"order", "another order of bytes"},
+      {"other", ", this library for "},
+      {"dangling", "is a link to /nonexistent/file, which cannot be reached"},
+      {"folder", "is not a regular file"},
+  };
+  for (const auto& [name, expected] : cases)
+    BOOST_TEST(has(said(doctor, "problem", name), expected), doctor.dump(1));
+  if (::geteuid() != 0)
+    BOOST_TEST(has(said(doctor, "problem", "secret"), "Permission denied"), doctor.dump(1));
+  for (const std::string name : {"libtutti_Big.so", "libtutti_x.so.1"})
+    BOOST_TEST(has(said(doctor, "note", (m.plugins() / name).string()),
+                   "not used: plugins are called libtutti_NAME.so"),
+               doctor.dump(1));
+  BOOST_TEST(!has(doctor.dump(), "notes.txt"));
+  // A plugin of a name that a folder before it has.
+  fs::create_directory(m.plugins() / "second");
+  fs::copy_file(m.bad(), m.plugins() / "second" / "libtutti_bad.so");
+  const auto again = m.command("doctor", "BROKEN= TUTTI_PLUGIN_PATH='" + m.plugins().string() +
+                                             ":" + (m.plugins() / "second").string() + "'");
+  BOOST_TEST(has(said(again, "note", (m.plugins() / "second" / "libtutti_bad.so").string()),
+                 "not used: " + m.bad().string() + " comes first"),
+             again.dump(1));
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Properties that make no sense: a device that cannot be used is refused by name and does not hide
+// others, texts are shown so that a terminal can show them.
+#include <boost/test/unit_test.hpp>
+
+#include "base/one_line.hpp"
+#include "plugin/registry.hpp"
+#include "support.hpp"
+#include "tutti_test/paths.hpp"
+
+using namespace loader_test;
+using tutti::detail::device_registry;
+using tutti::detail::one_line;
+using tutti::detail::search_path;
+
+namespace {
+
+const std::filesystem::path folder = std::filesystem::path(tutti_test::paths::fake_plugins) / "bad";
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_device_that_cannot_be_used_is_refused_by_name) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"type=77", "type 77, which is none of 1 (cpu), 2 (gpu) and 3 (accelerator)"},
+      {"type=0", "type 0"},
+      {"memory_bytes=0", "memory_bytes 0"},
+      {"max_allocation_bytes=0", "max_allocation_bytes 0"},
+      {"compute_units=0", "compute_units 0"},
+      {"alignment=0", "alignment 0, which is no power of two"},
+      {"alignment=48", "alignment 48, which is no power of two"},
+      {"stored_dtypes=0", "stored_dtypes 0x0, without f32"},
+      {"computed_dtypes=8192", "computed_dtypes 0x2000, without f32"},
+      {"max_inputs=0", "max_inputs 0"},
+      {"max_outputs=0", "max_outputs 0"},
+      {"max_instructions=0", "max_instructions 0"},
+  };
+  for (const auto& [fault, expected] : cases) {
+    BOOST_TEST_CONTEXT(fault) {
+      const scoped_variable broken("BROKEN", fault);
+      device_registry registry(search_path{{folder}, {}});
+      const auto found = registry.devices_of("bad");
+      BOOST_REQUIRE(found.size() == 1u);
+      BOOST_TEST(found[0]->name == "bad:0");
+      const auto left_out = registry.left_out("bad");
+      BOOST_REQUIRE(left_out.size() == 1u);
+      BOOST_TEST(left_out[0].name == "bad:1");
+      BOOST_TEST(has(left_out[0].reason, "bad:1: cannot be used: the plugin gives it " + expected),
+                 left_out[0].reason);
+      const auto named =
+          message_of<tutti::device_error>([&] { registry.resolve("bad:1", "TUTTI_DEVICE"); });
+      BOOST_TEST(has(named, "no device of bad matches; bad:1: cannot be used"), named);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_can_be_mended_is) {
+  const auto with = [](const std::string& fault, auto&& check) {
+    const scoped_variable broken("BROKEN", fault);
+    device_registry registry(search_path{{folder}, {}});
+    const auto found = registry.devices_of("bad");
+    BOOST_TEST_CONTEXT(fault) {
+      BOOST_REQUIRE(found.size() == 2u);
+      BOOST_TEST(found[0]->remarks.empty());
+      check(*found[1]);
+    }
+  };
+  with("name=null", [](const auto& d) { BOOST_TEST(d.title == "bad:1 (no name)"); });
+  with("name=empty", [](const auto& d) { BOOST_TEST(d.title == "bad:1 (no name)"); });
+  with("name=escape", [](const auto& d) {
+    BOOST_TEST(d.properties.description == "?[31mred?? ");
+    BOOST_TEST(d.remarks.size() == 1u);
+  });
+  with("name=million", [](const auto& d) {
+    BOOST_TEST(d.properties.description == std::string(256, 'x') + "... (1048576 bytes)");
+  });
+  for (const std::string field : {"vendor", "driver", "schedule"})
+    with(field + "=null", [](const auto& d) { BOOST_TEST(d.remarks.empty()); });
+  with("driver=escape", [](const auto& d) { BOOST_TEST(d.properties.driver == "?[31mred?? "); });
+  with("max_allocation_bytes=18446744073709551615", [](const auto& d) {
+    BOOST_TEST(d.properties.max_allocation_bytes == d.properties.memory_bytes);
+    BOOST_TEST(has(d.remarks.at(0), "max_allocation_bytes 18446744073709551615 are more"));
+  });
+  with("stored_dtypes=4294967295", [](const auto& d) {
+    BOOST_TEST(d.properties.stored_dtypes == 0xfffeu);
+    BOOST_TEST(has(d.remarks.at(0), "stored_dtypes 0xffffffff have bits"));
+  });
+  with("has_uuid=1", [](const auto& d) { BOOST_TEST(!d.properties.uuid.has_value()); });
+  with("pci_bus=4096", [](const auto& d) {
+    BOOST_TEST(!d.properties.pci.has_value());
+    BOOST_TEST(has(d.remarks.at(0), "pci address 0:1000:0.0 is none"));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(text_as_one_line) {
+  BOOST_TEST(one_line("plain") == "plain");
+  BOOST_TEST(one_line("Gr\xc3\xbc\xc3\x9f Gott, \xe2\x82\xac \xf0\x9f\x8e\xb5") ==
+             "Gr\xc3\xbc\xc3\x9f Gott, \xe2\x82\xac \xf0\x9f\x8e\xb5");
+  BOOST_TEST(one_line("a\tb\r\nc") == "a b  c");
+  BOOST_TEST(one_line("\x1b]0;title\x07") == "?]0;title?");
+  BOOST_TEST(one_line("\xc2\x9b"
+                      "31m") == "?31m");  // CSI in one character
+  BOOST_TEST(one_line("\xe2\x80\xae"
+                      "gpu") == "?gpu");                    // right to left
+  BOOST_TEST(one_line("\xc0\xaf\xed\xa0\x80") == "?????");  // overlong, surrogate
+  BOOST_TEST(one_line("\xf0\x9f\x8e") == "???");            // cut off
+  BOOST_TEST(one_line("12345\xc3\xbc"
+                      "67",
+                      6) == "12345... (9 bytes)");  // no half characters
+  BOOST_TEST(one_line(static_cast<const char*>(nullptr)) == "");
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plugin looked at in a process of its own: one that crashes, exits or hangs costs that process
+// alone, and is named.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "doctor.hpp"
+#include "plugin/loader.hpp"
+
+namespace tutti::tools {
+
+/// How far the child goes.
+enum class depth { devices, known_answers };
+
+/// Seconds that a single function of a plugin may take before it counts as hung.
+struct time_limits {
+  double listing = 20;     ///< it may wait for a driver
+  double computing = 120;  ///< it may compile kernels
+};
+
+struct probe_result {
+  std::string failure;  ///< "ended its process by signal 11 (...) within device.count"; else empty
+  /// Whether `auto` had better pass over it. Many a driver does not survive the end of its process,
+  /// and computes well until then.
+  bool is_lasting = true;
+};
+
+/// Examines the plugin in a child; its findings go to `on_finding` as they arrive.
+probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
+                   const std::function<void(finding)>& on_finding);
+
+/// Keeps a plugin that failed out of this process and, where that lasts, out of the choice of
+/// `auto` in others.
+void shut_out(const detail::plugin_file& file, const probe_result& result);
+
+/// The child: `tutti probe PATH`. Returns the exit status.
+int run_probe(const std::string& path, depth how, int report_to);
+
+}  // namespace tutti::tools
