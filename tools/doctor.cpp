@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "abi_checks.hpp"
 #include "base/env.hpp"
-#include "operator_checks.hpp"
-#include "plugin/raii.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/registry.hpp"
 #include "tutti/device.hpp"
 #include "tutti/error.hpp"
@@ -66,6 +65,22 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
+/// Asks again what programs ask before they use a family of kernels, and keeps the verdicts.
+findings prove(const detail::opened_device& d) {
+  const auto proof =
+      d.proof != nullptr ? d.proof : std::make_shared<detail::device_proof>(d);  // trusted
+  findings all;
+  for (const auto& r : proof->ask_again())
+    all.push_back({r.is_right ? grade::good : grade::problem, "known answers", d.name,
+                   fmt::format("{}: {}", r.what, r.text),
+                   r.is_right ? ""
+                              : "update the driver and run this again, or choose another device by "
+                                "TUTTI_DEVICE; until then the library runs such work elsewhere"});
+  for (const auto& [what, value] : proof->facts())
+    all.push_back({grade::good, "known answers", d.name, fmt::format("{}: {}", what, value), {}});
+  return all;
+}
+
 findings check_device(detail::opened_device& d) {
   findings all;
   const device_properties& p = d.properties;
@@ -81,16 +96,7 @@ findings check_device(detail::opened_device& d) {
                    "check the driver's installation and that you may use the device"});
     return all;
   }
-  std::vector<check_result> results = {check_program(d), check_reduction(d), check_product(d)};
-  for (check_result& r : check_operators(d)) results.push_back(std::move(r));
-  for (const check_result& r : results) {
-    all.push_back({r.passed ? grade::good : grade::problem, "known answers", d.name,
-                   fmt::format("{}: {}", r.what, r.text),
-                   r.passed
-                       ? ""
-                       : "do not trust this device: update its driver, clear the cache folder, "
-                         "or choose another by TUTTI_DEVICE"});
-  }
+  append(all, prove(d));
   return all;
 }
 

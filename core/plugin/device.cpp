@@ -6,6 +6,7 @@
 #include "base/env.hpp"
 #include "base/process.hpp"
 #include "plugin/opened_device.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "tutti/error.hpp"
@@ -52,6 +53,7 @@ void opened_device::open() {
 
 const opened_device& get(const device& handle) {
   handle.state_->open();
+  require_basics(*handle.state_);
   return *handle.state_;
 }
 

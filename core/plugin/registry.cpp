@@ -11,6 +11,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
@@ -46,10 +47,18 @@ void read_properties(const plugin& p, uint32_t index, opened_device& d) {
   if (raw.has_pci != 0)
     out.pci = pci_address{raw.pci_domain, raw.pci_bus, raw.pci_device, raw.pci_function};
   d.title = fmt::format("{} ({})", d.name, out.description);
+  d.proof = make_proof(d);
 }
 
 std::string brief(const opened_device& d) {
   return fmt::format("{} ({}, {})", d.name, to_string(d.properties.type), d.properties.description);
+}
+
+/// Not of one that gets basic things wrong; `tried` is told.
+bool is_sound(opened_device& d, std::string& tried) {
+  const std::string why = why_unusable(d);
+  if (!why.empty()) tried += (tried.empty() ? "" : "; ") + why;
+  return why.empty();
 }
 
 std::string reason(const std::exception_ptr& failure) {
@@ -186,7 +195,8 @@ device_list device_registry::automatic(bool first_only) {
       const bool seen = std::any_of(picked.begin(), picked.end(), [&](const opened_device* other) {
         return same_hardware(*d, *other);
       });
-      if (d->properties.type != device_type::cpu && !seen) picked.push_back(d);
+      if (d->properties.type != device_type::cpu && !seen && is_sound(*d, tried))
+        picked.push_back(d);
     }
     if (!reasons.empty()) tried += (tried.empty() ? "" : "; ") + reasons;
     if (first_only && !picked.empty()) return {picked.front()};
@@ -196,7 +206,8 @@ device_list device_registry::automatic(bool first_only) {
   others.push_back("opencl");
   std::string again;
   for (const std::string& backend : others)
-    if (opened_device* d = first_of(usable(backend, again), device_type::cpu)) return {d};
+    for (opened_device* d : usable(backend, again))
+      if (d->properties.type == device_type::cpu && is_sound(*d, tried)) return {d};
   const device_list reference = usable("reference", tried);
   if (reference.empty())
     throw device_error("no device can be used: " + (tried.empty() ? "no plugin found" : tried),
