@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "abi_checks.hpp"
 #include "base/env.hpp"
 #include "base/one_line.hpp"
-#include "operator_checks.hpp"
-#include "plugin/raii.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
 #include "probe.hpp"
@@ -75,6 +74,22 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
+/// Asks again what programs ask before they use a family of kernels, and keeps the verdicts.
+findings prove(const detail::opened_device& d) {
+  const auto proof =
+      d.proof != nullptr ? d.proof : std::make_shared<detail::device_proof>(d);  // trusted
+  findings all;
+  for (const auto& r : proof->ask_again())
+    all.push_back({r.is_right ? grade::good : grade::problem, "known answers", d.name,
+                   fmt::format("{}: {}", r.what, r.text),
+                   r.is_right ? ""
+                              : "update the driver and run this again, or choose another device by "
+                                "TUTTI_DEVICE; until then the library runs such work elsewhere"});
+  for (const auto& [what, value] : proof->facts())
+    all.push_back({grade::good, "known answers", d.name, fmt::format("{}: {}", what, value), {}});
+  return all;
+}
+
 /// Where an examination's steps and findings go.
 struct listener {
   const std::function<void(const std::string&)>& step;
@@ -97,18 +112,8 @@ void check_device(detail::opened_device& d, const listener& to) {
               "check the driver's installation and that you may use the device"});
     return;
   }
-  const auto say = [&](const check_result& r) {
-    to.found({r.passed ? grade::good : grade::problem, "known answers", d.name,
-              fmt::format("{}: {}", r.what, r.text),
-              r.passed ? ""
-                       : "do not trust this device: update its driver, clear the cache folder, "
-                         "or choose another by TUTTI_DEVICE"});
-  };
   to.step("known answers of " + d.name);
-  say(check_program(d));
-  say(check_reduction(d));
-  say(check_product(d));
-  for (const check_result& r : check_operators(d)) say(r);
+  for (finding& f : prove(d)) to.found(f);
   to.step("");
 }
 

@@ -47,6 +47,8 @@ bool fallback_is_error() { return env_word("TUTTI_FALLBACK", {"error"}).has_valu
 
 bool operands_move() { return env_word("TUTTI_TRANSFER", {"auto"}).has_value(); }
 
+bool devices_are_proven() { return env_word("TUTTI_PROOF", {"on", "off"}).value_or("on") == "on"; }
+
 bool indices_are_checked() {
   return env_word("TUTTI_CHECK_INDICES", {"on", "off"}).value_or("on") == "on";
 }
@@ -66,6 +68,7 @@ std::optional<std::uint64_t> pool_limit() { return env_megabytes("TUTTI_POOL_MB"
 void check_environment() {
   fallback_is_error();
   operands_move();
+  devices_are_proven();
   indices_are_checked();
   transfer_time_limit();
   pool_limit();

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "plugin/opened_device.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
@@ -81,6 +82,7 @@ void opened_device::open() {
 
 const opened_device& get(const device& handle) {
   handle.state_->open();
+  require_basics(*handle.state_);
   return *handle.state_;
 }
 

@@ -179,10 +179,13 @@ const tutti_host* make_host(host_identity** identity) {
 
 void identify_host(host_identity& identity, const plugin& of) {
   identity.name = of.name;
-  identity.cache_prefix =
-      field(std::to_string(TUTTI_ABI_MAJOR) + "." + std::to_string(TUTTI_ABI_MINOR) + "/" +
-            std::to_string(of.abi_minor)) +
-      field(of.name) + field(of.version) + field(of.build_id);
+  identity.cache_prefix = cache_prefix(of);
+}
+
+std::string cache_prefix(const plugin& of) {
+  return field(std::to_string(TUTTI_ABI_MAJOR) + "." + std::to_string(TUTTI_ABI_MINOR) + "/" +
+               std::to_string(of.abi_minor)) +
+         field(of.name) + field(of.version) + field(of.build_id);
 }
 
 }  // namespace tutti::detail

@@ -21,4 +21,7 @@ struct host_identity {
 const tutti_host* make_host(host_identity** identity);
 void identify_host(host_identity& identity, const plugin& of);
 
+/// What every key of the cache begins with: ABI, plugin, version and build.
+std::string cache_prefix(const plugin& of);
+
 }  // namespace tutti::detail

@@ -32,6 +32,8 @@ struct offered_programs {
   }
 };
 
+class device_proof;
+
 struct TUTTI_INTERNAL_API opened_device {
   const detail::plugin* plugin = nullptr;
   uint32_t index = 0;
@@ -46,6 +48,9 @@ struct TUTTI_INTERNAL_API opened_device {
   /// A slot for what the executor keeps for this device.
   mutable std::once_flag context_once;
   mutable std::shared_ptr<void> context;
+
+  /// What it was found to get right and wrong (plugin/proof/proof.hpp); null: it is trusted.
+  std::shared_ptr<device_proof> proof;
 
   /// Opens the device unless that has happened. Throws device_error; a later call tries again.
   void open();

@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "plugin/properties.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/ranking.hpp"
 #include "plugin/records.hpp"
@@ -24,6 +25,13 @@ using device_list = std::vector<opened_device*>;
 
 std::string brief(const opened_device& d) {
   return fmt::format("{} ({}, {})", d.name, to_string(d.properties.type), d.properties.description);
+}
+
+/// Not of one that gets basic things wrong; `tried` is told.
+bool is_sound(opened_device& d, std::string& tried) {
+  const std::string why = why_unusable(d);
+  if (!why.empty()) tried += (tried.empty() ? "" : "; ") + why;
+  return why.empty();
 }
 
 std::string reason(const std::exception_ptr& failure) {
@@ -109,6 +117,7 @@ void device_registry::ask(const plugin& p, enumeration& result) {
     opened_device& d = result.devices.emplace_back();
     try {
       read_properties(p, i, d);
+      d.proof = make_proof(d);
       for (const std::string& remark : d.remarks) logging::debug("{}: {}", d.name, remark);
     } catch (const device_error& e) {
       logging::warn("{}", e.what());
@@ -177,10 +186,18 @@ device_list device_registry::automatic(bool first_only) {
     const bool seen = std::any_of(picked.begin(), picked.end(), [&](const opened_device* other) {
       return same_hardware(*d, *other);
     });
-    if (d->properties.type != device_type::cpu && !is_last_resort(*d) && !seen) picked.push_back(d);
+    if (first_only && !picked.empty()) break;
+    if (d->properties.type != device_type::cpu && !is_last_resort(*d) && !seen &&
+        is_sound(*d, tried))
+      picked.push_back(d);
   }
   // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
-  if (picked.empty()) picked.push_back(ranked.front());
+  for (opened_device* d : ranked)
+    if (picked.empty() && (d->properties.type == device_type::cpu || is_last_resort(*d)) &&
+        is_sound(*d, tried))
+      picked.push_back(d);
+  if (picked.empty())
+    throw device_error("no device can be used: " + tried, TUTTI_ERROR_NO_DRIVER);
   if (is_last_resort(*picked.front()))
     logging::warn("only {} is left, which is slow ({}); `tutti doctor` says what to do",
                   picked.front()->name, tried.empty() ? "no other plugin found" : tried);

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 
 namespace tutti::detail {
@@ -24,7 +25,7 @@ bool supports(const opened_device& device, tutti_operator kind, std::span<const 
 bool supports(const opened_device& device, const tutti_operator_launch& launch) {
   std::int32_t support = TUTTI_SUPPORT_NO;
   ignore(device.plugin->op.supports(device.handle, &launch, &support, nullptr));
-  return support == TUTTI_SUPPORT_YES;
+  return support == TUTTI_SUPPORT_YES && switched_off(device, launch) == nullptr;
 }
 
 bool supports_products(const opened_device& device, dtype type) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -97,6 +98,7 @@ class session {
   uint64_t seed;
   handle<tutti_device> device;
   handle<tutti_stream> main_stream;
+  std::array<std::optional<bool>, 16> flushes_denormals;  // by dtype, see denormals.hpp
 
  private:
   std::deque<std::pair<std::string, handle<tutti_program>>> recent_;

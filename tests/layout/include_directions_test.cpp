@@ -21,7 +21,7 @@ const room_table rooms = {
     // core, from the bottom up
     {"base", {"tutti"}},
     {"semantics", {"tutti"}},
-    {"plugin", {"base"}},
+    {"plugin", {"base", "semantics"}},
     {"graph", {"plugin", "semantics"}},
     {"fusion", {"graph"}},
     {"runtime", {"fusion"}},

@@ -81,6 +81,7 @@ BOOST_AUTO_TEST_CASE(values_that_make_no_sense_are_errors_at_the_first_use_of_a_
       {"TUTTI_FALLBACK", "erorr", "error, or nothing"},
       {"TUTTI_TRANSFER", "yes", "auto, or nothing"},
       {"TUTTI_CHECK_INDICES", "no", "on or off, or nothing"},
+      {"TUTTI_PROOF", "always", "on or off, or nothing"},
       {"TUTTI_TIMEOUT", "-1", "a positive number of seconds"},
       {"TUTTI_TIMEOUT", "soon", "a positive number of seconds"},
       {"TUTTI_POOL_MB", "1.5", "a whole number of MiB from 0 to 1099511627776"},
@@ -154,8 +155,12 @@ BOOST_AUTO_TEST_CASE(doctor_command) {
   // The fakes compute nothing, which the known answers must notice.
   const outcome bad = tutti_command(machine + "TUTTI_DEVICE=opencl", "doctor");
   BOOST_TEST(bad.status == 1);
-  for (const char* family : {"matrix product", "gather", "running sums along rows", "sort",
-                             "top 25", "partition", "binary search", "count", "positions of flags"})
+  for (const char* family :
+       {"transfers", "arithmetic of f32", "arithmetic of integers", "random bits",
+        "reductions of f32 along rows", "products of f32", "large products of f32",
+        "gathers by i64 indices of f32", "running sums along rows of f32", "ascending sorts of f32",
+        "descending first positions of f32", "partitions of f32", "binary searches of f32",
+        "counts of i64", "positions of flags of i64"})
     BOOST_TEST(has(bad.output, std::string("PROBLEM opencl:0: ") + family), bad.output);
   BOOST_TEST(has(bad.output, "the fake driver is not installed"), bad.output);
   BOOST_TEST(has(bad.output, "-> "), bad.output);

@@ -29,6 +29,7 @@ using graph::arrivals;
 struct cached_program {
   detail::program_handle handle;  // null where the device refuses the program
   std::string refusal;            // why it does
+  bool is_switched_off = false;   // it would take the program, and get it wrong: that was said
   std::string label;
   std::uint64_t last_use = 0;  // position on the compute stream
   std::uint32_t flops = 0;     // per point of the iteration space

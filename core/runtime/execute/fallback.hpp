@@ -12,9 +12,10 @@
 
 namespace tutti::runtime {
 
-/// Says once for a device that `label` runs elsewhere, and counts it. Throws device_error where
-/// TUTTI_FALLBACK=error.
-void announce_fallback(const device_context& context, const char* label, const std::string& why);
+/// Says once for a device that `label` runs elsewhere, unless that `is_known`, and counts it.
+/// Throws device_error where TUTTI_FALLBACK=error.
+void announce_fallback(const device_context& context, const char* label, const std::string& why,
+                       bool is_known);
 
 /// Blocks of the reference device for one call, which go back however the call ends.
 class reference_blocks {

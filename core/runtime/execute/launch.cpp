@@ -8,6 +8,7 @@
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
+#include "plugin/proof/proof.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "runtime/transfer/copy_engine.hpp"
@@ -214,8 +215,13 @@ std::unique_ptr<cached_program> compile(device_context& context, const lowered& 
   made->label = program.label();
   made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
                 (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
+  const tutti_program_desc desc = program.desc(made->label.c_str());
+  if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
+    made->refusal = off->family + ": " + off->why;
+    made->is_switched_off = true;
+    return made;
+  }
   try {
-    const tutti_program_desc desc = program.desc(made->label.c_str());
     made->refusal = detail::why_unsupported(context.device, desc);
     if (made->refusal.empty()) made->handle = detail::create_program(context.device, desc);
   } catch (const device_error& e) {
@@ -301,7 +307,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
     outputs[i].block->last_use = sequence;
   }
   if (code.handle == nullptr) {
-    announce_fallback(context, code.label.c_str(), code.refusal);
+    announce_fallback(context, code.label.c_str(), code.refusal, code.is_switched_off);
     run_on_reference(context, program, {operands.data(), operands.size()}, code.label.c_str());
     return 0;  // it is there already, whatever became of other work on the stream
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/trace.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/support.hpp"
 #include "runtime/execute/fallback.hpp"
 
@@ -287,7 +288,11 @@ std::uint64_t launch_operator(device_context& context, const fusion::group& g, c
       context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
       context.device, "ask for", call.label);
   std::string why = reason != nullptr ? reason : "no reason given";
-  if (support != TUTTI_SUPPORT_NO) {
+  const detail::family_fault* const off =
+      support != TUTTI_SUPPORT_NO ? detail::switched_off(context.device, arguments) : nullptr;
+  if (off != nullptr) {
+    why = off->family + ": " + off->why;
+  } else if (support != TUTTI_SUPPORT_NO) {
     try {
       return enqueue(context, call);
     } catch (const device_error& e) {  // known only once it was to be compiled
@@ -295,7 +300,7 @@ std::uint64_t launch_operator(device_context& context, const fusion::group& g, c
       why = e.what();
     }
   }
-  announce_fallback(context, call.label, why);
+  announce_fallback(context, call.label, why, off != nullptr);
   run_on_reference(context, std::move(call), base);
   return 0;  // it is there already, whatever became of other work on the stream
 }

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Questions put to a device: buffers and a stream of their own, so that nothing else is in the way.
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "plugin/proof/known_answer.hpp"
+#include "plugin/raii.hpp"
+#include "tutti/dtype.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+class conversation {
+ public:
+  explicit conversation(const opened_device& d) : device_(d), stream_(create_stream(d)) {}
+
+  tutti_buffer* upload(const tensor& t) {
+    tutti_buffer* const made = room(t.bytes.size());
+    check(device_.plugin->transfer.write(stream_.get(), made, 0, t.bytes.data(), t.bytes.size(), 1,
+                                         nullptr),
+          device_, "write to the device");
+    return made;
+  }
+
+  tutti_buffer* room(std::uint64_t bytes) {
+    return bytes > 0 ? buffers_.emplace_back(allocate(device_, bytes)).get() : nullptr;
+  }
+
+  tensor download(tutti_buffer* from, tensor like) {
+    std::fill(like.bytes.begin(), like.bytes.end(), char{-1});
+    check(device_.plugin->transfer.read(stream_.get(), from, 0, like.bytes.data(),
+                                        like.bytes.size(), 1, nullptr),
+          device_, "read from the device");
+    return like;
+  }
+
+  tutti_stream* stream() const { return stream_.get(); }
+
+ private:
+  const opened_device& device_;
+  std::vector<buffer_handle> buffers_;
+  stream_handle stream_;  // goes first
+};
+
+tutti_view view_of(const tensor& t, tutti_buffer* buffer) {
+  tutti_view v{};
+  v.buffer = buffer;
+  v.dtype = t.type;
+  v.rank = static_cast<std::uint32_t>(t.extents.size());
+  std::int64_t stride = 1;
+  for (std::uint32_t i = v.rank; i-- > 0;) {
+    v.extent[i] = t.extents[i];
+    v.stride[i] = stride;
+    stride *= static_cast<std::int64_t>(t.extents[i]);
+  }
+  return v;
+}
+
+/// A bias of one value for each column, over all of the product.
+void spread_bias(std::vector<tutti_view>& views) {
+  tutti_view& bias = views.back();
+  bias.rank = 3;
+  std::copy_n(views.front().extent, 3, bias.extent);
+  bias.stride[0] = bias.stride[1] = 0;
+  bias.stride[2] = 1;
+}
+
+/// Where an operand of a program lies, and how it moves along the innermost loop.
+struct placement {
+  std::int64_t stride[2];
+  tutti_access access;
+};
+
+placement place_of_input(const program_question& q) {
+  if (q.reduction == TUTTI_REDUCE_NONE) return {{1, 0}, TUTTI_ACCESS_UNIT};
+  const auto columns = static_cast<std::int64_t>(q.inputs.front().extents[1]);
+  if (q.along_columns) return {{1, columns}, TUTTI_ACCESS_UNIT};
+  return {{columns, 1}, TUTTI_ACCESS_UNIT};
+}
+
+placement place_of_output(const program_question& q) {
+  const bool along_rows = q.reduction != TUTTI_REDUCE_NONE && !q.along_columns;
+  return {{1, 0}, along_rows ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_UNIT};
+}
+
+tutti_operand operand(tutti_buffer* buffer, const placement& where) {
+  tutti_operand o{};
+  o.buffer = buffer;
+  std::copy_n(where.stride, 2, o.stride);
+  return o;
+}
+
+void set_extents(const program_question& q, tutti_program_launch& launch) {
+  const std::vector<std::uint64_t>& shape = q.inputs.front().extents;
+  if (q.reduction == TUTTI_REDUCE_NONE) {
+    launch.extent[0] = shape[0];
+    return;
+  }
+  launch.extent[0] = shape[q.along_columns ? 1 : 0];
+  launch.extent[1] = shape[q.along_columns ? 0 : 1];
+}
+
+tutti_program_operand declared(std::int32_t type, const placement& where, std::uint32_t value) {
+  return {static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(where.access), 0, value};
+}
+
+program_handle compile(const opened_device& d, const program_question& q) {
+  std::vector<tutti_program_operand> inputs;
+  for (const tensor& t : q.inputs) inputs.push_back(declared(t.type, place_of_input(q), 0));
+  const tutti_program_operand output = declared(q.known.right.type, place_of_output(q), q.result);
+  tutti_program_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.ir_version = TUTTI_IR_VERSION;
+  desc.operand_size = sizeof(tutti_program_operand);
+  desc.instruction_size = sizeof(tutti_instruction);
+  desc.kept_rank = 1;
+  desc.reduced_rank = q.reduction != TUTTI_REDUCE_NONE ? 1 : 0;
+  desc.reduction = static_cast<std::uint8_t>(q.reduction);
+  desc.reduce_layout = q.along_columns ? TUTTI_REDUCE_OUTER : TUTTI_REDUCE_INNER;
+  desc.accumulator = q.accumulator;
+  desc.input_count = static_cast<std::uint32_t>(inputs.size());
+  desc.scalar_count = static_cast<std::uint32_t>(q.scalars.size());
+  desc.instruction_count = static_cast<std::uint32_t>(q.code.size());
+  desc.output_count = 1;
+  desc.inputs = inputs.data();
+  desc.scalar_dtypes = q.scalar_types.data();
+  desc.instructions = q.code.data();
+  desc.outputs = &output;
+  desc.label = q.label.c_str();
+  return create_program(d, desc);
+}
+
+}  // namespace
+
+std::uint32_t program_question::input(tensor t) {
+  inputs.push_back(std::move(t));
+  return static_cast<std::uint32_t>(inputs.size() - 1);
+}
+
+std::uint32_t program_question::scalar(std::uint8_t type, double value) {
+  const tensor one = make_tensor(type, {1}, {value});
+  tutti_scalar s{};
+  std::memcpy(&s, one.bytes.data(), one.bytes.size());
+  scalars.push_back(s);
+  scalar_types.push_back(type);
+  return static_cast<std::uint32_t>(inputs.size() + scalars.size() - 1);
+}
+
+std::uint32_t program_question::op(tutti_opcode opcode, std::uint8_t type,
+                                   std::initializer_list<std::uint32_t> of) {
+  tutti_instruction i{
+      static_cast<std::uint16_t>(opcode), type, static_cast<std::uint8_t>(of.size()), {}};
+  std::copy(of.begin(), of.end(), i.operand);
+  code.push_back(i);
+  return static_cast<std::uint32_t>(inputs.size() + scalars.size() + code.size() - 1);
+}
+
+tensor overwritten(tensor t) {
+  std::fill(t.bytes.begin(), t.bytes.end(), char{85});
+  return t;
+}
+
+std::optional<tensor> ask(const opened_device& d, const operator_question& q) {
+  const detail::plugin& plugin = *d.plugin;
+  const bool finishes = q.kind == TUTTI_OPERATOR_MATMUL && !q.params.empty();
+  if (finishes && plugin.abi_minor < 1) return std::nullopt;  // it knows no params
+  conversation with(d);
+  std::vector<tutti_view> views{view_of(q.before, with.upload(q.before))};
+  for (const tensor& t : q.inputs) views.push_back(view_of(t, with.upload(t)));
+  if (finishes) spread_bias(views);
+  tutti_operator_launch launch{};
+  launch.struct_size = sizeof launch;
+  launch.kind = q.kind;
+  launch.view_count = static_cast<std::uint32_t>(views.size());
+  launch.views = views.data();
+  launch.params = q.params.empty() ? nullptr : q.params.data();
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  check(plugin.op.supports(d.handle, &launch, &support, nullptr), d, "supports");
+  if (support == TUTTI_SUPPORT_NO) return std::nullopt;
+  check(plugin.op.workspace(d.handle, &launch, &launch.workspace_bytes), d, "workspace");
+  launch.workspace = with.room(launch.workspace_bytes);
+  check(plugin.op.launch(with.stream(), &launch, nullptr), d, "launch");
+  return with.download(views.front().buffer, q.known.right);
+}
+
+std::optional<tensor> ask(const opened_device& d, const program_question& q) {
+  const tutti_program_api& api = d.plugin->program;
+  const program_handle program = compile(d, q);
+  conversation with(d);
+  std::vector<tutti_operand> inputs;
+  for (const tensor& t : q.inputs) inputs.push_back(operand(with.upload(t), place_of_input(q)));
+  const tutti_operand output = operand(with.upload(overwritten(q.known.right)), place_of_output(q));
+  tutti_program_launch launch{};
+  launch.struct_size = sizeof launch;
+  launch.operand_size = sizeof(tutti_operand);
+  set_extents(q, launch);
+  launch.inputs = inputs.data();
+  launch.scalars = q.scalars.data();
+  launch.outputs = &output;
+  check(api.workspace(program.get(), &launch, &launch.workspace_bytes), d, "workspace", q.label);
+  launch.workspace = with.room(launch.workspace_bytes);
+  check(api.launch(with.stream(), program.get(), &launch, nullptr), d, "launch", q.label);
+  return with.download(output.buffer, q.known.right);
+}
+
+std::string transfer_mistake(const opened_device& d) {
+  constexpr std::size_t n = 1003, skipped = 5;
+  const detail::plugin& plugin = *d.plugin;
+  const tensor sent = make_tensor(TUTTI_I32, {n}, whole_numbers(n, 12, -1000, 1000));
+  const tensor before = make_tensor(TUTTI_I32, {n}, whole_numbers(n, 13, 2000, 3000));
+  tensor right = before;  // all but the first few of `sent`, at the front
+  std::copy(sent.bytes.begin() + skipped * sizeof(std::int32_t), sent.bytes.end(),
+            right.bytes.begin());
+  conversation first(d), second(d);
+  tutti_buffer* const target = second.upload(before);
+  tutti_buffer* const source = first.room(sent.bytes.size());
+  check(plugin.transfer.write(first.stream(), source, 0, sent.bytes.data(), sent.bytes.size(), 0,
+                              nullptr),
+        d, "write to the device");
+  const event_handle written = record_event(d, first.stream());
+  check(plugin.stream.flush(first.stream()), d, "flush");
+  check(plugin.stream.wait(second.stream(), written.get()), d, "wait for an event");
+  check(plugin.transfer.copy(second.stream(), source, skipped * sizeof(std::int32_t), target, 0,
+                             sent.bytes.size() - skipped * sizeof(std::int32_t), nullptr),
+        d, "copy");
+  const std::string wrong = mistake({right}, second.download(target, right));
+  check(plugin.stream.synchronize(first.stream()), d, "synchronize");
+  return wrong;
+}
+
+}  // namespace tutti::detail

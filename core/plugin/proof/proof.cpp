@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/proof/proof.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/compile_markers.hpp"
+#include "base/disk_cache.hpp"
+#include "base/env.hpp"
+#include "base/log.hpp"
+#include "base/process.hpp"
+#include "plugin/host.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// Changes with the questions, so that a driver is asked the new ones.
+constexpr const char* edition = "1, " TUTTI_VERSION;
+
+/// A process that ends within a question may have been killed by its user; two are a verdict.
+constexpr std::uint32_t most_ends = 2;
+
+constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
+
+std::string key_of(const opened_device& d) {
+  const auto text = [](const char* from) { return std::string(from != nullptr ? from : ""); };
+  std::string key = fmt::format("proof {}\n", edition) + cache_prefix(*d.plugin);
+  for (const std::string& part : {text(d.limits.cache_key), d.properties.driver,
+                                  d.properties.description, d.properties.schedule})
+    key += fmt::format("{}:{}", part.size(), part);
+  return key;
+}
+
+/// The questions that are being asked, of whichever device.
+struct questions {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int count = 0;
+  bool is_announced = false;
+  void (*at_start)(idle_wait) = nullptr;
+
+  static questions& all() {
+    static auto* const made = new questions;
+    return *made;
+  }
+};
+
+thread_local int asked_here = 0;
+
+class asking {
+ public:
+  asking() {
+    questions& all = questions::all();
+    void (*announce)(idle_wait) = nullptr;
+    {
+      const std::lock_guard lock(all.mutex);
+      ++all.count;
+      if (!std::exchange(all.is_announced, true)) announce = all.at_start;
+    }
+    ++asked_here;
+    if (announce != nullptr) announce(wait_for_proofs);
+  }
+  ~asking() {
+    --asked_here;
+    questions& all = questions::all();
+    {
+      const std::lock_guard lock(all.mutex);
+      --all.count;
+    }
+    all.changed.notify_all();
+  }
+  asking(const asking&) = delete;
+  asking& operator=(const asking&) = delete;
+};
+
+const family_fault* first_fault(device_proof& proof) {
+  for (const kernel_family& family : basic_families)
+    if (const family_fault* found = proof.fault_of(family)) return found;
+  return nullptr;
+}
+
+/// The operators' families of these names that are not in the list.
+void add_named(std::vector<kernel_family>& all, const std::map<std::string, std::string>& names) {
+  std::set<std::string> listed;
+  for (const kernel_family& f : all) listed.insert(name_of(f));
+  for (int number = TUTTI_OPERATOR_MATMUL; number <= TUTTI_OPERATOR_SCATTER; ++number)
+    for (int variant = 0; variant < static_cast<int>(kernel_family::variants); ++variant)
+      for (int type = TUTTI_BOOL; type <= TUTTI_C128; ++type) {
+        const kernel_family f{static_cast<std::uint8_t>(kernel_family::operators + number),
+                              static_cast<std::uint8_t>(variant), static_cast<std::uint8_t>(type)};
+        const std::string name = name_of(f);
+        if (names.contains(name) && listed.insert(name).second) all.push_back(f);
+      }
+}
+
+std::string text_of(const opened_device& d, const family_fault& fault) {
+  return fmt::format("{} gets {} wrong: {}", d.title, fault.family, fault.why);
+}
+
+}  // namespace
+
+device_proof::device_proof(const opened_device& device) : device_(device), key_(key_of(device)) {}
+
+void device_proof::load() {
+  if (std::exchange(is_loaded_, true)) return;
+  if (const auto text = program_cache().load(key_))
+    if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
+}
+
+const family_fault* device_proof::fault_of(const kernel_family& family) {
+  std::atomic<state>& slot = states_[family.index()];
+  if (slot.load(std::memory_order_acquire) == state::good) [[likely]]
+    return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (slot.load(std::memory_order_relaxed) == state::unknown) {
+    load();
+    const std::string name = name_of(family);
+    if (const auto found = known_.families.find(name); found != known_.families.end()) {
+      settle(family, {found->second.empty() ? state::good : state::bad, false, found->second}, {});
+    } else {
+      device_facts facts;
+      settle(family, put_question(family, facts), facts);
+    }
+  }
+  const auto found = faults_.find(family.index());
+  return found != faults_.end() ? &found->second : nullptr;
+}
+
+const family_fault* device_proof::known_basic_fault(bool& all_known) {
+  {
+    const std::lock_guard lock(mutex_);
+    load();
+    all_known =
+        std::all_of(basic_families.begin(), basic_families.end(), [&](const kernel_family& f) {
+          return states_[f.index()] != state::unknown || known_.families.contains(name_of(f));
+        });
+  }
+  return all_known ? first_fault(*this) : nullptr;
+}
+
+void device_proof::settle(const kernel_family& family, const outcome& found,
+                          const device_facts& facts) {
+  const std::string name = name_of(family);
+  if (found.is_kept) {
+    if (const auto text = program_cache().load(key_))  // what other processes have found meanwhile
+      if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
+    known_.families[name] = found.verdict == state::bad ? found.text : "";
+    for (const auto& [what, value] : facts) known_.facts[what] = value;
+    program_cache().store(key_, to_text(known_));
+  }
+  if (found.verdict == state::bad) {
+    const auto [entry, is_new] = faults_.insert_or_assign(
+        family.index(), family_fault{name, fmt::format("{} ({})", found.text, advice)});
+    if (std::find(basic_families.begin(), basic_families.end(), family) == basic_families.end())
+      logging::warn("{}: no {} on this device: {}", device_.title, name, entry->second.why);
+  } else {
+    faults_.erase(family.index());
+  }
+  states_[family.index()].store(found.verdict, std::memory_order_release);
+}
+
+device_proof::outcome device_proof::put_question(const kernel_family& family,
+                                                 device_facts& facts) const {
+  const asking in_flight;
+  const std::string what = name_of(family), key = key_ + what;
+  const std::uint32_t ends =
+      program_markers().begin(key, fmt::format("{}: proof of {}", device_.name, what));
+  outcome found{state::bad, false, fmt::format("{} processes have ended within its proof", ends)};
+  if (ends < most_ends) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      found = judge(family, facts);
+    } catch (const device_error& e) {
+      found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, e.what()};
+    } catch (const std::exception& e) {
+      found = {state::good, false, e.what()};
+    }
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    logging::debug("{}: proof of {} took {:.1f} ms: {}", device_.name, what, took.count(),
+                   found.text.empty() ? "right" : found.text);
+  }
+  program_markers().end(key);
+  return found;
+}
+
+device_proof::outcome device_proof::judge(const kernel_family& family, device_facts& facts) const {
+  const auto verdict = [](const std::string& wrong) {
+    return wrong.empty() ? outcome{} : outcome{state::bad, true, wrong};
+  };
+  const outcome not_offered{state::good, false, "not offered"};
+  if (family.kind == kernel_family::transfers) return verdict(transfer_mistake(device_));
+  if (const auto q = question_of_operator(family)) {
+    const auto got = ask(device_, *q);
+    return got ? verdict(mistake(q->known, *got)) : not_offered;
+  }
+  const auto q = question_of_program(family);
+  if (!q) return not_offered;
+  try {
+    const auto got = ask(device_, *q);
+    const std::string wrong = mistake(q->known, *got);
+    if (wrong.empty()) add_facts(family, *got, facts);
+    return verdict(wrong);
+  } catch (const device_error& e) {
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+    return not_offered;
+  }
+}
+
+std::vector<device_proof::result> device_proof::ask_again() {
+  const std::lock_guard lock(mutex_);
+  load();
+  std::vector<kernel_family> all = sample_families(device_.limits.computed_dtypes);
+  add_named(all, known_.families);
+  std::vector<result> results;
+  for (const kernel_family& family : all) {
+    device_facts facts;
+    const auto start = std::chrono::steady_clock::now();
+    const outcome found = put_question(family, facts);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    const bool is_right =
+        found.verdict == state::good && (found.is_kept || found.text == "not offered");
+    results.push_back({name_of(family), is_right,
+                       found.text.empty()
+                           ? fmt::format("right, {:.1f} ms with compilation", took.count())
+                           : found.text});
+    settle(family, found, facts);
+  }
+  return results;
+}
+
+device_facts device_proof::facts() {
+  const std::lock_guard lock(mutex_);
+  load();
+  return known_.facts;
+}
+
+std::shared_ptr<device_proof> make_proof(const opened_device& device) {
+  if (device.plugin->name == "reference" || !devices_are_proven()) return nullptr;
+  return std::make_shared<device_proof>(device);
+}
+
+const family_fault* switched_off(const opened_device& device, const tutti_program_desc& desc) {
+  if (device.proof == nullptr) return nullptr;
+  for (const kernel_family& family : families_of(desc))
+    if (const family_fault* found = device.proof->fault_of(family)) return found;
+  return nullptr;
+}
+
+const family_fault* switched_off(const opened_device& device, const tutti_operator_launch& launch) {
+  if (device.proof == nullptr) return nullptr;
+  const auto family = family_of(launch);
+  return family ? device.proof->fault_of(*family) : nullptr;
+}
+
+std::string why_unusable(opened_device& device) {
+  if (device.proof == nullptr) return {};
+  bool all_known = false;
+  const family_fault* found = device.proof->known_basic_fault(all_known);
+  if (!all_known) {
+    try {
+      device.open();
+    } catch (const device_error&) {
+      return {};  // who uses it is told why
+    }
+    found = first_fault(*device.proof);
+  }
+  if (found == nullptr) return {};
+  const std::string why = text_of(device, *found);
+  if (device.proof->is_said_first()) logging::warn("auto passes over a device: {}", why);
+  return why;
+}
+
+void require_basics(const opened_device& device) {
+  if (device.proof == nullptr) return;
+  if (const family_fault* found = first_fault(*device.proof)) [[unlikely]]
+    throw device_error(text_of(device, *found), TUTTI_ERROR_DRIVER, 0, false, device.name);
+}
+
+bool wait_for_proofs(std::chrono::steady_clock::time_point deadline) {
+  if (asked_here > 0) return true;  // a driver that exits
+  questions& all = questions::all();
+  std::unique_lock lock(all.mutex);
+  return all.changed.wait_until(lock, deadline, [&] { return all.count == 0; });
+}
+
+void set_wait_at_exit(void (*at_start)(idle_wait)) { questions::all().at_start = at_start; }
+
+}  // namespace tutti::detail
