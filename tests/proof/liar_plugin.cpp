@@ -30,7 +30,7 @@ bool lies_about(const std::string& what) {
 /// Another first byte than what is there once the work that `done` stands for has ended.
 tutti_status* spoil(tutti_stream* stream, tutti_event* done, tutti_buffer* buffer,
                     uint64_t offset) {
-  if (tutti_status* s = real->stream->event_wait(done)) return s;
+  if (tutti_status* s = real->stream->event_wait(done, TUTTI_FOREVER)) return s;
   unsigned char byte = 0;
   if (tutti_status* s = real->transfer->read(stream, buffer, offset, &byte, 1, 1, nullptr))
     return s;

@@ -167,7 +167,6 @@ tensor overwritten(tensor t) {
 std::optional<tensor> ask(const opened_device& d, const operator_question& q) {
   const detail::plugin& plugin = *d.plugin;
   const bool finishes = q.kind == TUTTI_OPERATOR_MATMUL && !q.params.empty();
-  if (finishes && plugin.abi_minor < 1) return std::nullopt;  // it knows no params
   conversation with(d);
   std::vector<tutti_view> views{view_of(q.before, with.upload(q.before))};
   for (const tensor& t : q.inputs) views.push_back(view_of(t, with.upload(t)));
@@ -188,7 +187,7 @@ std::optional<tensor> ask(const opened_device& d, const operator_question& q) {
 }
 
 std::optional<tensor> ask(const opened_device& d, const program_question& q) {
-  const tutti_program_api& api = d.plugin->program;
+  const program_functions& api = d.plugin->program;
   const program_handle program = compile(d, q);
   conversation with(d);
   std::vector<tutti_operand> inputs;
