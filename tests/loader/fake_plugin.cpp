@@ -192,7 +192,7 @@ const padded<tutti_plugin_api> api = {
 #else
      nullptr, nullptr,
 #endif
-     nullptr, nullptr, nullptr, nullptr},
+     nullptr, nullptr, nullptr, nullptr, nullptr},
     {}};
 
 }  // namespace
