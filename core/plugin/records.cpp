@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/disk_cache.hpp"
+#include "base/log.hpp"
 #include "base/private_folder.hpp"
 #include "base/process.hpp"
 
@@ -53,7 +54,9 @@ std::optional<std::string> text_of(std::string_view record, std::string_view wor
 
 struct plugin_records::mark {
   fs::path plugin;
-  private_folder::claim claim;
+  std::string step;
+  std::optional<private_folder::claim>
+      claim;           ///< none: nothing is kept, or another process is at it
   std::string before;  ///< a verdict that stays; empty: none
   std::thread::id thread = std::this_thread::get_id();
 };
@@ -78,10 +81,11 @@ struct plugin_records::state {
   }
 
   void finish(const mark& m) const {
+    if (!m.claim) return;
     if (m.before.empty())
       folder->remove(name_of(m.plugin));
     else
-      m.claim.rewrite(m.before);
+      m.claim->rewrite(m.before);
   }
 };
 
@@ -131,8 +135,12 @@ void plugin_records::end_others() {
   if (is_fork()) return;  // they are the parent's
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  for (const mark& m : s.begun)
-    if (m.thread != std::this_thread::get_id()) s.finish(m);
+  for (const mark& m : s.begun) {
+    if (m.thread != std::this_thread::get_id())
+      s.finish(m);
+    else
+      logging::error("{}: the plugin ends this process within {}", m.plugin.string(), m.step);
+  }
 }
 
 plugin_records::attempt::attempt(plugin_records* records, const fs::path& plugin,
@@ -141,20 +149,23 @@ plugin_records::attempt::attempt(plugin_records* records, const fs::path& plugin
   if (records_ == nullptr) return;
   state& s = *records_->state_;
   const std::lock_guard lock(s.mutex);
+  mark& made = s.begun.emplace_back();
+  mark_ = &made;
+  made.plugin = plugin;
+  made.step = step;
   const private_folder* const folder = s.open();
   if (folder == nullptr) return;
-  std::optional<private_folder::claim> claim = folder->hold(name_of(plugin));
-  if (!claim) return;  // another process is at it
-  std::string before;
-  if (text_of(claim->content(), failed, plugin)) before = claim->content();
-  claim->rewrite(content(running, plugin, step));
-  mark_ = &s.begun.emplace_back(mark{plugin, std::move(*claim), std::move(before)});
+  if (auto claim = folder->hold(name_of(plugin))) made.claim.emplace(std::move(*claim));
+  if (!made.claim) return;
+  if (text_of(made.claim->content(), failed, plugin)) made.before = made.claim->content();
+  made.claim->rewrite(content(running, plugin, step));
 }
 
 void plugin_records::attempt::go_on(std::string_view step) {
   if (mark_ == nullptr) return;
   const std::lock_guard lock(records_->state_->mutex);
-  mark_->claim.rewrite(content(running, mark_->plugin, step));
+  mark_->step = step;
+  if (mark_->claim) mark_->claim->rewrite(content(running, mark_->plugin, step));
 }
 
 plugin_records::attempt::~attempt() {

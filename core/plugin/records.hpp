@@ -50,7 +50,8 @@ class TUTTI_INTERNAL_API plugin_records {
     mark* mark_ = nullptr;
   };
 
-  /// The process exits: what other threads than this one attempt has not failed.
+  /// The process exits: what other threads than this one attempt has not failed, and what this one
+  /// attempts has called exit(), which the log says.
   void end_others();
 
  private:

@@ -176,6 +176,10 @@ BOOST_AUTO_TEST_CASE(auto_falls_over_a_plugin_once) {
       const machine m;
       const outcome first = m.world("BROKEN=" + how);
       BOOST_TEST(!has(first.output, "devices: "), first.output);
+      if (how == "entry:exit")
+        BOOST_TEST(has(first.output, "error: " + m.bad().string() +
+                                         ": the plugin ends this process within the loading"),
+                   first.output);
       const outcome second = m.world("BROKEN=" + how);
       BOOST_TEST(has(second.output, "devices: reference:0\n"), second.output);
       BOOST_TEST(has(second.output, "warning: " + m.bad().string() +
