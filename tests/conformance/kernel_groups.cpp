@@ -148,7 +148,7 @@ void check_results(session& s) {
         r.factor = -1;  // read during the call
         const handle<tutti_event> done(event, s.api->stream->event_release);
         require(event != nullptr, "no event was returned");
-        check(s.api->stream->event_wait(event), "event wait");
+        check(s.api->stream->event_wait(event, TUTTI_FOREVER), "event wait");
         require(r.read(s) == r.expected(3), [&] {
           return "wrong results of " + std::to_string(n) + " elements at byte " +
                  std::to_string(offset);
@@ -276,7 +276,7 @@ void check_host_functions(session& s) {
     tutti_event* event = nullptr;
     check(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, &event), "launch");
     const handle<tutti_event> done(event, s.api->stream->event_release);
-    const outcome result = take(s.api->stream->event_wait(event));
+    const outcome result = take(s.api->stream->event_wait(event), TUTTI_FOREVER);
     require(result.code == TUTTI_ERROR_DRIVER && result.message == "made to fail",
             [&] { return "the function's failure came as: " + result.message; });
     take(s.api->stream->synchronize(s.main_stream.get()));

@@ -123,9 +123,9 @@ tutti_status* synchronize(tutti_stream* stream) {
   return real->stream->synchronize(stream);
 }
 
-tutti_status* event_wait(tutti_event* event) {
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   strike("wait");
-  return real->stream->event_wait(event);
+  return real->stream->event_wait(event, timeout_ns);
 }
 
 void release_stream(tutti_stream* stream) {
