@@ -276,7 +276,7 @@ void check_host_functions(session& s) {
     tutti_event* event = nullptr;
     check(kernels_of(s)->launch(s.main_stream.get(), kernel.get(), &r.launch, &event), "launch");
     const handle<tutti_event> done(event, s.api->stream->event_release);
-    const outcome result = take(s.api->stream->event_wait(event), TUTTI_FOREVER);
+    const outcome result = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
     require(result.code == TUTTI_ERROR_DRIVER && result.message == "made to fail",
             [&] { return "the function's failure came as: " + result.message; });
     take(s.api->stream->synchronize(s.main_stream.get()));
