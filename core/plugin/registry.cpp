@@ -14,7 +14,6 @@
 #include "plugin/properties.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/ranking.hpp"
-#include "plugin/records.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -97,14 +96,17 @@ device_registry::device_registry(search_path where, plugin_records* records)
     logging::warn("TUTTI_PLUGIN_PATH: {} is not searched", entry);
 }
 
-void device_registry::ask(const plugin& p, enumeration& result) {
-  plugin_records::attempt attempt(p.records, p.path, "device.count");
+void device_registry::ask(const std::string& backend, wanted why, enumeration& result) {
+  std::optional<plugin_records::attempt> attempt;  // one file for all of it
+  const plugin& p = loader_.load(backend, why, &attempt);
+  if (!attempt) attempt.emplace(p.records, p.path, "device.count");
+  attempt->go_on("device.count");
   uint32_t count = 0;
   check(p.device.count(&count), p.name + ": look for devices");
   if (count > most_devices)
     throw plugin_error(fmt::format("{}: the plugin reports {} devices, more than {}", p.name, count,
                                    most_devices));
-  attempt.go_on("device.properties");
+  attempt->go_on("device.properties");
   for (uint32_t i = 0; i < count; ++i) {
     opened_device& d = result.devices.emplace_back();
     try {
@@ -128,7 +130,7 @@ device_registry::enumeration& device_registry::enumerate(const std::string& back
   result.refused.clear();
   result.why = why;
   try {
-    ask(loader_.load(backend, why), result);
+    ask(backend, why, result);
   } catch (const std::exception& e) {
     logging::debug("plugin {}: {}", backend, e.what());
     result.devices.clear();
