@@ -168,25 +168,26 @@ device_list device_registry::automatic(bool first_only) {
   device_list ranked;
   for (const plugin_file& file : loader_.files())
     for (opened_device* d : usable(file.name, tried)) ranked.push_back(d);
-  if (ranked.empty())
-    throw device_error("no device can be used: " + (tried.empty() ? "no plugin found" : tried),
-                       TUTTI_ERROR_NO_DRIVER);
   std::stable_sort(
       ranked.begin(), ranked.end(),
       [](const opened_device* a, const opened_device* b) { return ranks_before(*a, *b); });
   device_list picked;
   for (opened_device* d : ranked) {
-    const bool seen = std::any_of(picked.begin(), picked.end(), [&](const opened_device* other) {
-      return same_hardware(*d, *other);
-    });
-    if (d->properties.type != device_type::cpu && !is_last_resort(*d) && !seen) picked.push_back(d);
+    // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
+    const bool is_alone = d->properties.type == device_type::cpu || is_last_resort(*d);
+    if (is_alone && !picked.empty()) break;
+    if (std::any_of(picked.begin(), picked.end(),
+                    [&](const opened_device* other) { return same_hardware(*d, *other); }))
+      continue;
+    picked.push_back(d);
+    if (is_alone || first_only) break;
   }
-  // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
-  if (picked.empty()) picked.push_back(ranked.front());
+  if (picked.empty())
+    throw device_error("no device can be used: " + (tried.empty() ? "no plugin found" : tried),
+                       TUTTI_ERROR_NO_DRIVER);
   if (is_last_resort(*picked.front()))
     logging::warn("only {} is left, which is slow ({}); `tutti doctor` says what to do",
                   picked.front()->name, tried.empty() ? "no other plugin found" : tried);
-  if (first_only) picked.resize(1);
   return picked;
 }
 
