@@ -19,7 +19,6 @@
 #include "base/process.hpp"
 #include "plugin/elf_file.hpp"
 #include "plugin/host.hpp"
-#include "plugin/records.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -227,21 +226,25 @@ const std::vector<plugin_file>& plugin_loader::files() {
   return files_locked();
 }
 
-const plugin& plugin_loader::load(const std::string& name, wanted why) {
+const plugin& plugin_loader::load(const std::string& name, wanted why,
+                                  std::optional<plugin_records::attempt>* attempt) {
   const std::lock_guard lock(mutex_);
   outcome& known = outcomes_[name];
   if (known.is_passed_over && why == wanted::by_name) {
     known.failure.reset();
     known.is_passed_over = false;
   }
-  if (known.loaded == nullptr && !known.failure) try_to_load(known, name, why);
+  std::optional<plugin_records::attempt> own;
+  if (known.loaded == nullptr && !known.failure)
+    try_to_load(known, name, why, attempt != nullptr ? *attempt : own);
   if (known.loaded != nullptr) return *known.loaded;
   const load_failure& f = *known.failure;
   throw plugin_error(f.path.empty() ? f.message
                                     : fmt::format("{}: {}", f.path.string(), f.message));
 }
 
-void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted why) {
+void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted why,
+                                std::optional<plugin_records::attempt>& attempt) {
   load_failure failure;
   failure.name = name;
   try {
@@ -257,7 +260,7 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
     if (before)
       logging::warn("{}: {}; it was asked for by name, and is tried again", failure.path.string(),
                     *before);
-    const plugin_records::attempt attempt(records_, failure.path, "the loading");
+    attempt.emplace(records_, failure.path, "the loading");
     auto loaded = load_file(failure);
     loaded->records = records_;
     known.loaded = std::move(loaded);

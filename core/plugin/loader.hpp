@@ -14,10 +14,9 @@
 #include <vector>
 
 #include "plugin/plugin.hpp"
+#include "plugin/records.hpp"
 
 namespace tutti::detail {
-
-class plugin_records;
 
 /// Why a plugin is wanted: the user wrote its name, or everything is looked at. Only the former is
 /// reason to try again what took an earlier process down.
@@ -68,8 +67,10 @@ class TUTTI_INTERNAL_API plugin_loader {
 
   /// Loads the plugin unless that has happened. Throws plugin_error naming the path, the loader's
   /// message and, for a mismatch, both ABI versions; or the folders where there is no such file.
-  /// One that took an earlier process down is passed over, unless it is wanted by its name.
-  const plugin& load(const std::string& name, wanted why = wanted::by_name);
+  /// One that took an earlier process down is passed over, unless it is wanted by its name. Where
+  /// the plugin is loaded now and `attempt` is given, the caller ends that.
+  const plugin& load(const std::string& name, wanted why = wanted::by_name,
+                     std::optional<plugin_records::attempt>* attempt = nullptr);
 
   /// The plugin is not loaded in this process, whoever wants it: `reason` is what load() says.
   void exclude(const std::string& name, const std::string& reason);
@@ -86,7 +87,8 @@ class TUTTI_INTERNAL_API plugin_loader {
   };
   const std::vector<plugin_file>& files_locked();
   void add_folder(const std::filesystem::path& folder, std::vector<plugin_file>& found);
-  void try_to_load(outcome& known, const std::string& name, wanted why);
+  void try_to_load(outcome& known, const std::string& name, wanted why,
+                   std::optional<plugin_records::attempt>& attempt);
   std::filesystem::path find_locked(const std::string& name);
 
   std::vector<std::filesystem::path> folders_;

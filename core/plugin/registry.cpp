@@ -15,7 +15,6 @@
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/ranking.hpp"
-#include "plugin/records.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -105,14 +104,17 @@ device_registry::device_registry(search_path where, plugin_records* records)
     logging::warn("TUTTI_PLUGIN_PATH: {} is not searched", entry);
 }
 
-void device_registry::ask(const plugin& p, enumeration& result) {
-  plugin_records::attempt attempt(p.records, p.path, "device.count");
+void device_registry::ask(const std::string& backend, wanted why, enumeration& result) {
+  std::optional<plugin_records::attempt> attempt;  // one file for all of it
+  const plugin& p = loader_.load(backend, why, &attempt);
+  if (!attempt) attempt.emplace(p.records, p.path, "device.count");
+  attempt->go_on("device.count");
   uint32_t count = 0;
   check(p.device.count(&count), p.name + ": look for devices");
   if (count > most_devices)
     throw plugin_error(fmt::format("{}: the plugin reports {} devices, more than {}", p.name, count,
                                    most_devices));
-  attempt.go_on("device.properties");
+  attempt->go_on("device.properties");
   for (uint32_t i = 0; i < count; ++i) {
     opened_device& d = result.devices.emplace_back();
     try {
@@ -137,7 +139,7 @@ device_registry::enumeration& device_registry::enumerate(const std::string& back
   result.refused.clear();
   result.why = why;
   try {
-    ask(loader_.load(backend, why), result);
+    ask(backend, why, result);
   } catch (const std::exception& e) {
     logging::debug("plugin {}: {}", backend, e.what());
     result.devices.clear();
@@ -175,33 +177,27 @@ device_list device_registry::automatic(bool first_only) {
   device_list ranked;
   for (const plugin_file& file : loader_.files())
     for (opened_device* d : usable(file.name, tried)) ranked.push_back(d);
-  if (ranked.empty())
-    throw device_error("no device can be used: " + (tried.empty() ? "no plugin found" : tried),
-                       TUTTI_ERROR_NO_DRIVER);
   std::stable_sort(
       ranked.begin(), ranked.end(),
       [](const opened_device* a, const opened_device* b) { return ranks_before(*a, *b); });
   device_list picked;
   for (opened_device* d : ranked) {
-    const bool seen = std::any_of(picked.begin(), picked.end(), [&](const opened_device* other) {
-      return same_hardware(*d, *other);
-    });
-    if (first_only && !picked.empty()) break;
-    if (d->properties.type != device_type::cpu && !is_last_resort(*d) && !seen &&
-        is_sound(*d, tried))
-      picked.push_back(d);
+    // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
+    const bool is_alone = d->properties.type == device_type::cpu || is_last_resort(*d);
+    if (is_alone && !picked.empty()) break;
+    if (std::any_of(picked.begin(), picked.end(),
+                    [&](const opened_device* other) { return same_hardware(*d, *other); }))
+      continue;
+    if (!is_sound(*d, tried)) continue;
+    picked.push_back(d);
+    if (is_alone || first_only) break;
   }
-  // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
-  for (opened_device* d : ranked)
-    if (picked.empty() && (d->properties.type == device_type::cpu || is_last_resort(*d)) &&
-        is_sound(*d, tried))
-      picked.push_back(d);
   if (picked.empty())
-    throw device_error("no device can be used: " + tried, TUTTI_ERROR_NO_DRIVER);
+    throw device_error("no device can be used: " + (tried.empty() ? "no plugin found" : tried),
+                       TUTTI_ERROR_NO_DRIVER);
   if (is_last_resort(*picked.front()))
     logging::warn("only {} is left, which is slow ({}); `tutti doctor` says what to do",
                   picked.front()->name, tried.empty() ? "no other plugin found" : tried);
-  if (first_only) picked.resize(1);
   return picked;
 }
 

@@ -59,7 +59,7 @@ class TUTTI_INTERNAL_API device_registry {
     wanted why = wanted::by_name;
   };
   enumeration& enumerate(const std::string& backend, wanted why);
-  void ask(const plugin& p, enumeration& result);
+  void ask(const std::string& backend, wanted why, enumeration& result);
   std::vector<opened_device*> usable(const std::string& backend, std::string& tried);
   std::vector<opened_device*> automatic(bool first_only);
   std::vector<opened_device*> matching(const device_item& item);

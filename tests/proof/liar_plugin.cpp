@@ -126,6 +126,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
   }();
   if (tutti_status* s = real->device->properties(index, result)) return s;
   result->type = TUTTI_DEVICE_GPU;
+  result->speed_class = TUTTI_SPEED_NATIVE;
   result->driver = driver.c_str();
   return nullptr;
 }

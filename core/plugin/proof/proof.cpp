@@ -24,9 +24,6 @@ namespace {
 /// Changes with the questions, so that a driver is asked the new ones.
 constexpr const char* edition = "1, " TUTTI_VERSION;
 
-/// A process that ends within a question may have been killed by its user; two are a verdict.
-constexpr std::uint32_t most_ends = 2;
-
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
 
 std::string key_of(const opened_device& d) {
@@ -170,10 +167,11 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
                                                  device_facts& facts) const {
   const asking in_flight;
   const std::string what = name_of(family), key = key_ + what;
-  const std::uint32_t ends =
-      program_markers().begin(key, fmt::format("{}: proof of {}", device_.name, what));
-  outcome found{state::bad, false, fmt::format("{} processes have ended within its proof", ends)};
-  if (ends < most_ends) {
+  // One process that ends within a question may have been killed by its user.
+  const bool ends_processes =
+      program_markers().begin(key, fmt::format("{}: proof of {}", device_.name, what)) > 0;
+  outcome found{state::bad, false, "two processes after each other have ended within its proof"};
+  if (!ends_processes) {
     const auto start = std::chrono::steady_clock::now();
     try {
       found = judge(family, facts);
