@@ -3,6 +3,7 @@
 // The questions themselves: every device of this build answers all of them rightly, and each answer
 // that is changed in one place is found wrong.
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
@@ -54,6 +55,15 @@ BOOST_AUTO_TEST_CASE(this_device_is_right) {
   if (tutti::default_device().backend() == "reference") BOOST_TEST(right > 400u);
   BOOST_TEST(proof.facts().contains("denormals of f32"));
   BOOST_TEST(proof.facts().contains("division of f32"));
+}
+
+// Kept by every device of this build unless its compiler is told otherwise.
+BOOST_AUTO_TEST_CASE(denormals) {
+  device_proof proof(get(tutti::default_device()));
+  const auto r = proof.ask_again({kernel_family::arithmetic, 0, TUTTI_F32});
+  BOOST_TEST(r.is_right, r.text);
+  const bool flushed = std::getenv("TUTTI_TEST_DENORMALS") != nullptr;
+  BOOST_TEST(proof.facts().at("denormals of f32") == (flushed ? "flushed to zero" : "kept"));
 }
 
 BOOST_AUTO_TEST_CASE(every_family_has_a_name_and_a_place_of_its_own) {
