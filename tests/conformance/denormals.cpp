@@ -9,11 +9,6 @@
 namespace tutti::conformance {
 namespace {
 
-long double least_normal(uint8_t dtype) {
-  return dtype == TUTTI_F32 ? std::numeric_limits<float>::min()
-                            : std::numeric_limits<double>::min();
-}
-
 bool ask(session& s, uint8_t dtype) {
   const long double least = least_normal(dtype);
   const long double rows[2][2] = {{least, 0.5L}, {least / 4, 8}};
@@ -43,6 +38,11 @@ bool ask(session& s, uint8_t dtype) {
 }
 
 }  // namespace
+
+long double least_normal(uint8_t dtype) {
+  return dtype == TUTTI_F32 ? std::numeric_limits<float>::min()
+                            : std::numeric_limits<double>::min();
+}
 
 bool is_denormal(uint8_t dtype, uint64_t bits) {
   const long double value = real_of(dtype, bits);

@@ -9,7 +9,8 @@
 
 namespace tutti::conformance {
 
-bool is_denormal(uint8_t dtype, uint64_t bits);  // f32 or f64
+long double least_normal(uint8_t dtype);  // f32 or f64
+bool is_denormal(uint8_t dtype, uint64_t bits);
 
 // The number, or the zero of its sign where it is denormal.
 uint64_t flushed(uint8_t dtype, uint64_t bits);

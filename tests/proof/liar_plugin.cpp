@@ -4,15 +4,18 @@
 // of a result. Which results, the environment says: LIAR is a list of "arithmetic.f32",
 // "arithmetic.i64", "transfers" and operator numbers such as "operator.1"; LIAR_CRASH is an
 // operator over which the process ends; LIAR_DRIVER is the version that the driver claims to be. It
-// shows one GPU, and with LIAR_SHOWS set says on stderr which operators it was given.
+// shows one GPU, and with LIAR_SHOWS set says on stderr which operators it was given. With
+// LIAR_SLEEPS it makes the file of that name when it begins a copy, which takes half a second then.
 #include <dlfcn.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_set>
 
 #include "tutti/plugin.h"
@@ -115,6 +118,11 @@ tutti_status* launch_operator(tutti_stream* stream, const tutti_operator_launch*
 
 tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
                    uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  if (const char* const started = std::getenv("LIAR_SLEEPS")) {
+    std::fclose(std::fopen(started, "w"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::fprintf(stderr, "liar: awake\n");
+  }
   if (lies_about("transfers")) from_offset = 0;
   return real->transfer->copy(stream, from, from_offset, to, to_offset, bytes, event);
 }

@@ -83,7 +83,7 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_operator_runs_elsewhere_and_is_named_once, machi
 
 BOOST_FIXTURE_TEST_CASE(without_the_proof_the_lie_is_believed, machine) {
   const outcome end = proven("LIAR=operator.1 TUTTI_PROOF=off", "products");
-  BOOST_TEST(end.output == product + product + "wrong, fallbacks: none\n");
+  BOOST_TEST(end.output == product + "wrong, fallbacks: none\n");
 }
 
 BOOST_FIXTURE_TEST_CASE(wrong_programs_run_elsewhere, machine) {
@@ -137,6 +137,14 @@ BOOST_FIXTURE_TEST_CASE(a_driver_that_crashes_in_a_question_does_so_twice, machi
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(end.output.ends_with("right, fallbacks: some\n"), end.output);
   BOOST_TEST(count(end, "two processes after each other have ended within its proof") == 1u, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_process_that_exits_waits_for_the_question, machine) {
+  const std::string started = (folder / "started").string();
+  const outcome end = proven("LIAR_SLEEPS=" + started, "exits " + started);
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "liar: awake\n") == 1u, end.output);
+  BOOST_TEST(count(end, "error") == 0u, end.output);
 }
 
 BOOST_FIXTURE_TEST_CASE(without_the_basics_auto_passes_over_a_device, machine) {

@@ -6,10 +6,15 @@
 //   proven products   products of f32 of two shapes
 //   proven integers   arithmetic of i64
 //   proven sorted     a sort of f32
+//   proven exits FILE exits when there is a file of that name, while another thread computes
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <tutti/tutti.hpp>
 #include <vector>
 
@@ -58,6 +63,18 @@ bool is_right(const std::string& what) {
   return what == "integers" ? integers_are_right() : sort_is_right();
 }
 
+// The other thread is asking the device its first question.
+[[noreturn]] void exit_while_asking(const std::string& file) {
+  std::thread([] {
+    try {
+      integers_are_right();
+    } catch (const tutti::error&) {  // nothing is computed any more
+    }
+  }).detach();
+  while (!std::filesystem::exists(file)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::exit(0);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -67,6 +84,7 @@ int main(int, char** argv) {
       std::cout << "default: " << tutti::default_device().name() << std::endl;
       return 0;
     }
+    if (what == "exits") exit_while_asking(argv[2]);
     std::cout << (is_right(what) ? "right" : "wrong");
     std::cout << ", fallbacks: " << (tutti::stats().fallbacks > 0 ? "some" : "none") << std::endl;
     return 0;

@@ -170,7 +170,7 @@ std::optional<tensor> ask(const opened_device& d, const operator_question& q) {
   conversation with(d);
   std::vector<tutti_view> views{view_of(q.before, with.upload(q.before))};
   for (const tensor& t : q.inputs) views.push_back(view_of(t, with.upload(t)));
-  if (finishes) spread_bias(views);
+  if (finishes && views.size() > 3) spread_bias(views);
   tutti_operator_launch launch{};
   launch.struct_size = sizeof launch;
   launch.kind = q.kind;

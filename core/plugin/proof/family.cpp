@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 
 #include "tutti/dtype.hpp"
 
@@ -36,8 +37,9 @@ bool has_short_indices(const tutti_operator_launch& l) { return l.views[2].dtype
 
 product_variant product_of(const tutti_operator_launch& l) {
   const tutti_matmul_params params = params_of<tutti_matmul_params>(l);
-  if (params.has_bias != 0 || params.activation != TUTTI_ACTIVATION_NONE)
-    return product_variant::epilogue;
+  if (params.activation != TUTTI_ACTIVATION_NONE)
+    return params.has_bias != 0 ? product_variant::bias_and_relu : product_variant::relu;
+  if (params.has_bias != 0) return product_variant::bias;
   const std::uint64_t rows = l.views[0].extent[1], columns = l.views[0].extent[2];
   if (rows == 1 || columns == 1) return product_variant::vector;
   const std::uint64_t shortest = std::min({rows, columns, l.views[1].extent[2]});
@@ -59,8 +61,9 @@ std::string reduction_name(const kernel_family& f) {
 }
 
 std::string operator_name(const kernel_family& f) {
-  static constexpr const char* products[] = {"products", "large products", "products with vectors",
-                                             "products with bias and relu"};
+  static constexpr const char* products[] = {
+      "products",          "large products",    "products by vectors",
+      "products and bias", "products and relu", "products, bias and relu"};
   static constexpr const char* scans[] = {"sums", "products", "minima", "maxima", "logsumexp"};
   static constexpr const char* scatters[] = {"scatters that set", "scatters that multiply",
                                              "scatters of minima", "scatters of maxima"};
@@ -72,7 +75,7 @@ std::string operator_name(const kernel_family& f) {
   };
   switch (f.kind - kinds::operators) {
     case TUTTI_OPERATOR_MATMUL:
-      return products[f.variant % 4];
+      return products[f.variant % std::size(products)];
     case TUTTI_OPERATOR_TAKE:
       return by_index("gathers");
     case TUTTI_OPERATOR_SCATTER_ADD:
@@ -192,6 +195,23 @@ std::optional<kernel_family> family_of(const tutti_operator_launch& l) {
   }
 }
 
+int variants_of(tutti_operator kind) {
+  switch (kind) {
+    case TUTTI_OPERATOR_MATMUL:
+      return 6;
+    case TUTTI_OPERATOR_SCAN:  // five scans, along rows or columns
+      return 10;
+    case TUTTI_OPERATOR_SCATTER:  // four ways, by indices of i64 or i32
+      return 8;
+    case TUTTI_OPERATOR_COUNT:
+    case TUTTI_OPERATOR_SELECT:
+    case TUTTI_OPERATOR_PARTITION:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
 std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes) {
   std::vector<kernel_family> all(basic_families.begin(), basic_families.end());
   const auto computes = [&](int type) { return (computed_dtypes & TUTTI_DTYPE_BIT(type)) != 0; };
@@ -206,8 +226,8 @@ std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes) {
     all.push_back({kinds::reductions, reduction_variant(outer, reduced::truths), TUTTI_I64});
     all.push_back({kinds::reductions, reduction_variant(outer, reduced::positions), TUTTI_F32});
   }
-  add_all(all, TUTTI_OPERATOR_MATMUL, {0, 1, 2, 3}, TUTTI_F32);
-  for (const std::uint8_t type : {TUTTI_F16, TUTTI_BF16, TUTTI_F64, TUTTI_I32})
+  add_all(all, TUTTI_OPERATOR_MATMUL, {0, 1, 2}, TUTTI_F32);
+  for (const std::uint8_t type : {TUTTI_F16, TUTTI_BF16, TUTTI_F64})
     add_all(all, TUTTI_OPERATOR_MATMUL, {0}, type);
   add_operators(all, TUTTI_F32);
   add_all(all, TUTTI_OPERATOR_COUNT, {0}, TUTTI_I64);

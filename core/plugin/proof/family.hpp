@@ -40,7 +40,7 @@ inline constexpr std::array<kernel_family, 2> basic_families{
     {{kernel_family::transfers, 0, 0}, {kernel_family::arithmetic, 0, TUTTI_F32}}};
 
 /// How TUTTI_OPERATOR_MATMUL is done: devices have kernels of their own for each.
-enum class product_variant : std::uint8_t { small, large, vector, epilogue };
+enum class product_variant : std::uint8_t { small, large, vector, bias, relu, bias_and_relu };
 
 /// What a reduction gives: numbers like those that it reads, truth values or positions.
 enum class reduced : std::uint8_t { values, truths, positions };
@@ -56,6 +56,9 @@ TUTTI_INTERNAL_API std::string name_of(const kernel_family& family);
 std::vector<kernel_family> families_of(const tutti_program_desc& desc);
 /// Nothing for an operator that this library does not know.
 std::optional<kernel_family> family_of(const tutti_operator_launch& launch);
+
+/// How many ways of doing an operator are told apart: variants from 0 on.
+TUTTI_INTERNAL_API int variants_of(tutti_operator kind);
 
 /// One of each kind, for a device that computes in these dtypes (a set of TUTTI_DTYPE_BIT).
 TUTTI_INTERNAL_API std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes);

@@ -51,23 +51,30 @@ product_sizes sizes_of(product_variant variant) {
 
 operator_question product(product_variant variant, std::int32_t type) {
   const auto [m, k, n] = sizes_of(variant);
-  const bool finishes = variant == product_variant::epilogue;
+  const bool both = variant == product_variant::bias_and_relu;
+  const bool has_bias = both || variant == product_variant::bias;
+  const bool has_relu = both || variant == product_variant::relu;
   const numbers a = integers(type, m * k, 1, 3), b = integers(type, k * n, 2, 3);
   const numbers bias = integers(type, n, 3, 9);
   numbers c(m * n);
   for (std::uint64_t i = 0; i < m; ++i) {
     for (std::uint64_t q = 0; q < k; ++q)
       for (std::uint64_t j = 0; j < n; ++j) c[i * n + j] += a[i * k + q] * b[q * n + j];
-    for (std::uint64_t j = 0; finishes && j < n; ++j)
-      c[i * n + j] = std::max(c[i * n + j] + bias[j], 0.0);
+    for (std::uint64_t j = 0; j < n; ++j) {
+      double& sum = c[i * n + j];
+      if (has_bias) sum += bias[j];
+      if (has_relu) sum = std::max(sum, 0.0);
+    }
   }
   operator_question q = made(TUTTI_OPERATOR_MATMUL,
                              {make_tensor(type, {1, m, k}, a), make_tensor(type, {1, k, n}, b)},
                              make_tensor(type, {1, m, n}, c));
-  if (!finishes) return q;
-  q.inputs.push_back(make_tensor(type, {n}, bias));
+  if (has_bias) q.inputs.push_back(make_tensor(type, {n}, bias));
+  if (!has_bias && !has_relu) return q;
   return with(std::move(q),
-              tutti_matmul_params{sizeof(tutti_matmul_params), TUTTI_ACTIVATION_RELU, 1});
+              tutti_matmul_params{sizeof(tutti_matmul_params),
+                                  has_relu ? TUTTI_ACTIVATION_RELU : TUTTI_ACTIVATION_NONE,
+                                  has_bias ? 1u : 0u});
 }
 
 // ---- rows picked by an index

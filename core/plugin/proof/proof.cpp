@@ -83,12 +83,16 @@ const family_fault* first_fault(device_proof& proof) {
   return nullptr;
 }
 
+bool is_basic(const kernel_family& family) {
+  return std::find(basic_families.begin(), basic_families.end(), family) != basic_families.end();
+}
+
 /// The operators' families of these names that are not in the list.
 void add_named(std::vector<kernel_family>& all, const std::map<std::string, std::string>& names) {
   std::set<std::string> listed;
   for (const kernel_family& f : all) listed.insert(name_of(f));
   for (int number = TUTTI_OPERATOR_MATMUL; number <= TUTTI_OPERATOR_SCATTER; ++number)
-    for (int variant = 0; variant < static_cast<int>(kernel_family::variants); ++variant)
+    for (int variant = 0; variant < variants_of(static_cast<tutti_operator>(number)); ++variant)
       for (int type = TUTTI_BOOL; type <= TUTTI_C128; ++type) {
         const kernel_family f{static_cast<std::uint8_t>(kernel_family::operators + number),
                               static_cast<std::uint8_t>(variant), static_cast<std::uint8_t>(type)};
@@ -120,7 +124,8 @@ const family_fault* device_proof::fault_of(const kernel_family& family) {
     load();
     const std::string name = name_of(family);
     if (const auto found = known_.families.find(name); found != known_.families.end()) {
-      settle(family, {found->second.empty() ? state::good : state::bad, false, found->second}, {});
+      settle(family, {found->second.empty() ? state::good : state::bad, true, false, found->second},
+             {});
     } else {
       device_facts facts;
       settle(family, put_question(family, facts), facts);
@@ -155,7 +160,7 @@ void device_proof::settle(const kernel_family& family, const outcome& found,
   if (found.verdict == state::bad) {
     const auto [entry, is_new] = faults_.insert_or_assign(
         family.index(), family_fault{name, fmt::format("{} ({})", found.text, advice)});
-    if (std::find(basic_families.begin(), basic_families.end(), family) == basic_families.end())
+    if (!is_basic(family))
       logging::warn("{}: no {} on this device: {}", device_.title, name, entry->second.why);
   } else {
     faults_.erase(family.index());
@@ -170,15 +175,16 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
   // One process that ends within a question may have been killed by its user.
   const bool ends_processes =
       program_markers().begin(key, fmt::format("{}: proof of {}", device_.name, what)) > 0;
-  outcome found{state::bad, false, "two processes after each other have ended within its proof"};
+  outcome found{state::bad, true, false,
+                "two processes after each other have ended within its proof"};
   if (!ends_processes) {
     const auto start = std::chrono::steady_clock::now();
     try {
       found = judge(family, facts);
     } catch (const device_error& e) {
-      found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, e.what()};
+      found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, false, e.what()};
     } catch (const std::exception& e) {
-      found = {state::good, false, e.what()};
+      found = {state::good, false, false, e.what()};
     }
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     logging::debug("{}: proof of {} took {:.1f} ms: {}", device_.name, what, took.count(),
@@ -190,9 +196,9 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
 
 device_proof::outcome device_proof::judge(const kernel_family& family, device_facts& facts) const {
   const auto verdict = [](const std::string& wrong) {
-    return wrong.empty() ? outcome{} : outcome{state::bad, true, wrong};
+    return wrong.empty() ? outcome{} : outcome{state::bad, true, true, wrong};
   };
-  const outcome not_offered{state::good, false, "not offered"};
+  const outcome not_offered{state::good, true, false, "left to the reference device"};
   if (family.kind == kernel_family::transfers) return verdict(transfer_mistake(device_));
   if (const auto q = question_of_operator(family)) {
     const auto got = ask(device_, *q);
@@ -206,29 +212,34 @@ device_proof::outcome device_proof::judge(const kernel_family& family, device_fa
     if (wrong.empty()) add_facts(family, *got, facts);
     return verdict(wrong);
   } catch (const device_error& e) {
-    if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED || is_basic(family)) throw;
     return not_offered;
   }
 }
 
-std::vector<device_proof::result> device_proof::ask_again() {
+device_proof::result device_proof::ask_again(const kernel_family& family) {
   const std::lock_guard lock(mutex_);
-  load();
+  device_facts facts;
+  const auto start = std::chrono::steady_clock::now();
+  const outcome found = put_question(family, facts);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  settle(family, found, facts);
+  result r{name_of(family), found.verdict == state::good && found.is_known, found.text};
+  if (r.text.empty()) r.text = fmt::format("right, {:.1f} ms with compilation", took.count());
+  return r;
+}
+
+std::vector<device_proof::result> device_proof::ask_again() {
   std::vector<kernel_family> all = sample_families(device_.limits.computed_dtypes);
-  add_named(all, known_.families);
+  {
+    const std::lock_guard lock(mutex_);
+    load();
+    add_named(all, known_.families);
+  }
   std::vector<result> results;
   for (const kernel_family& family : all) {
-    device_facts facts;
-    const auto start = std::chrono::steady_clock::now();
-    const outcome found = put_question(family, facts);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    const bool is_right =
-        found.verdict == state::good && (found.is_kept || found.text == "not offered");
-    results.push_back({name_of(family), is_right,
-                       found.text.empty()
-                           ? fmt::format("right, {:.1f} ms with compilation", took.count())
-                           : found.text});
-    settle(family, found, facts);
+    results.push_back(ask_again(family));
+    if (is_basic(family) && !results.back().is_right) break;  // nothing else is worth asking for
   }
   return results;
 }

@@ -47,8 +47,9 @@ class TUTTI_INTERNAL_API device_proof {
     bool is_right = false;
     std::string text;
   };
-  /// Asks again, whatever is known, and keeps what comes out: a sample of all families, and those
-  /// that were asked about before.
+  /// Asks, whatever is known, and keeps what comes out.
+  result ask_again(const kernel_family& family);
+  /// A sample of all families, and those that were asked about before.
   std::vector<result> ask_again();
   device_facts facts();
   /// True for the first who asks.
@@ -58,7 +59,8 @@ class TUTTI_INTERNAL_API device_proof {
   enum class state : std::uint8_t { unknown, good, bad };
   struct outcome {
     state verdict = state::good;
-    bool is_kept = true;  // for later processes
+    bool is_known = true;  // the device did answer, or does not offer this
+    bool is_kept = true;   // for later processes
     std::string text;
   };
   outcome put_question(const kernel_family& family, device_facts& facts) const;
