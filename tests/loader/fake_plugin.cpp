@@ -172,7 +172,7 @@ const padded<tutti_plugin_api> api = {
 #else
      nullptr, nullptr,
 #endif
-     nullptr, nullptr, nullptr},
+     nullptr, nullptr, nullptr, nullptr},
     {}};
 
 }  // namespace
