@@ -74,7 +74,8 @@ class TUTTI_API kernel_host_call {
 };
 
 /// One kernel in every language that the application has it in. The compilers get the texts as they
-/// are: line 1 of a compiler's message is line 1 of the text.
+/// are: line 1 of a compiler's message is line 1 of the text. Each is complete by itself: the cache
+/// of compiled programs goes by texts and options, not by files that they include.
 ///
 /// The kernel's parameters are, in this order: a pointer for each input, one for each output, the
 /// scalars. In OpenCL C a launch with shared_bytes adds a `local` pointer at the end; in CUDA it is
