@@ -49,8 +49,18 @@ product_sizes sizes_of(product_variant variant) {
   return {37, 29, 43};
 }
 
-operator_question product(product_variant variant, std::int32_t type) {
-  const auto [m, k, n] = sizes_of(variant);
+/// Those of a use, but for what would take the host long, or leave the integers that f32 holds.
+product_sizes sizes_of(const tutti_operator_launch& use) {
+  constexpr std::uint64_t longest = 1024, most = 1 << 25;  // multiplications: some 20 ms
+  std::uint64_t sizes[] = {use.views[0].extent[1], use.views[1].extent[2], use.views[0].extent[2]};
+  for (std::uint64_t& n : sizes) n = std::clamp<std::uint64_t>(n, 1, longest);
+  while (sizes[0] * sizes[1] * sizes[2] > most) *std::max_element(sizes, sizes + 3) /= 2;
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+operator_question product(product_variant variant, std::int32_t type,
+                          const tutti_operator_launch* use) {
+  const auto [m, k, n] = use != nullptr ? sizes_of(*use) : sizes_of(variant);
   const bool both = variant == product_variant::bias_and_relu;
   const bool has_bias = both || variant == product_variant::bias;
   const bool has_relu = both || variant == product_variant::relu;
@@ -287,12 +297,13 @@ operator_question flags() {
 
 }  // namespace
 
-std::optional<operator_question> question_of_operator(const kernel_family& f) {
+std::optional<operator_question> question_of_operator(const kernel_family& f,
+                                                      const tutti_operator_launch* use) {
   if (f.kind <= kernel_family::operators) return std::nullopt;
   const auto kind = static_cast<tutti_operator>(f.kind - kernel_family::operators);
   switch (kind) {
     case TUTTI_OPERATOR_MATMUL:
-      return product(static_cast<product_variant>(f.variant), f.type);
+      return product(static_cast<product_variant>(f.variant), f.type, use);
     case TUTTI_OPERATOR_TAKE:
       return gather(f.type, f.variant != 0);
     case TUTTI_OPERATOR_SCATTER_ADD:

@@ -115,7 +115,8 @@ void device_proof::load() {
     if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
 }
 
-const family_fault* device_proof::fault_of(const kernel_family& family) {
+const family_fault* device_proof::fault_of(const kernel_family& family,
+                                           const tutti_operator_launch* use) {
   std::atomic<state>& slot = states_[family.index()];
   if (slot.load(std::memory_order_acquire) == state::good) [[likely]]
     return nullptr;
@@ -128,7 +129,7 @@ const family_fault* device_proof::fault_of(const kernel_family& family) {
              {});
     } else {
       device_facts facts;
-      settle(family, put_question(family, facts), facts);
+      settle(family, put_question(family, use, facts), facts);
     }
   }
   const auto found = faults_.find(family.index());
@@ -169,6 +170,7 @@ void device_proof::settle(const kernel_family& family, const outcome& found,
 }
 
 device_proof::outcome device_proof::put_question(const kernel_family& family,
+                                                 const tutti_operator_launch* use,
                                                  device_facts& facts) const {
   const asking in_flight;
   const std::string what = name_of(family), key = key_ + what;
@@ -180,7 +182,7 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
   if (!ends_processes) {
     const auto start = std::chrono::steady_clock::now();
     try {
-      found = judge(family, facts);
+      found = judge(family, use, facts);
     } catch (const device_error& e) {
       found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, false, e.what()};
     } catch (const std::exception& e) {
@@ -194,13 +196,15 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
   return found;
 }
 
-device_proof::outcome device_proof::judge(const kernel_family& family, device_facts& facts) const {
+device_proof::outcome device_proof::judge(const kernel_family& family,
+                                          const tutti_operator_launch* use,
+                                          device_facts& facts) const {
   const auto verdict = [](const std::string& wrong) {
     return wrong.empty() ? outcome{} : outcome{state::bad, true, true, wrong};
   };
   const outcome not_offered{state::good, true, false, "left to the reference device"};
   if (family.kind == kernel_family::transfers) return verdict(transfer_mistake(device_));
-  if (const auto q = question_of_operator(family)) {
+  if (const auto q = question_of_operator(family, use)) {
     const auto got = ask(device_, *q);
     return got ? verdict(mistake(q->known, *got)) : not_offered;
   }
@@ -221,7 +225,7 @@ device_proof::result device_proof::ask_again(const kernel_family& family) {
   const std::lock_guard lock(mutex_);
   device_facts facts;
   const auto start = std::chrono::steady_clock::now();
-  const outcome found = put_question(family, facts);
+  const outcome found = put_question(family, nullptr, facts);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   settle(family, found, facts);
   result r{name_of(family), found.verdict == state::good && found.is_known, found.text};
@@ -265,7 +269,7 @@ const family_fault* switched_off(const opened_device& device, const tutti_progra
 const family_fault* switched_off(const opened_device& device, const tutti_operator_launch& launch) {
   if (device.proof == nullptr) return nullptr;
   const auto family = family_of(launch);
-  return family ? device.proof->fault_of(*family) : nullptr;
+  return family ? device.proof->fault_of(*family, &launch) : nullptr;
 }
 
 std::string why_unusable(opened_device& device) {

@@ -38,7 +38,8 @@ class TUTTI_INTERNAL_API device_proof {
 
   /// Nothing where the family may be used. Where nobody has asked before, the device, which must
   /// be open, is asked now; what keeps it from answering (no memory, say) is no verdict.
-  const family_fault* fault_of(const kernel_family& family);
+  const family_fault* fault_of(const kernel_family& family,
+                               const tutti_operator_launch* use = nullptr);
   /// The same for the basic families, as far as they are known without asking.
   const family_fault* known_basic_fault(bool& all_known);
 
@@ -63,8 +64,10 @@ class TUTTI_INTERNAL_API device_proof {
     bool is_kept = true;   // for later processes
     std::string text;
   };
-  outcome put_question(const kernel_family& family, device_facts& facts) const;
-  outcome judge(const kernel_family& family, device_facts& facts) const;
+  outcome put_question(const kernel_family& family, const tutti_operator_launch* use,
+                       device_facts& facts) const;
+  outcome judge(const kernel_family& family, const tutti_operator_launch* use,
+                device_facts& facts) const;
   void load();
   void settle(const kernel_family& family, const outcome& found, const device_facts& facts);
 
