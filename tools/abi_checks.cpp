@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "plugin/raii.hpp"
+#include "plugin/support.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tools {
@@ -121,9 +122,8 @@ tutti_operand operand(tutti_buffer* buffer, int64_t stride) {
   return o;
 }
 
-tutti_view view(tutti_buffer* buffer, uint64_t rows, uint64_t columns) {
-  tutti_view v{};
-  v.buffer = buffer;
+tutti_view_desc view(uint64_t rows, uint64_t columns) {
+  tutti_view_desc v{};
   v.dtype = TUTTI_F32;
   v.rank = 3;
   const uint64_t extent[3] = {1, rows, columns};
@@ -226,29 +226,20 @@ check_result check_product(const opened_device& d) {
     const buffer_handle in0 = b.upload(x);
     const buffer_handle in1 = b.upload(y);
     const buffer_handle out = b.room(m * n);
-    const tutti_view views[] = {view(out.get(), m, n), view(in0.get(), m, k),
-                                view(in1.get(), k, n)};
-    tutti_operator_launch launch{};
-    launch.struct_size = sizeof launch;
-    launch.kind = TUTTI_OPERATOR_MATMUL;
-    launch.view_count = 3;
-    launch.views = views;
+    const tutti_view_desc views[] = {view(m, n), view(m, k), view(k, n)};
+    const tutti_range operands[] = {{out.get(), 0}, {in0.get(), 0}, {in1.get(), 0}};
+    const tutti_operator_desc desc = detail::describe(TUTTI_OPERATOR_MATMUL, views, nullptr);
 
     const opened_device& device = b.device();
     const auto& api = device.plugin->op;
     int32_t support = TUTTI_SUPPORT_NO;
     const char* reason = nullptr;
-    detail::check(api.supports(device.handle, &launch, &support, &reason), device, "supports",
+    detail::check(api.supports(device.handle, &desc, &support, &reason), device, "supports",
                   "matmul");
     if (support == TUTTI_SUPPORT_NO)
       return fmt::format("the device offers no product ({})",
                          reason != nullptr ? reason : "no reason given");
-    detail::check(api.workspace(device.handle, &launch, &launch.workspace_bytes), device,
-                  "workspace", "matmul");
-    const buffer_handle work = b.scratch(launch.workspace_bytes);
-    launch.workspace = work.get();
-    detail::check(api.launch(b.stream(), &launch, nullptr), device, "launch", "matmul");
-    b.finish();
+    detail::run_operator(device, desc, operands, b.stream(), "matmul");
     const auto want = [&](size_t at) {
       double sum = 0;
       for (uint64_t i = 0; i < k; ++i) sum += double{x[at / n * k + i]} * y[i * n + at % n];

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "plugin/raii.hpp"
+#include "plugin/support.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -204,9 +205,8 @@ question positions() {
              make({set.size()}, set));
 }
 
-tutti_view view_of(const tensor& t, tutti_buffer* buffer) {
-  tutti_view v{};
-  v.buffer = buffer;
+tutti_view_desc view_of(const tensor& t) {
+  tutti_view_desc v{};
   v.dtype = t.dtype;
   v.rank = static_cast<uint32_t>(t.extents.size());
   int64_t stride = 1;
@@ -238,31 +238,23 @@ std::vector<char> put(const question& q, const opened_device& d) {
   const detail::plugin& plugin = *d.plugin;
   const detail::stream_handle stream = detail::create_stream(d);
   std::vector<buffer_handle> buffers;
-  std::vector<tutti_view> views;
+  std::vector<tutti_view_desc> views;
+  std::vector<tutti_range> operands;
   const auto add = [&](const tensor& t) {
     buffers.push_back(detail::allocate(d, t.bytes.size()));
     detail::check(plugin.transfer.write(stream.get(), buffers.back().get(), 0, t.bytes.data(),
                                         t.bytes.size(), 1, nullptr),
                   d, "write to the device");
-    views.push_back(view_of(t, buffers.back().get()));
+    views.push_back(view_of(t));
+    operands.push_back({buffers.back().get(), 0});
   };
   add(q.before);
   for (const tensor& t : q.inputs) add(t);
-  tutti_operator_launch launch{};
-  launch.struct_size = sizeof launch;
-  launch.kind = q.kind;
-  launch.view_count = static_cast<uint32_t>(views.size());
-  launch.views = views.data();
-  launch.params = q.params;
+  const tutti_operator_desc desc = detail::describe(q.kind, views, q.params);
   int32_t support = TUTTI_SUPPORT_NO;
-  detail::check(plugin.op.supports(d.handle, &launch, &support, nullptr), d, "supports", q.what);
+  detail::check(plugin.op.supports(d.handle, &desc, &support, nullptr), d, "supports", q.what);
   if (support == TUTTI_SUPPORT_NO) return {};
-  detail::check(plugin.op.workspace(d.handle, &launch, &launch.workspace_bytes), d, "workspace",
-                q.what);
-  const buffer_handle work =
-      launch.workspace_bytes > 0 ? detail::allocate(d, launch.workspace_bytes) : buffer_handle();
-  launch.workspace = work.get();
-  detail::check(plugin.op.launch(stream.get(), &launch, nullptr), d, "launch", q.what);
+  detail::run_operator(d, desc, operands, stream.get(), q.what);
   std::vector<char> got(q.answer.bytes.size());
   detail::check(
       plugin.transfer.read(stream.get(), buffers[0].get(), 0, got.data(), got.size(), 1, nullptr),

@@ -47,7 +47,7 @@ void fill(Functions&... functions) {
   ((functions = functions != nullptr ? functions : absent<Functions>::call), ...);
 }
 
-tutti_status* supports_nothing(tutti_device*, const tutti_operator_launch*, int32_t* support,
+tutti_status* supports_nothing(tutti_device*, const tutti_operator_desc*, int32_t* support,
                                const char** reason) {
   *support = TUTTI_SUPPORT_NO;
   if (reason != nullptr) *reason = "the plugin offers no operators";
@@ -116,7 +116,8 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
        to.stream.event_signal);
   fill(to.program.create, to.program.release, to.program.workspace, to.program.launch,
        to.program.source);
-  fill(to.op.workspace, to.op.launch);
+  fill(to.op.create, to.op.release, to.op.workspace, to.op.launch, to.op.packed, to.op.pack,
+       to.op.measure);
   fill(to.profile.event_times, to.profile.clock);
   fill(to.collective.create, to.collective.release, to.collective.all_reduce, to.collective.reduce,
        to.collective.broadcast, to.collective.reduce_scatter, to.collective.all_gather,
