@@ -47,12 +47,14 @@ using stream_handle = std::unique_ptr<tutti_stream, releaser<tutti_stream>>;
 using event_handle = std::unique_ptr<tutti_event, releaser<tutti_event>>;
 using program_handle = std::unique_ptr<tutti_program, releaser<tutti_program>>;
 using kernel_handle = std::unique_ptr<tutti_kernel, releaser<tutti_kernel>>;
+using plan_handle = std::unique_ptr<tutti_plan, releaser<tutti_plan>>;
 
 inline buffer_handle own(const plugin& p, tutti_buffer* b) { return {b, {&p.memory.release}}; }
 inline stream_handle own(const plugin& p, tutti_stream* s) { return {s, {&p.stream.release}}; }
 inline event_handle own(const plugin& p, tutti_event* e) { return {e, {&p.stream.event_release}}; }
 inline program_handle own(const plugin& p, tutti_program* x) { return {x, {&p.program.release}}; }
 inline kernel_handle own(const plugin& p, tutti_kernel* k) { return {k, {&p.kernel.release}}; }
+inline plan_handle own(const plugin& p, tutti_plan* x) { return {x, {&p.op.release}}; }
 
 inline buffer_handle allocate(const opened_device& d, uint64_t bytes) {
   tutti_buffer* made = nullptr;
@@ -95,6 +97,14 @@ inline program_handle create_program(const opened_device& d, const tutti_program
 inline kernel_handle create_kernel(const opened_device& d, const tutti_kernel_desc& desc) {
   tutti_kernel* made = nullptr;
   check(d.plugin->kernel.create(d.handle, &desc, &made), d, "compile", desc.label);
+  return own(*d.plugin, made);
+}
+
+/// `label` is for messages.
+inline plan_handle create_plan(const opened_device& d, const tutti_operator_desc& desc,
+                               std::string_view label) {
+  tutti_plan* made = nullptr;
+  check(d.plugin->op.create(d.handle, &desc, &made), d, "prepare", label);
   return own(*d.plugin, made);
 }
 

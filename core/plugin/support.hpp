@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device can do, asked while a graph is built, when no memory is at hand.
+// What a device can do, asked while a graph is built, when no memory is at hand; and an operator run
+// by itself, for checks of devices.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "plugin/opened_device.hpp"
 #include "tutti/dtype.hpp"
+#include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::detail {
 
-/// Whether the device supports an operator, and is not slow at it; views may lack buffers.
-bool supports(const opened_device& device, const tutti_operator_launch& launch);
+/// An operator with one output over these views.
+TUTTI_INTERNAL_API tutti_operator_desc describe(tutti_operator kind,
+                                                std::span<const tutti_view_desc> views,
+                                                const void* params);
+
+/// Prepares an operator, launches it once and waits. Throws device_error naming `label`.
+TUTTI_INTERNAL_API void run_operator(const opened_device& device, const tutti_operator_desc& desc,
+                                     std::span<const tutti_range> operands, tutti_stream* stream,
+                                     std::string_view label);
+
+/// Whether the device has an operator.
+bool supports(const opened_device& device, const tutti_operator_desc& desc);
 
 /// Whether the device multiplies matrices of this dtype.
 bool supports_products(const opened_device& device, dtype type);

@@ -13,7 +13,7 @@ namespace {
 
 enum class need { required, optional };
 
-tutti_status* supports_nothing(tutti_device*, const tutti_operator_launch*, int32_t* support,
+tutti_status* supports_nothing(tutti_device*, const tutti_operator_desc*, int32_t* support,
                                const char** reason) {
   *support = TUTTI_SUPPORT_NO;
   if (reason != nullptr) *reason = "the plugin offers no operators";

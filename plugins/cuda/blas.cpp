@@ -55,7 +55,7 @@ element element_of(int32_t dtype) {
   }
 }
 
-shape describe(const tutti_operator_launch& l) {
+shape describe(const sdk::operator_call& l) {
   const tutti_view &c = l.views[0], &a = l.views[1], &b = l.views[2];
   shape s{};
   s.batches = static_cast<int64_t>(c.extent[0]);
@@ -70,14 +70,21 @@ shape describe(const tutti_operator_launch& l) {
   return s;
 }
 
-bool has_epilogue(const tutti_operator_launch& l) {
+bool has_epilogue(const sdk::operator_call& l) {
   const tutti_matmul_params params = sdk::matmul_params(l);
   return params.has_bias != 0 || params.activation != TUTTI_ACTIVATION_NONE;
 }
 
+CUfunction own_kernel(tutti_device& device, int32_t dtype) {
+  const element e = element_of(dtype);
+  const std::string options =
+      std::string("-DT=") + e.stored + " -DACC=" + e.sum + " -DKIND=" + std::to_string(e.kind);
+  return device.kernel(kernels::matmul_cu, options, "tutti_matmul");
+}
+
 }  // namespace
 
-bool backend::matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+bool backend::matmul_supported(tutti_device& device, const sdk::operator_call& launch,
                                const char** reason) {
   const char* against = sdk::against_epilogue(launch);
   if (launch.views[0].dtype == TUTTI_BOOL) {
@@ -90,21 +97,30 @@ bool backend::matmul_supported(tutti_device& device, const tutti_operator_launch
   return false;
 }
 
-uint64_t backend::matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
-  return cublas_workspace(device, launch);
+prepared_product backend::prepare_matmul(tutti_device& device, const sdk::operator_call& call) {
+  const shape s = describe(call);
+  prepared_product product;
+  if (s.batches == 0 || s.rows == 0 || s.cols == 0) return product;
+  if (s.depth > 0) product.by_cublas = cublas_prepare(device, call);
+  if (!product.by_cublas) product.kernel = own_kernel(device, call.views[0].dtype);
+  return product;
 }
 
-void backend::matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
-  shape s = describe(l);
+uint64_t backend::matmul_workspace(const prepared_product& product) {
+  return product.by_cublas ? cublas_workspace(*product.by_cublas) : 0;
+}
+
+void backend::matmul(tutti_stream& stream, const sdk::operator_call& call,
+                     const prepared_product& product, const sdk::operator_memory& memory,
+                     tutti_event** event) {
+  shape s = describe(call);
   if (s.batches == 0 || s.rows == 0 || s.cols == 0) return record_empty(stream, event);
-  if (s.depth > 0 && cublas_matmul(stream, l, event)) return;
-  const element e = element_of(l.views[0].dtype);
-  const std::string options =
-      std::string("-DT=") + e.stored + " -DACC=" + e.sum + " -DKIND=" + std::to_string(e.kind);
-  const CUfunction kernel = stream.device->kernel(kernels::matmul_cu, options, "tutti_matmul");
-  CUdeviceptr pointers[4] = {};  // without a bias the last stays NULL
-  for (uint32_t n = 0; n < l.view_count; ++n) {
-    pointers[n] = l.views[n].buffer->memory + l.views[n].offset;
+  if (product.by_cublas && cublas_matmul(stream, call, product.by_cublas, memory, event)) return;
+  const CUfunction kernel =
+      product.kernel != nullptr ? product.kernel : own_kernel(*stream.device, call.views[0].dtype);
+  CUdeviceptr pointers[sdk::most_operands] = {};  // without a bias the last stays NULL
+  for (uint32_t n = 0; n < call.view_count; ++n) {
+    pointers[n] = memory.operands[n].buffer->memory + memory.operands[n].offset;
   }
   void* arguments[] = {&pointers[0], &pointers[1], &pointers[2], &pointers[3], &s};
   const int64_t blocks_m = (s.rows + block_side - 1) / block_side;

@@ -14,7 +14,6 @@
 #include "cuda/cublas_library.hpp"
 #include "sdk/device_layer/host.hpp"
 #include "sdk/op_info.hpp"
-#include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
 
 namespace tutti::cuda {
@@ -109,7 +108,9 @@ using description = owned<cublasLtMatmulDesc_t, &cublas_library::cublasLtMatmulD
 using preference =
     owned<cublasLtMatmulPreference_t, &cublas_library::cublasLtMatmulPreferenceDestroy>;
 
-struct plan {
+}  // namespace
+
+struct cublas_plan {
   bool possible = false;
   description desc;
   layout first, second, result;  // B^T, A^T, C^T
@@ -117,6 +118,10 @@ struct plan {
   uint64_t workspace = 0;
   mutable std::mutex bias_mutex;  // the description holds the bias's address
 };
+
+namespace {
+
+using plan = cublas_plan;
 
 void make_layout(layout& to, cudaDataType_t type, const operand& m, int64_t batches) {
   check_lt(lt()->cublasLtMatrixLayoutCreate(to.out(), type, static_cast<uint64_t>(m.rows),
@@ -146,11 +151,15 @@ preference make_preference(uint64_t workspace, const std::array<uint32_t, 3>& al
   return p;
 }
 
-// The largest power of two, at most 256, that divides the view's address.
-uint32_t alignment_of(const tutti_view& v) {
-  const uint64_t address = (v.buffer != nullptr ? v.buffer->memory : 0) + v.offset;
+// The largest power of two, at most 256, that divides the operand's address.
+uint32_t alignment_of(const tutti_range& range) {
+  const uint64_t address = range.buffer->memory + range.offset;
   return static_cast<uint32_t>(std::min<uint64_t>(address == 0 ? 256 : address & -address, 256));
 }
+
+// Of each operand.
+using alignments = std::array<uint32_t, sdk::most_operands>;
+constexpr alignments aligned = {256, 256, 256, 256};
 
 }  // namespace
 
@@ -226,10 +235,11 @@ std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& d
 }
 
 // NULL where cuBLASLt does not serve.
-std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_launch& l) {
+std::shared_ptr<const plan> plan_for(tutti_device& device, const sdk::operator_call& l,
+                                     const alignments& where = aligned) {
   const tutti_matmul_params params = sdk::matmul_params(l);
   const cublasLtEpilogue_t epilogue = epilogue_of(params);
-  const uint32_t bias_alignment = params.has_bias != 0 ? alignment_of(l.views[3]) : 0;
+  const uint32_t bias_alignment = params.has_bias != 0 ? where[3] : 0;
   const tutti_view &c = l.views[0], &a = l.views[1], &b = l.views[2];
   const std::optional<types> t = types_of(c.dtype);
   if (!t || a.extent[2] == 0) return nullptr;
@@ -241,7 +251,7 @@ std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_
   const auto cols = static_cast<int64_t>(c.extent[2]), rows = static_cast<int64_t>(c.extent[1]);
   const operand result{false, cols, rows, cols, rows * cols};
   const auto batches = static_cast<int64_t>(c.extent[0]);
-  const std::array<uint32_t, 3> alignment = {alignment_of(b), alignment_of(a), alignment_of(c)};
+  const std::array<uint32_t, 3> alignment = {where[2], where[1], where[0]};
   const plan_key key = {c.dtype,       batches,        first->transposed,   first->rows,
                         first->cols,   first->leading, first->batch_stride, second->transposed,
                         second->rows,  second->cols,   second->leading,     second->batch_stride,
@@ -260,22 +270,26 @@ std::shared_ptr<const plan> plan_for(tutti_device& device, const tutti_operator_
 
 }  // namespace
 
-uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& launch) {
-  const auto p = plan_for(device, launch);
-  return p ? p->workspace : 0;
+std::shared_ptr<const cublas_plan> cublas_prepare(tutti_device& device,
+                                                  const sdk::operator_call& call) {
+  return plan_for(device, call);
 }
 
-bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_event** event) {
+uint64_t cublas_workspace(const cublas_plan& plan) { return plan.workspace; }
+
+bool cublas_matmul(tutti_stream& stream, const sdk::operator_call& l,
+                   const std::shared_ptr<const cublas_plan>& prepared,
+                   const sdk::operator_memory& memory, tutti_event** event) {
   tutti_device& device = *stream.device;
-  const auto p = plan_for(device, l);
+  alignments where = aligned;
+  for (uint32_t n = 0; n < l.view_count; ++n) where[n] = alignment_of(memory.operands[n]);
+  const auto p = where == aligned ? prepared : plan_for(device, l, where);
   if (!p) return false;
   void* workspace = nullptr;
   if (p->workspace > 0) {
-    // Shapes asked about without buffers are planned as aligned, so less may have been promised.
-    if (l.workspace == nullptr || l.workspace_bytes < p->workspace) return false;
-    sdk::validate_span("matmul workspace", l.workspace_offset, p->workspace, l.workspace->bytes);
-    workspace = reinterpret_cast<void*>(memory_on(device, l.workspace, "matmul workspace") +
-                                        l.workspace_offset);
+    // Room was made for what aligned operands take; others may take more.
+    if (p->workspace > prepared->workspace) return false;
+    workspace = reinterpret_cast<void*>(memory.workspace.buffer->memory + memory.workspace.offset);
   }
   // Real scales are the first parts of complex ones.
   const float one[] = {1, 0}, zero[] = {0, 0};
@@ -284,13 +298,13 @@ bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& l, tutti_e
   const void* alpha = f64 ? static_cast<const void*>(one_f64) : one;
   const void* beta = f64 ? static_cast<const void*>(zero_f64) : zero;
   const auto address = [&](int n) {
-    return reinterpret_cast<void*>(l.views[n].buffer->memory + l.views[n].offset);
+    return reinterpret_cast<void*>(memory.operands[n].buffer->memory + memory.operands[n].offset);
   };
   event_recorder recorder(stream, event);
   std::unique_lock<std::mutex> bias_lock;
   if (l.view_count == 4) {
     bias_lock = std::unique_lock(p->bias_mutex);
-    set_bias(*p, l.views[3].buffer->memory + l.views[3].offset);
+    set_bias(*p, memory.operands[3].buffer->memory + memory.operands[3].offset);
   }
   check_lt(lt()->cublasLtMatmul(device.products->handle, p->desc.get(), alpha, address(2),
                                 p->first.get(), address(1), p->second.get(), beta, address(0),
@@ -328,18 +342,20 @@ bool try_relu(tutti_device& device, int32_t dtype) {
       &buffer, [](tutti_buffer* b) { cu().memory_free(b->memory); });
   tutti_stream stream{&device, device.allocation_stream, false};
   tutti_view views[3] = {};
+  sdk::operator_memory memory{{}, {&buffer, 3 * bytes}, scratch};
   for (uint64_t n = 0; n < 3; ++n) {
-    views[n] = {&buffer, n * bytes, dtype, 3, {1, side, side}, {0, side, 1}};
+    views[n] = {nullptr, 0, dtype, 3, {1, side, side}, {0, side, 1}};
+    memory.operands[n] = {&buffer, n * bytes};
   }
   const tutti_matmul_params params = {sizeof params, TUTTI_ACTIVATION_RELU, 0};
-  const tutti_operator_launch l = {
-      sizeof l, TUTTI_OPERATOR_MATMUL, 3, views, &params, &buffer, 3 * bytes, scratch};
+  const sdk::operator_call product = {TUTTI_OPERATOR_MATMUL, 3, views, &params};
   std::vector<char> host(3 * bytes, 0);
   const uint64_t nan = nan_bits(dtype);
   std::memcpy(&host[bytes + place * side * width], &nan, width);
   check(&device, cu().copy_to_device(buffer.memory, host.data(), host.size(), stream.handle),
         "cuMemcpyHtoDAsync");
-  const bool served = cublas_matmul(stream, l, nullptr);
+  const auto prepared = cublas_prepare(device, product);
+  const bool served = prepared && cublas_matmul(stream, product, prepared, memory, nullptr);
   check(&device, cu().copy_to_host(host.data(), buffer.memory, bytes, stream.handle),
         "cuMemcpyDtoHAsync");
   check(&device, cu().stream_synchronize(stream.handle), "cuStreamSynchronize");
@@ -371,8 +387,8 @@ bool relu_keeps_nan(tutti_device& device, int32_t dtype) {
 
 }  // namespace
 
-bool cublas_leaves_epilogue(tutti_device& device, const tutti_operator_launch& l) {
-  tutti_operator_launch plain = l;
+bool cublas_leaves_epilogue(tutti_device& device, const sdk::operator_call& l) {
+  sdk::operator_call plain = l;
   plain.params = nullptr;
   plain.view_count = 3;
   if (!plan_for(device, plain)) return false;

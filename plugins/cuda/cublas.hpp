@@ -7,10 +7,16 @@
 
 namespace tutti::cuda {
 
-// Takes the product to cuBLASLt where it is installed and serves the views; else false.
-bool cublas_matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
-// Whether it would take the product but not its epilogue; buffers may be NULL.
-bool cublas_leaves_epilogue(tutti_device& device, const tutti_operator_launch& launch);
-uint64_t cublas_workspace(tutti_device& device, const tutti_operator_launch& launch);
+// Asks cuBLASLt how it would do the product of operands at aligned addresses. NULL where it is not
+// installed or does not serve the views.
+std::shared_ptr<const cublas_plan> cublas_prepare(tutti_device& device,
+                                                  const sdk::operator_call& call);
+uint64_t cublas_workspace(const cublas_plan& plan);
+// False where it does not serve these addresses.
+bool cublas_matmul(tutti_stream& stream, const sdk::operator_call& call,
+                   const std::shared_ptr<const cublas_plan>& plan,
+                   const sdk::operator_memory& memory, tutti_event** event);
+// Whether it would take the product but not its epilogue.
+bool cublas_leaves_epilogue(tutti_device& device, const sdk::operator_call& call);
 
 }  // namespace tutti::cuda

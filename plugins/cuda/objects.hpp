@@ -144,6 +144,7 @@ class word_pool {
 };
 
 struct matmul_cache;  // cublas.cpp
+struct cublas_plan;   // cublas.cpp
 
 }  // namespace tutti::cuda
 
@@ -239,6 +240,12 @@ class recording {
   std::optional<event_recorder> recorder_;
 };
 
+// A matrix product by cuBLASLt, or else by the plugin's own kernel.
+struct prepared_product {
+  std::shared_ptr<const cublas_plan> by_cublas;  // for operands at aligned addresses
+  CUfunction kernel = nullptr;                   // none yet where cuBLASLt serves
+};
+
 // What sdk/device_layer/backend.hpp asks for.
 struct backend {
   using info = device_info;
@@ -250,6 +257,7 @@ struct backend {
   using kernel = CUfunction;
   using recording = cuda::recording;
   using scope = scoped_context;
+  using product = prepared_product;
 
   static std::vector<std::unique_ptr<device_info>> find_devices();
   static bool same_device(const tutti_device& a, const tutti_device& b) {
@@ -273,11 +281,14 @@ struct backend {
   };
   static constexpr bool shared_is_argument = false;
   static uint32_t kernel_languages(tutti_device& device);
+  static CUfunction for_launch(CUfunction kernel) { return kernel; }
   // In blas.cpp.
-  static bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+  static bool matmul_supported(tutti_device& device, const sdk::operator_call& call,
                                const char** reason);
-  static uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
-  static void matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+  static prepared_product prepare_matmul(tutti_device& device, const sdk::operator_call& call);
+  static uint64_t matmul_workspace(const prepared_product& product);
+  static void matmul(tutti_stream& stream, const sdk::operator_call& call,
+                     const prepared_product& product, const sdk::operator_memory& memory,
                      tutti_event** event);
   // In transfer.cpp.
   static void write(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, const void* host,

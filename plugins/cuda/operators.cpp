@@ -5,6 +5,10 @@
 #include "embedded_kernels.hpp"
 #include "sdk/device_layer/operator_table.hpp"
 
+struct tutti_plan : tutti::sdk::device_plan<tutti::cuda::backend> {
+  using device_plan::device_plan;
+};
+
 namespace tutti::cuda {
 
 CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
@@ -34,6 +38,6 @@ void recording::finish() {
   recorder_->finish();
 }
 
-const tutti_operator_api operator_api = sdk::operator_functions<backend>::api;
+const tutti_operator_api operator_api = sdk::operator_functions<backend, tutti_plan>::api;
 
 }  // namespace tutti::cuda

@@ -8,7 +8,6 @@
 #include "opencl/clblast.hpp"
 #include "opencl/matmul_plan.hpp"
 #include "sdk/op_info.hpp"
-#include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
 
 namespace tutti::opencl {
@@ -45,11 +44,10 @@ MatmulDevice machine_of(const device_info& info) {
 }
 
 MatmulOperand operand_of(const tutti_view& view) {
-  return {static_cast<int64_t>(view.offset / sdk::dtype_size(view.dtype)), view.stride[0],
-          view.stride[1], view.stride[2]};
+  return {view.stride[0], view.stride[1], view.stride[2]};
 }
 
-MatmulProblem problem_of(const tutti_operator_launch& l) {
+MatmulProblem problem_of(const sdk::operator_call& l) {
   MatmulProblem problem;
   problem.element = element_of(l.views[0].dtype);
   problem.batches = static_cast<int64_t>(l.views[0].extent[0]);
@@ -58,11 +56,9 @@ MatmulProblem problem_of(const tutti_operator_launch& l) {
   problem.depth = static_cast<int64_t>(l.views[1].extent[2]);
   problem.a = operand_of(l.views[1]);
   problem.b = operand_of(l.views[2]);
-  problem.c_offset = operand_of(l.views[0]).offset;
   const tutti_matmul_params params = sdk::matmul_params(l);
   problem.relu = params.activation == TUTTI_ACTIVATION_RELU;
   problem.has_bias = params.has_bias != 0;
-  if (problem.has_bias) problem.bias_offset = operand_of(l.views[3]).offset;
   return problem;
 }
 
@@ -70,57 +66,51 @@ std::string_view kernel_file(const char* name) {
   return std::strcmp(name, "matmul_cpu") == 0 ? kernels::matmul_cpu_cl : kernels::matmul_gpu_cl;
 }
 
-// The workspace as a buffer that starts where the host said.
-owned_memory workspace_of(const tutti_device& device, const tutti_operator_launch& l,
-                          uint64_t bytes) {
-  const cl_mem memory = memory_on(device, l.workspace, "matmul workspace");
-  if (l.workspace_bytes < bytes) {
-    sdk::throw_invalid("matmul: workspace of " + std::to_string(l.workspace_bytes) +
-                       " bytes, needs " + std::to_string(bytes));
+constexpr size_t output = 0, left = 1, right = 2, bias = 3;  // numbers of the operands
+
+const tutti_range& range_of(MatmulArgument::Kind kind, const sdk::operator_memory& memory) {
+  switch (kind) {
+    case MatmulArgument::Kind::a:
+      return memory.operands[left];
+    case MatmulArgument::Kind::b:
+      return memory.operands[right];
+    case MatmulArgument::Kind::c:
+      return memory.operands[output];
+    case MatmulArgument::Kind::bias:
+      return memory.operands[bias];
+    default:
+      return memory.workspace;
   }
-  sdk::validate_span("matmul workspace", l.workspace_offset, bytes, l.workspace->bytes);
-  if (l.workspace_offset == 0) {
-    check(clRetainMemObject(memory), "clRetainMemObject");
-    return owned_memory(memory);
-  }
-  const cl_buffer_region region{l.workspace_offset, bytes};
-  cl_int code = CL_SUCCESS;
-  owned_memory part(
-      clCreateSubBuffer(memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-  check(code, "matmul workspace: clCreateSubBuffer");
-  return part;
 }
 
-void set_arguments(cl_kernel kernel, const MatmulLaunch& step, const tutti_view* views,
-                   cl_mem workspace) {
+void set_arguments(cl_kernel kernel, const MatmulLaunch& step, const sdk::operator_memory& memory,
+                   uint64_t element_bytes) {
   cl_uint n = 0;
   for (const MatmulArgument& argument : step.arguments) {
+    const tutti_range& range = range_of(argument.of, memory);
     switch (argument.kind) {
-      case MatmulArgument::Kind::a:
-        set_argument(kernel, n++, views[1].buffer->memory);
-        break;
-      case MatmulArgument::Kind::b:
-        set_argument(kernel, n++, views[2].buffer->memory);
-        break;
-      case MatmulArgument::Kind::c:
-        set_argument(kernel, n++, views[0].buffer->memory);
-        break;
-      case MatmulArgument::Kind::bias:
-        set_argument(kernel, n++, views[3].buffer->memory);
-        break;
-      case MatmulArgument::Kind::workspace:
-        set_argument(kernel, n++, workspace);
-        break;
       case MatmulArgument::Kind::integer:
         set_argument(kernel, n++, argument.value);
+        break;
+      case MatmulArgument::Kind::place:
+        set_argument(kernel, n++,
+                     argument.value + static_cast<int64_t>(range.offset / element_bytes));
+        break;
+      default:
+        set_argument(kernel, n++, range.buffer->memory);
         break;
     }
   }
 }
 
+shared_kernel& kernel_of_step(tutti_device& device, const prepared_product& product,
+                              const MatmulLaunch& step) {
+  return device.kernel(kernel_file(product.program.file), product.program.options, step.kernel);
+}
+
 }  // namespace
 
-bool backend::matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+bool backend::matmul_supported(tutti_device& device, const sdk::operator_call& launch,
                                const char** reason) {
   const int32_t dtype = launch.views[0].dtype;
   const char* against = sdk::against_epilogue(launch);
@@ -138,30 +128,37 @@ bool backend::matmul_supported(tutti_device& device, const tutti_operator_launch
   return false;
 }
 
-uint64_t backend::matmul_workspace(tutti_device& device, const tutti_operator_launch& launch) {
-  const MatmulPlan plan = plan_matmul(problem_of(launch), machine_of(*device.info));
-  return static_cast<uint64_t>(plan.workspace_bytes);
+prepared_product backend::prepare_matmul(tutti_device& device, const sdk::operator_call& call) {
+  const MatmulProblem problem = problem_of(call);
+  const MatmulDevice machine = machine_of(*device.info);
+  prepared_product p;
+  p.by_clblast = !problem.has_epilogue() && clblast_serves(device, call);
+  p.plan = plan_matmul(problem, machine);
+  p.program = matmul_program(problem, machine);
+  if (p.by_clblast) return p;
+  for (const MatmulLaunch& step : p.plan.launches)
+    p.kernels.push_back(&kernel_of_step(device, p, step));
+  return p;
 }
 
-void backend::matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+uint64_t backend::matmul_workspace(const prepared_product& product) {
+  return static_cast<uint64_t>(product.plan.workspace_bytes);
+}
+
+void backend::matmul(tutti_stream& stream, const sdk::operator_call& call,
+                     const prepared_product& product, const sdk::operator_memory& memory,
                      tutti_event** event) {
-  tutti_device& device = *stream.device;
-  const MatmulProblem problem = problem_of(launch);
-  if (!problem.has_epilogue() && clblast_matmul(stream, launch, event)) return;
-  const MatmulDevice machine = machine_of(*device.info);
-  const MatmulPlan plan = plan_matmul(problem, machine);
-  if (plan.launches.empty()) return recording(stream, event).finish();
-  const MatmulProgram program = matmul_program(problem, machine);
-  owned_memory workspace;
-  if (plan.workspace_bytes > 0) {
-    workspace = workspace_of(device, launch, static_cast<uint64_t>(plan.workspace_bytes));
-  }
-  for (size_t n = 0; n < plan.launches.size(); ++n) {
-    const MatmulLaunch& step = plan.launches[n];
-    shared_kernel& kernel = device.kernel(kernel_file(program.file), program.options, step.kernel);
+  if (product.by_clblast && clblast_matmul(stream, call, memory, event)) return;
+  const auto& launches = product.plan.launches;
+  if (launches.empty()) return recording(stream, event).finish();
+  const uint64_t element_bytes = sdk::dtype_size(call.views[0].dtype);
+  for (size_t n = 0; n < launches.size(); ++n) {
+    const MatmulLaunch& step = launches[n];
+    shared_kernel& kernel = product.kernels.empty() ? kernel_of_step(*stream.device, product, step)
+                                                    : *product.kernels[n];
     const std::lock_guard lock(kernel.mutex);
-    set_arguments(kernel.kernel.get(), step, launch.views, workspace.get());
-    const bool last = n + 1 == plan.launches.size();
+    set_arguments(kernel.kernel.get(), step, memory, element_bytes);
+    const bool last = n + 1 == launches.size();
     cl_event done = nullptr;
     check(clEnqueueNDRangeKernel(stream.queue, kernel.kernel.get(), step.dimensions, nullptr,
                                  step.global.data(), step.local.data(), 0, nullptr,

@@ -57,8 +57,8 @@ struct matrix {
 
 bool as_matrix(const tutti_view& v, matrix& m) {
   const int64_t rows = static_cast<int64_t>(v.extent[1]), cols = static_cast<int64_t>(v.extent[2]);
-  m.memory = v.buffer != nullptr ? v.buffer->memory : nullptr;
-  m.offset = v.offset / sdk::dtype_size(v.dtype);
+  m.memory = nullptr;
+  m.offset = 0;
   m.batch_stride = static_cast<size_t>(v.stride[0]);
   if (v.stride[0] < 0) return false;
   if ((cols == 1 || v.stride[2] == 1) && (rows == 1 || v.stride[1] >= cols)) {
@@ -183,8 +183,8 @@ bool wanted(const device_info& info, int32_t dtype) {
 }
 
 // False where CLBlast does not serve the product.
-bool describe(tutti_device& device, const tutti_operator_launch& launch, product& p) {
-  const tutti_view *out = launch.views, *a = out + 1, *b = out + 2;
+bool describe(tutti_device& device, const sdk::operator_call& call, product& p) {
+  const tutti_view *out = call.views, *a = out + 1, *b = out + 2;
   p.dtype = out->dtype;
   p.batches = out->extent[0];
   p.m = out->extent[1];
@@ -198,16 +198,21 @@ bool describe(tutti_device& device, const tutti_operator_launch& launch, product
 
 }  // namespace
 
-bool clblast_serves(tutti_device& device, const tutti_operator_launch& launch) {
+bool clblast_serves(tutti_device& device, const sdk::operator_call& call) {
   product p{};
-  return describe(device, launch, p);
+  return describe(device, call, p);
 }
 
-bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
-                    tutti_event** event) {
+bool clblast_matmul(tutti_stream& stream, const sdk::operator_call& call,
+                    const sdk::operator_memory& memory, tutti_event** event) {
   tutti_device& device = *stream.device;
   product p{};
-  if (!describe(device, launch, p)) return false;
+  if (!describe(device, call, p)) return false;  // another product has failed since
+  matrix* const operands[] = {&p.c, &p.a, &p.b};
+  for (size_t n = 0; n < 3; ++n) {
+    operands[n]->memory = memory.operands[n].buffer->memory;
+    operands[n]->offset = memory.operands[n].offset / sdk::dtype_size(p.dtype);
+  }
   cl_event done = nullptr;
   const CLBlastStatusCode code = run(p, stream.queue, event != nullptr ? &done : nullptr);
   if (code != CLBlastSuccess) {
@@ -224,9 +229,12 @@ bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch,
 
 namespace tutti::opencl {
 
-bool clblast_serves(tutti_device&, const tutti_operator_launch&) { return false; }
+bool clblast_serves(tutti_device&, const sdk::operator_call&) { return false; }
 
-bool clblast_matmul(tutti_stream&, const tutti_operator_launch&, tutti_event**) { return false; }
+bool clblast_matmul(tutti_stream&, const sdk::operator_call&, const sdk::operator_memory&,
+                    tutti_event**) {
+  return false;
+}
 
 }  // namespace tutti::opencl
 #endif

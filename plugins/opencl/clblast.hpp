@@ -7,9 +7,10 @@
 
 namespace tutti::opencl {
 
-// Takes the product to CLBlast where it is present, right on this device and wanted; else false.
-// clblast_serves tells beforehand, from views that may lack buffers.
-bool clblast_serves(tutti_device& device, const tutti_operator_launch& launch);
-bool clblast_matmul(tutti_stream& stream, const tutti_operator_launch& launch, tutti_event** event);
+// Whether CLBlast is present, right on this device, wanted and takes the product; clblast_matmul
+// then hands it over. False where it fails after all, so that own kernels have to do it.
+bool clblast_serves(tutti_device& device, const sdk::operator_call& call);
+bool clblast_matmul(tutti_stream& stream, const sdk::operator_call& call,
+                    const sdk::operator_memory& memory, tutti_event** event);
 
 }  // namespace tutti::opencl

@@ -8,11 +8,10 @@
 namespace tutti::opencl {
 namespace matmul {
 
-MatmulLaunch sum_splits(Int parts, Int c_offset, Int count, Int splits, Int units, Int lanes) {
+MatmulLaunch sum_splits(Int parts, Int count, Int splits, Int units, Int lanes) {
   const Int block = std::max<Int>(round_up(ceil_div(count, units * 2), lanes), 1024);
   Arguments args;
-  args.buffer(Kind::workspace).integers(parts).buffer(Kind::c);
-  args.integers(c_offset, count, splits, block);
+  args.buffer(Kind::workspace, parts).buffer(Kind::c, 0).integers(count, splits, block);
   return cpu_launch("matmul_sum_splits", ceil_div(count, block), args);
 }
 
@@ -49,9 +48,9 @@ const char* type_name(MatmulElement element) {
 }
 
 Task task_of(const MatmulProblem& p) {
-  Task t{{Kind::a, p.a.offset, p.a.batch_stride, p.a.row_stride, p.a.col_stride},
-         {Kind::b, p.b.offset, p.b.batch_stride, p.b.col_stride, p.b.row_stride},
-         p.c_offset,
+  Task t{{Kind::a, 0, p.a.batch_stride, p.a.row_stride, p.a.col_stride},
+         {Kind::b, 0, p.b.batch_stride, p.b.col_stride, p.b.row_stride},
+         0,
          p.rows * p.cols,
          p.cols,
          1,
@@ -59,7 +58,7 @@ Task task_of(const MatmulProblem& p) {
          p.cols,
          p.depth,
          p.batches,
-         {p.has_bias, p.relu, p.bias_offset, 0, p.cols == 1 ? 0 : 1}};
+         {p.has_bias, p.relu, 0, 0, p.cols == 1 ? 0 : 1}};
   // A batch of products with one B is one product with more rows.
   if (t.batches > 1 && t.cols == 1 && t.a.batch == 0) {
     std::swap(t.a, t.b);
@@ -123,8 +122,8 @@ MatvecCut cut_matvec(const Task& t, const Matvec& v, bool turned, Int units, con
 MatmulLaunch turn(Int from, const Task& t, const Matvec& v) {
   const Int k_block = 4096, count = v.vectors * v.count;
   Arguments args;
-  args.buffer(Kind::workspace).integers(from, count, v.count, 1);
-  args.buffer(Kind::c).integers(t.c_offset, count, v.vectors, v.count, v.vectors, k_block);
+  args.buffer(Kind::workspace, from).integers(count, v.count, 1);
+  args.buffer(Kind::c, 0).integers(count, v.vectors, v.count, v.vectors, k_block);
   return cpu_launch("matmul_pack_columns", t.batches * ceil_div(v.count, k_block), args);
 }
 
@@ -138,16 +137,14 @@ MatmulPlan plan_matvec(const Task& t, const Matvec& v, const MatmulDevice& devic
   Workspace space(tile.bytes);
   const Int parts = space.take(direct ? 0 : c.splits * count);
   Arguments args;
-  args.buffer(v.w.kind).integers(v.w.offset, v.w.batch, v.along_rows ? v.w.keep : v.w.k);
-  args.buffer(v.x.kind).integers(v.x.offset, v.x.batch, v.x.k, v.x.keep);
-  args.buffer(direct ? Kind::c : Kind::workspace);
-  args.integers(direct ? t.c_offset : parts, count, v.count, v.vectors, t.depth, c.chunk, t.batches,
-                c.blocks, c.block);
+  args.buffer(v.w.kind, v.w.offset).integers(v.w.batch, v.along_rows ? v.w.keep : v.w.k);
+  args.buffer(v.x.kind, v.x.offset).integers(v.x.batch, v.x.k, v.x.keep);
+  args.buffer(direct ? Kind::c : Kind::workspace, direct ? 0 : parts);
+  args.integers(count, v.count, v.vectors, t.depth, c.chunk, t.batches, c.blocks, c.block);
   plan.launches.push_back(cpu_launch(v.along_rows ? "matvec_rows" : "matvec_columns",
                                      c.splits * t.batches * c.blocks, args));
   if (turned) plan.launches.push_back(turn(parts, t, v));
-  if (c.splits > 1)
-    plan.launches.push_back(sum_splits(parts, t.c_offset, count, c.splits, units, tile.lanes));
+  if (c.splits > 1) plan.launches.push_back(sum_splits(parts, count, c.splits, units, tile.lanes));
   plan.workspace_bytes = space.bytes();
   return plan;
 }
@@ -165,8 +162,8 @@ MatmulLaunch finish(const MatmulProblem& p, const MatmulDevice& device) {
   const Int count = p.batches * p.rows * p.cols, cols = p.cols == 1 ? count : p.cols;
   const Int block = std::max<Int>(ceil_div(count, Int{device.compute_units} * 2), 4096);
   Arguments args;
-  args.buffer(Kind::c).integers(p.c_offset).buffer(p.has_bias ? Kind::bias : Kind::c);
-  args.integers(p.bias_offset, p.cols == 1 ? 0 : 1, p.has_bias, p.relu, count, cols, block);
+  args.buffer(Kind::c, 0).buffer(p.has_bias ? Kind::bias : Kind::c, 0);
+  args.integers(p.cols == 1 ? 0 : 1, p.has_bias, p.relu, count, cols, block);
   return cpu_launch("matmul_finish", ceil_div(count, block), args);
 }
 
@@ -178,12 +175,12 @@ MatmulPlan plan_gpu(const MatmulProblem& p, const MatmulDevice& device) {
   const Int threads = gpu_threads(device), side = 4 * threads;
   const Int blocks_n = ceil_div(p.cols, side), blocks = ceil_div(p.rows, side) * blocks_n;
   Arguments args;
-  args.buffer(Kind::a).integers(p.a.offset, p.a.batch_stride, p.a.row_stride, p.a.col_stride);
-  args.buffer(Kind::b).integers(p.b.offset, p.b.batch_stride, p.b.row_stride, p.b.col_stride);
-  args.buffer(Kind::c).integers(p.c_offset, p.rows, p.cols, p.depth, p.batches, blocks_n);
+  args.buffer(Kind::a, 0).integers(p.a.batch_stride, p.a.row_stride, p.a.col_stride);
+  args.buffer(Kind::b, 0).integers(p.b.batch_stride, p.b.row_stride, p.b.col_stride);
+  args.buffer(Kind::c, 0).integers(p.rows, p.cols, p.depth, p.batches, blocks_n);
   if (p.has_epilogue())
-    args.buffer(p.has_bias ? Kind::bias : Kind::c)
-        .integers(p.bias_offset, p.cols == 1 ? 0 : 1, p.has_bias, p.relu);
+    args.buffer(p.has_bias ? Kind::bias : Kind::c, 0)
+        .integers(p.cols == 1 ? 0 : 1, p.has_bias, p.relu);
   MatmulPlan plan;
   plan.finished = true;
   // NVIDIA limits the second dimension to 65535 groups.

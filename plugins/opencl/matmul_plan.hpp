@@ -28,7 +28,6 @@ struct MatmulDevice {
 // Strides are in elements; a batch stride of 0 repeats one matrix. Any strides are right; they are
 // fast where the row or the column stride is 1.
 struct MatmulOperand {
-  std::int64_t offset = 0;
   std::int64_t batch_stride = 0;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 1;
@@ -39,18 +38,19 @@ struct MatmulProblem {
   MatmulElement element = MatmulElement::f32;
   std::int64_t rows = 0, cols = 0, depth = 0, batches = 1;
   MatmulOperand a, b;
-  std::int64_t c_offset = 0;
   // C = relu(A B + bias), both where wanted; bias has `cols` contiguous elements.
   bool has_bias = false, relu = false;
-  std::int64_t bias_offset = 0;
 
   bool has_epilogue() const { return has_bias || relu; }
 };
 
+// A plan knows no memory: where a buffer's elements begin is an argument of kind `place`, to which
+// the launch adds the elements before the operand in its buffer.
 struct MatmulArgument {
-  enum class Kind : std::uint8_t { a, b, c, bias, workspace, integer };
+  enum class Kind : std::uint8_t { a, b, c, bias, workspace, integer, place };
   Kind kind = Kind::integer;
-  std::int64_t value = 0;  // of an integer; passed to the kernel as a 64-bit `long`
+  std::int64_t value = 0;  // of an integer and a place; passed to the kernel as a 64-bit `long`
+  Kind of = kind;          // of a place: the buffer
 };
 
 struct MatmulLaunch {

@@ -56,10 +56,15 @@ inline void transpose(Task& t) {
 class Arguments {
  public:
   Arguments() { list_.reserve(32); }
-  Arguments& buffer(Kind kind) { return list_.push_back({kind, 0}), *this; }
+  // A buffer and, from the start of that operand, the element at which the kernel begins.
+  Arguments& buffer(Kind kind, Int offset) { return buffer(kind).place(kind, offset); }
+  Arguments& buffer(Kind kind) { return list_.push_back({kind, 0, kind}), *this; }
+  Arguments& place(Kind of, Int offset) {
+    return list_.push_back({Kind::place, offset, of}), *this;
+  }
   template <class... T>
   Arguments& integers(T... values) {
-    (list_.push_back({Kind::integer, static_cast<Int>(values)}), ...);
+    (list_.push_back({Kind::integer, static_cast<Int>(values), Kind::c}), ...);
     return *this;
   }
   std::vector<MatmulArgument> take() { return std::move(list_); }
@@ -89,7 +94,7 @@ class Workspace {
 };
 
 // Adds into C the `splits` copies of it, `count` elements each, that lie at `parts`.
-MatmulLaunch sum_splits(Int parts, Int c_offset, Int count, Int splits, Int units, Int lanes);
+MatmulLaunch sum_splits(Int parts, Int count, Int splits, Int units, Int lanes);
 
 MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile);
 

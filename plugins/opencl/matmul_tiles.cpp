@@ -136,8 +136,8 @@ MatmulLaunch pack(const Operand& o, const Source& to, Int extent, Int depth, Int
   // 16 Ki elements a group: enough to be worth a group, few enough to spread.
   const Int width = to.k, k_block = std::max<Int>(16, round_up(16384 / width, 16));
   Arguments args;
-  args.buffer(o.kind).integers(o.offset, o.batch, o.keep, o.k);
-  args.buffer(Kind::workspace).integers(to.offset, to.batch, extent, depth, width, k_block);
+  args.buffer(o.kind, o.offset).integers(o.batch, o.keep, o.k);
+  args.buffer(Kind::workspace, to.offset).integers(to.batch, extent, depth, width, k_block);
   const Int groups = ceil_div(extent, width) * ceil_div(depth, k_block);
   return cpu_launch(o.keep == 1 ? "matmul_pack_rows" : "matmul_pack_columns",
                     (o.batch == 0 ? 1 : batches) * groups, args);
@@ -170,16 +170,15 @@ void add_step(MatmulPlan& plan, const Choice& p, const Task& t, const Areas& are
   const Int kc = ceil_div(chunk, std::max<Int>(1, (chunk + slice_depth / 2) / slice_depth));
   const Blocks blocks = choose_blocks(t, p.tile, kc, t.batches * p.splits, p.units);
   Arguments args;
-  args.buffer(a.kind).integers(a.offset, a.batch, a.tile, a.keep, a.k, a.last);
-  args.buffer(b.kind).integers(b.offset, b.batch, b.tile, b.k);
-  args.buffer(split ? Kind::workspace : Kind::c);
-  args.integers(split ? areas.parts + t.c_offset - p.t.c_offset : t.c_offset, t.c_batch,
-                p.t.c_batch * p.t.batches, t.c_row, t.c_col);
+  args.buffer(a.kind, a.offset).integers(a.batch, a.tile, a.keep, a.k, a.last);
+  args.buffer(b.kind, b.offset).integers(b.batch, b.tile, b.k);
+  args.buffer(split ? Kind::workspace : Kind::c, t.c_offset + (split ? areas.parts : 0));
+  args.integers(t.c_batch, p.t.c_batch * p.t.batches, t.c_row, t.c_col);
   args.integers(t.rows, t.cols, t.depth, chunk, accumulate, t.batches, blocks.count_m,
                 blocks.count_n, blocks.rows, blocks.cols, kc);
   if (t.has_epilogue()) {
-    args.buffer(t.bias.given ? Kind::bias : Kind::c);
-    args.integers(t.bias.offset, t.bias.row, t.bias.col, t.bias.given, t.bias.relu, last && !split);
+    args.buffer(t.bias.given ? Kind::bias : Kind::c, t.bias.offset);
+    args.integers(t.bias.row, t.bias.col, t.bias.given, t.bias.relu, last && !split);
   }
   const Int groups = p.splits * t.batches * blocks.count_m * blocks.count_n;
   plan.launches.push_back(cpu_launch(tile_kernel(p), groups, args));
@@ -219,8 +218,7 @@ MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile) {
         for (Int k = 0; k < t.depth; k += s.depth)
           add_step(plan, p, part_of(t, s, batch, i, j, k), areas, k > 0, k + s.depth >= t.depth);
   if (p.splits > 1)
-    plan.launches.push_back(
-        sum_splits(areas.parts, t.c_offset, count, p.splits, p.units, tile.lanes));
+    plan.launches.push_back(sum_splits(areas.parts, count, p.splits, p.units, tile.lanes));
   plan.workspace_bytes = space.bytes();
   plan.finished = p.splits == 1;
   return plan;

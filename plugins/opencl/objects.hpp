@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "opencl/matmul_plan.hpp"
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/host.hpp"
 #include "tutti/plugin.h"
@@ -171,6 +172,14 @@ class recording {
   tutti_event** wanted_;
 };
 
+// A matrix product by CLBlast, or by the launches of a plan on this plugin's own kernels.
+struct prepared_product {
+  bool by_clblast = false;
+  MatmulProgram program;
+  MatmulPlan plan;
+  std::vector<shared_kernel*> kernels;  // one for each launch; none yet where CLBlast serves
+};
+
 // What sdk/device_layer/backend.hpp asks for.
 struct backend {
   using info = device_info;
@@ -180,6 +189,7 @@ struct backend {
   using memory = cl_mem;
   using code = owned_program;
   using kernel = owned_kernel;
+  using product = prepared_product;
   using recording = opencl::recording;
   struct scope {
     explicit scope(tutti_device&) {}
@@ -194,8 +204,9 @@ struct backend {
   static uint32_t argument_bytes(const sdk::program_layout& layout);
   static code build(tutti_device& device, const std::string& source, const std::string& label);
   static kernel make_kernel(code& program, const char* name);
-  static locked_kernel kernel_of(tutti_device& device, sdk::kernel_file file,
-                                 const std::string& options, const char* name);
+  static shared_kernel* kernel_of(tutti_device& device, sdk::kernel_file file,
+                                  const std::string& options, const char* name);
+  static locked_kernel for_launch(shared_kernel* kernel) { return locked_kernel(*kernel); }
   // In kernel.cpp.
   class kernel_memory {
    public:
@@ -211,10 +222,12 @@ struct backend {
     return TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_OPENCL_C);
   }
   // In blas.cpp.
-  static bool matmul_supported(tutti_device& device, const tutti_operator_launch& launch,
+  static bool matmul_supported(tutti_device& device, const sdk::operator_call& call,
                                const char** reason);
-  static uint64_t matmul_workspace(tutti_device& device, const tutti_operator_launch& launch);
-  static void matmul(tutti_stream& stream, const tutti_operator_launch& launch,
+  static prepared_product prepare_matmul(tutti_device& device, const sdk::operator_call& call);
+  static uint64_t matmul_workspace(const prepared_product& product);
+  static void matmul(tutti_stream& stream, const sdk::operator_call& call,
+                     const prepared_product& product, const sdk::operator_memory& memory,
                      tutti_event** event);
   // In transfer.cpp.
   static void write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,

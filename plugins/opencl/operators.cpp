@@ -5,6 +5,10 @@
 #include "opencl/objects.hpp"
 #include "sdk/device_layer/operator_table.hpp"
 
+struct tutti_plan : tutti::sdk::device_plan<tutti::opencl::backend> {
+  using device_plan::device_plan;
+};
+
 namespace tutti::opencl {
 namespace {
 
@@ -25,9 +29,9 @@ std::string_view text_of(sdk::kernel_file file) {
 
 }  // namespace
 
-locked_kernel backend::kernel_of(tutti_device& device, sdk::kernel_file file,
-                                 const std::string& options, const char* name) {
-  return locked_kernel(device.kernel(text_of(file), options, name));
+shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
+                                  const std::string& options, const char* name) {
+  return &device.kernel(text_of(file), options, name);
 }
 
 void recording::launch(const owned_kernel& kernel, const sdk::kernel_arguments& arguments,
@@ -47,6 +51,6 @@ void recording::finish() {
   *wanted_ = to_event(done);
 }
 
-const tutti_operator_api operator_api = sdk::operator_functions<backend>::api;
+const tutti_operator_api operator_api = sdk::operator_functions<backend, tutti_plan>::api;
 
 }  // namespace tutti::opencl

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "sdk/operator_call.hpp"
 #include "sdk/status.hpp"
 #include "tutti/plugin.h"
 
@@ -93,8 +94,10 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
 void drain(tutti_stream& stream);
 
 // Runs a checked scan, sort or what belongs to them (scan.cpp, sort.cpp).
-void order(const tutti_operator_launch& launch);
-void scan(const tutti_operator_launch& launch);
+void order(const sdk::operator_call& launch);
+void scan(const sdk::operator_call& launch);
+// How many flags TUTTI_OPERATOR_SELECT will find (sort.cpp).
+uint64_t selected(const sdk::operator_call& launch);
 
 // Nanoseconds of a clock that never goes back.
 uint64_t now_ns();

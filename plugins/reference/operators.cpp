@@ -2,14 +2,16 @@
 //
 // The operator group: matrix product, take and scatters as nested loops.
 #include <algorithm>
+#include <array>
 #include <complex>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "reference/objects.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/ordering.hpp"
-#include "sdk/owned_launch.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
 #include "semantics/host_math.hpp"
@@ -71,7 +73,7 @@ T multiply_add(T a, T b, T sum) {
 // Floats are summed in double, integers wrap. A row of the result at a time, so that b is read
 // along its rows.
 template <typename S>
-void matmul(const tutti_operator_launch& launch) {
+void matmul(const sdk::operator_call& launch) {
   using T = typename S::value;
   using total = typename sum_type<T>::type;
   const tutti_view &out_view = launch.views[0], &a_view = launch.views[1];
@@ -125,7 +127,7 @@ void take(const tutti_view& out_view, const tutti_view& x_view, const tutti_view
 }
 
 template <typename S, typename F>
-void scatter(const tutti_operator_launch& launch, const F& combined) {
+void scatter(const sdk::operator_call& launch, const F& combined) {
   const tutti_view& out_view = launch.views[0];
   const accessor<S> out(out_view), updates(launch.views[1]);
   const std::vector<uint64_t> row = row_numbers(launch.views[2], out_view.extent[1]);
@@ -139,7 +141,7 @@ void scatter(const tutti_operator_launch& launch, const F& combined) {
 }
 
 template <typename S>
-void scatter(const tutti_operator_launch& launch) {
+void scatter(const sdk::operator_call& launch) {
   using T = typename S::value;
   const sdk::combination how = sdk::combination_of(launch);
   if (how == sdk::combination::set) return scatter<S>(launch, [](T, T b) { return b; });
@@ -156,100 +158,9 @@ void scatter(const tutti_operator_launch& launch) {
   }
 }
 
-// ---- checks
+// ---- plans
 
-const char* operator_name(int32_t kind) {
-  switch (kind) {
-    case TUTTI_OPERATOR_MATMUL:
-      return "matmul";
-    case TUTTI_OPERATOR_TAKE:
-      return "take";
-    case TUTTI_OPERATOR_SCATTER_ADD:
-      return "scatter_add";
-    case TUTTI_OPERATOR_SCATTER:
-      return "scatter";
-    default:
-      return nullptr;
-  }
-}
-
-std::string extents(const tutti_view& view) {
-  std::string text = "[";
-  for (uint32_t d = 0; d < view.rank; ++d) {
-    if (d > 0) text += ',';
-    text += std::to_string(view.extent[d]);
-  }
-  return text + "]";
-}
-
-void check_rank(const std::string& name, const tutti_view& view, int index, uint32_t rank) {
-  if (view.rank == rank) return;
-  throw_invalid(name + ": view " + std::to_string(index) + " has rank " +
-                std::to_string(view.rank) + ", expected " + std::to_string(rank));
-}
-
-void check_equal(const std::string& name, const char* what, uint64_t a, uint64_t b,
-                 const tutti_view* views) {
-  if (a == b) return;
-  throw_invalid(name + ": " + what + " differ: " + std::to_string(a) + " and " + std::to_string(b) +
-                " in " + extents(views[0]) + ", " + extents(views[1]) + ", " + extents(views[2]));
-}
-
-void check_shapes(const std::string& name, int32_t kind, const tutti_view* v) {
-  check_rank(name, v[0], 0, 3);
-  check_rank(name, v[1], 1, 3);
-  check_rank(name, v[2], 2, kind == TUTTI_OPERATOR_MATMUL ? 3 : 1);
-  check_equal(name, "dtypes of views 0 and 1", static_cast<uint64_t>(v[0].dtype),
-              static_cast<uint64_t>(v[1].dtype), v);
-  check_equal(name, "outer extents", v[0].extent[0], v[1].extent[0], v);
-  if (kind == TUTTI_OPERATOR_MATMUL) {
-    check_equal(name, "dtypes of views 0 and 2", static_cast<uint64_t>(v[0].dtype),
-                static_cast<uint64_t>(v[2].dtype), v);
-    check_equal(name, "batch extents", v[0].extent[0], v[2].extent[0], v);
-    check_equal(name, "rows", v[0].extent[1], v[1].extent[1], v);
-    check_equal(name, "columns", v[0].extent[2], v[2].extent[2], v);
-    check_equal(name, "inner extents", v[1].extent[2], v[2].extent[1], v);
-    return;
-  }
-  const bool taking = kind == TUTTI_OPERATOR_TAKE;
-  const tutti_view& chosen = taking ? v[0] : v[1];  // the view with a row per index
-  const tutti_view& table = taking ? v[1] : v[0];
-  check_equal(name, "inner extents", v[0].extent[2], v[1].extent[2], v);
-  check_equal(name, "rows and indices", chosen.extent[1], v[2].extent[0], v);
-  if (v[2].dtype != TUTTI_I32 && v[2].dtype != TUTTI_I64) {
-    throw_invalid(name + ": indices are " + sdk::dtype_name(v[2].dtype) + ", expected i32 or i64");
-  }
-  if (table.extent[1] == 0 && v[2].extent[0] > 0) {
-    throw_invalid(name + ": no rows to index in " + extents(table));
-  }
-}
-
-// The launch with everything checked that does not need buffers' contents.
-tutti_operator_launch checked(const tutti_operator_launch* given, bool shape_only) {
-  const tutti_operator_launch mine = sdk::read_struct(given, "operator launch");
-  if (sdk::is_ordering(mine.kind)) {
-    if (shape_only) return sdk::checked_operator(given);
-    return sdk::checked_operator(
-        given, [](tutti_buffer* b, const char* what) { return deref(b, what).bytes; });
-  }
-  const char* name = operator_name(mine.kind);
-  if (name == nullptr) sdk::throw_unsupported("operator " + std::to_string(mine.kind));
-  const bool biased = mine.kind == TUTTI_OPERATOR_MATMUL && mine.view_count == 4;
-  if ((mine.view_count != 3 && !biased) || mine.views == nullptr) {
-    throw_invalid(std::string(name) + ": " + std::to_string(mine.view_count) +
-                  " views, expected 3");
-  }
-  for (uint32_t i = 0; i < mine.view_count; ++i) {
-    const std::string what = std::string(name) + ": view " + std::to_string(i);
-    sdk::validate_view(mine.views[i], what, shape_only);
-  }
-  check_shapes(name, mine.kind, mine.views);
-  if (mine.kind == TUTTI_OPERATOR_MATMUL) sdk::matmul_params(mine);
-  if (mine.kind == TUTTI_OPERATOR_SCATTER) sdk::scatter_params(mine);
-  return mine;
-}
-
-const char* reason_against(const tutti_operator_launch& launch) {
+const char* reason_against(const sdk::operator_call& launch) {
   if (sdk::is_ordering(launch.kind)) return nullptr;
   const int32_t dtype = launch.views[0].dtype;
   const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
@@ -260,13 +171,9 @@ const char* reason_against(const tutti_operator_launch& launch) {
   return launch.kind == TUTTI_OPERATOR_MATMUL ? sdk::against_epilogue(launch) : nullptr;
 }
 
-void run(const tutti_operator_launch& launch) {
+void run(const sdk::operator_call& launch) {
+  if (sdk::is_ordering(launch.kind)) return order(launch);
   const tutti_view* v = launch.views;
-  for (uint32_t i = 0; i < launch.view_count; ++i) {
-    const std::string what = operator_name(launch.kind) + std::string(": view ");
-    sdk::validate_range(what + std::to_string(i), v[i].offset, sdk::dtype_size(v[i].dtype),
-                        v[i].rank, v[i].extent, v[i].stride, v[i].buffer->bytes);
-  }
   with_stored_type(static_cast<uint8_t>(v[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if (launch.kind == TUTTI_OPERATOR_TAKE) return take<S>(v[0], v[1], v[2]);
@@ -275,47 +182,196 @@ void run(const tutti_operator_launch& launch) {
   });
 }
 
-tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch, int32_t* support,
+// Packed is the second factor of a product, with its columns one after the other: it is read like
+// any other view then.
+constexpr uint32_t packable = 2;
+constexpr uint64_t packed_form = 1;
+
+void lay_out_packed(sdk::owned_operator& what) {
+  const tutti_view& b = what.call().views[packable];
+  const auto rows = static_cast<int64_t>(b.extent[1]), columns = static_cast<int64_t>(b.extent[2]);
+  what.set_strides(packable, {rows * columns, 1, rows});
+}
+
+// The description, or the reason against it.
+std::shared_ptr<const sdk::owned_operator> read_description(const tutti_operator_desc* desc,
+                                                            const char*& against) {
+  auto what = std::make_shared<sdk::owned_operator>(desc, against);
+  if (against != nullptr) return nullptr;
+  const sdk::operator_call call = what->call();
+  for (uint32_t n = 0; n < call.view_count; ++n) {
+    const bool can = call.kind == TUTTI_OPERATOR_MATMUL && n == packable;
+    if (what->is_packed(n) && !can) against = "this operand is not packed";
+  }
+  sdk::check_operator(call);
+  if (what->is_measured() && call.kind != TUTTI_OPERATOR_SELECT)
+    against = "the extents of this operator's results do not depend on values";
+  if (against == nullptr) against = reason_against(call);
+  if (against != nullptr) return nullptr;
+  if (what->is_packed(packable)) lay_out_packed(*what);
+  return what;
+}
+
+// Views with the memory of one launch. Keeps the plan's description, so that the plan may go.
+struct placed {
+  std::shared_ptr<const sdk::owned_operator> what;
+  std::array<tutti_view, sdk::most_operands> views;
+
+  placed(std::shared_ptr<const sdk::owned_operator> described, const sdk::operator_memory& memory,
+         uint32_t first)
+      : what(std::move(described)) {
+    const sdk::operator_call call = what->call();
+    std::copy(call.views, call.views + call.view_count, views.begin());
+    for (uint32_t n = first; n < call.view_count; ++n) {
+      views[n].offset = memory.operands[n].offset;
+      views[n].buffer = &deref(memory.operands[n].buffer, sdk::operator_name(call.kind));
+    }
+  }
+  sdk::operator_call call() const {
+    sdk::operator_call result = what->call();
+    result.views = views.data();
+    return result;
+  }
+  // On the stream: a launch beyond its buffers fails its event.
+  void check(uint32_t first) const {
+    const sdk::operator_call now = call();
+    for (uint32_t n = first; n < now.view_count; ++n)
+      sdk::check_operand(now, n, views[n].offset, views[n].buffer->bytes);
+  }
+};
+
+template <typename S>
+void copy_view(const tutti_view& from, const tutti_view& to) {
+  const accessor<S> source(from), target(to);
+  for (uint64_t i = 0; i < to.extent[0]; ++i)
+    for (uint64_t j = 0; j < to.extent[1]; ++j)
+      for (uint64_t k = 0; k < to.extent[2]; ++k) target.set(i, j, k, source.get(i, j, k));
+}
+
+}  // namespace
+}  // namespace tutti::reference
+
+struct tutti_plan {
+  std::shared_ptr<const tutti::sdk::owned_operator> what;  // kept by launches in line
+};
+
+namespace tutti::reference {
+namespace {
+
+tutti_status* supports(tutti_device* device, const tutti_operator_desc* desc, int32_t* support,
                        const char** reason) {
   return guarded([&] {
     deref(device, "device");
     deref(support, "support") = TUTTI_SUPPORT_NO;
-    const tutti_operator_launch header = sdk::read_struct(launch, "operator launch");
-    const char* against = sdk::operator_name(header.kind) == nullptr
-                              ? "this operator is unknown to the plugin"
-                              : reason_against(checked(launch, true));
-    if (against == nullptr) *support = TUTTI_SUPPORT_YES;
+    const char* against = nullptr;
+    if (read_description(desc, against)) *support = TUTTI_SUPPORT_YES;
     if (reason != nullptr) *reason = against != nullptr ? against : "";
   });
 }
 
-tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launch,
-                        uint64_t* bytes) {
+tutti_status* create(tutti_device* device, const tutti_operator_desc* desc, tutti_plan** plan) {
   return guarded([&] {
     deref(device, "device");
-    checked(launch, true);
+    deref(plan, "plan") = nullptr;
+    const char* against = nullptr;
+    auto what = read_description(desc, against);
+    if (!what) sdk::throw_unsupported(against);
+    *plan = new tutti_plan{std::move(what)};
+  });
+}
+
+void release(tutti_plan* plan) { delete plan; }
+
+tutti_status* workspace(tutti_plan* plan, uint64_t* bytes) {
+  return guarded([&] {
+    deref(plan, "plan");
     deref(bytes, "bytes") = 0;
   });
 }
 
-tutti_status* launch_operator(tutti_stream* stream, const tutti_operator_launch* launch,
-                              tutti_event** event) {
+tutti_status* launch_operator(tutti_stream* stream, tutti_plan* plan,
+                              const tutti_operator_launch* given, tutti_event** event) {
   return guarded([&] {
-    deref(stream, "stream");
-    const tutti_operator_launch mine = checked(launch, false);
-    if (const char* against = reason_against(mine)) {
-      sdk::throw_unsupported(std::string(operator_name(mine.kind)) + ": " + against);
-    }
-    if (sdk::is_ordering(mine.kind))
-      return enqueue(*stream, event,
-                     [copy = sdk::owned_operator_launch(mine)] { order(copy.get()); });
-    enqueue(*stream, event, [copy = sdk::owned_operator_launch(mine)] { run(copy.get()); });
+    const auto what = deref(plan, "plan").what;
+    if (what->is_measured())
+      throw_invalid(std::string(sdk::operator_name(what->call().kind)) +
+                    ": launched with extents that are unknown");
+    placed work(what, sdk::read_launch(given, what->call()), 0);
+    enqueue(deref(stream, "stream"), event, [work = std::move(work)] {
+      work.check(0);
+      run(work.call());
+    });
+  });
+}
+
+const tutti_view& packed_view(const tutti_plan& plan, uint32_t operand) {
+  const sdk::operator_call call = plan.what->call();
+  if (operand >= call.view_count || !plan.what->is_packed(operand)) {
+    throw_invalid(std::string(sdk::operator_name(call.kind)) + ": operand " +
+                  std::to_string(operand) + " of the plan is not packed");
+  }
+  return call.views[operand];
+}
+
+tutti_status* packed(tutti_plan* plan, uint32_t operand, uint64_t* bytes, uint64_t* form) {
+  return guarded([&] {
+    const tutti_view& v = packed_view(deref(plan, "plan"), operand);
+    deref(bytes, "bytes") = v.extent[0] * v.extent[1] * v.extent[2] * sdk::dtype_size(v.dtype);
+    deref(form, "form") = packed_form;
+  });
+}
+
+tutti_status* pack(tutti_stream* stream, tutti_plan* plan, uint32_t operand, const tutti_view* from,
+                   const tutti_range* to, tutti_event** event) {
+  return guarded([&] {
+    tutti_view target = packed_view(deref(plan, "plan"), operand);
+    const tutti_view source = deref(from, "view to pack");
+    target.buffer = deref(to, "packed operand").buffer;
+    target.offset = to->offset;
+    sdk::validate_view(source, "pack", false);
+    sdk::validate_view(target, "pack", false);
+    if (source.dtype != target.dtype || source.rank != target.rank ||
+        !std::equal(source.extent, source.extent + source.rank, target.extent))
+      throw_invalid("pack: the view has another dtype or shape than the plan's operand");
+    enqueue(deref(stream, "stream"), event, [source, target] {
+      for (const tutti_view* v : {&source, &target})
+        sdk::validate_range("pack", v->offset, sdk::dtype_size(v->dtype), v->rank, v->extent,
+                            v->stride, v->buffer->bytes);
+      with_stored_type(static_cast<uint8_t>(target.dtype),
+                       [&](auto tag) { copy_view<typename decltype(tag)::type>(source, target); });
+    });
+  });
+}
+
+tutti_status* measure(tutti_stream* stream, tutti_plan* plan, const tutti_operator_launch* given,
+                      const tutti_range* to, tutti_event** event) {
+  return guarded([&] {
+    const auto what = deref(plan, "plan").what;
+    const char* name = sdk::operator_name(what->call().kind);
+    if (!what->is_measured())
+      throw_invalid(std::string(name) + ": there is nothing to measure, the extents are known");
+    placed work(what, sdk::read_launch(given, what->call()), 1);
+    const tutti_range place = deref(to, "extents");
+    deref(place.buffer, "buffer of the extents");
+    enqueue(deref(stream, "stream"), event, [work = std::move(work), place] {
+      work.check(1);
+      const uint64_t extents[TUTTI_MAX_RANK] = {selected(work.call())};
+      sdk::validate_span("extents", place.offset, sizeof extents, place.buffer->bytes);
+      std::memcpy(place.buffer->data + place.offset, extents, sizeof extents);
+    });
   });
 }
 
 }  // namespace
 
-const tutti_operator_api operator_api = {sizeof(tutti_operator_api), supports, workspace,
-                                         launch_operator};
+const tutti_operator_api operator_api = {sizeof(tutti_operator_api),
+                                         supports,
+                                         create,
+                                         release,
+                                         workspace,
+                                         launch_operator,
+                                         packed,
+                                         pack,
+                                         measure};
 
 }  // namespace tutti::reference

@@ -80,7 +80,7 @@ void scan_row(const tutti_scan_params& p, std::byte* out, const std::vector<T>& 
 }
 
 template <typename S>
-void scan_into(const tutti_operator_launch& l) {
+void scan_into(const sdk::operator_call& l) {
   using stored = typename S::value;
   using T = std::conditional_t<std::is_floating_point_v<stored>, double,
                                std::conditional_t<std::is_same_v<stored, bool>, uint8_t, stored>>;
@@ -98,7 +98,7 @@ void scan_into(const tutti_operator_launch& l) {
 
 }  // namespace
 
-void scan(const tutti_operator_launch& launch) {
+void scan(const sdk::operator_call& launch) {
   sdk::with_real_stored_type(static_cast<uint8_t>(launch.views[0].dtype),
                              [&](auto tag) { scan_into<typename decltype(tag)::type>(launch); });
 }

@@ -67,7 +67,7 @@ void sort_values(std::vector<T>& x, bool descending) {
 }
 
 template <typename S>
-void sort_rows(const tutti_operator_launch& l) {
+void sort_rows(const sdk::operator_call& l) {
   const bool descending = sdk::sort_params(l).descending != 0;
   const uint64_t length = l.views[1].extent[1];
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
@@ -85,7 +85,7 @@ void sort_rows(const tutti_operator_launch& l) {
 }
 
 template <typename S>
-void topk_rows(const tutti_operator_launch& l) {
+void topk_rows(const sdk::operator_call& l) {
   const bool descending = sdk::sort_params(l).descending != 0;
   const uint64_t k = l.views[0].extent[1];
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
@@ -102,7 +102,7 @@ void topk_rows(const tutti_operator_launch& l) {
 }
 
 template <typename S>
-void partition_rows(const tutti_operator_launch& l) {
+void partition_rows(const sdk::operator_call& l) {
   const auto kth = static_cast<std::ptrdiff_t>(sdk::partition_params(l).kth);
   for (uint64_t row = 0; row < l.views[1].extent[0]; ++row) {
     auto x = row_of<S>(l.views[1], row);
@@ -113,7 +113,7 @@ void partition_rows(const tutti_operator_launch& l) {
 }
 
 template <typename S>
-void search_rows(const tutti_operator_launch& l) {
+void search_rows(const sdk::operator_call& l) {
   using T = typename S::value;
   const bool right = sdk::search_params(l).right != 0;
   const uint64_t count = l.views[2].extent[1];
@@ -136,7 +136,7 @@ std::vector<int64_t> integers(const tutti_view& v) {
   return out;
 }
 
-void count(const tutti_operator_launch& l) {
+void count(const sdk::operator_call& l) {
   const auto bins = static_cast<int64_t>(l.views[0].extent[0]);
   std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
   for (const int64_t number : integers(l.views[1]))
@@ -144,7 +144,7 @@ void count(const tutti_operator_launch& l) {
   for (size_t n = 0; n < counts.size(); ++n) put<sdk::stored<int64_t>>(l.views[0], n, counts[n]);
 }
 
-void select(const tutti_operator_launch& l) {
+void select(const sdk::operator_call& l) {
   int64_t before = 0;
   uint64_t position = 0;
   for (const int64_t here : integers(l.views[1])) {
@@ -158,7 +158,12 @@ void select(const tutti_operator_launch& l) {
 
 }  // namespace
 
-void order(const tutti_operator_launch& l) {
+uint64_t selected(const sdk::operator_call& l) {
+  const std::vector<int64_t> counts = integers(l.views[1]);
+  return counts.empty() ? 0 : static_cast<uint64_t>(std::max<int64_t>(counts.back(), 0));
+}
+
+void order(const sdk::operator_call& l) {
   if (l.kind == TUTTI_OPERATOR_SCAN) return scan(l);
   if (l.kind == TUTTI_OPERATOR_COUNT) return count(l);
   if (l.kind == TUTTI_OPERATOR_SELECT) return select(l);

@@ -12,7 +12,7 @@
 namespace tutti::sdk {
 namespace {
 
-std::string shapes(const tutti_operator_launch& l) {
+std::string shapes(const operator_call& l) {
   std::string text;
   for (uint32_t n = 0; n < l.view_count; ++n) {
     const tutti_view& view = l.views[n];
@@ -28,7 +28,7 @@ std::string shapes(const tutti_operator_launch& l) {
 
 class checker {
  public:
-  checker(const tutti_operator_launch& launch, const char* name) : l_(launch), name_(name) {}
+  checker(const operator_call& launch, const char* name) : l_(launch), name_(name) {}
 
   void require(bool good, const char* what) const {
     if (!good) throw_invalid(std::string(name_) + ": " + what + ": " + shapes(l_));
@@ -53,7 +53,7 @@ class checker {
   }
 
  private:
-  const tutti_operator_launch& l_;
+  const operator_call& l_;
   const char* name_;
 };
 
@@ -61,7 +61,7 @@ bool is_real(int32_t d) { return d >= TUTTI_BOOL && d <= TUTTI_F64; }
 bool is_float(int32_t d) { return d >= TUTTI_F16 && d <= TUTTI_F64; }
 bool is_index(int32_t d) { return d == TUTTI_I32 || d == TUTTI_I64; }
 
-void check_scan(const tutti_operator_launch& l, const checker& c) {
+void check_scan(const operator_call& l, const checker& c) {
   c.require_ranks(3);
   c.require(c.same_extents(0, 1), "extents differ");
   const int32_t out = c.view(0).dtype, x = c.view(1).dtype;
@@ -72,7 +72,7 @@ void check_scan(const tutti_operator_launch& l, const checker& c) {
   c.require(p.scan != TUTTI_SCAN_LOGSUMEXP || is_float(out), "logsumexp of what is no float");
 }
 
-void check_search(const tutti_operator_launch& l, const checker& c) {
+void check_search(const operator_call& l, const checker& c) {
   c.require_ranks(2);
   search_params(l);
   c.require(c.view(0).dtype == TUTTI_I64, "the result is not i64");
@@ -81,7 +81,7 @@ void check_search(const tutti_operator_launch& l, const checker& c) {
   c.require(c.view(0).extent[0] == c.view(1).extent[0], "rows differ");
 }
 
-void check_selection(const tutti_operator_launch& l, const checker& c) {
+void check_selection(const operator_call& l, const checker& c) {
   c.require_ranks(2);
   c.require(is_real(c.view(1).dtype), "dtype has no order");
   if (l.kind == TUTTI_OPERATOR_PARTITION) {
@@ -103,7 +103,7 @@ bool is_ordering(int32_t kind) {
   return kind >= TUTTI_OPERATOR_SCAN && kind <= TUTTI_OPERATOR_PARTITION;
 }
 
-void check_ordering(const tutti_operator_launch& l, const char* name) {
+void check_ordering(const operator_call& l, const char* name) {
   const checker c(l, name);
   c.require_contiguous();
   switch (l.kind) {
@@ -132,22 +132,22 @@ void check_ordering(const tutti_operator_launch& l, const char* name) {
   }
 }
 
-tutti_scan_params scan_params(const tutti_operator_launch& l) {
+tutti_scan_params scan_params(const operator_call& l) {
   const auto p = read_struct(static_cast<const tutti_scan_params*>(l.params), "scan parameters");
   if (p.scan < TUTTI_SCAN_SUM || p.scan > TUTTI_SCAN_LOGSUMEXP)
     throw_unsupported("scan: kind " + std::to_string(p.scan) + " is unknown");
   return p;
 }
 
-tutti_sort_params sort_params(const tutti_operator_launch& l) {
+tutti_sort_params sort_params(const operator_call& l) {
   return read_struct(static_cast<const tutti_sort_params*>(l.params), "sort parameters");
 }
 
-tutti_search_params search_params(const tutti_operator_launch& l) {
+tutti_search_params search_params(const operator_call& l) {
   return read_struct(static_cast<const tutti_search_params*>(l.params), "search parameters");
 }
 
-tutti_partition_params partition_params(const tutti_operator_launch& l) {
+tutti_partition_params partition_params(const operator_call& l) {
   return read_struct(static_cast<const tutti_partition_params*>(l.params), "partition parameters");
 }
 

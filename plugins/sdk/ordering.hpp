@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sdk/dialect.hpp"
+#include "sdk/operator_call.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::sdk {
@@ -16,13 +17,13 @@ bool is_ordering(int32_t kind);
 
 /// Throws plugin_error naming the operator and the shapes where views or parameters of such an
 /// operator do not fit each other.
-void check_ordering(const tutti_operator_launch& launch, const char* name);
+void check_ordering(const operator_call& launch, const char* name);
 
 /// Parameters at full size, checked.
-tutti_scan_params scan_params(const tutti_operator_launch& launch);
-tutti_sort_params sort_params(const tutti_operator_launch& launch);
-tutti_search_params search_params(const tutti_operator_launch& launch);
-tutti_partition_params partition_params(const tutti_operator_launch& launch);
+tutti_scan_params scan_params(const operator_call& launch);
+tutti_sort_params sort_params(const operator_call& launch);
+tutti_search_params search_params(const operator_call& launch);
+tutti_partition_params partition_params(const operator_call& launch);
 
 /// The dtype that a scan into `out` is computed in.
 uint8_t scan_accumulator(int32_t out);
@@ -37,7 +38,7 @@ struct scan_plan {
   uint64_t groups;
   uint64_t workspace_bytes;  // one accumulator for each chunk and column; 0 with one chunk
 };
-scan_plan plan_scan(const tutti_operator_launch& launch, schedule kind, uint32_t compute_units,
+scan_plan plan_scan(const operator_call& launch, schedule kind, uint32_t compute_units,
                     uint32_t work_group);
 
 /// How unsigned keys stand for elements: as they are, signed, or as floats.
@@ -61,7 +62,7 @@ struct sort_plan {
   uint64_t stage_bytes;  // of each group
   uint64_t workspace_bytes;
 };
-sort_plan plan_sort(const tutti_operator_launch& launch, schedule kind, uint32_t compute_units,
+sort_plan plan_sort(const operator_call& launch, schedule kind, uint32_t compute_units,
                     uint32_t work_group, uint32_t bits);
 
 struct sort_pass {
@@ -88,8 +89,8 @@ struct partition_plan {
   uint64_t state, counts, parts, keys, places, sizes;
   uint64_t workspace_bytes;
 };
-partition_plan plan_partition(const tutti_operator_launch& launch, schedule kind,
-                              uint32_t compute_units, uint32_t work_group, uint32_t bits);
+partition_plan plan_partition(const operator_call& launch, schedule kind, uint32_t compute_units,
+                              uint32_t work_group, uint32_t bits);
 
 /// How numbers in [0, bins) are counted: in `copies` of the bins, which are then summed.
 struct count_plan {
@@ -97,7 +98,7 @@ struct count_plan {
   uint64_t groups;
   uint64_t workspace_bytes;
 };
-count_plan plan_count(const tutti_operator_launch& launch, schedule kind, uint32_t compute_units,
+count_plan plan_count(const operator_call& launch, schedule kind, uint32_t compute_units,
                       uint32_t work_group);
 
 /// Groups for `items` independent items.

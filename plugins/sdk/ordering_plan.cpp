@@ -13,7 +13,7 @@ uint8_t scan_accumulator(int32_t out) {
                            : register_dtype(static_cast<uint8_t>(out));
 }
 
-scan_plan plan_scan(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
+scan_plan plan_scan(const operator_call& l, schedule kind, uint32_t compute_units,
                     uint32_t work_group) {
   const tutti_view& out = l.views[0];
   scan_plan p{};
@@ -108,7 +108,7 @@ void cut_for_gpu(sort_plan& p, int64_t units, int64_t work_group) {
 
 }  // namespace
 
-sort_plan plan_sort(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
+sort_plan plan_sort(const operator_call& l, schedule kind, uint32_t compute_units,
                     uint32_t work_group, uint32_t bits) {
   const tutti_view& x = l.views[1];
   sort_plan p{};
@@ -196,7 +196,7 @@ void cut_selection(partition_plan& p, bool cpu, int64_t units, int64_t work_grou
 
 }  // namespace
 
-partition_plan plan_partition(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
+partition_plan plan_partition(const operator_call& l, schedule kind, uint32_t compute_units,
                               uint32_t work_group, uint32_t bits) {
   const tutti_view& x = l.views[1];
   partition_plan p{};
@@ -229,7 +229,7 @@ partition_plan plan_partition(const tutti_operator_launch& l, schedule kind, uin
   return p;
 }
 
-count_plan plan_count(const tutti_operator_launch& l, schedule kind, uint32_t compute_units,
+count_plan plan_count(const operator_call& l, schedule kind, uint32_t compute_units,
                       uint32_t work_group) {
   count_plan p{};
   p.bins = static_cast<int64_t>(l.views[0].extent[0]);

@@ -4,8 +4,6 @@
 // thread of their own.
 #pragma once
 
-#include <cstddef>
-#include <cstring>
 #include <vector>
 
 #include "tutti/plugin.h"
@@ -33,30 +31,6 @@ class owned_program_launch {
   tutti_program_launch launch_;
   std::vector<tutti_operand> inputs_, outputs_;
   std::vector<tutti_scalar> scalars_;
-};
-
-class owned_operator_launch {
- public:
-  explicit owned_operator_launch(const tutti_operator_launch& given)
-      : launch_(given), views_(given.views, given.views + given.view_count) {
-    if (given.params == nullptr) return;
-    uint64_t size = 0;  // the first member of every params struct
-    std::memcpy(&size, given.params, sizeof size);
-    params_.resize((size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-    std::memcpy(params_.data(), given.params, size);
-  }
-
-  tutti_operator_launch get() const {
-    tutti_operator_launch launch = launch_;
-    launch.views = views_.data();
-    launch.params = params_.empty() ? nullptr : params_.data();
-    return launch;
-  }
-
- private:
-  tutti_operator_launch launch_;
-  std::vector<tutti_view> views_;
-  std::vector<std::max_align_t> params_;
 };
 
 }  // namespace tutti::sdk

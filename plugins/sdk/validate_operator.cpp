@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes and ranges of operator launches.
+// Shapes and ranges of operators.
 #include "sdk/validate_operator.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void require(bool good, const char* name, const tutti_view* v, const char* what)
                 shape(v[2]));
 }
 
-void check_shapes(const tutti_operator_launch& l, const char* name) {
+void check_shapes(const operator_call& l, const char* name) {
   const tutti_view *v = l.views, *out = v, *in = v + 1, *last = v + 2;
   const bool product = l.kind == TUTTI_OPERATOR_MATMUL;
   require(out->rank == 3 && in->rank == 3 && last->rank == (product ? 3u : 1u), name, v,
@@ -54,7 +54,7 @@ void check_shapes(const tutti_operator_launch& l, const char* name) {
   require(rows > 0 || last->extent[0] == 0, name, v, "index into no rows");
 }
 
-tutti_matmul_params params_of(const tutti_operator_launch& launch) {
+tutti_matmul_params params_of(const operator_call& launch) {
   if (launch.params == nullptr) return {};
   return read_struct(static_cast<const tutti_matmul_params*>(launch.params), "matmul params");
 }
@@ -92,37 +92,36 @@ const char* operator_name(int32_t kind) {
   }
 }
 
-tutti_operator_launch checked_operator(const tutti_operator_launch* given,
-                                       const buffer_bytes& bytes_of) {
-  const tutti_operator_launch l = read_struct(given, "operator launch");
+void check_operator(const operator_call& l) {
   const char* name = operator_name(l.kind);
-  if (name == nullptr) {
-    throw_unsupported("operator " + std::to_string(l.kind) + " is unknown");
-  }
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
   const bool pair = is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH;
   const uint32_t count = biased ? 4 : pair ? 2 : 3;
-  if (l.view_count != count || l.views == nullptr) {
+  if (l.view_count != count) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));
   }
-  for (uint32_t n = 0; n < count; ++n) {
-    const tutti_view& view = l.views[n];
-    validate_view(view, name, !bytes_of);
-    if (!bytes_of) continue;
-    validate_range(name, view.offset, dtype_size(view.dtype), view.rank, view.extent, view.stride,
-                   bytes_of(view.buffer, name));
-  }
+  for (uint32_t n = 0; n < count; ++n) validate_view(l.views[n], name, true);
   if (is_ordering(l.kind))
     check_ordering(l, name);
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);
   if (l.kind == TUTTI_OPERATOR_SCATTER) scatter_params(l);
-  return l;
 }
 
-tutti_matmul_params matmul_params(const tutti_operator_launch& launch) {
+void check_operand(const operator_call& call, uint32_t view, uint64_t offset,
+                   uint64_t buffer_bytes) {
+  const tutti_view& v = call.views[view];
+  if (offset % dtype_size(v.dtype) != 0) {
+    throw_invalid(std::string(operator_name(call.kind)) + ": offset " + std::to_string(offset) +
+                  " is no multiple of the element size " + std::to_string(dtype_size(v.dtype)));
+  }
+  validate_range(operator_name(call.kind), offset, dtype_size(v.dtype), v.rank, v.extent, v.stride,
+                 buffer_bytes);
+}
+
+tutti_matmul_params matmul_params(const operator_call& launch) {
   const tutti_matmul_params params = params_of(launch);
   if (params.has_bias == 0) return params;
   if (launch.view_count != 4) throw_invalid("matmul: the bias is missing");
@@ -136,7 +135,7 @@ tutti_matmul_params matmul_params(const tutti_operator_launch& launch) {
   return params;
 }
 
-tutti_scatter_params scatter_params(const tutti_operator_launch& launch) {
+tutti_scatter_params scatter_params(const operator_call& launch) {
   const auto p =
       read_struct(static_cast<const tutti_scatter_params*>(launch.params), "scatter parameters");
   if (p.scatter < TUTTI_SCATTER_SET || p.scatter > TUTTI_SCATTER_MAX)
@@ -144,7 +143,7 @@ tutti_scatter_params scatter_params(const tutti_operator_launch& launch) {
   return p;
 }
 
-combination combination_of(const tutti_operator_launch& launch) {
+combination combination_of(const operator_call& launch) {
   if (launch.kind != TUTTI_OPERATOR_SCATTER) return combination::add;
   switch (scatter_params(launch).scatter) {
     case TUTTI_SCATTER_MULTIPLY:
@@ -158,7 +157,7 @@ combination combination_of(const tutti_operator_launch& launch) {
   }
 }
 
-const char* against_scatter(const tutti_operator_launch& launch, uint32_t computed_dtypes) {
+const char* against_scatter(const operator_call& launch, uint32_t computed_dtypes) {
   const auto dtype = static_cast<uint8_t>(launch.views[0].dtype);
   const combination how = combination_of(launch);
   if (is_complex(dtype) && how != combination::multiply)
@@ -168,7 +167,7 @@ const char* against_scatter(const tutti_operator_launch& launch, uint32_t comput
   return dtype == TUTTI_BOOL || !computes ? "scatter: only dtypes that compute" : nullptr;
 }
 
-const char* against_epilogue(const tutti_operator_launch& launch) {
+const char* against_epilogue(const operator_call& launch) {
   const tutti_matmul_params params = params_of(launch);
   const tutti_view& out = launch.views[0];
   if (params.activation != TUTTI_ACTIVATION_NONE && params.activation != TUTTI_ACTIVATION_RELU) {

@@ -36,7 +36,7 @@ void check_tables(session& s) {
   check_table(api->stream, "stream", 9);
   check_table(api->transfer, "transfer", 3);
   check_table(api->program, "program", 7);
-  check_table(api->op, "op", 3);
+  check_table(api->op, "op", 5);
   if (api->profile != nullptr) check_table(api->profile, "profile", 2);
   if (api->struct_size >= sizeof(tutti_plugin_api) && api->kernel != nullptr)
     check_table(api->kernel, "kernel", 5);
@@ -395,16 +395,18 @@ void check_supports(session& s) {
 }
 
 void check_unknown_operator(session& s) {
-  tutti_operator_launch l{};
-  l.struct_size = sizeof l;
-  l.kind = 12345;
+  tutti_operator_desc d{};
+  d.struct_size = sizeof d;
+  d.kind = 12345;
   int32_t support = TUTTI_SUPPORT_YES;
   const char* reason = nullptr;
-  check(s.api->op->supports(s.device.get(), &l, &support, &reason), "supports");
+  check(s.api->op->supports(s.device.get(), &d, &support, &reason), "supports");
   require(support == TUTTI_SUPPORT_NO, "an operator that does not exist is supported");
-  check(s.api->op->supports(s.device.get(), &l, &support, nullptr), "supports without a reason");
-  require(bool(take(s.api->op->launch(s.main_stream.get(), &l, nullptr))),
-          "an operator that does not exist was launched");
+  check(s.api->op->supports(s.device.get(), &d, &support, nullptr), "supports without a reason");
+  tutti_plan* plan = nullptr;
+  const outcome made = take(s.api->op->create(s.device.get(), &d, &plan));
+  require(made.code == TUTTI_ERROR_UNSUPPORTED && plan == nullptr,
+          "an operator that does not exist was prepared");
 }
 
 // The source is a text or absent, and two programs of one device live side by side.

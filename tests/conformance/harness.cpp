@@ -144,6 +144,13 @@ handle<tutti_program> session::program(const tutti_program_desc& desc) const {
   return {made, api->program->release};
 }
 
+handle<tutti_plan> session::plan(const tutti_operator_desc& desc) const {
+  tutti_plan* made = nullptr;
+  check(api->op->create(device.get(), &desc, &made), "operator create");
+  require(made != nullptr, "operator create gave no plan");
+  return {made, api->op->release};
+}
+
 tutti_program* session::recent_program(const program_spec& spec) {
   const std::string key = key_of(spec);
   for (auto& [known, program] : recent_) {
@@ -296,41 +303,70 @@ void launch(session& s, const program_spec& spec, const extents& extent,
   for (size_t i = 0; i < outputs.size(); ++i) download(s, out[i].buffer, outputs[i].data);
 }
 
-void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
-  std::vector<handle<tutti_buffer>> buffers;
-  std::vector<tutti_view> views;
+std::vector<tutti_view_desc> describe(const std::vector<view_spec>& specs) {
+  std::vector<tutti_view_desc> views;
   for (const view_spec& spec : specs) {
-    tutti_view v{};
-    v.offset = spec.data.offset * sdk::dtype_size(spec.data.data.dtype);
+    tutti_view_desc v{};
     v.dtype = spec.data.data.dtype;
     v.rank = static_cast<uint32_t>(spec.extent.size());
     std::copy(spec.extent.begin(), spec.extent.end(), v.extent);
     std::copy(spec.data.stride.begin(), spec.data.stride.end(), v.stride);
     views.push_back(v);
   }
-  tutti_operator_launch l{};
-  l.struct_size = sizeof(l);
-  l.kind = kind;
-  l.view_count = static_cast<uint32_t>(views.size());
-  l.views = views.data();
-  l.params = params;
+  return views;
+}
+
+tutti_operator_desc describe(int32_t kind, const std::vector<tutti_view_desc>& views,
+                             const void* params) {
+  tutti_operator_desc d{};
+  d.struct_size = sizeof d;
+  d.kind = kind;
+  d.output_count = 1;
+  d.input_count = static_cast<uint32_t>(views.size() - 1);
+  d.view_size = sizeof views[0];
+  d.views = views.data();
+  d.params = params;
+  return d;
+}
+
+void require_support(const session& s, const tutti_operator_desc& desc) {
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
-  check(s.api->op->supports(s.device.get(), &l, &support, &reason), "supports");
+  check(s.api->op->supports(s.device.get(), &desc, &support, &reason), "supports");
   if (support == TUTTI_SUPPORT_NO) throw skipped(reason != nullptr ? reason : "no reason given");
-  for (size_t i = 0; i < specs.size(); ++i) {
-    buffers.push_back(upload(s, specs[i].data.data));
-    views[i].buffer = buffers.back().get();
+}
+
+tutti_operator_launch launch_of(const std::vector<tutti_range>& operands) {
+  tutti_operator_launch l{};
+  l.struct_size = sizeof l;
+  l.operand_size = sizeof operands[0];
+  l.operand_count = static_cast<uint32_t>(operands.size());
+  l.operands = operands.data();
+  return l;
+}
+
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
+  const std::vector<tutti_view_desc> views = describe(specs);
+  const tutti_operator_desc desc = describe(kind, views, params);
+  require_support(s, desc);
+  const handle<tutti_plan> plan = s.plan(desc);
+  std::vector<handle<tutti_buffer>> buffers;
+  std::vector<tutti_range> operands;
+  for (const view_spec& spec : specs) {
+    buffers.push_back(upload(s, spec.data.data));
+    operands.push_back(
+        {buffers.back().get(), spec.data.offset * sdk::dtype_size(spec.data.data.dtype)});
   }
-  check(s.api->op->workspace(s.device.get(), &l, &l.workspace_bytes), "operator workspace");
+  tutti_operator_launch l = launch_of(operands);
+  check(s.api->op->workspace(plan.get(), &l.workspace_bytes), "operator workspace");
   handle<tutti_buffer> workspace;
   if (l.workspace_bytes > 0) workspace = s.allocate(l.workspace_bytes);
-  l.workspace = workspace.get();
+  l.workspace.buffer = workspace.get();
   tutti_event* event = nullptr;
-  check(s.api->op->launch(s.main_stream.get(), &l, &event), "operator launch");
+  check(s.api->op->launch(s.main_stream.get(), plan.get(), &l, &event), "operator launch");
   const handle<tutti_event> done(event, s.api->stream->event_release);
   check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
-  download(s, views[0].buffer, specs[0].data.data);
+  download(s, operands[0].buffer, specs[0].data.data);
 }
 
 }  // namespace tutti::conformance

@@ -88,6 +88,7 @@ class session {
   handle<tutti_buffer> allocate(uint64_t bytes) const;
   handle<tutti_stream> stream(uint32_t flags = 0) const;
   handle<tutti_program> program(const tutti_program_desc& desc) const;
+  handle<tutti_plan> plan(const tutti_operator_desc& desc) const;
   // The same from the last few descriptions, so that a program launched again is not built again.
   tutti_program* recent_program(const program_spec& spec);
   bool computes(uint8_t dtype) const { return (properties.computed_dtypes >> dtype & 1u) != 0; }
@@ -122,6 +123,7 @@ void add_reduction_groups(groups& all, const session& s);
 void add_operator_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
+void add_plan_groups(groups& all, const session& s);
 
 // Elements of one dtype on the host. Values go in and out as the bits of their register dtype:
 // integers sign or zero extended, floats as they are, f16 and bf16 as the float they stand for.
@@ -196,6 +198,15 @@ class skipped : public std::runtime_error {
 };
 void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views,
                      const void* params = nullptr);
+
+// The views without their memory, and a description of an operator with one output over such.
+std::vector<tutti_view_desc> describe(const std::vector<view_spec>& views);
+tutti_operator_desc describe(int32_t kind, const std::vector<tutti_view_desc>& views,
+                             const void* params);
+// Throws `skipped` where the device does not support it.
+void require_support(const session& s, const tutti_operator_desc& desc);
+// A launch without workspace.
+tutti_operator_launch launch_of(const std::vector<tutti_range>& operands);
 
 using generator = std::mt19937_64;
 

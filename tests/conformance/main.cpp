@@ -125,6 +125,7 @@ int run_all(const options& chosen) {
   add_operator_groups(all, s);
   add_ordering_groups(all, s);
   add_kernel_groups(all, s);
+  add_plan_groups(all, s);
 
   if (!chosen.list) {
     std::printf("%s %s, device %u: %s (%s, schedule %s), seed %llu\n", s.api->name, s.api->version,

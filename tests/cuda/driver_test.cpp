@@ -78,12 +78,6 @@ void run(open_device& d, tutti_program* program, uint64_t n, bool reduce, tutti_
   plugin().memory->release(memory);
 }
 
-tutti_view view(tutti_buffer* memory, int32_t dtype, std::initializer_list<uint64_t> extents) {
-  tutti_view v = tutti_test::contiguous_view(dtype, extents);
-  v.buffer = memory;
-  return v;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(properties_come_from_the_driver) {
@@ -223,26 +217,33 @@ BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
 BOOST_AUTO_TEST_CASE(operators_launch) {
   open_device d;
   tutti_buffer* memory = d.buffer(1 << 16);
-  tutti_view product[3] = {view(memory, TUTTI_I32, {2, 70, 50}),
-                           view(memory, TUTTI_I32, {2, 70, 9}),
-                           view(memory, TUTTI_I32, {2, 9, 50})};
-  tutti_operator_launch l{};
-  l.struct_size = sizeof l;
-  l.kind = TUTTI_OPERATOR_MATMUL;
-  l.view_count = 3;
-  l.views = product;
-  int before = STUB_CALL(stub_count)().launches;
-  good(plugin().op->launch(d.stream, &l, nullptr));
+  const tutti_range operands[3] = {{memory, 0}, {memory, 0}, {memory, 0}};
+  const auto launch = [&](int kind, std::span<const tutti_view_desc> views) {
+    const tutti_operator_desc desc = tutti_test::describe(kind, views, nullptr);
+    tutti_plan* plan = nullptr;
+    good(plugin().op->create(d.device, &desc, &plan));
+    tutti_operator_launch l{};
+    l.struct_size = sizeof l;
+    l.operand_size = sizeof operands[0];
+    l.operand_count = 3;
+    l.operands = operands;
+    good(plugin().op->launch(d.stream, plan, &l, nullptr));
+    plugin().op->release(plan);
+  };
+  using tutti_test::contiguous_view;
+  const int before = STUB_CALL(stub_count)().launches;
+  const tutti_view_desc product[3] = {contiguous_view(TUTTI_I32, {2, 70, 50}),
+                                      contiguous_view(TUTTI_I32, {2, 70, 9}),
+                                      contiguous_view(TUTTI_I32, {2, 9, 50})};
+  launch(TUTTI_OPERATOR_MATMUL, product);
   BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_matmul 2 2 256"));
-  tutti_view rows[3] = {view(memory, TUTTI_F32, {2, 5, 300}), view(memory, TUTTI_F32, {2, 9, 300}),
-                        view(memory, TUTTI_I64, {5})};
-  l.kind = TUTTI_OPERATOR_TAKE;
-  l.views = rows;
-  good(plugin().op->launch(d.stream, &l, nullptr));
+  tutti_view_desc rows[3] = {contiguous_view(TUTTI_F32, {2, 5, 300}),
+                             contiguous_view(TUTTI_F32, {2, 9, 300}),
+                             contiguous_view(TUTTI_I64, {5})};
+  launch(TUTTI_OPERATOR_TAKE, rows);
   BOOST_TEST(STUB_CALL(stub_launch)(before + 1) == std::string("tutti_take 12 1 256"));
   std::swap(rows[0], rows[1]);
-  l.kind = TUTTI_OPERATOR_SCATTER_ADD;
-  good(plugin().op->launch(d.stream, &l, nullptr));
+  launch(TUTTI_OPERATOR_SCATTER_ADD, rows);
   BOOST_TEST(std::string(STUB_CALL(stub_launch)(before + 2)).rfind("tutti_scatter ", 0) == 0u);
   plugin().memory->release(memory);
 }

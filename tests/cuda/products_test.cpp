@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "plugin.hpp"
+#include "tutti_test/operator_claims.hpp"
 
 struct stub_cublaslt_state {
   int compute_type, heuristics, products;
@@ -75,49 +76,61 @@ struct problem {
   }
 
   // out, a, b and a bias, which are read where `params` says so.
-  std::array<tutti_view, 4> views(const shape& s, int32_t dtype) const {
-    std::array<tutti_view, 4> v{};
+  std::array<tutti_view_desc, 4> views(const shape& s, int32_t dtype) const {
+    std::array<tutti_view_desc, 4> v{};
     const uint64_t extents[3][3] = {
         {s.batches, s.m, s.n}, {s.batches, s.m, s.k}, {s.batches, s.k, s.n}};
     const int64_t out[3] = {static_cast<int64_t>(s.m * s.n), static_cast<int64_t>(s.n), 1};
     const int64_t* strides[3] = {out, s.a, s.b};
     for (int n = 0; n < 3; ++n) {
-      v[n].buffer = memory;
-      v[n].offset = static_cast<uint64_t>(n) * 1024 * sizeof(T);
       v[n].dtype = dtype;
       v[n].rank = 3;
       for (int d = 0; d < 3; ++d) v[n].extent[d] = extents[n][d], v[n].stride[d] = strides[n][d];
     }
     v[3] = v[0];
-    v[3].offset = bias_at * sizeof(T);
     v[3].stride[0] = v[3].stride[1] = 0;
     return v;
   }
 
-  static tutti_operator_launch describe(const std::array<tutti_view, 4>& views,
-                                        const tutti_matmul_params& params) {
-    tutti_operator_launch l{};
-    l.struct_size = sizeof l;
-    l.kind = TUTTI_OPERATOR_MATMUL;
-    l.view_count = params.has_bias != 0 ? 4 : 3;
-    l.views = views.data();
-    l.params = &params;
-    return l;
+  static tutti_operator_desc describe(const std::array<tutti_view_desc, 4>& views,
+                                      const tutti_matmul_params& params) {
+    return tutti_test::describe(TUTTI_OPERATOR_MATMUL,
+                                {views.data(), params.has_bias != 0 ? 4u : 3u}, &params);
   }
 
-  bool supports(const std::array<tutti_view, 4>& views, const tutti_matmul_params& params) {
-    const tutti_operator_launch l = describe(views, params);
+  bool supports(const std::array<tutti_view_desc, 4>& views, const tutti_matmul_params& params) {
+    const tutti_operator_desc d = describe(views, params);
     int32_t support = TUTTI_SUPPORT_NO;
-    good(plugin().op->supports(device, &l, &support, nullptr));
+    good(plugin().op->supports(device, &d, &support, nullptr));
     return support == TUTTI_SUPPORT_YES;
   }
 
-  void launch(const std::array<tutti_view, 4>& views, const tutti_matmul_params& params = plain) {
-    tutti_operator_launch l = describe(views, params);
-    good(plugin().op->workspace(device, &l, &l.workspace_bytes));
-    l.workspace = memory;
-    l.workspace_offset = 3072 * sizeof(T);
-    good(plugin().op->launch(stream, &l, nullptr));
+  tutti_plan* prepare(const std::array<tutti_view_desc, 4>& views,
+                      const tutti_matmul_params& params = plain) {
+    const tutti_operator_desc d = describe(views, params);
+    tutti_plan* plan = nullptr;
+    good(plugin().op->create(device, &d, &plan));
+    return plan;
+  }
+
+  void launch(tutti_plan* plan, uint32_t operand_count = 3) {
+    tutti_range operands[4];
+    for (uint64_t n = 0; n < 3; ++n) operands[n] = {memory, n * 1024 * sizeof(T)};
+    operands[3] = {memory, bias_at * sizeof(T)};
+    tutti_operator_launch l{};
+    l.struct_size = sizeof l;
+    l.operand_size = sizeof operands[0];
+    l.operand_count = operand_count;
+    l.operands = operands;
+    good(plugin().op->workspace(plan, &l.workspace_bytes));
+    l.workspace = {memory, 3072 * sizeof(T)};
+    good(plugin().op->launch(stream, plan, &l, nullptr));
+  }
+
+  void launch(const std::array<tutti_view_desc, 4>& views, const tutti_matmul_params& params) {
+    tutti_plan* plan = prepare(views, params);
+    launch(plan, params.has_bias != 0 ? 4 : 3);
+    plugin().op->release(plan);
   }
 
   void check(const shape& s, const tutti_matmul_params& params = plain) {
@@ -151,16 +164,20 @@ void check_all(int32_t dtype, int compute_type) {
   for (const shape& s : shapes) {
     const auto views = p.views(s, dtype);
     const int products = last().products, launches = STUB_CALL(stub_count)().launches;
-    p.launch(views);
+    tutti_plan* const plan = p.prepare(views);
+    p.launch(plan);
+    // The algorithm of a shape, and of addresses so aligned, is asked for once.
+    const int heuristics = last().heuristics;
     BOOST_TEST(last().products - products == (s.served ? 1 : 0), s.what);
     BOOST_TEST(STUB_CALL(stub_count)().launches - launches == (s.served ? 0 : 1), s.what);
-    if (!s.served) continue;
-    BOOST_TEST(last().compute_type == compute_type);
-    p.check(s);
-    // The algorithm of a shape is asked for once.
-    const int heuristics = last().heuristics;
-    p.launch(views);
+    if (s.served) {
+      BOOST_TEST(last().compute_type == compute_type);
+      p.check(s);
+      p.launch(plan);
+      BOOST_TEST(last().products - products == 2, s.what);
+    }
     BOOST_TEST(last().heuristics == heuristics, s.what);
+    plugin().op->release(plan);
   }
 }
 
@@ -222,9 +239,9 @@ BOOST_AUTO_TEST_CASE(epilogues_that_no_one_knows) {
   views[3].stride[1] = 5;
   BOOST_TEST(!p.supports(views, biased));
   views[3].extent[1] = 7;
-  const tutti_operator_launch l = problem<float>::describe(views, biased);
+  const tutti_operator_desc d = problem<float>::describe(views, biased);
   int32_t support = TUTTI_SUPPORT_NO;
-  const outcome result = take(plugin().op->supports(p.device, &l, &support, nullptr));
+  const outcome result = take(plugin().op->supports(p.device, &d, &support, nullptr));
   BOOST_TEST(result.code == TUTTI_ERROR_INVALID_ARGUMENT);
   BOOST_TEST(result.message.find("[1,7,5]") != std::string::npos, result.message);
 }

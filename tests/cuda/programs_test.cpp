@@ -68,7 +68,6 @@ std::string scan_options(int32_t out, int32_t in, int32_t scan, bool rows) {
 
 class options_of_launches final : public sdk::operator_launcher {
  public:
-  void require_workspace(uint64_t, const char*) override {}
   void launch(const sdk::kernel_launch& what) override { options = what.options; }
   std::string options;
 };
@@ -81,7 +80,7 @@ std::string ordering_options(int32_t kind, int32_t dtype) {
   tutti_partition_params partition{};
   sort.struct_size = sizeof sort;
   partition.struct_size = sizeof partition;
-  tutti_operator_launch l{};
+  sdk::operator_call l{};
   l.kind = kind;
   l.view_count = 2;
   l.views = views;

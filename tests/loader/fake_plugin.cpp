@@ -192,13 +192,7 @@ const padded<tutti_plugin_api> api = {
 #else
      nullptr, nullptr,
 #endif
-<<<<<<< HEAD
      nullptr, nullptr, nullptr, nullptr, nullptr},
-||||||| 9e64a1f
-     nullptr, nullptr, nullptr},
-=======
-     nullptr, nullptr, nullptr, nullptr},
->>>>>>> f4b7b4b87bd2dd187f7381e344043b9606c07044
     {}};
 
 }  // namespace

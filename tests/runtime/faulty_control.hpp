@@ -15,18 +15,25 @@
 
 namespace tutti_test {
 
+template <class Function>
+Function* faulty_function(const char* name) {
+  tutti::device("faulty:0");  // loads the plugin
+  void* library = dlopen(paths::faulty_plugin, RTLD_NOW | RTLD_NOLOAD);
+  void* symbol = library != nullptr ? dlsym(library, name) : nullptr;
+  if (symbol == nullptr)
+    throw std::runtime_error(std::string("no control over ") + paths::faulty_plugin);
+  return reinterpret_cast<Function*>(symbol);
+}
+
 /// 0 disarms; see faulty_plugin.hpp.
 inline void arm(fault kind, int after, int device = 0) {
-  using control = void (*)(int, int, int);
-  static const control call = [] {
-    tutti::device("faulty:0");  // loads the plugin
-    void* library = dlopen(paths::faulty_plugin, RTLD_NOW | RTLD_NOLOAD);
-    void* symbol = library != nullptr ? dlsym(library, "tutti_faulty_arm_device") : nullptr;
-    if (symbol == nullptr)
-      throw std::runtime_error(std::string("no control over ") + paths::faulty_plugin);
-    return reinterpret_cast<control>(symbol);
-  }();
+  static auto* const call = faulty_function<void(int, int, int)>("tutti_faulty_arm_device");
   call(kind, after, device);
+}
+
+inline faulty_plans plans() {
+  static auto* const call = faulty_function<faulty_plans()>("tutti_faulty_plans");
+  return call();
 }
 
 /// Disarms everything on all devices.

@@ -188,10 +188,13 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
   return status;
 }
 
-tutti_status* operator_launch(tutti_stream* stream, const tutti_operator_launch* arguments,
-                              tutti_event** event) {
-  return faulty_launch(
-      stream, event, [&](tutti_event** made) { return real->op->launch(stream, arguments, made); });
+tutti_status* operator_launch(tutti_stream* stream, tutti_plan* plan,
+                              const tutti_operator_launch* arguments, tutti_event** event) {
+  if (owner_of(stream).device->countdown[fault_no_operators].load() != 0)  // of a plan from before
+    return failure(TUTTI_ERROR_UNSUPPORTED, "told not to");
+  return faulty_launch(stream, event, [&](tutti_event** made) {
+    return real->op->launch(stream, plan, arguments, made);
+  });
 }
 
 // ---- the other functions: errors of a lost device, and notes of whose a handle is
@@ -375,8 +378,26 @@ tutti_status* create_program(tutti_device* device, const tutti_program_desc* des
   return real->program->create(device, desc, program);
 }
 
-tutti_status* supports(tutti_device* device, const tutti_operator_launch* arguments,
-                       int32_t* support, const char** reason) {
+std::atomic<int> plans_made = 0, plans_released = 0, plans_refused = 0;
+
+tutti_status* create_plan(tutti_device* device, const tutti_operator_desc* desc,
+                          tutti_plan** plan) {
+  if (owner_of(device).device->countdown[fault_no_plans].load() != 0) {
+    ++plans_refused;
+    return failure(TUTTI_ERROR_UNSUPPORTED, "not to be prepared, as told");
+  }
+  tutti_status* status = real->op->create(device, desc, plan);
+  if (status == nullptr) ++plans_made;
+  return status;
+}
+
+void release_plan(tutti_plan* plan) {
+  ++plans_released;
+  real->op->release(plan);
+}
+
+tutti_status* supports(tutti_device* device, const tutti_operator_desc* desc, int32_t* support,
+                       const char** reason) {
   device_state& state = *owner_of(device).device;
   if (state.lost) return lost();
   if (is_little() || state.countdown[fault_no_operators].load() != 0) {
@@ -384,7 +405,7 @@ tutti_status* supports(tutti_device* device, const tutti_operator_launch* argume
     if (reason != nullptr) *reason = "told not to";
     return nullptr;
   }
-  return real->op->supports(device, arguments, support, reason);
+  return real->op->supports(device, desc, support, reason);
 }
 
 }  // namespace
@@ -409,6 +430,10 @@ extern "C" TUTTI_PLUGIN_EXPORT void tutti_faulty_arm_device(int kind, int after,
 
 extern "C" TUTTI_PLUGIN_EXPORT void tutti_faulty_arm(int kind, int after) {
   tutti_faulty_arm_device(kind, after, 0);
+}
+
+extern "C" TUTTI_PLUGIN_EXPORT faulty_plans tutti_faulty_plans() {
+  return {plans_made, plans_made - plans_released, plans_refused};
 }
 
 extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
@@ -445,6 +470,8 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   program.launch = launch;
   program.create = create_program;
   op.supports = supports;
+  op.create = create_plan;
+  op.release = release_plan;
   op.launch = operator_launch;
   api.name = "faulty";
   api.device = &device;

@@ -18,6 +18,7 @@ enum fault {
   fault_hang_compile,   // create does not return until disarmed
   fault_disappear,      // from a launch on every call says that the device is lost, until disarmed
   fault_read,           // a transfer to the host returns an error
+  fault_no_plans,       // create of an operator says that it is unsupported, until disarmed
   fault_kinds
 };
 
@@ -26,3 +27,8 @@ constexpr int faulty_devices_at_most = 8;
 // extern "C" void tutti_faulty_arm(int kind, int after): the fault strikes at the after-th call
 // from now on (1: the next one) of device 0; 0 disarms.
 // extern "C" void tutti_faulty_arm_device(int kind, int after, int device)
+// extern "C" faulty_plans tutti_faulty_plans(): of operators, on all devices.
+
+struct faulty_plans {
+  int made, alive, refused;
+};

@@ -2,7 +2,9 @@
 //
 // What the device layer launches for each operator, on a device that only listens: kernels that the
 // shared files have, the event with the last one, and no more workspace than was said before.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -24,12 +26,12 @@ struct launched {
 
 class listener final : public sdk::operator_launcher {
  public:
-  void require_workspace(uint64_t bytes, const char*) override { workspace = bytes; }
   void launch(const sdk::kernel_launch& k) override {
     all.push_back({k.file, k.kernel, k.options, k.groups, k.last});
+    prepared.emplace_back(k);
   }
-  uint64_t workspace = 0;
   std::vector<launched> all;
+  std::vector<sdk::prepared_launch> prepared;
 };
 
 std::string text_of(sdk::kernel_file file, sdk::schedule kind) {
@@ -45,7 +47,7 @@ std::string text_of(sdk::kernel_file file, sdk::schedule kind) {
 // An operator over contiguous views of these extents.
 struct operation {
   std::vector<tutti_view> views;
-  tutti_operator_launch launch{};
+  sdk::operator_call launch{};
 
   void add(int32_t dtype, std::vector<uint64_t> extent) {
     tutti_view view{};
@@ -90,7 +92,6 @@ operation make(int32_t kind, uint64_t rows, uint64_t length, const any_params& p
     o.add(finds ? TUTTI_I64 : TUTTI_F32, {rows, kind == TUTTI_OPERATOR_TOPK ? 5 : length});
     o.add(TUTTI_F32, {rows, length});
   }
-  o.launch.struct_size = sizeof o.launch;
   o.launch.kind = kind;
   o.launch.view_count = static_cast<uint32_t>(o.views.size());
   o.launch.params = &params;
@@ -110,6 +111,33 @@ constexpr int32_t kinds[] = {
     TUTTI_OPERATOR_ARGSORT, TUTTI_OPERATOR_SEARCH,      TUTTI_OPERATOR_COUNT, TUTTI_OPERATOR_SELECT,
     TUTTI_OPERATOR_TOPK,    TUTTI_OPERATOR_PARTITION};
 
+// Operands that begin elsewhere move the offsets of the shape, each by whole elements of it, and
+// the workspace only those that lie within what was asked for.
+void check_offsets(const operation& o, const std::vector<sdk::prepared_launch>& launches,
+                   uint64_t workspace_bytes) {
+  sdk::operator_memory at_start{}, elsewhere{};
+  for (tutti_range& range : elsewhere.operands) range.offset = 4096;
+  elsewhere.workspace.offset = 1 << 20;
+  for (const sdk::prepared_launch& l : launches) {
+    sdk::filled_shape before, after;
+    l.shape_at(at_start, before);
+    l.shape_at(elsewhere, after);
+    BOOST_TEST_REQUIRE(l.shape.size() <= sizeof before);
+    BOOST_TEST(std::equal(l.shape.begin(), l.shape.end(), before.bytes));
+    for (const sdk::shape_offset& at : l.offsets) {
+      int64_t first = 0, second = 0;
+      std::memcpy(&first, before.bytes + at.field, sizeof first);
+      std::memcpy(&second, after.bytes + at.field, sizeof second);
+      const bool work = at.of == sdk::operand::workspace;
+      BOOST_TEST(second - first == (work ? 1 << 20 : 4096) / at.unit);
+      BOOST_TEST((work ? first >= 0 : first == 0), o.launch.kind);
+      if (work) BOOST_TEST(static_cast<uint64_t>(first) * at.unit <= workspace_bytes);
+      std::memcpy(after.bytes + at.field, &first, sizeof first);
+    }
+    BOOST_TEST(std::equal(l.shape.begin(), l.shape.end(), after.bytes));  // nothing else moved
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_operator_launches_kernels_of_its_file) {
@@ -126,7 +154,7 @@ BOOST_AUTO_TEST_CASE(every_operator_launches_kernels_of_its_file) {
         listener heard;
         sdk::launch_operator(device, o.launch, heard);
         BOOST_TEST_REQUIRE(!heard.all.empty());
-        BOOST_TEST(heard.workspace == sdk::operator_workspace(device, o.launch));
+        check_offsets(o, heard.prepared, sdk::operator_workspace(device, o.launch));
         for (const launched& l : heard.all) {
           const std::string text = text_of(l.file, kind);
           BOOST_TEST((text.find("void " + l.kernel + "(") != std::string::npos), l.kernel);

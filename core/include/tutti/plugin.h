@@ -425,8 +425,25 @@ typedef struct tutti_program_api {
 } tutti_program_api;
 
 /* ---- operators: what is not a fused program ----------------------------------------------------
- */
+ * An operator is described once, without memory, and made into a plan: what can be chosen, compiled
+ * and asked for by kind, parameters, dtypes, extents and strides is done then. A plan is launched
+ * any number of times, from any threads and streams of its device at once, each time on other
+ * memory. It may be released while work that it launched is under way.
+ *
+ * What a plugin does not know it must not pass over: a field of a description, of one of its views
+ * or of its parameters that lies beyond what the plugin knows, or is reserved, and is not zero
+ * makes the description unsupported. Fields of a launch beyond those known may be ignored: whatever
+ * gives them a meaning stands in the description. */
 
+typedef struct tutti_plan tutti_plan;
+
+/* Part of a buffer, from this byte on. */
+typedef struct tutti_range {
+  tutti_buffer* buffer;
+  uint64_t offset; /* bytes, a multiple of the element size */
+} tutti_range;
+
+/* A view with its memory. */
 typedef struct tutti_view {
   tutti_buffer* buffer;
   uint64_t offset; /* bytes */
@@ -435,6 +452,27 @@ typedef struct tutti_view {
   uint64_t extent[TUTTI_MAX_RANK];
   int64_t stride[TUTTI_MAX_RANK]; /* elements */
 } tutti_view;
+
+typedef enum tutti_layout {
+  TUTTI_LAYOUT_STRIDED = 0,
+  /* An input as `pack` wrote it: in an order of the plugin's own. Strides are 0. */
+  TUTTI_LAYOUT_PACKED = 1
+} tutti_layout;
+
+/* Of an output in a description that is only measured: found in a first phase. */
+#define TUTTI_EXTENT_UNKNOWN UINT64_MAX
+
+/* A view without memory. */
+typedef struct tutti_view_desc {
+  int32_t dtype;
+  uint32_t rank;
+  int32_t layout;  /* tutti_layout */
+  int32_t storage; /* 0: elements one by one as their dtype says. Formats whose elements share
+                      scales, or a byte, get other numbers */
+  uint64_t extent[TUTTI_MAX_RANK];
+  int64_t stride[TUTTI_MAX_RANK]; /* elements */
+  const void* format;             /* what `storage` needs besides; NULL for 0 */
+} tutti_view_desc;
 
 typedef enum tutti_operator {
   /* views: out[B,M,N], a[B,M,K], b[B,K,N], all rank 3, one dtype. out is contiguous; of a and b
@@ -469,7 +507,7 @@ typedef enum tutti_operator {
    * others are not counted. */
   TUTTI_OPERATOR_COUNT = 8,
   /* views: out[K] i64, counts[N] i64, the inclusive cumulative sum of N flags (0 or 1) of which K
-   * are set. The positions of those, ascending. */
+   * are set. The positions of those, ascending. K may be measured. */
   TUTTI_OPERATOR_SELECT = 9,
   /* views: out[O,K] i64, x[O,N], K <= N; params: tutti_sort_params. The positions, ascending, of
    * the first K elements of each row in the order of TUTTI_OPERATOR_ARGSORT: of equal elements
@@ -544,32 +582,58 @@ typedef struct tutti_scatter_params {
   uint32_t reserved;
 } tutti_scatter_params;
 
-typedef enum tutti_support {
-  TUTTI_SUPPORT_NO = 0,
-  TUTTI_SUPPORT_YES = 1,
-  TUTTI_SUPPORT_SLOW = 2
-} tutti_support;
+typedef enum tutti_support { TUTTI_SUPPORT_NO = 0, TUTTI_SUPPORT_YES = 1 } tutti_support;
 
+typedef struct tutti_operator_desc {
+  uint64_t struct_size;
+  int32_t kind;          /* tutti_operator */
+  uint32_t output_count; /* 1 of every operator so far */
+  uint32_t input_count;
+  uint32_t reserved;
+  uint64_t view_size;           /* bytes of one of `views`, and from one to the next */
+  const tutti_view_desc* views; /* outputs first */
+  const void* params;           /* a struct of the operator, NULL where it has none */
+} tutti_operator_desc;
+
+/* The memory of one launch, all of it on the plan's device. Outputs overlap nothing else, inputs
+ * may overlap each other. */
 typedef struct tutti_operator_launch {
   uint64_t struct_size;
-  int32_t kind; /* tutti_operator */
-  uint32_t view_count;
-  const tutti_view* views; /* outputs first */
-  const void* params;      /* a struct of the operator, NULL where it has none */
-  tutti_buffer* workspace;
-  uint64_t workspace_offset;
+  uint64_t operand_size; /* bytes from one of `operands` to the next */
+  uint32_t operand_count;
+  uint32_t reserved;
+  const tutti_range* operands; /* one for each view, in their order */
+  tutti_range workspace;       /* offset: a multiple of the device's alignment */
   uint64_t workspace_bytes;
 } tutti_operator_launch;
 
 typedef struct tutti_operator_api {
   uint64_t struct_size;
-  /* Buffers may be NULL here. `reason` (may be NULL) receives a string that stays valid. */
-  tutti_status* (*supports)(tutti_device* device, const tutti_operator_launch* launch,
-                            int32_t* support, const char** reason);
-  tutti_status* (*workspace)(tutti_device* device, const tutti_operator_launch* launch,
-                             uint64_t* bytes);
-  tutti_status* (*launch)(tutti_stream* stream, const tutti_operator_launch* launch,
-                          tutti_event** event);
+  /* Says no to what is well formed but beyond the device or the plugin. `reason` (may be NULL)
+   * receives a string that stays valid. */
+  tutti_status* (*supports)(tutti_device* device, const tutti_operator_desc* desc, int32_t* support,
+                            const char** reason);
+  /* Keeps nothing of `desc`. TUTTI_ERROR_UNSUPPORTED where `supports` says no, or where that is
+   * known only now: the core runs the operator elsewhere then. */
+  tutti_status* (*create)(tutti_device* device, const tutti_operator_desc* desc, tutti_plan** plan);
+  void (*release)(tutti_plan* plan);
+  /* Bytes that each launch needs for itself until its work is done. */
+  tutti_status* (*workspace)(tutti_plan* plan, uint64_t* bytes);
+  tutti_status* (*launch)(tutti_stream* stream, tutti_plan* plan,
+                          const tutti_operator_launch* launch, tutti_event** event);
+  /* Optional: an input that many launches read, such as the weights of a layer, put into an order
+   * that suits them once. Of a plan in which view number `operand` is packed: the bytes that it
+   * takes, and in which form they are. Plans of one device that name the same form and have the
+   * same dtype and extents there read each other's. `pack` writes them from a strided view. */
+  tutti_status* (*packed)(tutti_plan* plan, uint32_t operand, uint64_t* bytes, uint64_t* form);
+  tutti_status* (*pack)(tutti_stream* stream, tutti_plan* plan, uint32_t operand,
+                        const tutti_view* from, const tutti_range* to, tutti_event** event);
+  /* Optional: the first of two phases, where extents of outputs depend on values. The plan is of a
+   * description in which those are TUTTI_EXTENT_UNKNOWN, and is not launched; operands of outputs
+   * may lack buffers. Writes the extents of all outputs to `to`, TUTTI_MAX_RANK u64 each. */
+  tutti_status* (*measure)(tutti_stream* stream, tutti_plan* plan,
+                           const tutti_operator_launch* launch, const tutti_range* to,
+                           tutti_event** event);
 } tutti_operator_api;
 
 /* ---- optional: collectives between devices of one plugin ---------------------------------------

@@ -8,6 +8,7 @@
 
 #include "plugin/proof/known_answer.hpp"
 #include "plugin/raii.hpp"
+#include "plugin/support.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
 
@@ -46,9 +47,8 @@ class conversation {
   stream_handle stream_;  // goes first
 };
 
-tutti_view view_of(const tensor& t, tutti_buffer* buffer) {
-  tutti_view v{};
-  v.buffer = buffer;
+tutti_view_desc view_of(const tensor& t) {
+  tutti_view_desc v{};
   v.dtype = t.type;
   v.rank = static_cast<std::uint32_t>(t.extents.size());
   std::int64_t stride = 1;
@@ -61,8 +61,8 @@ tutti_view view_of(const tensor& t, tutti_buffer* buffer) {
 }
 
 /// A bias of one value for each column, over all of the product.
-void spread_bias(std::vector<tutti_view>& views) {
-  tutti_view& bias = views.back();
+void spread_bias(std::vector<tutti_view_desc>& views) {
+  tutti_view_desc& bias = views.back();
   bias.rank = 3;
   std::copy_n(views.front().extent, 3, bias.extent);
   bias.stride[0] = bias.stride[1] = 0;
@@ -165,25 +165,20 @@ tensor overwritten(tensor t) {
 }
 
 std::optional<tensor> ask(const opened_device& d, const operator_question& q) {
-  const detail::plugin& plugin = *d.plugin;
   const bool finishes = q.kind == TUTTI_OPERATOR_MATMUL && !q.params.empty();
-  conversation with(d);
-  std::vector<tutti_view> views{view_of(q.before, with.upload(q.before))};
-  for (const tensor& t : q.inputs) views.push_back(view_of(t, with.upload(t)));
+  std::vector<tutti_view_desc> views{view_of(q.before)};
+  for (const tensor& t : q.inputs) views.push_back(view_of(t));
   if (finishes && views.size() > 3) spread_bias(views);
-  tutti_operator_launch launch{};
-  launch.struct_size = sizeof launch;
-  launch.kind = q.kind;
-  launch.view_count = static_cast<std::uint32_t>(views.size());
-  launch.views = views.data();
-  launch.params = q.params.empty() ? nullptr : q.params.data();
+  const tutti_operator_desc desc =
+      describe(static_cast<tutti_operator>(q.kind), views, q.params.empty() ? nullptr : q.params.data());
   std::int32_t support = TUTTI_SUPPORT_NO;
-  check(plugin.op.supports(d.handle, &launch, &support, nullptr), d, "supports");
+  check(d.plugin->op.supports(d.handle, &desc, &support, nullptr), d, "supports");
   if (support == TUTTI_SUPPORT_NO) return std::nullopt;
-  check(plugin.op.workspace(d.handle, &launch, &launch.workspace_bytes), d, "workspace");
-  launch.workspace = with.room(launch.workspace_bytes);
-  check(plugin.op.launch(with.stream(), &launch, nullptr), d, "launch");
-  return with.download(views.front().buffer, q.known.right);
+  conversation with(d);
+  std::vector<tutti_range> operands{{with.upload(q.before), 0}};
+  for (const tensor& t : q.inputs) operands.push_back({with.upload(t), 0});
+  run_operator(d, desc, operands, with.stream(), "known answer");
+  return with.download(operands.front().buffer, q.known.right);
 }
 
 std::optional<tensor> ask(const opened_device& d, const program_question& q) {

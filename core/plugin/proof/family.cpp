@@ -29,13 +29,13 @@ kernel_family of_operator(int kind, int variant, int type) {
 }
 
 template <class Params>
-Params params_of(const tutti_operator_launch& l) {
+Params params_of(const tutti_operator_desc& l) {
   return l.params != nullptr ? *static_cast<const Params*>(l.params) : Params{};
 }
 
-bool has_short_indices(const tutti_operator_launch& l) { return l.views[2].dtype == TUTTI_I32; }
+bool has_short_indices(const tutti_operator_desc& l) { return l.views[2].dtype == TUTTI_I32; }
 
-product_variant product_of(const tutti_operator_launch& l) {
+product_variant product_of(const tutti_operator_desc& l) {
   const tutti_matmul_params params = params_of<tutti_matmul_params>(l);
   if (params.activation != TUTTI_ACTIVATION_NONE)
     return params.has_bias != 0 ? product_variant::bias_and_relu : product_variant::relu;
@@ -163,7 +163,7 @@ std::vector<kernel_family> families_of(const tutti_program_desc& desc) {
   return all;
 }
 
-std::optional<kernel_family> family_of(const tutti_operator_launch& l) {
+std::optional<kernel_family> family_of(const tutti_operator_desc& l) {
   switch (l.kind) {
     case TUTTI_OPERATOR_MATMUL:
       return of_operator(l.kind, static_cast<int>(product_of(l)), l.views[0].dtype);

@@ -55,7 +55,7 @@ TUTTI_INTERNAL_API std::string name_of(const kernel_family& family);
 /// Those that a program belongs to.
 std::vector<kernel_family> families_of(const tutti_program_desc& desc);
 /// Nothing for an operator that this library does not know.
-std::optional<kernel_family> family_of(const tutti_operator_launch& launch);
+std::optional<kernel_family> family_of(const tutti_operator_desc& launch);
 
 /// How many ways of doing an operator are told apart: variants from 0 on.
 TUTTI_INTERNAL_API int variants_of(tutti_operator kind);

@@ -99,7 +99,7 @@ std::string transfer_mistake(const opened_device& d);
 /// Products have about the extents of `use`, where there is one: devices choose their kernels by
 /// them, and what is compiled for the question is then what the use needs.
 TUTTI_INTERNAL_API std::optional<operator_question> question_of_operator(
-    const kernel_family& family, const tutti_operator_launch* use = nullptr);
+    const kernel_family& family, const tutti_operator_desc* use = nullptr);
 TUTTI_INTERNAL_API std::optional<program_question> question_of_program(const kernel_family& family);
 /// What the answer to the question of an arithmetic family tells beyond right and wrong.
 void add_facts(const kernel_family& family, const tensor& got, device_facts& facts);

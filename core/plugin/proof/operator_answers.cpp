@@ -50,7 +50,7 @@ product_sizes sizes_of(product_variant variant) {
 }
 
 /// Those of a use, but for what would take the host long, or leave the integers that f32 holds.
-product_sizes sizes_of(const tutti_operator_launch& use) {
+product_sizes sizes_of(const tutti_operator_desc& use) {
   constexpr std::uint64_t longest = 1024, most = 1 << 25;  // multiplications: some 20 ms
   std::uint64_t sizes[] = {use.views[0].extent[1], use.views[1].extent[2], use.views[0].extent[2]};
   for (std::uint64_t& n : sizes) n = std::clamp<std::uint64_t>(n, 1, longest);
@@ -59,7 +59,7 @@ product_sizes sizes_of(const tutti_operator_launch& use) {
 }
 
 operator_question product(product_variant variant, std::int32_t type,
-                          const tutti_operator_launch* use) {
+                          const tutti_operator_desc* use) {
   const auto [m, k, n] = use != nullptr ? sizes_of(*use) : sizes_of(variant);
   const bool both = variant == product_variant::bias_and_relu;
   const bool has_bias = both || variant == product_variant::bias;
@@ -298,7 +298,7 @@ operator_question flags() {
 }  // namespace
 
 std::optional<operator_question> question_of_operator(const kernel_family& f,
-                                                      const tutti_operator_launch* use) {
+                                                      const tutti_operator_desc* use) {
   if (f.kind <= kernel_family::operators) return std::nullopt;
   const auto kind = static_cast<tutti_operator>(f.kind - kernel_family::operators);
   switch (kind) {

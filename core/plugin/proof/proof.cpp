@@ -116,7 +116,7 @@ void device_proof::load() {
 }
 
 const family_fault* device_proof::fault_of(const kernel_family& family,
-                                           const tutti_operator_launch* use) {
+                                           const tutti_operator_desc* use) {
   std::atomic<state>& slot = states_[family.index()];
   if (slot.load(std::memory_order_acquire) == state::good) [[likely]]
     return nullptr;
@@ -170,7 +170,7 @@ void device_proof::settle(const kernel_family& family, const outcome& found,
 }
 
 device_proof::outcome device_proof::put_question(const kernel_family& family,
-                                                 const tutti_operator_launch* use,
+                                                 const tutti_operator_desc* use,
                                                  device_facts& facts) const {
   const asking in_flight;
   const std::string what = name_of(family), key = key_ + what;
@@ -197,7 +197,7 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
 }
 
 device_proof::outcome device_proof::judge(const kernel_family& family,
-                                          const tutti_operator_launch* use,
+                                          const tutti_operator_desc* use,
                                           device_facts& facts) const {
   const auto verdict = [](const std::string& wrong) {
     return wrong.empty() ? outcome{} : outcome{state::bad, true, true, wrong};
@@ -266,7 +266,7 @@ const family_fault* switched_off(const opened_device& device, const tutti_progra
   return nullptr;
 }
 
-const family_fault* switched_off(const opened_device& device, const tutti_operator_launch& launch) {
+const family_fault* switched_off(const opened_device& device, const tutti_operator_desc& launch) {
   if (device.proof == nullptr) return nullptr;
   const auto family = family_of(launch);
   return family ? device.proof->fault_of(*family, &launch) : nullptr;

@@ -39,7 +39,7 @@ class TUTTI_INTERNAL_API device_proof {
   /// Nothing where the family may be used. Where nobody has asked before, the device, which must
   /// be open, is asked now; what keeps it from answering (no memory, say) is no verdict.
   const family_fault* fault_of(const kernel_family& family,
-                               const tutti_operator_launch* use = nullptr);
+                               const tutti_operator_desc* use = nullptr);
   /// The same for the basic families, as far as they are known without asking.
   const family_fault* known_basic_fault(bool& all_known);
 
@@ -64,9 +64,9 @@ class TUTTI_INTERNAL_API device_proof {
     bool is_kept = true;   // for later processes
     std::string text;
   };
-  outcome put_question(const kernel_family& family, const tutti_operator_launch* use,
+  outcome put_question(const kernel_family& family, const tutti_operator_desc* use,
                        device_facts& facts) const;
-  outcome judge(const kernel_family& family, const tutti_operator_launch* use,
+  outcome judge(const kernel_family& family, const tutti_operator_desc* use,
                 device_facts& facts) const;
   void load();
   void settle(const kernel_family& family, const outcome& found, const device_facts& facts);
@@ -86,7 +86,7 @@ std::shared_ptr<device_proof> make_proof(const opened_device& device);
 
 /// The family that keeps an open device from running this; nothing where it may.
 const family_fault* switched_off(const opened_device& device, const tutti_program_desc& desc);
-const family_fault* switched_off(const opened_device& device, const tutti_operator_launch& launch);
+const family_fault* switched_off(const opened_device& device, const tutti_operator_desc& launch);
 
 /// Why the automatic choice must pass over a device; empty where it need not. Opens it where nobody
 /// has asked before.

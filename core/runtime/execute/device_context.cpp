@@ -54,15 +54,19 @@ void device_context::retire_finished() {
   }
 }
 
-void device_context::drop_programs() {
+template <class T>
+void device_context::drop_unused(cache<T>& from) {
   retire_finished();
   std::vector<std::uint64_t> uses;
-  for (const auto& [key, program] : programs_) uses.push_back(program->last_use);
+  for (const auto& [key, entry] : from) uses.push_back(entry->last_use);
   const auto quarter = uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 4);
   std::nth_element(uses.begin(), quarter, uses.end());
   const std::uint64_t latest = std::min(*quarter, retired());
-  std::erase_if(programs_, [&](const auto& entry) { return entry.second->last_use <= latest; });
+  std::erase_if(from, [&](const auto& entry) { return entry.second->last_use <= latest; });
 }
+
+template void device_context::drop_unused(cache<cached_program>& from);
+template void device_context::drop_unused(cache<cached_plan>& from);
 
 device_context& device_context::fallback() {
   if (fallback_ == nullptr)

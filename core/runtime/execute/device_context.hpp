@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,6 +34,15 @@ struct cached_program {
   std::string label;
   std::uint64_t last_use = 0;  // position on the compute stream
   std::uint32_t flops = 0;     // per point of the iteration space
+};
+
+/// A prepared operator.
+struct cached_plan {
+  detail::plan_handle handle;  // null where the device refuses the operator
+  std::string refusal;         // why it does
+  bool is_switched_off = false;  // for it gave a wrong answer, which has been said
+  std::uint64_t last_use = 0;    // position on the compute stream
+  std::uint64_t workspace_bytes = 0;
 };
 
 class device_context final : public stream_progress {
@@ -68,15 +78,14 @@ class device_context final : public stream_progress {
   /// is none.
   template <class Create>
   cached_program& program(Create&& create) {
-    auto found = programs_.find(program_key);
-    if (found != programs_.end()) {
-      detail::count().memory_cache_hits.add();
-    } else {
-      if (programs_.size() >= most_programs) drop_programs();
-      found = programs_.emplace(program_key, create()).first;
-    }
-    found->second->last_use = next_sequence();
-    return *found->second;
+    return cached(programs_, program_key, create);
+  }
+
+  /// Likewise of plans.
+  std::string plan_key;
+  template <class Create>
+  cached_plan& plan(Create&& create) {
+    return cached(plans_, plan_key, create);
   }
 
   /// Before a launch that reads `input`: throws where it has failed, makes the compute stream wait
@@ -126,13 +135,29 @@ class device_context final : public stream_progress {
     std::string message;
     std::int32_t code, vendor_code;
   };
+  template <class T>
+  using cache = std::unordered_map<std::string, std::unique_ptr<T>>;
   // Beyond it, those that were not used for longest are made anew when they are wanted again.
-  static constexpr std::size_t most_programs = 2048;
-  void drop_programs();
+  static constexpr std::size_t most_cached = 2048;
+  template <class T>
+  void drop_unused(cache<T>& from);
+  template <class T, class Create>
+  T& cached(cache<T>& in, const std::string& key, Create&& create) {
+    auto found = in.find(key);
+    if (found != in.end()) {
+      if constexpr (std::is_same_v<T, cached_program>) detail::count().memory_cache_hits.add();
+    } else {
+      if (in.size() >= most_cached) drop_unused(in);
+      found = in.emplace(key, create()).first;
+    }
+    found->second->last_use = next_sequence();
+    return *found->second;
+  }
   void retire_front();
   void trace(const in_flight& work);
 
-  std::unordered_map<std::string, std::unique_ptr<cached_program>> programs_;
+  cache<cached_program> programs_;
+  cache<cached_plan> plans_;
   std::deque<in_flight> flight_;
   arrivals awaited_;
   detail::stream_handle copies_;

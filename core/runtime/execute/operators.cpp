@@ -2,6 +2,8 @@
 //
 // Operators that are not fused programs, and their fallback.
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <cstring>
 #include <variant>
 #include <vector>
 
@@ -27,19 +29,19 @@ union parameters {
 struct operator_call {
   tutti_operator kind;
   const char* label;
-  std::vector<tutti_view> views;    // outputs first
-  std::vector<const node*> inputs;  // whose storage views[1...] show
+  boost::container::small_vector<tutti_view_desc, 4> views;  // outputs first
+  boost::container::small_vector<tutti_range, 4> operands;   // their memory
+  boost::container::small_vector<const node*, 4> inputs;     // whose storage views[1...] show
   std::uint64_t flops = 0;
   parameters params{};
   bool has_params = false;
 };
 
 // n without memory.
-tutti_view view_of(const node& n) {
-  tutti_view v{};
+tutti_view_desc view_of(const node& n) {
+  tutti_view_desc v{};
   const graph::layout where = layout_of(n);
   v.dtype = static_cast<std::int32_t>(n.type);
-  v.offset = static_cast<std::uint64_t>(where.offset) * size_of(n.type);
   v.rank = static_cast<std::uint32_t>(n.extents.rank());
   for (int i = 0; i < n.extents.rank(); ++i) {
     v.extent[i] = static_cast<std::uint64_t>(n.extents[i]);
@@ -48,15 +50,15 @@ tutti_view view_of(const node& n) {
   return v;
 }
 
-tutti_view view_of(const node& n, const buffer_block& block, std::int64_t storage_offset) {
-  tutti_view v = view_of(n);
-  v.buffer = block.handle();
-  v.offset += static_cast<std::uint64_t>(storage_offset) * size_of(n.type);
-  return v;
+void add_operand(operator_call& call, const node& n, const buffer_block& block,
+                 std::int64_t storage_offset) {
+  call.views.push_back(view_of(n));
+  const auto first = static_cast<std::uint64_t>(layout_of(n).offset + storage_offset);
+  call.operands.push_back({block.handle(), first * size_of(n.type)});
 }
 
 // A bias of one value for each column, over all of the product.
-tutti_view over_rows(tutti_view bias, const tutti_view& product) {
+tutti_view_desc over_rows(tutti_view_desc bias, const tutti_view_desc& product) {
   bias.rank = 3;
   std::copy(product.extent, product.extent + 3, bias.extent);
   bias.stride[0] = bias.stride[1] = 0;
@@ -70,12 +72,12 @@ tutti_matmul_params params_of(const fusion::epilogue& e) {
 
 void add_input(operator_call& call, const node& input) {
   const node& base = graph::base_of(input);
-  call.views.push_back(view_of(input, *block_of(base), base.storage_offset));
+  add_operand(call, input, *block_of(base), base.storage_offset);
   call.inputs.push_back(&base);
 }
 
 // Rows of complex numbers move and add up as rows of twice as many real ones.
-void show_parts(tutti_view& v) {
+void show_parts(tutti_view_desc& v) {
   const auto type = static_cast<dtype>(v.dtype);
   if (!is_complex(type)) return;
   v.dtype = static_cast<std::int32_t>(real_dtype(type));
@@ -165,12 +167,12 @@ operator_call describe(const node& n, const result& out) {
     default:
       describe_scatter(n, call);
   }
-  call.views.push_back(view_of(n, *out.block, out.offset));
+  add_operand(call, n, *out.block, out.offset);
   const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
   for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
   const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;
   if (as_parts)
-    for (tutti_view& v : call.views) show_parts(v);
+    for (tutti_view_desc& v : call.views) show_parts(v);
   return call;
 }
 
@@ -185,19 +187,70 @@ void add_epilogue(operator_call& call, const fusion::epilogue& e) {
   call.views.back() = over_rows(call.views.back(), call.views.front());
 }
 
-tutti_operator_launch arguments_of(const operator_call& call) {
-  tutti_operator_launch l{};
-  l.struct_size = sizeof l;
-  l.kind = call.kind;
-  l.view_count = static_cast<std::uint32_t>(call.views.size());
-  l.views = call.views.data();
-  l.params = call.has_params ? &call.params : nullptr;
-  return l;
+tutti_operator_desc description_of(const operator_call& call) {
+  return detail::describe(call.kind, {call.views.data(), call.views.size()},
+                          call.has_params ? &call.params : nullptr);
+}
+
+template <class T>
+void append(std::string& key, const T* values, std::size_t count) {
+  key.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+}
+
+// All that a plan depends on.
+void write_key(const operator_call& call, std::string& key) {
+  key.clear();
+  append(key, &call.kind, 1);
+  if (call.has_params) {
+    std::uint64_t bytes = 0;  // the first member of every params struct
+    std::memcpy(&bytes, &call.params, sizeof bytes);
+    append(key, reinterpret_cast<const char*>(&call.params), bytes);
+  }
+  for (const tutti_view_desc& v : call.views) {
+    append(key, &v.dtype, 1);
+    append(key, &v.rank, 1);
+    append(key, v.extent, v.rank);
+    append(key, v.stride, v.rank);
+  }
+}
+
+std::unique_ptr<cached_plan> prepare(const device_context& context, const operator_call& call) {
+  const detail::plugin& plugin = *context.device.plugin;
+  const tutti_operator_desc desc = description_of(call);
+  auto made = std::make_unique<cached_plan>();
+  std::int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
+                "ask for", call.label);
+  if (support == TUTTI_SUPPORT_NO) {
+    made->refusal = reason != nullptr ? reason : "no reason given";
+    return made;
+  }
+  if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
+    made->refusal = off->family + ": " + off->why;
+    made->is_switched_off = true;
+    return made;
+  }
+  try {
+    made->handle = detail::create_plan(context.device, desc, call.label);
+  } catch (const device_error& e) {  // known only once it was to be compiled
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+    made->refusal = e.what();
+    return made;
+  }
+  detail::check(plugin.op.workspace(made->handle.get(), &made->workspace_bytes), context.device,
+                "plan", call.label);
+  return made;
+}
+
+cached_plan& plan_of(device_context& context, const operator_call& call) {
+  write_key(call, context.plan_key);
+  return context.plan([&] { return prepare(context, call); });
 }
 
 std::uint64_t bytes_moved(const operator_call& call) {
   std::uint64_t total = 0;
-  for (const tutti_view& v : call.views) {
+  for (const tutti_view_desc& v : call.views) {
     std::uint64_t n = size_of(static_cast<dtype>(v.dtype));
     for (std::uint32_t i = 0; i < v.rank; ++i)
       if (v.stride[i] != 0) n *= v.extent[i];
@@ -206,21 +259,23 @@ std::uint64_t bytes_moved(const operator_call& call) {
   return total;
 }
 
-std::uint64_t enqueue(device_context& context, const operator_call& call) {
+std::uint64_t enqueue(device_context& context, const operator_call& call, const cached_plan& plan) {
   const detail::plugin& plugin = *context.device.plugin;
-  tutti_operator_launch arguments = arguments_of(call);
-  std::uint64_t bytes = 0;
-  detail::check(plugin.op.workspace(context.device.handle, &arguments, &bytes), context.device,
-                "plan", call.label);
+  tutti_operator_launch arguments{};
+  arguments.struct_size = sizeof arguments;
+  arguments.operand_size = sizeof(tutti_range);
+  arguments.operand_count = static_cast<std::uint32_t>(call.operands.size());
+  arguments.operands = call.operands.data();
   buffer_block* workspace = nullptr;
-  if (bytes > 0) {
-    workspace = context.allocate(bytes);
+  if (plan.workspace_bytes > 0) {
+    workspace = context.allocate(plan.workspace_bytes);
     workspace->last_use = context.next_sequence();
-    arguments.workspace = workspace->handle();
-    arguments.workspace_bytes = bytes;
+    arguments.workspace.buffer = workspace->handle();
+    arguments.workspace_bytes = plan.workspace_bytes;
   }
   tutti_event* event = nullptr;
-  tutti_status* status = plugin.op.launch(context.compute.get(), &arguments, &event);
+  tutti_status* status =
+      plugin.op.launch(context.compute.get(), plan.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", call.label);
   return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
@@ -228,7 +283,7 @@ std::uint64_t enqueue(device_context& context, const operator_call& call) {
 }
 
 // Elements of a view span this many bytes from its offset (strides here are never negative).
-std::uint64_t span_bytes(const tutti_view& v) {
+std::uint64_t span_bytes(const tutti_view_desc& v) {
   std::uint64_t last = 0;
   for (std::uint32_t i = 0; i < v.rank; ++i)
     last += (v.extent[i] - 1) * static_cast<std::uint64_t>(v.stride[i]);
@@ -237,25 +292,28 @@ std::uint64_t span_bytes(const tutti_view& v) {
 
 void run_on_reference(device_context& context, operator_call call, std::uint64_t base) {
   device_context& reference = context.fallback();
-  wait_for_inputs(context, call.inputs, base);
-  const std::vector<tutti_view> here = call.views;
+  wait_for_inputs(context, {call.inputs.data(), call.inputs.size()}, base);
+  const auto here = call.operands;
   const bool updates =
       call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER;
   reference_blocks blocks(reference);
   for (std::size_t i = 0; i < here.size(); ++i) {
-    tutti_view& v = call.views[i];
-    const std::uint64_t bytes = span_bytes(v);
-    v.buffer = blocks.add(bytes).handle();
-    v.offset = 0;
+    const std::uint64_t bytes = span_bytes(call.views[i]);
+    call.operands[i] = {blocks.add(bytes).handle(), 0};
     if (i == 0 && !updates) continue;
-    copy_bytes({context, here[i].buffer, here[i].offset}, {reference, v.buffer, 0}, bytes,
-               call.label);
+    copy_bytes({context, here[i].buffer, here[i].offset}, {reference, call.operands[i].buffer, 0},
+               bytes, call.label);
   }
-  const std::uint64_t sequence = enqueue(reference, call);
+  const cached_plan& plan = plan_of(reference, call);
+  if (plan.handle == nullptr)
+    throw device_error(std::string(call.label) + ": " + reference.device.title +
+                           " does not support it (" + plan.refusal + ")",
+                       TUTTI_ERROR_UNSUPPORTED, 0, false, reference.device.name);
+  const std::uint64_t sequence = enqueue(reference, call, plan);
   reference.settle();
   reference.check_health(sequence);
-  copy_bytes({reference, call.views[0].buffer, 0}, {context, here[0].buffer, here[0].offset},
-             span_bytes(here[0]), call.label);
+  copy_bytes({reference, call.operands[0].buffer, 0}, {context, here[0].buffer, here[0].offset},
+             span_bytes(call.views[0]), call.label);
 }
 
 }  // namespace
@@ -268,7 +326,7 @@ bool supports_epilogue(const fusion::epilogue& e) {
   if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
   call.params.matmul = params_of(e);
   call.has_params = true;
-  return detail::supports(*product.device, arguments_of(call));
+  return detail::supports(*product.device, description_of(call));
 }
 
 std::uint64_t launch_operator(device_context& context, const fusion::group& g, const result& out,
@@ -280,26 +338,17 @@ std::uint64_t launch_operator(device_context& context, const fusion::group& g, c
     context.prepare_input(*input);
   }
   out.block->last_use = sequence;
-  const tutti_operator_launch arguments = arguments_of(call);
-  std::int32_t support = TUTTI_SUPPORT_NO;
-  const char* reason = nullptr;
-  detail::check(
-      context.device.plugin->op.supports(context.device.handle, &arguments, &support, &reason),
-      context.device, "ask for", call.label);
-  std::string why = reason != nullptr ? reason : "no reason given";
-  const detail::family_fault* const off =
-      support != TUTTI_SUPPORT_NO ? detail::switched_off(context.device, arguments) : nullptr;
-  if (off != nullptr) {
-    why = off->family + ": " + off->why;
-  } else if (support != TUTTI_SUPPORT_NO) {
+  const cached_plan& plan = plan_of(context, call);
+  std::string why = plan.refusal;
+  if (plan.handle != nullptr) {
     try {
-      return enqueue(context, call);
-    } catch (const device_error& e) {  // known only once it was to be compiled
+      return enqueue(context, call, plan);
+    } catch (const device_error& e) {  // a kernel that was compiled only now
       if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
       why = e.what();
     }
   }
-  announce_fallback(context, call.label, why, off != nullptr);
+  announce_fallback(context, call.label, why, plan.is_switched_off);
   run_on_reference(context, std::move(call), base);
   return 0;  // it is there already, whatever became of other work on the stream
 }

@@ -26,7 +26,8 @@ struct kernel_arguments {
 ///   a pointer to what it derived from device_description; a buffer has `device`, `memory` and
 ///   `bytes`; a stream has `device`.
 /// - memory: what a kernel takes for a buffer. code, kernel: what a source is built into, and one
-///   entry of it. scope: what must live during calls of the driver, made from a device.
+///   entry of it. scope: what must live during calls of the driver, made from a device. product: a
+///   matrix product, prepared; several threads may launch it at once.
 /// - recording: the launches of one call on a stream, and the event that the caller may want. The
 ///   event comes with the launch that is the last, or with finish() where there was no launch.
 template <typename B>
@@ -36,7 +37,8 @@ concept device_backend = requires(typename B::device& device, const typename B::
                                   typename B::kernel& kernel, typename B::recording& recording,
                                   const kernel_arguments& arguments, const std::string& text,
                                   const char* name, const program_layout& layout,
-                                  const tutti_operator_launch& l, const char** reason) {
+                                  const operator_call& call, const operator_memory& places,
+                                  typename B::product& product, const char** reason) {
   { *device.info } -> std::convertible_to<const device_description&>;
   { buffer.memory } -> std::convertible_to<typename B::memory>;
   typename B::scope;
@@ -49,9 +51,9 @@ concept device_backend = requires(typename B::device& device, const typename B::
   // A rendered program: source, label.
   { B::build(device, text, text) } -> std::same_as<typename B::code>;
   { B::make_kernel(code, name) } -> std::same_as<typename B::kernel>;
-  // A kernel of a file of the plugin's: options, name; built once and kept with the device.
-  // What it returns is passed to recording.launch and lives until then.
-  B::kernel_of(device, kernel_file::scan, text, name);
+  // A kernel of a file of the plugin's: options, name; built once and kept with the device, whose
+  // plans keep what is returned. For one launch it is turned into what recording.launch takes.
+  B::for_launch(B::kernel_of(device, kernel_file::scan, text, name));
 
   typename B::recording;
   requires std::constructible_from<typename B::recording, typename B::stream&, tutti_event**>;
@@ -59,9 +61,11 @@ concept device_backend = requires(typename B::device& device, const typename B::
   recording.launch(kernel, arguments, uint64_t{}, uint32_t{}, bool{}, name);
   recording.finish();
 
-  { B::matmul_supported(device, l, reason) } -> std::same_as<bool>;
-  { B::matmul_workspace(device, l) } -> std::same_as<uint64_t>;
-  B::matmul(stream, l, event);
+  { B::matmul_supported(device, call, reason) } -> std::same_as<bool>;
+  { B::prepare_matmul(device, call) } -> std::same_as<typename B::product>;
+  { B::matmul_workspace(product) } -> std::same_as<uint64_t>;
+  // On memory that has been checked.
+  B::matmul(stream, call, product, places, event);
 };
 
 /// The memory of `given` for work on `device`; throws TUTTI_ERROR_INVALID_ARGUMENT for NULL and for

@@ -5,6 +5,7 @@
 
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/operators.hpp"
+#include "sdk/op_info.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -19,16 +20,13 @@ struct gather_shape {
   int64_t index_offset;
 };
 
-gather_shape describe(const tutti_operator_launch& l, bool take) {
+gather_shape describe(const operator_call& l, bool take) {
   const tutti_view &target = l.views[0], &source = l.views[1], &index = l.views[2];
   gather_shape g{};
   g.outer = static_cast<int64_t>(target.extent[0]);
   g.columns = static_cast<int64_t>(target.extent[2]);
   g.picks = static_cast<int64_t>(index.extent[0]);
   g.rows = static_cast<int64_t>((take ? source : target).extent[1]);
-  g.target_offset = view_elements(target);
-  g.source_offset = view_elements(source);
-  g.index_offset = view_elements(index);
   for (int d = 0; d < 3; ++d) {
     g.target_stride[d] = target.stride[d];
     g.source_stride[d] = source.stride[d];
@@ -68,7 +66,7 @@ uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool ta
 
 }  // namespace
 
-bool supports_gather(const device_description& device, const tutti_operator_launch& l,
+bool supports_gather(const device_description& device, const operator_call& l,
                      const char** reason) {
   const int32_t dtype = l.views[0].dtype;
   const bool take = l.kind == TUTTI_OPERATOR_TAKE;
@@ -78,7 +76,7 @@ bool supports_gather(const device_description& device, const tutti_operator_laun
   return against == nullptr;
 }
 
-void launch_gather(const device_description& device, const tutti_operator_launch& l,
+void launch_gather(const device_description& device, const operator_call& l,
                    operator_launcher& on) {
   const bool take = l.kind == TUTTI_OPERATOR_TAKE;
   gather_shape g = describe(l, take);
@@ -88,6 +86,11 @@ void launch_gather(const device_description& device, const tutti_operator_launch
   const int32_t dtype = l.views[0].dtype, index = l.views[2].dtype;
   const std::string options = take ? take_options(device, dtype, index)
                                    : scatter_options(device, dtype, index, combination_of(l));
+  const uint32_t size = dtype_size(dtype);
+  const shape_offset offsets[] = {
+      {offsetof(gather_shape, target_offset), operand::view0, size},
+      {offsetof(gather_shape, source_offset), operand::view1, size},
+      {offsetof(gather_shape, index_offset), operand::view2, dtype_size(index)}};
   on.launch({kernel_file::gather,
              options,
              take ? "tutti_take" : "tutti_scatter",
@@ -95,6 +98,7 @@ void launch_gather(const device_description& device, const tutti_operator_launch
              {operand::view0, operand::view1, operand::view2},
              &g,
              sizeof g,
+             offsets,
              groups,
              true});
 }

@@ -3,6 +3,7 @@
 // Searches, counts and positions of flags: the launches of kernels_cl/lookup_shared.cl.
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/operators.hpp"
+#include "sdk/op_info.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -19,24 +20,24 @@ uint64_t groups_on(const device_description& device, int64_t items) {
   return groups_for(items, device.kind, device.compute_units(), device.work_group);
 }
 
-count_plan plan(const device_description& device, const tutti_operator_launch& l) {
+count_plan plan(const device_description& device, const operator_call& l) {
   return plan_count(l, device.kind, device.compute_units(), device.work_group);
 }
 
-void search(const device_description& device, const tutti_operator_launch& l,
-            operator_launcher& on) {
+void search(const device_description& device, const operator_call& l, operator_launcher& on) {
   lookup_shape g{};
   g.rows = static_cast<int64_t>(l.views[2].extent[0]);
   g.values = static_cast<int64_t>(l.views[2].extent[1]);
   g.length = static_cast<int64_t>(l.views[1].extent[1]);
-  g.out_offset = view_elements(l.views[0]);
-  g.in_offset = view_elements(l.views[1]);
-  g.values_offset = view_elements(l.views[2]);
   g.right = search_params(l).right != 0;
   if (g.rows * g.values == 0) return;
   // A search takes as long as some 16 steps of other work.
   const int64_t weight = device.kind == schedule::cpu ? 16 : 1;
   const std::string options = search_options(device, l.views[1].dtype);
+  const uint32_t size = dtype_size(l.views[1].dtype);
+  const shape_offset offsets[] = {{offsetof(lookup_shape, out_offset), operand::view0, 8},
+                                  {offsetof(lookup_shape, in_offset), operand::view1, size},
+                                  {offsetof(lookup_shape, values_offset), operand::view2, size}};
   on.launch({kernel_file::lookup,
              options,
              "tutti_search",
@@ -44,18 +45,19 @@ void search(const device_description& device, const tutti_operator_launch& l,
              {operand::view0, operand::view1, operand::view2},
              &g,
              sizeof g,
+             offsets,
              groups_on(device, g.rows * g.values * weight),
              true});
 }
 
-void select(const device_description& device, const tutti_operator_launch& l,
-            operator_launcher& on) {
+void select(const device_description& device, const operator_call& l, operator_launcher& on) {
   lookup_shape g{};
   g.values = static_cast<int64_t>(l.views[1].extent[0]);
-  g.out_offset = view_elements(l.views[0]);
-  g.in_offset = view_elements(l.views[1]);
   if (g.values == 0) return;
   const std::string options = count_options(device, l.views[1].dtype);
+  const shape_offset offsets[] = {
+      {offsetof(lookup_shape, out_offset), operand::view0, 8},
+      {offsetof(lookup_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)}};
   on.launch({kernel_file::lookup,
              options,
              "tutti_select",
@@ -63,26 +65,27 @@ void select(const device_description& device, const tutti_operator_launch& l,
              {operand::view0, operand::view1},
              &g,
              sizeof g,
+             offsets,
              groups_on(device, g.values),
              true});
 }
 
-void count(const device_description& device, const tutti_operator_launch& l,
-           operator_launcher& on) {
+void count(const device_description& device, const operator_call& l, operator_launcher& on) {
   const count_plan p = plan(device, l);
   if (p.bins == 0) return;
-  on.require_workspace(p.workspace_bytes, "count");
   lookup_shape g{};
   g.values = p.values;
   g.bins = p.bins;
   g.copies = p.copies;
-  g.out_offset = view_elements(l.views[0]);
-  g.in_offset = view_elements(l.views[1]);
-  g.partial_offset = static_cast<int64_t>(l.workspace_offset / 4);
   const std::string options = count_options(device, l.views[1].dtype);
+  const shape_offset offsets[] = {
+      {offsetof(lookup_shape, out_offset), operand::view0, 8},
+      {offsetof(lookup_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)},
+      {offsetof(lookup_shape, partial_offset), operand::workspace, 4}};
   const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
                           bool last) {
-    on.launch({kernel_file::lookup, options, name, name, memory, &g, sizeof g, groups, last});
+    on.launch(
+        {kernel_file::lookup, options, name, name, memory, &g, sizeof g, offsets, groups, last});
   };
   launch("tutti_count_clear", {operand::workspace}, groups_on(device, p.bins * p.copies), false);
   launch("tutti_count", {operand::workspace, operand::view1}, p.groups, false);
@@ -91,11 +94,11 @@ void count(const device_description& device, const tutti_operator_launch& l,
 
 }  // namespace
 
-uint64_t lookup_workspace(const device_description& device, const tutti_operator_launch& l) {
+uint64_t lookup_workspace(const device_description& device, const operator_call& l) {
   return plan(device, l).workspace_bytes;
 }
 
-void launch_lookup(const device_description& device, const tutti_operator_launch& l,
+void launch_lookup(const device_description& device, const operator_call& l,
                    operator_launcher& on) {
   if (l.kind == TUTTI_OPERATOR_SEARCH) return search(device, l, on);
   if (l.kind == TUTTI_OPERATOR_COUNT) return count(device, l, on);

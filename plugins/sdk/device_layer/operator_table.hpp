@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group of the ABI for a backend: checks of the views, then the operator.
+// The operator group of the ABI for a backend: descriptions are checked, cut and compiled when a
+// plan is created; a launch puts in the memory.
 #pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/ordering.hpp"
@@ -9,113 +14,173 @@
 
 namespace tutti::sdk {
 
-/// The launches of one operator on a stream.
-template <device_backend B>
-class operator_run final : public operator_launcher {
- public:
-  operator_run(typename B::stream& stream, const tutti_operator_launch& l, tutti_event** event)
-      : device_(*stream.device), l_(l), recording_(stream, event) {}
+/// An operator with its kernels. The derived type is tutti_plan.
+template <typename B>
+struct device_plan {
+  using prepared_kernel = decltype(B::kernel_of(std::declval<typename B::device&>(),
+                                                kernel_file::scan, std::string(), ""));
+  struct step : prepared_launch {
+    step(const kernel_launch& from, prepared_kernel k) : prepared_launch(from), kernel(k) {}
+    prepared_kernel kernel;
+  };
 
-  void require_workspace(uint64_t bytes, const char* what) override {
-    if (bytes == 0) return;
-    memory_on<B>(device_, l_.workspace, what);
-    const typename B::buffer& buffer = *l_.workspace;
-    validate_workspace(l_, bytes, buffer.bytes, what);
-  }
+  device_plan(typename B::device& of, const owned_operator& described)
+      : device(&of), what(described) {}
 
-  void launch(const kernel_launch& k) override {
-    constexpr uint32_t most = 8;
-    typename B::memory memory[most];
-    const void* values[most];
-    size_t bytes[most];
-    uint32_t n = 0;
-    for (const operand o : k.memory) {
-      memory[n] = memory_of(o);
-      values[n] = &memory[n];
-      bytes[n++] = sizeof memory[0];
-    }
-    values[n] = k.shape;
-    bytes[n++] = k.shape_bytes;
-    auto&& kernel = B::kernel_of(device_, k.file, k.options, k.kernel);
-    recording_.launch(kernel, {values, bytes, n}, k.groups, device_.info->group_size(), k.last,
-                      k.label);
-  }
-
-  void finish() { recording_.finish(); }
-
- private:
-  typename B::memory memory_of(operand o) const {
-    const typename B::buffer* buffer =
-        o == operand::workspace ? l_.workspace : l_.views[static_cast<int>(o)].buffer;
-    return buffer->memory;
-  }
-
-  typename B::device& device_;
-  const tutti_operator_launch& l_;
-  typename B::recording recording_;
+  typename B::device* device;
+  owned_operator what;
+  uint64_t workspace_bytes = 0;
+  std::vector<step> steps;
+  std::optional<typename B::product> product;  // of TUTTI_OPERATOR_MATMUL, instead of steps
 };
 
+/// Keeps what an operator launches as the steps of a plan.
 template <device_backend B>
+class plan_maker final : public operator_launcher {
+ public:
+  explicit plan_maker(device_plan<B>& plan) : plan_(plan) {}
+  void launch(const kernel_launch& k) override {
+    plan_.steps.emplace_back(k, B::kernel_of(*plan_.device, k.file, k.options, k.kernel));
+  }
+
+ private:
+  device_plan<B>& plan_;
+};
+
+/// Plan is tutti_plan, which the plugin derives from device_plan<B>.
+template <device_backend B, typename Plan>
 struct operator_functions {
-  static tutti_status* supports(tutti_device* device, const tutti_operator_launch* launch,
+  static tutti_status* supports(tutti_device* device, const tutti_operator_desc* desc,
                                 int32_t* support, const char** reason) {
     return guarded([&] {
       deref(support, "support") = TUTTI_SUPPORT_NO;
-      const char* ignored = nullptr;
-      const char** why = reason != nullptr ? reason : &ignored;
-      *why = "";
+      const char* why = "";
       typename B::device& d = deref(device, "device");
-      const tutti_operator_launch l = read_struct(launch, "operator launch");
-      if (operator_name(l.kind) == nullptr) {
-        *why = "an operator that this plugin does not know";
-        return;
-      }
-      const tutti_operator_launch good = checked_operator(launch);
       [[maybe_unused]] const typename B::scope scope(d);
-      if (can(d, good, why)) *support = TUTTI_SUPPORT_YES;
+      const owned_operator what(desc, why);
+      if (why == nullptr) why = against(d, what);
+      if (why == nullptr) *support = TUTTI_SUPPORT_YES;
+      if (reason != nullptr) *reason = why != nullptr ? why : "";
     });
   }
 
-  static tutti_status* workspace(tutti_device* device, const tutti_operator_launch* launch,
-                                 uint64_t* bytes) {
+  static tutti_status* create(tutti_device* device, const tutti_operator_desc* desc,
+                              tutti_plan** result) {
+    return guarded([&] {
+      deref(result, "plan") = nullptr;
+      const char* why = nullptr;
+      typename B::device& d = deref(device, "device");
+      [[maybe_unused]] const typename B::scope scope(d);
+      const owned_operator what(desc, why);
+      if (why == nullptr) why = against(d, what);
+      if (why != nullptr) throw_unsupported(why);
+      auto plan = std::make_unique<Plan>(d, what);
+      const operator_call call = plan->what.call();
+      if (call.kind == TUTTI_OPERATOR_MATMUL) {
+        plan->product.emplace(B::prepare_matmul(d, call));
+        plan->workspace_bytes = B::matmul_workspace(*plan->product);
+      } else {
+        plan_maker<B> maker(*plan);
+        launch_operator(*d.info, call, maker);
+        if (!plan->steps.empty()) plan->workspace_bytes = operator_workspace(*d.info, call);
+      }
+      *result = plan.release();
+    });
+  }
+
+  static void release(tutti_plan* plan) { delete static_cast<Plan*>(plan); }
+
+  static tutti_status* workspace(tutti_plan* plan, uint64_t* bytes) {
     return guarded([&] {
       deref(bytes, "bytes") = 0;
-      typename B::device& d = deref(device, "device");
-      const tutti_operator_launch l = checked_operator(launch);
-      [[maybe_unused]] const typename B::scope scope(d);
-      *bytes = l.kind == TUTTI_OPERATOR_MATMUL ? B::matmul_workspace(d, l)
-                                               : operator_workspace(*d.info, l);
+      const Plan& p = deref(plan, "plan");
+      *bytes = p.workspace_bytes;
     });
   }
 
-  static tutti_status* launch(tutti_stream* stream, const tutti_operator_launch* given,
-                              tutti_event** event) {
+  static tutti_status* launch(tutti_stream* stream, tutti_plan* plan,
+                              const tutti_operator_launch* given, tutti_event** event) {
     return guarded([&] {
       if (event != nullptr) *event = nullptr;
       typename B::stream& s = deref(stream, "stream");
-      const tutti_operator_launch l =
-          checked_operator(given, [&](tutti_buffer* view, const char* name) {
-            memory_on<B>(*s.device, view, name);
-            const typename B::buffer& buffer = *view;
-            return buffer.bytes;
-          });
-      [[maybe_unused]] const typename B::scope scope(*s.device);
-      const char* reason = "";
-      if (!can(*s.device, l, &reason)) throw_unsupported(reason);
-      if (l.kind == TUTTI_OPERATOR_MATMUL) return B::matmul(s, l, event);
-      operator_run<B> run(s, l, event);
-      launch_operator(*s.device->info, l, run);
-      run.finish();
+      Plan& p = deref(plan, "plan");
+      const operator_call call = p.what.call();
+      const char* name = operator_name(call.kind);
+      if (!B::same_device(*s.device, *p.device)) {
+        throw_invalid(std::string(name) + ": the plan belongs to device " + p.device->info->name +
+                      ", the stream to " + s.device->info->name);
+      }
+      const operator_memory memory = read_launch(given, call);
+      check_memory(p, call, name, memory);
+      [[maybe_unused]] const typename B::scope scope(*p.device);
+      if (p.product) return B::matmul(s, call, *p.product, memory, event);
+      typename B::recording recording(s, event);
+      for (const auto& step : p.steps) run(step, memory, *p.device, recording);
+      recording.finish();
     });
   }
 
-  static constexpr tutti_operator_api api = {sizeof(tutti_operator_api), supports, workspace,
-                                             launch};
+  static constexpr tutti_operator_api api = {sizeof(tutti_operator_api),
+                                             supports,
+                                             create,
+                                             release,
+                                             workspace,
+                                             launch,
+                                             nullptr,
+                                             nullptr,
+                                             nullptr};
 
  private:
-  static bool can(typename B::device& device, const tutti_operator_launch& l, const char** why) {
-    return l.kind == TUTTI_OPERATOR_MATMUL ? B::matmul_supported(device, l, why)
-                                           : supports_operator(*device.info, l, why);
+  // What speaks against a description that is well formed; throws where it is not.
+  static const char* against(typename B::device& device, const owned_operator& what) {
+    const operator_call call = what.call();
+    if (what.has_packed()) return "packed operands";
+    check_operator(call);
+    if (what.is_measured()) return "extents of outputs that are unknown";
+    const char* why = "";
+    const bool can = call.kind == TUTTI_OPERATOR_MATMUL
+                         ? B::matmul_supported(device, call, &why)
+                         : supports_operator(*device.info, call, &why);
+    return can ? nullptr : why;
+  }
+
+  static void check_memory(const Plan& plan, const operator_call& call, const char* name,
+                           const operator_memory& memory) {
+    for (uint32_t n = 0; n < call.view_count; ++n) {
+      const tutti_range& range = memory.operands[n];
+      memory_on<B>(*plan.device, range.buffer, name);
+      const typename B::buffer& buffer = *range.buffer;
+      check_operand(call, n, range.offset, buffer.bytes);
+    }
+    if (plan.workspace_bytes == 0) return;
+    memory_on<B>(*plan.device, memory.workspace.buffer, name);
+    const typename B::buffer& buffer = *memory.workspace.buffer;
+    validate_workspace(memory, plan.workspace_bytes, buffer.bytes,
+                       plan.device->info->properties.alignment, name);
+  }
+
+  static void run(const typename Plan::step& step, const operator_memory& memory,
+                  typename B::device& device, typename B::recording& recording) {
+    constexpr uint32_t most = 8;
+    typename B::memory places[most];
+    const void* values[most];
+    size_t bytes[most];
+    uint32_t n = 0;
+    for (const operand o : step.memory) {
+      const typename B::buffer* buffer = o == operand::workspace
+                                             ? memory.workspace.buffer
+                                             : memory.operands[static_cast<size_t>(o)].buffer;
+      places[n] = buffer->memory;
+      values[n] = &places[n];
+      bytes[n++] = sizeof places[0];
+    }
+    filled_shape shape;
+    step.shape_at(memory, shape);
+    values[n] = shape.bytes;
+    bytes[n++] = step.shape.size();
+    auto&& kernel = B::for_launch(step.kernel);
+    recording.launch(kernel, {values, bytes, n}, step.groups, device.info->group_size(), step.last,
+                     step.label);
   }
 };
 

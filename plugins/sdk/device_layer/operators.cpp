@@ -3,6 +3,8 @@
 // Which of the operators a launch is.
 #include "sdk/device_layer/operators.hpp"
 
+#include <cstring>
+
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
@@ -11,7 +13,7 @@
 namespace tutti::sdk {
 namespace {
 
-bool supports_ordering(const device_description& device, const tutti_operator_launch& l,
+bool supports_ordering(const device_description& device, const operator_call& l,
                        const char** reason) {
   const bool has_f64 = device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64);
   for (uint32_t n = 0; n < l.view_count; ++n) {
@@ -30,13 +32,13 @@ bool supports_ordering(const device_description& device, const tutti_operator_la
 
 }  // namespace
 
-bool supports_operator(const device_description& device, const tutti_operator_launch& l,
+bool supports_operator(const device_description& device, const operator_call& l,
                        const char** reason) {
   return is_ordering(l.kind) ? supports_ordering(device, l, reason)
                              : supports_gather(device, l, reason);
 }
 
-uint64_t operator_workspace(const device_description& device, const tutti_operator_launch& l) {
+uint64_t operator_workspace(const device_description& device, const operator_call& l) {
   switch (l.kind) {
     case TUTTI_OPERATOR_SCAN:
       return scan_workspace(device, l);
@@ -53,7 +55,7 @@ uint64_t operator_workspace(const device_description& device, const tutti_operat
   }
 }
 
-void launch_operator(const device_description& device, const tutti_operator_launch& l,
+void launch_operator(const device_description& device, const operator_call& l,
                      operator_launcher& on) {
   switch (l.kind) {
     case TUTTI_OPERATOR_SCAN:
@@ -73,17 +75,43 @@ void launch_operator(const device_description& device, const tutti_operator_laun
   }
 }
 
-void validate_workspace(const tutti_operator_launch& l, uint64_t bytes, uint64_t buffer_bytes,
-                        const char* what) {
-  if (l.workspace_bytes < bytes) {
-    throw_invalid(std::string(what) + ": workspace of " + std::to_string(l.workspace_bytes) +
+void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,
+                        uint64_t alignment, const char* what) {
+  if (given.workspace_bytes < bytes) {
+    throw_invalid(std::string(what) + ": workspace of " + std::to_string(given.workspace_bytes) +
                   " bytes, needs " + std::to_string(bytes));
   }
-  validate_span(what, l.workspace_offset, bytes, buffer_bytes);
+  if (given.workspace.offset % alignment != 0) {
+    throw_invalid(std::string(what) + ": workspace at byte " +
+                  std::to_string(given.workspace.offset) + ", no multiple of " +
+                  std::to_string(alignment));
+  }
+  validate_span(what, given.workspace.offset, bytes, buffer_bytes);
 }
 
-int64_t view_elements(const tutti_view& view) {
-  return static_cast<int64_t>(view.offset / dtype_size(view.dtype));
+prepared_launch::prepared_launch(const kernel_launch& from)
+    : memory(from.memory),
+      shape(static_cast<const std::byte*>(from.shape),
+            static_cast<const std::byte*>(from.shape) + from.shape_bytes),
+      offsets(from.offsets.begin(), from.offsets.end()),
+      groups(from.groups),
+      last(from.last),
+      label(from.label) {
+  if (shape.size() > sizeof(filled_shape))
+    throw plugin_error(TUTTI_ERROR_INTERNAL, std::string(label) + ": a shape of " +
+                                                 std::to_string(shape.size()) + " bytes");
+}
+
+void prepared_launch::shape_at(const operator_memory& where, filled_shape& to) const {
+  std::memcpy(to.bytes, shape.data(), shape.size());
+  for (const shape_offset& o : offsets) {
+    const tutti_range& range =
+        o.of == operand::workspace ? where.workspace : where.operands[static_cast<size_t>(o.of)];
+    int64_t value = 0;
+    std::memcpy(&value, to.bytes + o.field, sizeof value);
+    value += static_cast<int64_t>(range.offset / o.unit);
+    std::memcpy(to.bytes + o.field, &value, sizeof value);
+  }
 }
 
 }  // namespace tutti::sdk

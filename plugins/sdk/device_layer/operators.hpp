@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sdk/device_layer/description.hpp"
+#include "sdk/operator_call.hpp"
 
 namespace tutti::sdk {
 
@@ -17,7 +20,16 @@ enum class kernel_file { gather, lookup, partition, scan, sort };
 /// Memory that a kernel takes: that of a view of the operator, or its workspace.
 enum class operand { view0, view1, view2, workspace };
 
-/// One launch. The arguments are `memory` in this order, then the shape by value.
+/// A field of a shape, an int64_t, that counts elements of `unit` bytes in a buffer: a launch adds
+/// where the operand begins to it.
+struct shape_offset {
+  size_t field;  // bytes from the start of the shape
+  operand of;
+  uint32_t unit;
+};
+
+/// One launch. The arguments are `memory` in this order, then the shape by value, whose offsets
+/// count from the start of each operand.
 struct kernel_launch {
   kernel_file file;
   const std::string& options;  // "-DNAME=VALUE ...", without spaces in values
@@ -26,15 +38,14 @@ struct kernel_launch {
   std::initializer_list<operand> memory;
   const void* shape;
   size_t shape_bytes;
+  std::span<const shape_offset> offsets;
   uint64_t groups;
   bool last;  // of the operator
 };
 
-/// A stream for the length of one operator.
+/// What takes the launches of one operator, in their order.
 class operator_launcher {
  public:
-  /// Throws TUTTI_ERROR_INVALID_ARGUMENT where the operator brought less workspace.
-  virtual void require_workspace(uint64_t bytes, const char* what) = 0;
   virtual void launch(const kernel_launch& what) = 0;
 
  protected:
@@ -42,37 +53,48 @@ class operator_launcher {
 };
 
 /// Whether such a device does the operator, a checked one that is no matrix product; else `reason`.
-bool supports_operator(const device_description& device, const tutti_operator_launch& l,
+bool supports_operator(const device_description& device, const operator_call& l,
                        const char** reason);
-uint64_t operator_workspace(const device_description& device, const tutti_operator_launch& l);
-/// Launches nothing where there is nothing to do.
-void launch_operator(const device_description& device, const tutti_operator_launch& l,
+uint64_t operator_workspace(const device_description& device, const operator_call& l);
+/// All of it, without memory. Launches nothing where there is nothing to do.
+void launch_operator(const device_description& device, const operator_call& l,
                      operator_launcher& on);
 
 // The parts of these by kernel file.
-bool supports_gather(const device_description& device, const tutti_operator_launch& l,
-                     const char** reason);
-void launch_gather(const device_description& device, const tutti_operator_launch& l,
-                   operator_launcher& on);
-uint64_t lookup_workspace(const device_description& device, const tutti_operator_launch& l);
-void launch_lookup(const device_description& device, const tutti_operator_launch& l,
-                   operator_launcher& on);
-uint64_t partition_workspace(const device_description& device, const tutti_operator_launch& l);
-void launch_partition(const device_description& device, const tutti_operator_launch& l,
+bool supports_gather(const device_description& device, const operator_call& l, const char** reason);
+void launch_gather(const device_description& device, const operator_call& l, operator_launcher& on);
+uint64_t lookup_workspace(const device_description& device, const operator_call& l);
+void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
+uint64_t partition_workspace(const device_description& device, const operator_call& l);
+void launch_partition(const device_description& device, const operator_call& l,
                       operator_launcher& on);
-uint64_t scan_workspace(const device_description& device, const tutti_operator_launch& l);
-void launch_scan(const device_description& device, const tutti_operator_launch& l,
-                 operator_launcher& on);
-uint64_t sort_workspace(const device_description& device, const tutti_operator_launch& l);
-void launch_sort(const device_description& device, const tutti_operator_launch& l,
-                 operator_launcher& on);
+uint64_t scan_workspace(const device_description& device, const operator_call& l);
+void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on);
+uint64_t sort_workspace(const device_description& device, const operator_call& l);
+void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on);
 
-/// Throws TUTTI_ERROR_INVALID_ARGUMENT unless the workspace that the launch brought has `bytes`
-/// bytes and lies inside its buffer.
-void validate_workspace(const tutti_operator_launch& l, uint64_t bytes, uint64_t buffer_bytes,
-                        const char* what);
+/// Throws TUTTI_ERROR_INVALID_ARGUMENT unless the workspace that a launch brought has `bytes`
+/// bytes, lies inside its buffer and begins at a multiple of `alignment`.
+void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,
+                        uint64_t alignment, const char* what);
 
-/// Elements before the first one of a view in its buffer.
-int64_t view_elements(const tutti_view& view);
+/// Room for the largest shape.
+struct alignas(8) filled_shape {
+  std::byte bytes[192];
+};
+
+/// A kernel_launch that has been kept, and what of it a launch fills in.
+struct prepared_launch {
+  explicit prepared_launch(const kernel_launch& from);
+  /// The shape as it is for operands that begin there.
+  void shape_at(const operator_memory& where, filled_shape& to) const;
+
+  std::vector<operand> memory;
+  std::vector<std::byte> shape;
+  std::vector<shape_offset> offsets;
+  uint64_t groups;
+  bool last;
+  const char* label;
+};
 
 }  // namespace tutti::sdk

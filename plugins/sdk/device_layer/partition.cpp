@@ -6,6 +6,7 @@
 
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/operators.hpp"
+#include "sdk/op_info.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -21,14 +22,14 @@ struct partition_shape {
 };
 
 // A digit of 11 bits keeps its counts in a core's first cache; a group of a GPU shares those of 8.
-partition_plan plan(const device_description& device, const tutti_operator_launch& l) {
+partition_plan plan(const device_description& device, const operator_call& l) {
   const uint32_t bits = device.kind == schedule::cpu ? 11 : 8;
   return plan_partition(l, device.kind, device.compute_units(), device.work_group, bits);
 }
 
-partition_shape shape_of(const partition_plan& p, const tutti_operator_launch& l) {
-  const auto in_workspace = [&](uint64_t bytes, uint64_t size) {
-    return static_cast<int64_t>((l.workspace_offset + bytes) / size);
+partition_shape shape_of(const partition_plan& p, const operator_call& l) {
+  const auto in_workspace = [](uint64_t bytes, uint64_t size) {
+    return static_cast<int64_t>(bytes / size);
   };
   partition_shape g{};
   g.rows = p.rows;
@@ -36,8 +37,6 @@ partition_shape shape_of(const partition_plan& p, const tutti_operator_launch& l
   g.chunk = p.chunk;
   g.chunks = p.chunks;
   g.place = p.place;
-  g.from_offset = view_elements(l.views[1]);
-  g.to_offset = view_elements(l.views[0]);
   g.state_offset = in_workspace(p.state, 8);
   g.counts_offset = in_workspace(p.counts, 4);
   g.parts_offset = in_workspace(p.parts, 4);
@@ -51,21 +50,30 @@ partition_shape shape_of(const partition_plan& p, const tutti_operator_launch& l
 
 }  // namespace
 
-uint64_t partition_workspace(const device_description& device, const tutti_operator_launch& l) {
+uint64_t partition_workspace(const device_description& device, const operator_call& l) {
   return plan(device, l).workspace_bytes;
 }
 
-void launch_partition(const device_description& device, const tutti_operator_launch& l,
+void launch_partition(const device_description& device, const operator_call& l,
                       operator_launcher& on) {
   using enum operand;
   const partition_plan p = plan(device, l);
   if (p.groups == 0) return;
-  on.require_workspace(p.workspace_bytes, "partition");
   partition_shape g = shape_of(p, l);
   const std::string options = partition_options(device, p, l.views[1].dtype);
+  const uint32_t size = dtype_size(l.views[1].dtype), to_size = dtype_size(l.views[0].dtype);
+  const shape_offset offsets[] = {{offsetof(partition_shape, from_offset), view1, size},
+                                  {offsetof(partition_shape, to_offset), view0, to_size},
+                                  {offsetof(partition_shape, state_offset), workspace, 8},
+                                  {offsetof(partition_shape, counts_offset), workspace, 4},
+                                  {offsetof(partition_shape, parts_offset), workspace, 4},
+                                  {offsetof(partition_shape, keys_offset), workspace, size},
+                                  {offsetof(partition_shape, places_offset), workspace, 4},
+                                  {offsetof(partition_shape, sizes_offset), workspace, 4}};
   const auto launch = [&](const char* name, std::initializer_list<operand> memory, uint64_t groups,
                           bool last) {
-    on.launch({kernel_file::partition, options, name, name, memory, &g, sizeof g, groups, last});
+    on.launch(
+        {kernel_file::partition, options, name, name, memory, &g, sizeof g, offsets, groups, last});
   };
   const uint64_t for_rows = std::min(p.groups, static_cast<uint64_t>(p.rows));
   if (p.way == selection_way::whole_rows)

@@ -18,21 +18,19 @@ struct scan_shape {
   int32_t exclusive, reverse;
 };
 
-scan_plan plan(const device_description& device, const tutti_operator_launch& l) {
+scan_plan plan(const device_description& device, const operator_call& l) {
   return plan_scan(l, device.kind, device.compute_units(), device.work_group);
 }
 
 }  // namespace
 
-uint64_t scan_workspace(const device_description& device, const tutti_operator_launch& l) {
+uint64_t scan_workspace(const device_description& device, const operator_call& l) {
   return plan(device, l).workspace_bytes;
 }
 
-void launch_scan(const device_description& device, const tutti_operator_launch& l,
-                 operator_launcher& on) {
+void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on) {
   const scan_plan p = plan(device, l);
   if (p.groups == 0) return;
-  on.require_workspace(p.workspace_bytes, "scan");
   const tutti_scan_params params = scan_params(l);
   const int32_t out = l.views[0].dtype;
   const scan_shape g{p.outer,
@@ -42,12 +40,16 @@ void launch_scan(const device_description& device, const tutti_operator_launch& 
                      p.chunks,
                      p.block,
                      p.blocks,
-                     view_elements(l.views[0]),
-                     view_elements(l.views[1]),
-                     static_cast<int64_t>(l.workspace_offset / dtype_size(scan_accumulator(out))),
+                     0,
+                     0,
+                     0,
                      params.exclusive != 0,
                      params.reverse != 0};
   const std::string options = scan_options(device, out, l.views[1].dtype, params.scan, p.rows);
+  const shape_offset offsets[] = {
+      {offsetof(scan_shape, out_offset), operand::view0, dtype_size(out)},
+      {offsetof(scan_shape, in_offset), operand::view1, dtype_size(l.views[1].dtype)},
+      {offsetof(scan_shape, totals_offset), operand::workspace, dtype_size(scan_accumulator(out))}};
   if (p.chunks > 1)
     on.launch({kernel_file::scan,
                options,
@@ -56,6 +58,7 @@ void launch_scan(const device_description& device, const tutti_operator_launch& 
                {operand::view1, operand::workspace},
                &g,
                sizeof g,
+               offsets,
                p.groups,
                false});
   // Without totals nothing is read there; drivers still want a buffer.
@@ -67,6 +70,7 @@ void launch_scan(const device_description& device, const tutti_operator_launch& 
              {operand::view0, operand::view1, totals},
              &g,
              sizeof g,
+             offsets,
              p.groups,
              true});
 }

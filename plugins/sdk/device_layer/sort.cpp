@@ -21,7 +21,7 @@ struct sort_shape {
 
 // A digit of 11 bits keeps its counts in a core's first cache; groups of a GPU hold 16 counts for
 // each work-item.
-sort_plan plan(const device_description& device, const tutti_operator_launch& l) {
+sort_plan plan(const device_description& device, const operator_call& l) {
   const uint32_t bits = device.kind == schedule::cpu ? 11 : 4;
   return plan_sort(l, device.kind, device.compute_units(), device.work_group, bits);
 }
@@ -34,9 +34,9 @@ operand memory_of(sort_place place) {
 // Turns places into operands and offsets.
 class sorter {
  public:
-  sorter(const device_description& device, const tutti_operator_launch& l, const sort_plan& p,
+  sorter(const device_description& device, const operator_call& l, const sort_plan& p,
          operator_launcher& on)
-      : l_(l), p_(p), on_(on), options_(sort_options(device, p, l.views[1].dtype)) {
+      : p_(p), on_(on), options_(sort_options(device, p, l.views[1].dtype)) {
     shape_.rows = p.rows;
     shape_.length = p.length;
     shape_.chunk = p.chunk;
@@ -49,15 +49,14 @@ class sorter {
 
   void run_rows() {
     using enum operand;
-    shape_.from_offset = offset(sort_place::x, false);
-    shape_.to_offset = offset(sort_place::out, false);
-    shape_.index_to_offset = offset(sort_place::out, true);
+    pass_.from = sort_place::x;
+    pass_.to = pass_.index_to = sort_place::out;
     launch("tutti_sort_rows", {view1, view0, view0, workspace}, p_.groups, true);
   }
 
   void run_pass(uint32_t number) {
     using enum operand;
-    const sort_pass pass = pass_of(p_, number);
+    const sort_pass& pass = pass_ = pass_of(p_, number);
     shape_.shift = pass.shift;
     shape_.first = pass.first;
     shape_.last = pass.last;
@@ -77,38 +76,42 @@ class sorter {
 
  private:
   void launch(const char* name, std::initializer_list<operand> memory, uint64_t groups, bool last) {
-    on_.launch(
-        {kernel_file::sort, options_, name, name, memory, &shape_, sizeof shape_, groups, last});
+    const uint32_t key = p_.key_bytes;
+    const shape_offset offsets[] = {
+        {offsetof(sort_shape, from_offset), memory_of(pass_.from), key},
+        {offsetof(sort_shape, to_offset), memory_of(pass_.to), key},
+        {offsetof(sort_shape, index_from_offset), memory_of(pass_.index_from), 4},
+        {offsetof(sort_shape, index_to_offset), memory_of(pass_.index_to), 4},
+        {offsetof(sort_shape, counts_offset), operand::workspace, 4},
+        {offsetof(sort_shape, stage_offset), operand::workspace, 4}};
+    on_.launch({kernel_file::sort, options_, name, name, memory, &shape_, sizeof shape_, offsets,
+                groups, last});
   }
-  int64_t in_workspace(uint64_t bytes, uint64_t size) const {
-    return static_cast<int64_t>((l_.workspace_offset + bytes) / size);
+  static int64_t in_workspace(uint64_t bytes, uint64_t size) {
+    return static_cast<int64_t>(bytes / size);
   }
   // In keys, or in places of 4 bytes.
   int64_t offset(sort_place place, bool index) const {
-    const uint64_t size = index ? 4 : p_.key_bytes;
-    if (place == sort_place::x) return view_elements(l_.views[1]);
-    if (place == sort_place::out) return static_cast<int64_t>(l_.views[0].offset / size);
-    return in_workspace(place_offset(p_, place, index), size);
+    if (place == sort_place::x || place == sort_place::out) return 0;
+    return in_workspace(place_offset(p_, place, index), index ? 4 : p_.key_bytes);
   }
 
-  const tutti_operator_launch& l_;
   const sort_plan& p_;
   operator_launcher& on_;
   const std::string options_;
+  sort_pass pass_{};
   sort_shape shape_{};
 };
 
 }  // namespace
 
-uint64_t sort_workspace(const device_description& device, const tutti_operator_launch& l) {
+uint64_t sort_workspace(const device_description& device, const operator_call& l) {
   return plan(device, l).workspace_bytes;
 }
 
-void launch_sort(const device_description& device, const tutti_operator_launch& l,
-                 operator_launcher& on) {
+void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on) {
   const sort_plan p = plan(device, l);
   if (p.groups == 0) return;
-  on.require_workspace(p.workspace_bytes, "sort");
   sorter work(device, l, p, on);
   if (p.whole_rows) return work.run_rows();
   for (uint32_t n = 0; n < p.passes; ++n) work.run_pass(n);

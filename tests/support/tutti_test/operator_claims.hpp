@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "tutti/plugin.h"
 
 namespace tutti_test {
 
-inline tutti_view contiguous_view(int32_t dtype, std::initializer_list<uint64_t> extents) {
-  tutti_view v{};
+inline tutti_view_desc contiguous_view(int32_t dtype, std::initializer_list<uint64_t> extents) {
+  tutti_view_desc v{};
   v.dtype = dtype;
   v.rank = static_cast<uint32_t>(extents.size());
   std::copy(extents.begin(), extents.end(), v.extent);
@@ -24,7 +25,7 @@ inline tutti_view contiguous_view(int32_t dtype, std::initializer_list<uint64_t>
 }
 
 /// Views of an operator over elements of `dtype`, its parameters all zero.
-inline std::vector<tutti_view> views_of(int kind, int dtype) {
+inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
   switch (kind) {
     case TUTTI_OPERATOR_SCAN:
       return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5})};
@@ -50,20 +51,29 @@ inline std::vector<tutti_view> views_of(int kind, int dtype) {
   }
 }
 
+/// An operator with one output; `views` and `params` are pointed to.
+inline tutti_operator_desc describe(int kind, std::span<const tutti_view_desc> views,
+                                    const void* params) {
+  tutti_operator_desc d{};
+  d.struct_size = sizeof d;
+  d.kind = kind;
+  d.output_count = 1;
+  d.input_count = static_cast<uint32_t>(views.size() - 1);
+  d.view_size = sizeof views[0];
+  d.views = views.data();
+  d.params = params;
+  return d;
+}
+
 /// Whether the plugin has the operator for elements of `dtype`.
 inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, int dtype) {
-  const std::vector<tutti_view> views = views_of(kind, dtype);
+  const std::vector<tutti_view_desc> views = views_of(kind, dtype);
   tutti_scan_params params{};  // the largest of them; the others begin alike
   params.struct_size = sizeof params;
-  tutti_operator_launch l{};
-  l.struct_size = sizeof l;
-  l.kind = kind;
-  l.view_count = static_cast<uint32_t>(views.size());
-  l.params = &params;
-  l.views = views.data();
+  const tutti_operator_desc d = describe(kind, views, &params);
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
-  tutti_status* const failed = api.op->supports(device, &l, &support, &reason);
+  tutti_status* const failed = api.op->supports(device, &d, &support, &reason);
   if (failed != nullptr) failed->release(failed);
   return failed == nullptr && support != TUTTI_SUPPORT_NO;
 }

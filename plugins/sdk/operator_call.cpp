@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a description holds beyond this version's knowledge is looked for here, once for all
+// operators.
+#include "sdk/operator_call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "sdk/status.hpp"
+#include "sdk/validate_operator.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+bool all_zero(const void* from, uint64_t begin, uint64_t end) {
+  const auto* bytes = static_cast<const unsigned char*>(from);
+  return begin >= end ||
+         std::all_of(bytes + begin, bytes + end, [](unsigned char b) { return b == 0; });
+}
+
+// Bytes of the parameters that have a meaning, which reserved ones at the end have not.
+uint64_t known_params(int32_t kind) {
+  switch (kind) {
+    case TUTTI_OPERATOR_MATMUL:
+      return sizeof(tutti_matmul_params);
+    case TUTTI_OPERATOR_SCAN:
+      return offsetof(tutti_scan_params, reserved);
+    case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_ARGSORT:
+    case TUTTI_OPERATOR_TOPK:
+      return offsetof(tutti_sort_params, reserved);
+    case TUTTI_OPERATOR_SEARCH:
+      return offsetof(tutti_search_params, reserved);
+    case TUTTI_OPERATOR_PARTITION:
+      return sizeof(tutti_partition_params);
+    case TUTTI_OPERATOR_SCATTER:
+      return offsetof(tutti_scatter_params, reserved);
+    default:
+      return sizeof(uint64_t);
+  }
+}
+
+// The element of this number in an array whose elements are `size` bytes apart, at full size.
+template <typename T>
+T element(const T* array, uint64_t number, uint64_t size) {
+  T mine{};
+  std::memcpy(static_cast<void*>(&mine), reinterpret_cast<const std::byte*>(array) + number * size,
+              std::min<uint64_t>(sizeof mine, size));
+  return mine;
+}
+
+const std::byte* view_at(const tutti_operator_desc& d, uint32_t number) {
+  return reinterpret_cast<const std::byte*>(d.views) + number * d.view_size;
+}
+
+const char* against_view(const tutti_view_desc& v, uint32_t number, const tutti_operator_desc& d) {
+  if (!all_zero(view_at(d, number), sizeof v, d.view_size))
+    return "a view has a field that this plugin does not know";
+  if (v.storage != 0 || v.format != nullptr)
+    return "a storage format that this plugin does not know";
+  if (v.layout != TUTTI_LAYOUT_STRIDED && v.layout != TUTTI_LAYOUT_PACKED)
+    return "a layout that this plugin does not know";
+  if (v.layout == TUTTI_LAYOUT_PACKED && number < d.output_count) return "a packed output";
+  return nullptr;
+}
+
+tutti_view view_of(const tutti_view_desc& v) {
+  tutti_view result{};
+  result.dtype = v.dtype;
+  result.rank = v.rank;
+  std::copy(v.extent, v.extent + TUTTI_MAX_RANK, result.extent);
+  std::copy(v.stride, v.stride + TUTTI_MAX_RANK, result.stride);
+  return result;
+}
+
+}  // namespace
+
+owned_operator::owned_operator(const tutti_operator_desc* given, const char*& against) {
+  const tutti_operator_desc d = read_struct(given, "operator description");
+  kind_ = d.kind;
+  const char* name = operator_name(d.kind);
+  against = name == nullptr ? "an operator that this plugin does not know" : nullptr;
+  if (!all_zero(given, sizeof d, given->struct_size) || d.reserved != 0)
+    against = "the description has a field that this plugin does not know";
+  if (against != nullptr) return;
+  const auto count = uint64_t{d.output_count} + d.input_count;
+  if (d.output_count != 1 || count > most_operands || d.views == nullptr) {
+    throw_invalid(std::string(name) + ": " + std::to_string(d.output_count) + " outputs and " +
+                  std::to_string(d.input_count) + " inputs" +
+                  (d.views == nullptr ? ", views are NULL" : ""));
+  }
+  if (d.view_size < sizeof(uint64_t))
+    throw_invalid(std::string(name) + ": view_size is " + std::to_string(d.view_size));
+  for (uint32_t n = 0; n < count; ++n) {
+    const tutti_view_desc v = element(d.views, n, d.view_size);
+    if ((against = against_view(v, n, d)) != nullptr) return;
+    if (v.layout == TUTTI_LAYOUT_PACKED) packed_ |= 1u << n;
+    views_.push_back(view_of(v));
+  }
+  if (d.params == nullptr) return;
+  uint64_t size = 0;  // the first member of every params struct
+  std::memcpy(&size, d.params, sizeof size);
+  if (size < sizeof size)
+    throw_invalid(std::string(name) + ": struct_size of the parameters is " + std::to_string(size));
+  if (!all_zero(d.params, known_params(d.kind), size)) {
+    against = "the parameters have a field that this plugin does not know";
+    return;
+  }
+  // What lies beyond is zero, which is what readers take it for.
+  size = std::min(size, known_params(d.kind));
+  params_.resize((size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  std::memcpy(params_.data(), d.params, size);
+  std::memcpy(params_.data(), &size, sizeof size);
+}
+
+bool owned_operator::is_measured() const {
+  const uint64_t* end = views_[0].extent + views_[0].rank;
+  return std::find(views_[0].extent, end, TUTTI_EXTENT_UNKNOWN) != end;
+}
+
+void owned_operator::set_strides(uint32_t view, std::initializer_list<int64_t> strides) {
+  std::copy(strides.begin(), strides.end(), views_[view].stride);
+}
+
+operator_memory read_launch(const tutti_operator_launch* given, const operator_call& call) {
+  const tutti_operator_launch l = read_struct(given, "operator launch");
+  const std::string name = operator_name(call.kind);
+  if (l.operand_count != call.view_count || l.operands == nullptr) {
+    throw_invalid(name + ": " + std::to_string(l.operand_count) + " operands" +
+                  (l.operands == nullptr ? ", which are NULL" : "") + ", the plan has " +
+                  std::to_string(call.view_count));
+  }
+  if (l.operand_size < sizeof(uint64_t))
+    throw_invalid(name + ": operand_size is " + std::to_string(l.operand_size));
+  operator_memory memory{{}, l.workspace, l.workspace_bytes};
+  for (uint32_t n = 0; n < l.operand_count; ++n)
+    memory.operands[n] = element(l.operands, n, l.operand_size);
+  return memory;
+}
+
+}  // namespace tutti::sdk

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Descriptions and launches of operators, read from the caller's structs: at full size, with arrays
+// of their own, and refused where they ask for more than this version knows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <vector>
+
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+/// An operator that has passed checked_operator. Views have no memory, but for those that a plugin
+/// fills in for one launch.
+struct operator_call {
+  int32_t kind;  // tutti_operator
+  uint32_t view_count;
+  const tutti_view* views;  // outputs first
+  const void* params;       // null where there are none
+};
+
+/// Views of the operator that has most.
+inline constexpr uint32_t most_operands = 4;
+
+/// Owns a description's views and parameters.
+class owned_operator {
+ public:
+  /// Throws plugin_error for what no plugin could read. Sets `against` where there is something in
+  /// it that this version does not know, to a text that stays valid.
+  owned_operator(const tutti_operator_desc* given, const char*& against);
+
+  operator_call call() const {
+    return {kind_, static_cast<uint32_t>(views_.size()), views_.data(),
+            params_.empty() ? nullptr : params_.data()};
+  }
+  /// Whether an input comes in a form of the plugin's own.
+  bool is_packed(uint32_t view) const { return (packed_ >> view & 1u) != 0; }
+  bool has_packed() const { return packed_ != 0; }
+  /// Whether an extent of an output is to be measured.
+  bool is_measured() const;
+  /// For plugins that read a packed input as a strided view.
+  void set_strides(uint32_t view, std::initializer_list<int64_t> strides);
+
+ private:
+  int32_t kind_;
+  std::vector<tutti_view> views_;
+  std::vector<std::max_align_t> params_;
+  uint32_t packed_ = 0;  // a bit for each view
+};
+
+/// The memory of a launch.
+struct operator_memory {
+  std::array<tutti_range, most_operands> operands;
+  tutti_range workspace;
+  uint64_t workspace_bytes;
+};
+
+/// Throws plugin_error naming the operator where it has another number of operands.
+operator_memory read_launch(const tutti_operator_launch* given, const operator_call& call);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans of operators: launched again on other memory and streams, released early, arrays of longer
+// structs, what no plugin may pass over, packed inputs and measured outputs.
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "plan_trials.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+struct family {
+  const char* name;
+  trial (*make)(uint64_t seed);
+};
+constexpr family families[] = {
+    {"take", gather}, {"matmul", product}, {"scan", running_sum}, {"argsort", permutation}};
+
+// The same plan on other memory, at other offsets, in other order.
+void check_reuse(session& s, trial (*make)(uint64_t)) {
+  const trial trials[] = {make(s.seed + 1), make(s.seed + 2), make(s.seed + 3)};
+  const handle<tutti_plan> plan = prepare(s, trials[0]);
+  std::vector<placement> places;
+  uint64_t skip = 0;
+  for (const trial& t : trials) places.emplace_back(s, t, plan.get(), skip), skip += 21;
+  for (const int n : {0, 1, 2, 1, 0, 2}) places[n].enqueue(s.main_stream.get(), plan.get());
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  for (const placement& p : places) p.judge(s.main_stream.get(), "a plan launched again");
+}
+
+void check_streams(session& s, trial (*make)(uint64_t)) {
+  const trial trials[] = {make(s.seed + 4), make(s.seed + 5)};
+  const handle<tutti_plan> plan = prepare(s, trials[0]);
+  const handle<tutti_stream> streams[] = {s.stream(), s.stream()};
+  const placement places[] = {{s, trials[0], plan.get(), 5}, {s, trials[1], plan.get(), 0}};
+  outcome failures[2] = {};
+  const auto work = [&](int n) {
+    for (int i = 0; i < 20 && !failures[n]; ++i)
+      failures[n] =
+          take(s.api->op->launch(streams[n].get(), plan.get(), &places[n].launch(), nullptr));
+    if (!failures[n]) failures[n] = take(s.api->stream->synchronize(streams[n].get()));
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  for (int n : {0, 1}) {
+    require(!failures[n], "two threads launch one plan: " + failures[n].message);
+    places[n].judge(s.main_stream.get(), "a plan on two streams");
+  }
+}
+
+void check_released(session& s, trial (*make)(uint64_t)) {
+  const trial t = make(s.seed + 6);
+  handle<tutti_plan> plan = prepare(s, t);
+  const placement place(s, t, plan.get(), 0);
+  for (int i = 0; i < 30; ++i) place.enqueue(s.main_stream.get(), plan.get());
+  plan = {};
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  place.judge(s.main_stream.get(), "a plan released while its work was under way");
+}
+
+// ---- structs of a newer caller
+
+struct longer_view {
+  tutti_view_desc known;
+  uint64_t beyond[5];
+};
+struct longer_range {
+  tutti_range known;
+  uint64_t beyond[3];
+};
+struct longer_params {
+  tutti_scan_params known;
+  uint64_t beyond[2];
+};
+struct longer_desc {
+  tutti_operator_desc known;
+  uint64_t beyond[4];
+};
+
+// A scan described in structs that have more fields than the plugin knows, all zero.
+struct newer_caller {
+  explicit newer_caller(const trial& t) {
+    for (const tutti_view_desc& v : describe(t.views)) views.push_back({v, {}});
+    std::memcpy(&params.known, t.params, sizeof params.known);
+    params.known.struct_size = sizeof params;
+    desc.known.struct_size = sizeof desc;
+    desc.known.kind = t.kind;
+    desc.known.output_count = 1;
+    desc.known.input_count = static_cast<uint32_t>(views.size() - 1);
+    desc.known.view_size = sizeof(longer_view);
+    desc.known.views = &views[0].known;
+    desc.known.params = &params;
+  }
+  std::vector<longer_view> views;
+  longer_params params{};
+  longer_desc desc{};
+};
+
+void check_longer_structs(session& s) {
+  const trial t = running_sum(s.seed);
+  newer_caller caller(t);
+  require_support(s, describe(t.kind, describe(t.views), t.params));
+  require_support(s, caller.desc.known);
+  const handle<tutti_plan> plan = s.plan(caller.desc.known);
+  placement place(s, t, plan.get(), 2);
+  std::vector<longer_range> operands;
+  for (const tutti_range& r : place.operands()) operands.push_back({r, {~0ull, ~0ull, ~0ull}});
+  tutti_operator_launch launch = place.launch();
+  launch.operand_size = sizeof(longer_range);
+  launch.operands = &operands[0].known;
+  check(s.api->op->launch(s.main_stream.get(), plan.get(), &launch, nullptr), "operator launch");
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  place.judge(s.main_stream.get(), "arrays of longer structs");
+}
+
+void expect_refusal(session& s, const tutti_operator_desc& desc, const char* what) {
+  int32_t support = TUTTI_SUPPORT_YES;
+  const char* reason = nullptr;
+  check(s.api->op->supports(s.device.get(), &desc, &support, &reason), "supports");
+  require(support == TUTTI_SUPPORT_NO, [&] { return std::string("supported: ") + what; });
+  require(reason != nullptr && *reason != 0, [&] { return std::string("no reason: ") + what; });
+  tutti_plan* plan = nullptr;
+  const outcome made = take(s.api->op->create(s.device.get(), &desc, &plan));
+  const handle<tutti_plan> held(plan, s.api->op->release);
+  require(made.code == TUTTI_ERROR_UNSUPPORTED, [&] {
+    return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
+  });
+}
+
+// What a plugin does not know it refuses: the device would do something else than was asked for.
+void check_unknown_fields(session& s) {
+  const trial t = running_sum(s.seed);
+  require_support(s, describe(t.kind, describe(t.views), t.params));
+  const auto refused = [&](const char* what, void (*set)(newer_caller&)) {
+    newer_caller caller(t);
+    set(caller);
+    expect_refusal(s, caller.desc.known, what);
+  };
+  refused("a field beyond the description", [](newer_caller& c) { c.desc.beyond[3] = 1; });
+  refused("the description's reserved field", [](newer_caller& c) { c.desc.known.reserved = 1; });
+  refused("a field beyond the parameters", [](newer_caller& c) { c.params.beyond[1] = 1; });
+  refused("the parameters' reserved field", [](newer_caller& c) { c.params.known.reserved = 1; });
+  refused("a field beyond a view", [](newer_caller& c) { c.views[1].beyond[4] = 1; });
+  refused("a storage format", [](newer_caller& c) { c.views[1].known.storage = 4711; });
+  refused("a format without storage", [](newer_caller& c) { c.views[1].known.format = &c.params; });
+  refused("a layout", [](newer_caller& c) { c.views[1].known.layout = 4711; });
+  refused("a packed output", [](newer_caller& c) {
+    c.views[0].known.layout = TUTTI_LAYOUT_PACKED;
+    std::fill_n(c.views[0].known.stride, TUTTI_MAX_RANK, 0);
+  });
+}
+
+void expect_invalid(session& s, const tutti_operator_desc& desc, const char* what) {
+  tutti_plan* plan = nullptr;
+  const outcome made = take(s.api->op->create(s.device.get(), &desc, &plan));
+  const handle<tutti_plan> held(plan, s.api->op->release);
+  require(made.code == TUTTI_ERROR_INVALID_ARGUMENT && !made.message.empty(), [&] {
+    return std::string(what) + " gives code " + std::to_string(made.code) + ": " + made.message;
+  });
+}
+
+void check_counts(session& s) {
+  const trial t = gather(s.seed);
+  const std::vector<tutti_view_desc> views = describe(t.views);
+  const tutti_operator_desc good = describe(t.kind, views, t.params);
+  require_support(s, good);
+  tutti_operator_desc bad = good;
+  bad.input_count = 1;
+  expect_invalid(s, bad, "one input too few");
+  bad.input_count = 3;
+  std::vector<tutti_view_desc> more = views;
+  more.push_back(views.back());
+  bad.views = more.data();
+  expect_invalid(s, bad, "one input too many");
+  bad = good;
+  bad.output_count = 0, bad.input_count = 3;
+  expect_invalid(s, bad, "no output");
+  bad = good;
+  bad.output_count = ~0u;
+  expect_invalid(s, bad, "2^32-1 outputs");
+  bad = good;
+  bad.views = nullptr;
+  expect_invalid(s, bad, "no views");
+  bad = good;
+  bad.view_size = 4;
+  expect_invalid(s, bad, "views of 4 bytes");
+  bad = good;
+  bad.struct_size = 0;
+  expect_invalid(s, bad, "struct_size 0");
+  tutti_plan* none = nullptr;
+  require(bool(take(s.api->op->create(s.device.get(), nullptr, &none))), "no description accepted");
+
+  const handle<tutti_plan> plan = s.plan(good);
+  placement place(s, t, plan.get(), 0);
+  const auto refused = [&](const tutti_operator_launch* l, const char* what) {
+    const outcome now = take(s.api->op->launch(s.main_stream.get(), plan.get(), l, nullptr));
+    require(now.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
+      return std::string(what) + " gives code " + std::to_string(now.code) + ": " + now.message;
+    });
+  };
+  tutti_operator_launch launch = place.launch();
+  launch.operand_count = 2;
+  refused(&launch, "a launch of one operand too few");
+  launch.operand_count = 4;
+  refused(&launch, "a launch of one operand too many");
+  launch = place.launch();
+  launch.operands = nullptr;
+  refused(&launch, "a launch without operands");
+  launch = place.launch();
+  launch.operand_size = 4;
+  refused(&launch, "operands of 4 bytes");
+  refused(nullptr, "no launch");
+  tutti_buffer* const kept = place.operands()[1].buffer;
+  place.operands()[1].buffer = nullptr;
+  refused(&place.launch(), "a NULL buffer");
+  place.operands()[1].buffer = kept;
+  place.enqueue(s.main_stream.get(), plan.get());
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  place.judge(s.main_stream.get(), "after refused launches");
+}
+
+// ---- packed inputs and measured outputs
+
+bool offers(const tutti_operator_api* api, size_t offset) {
+  if (api->struct_size < offset + sizeof(void*)) return false;
+  void* function = nullptr;
+  std::memcpy(&function, reinterpret_cast<const char*>(api) + offset, sizeof function);
+  return function != nullptr;
+}
+
+// The second factor of a product, packed from columns and from rows, in two plans.
+void check_packed(session& s) {
+  if (!offers(s.api->op, offsetof(tutti_operator_api, pack)))
+    throw skipped("the plugin packs nothing");
+  const trial t = product(s.seed);
+  std::vector<tutti_view_desc> views = describe(t.views);
+  views[2].layout = TUTTI_LAYOUT_PACKED;
+  std::fill_n(views[2].stride, TUTTI_MAX_RANK, 0);
+  const tutti_operator_desc desc = describe(t.kind, views, t.params);
+  require_support(s, desc);
+  const handle<tutti_plan> plan = s.plan(desc), second = s.plan(desc);
+  uint64_t bytes = 0, form = 0, other_bytes = 0, other_form = 0;
+  check(s.api->op->packed(plan.get(), 2, &bytes, &form), "packed");
+  check(s.api->op->packed(second.get(), 2, &other_bytes, &other_form), "packed");
+  require(bytes >= t.memory[2].size(), "a packed operand is smaller than its elements");
+  require(bool(take(s.api->op->packed(plan.get(), 1, &bytes, &form))), "a strided view is packed");
+  require(bool(take(s.api->op->packed(plan.get(), 99, &bytes, &form))), "operand 99 is packed");
+  check(s.api->op->packed(plan.get(), 2, &bytes, &form), "packed");
+
+  placement place(s, t, plan.get(), 3);
+  const handle<tutti_buffer> to = s.allocate(bytes + 64);
+  tutti_view from{};
+  from.buffer = place.operands()[2].buffer;
+  from.offset = place.operands()[2].offset;
+  from.dtype = TUTTI_F32;
+  from.rank = 3;
+  std::copy_n(views[2].extent, 3, from.extent);
+  std::copy_n(t.views[2].data.stride.begin(), 3, from.stride);
+  const tutti_range packed{to.get(), 64};
+  check(s.api->op->pack(s.main_stream.get(), plan.get(), 2, &from, &packed, nullptr), "pack");
+  place.operands()[2] = packed;
+  place.enqueue(s.main_stream.get(), plan.get());
+  if (other_form == form) place.enqueue(s.main_stream.get(), second.get());
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  place.judge(s.main_stream.get(), "a packed operand");
+  from.extent[1] += 1;
+  require(bool(take(s.api->op->pack(s.main_stream.get(), plan.get(), 2, &from, &packed, nullptr))),
+          "a view of another shape was packed");
+}
+
+void check_measured(session& s) {
+  if (!offers(s.api->op, offsetof(tutti_operator_api, measure)))
+    throw skipped("the plugin measures nothing");
+  indices counts(5000), want;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (i * 11 % 7 < 2) want.push_back(static_cast<int64_t>(i));
+    counts[i] = static_cast<int64_t>(want.size());
+  }
+  trial t{TUTTI_OPERATOR_SELECT, nullptr, {}, {}, trial::bytes(want)};
+  t.add(TUTTI_I64, {want.size()}, indices(want.size(), 77));
+  t.add(TUTTI_I64, {counts.size()}, counts);
+  std::vector<tutti_view_desc> views = describe(t.views);
+  views[0].extent[0] = TUTTI_EXTENT_UNKNOWN;
+  const tutti_operator_desc desc = describe(t.kind, views, t.params);
+  require_support(s, desc);
+  const handle<tutti_plan> first = s.plan(desc);
+  placement place(s, t, first.get(), 1);
+  const handle<tutti_buffer> extent = s.allocate(8 * TUTTI_MAX_RANK);
+  const tutti_range to{extent.get(), 0};
+  std::vector<tutti_range> operands = place.operands();
+  operands[0] = {};
+  tutti_operator_launch launch = place.launch();
+  launch.operands = operands.data();
+  check(s.api->op->measure(s.main_stream.get(), first.get(), &launch, &to, nullptr), "measure");
+  uint64_t found[TUTTI_MAX_RANK] = {};
+  check(
+      s.api->transfer->read(s.main_stream.get(), extent.get(), 0, found, sizeof found, 1, nullptr),
+      "read");
+  require(found[0] == want.size(), [&] {
+    return "measured " + std::to_string(found[0]) + " instead of " + std::to_string(want.size());
+  });
+  require(bool(take(s.api->op->launch(s.main_stream.get(), first.get(), &place.launch(), nullptr))),
+          "a plan without extents was launched");
+  views[0].extent[0] = found[0];
+  const handle<tutti_plan> second = s.plan(desc);
+  place.enqueue(s.main_stream.get(), second.get());
+  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
+  place.judge(s.main_stream.get(), "the second phase");
+}
+
+}  // namespace
+
+void add_plan_groups(groups& all, const session&) {
+  for (const family& f : families) {
+    const std::string name = f.name;
+    all.push_back({"plan/reuse/" + name, [f](session& s) { check_reuse(s, f.make); }});
+    all.push_back({"plan/streams/" + name, [f](session& s) { check_streams(s, f.make); }});
+    all.push_back({"plan/released/" + name, [f](session& s) { check_released(s, f.make); }});
+  }
+  all.push_back({"plan/longer_structs", check_longer_structs});
+  all.push_back({"plan/unknown_fields", check_unknown_fields});
+  all.push_back({"plan/operand_counts", check_counts});
+  all.push_back({"plan/packed", check_packed});
+  all.push_back({"plan/measured", check_measured});
+}
+
+}  // namespace tutti::conformance
