@@ -28,6 +28,10 @@ class recording {
 
 bool has_derivative(dtype type) { return is_floating(type) || is_complex(type); }
 
+void require_function(bool is_there, std::string_view op) {
+  if (!is_there) throw value_error(std::string(op) + ": the function is empty");
+}
+
 void require_floating(const array& a, const std::string& what, std::string_view op) {
   if (!has_derivative(graph::get(a, op).type))
     throw dtype_error(std::string(op) + ": " + what + " must be floating, got " +
@@ -126,12 +130,14 @@ std::vector<array> checked_cotangents(const std::vector<array>& values,
 
 std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
     function f, std::vector<int> argnums) {
+  require_function(f != nullptr, "value_and_grad");
   return [f = std::move(f), argnums = std::move(argnums)](const std::vector<array>& arguments) {
     return differentiate(f, argnums, arguments, "value_and_grad");
   };
 }
 
 vector_function grad(function f, std::vector<int> argnums) {
+  require_function(f != nullptr, "grad");
   return [f = std::move(f), argnums = std::move(argnums)](const std::vector<array>& arguments) {
     return differentiate(f, argnums, arguments, "grad").second;
   };
@@ -140,6 +146,7 @@ vector_function grad(function f, std::vector<int> argnums) {
 std::pair<std::vector<array>, std::vector<array>> vjp(const vector_function& f,
                                                       const std::vector<array>& arguments,
                                                       const std::vector<array>& cotangents) {
+  require_function(f != nullptr, "vjp");
   const recording scope;
   const variables v = make_variables(arguments, positions({}, arguments.size(), "vjp"), "vjp");
   std::vector<array> values = f(v.arguments);
