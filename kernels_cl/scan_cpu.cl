@@ -141,8 +141,18 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum) {
 #endif
 #endif
 
+// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
+// for integers, and past an infinity or a NaN.
+INLINE ACC lost_of(ACC a, ACC b, ACC s) {
+  const ACC moved = s - a;
+  const ACC lost = (a - (s - moved)) + (b - moved);
+  return lost - lost == 0 ? lost : 0;
+}
+
+#define SEGMENT 4096  // elements between two compensated additions
+
 INLINE ACC row_total(global const IN* x, long begin, long end) {
-  ACC value = NEUTRAL;
+  ACC value = NEUTRAL, lost = 0;
   long i = begin;
 #if defined LANES && OP == 4
   if (i + LANES <= end) {
@@ -151,13 +161,23 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
     value = lanes_total(top, sum);
   }
 #elif defined LANES
-  V sums[4];
-  for (int k = 0; k < 4; ++k) sums[k] = (V)(NEUTRAL);
-  for (; i + 4 * LANES <= end; i += 4 * LANES)
-    for (int k = 0; k < 4; ++k) sums[k] = COMBINE(sums[k], load_lanes(x, i + k * LANES));
-  V last = COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3]));
-  SCAN_LANES(last, NEUTRAL, COMBINE);
-  value = last.sf;
+  while (i + 4 * LANES <= end) {
+    const long stop = min(end, i + SEGMENT);
+    V sums[4];
+    for (int k = 0; k < 4; ++k) sums[k] = (V)(NEUTRAL);
+    for (; i + 4 * LANES <= stop; i += 4 * LANES)
+      for (int k = 0; k < 4; ++k) sums[k] = COMBINE(sums[k], load_lanes(x, i + k * LANES));
+    V last = COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3]));
+    SCAN_LANES(last, NEUTRAL, COMBINE);
+    const ACC before = value;
+    value = COMBINE(before, last.sf);
+#if OP == 0
+    lost += lost_of(before, last.sf, value);
+#endif
+  }
+#endif
+#if OP == 0
+  value += lost;
 #endif
   for (; i < end; ++i) {
     const ACC next = load(x, i);
@@ -186,6 +206,9 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     ACC value = seed(totals, &g, o, c, 0);
     long step = c * g.chunk;
 #ifdef LANES
+#if OP == 0
+    ACC lost = 0;  // of the sum so far
+#endif
 #if OP == 4
     ACC top = value, sum = 1;
 #endif
@@ -195,16 +218,25 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       if (g.reverse) v = BACKWARDS(v);
 #if OP == 4
       v = scan_logarithms(v, &top, &sum);
+      const ACC next = v.sf, so_far = value;
+#elif OP == 0
+      SCAN_LANES(v, NEUTRAL, COMBINE);
+      const ACC own = v.sf, next = value + own, so_far = value + lost;
+      v = (V)(value) + (v + (V)(lost));
+      lost += lost_of(value, own, next);
 #else
       SCAN_LANES(v, NEUTRAL, COMBINE);
       v = COMBINE((V)(value), v);
+      const ACC next = v.sf, so_far = value;
 #endif
-      const ACC next = v.sf;
-      if (g.exclusive) v = UP1(v, value);
+      if (g.exclusive) v = UP1(v, so_far);
       if (g.reverse) v = BACKWARDS(v);
       CAT(vstore, LANES)(v, 0, to + at);
       value = next;
     }
+#if OP == 0
+    value += lost;
+#endif
 #endif
     for (; step < end; ++step) {
       const long at = place(&g, step);
