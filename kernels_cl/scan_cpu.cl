@@ -10,40 +10,64 @@
 #define BLOCK 256
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 
+// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
+// for integers, and past an infinity or a NaN.
+INLINE ACC lost_of(ACC a, ACC b, ACC s) {
+  const ACC moved = s - a;
+  const ACC lost = (a - (s - moved)) + (b - moved);
+  return lost - lost == 0 ? lost : 0;
+}
+
+#if OP == 0
+#define LOST_OF(a, b, s) lost_of(a, b, s)
+#define WITH_LOST(s, lost) ((s) + (lost))
+#else
+#define LOST_OF(a, b, s) 0
+#define WITH_LOST(s, lost) (s)
+#endif
+
 #if !ROWS
 
 // ---- columns: a unit of work is a block of columns of one chunk; rows of any length
 
 INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_scan_shape* g, long o,
                           long c, long first, long width) {
-  ACC value[BLOCK];
-  for (long i = 0; i < width; ++i) value[i] = NEUTRAL;
+  ACC value[BLOCK], lost[BLOCK];
+  for (long i = 0; i < width; ++i) {
+    value[i] = NEUTRAL;
+    lost[i] = 0;
+  }
   const long end = min(g->length, (c + 1) * g->chunk);
   for (long step = c * g->chunk; step < end; ++step) {
     const long row = g->in_offset + (o * g->length + place(g, step)) * g->inner + first;
     VECTOR_LOOP
     for (long i = 0; i < width; ++i) {
-      const ACC next = load(x, row + i);
-      value[i] = COMBINE(value[i], next);
+      const ACC before = value[i], next = load(x, row + i);
+      value[i] = COMBINE(before, next);
+      lost[i] += LOST_OF(before, next, value[i]);
     }
   }
   global ACC* to = totals + g->totals_offset + (o * g->chunks + c) * g->inner + first;
-  for (long i = 0; i < width; ++i) to[i] = value[i];
+  for (long i = 0; i < width; ++i) to[i] = WITH_LOST(value[i], lost[i]);
 }
 
 INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* totals,
                          const tutti_scan_shape* g, long o, long c, long first, long width) {
-  ACC value[BLOCK];
-  for (long i = 0; i < width; ++i) value[i] = seed(totals, g, o, c, first + i);
+  ACC value[BLOCK], lost[BLOCK];
+  for (long i = 0; i < width; ++i) {
+    value[i] = seed(totals, g, o, c, first + i);
+    lost[i] = 0;
+  }
   const long end = min(g->length, (c + 1) * g->chunk);
   for (long step = c * g->chunk; step < end; ++step) {
     const long row = (o * g->length + place(g, step)) * g->inner + first;
     VECTOR_LOOP
     for (long i = 0; i < width; ++i) {
-      const ACC before = value[i];
+      const ACC before = value[i], so_far = WITH_LOST(before, lost[i]);
       const ACC next = load(x, g->in_offset + row + i);
       value[i] = COMBINE(before, next);
-      store(out, g->out_offset + row + i, g->exclusive ? before : value[i]);
+      lost[i] += LOST_OF(before, next, value[i]);
+      store(out, g->out_offset + row + i, g->exclusive ? so_far : WITH_LOST(value[i], lost[i]));
     }
   }
 }
@@ -141,14 +165,6 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum) {
 #endif
 #endif
 
-// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
-// for integers, and past an infinity or a NaN.
-INLINE ACC lost_of(ACC a, ACC b, ACC s) {
-  const ACC moved = s - a;
-  const ACC lost = (a - (s - moved)) + (b - moved);
-  return lost - lost == 0 ? lost : 0;
-}
-
 #define SEGMENT 4096  // elements between two compensated additions
 
 INLINE ACC row_total(global const IN* x, long begin, long end) {
@@ -171,14 +187,10 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
     SCAN_LANES(last, NEUTRAL, COMBINE);
     const ACC before = value;
     value = COMBINE(before, last.sf);
-#if OP == 0
-    lost += lost_of(before, last.sf, value);
-#endif
+    lost += LOST_OF(before, last.sf, value);
   }
 #endif
-#if OP == 0
-  value += lost;
-#endif
+  value = WITH_LOST(value, lost);
   for (; i < end; ++i) {
     const ACC next = load(x, i);
     value = COMBINE(value, next);
@@ -206,9 +218,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     ACC value = seed(totals, &g, o, c, 0);
     long step = c * g.chunk;
 #ifdef LANES
-#if OP == 0
     ACC lost = 0;  // of the sum so far
-#endif
 #if OP == 4
     ACC top = value, sum = 1;
 #endif
@@ -234,9 +244,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       CAT(vstore, LANES)(v, 0, to + at);
       value = next;
     }
-#if OP == 0
-    value += lost;
-#endif
+    value = WITH_LOST(value, lost);
 #endif
     for (; step < end; ++step) {
       const long at = place(&g, step);

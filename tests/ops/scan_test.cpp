@@ -73,6 +73,12 @@ BOOST_AUTO_TEST_CASE(long_sums_of_equal_numbers) {
       worst = std::max(worst, std::fabs(got[i] / (terms * 0.1f) - 1));
     }
     BOOST_TEST(worst <= 1e-5);
+    // Of columns.
+    const auto last = tutti::cumsum(tutti::full({20000, 3}, 0.1f) + x[0] * 0,
+                                    scan_options(0, false, reverse))[reverse ? 0 : 19999]
+                          .to_vector<float>();
+    for (const float sum : last)
+      BOOST_TEST(sum == 20000 * double{0.1f}, boost::test_tools::tolerance(1e-5));
   }
 }
 
