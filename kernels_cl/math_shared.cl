@@ -277,8 +277,9 @@ static inline tutti_c64 tutti_swap_c64(tutti_c64 a) { return tutti_complex_f32(a
 //@fn tutti_sinh_c64
 static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
   const float s = tutti_sinh_f32(a.re / 2), c = tutti_cosh_f32(a.re / 2);
+  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the least is 0
   const float cosine = tutti_cos_f32(a.im), sine = tutti_sin_f32(a.im);
-  const float along = 2 * s * cosine * c;
+  const float along = twice * cosine * c;
   const float across = c * sine * c + s * sine * s;
   const float re = a.re == 0 ? a.re : along;
   const float im = a.im == 0 ? a.im : across;
@@ -289,11 +290,12 @@ static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
 static inline tutti_c64 tutti_cosh_c64(tutti_c64 a) {
   const bool axis = (a.re == 0) | (a.im == 0);
   const float s = tutti_sinh_f32(a.re / 2), c = tutti_cosh_f32(a.re / 2);
+  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the least is 0
   const float cosine = tutti_cos_f32(a.im), sine = tutti_sin_f32(a.im);
   const float product = c * cosine * c + s * cosine * s;
   const float re = tutti_endless_c64(a) ? (float)INFINITY : product;
   const float flat = copysign((float)1, a.re) * copysign((float)1, a.im) * 0;
-  const float across = 2 * s * sine * c;
+  const float across = twice * sine * c;
   return tutti_complex_f32(re, axis ? flat : across);
 }
 //@end
