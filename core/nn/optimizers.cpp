@@ -36,6 +36,11 @@ void check(const adam_options& o) {
   require(is_rate(o.weight_decay), "adam", "weight_decay", o.weight_decay);
 }
 
+// What Adam computes in: an f16 holds neither its epsilon nor the squares of small gradients.
+array widened(const array& a) {
+  return is_floating(a.dtype()) && size_of(a.dtype()) == 2 ? a.astype(dtype::f32) : a;
+}
+
 /// `slots`: state arrays a parameter; an empty state is filled with zeros.
 void prepare(const char* op, const std::vector<array>& parameters,
              const std::vector<array>& gradients, std::size_t slots, std::vector<array>& state) {
@@ -96,7 +101,10 @@ adam::adam(const adam_options& given) : options(given) { check(options); }
 std::vector<array> adam::step(const std::vector<array>& parameters,
                               const std::vector<array>& gradients) {
   check(options);
-  prepare("adam", parameters, gradients, 2, state_);
+  std::vector<array> wide, slopes;
+  for (const array& p : parameters) wide.push_back(widened(p));
+  for (const array& g : gradients) slopes.push_back(widened(g));
+  prepare("adam", wide, slopes, 2, state_);
   ++steps_;
   const auto t = static_cast<double>(steps_);
   const double scale1 = 1 / (1 - std::pow(options.beta1, t));
@@ -105,15 +113,17 @@ std::vector<array> adam::step(const std::vector<array>& parameters,
   const std::size_t count = parameters.size();
   std::vector<array> updated;
   for (std::size_t i = 0; i < count; ++i) {
-    const array& p = parameters[i];
-    const array& g = gradients[i];
+    const array& p = wide[i];
+    const array& g = slopes[i];
     array& m = state_[i];
     array& v = state_[count + i];
     m = m * options.beta1 + g * (1 - options.beta1);
     v = v * options.beta2 + square(g) * (1 - options.beta2);
     const array direction = (m * scale1) / (sqrt(v * scale2) + options.epsilon);
     const array kept = options.weight_decay > 0 ? p * (1 - decay) : p;
-    updated.push_back(kept - direction * options.learning_rate);
+    const array next = kept - direction * options.learning_rate;
+    const dtype type = parameters[i].dtype();
+    updated.push_back(type == p.dtype() ? next : next.astype(type));
   }
   return updated;
 }

@@ -162,7 +162,7 @@ struct adam_options {
 };
 
 /// D. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1, with
-/// bias correction.
+/// bias correction. Moments and steps of f16 and bf16 parameters are f32.
 class TUTTI_API adam {
  public:
   explicit adam(const adam_options& options = {});
