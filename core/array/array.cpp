@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/env.hpp"
+#include "base/named_errors.hpp"
 #include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "plugin/opened_device.hpp"
@@ -182,7 +183,7 @@ array array::operator[](std::int64_t index) const {
 }
 
 array array::operator()(std::initializer_list<axis_index> indices) const {
-  return slice_view(*this, indices);
+  return detail::named("operator()", [&] { return slice_view(*this, indices); });
 }
 
 array& array::set(std::initializer_list<axis_index> indices, const array& values) & {

@@ -4,6 +4,7 @@
 #include "tutti/dtype.hpp"
 
 #include <array>
+#include <ostream>
 #include <string>
 
 #include "tutti/error.hpp"
@@ -43,6 +44,8 @@ dtype promote_floats(dtype a, dtype b) {
 }  // namespace
 
 std::string_view name(dtype t) { return names[static_cast<std::size_t>(t)]; }
+
+std::ostream& operator<<(std::ostream& out, dtype t) { return out << name(t); }
 
 dtype dtype_from_name(std::string_view wanted) {
   for (std::size_t i = 1; i < names.size(); ++i)

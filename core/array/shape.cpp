@@ -4,6 +4,7 @@
 #include "tutti/shape.hpp"
 
 #include <algorithm>
+#include <ostream>
 
 #include "tutti/error.hpp"
 #include "tutti/slicing.hpp"
@@ -77,6 +78,8 @@ std::string shape::str() const {
   }
   return text += ']';
 }
+
+std::ostream& operator<<(std::ostream& out, const shape& s) { return out << s.str(); }
 
 shape broadcast_shapes(const shape& a, const shape& b, std::string_view op) {
   shape out = a.rank() >= b.rank() ? a : b;

@@ -41,6 +41,33 @@ array widened(const array& a) {
   return is_floating(a.dtype()) && size_of(a.dtype()) == 2 ? a.astype(dtype::f32) : a;
 }
 
+void check_state(const char* op, std::size_t i, const array& parameter, const array& gradient,
+                 const array& state) {
+  if (state.shape() != parameter.shape()) {
+    throw shape_error(fmt::format("{}: parameter {} has shape {}, its state {}", op, i,
+                                  parameter.shape().str(), state.shape().str()));
+  }
+  // A gradient of a wider dtype widens the state in the first step; halves have theirs in f32.
+  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient}) &&
+      state.dtype() != widened(parameter).dtype()) {
+    throw dtype_error(fmt::format("{}: parameter {} is {}, its state {}", op, i,
+                                  name(parameter.dtype()), name(state.dtype())));
+  }
+}
+
+/// Throws unless each of `state` can be that of a parameter. No array is computed for it.
+void check_loaded(const char* op, std::span<const array> state) {
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (!state[i].valid()) {
+      throw value_error(fmt::format("{}: state {} is an array without a value", op, i));
+    }
+    if (!is_floating(state[i].dtype())) {
+      throw dtype_error(
+          fmt::format("{}: state {} is {}, not floating", op, i, name(state[i].dtype())));
+    }
+  }
+}
+
 /// `slots`: state arrays a parameter; an empty state is filled with zeros.
 void prepare(const char* op, const std::vector<array>& parameters,
              const std::vector<array>& gradients, std::size_t slots, std::vector<array>& state) {
@@ -49,8 +76,8 @@ void prepare(const char* op, const std::vector<array>& parameters,
         fmt::format("{}: {} parameters but {} gradients", op, parameters.size(), gradients.size()));
   }
   if (!state.empty() && state.size() != slots * parameters.size()) {
-    throw value_error(fmt::format("{}: {} parameters, but {} at the first step", op,
-                                  parameters.size(), state.size() / slots));
+    throw value_error(fmt::format("{}: {} parameters, but state of {}, of earlier steps or loaded",
+                                  op, parameters.size(), state.size() / slots));
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const shape& wanted = parameters[i].shape();
@@ -58,10 +85,8 @@ void prepare(const char* op, const std::vector<array>& parameters,
       throw shape_error(fmt::format("{}: parameter {} has shape {}, its gradient {}", op, i,
                                     wanted.str(), gradients[i].shape().str()));
     }
-    if (!state.empty() && state[i].shape() != wanted) {
-      throw shape_error(fmt::format("{}: parameter {} has shape {}, but {} at the first step", op,
-                                    i, wanted.str(), state[i].shape().str()));
-    }
+    for (std::size_t at = i; at < state.size(); at += parameters.size())
+      check_state(op, i, parameters[i], gradients[i], state[at]);
   }
   if (state.empty()) {
     for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -96,6 +121,15 @@ std::vector<array> sgd::step(const std::vector<array>& parameters,
   return updated;
 }
 
+void sgd::load_state(std::span<const array> state) {
+  check_loaded("sgd::load_state", state);
+  if (!state.empty() && !(options.momentum > 0)) {
+    throw value_error(
+        fmt::format("sgd::load_state: {} velocities, but momentum is 0", state.size()));
+  }
+  velocity_.assign(state.begin(), state.end());
+}
+
 adam::adam(const adam_options& given) : options(given) { check(options); }
 
 std::vector<array> adam::step(const std::vector<array>& parameters,
@@ -126,6 +160,34 @@ std::vector<array> adam::step(const std::vector<array>& parameters,
     updated.push_back(type == p.dtype() ? next : next.astype(type));
   }
   return updated;
+}
+
+void adam::load_state(std::span<const array> state, std::int64_t steps) {
+  constexpr const char* op = "adam::load_state";
+  check_loaded(op, state);
+  if (steps < 0) throw value_error(fmt::format("{}: {} steps", op, steps));
+  if (state.empty() != (steps == 0)) {
+    throw value_error(fmt::format("{}: {} arrays after {} steps", op, state.size(), steps));
+  }
+  const std::size_t count = state.size() / 2;
+  if (state.size() != 2 * count) {
+    throw value_error(
+        fmt::format("{}: {} arrays, but each parameter has two moments", op, state.size()));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const array& first = state[i];
+    const array& second = state[count + i];
+    if (first.shape() != second.shape()) {
+      throw shape_error(fmt::format("{}: the moments of parameter {} have shapes {} and {}", op, i,
+                                    first.shape().str(), second.shape().str()));
+    }
+    if (first.dtype() != second.dtype()) {
+      throw dtype_error(fmt::format("{}: the moments of parameter {} are {} and {}", op, i,
+                                    name(first.dtype()), name(second.dtype())));
+    }
+  }
+  state_.assign(state.begin(), state.end());
+  steps_ = steps;
 }
 
 }  // namespace tutti::nn

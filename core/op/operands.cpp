@@ -36,8 +36,8 @@ dtype join_strong(dtype a, dtype b, std::string_view op) {
 }
 
 dtype apply_kind(dtype type, row_kind kind, std::span<const array> operands, std::string_view op) {
-  const auto reject = [&](const char* wanted) {
-    throw dtype_error(std::string(op) + ": needs " + wanted + ", got " + names_of(operands));
+  const auto reject = [&](const char* wanted, const char* hint = "") {
+    throw dtype_error(std::string(op) + ": needs " + wanted + ", got " + names_of(operands) + hint);
   };
   switch (kind) {
     case row_kind::NUMERIC:
@@ -52,7 +52,8 @@ dtype apply_kind(dtype type, row_kind kind, std::span<const array> operands, std
       if (is_complex(type)) reject("real numbers");
       return is_floating(type) ? type : dtype::f32;
     case row_kind::INTEGRAL:
-      if (is_floating(type) || is_complex(type)) reject("integers or bool");
+      if (is_floating(type) || is_complex(type))
+        reject("integers or bool", op == "bitwise_xor" ? "; a power is pow(a, b)" : "");
       return type;
     case row_kind::LOGICAL:
       return dtype::boolean;

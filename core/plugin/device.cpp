@@ -3,6 +3,8 @@
 // The public device handle, the world that TUTTI_DEVICE selects, and the lazy opening of devices.
 #include "tutti/device.hpp"
 
+#include <ostream>
+
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
@@ -106,6 +108,8 @@ const std::string& device::backend() const noexcept { return state_->plugin->nam
 uint32_t device::index() const noexcept { return state_->index; }
 const std::string& device::name() const noexcept { return state_->name; }
 const device_properties& device::properties() const noexcept { return state_->properties; }
+
+std::ostream& operator<<(std::ostream& out, const device& d) { return out << d.name(); }
 
 const std::vector<device>& devices() {
   static const auto* const world =

@@ -4,6 +4,7 @@
 #include "plugin/registry.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -38,6 +39,17 @@ std::string reason(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const std::exception& e) {
     return e.what();
+  }
+}
+
+// A setting that the plugin refuses is the user's to mend: no other device is chosen instead. What
+// a driver refuses has the driver's number.
+void rethrow_refused_setting(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const device_error& e) {
+    if (e.code() == TUTTI_ERROR_INVALID_ARGUMENT && e.vendor_code() == 0) throw;
+  } catch (const std::exception&) {  // skipped, as a plugin that is not there
   }
 }
 
@@ -163,6 +175,7 @@ device_list device_registry::usable(const std::string& backend, std::string& tri
   const auto note = [&](const std::string& why) {
     tried += fmt::format("{}{}", tried.empty() ? "" : "; ", why);
   };
+  if (found.failure) rethrow_refused_setting(found.failure);
   if (found.failure) note(fmt::format("{}: {}", backend, reason(found.failure)));
   for (const unusable& device : found.refused) note(device.reason);
   if (!found.failure && found.devices.empty() && found.refused.empty())
@@ -247,7 +260,7 @@ device_list device_registry::resolve(std::string_view text, std::string_view sou
     } catch (const value_error& e) {
       throw value_error(where(item.text) + e.what());
     } catch (const plugin_error& e) {
-      throw plugin_error(with_available(where(item.text) + e.what()));
+      throw plugin_error(with_available(where(item.text) + e.what() + meant_type(item)));
     } catch (const device_error& e) {
       throw device_error(with_available(where(item.text) + e.what()), e.code(), e.vendor_code(),
                          e.retryable(), e.device());
@@ -297,16 +310,36 @@ std::string device_registry::available() {
 std::string device_registry::available_locked() {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  std::vector<std::string> absent;
   for (const plugin_file& file : loader_.files()) {
     enumeration& found = enumerate(file.name, wanted::with_others);
     for (const opened_device& d : found.devices) add(brief(d));
-    for (const unusable& device : found.refused) add(fmt::format("not {}", device.reason));
-    if (found.failure)
-      add(fmt::format("no device of {} ({})", file.name, reason(found.failure)));
-    else if (found.devices.empty() && found.refused.empty())
-      add(fmt::format("no device of {}", file.name));
+    if (found.devices.empty() && found.refused.empty()) absent.push_back(file.name);
+    for (const unusable& device : found.refused) absent.push_back(device.name);
   }
-  return text.empty() ? "nothing (no plugin found)" : text;
+  if (loader_.files().empty()) {
+    std::vector<std::string> places;
+    for (const std::filesystem::path& folder : loader_.folders()) places.push_back(folder.string());
+    return "nothing: no plugin found in " +
+           (places.empty() ? "any folder" : fmt::format("{}", fmt::join(places, " or ")));
+  }
+  if (!absent.empty())
+    add(fmt::format("not {} (`tutti doctor` says why)", fmt::join(absent, ", ")));
+  return text;
+}
+
+/// For an item such as "gpu:0": where a device of that type is.
+std::string device_registry::meant_type(const device_item& item) {
+  for (const auto type : {device_type::cpu, device_type::gpu, device_type::accelerator}) {
+    if (item.backend != to_string(type)) continue;
+    std::string text = fmt::format("; {} is a type of device, not a backend", item.backend);
+    for (const plugin_file& file : loader_.files())
+      for (const opened_device& d : enumerate(file.name, wanted::with_others).devices)
+        if (d.properties.type == type)
+          return fmt::format("{}: did you mean {}:{}?", text, file.name, item.backend);
+    return text;
+  }
+  return {};
 }
 
 device_registry& registry() {

@@ -45,7 +45,8 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<unusable> left_out();
   std::vector<unusable> left_out(const std::string& backend);
 
-  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)"; plugins that fail with their reason.
+  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)", then the names of what is left out; the
+  /// folders searched where there is no plugin.
   std::string available();
 
   plugin_loader& loader() { return loader_; }
@@ -64,6 +65,7 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<opened_device*> automatic(bool first_only);
   std::vector<opened_device*> matching(const device_item& item);
   std::string available_locked();
+  std::string meant_type(const device_item& item);
   static void add_left_out(const enumeration& found, const std::string& backend,
                            std::vector<unusable>& list);
 

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <limits>
+#include <sstream>
 #include <type_traits>
 
 #include "tutti/tutti.hpp"
@@ -54,6 +55,9 @@ concept takes_flags_for_axes = requires(T a) {
 || requires(T a) { tutti::argmax(a, true); }
 || requires(T a) { tutti::median(a, true); }
 || requires(T a) { tutti::quantile(a, 0.5, true); }
+|| requires(T a) { tutti::var(a, 0, true); }
+|| requires(T a) { tutti::stddev(a, 0, true); }
+|| requires(T a) { tutti::std(a, 0, true); }
 || requires(T a) { tutti::cumsum(a, true); }
 || requires(T a) { tutti::softmax(a, true); }
 || requires(T a) { tutti::log_softmax(a, false); }
@@ -149,7 +153,11 @@ BOOST_AUTO_TEST_CASE(wrong_indices) {
   const array a = table();
   BOOST_TEST(fails<tutti::index_error>([&] { a({4}); }, "index 4 is out of range for axis 0"));
   BOOST_TEST(fails<tutti::index_error>([&] { a({0, -6}); }, "index -6 is out of range for axis 1"));
-  BOOST_TEST(fails<tutti::index_error>([&] { a({0, 0, 0}); }, "3 slices for an array of shape"));
+  BOOST_TEST(fails<tutti::index_error>(
+      [&] {
+        a({0, 0, 0});
+      },
+      "operator(): 3 indices for an array of shape"));
   BOOST_TEST(fails<tutti::value_error>([&] { a({{0, 1, 2, 3}}); }, "4 numbers"));
   BOOST_TEST(fails<tutti::value_error>([&] { a({{0, 1, 0}}); }, "step 0"));
   BOOST_TEST(fails<tutti::value_error>([&] { a({{0, 1, {}}}); }, "step"));
@@ -236,6 +244,25 @@ BOOST_AUTO_TEST_CASE(items_are_converted) {
   BOOST_TEST(fails<tutti::dtype_error>([] { array(1.5).item<bool>(); }, "asked for bool"));
   BOOST_TEST(fails<tutti::dtype_error>([] { array(2.0).item<int>(); }, "i32 of an array of f32"));
   BOOST_TEST(fails<tutti::dtype_error>([] { array(c64(1, 2)).item<float>(); }, "real"));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
+  const array x = array::from<float>({1, 2});
+  BOOST_TEST(fails<tutti::dtype_error>([&] { x ^ 2; }, "got f32, i32; a power is pow(a, b)"));
+  BOOST_TEST(fails<tutti::index_error>([] { tutti::min(3, 4); },
+                                       "min: axis 4 of a number; of two values take std::min"));
+  BOOST_TEST(fails<tutti::index_error>([] { tutti::max(3, 0); }, "std::max or maximum"));
+  BOOST_TEST(tutti::min(array(3)).item<int>() == 3);
+  const array m = tutti::zeros({2, 3});
+  BOOST_TEST(fails<tutti::index_error>([&] { m(2, 0); },
+                                       "operator(): index 2 is out of range for axis 0 of [2,3]"));
+}
+
+BOOST_AUTO_TEST_CASE(shapes_dtypes_and_devices_go_to_streams) {
+  const tutti::device on = tutti::default_device();
+  std::ostringstream out;
+  out << tutti::shape{2, 3} << ' ' << tutti::shape{} << ' ' << dtype::bf16 << ' ' << on;
+  BOOST_TEST(out.str() == "[2,3] [] bf16 " + on.name());
 }
 
 BOOST_AUTO_TEST_CASE(lists_are_evaluated_together) {

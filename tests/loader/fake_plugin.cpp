@@ -2,7 +2,7 @@
 //
 // A plugin without a device behind it, right or wrong in one way that a definition picks. Its
 // devices come from the variable FAKE_NAME, e.g. FAKE_OPENCL="gpu native uuid=1 name=Big;cpu"; the
-// text "nodriver" makes the enumeration fail.
+// text "nodriver" makes the enumeration fail, "nosetting" for the sake of a setting.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -60,6 +60,8 @@ tutti_status* count(uint32_t* n) {
   const auto all = rows();
   if (!all.empty() && all.front() == "nodriver")
     return status(TUTTI_ERROR_NO_DRIVER, 0, "the fake driver is not installed");
+  if (!all.empty() && all.front() == "nosetting")
+    return status(TUTTI_ERROR_INVALID_ARGUMENT, 0, "FAKE_SETTING: expected yes, found no");
   *n = static_cast<uint32_t>(all.size());
   return nullptr;
 }

@@ -154,13 +154,36 @@ BOOST_AUTO_TEST_CASE(the_same_device_twice_is_an_error) {
 BOOST_AUTO_TEST_CASE(errors_list_what_exists) {
   machine m("nodriver", "cpu name=Host;gpu name=Card", "");
   const std::string exists =
-      "available: no device of cuda (cuda: look for devices: the fake driver is not installed), "
-      "opencl:0 (cpu, Host), opencl:1 (gpu, Card), reference:0 (cpu, host), no device of vendorx";
+      "available: opencl:0 (cpu, Host), opencl:1 (gpu, Card), reference:0 (cpu, host), "
+      "not cuda, vendorx (`tutti doctor` says why)";
   const auto message = m.refusal<tutti::device_error>("opencl:7");
   BOOST_TEST(message == "TUTTI_DEVICE=opencl:7: no device of opencl matches; " + exists);
   BOOST_TEST(has(m.refusal<tutti::value_error>("opncl:x"), exists));
   BOOST_TEST(has(m.refusal<tutti::plugin_error>("opncl"), "there is no libtutti_opncl.so in "));
   BOOST_TEST(has(m.refusal<tutti::plugin_error>("opncl"), exists));
+}
+
+BOOST_AUTO_TEST_CASE(a_type_in_the_place_of_a_backend_is_told_from_it) {
+  machine m("", "cpu;gpu", "");
+  for (const auto& [text, hint] : std::vector<std::pair<std::string, std::string>>{
+           {"gpu", "; gpu is a type of device, not a backend: did you mean opencl:gpu?; available"},
+           {"gpu:0", "did you mean opencl:gpu?"},
+           {"reference,cpu", "did you mean opencl:cpu?"},
+           {"accelerator", "; accelerator is a type of device, not a backend; available"}}) {
+    const auto message = m.refusal<tutti::plugin_error>(text);
+    BOOST_TEST(has(message, hint), message);
+  }
+  BOOST_TEST(!has(m.refusal<tutti::plugin_error>("gpus"), "did you mean"));
+}
+
+BOOST_AUTO_TEST_CASE(a_setting_that_a_plugin_refuses_ends_the_automatic_choice) {
+  machine refused("", "nosetting", "gpu");
+  for (const bool first_only : {true, false}) {
+    const auto message = message_of<tutti::device_error>([&] { refused.pick("auto", first_only); });
+    BOOST_TEST(has(message, "TUTTI_DEVICE=auto: "), message);
+    BOOST_TEST(has(message, "FAKE_SETTING: expected yes, found no"), message);
+  }
+  BOOST_TEST(refused.pick("vendorx") == "vendorx:0");
 }
 
 BOOST_AUTO_TEST_CASE(a_named_device_is_never_replaced) {
@@ -195,7 +218,11 @@ BOOST_AUTO_TEST_CASE(nothing_at_all_is_an_error_that_says_what_was_tried) {
   BOOST_TEST(has(message, "opencl: found no device"), message);
   device_registry empty(search_path{});
   BOOST_TEST(has(message_of<tutti::device_error>([&] { empty.resolve("auto", "TUTTI_DEVICE"); }),
-                 "no plugin found"));
+                 "available: nothing: no plugin found in any folder"));
+  const temporary_folder folder;
+  device_registry bare(search_path{{folder.path()}, {}});
+  BOOST_TEST(has(message_of<tutti::device_error>([&] { bare.resolve("auto", "TUTTI_DEVICE"); }),
+                 "available: nothing: no plugin found in " + folder.path().string()));
 }
 
 BOOST_AUTO_TEST_CASE(many_threads_see_the_same_devices) {

@@ -238,6 +238,40 @@ BOOST_AUTO_TEST_CASE(an_array_captured_from_another_device_is_an_error_of_the_ca
   BOOST_TEST(y.to_vector<float>()[299] == 598.f);
 }
 
+// All work would be done on one device, and reported of others.
+BOOST_AUTO_TEST_CASE(results_on_another_device_than_the_chunk_s_are_an_error_of_the_caller) {
+  const device_group group("faulty:0,reference");
+  const tutti::array x = tutti::arange(100, tutti::dtype::f32, group[0]).reshape({100, 1});
+  const tutti::array here = x.to(group[1]);
+  const loop_options halves{.policy = loop_policy::static_equal};
+  for (const std::string& wrong : {message_of<tutti::device_error>([&] {
+                                     tutti::parallel_for(
+                                         group, {0, 100},
+                                         [&](const chunk& c) {
+                                           return squares({c.begin, c.end, group[1]});
+                                         },
+                                         {}, halves);
+                                   }),
+                                   message_of<tutti::device_error>([&] {
+                                     tutti::parallel_map(
+                                         group, x,
+                                         [&](const tutti::array& rows) {
+                                           return here({{0, rows.dim(0)}});
+                                         },
+                                         halves);
+                                   })}) {
+    BOOST_TEST(
+        wrong.find(": a result of a chunk for faulty:0 is on reference:0") != std::string::npos,
+        wrong);
+  }
+  // A number is on no device.
+  const loop_report report = tutti::parallel_for(
+      group, {0, 100}, [](const chunk&) { return std::vector<tutti::array>{tutti::array(2.0f)}; },
+      [](const chunk&, const tutti::chunk_results& r) { BOOST_TEST(r.bytes().size() == 4u); },
+      halves);
+  BOOST_TEST(report.items == 100);
+}
+
 BOOST_AUTO_TEST_CASE(a_slow_device_gets_less) {
   arm(fault_slow, 20, 0);
   arm(fault_slow, 2, 1);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tutti/error.hpp"
+#include "tutti/io.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/stats.hpp"
@@ -177,8 +178,110 @@ BOOST_AUTO_TEST_CASE(optimisers_refuse_wrong_use) {
   BOOST_TEST(
       fails<tutti::shape_error>([&] { adam.step({a}, {b}); }, "shape [3], its gradient [4]"));
   adam.step({a}, {a});
-  BOOST_TEST(fails<tutti::value_error>([&] { adam.step({a, a}, {a, a}); }, "1 at the first step"));
-  BOOST_TEST(fails<tutti::shape_error>([&] { adam.step({b}, {b}); }, "[3] at the first step"));
+  BOOST_TEST(fails<tutti::value_error>([&] { adam.step({a, a}, {a, a}); }, "state of 1"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { adam.step({b}, {b}); }, "its state [3]"));
+}
+
+// Training that goes on from files is the training that was not interrupted, bit for bit.
+template <class Optimizer, class Load>
+void check_resuming(Optimizer optimizer, Optimizer resumed, Load&& load) {
+  const tutti_test::temporary_folder folder;
+  const auto step = [](Optimizer& o, std::vector<array> p, int i) {
+    p = o.step(p, {array::from(random_vector<float>(31 * 17, -1, 1, 100 + i), {31, 17}),
+                   array::from(random_vector<float>(23, -1, 1, 500 + i))});
+    tutti::eval(p, o.state());
+    return p;
+  };
+  std::vector<array> p{array::from(random_vector<float>(31 * 17, -1, 1), {31, 17}),
+                       tutti::ones({23})};
+  for (int i = 0; i < 100; ++i) p = step(optimizer, p, i);
+
+  const auto save = [&](const char* file, const std::vector<array>& arrays) {
+    tutti::io::named_arrays named;
+    for (std::size_t i = 0; i < arrays.size(); ++i) named[std::to_string(i)] = arrays[i];
+    tutti::io::save_safetensors(folder / file, named);
+  };
+  const auto restore = [&](const char* file) {
+    std::vector<array> arrays;
+    for (const auto& [name, value] : tutti::io::load_safetensors(folder / file))
+      arrays.push_back(value);
+    return arrays;
+  };
+  save("parameters", p);
+  save("state", optimizer.state());
+  std::vector<array> q = restore("parameters");
+  load(resumed, restore("state"));
+
+  for (int i = 100; i < 105; ++i) {
+    p = step(optimizer, p, i);
+    q = step(resumed, q, i);
+  }
+  const auto bits = [](const array& a) {
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(a.size()));
+    a.copy_to(words.data(), a.nbytes());
+    return words;
+  };
+  for (std::size_t i = 0; i < p.size(); ++i) BOOST_TEST(bits(p[i]) == bits(q[i]));
+  BOOST_REQUIRE(optimizer.state().size() == resumed.state().size());
+  for (std::size_t i = 0; i < optimizer.state().size(); ++i)
+    BOOST_TEST(bits(optimizer.state()[i]) == bits(resumed.state()[i]));
+}
+
+BOOST_AUTO_TEST_CASE(training_resumes_where_it_was_saved) {
+  const nn::adam adam({.weight_decay = 0.01});
+  check_resuming(adam, adam, [](nn::adam& o, const std::vector<array>& state) {
+    o.load_state(state, 100);
+    BOOST_TEST(o.steps() == 100);
+  });
+  const nn::sgd sgd({.momentum = 0.9, .nesterov = true});
+  check_resuming(sgd, sgd,
+                 [](nn::sgd& o, const std::vector<array>& state) { o.load_state(state); });
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_state_starts_anew) {
+  const std::vector<array> p{tutti::ones({3})};
+  nn::adam used, fresh;
+  used.step(p, p);
+  used.load_state({}, 0);
+  BOOST_TEST(used.steps() == 0);
+  BOOST_TEST(used.state().empty());
+  BOOST_TEST(used.step(p, p)[0].to_vector<float>() == fresh.step(p, p)[0].to_vector<float>());
+}
+
+BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
+  const array a = tutti::ones({3}), b = tutti::ones({4}), wide = tutti::ones({3}, dtype::f64);
+  const auto refuses = [&]<class E>(const E&, std::vector<array> state, std::int64_t steps,
+                                    const char* text) {
+    nn::adam adam;
+    adam.load_state(std::vector<array>{a, a}, 7);
+    BOOST_TEST(fails<E>([&] { adam.load_state(state, steps); }, text));
+    BOOST_TEST(adam.steps() == 7);  // nothing has changed
+  };
+  const tutti::value_error value("");
+  refuses(value, {a, a}, -1, "adam::load_state: -1 steps");
+  refuses(value, {a, a}, 0, "2 arrays after 0 steps");
+  refuses(value, {}, 3, "0 arrays after 3 steps");
+  refuses(value, {a, a, a}, 1, "3 arrays, but each parameter has two moments");
+  refuses(value, {a, array()}, 1, "state 1 is an array without a value");
+  refuses(tutti::shape_error(""), {a, b}, 1, "parameter 0 have shapes [3] and [4]");
+  refuses(tutti::dtype_error(""), {a, wide}, 1, "parameter 0 are f32 and f64");
+  refuses(tutti::dtype_error(""), {a, tutti::arange(3)}, 1, "state 1 is i32, not floating");
+
+  nn::sgd still, moving({.momentum = 0.5});
+  BOOST_TEST(fails<tutti::value_error>([&] { still.load_state(std::vector<array>{a}); },
+                                       "1 velocities, but momentum is 0"));
+  const auto after_loading = [&](const std::vector<array>& state) {
+    moving.load_state(state);
+    moving.step({a}, {a});
+  };
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        after_loading({a, a});
+      },
+      "1 parameters, but state of 2"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { after_loading({b}); }, "shape [3], its state [4]"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { after_loading({wide}); },
+                                       "parameter 0 is f32, its state f64"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(bad_shapes) {
       [&] {
         x({slice{}, slice{}, slice{}, slice{}});
       },
-      "4 slices"));
+      "4 indices"));
   BOOST_TEST(fails<tutti::index_error>([&] { x[4]; }, "4"));
   BOOST_TEST(fails<tutti::index_error>([&] { x[-5]; }, "-5"));
 }

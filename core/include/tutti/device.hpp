@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,9 @@ class TUTTI_API device {
   friend struct std::hash<device>;
   detail::opened_device* state_;
 };
+
+/// name().
+TUTTI_API std::ostream& operator<<(std::ostream& out, const device& d);
 
 /// What TUTTI_DEVICE selects (auto where unset), in order; never empty. Read once, at first use.
 /// Throws as device(spec) does, and on the same device named twice.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 
@@ -44,6 +45,8 @@ constexpr std::size_t size_of(dtype t) {
 
 /// "f32", "i64", "bool", ...
 TUTTI_API std::string_view name(dtype t);
+/// name().
+TUTTI_API std::ostream& operator<<(std::ostream& out, dtype t);
 
 /// The dtype of that name. Throws dtype_error for an unknown one.
 TUTTI_API dtype dtype_from_name(std::string_view name);

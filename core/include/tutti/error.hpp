@@ -59,8 +59,10 @@ class TUTTI_API io_error : public error {
 /// A failure on a device, or a device that does not exist.
 class TUTTI_API device_error : public error {
  public:
-  /// `code` is a tutti_code of plugin.h; `vendor_code` the driver's number, 0 where there is none;
-  /// `device` a name such as "opencl:0", empty where no device was reached.
+  /// `code` is a tutti_code of plugin.h, such as TUTTI_ERROR_OUT_OF_MEMORY or
+  /// TUTTI_ERROR_DEVICE_LOST; docs/guide/errors.md says what each means. `vendor_code` is the
+  /// driver's number, 0 where there is none; `device` a name such as "opencl:0", empty where no
+  /// device was reached.
   device_error(const std::string& message, int32_t code, int32_t vendor_code = 0,
                bool retryable = false, std::string device = {})
       : error(message),

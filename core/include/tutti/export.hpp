@@ -3,7 +3,13 @@
 // Symbol visibility. TUTTI_API marks what applications may use; everything else in the library is
 // hidden. TUTTI_INTERNAL_API marks what only the project's own tools and tests reach for: it is
 // exported, but neither documented nor kept stable.
+//
+// Every public header of C++ includes this one, so it also says which C++ they are written in.
 #pragma once
+
+#if __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
+#error "Tutti needs C++20: compile with -std=c++20, or link Tutti::tutti, which asks for it"
+#endif
 
 #if defined(_WIN32)
 #if defined(TUTTI_BUILDING_LIBRARY)

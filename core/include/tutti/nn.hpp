@@ -126,8 +126,15 @@ TUTTI_API array confusion_matrix(const array& truth, const array& predicted, std
 // state() and the loss, eval(parameters, optimizer.state(), loss), so that one pass over the graph
 // does it all. Settings may be changed
 // between steps without compiling anything anew. Throws value_error where the counts of
-// parameters, gradients and state differ or an option is out of range, shape_error where a
-// gradient's shape is not its parameter's.
+// parameters, gradients and state differ or an option is out of range, shape_error where the shape
+// of a gradient or of its state is not its parameter's, dtype_error where the state's dtype is
+// neither the parameter's nor what parameter and gradient promote to.
+//
+// load_state() puts back what state() (and steps()) gave, so that training goes on as if it had
+// never been interrupted, bit for bit. The arrays lie on the parameters' device; options are not
+// part of the state. It throws and changes nothing where they cannot be such a state: value_error
+// for their number, dtype_error for one that is not floating. What they do not show, whether they
+// fit the parameters, the next step() finds.
 
 struct sgd_options {
   double learning_rate = 0.01;
@@ -146,6 +153,9 @@ class TUTTI_API sgd {
                           const std::vector<array>& gradients);
   /// Velocities; empty before the first step and without momentum.
   const std::vector<array>& state() const { return velocity_; }
+  /// Velocities, one a parameter; none: as before the first step. Throws also value_error for
+  /// velocities where options.momentum is 0, which would drop them.
+  void load_state(std::span<const array> state);
   sgd_options options;
 
  private:
@@ -170,7 +180,12 @@ class TUTTI_API adam {
                           const std::vector<array>& gradients);
   /// First moments, then second moments; empty before the first step.
   const std::vector<array>& state() const { return state_; }
+  /// How many steps were taken; the bias correction depends on it.
   std::int64_t steps() const { return steps_; }
+  /// Both moments of each parameter in the order of state(), and steps(); none of 0 steps: as
+  /// before the first step. Throws also value_error where `steps` is negative, or 0 with moments,
+  /// or above 0 without, shape_error and dtype_error where the moments of a parameter differ.
+  void load_state(std::span<const array> state, std::int64_t steps);
   adam_options options;
 
  private:

@@ -112,6 +112,8 @@ TUTTI_API array all(const array& a, const reduce_options& options = {});
 /// Population variance (divisor n - correction), two passes over the data. Throws value_error for a
 /// correction that is NaN.
 TUTTI_API array var(const array& a, const reduce_options& options = {}, double correction = 0);
+template <std::same_as<bool> T>
+array var(const array&, const reduce_options&, T keepdims) = delete;  // var(a, {axis, true})
 /// log(sum(exp(a))) without overflow.
 TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});
 /// i64 index of the first smallest / largest element along `axis`; without axis, of the flattened

@@ -158,7 +158,7 @@ TUTTI_API std::string to_string(const loop_report& report);
 /// throws, and anything that sink throws: the loop stops then, and sinks may have been called for a
 /// part of it. A device_error of code TUTTI_ERROR_INVALID_ARGUMENT is such an error of the caller,
 /// as where body uses an array that it captured from another device than c.device: body moves it,
-/// with to(c.device).
+/// with to(c.device). So is a result on another device than c.device.
 ///
 /// A body that hangs in itself keeps what it captured: after a time_limit it may go on, in a thread
 /// of its own, when parallel_for has returned. What it captures by reference has to outlive that;

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <limits>
 #include <optional>
 #include <span>
@@ -85,6 +86,9 @@ class TUTTI_API shape {
   std::array<std::int64_t, max_rank> values_{};
   int rank_ = 0;
 };
+
+/// str().
+TUTTI_API std::ostream& operator<<(std::ostream& out, const shape& s);
 
 /// The axes that an argument names: one, several in braces, a vector or a shape; nothing, {} and
 /// std::nullopt leave it to the function, which mostly takes all.

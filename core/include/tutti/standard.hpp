@@ -37,6 +37,8 @@ inline array permute_dims(const array& a, const shape& axes) { return transpose(
 inline array std(const array& a, const reduce_options& options = {}, double correction = 0) {
   return stddev(a, options, correction);
 }
+template <std::same_as<bool> T>
+array std(const array&, const reduce_options&, T keepdims) = delete;  // std(a, {axis, true})
 /// norm() with the order last.
 inline array vector_norm(const array& a, const reduce_options& options = {}, double ord = 2) {
   return norm(a, ord, options);

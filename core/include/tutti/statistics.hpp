@@ -4,6 +4,8 @@
 // in reduce_options. Integers and bool become f32, f16 and bf16 are computed in f32.
 #pragma once
 
+#include <concepts>
+
 #include "tutti/ops.hpp"
 
 namespace tutti {
@@ -13,6 +15,8 @@ TUTTI_API array count_nonzero(const array& a, const reduce_options& options = {}
 /// sqrt(var(a)): standard deviation with divisor n - correction. The gradient where all elements
 /// are equal is 0. Throws value_error for a correction that is NaN.
 TUTTI_API array stddev(const array& a, const reduce_options& options = {}, double correction = 0);
+template <std::same_as<bool> T>
+array stddev(const array&, const reduce_options&, T keepdims) = delete;  // stddev(a, {axis, true})
 /// Vector norm (sum |a|^p)^(1/p) over the axes; infinity gives the largest |a|, minus infinity the
 /// smallest, 0 how many are not zero. Over two axes, p = 2 is the Frobenius norm of matrices; norms
 /// by singular values are not here. Squares are not scaled: |a| beyond the square root of the

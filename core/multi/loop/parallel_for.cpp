@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "base/signals.hpp"
 #include "base/trace.hpp"
+#include "graph/node.hpp"
 #include "multi/loop/loop_state.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -172,11 +173,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       return fail_or_stop(i);
     }
     std::vector<array>& arrays = flight.back().arrays;
-    for (const array& a : arrays)
-      if (!a.valid())
-        return stop(i, std::make_exception_ptr(value_error(
-                           options_.label + ": the body returned an array that is not valid")));
     try {
+      check_results(i, arrays);
       const enqueueing in_progress(*this);
       if (options_.fetch)
         for (array& a : arrays) a = contiguous(a);
@@ -184,6 +182,21 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       return true;
     } catch (...) {
       return fail_or_stop(i);
+    }
+  }
+
+  // A body that does not look at its chunk's device would do all the work on one device, and the
+  // report would tell of others. Constants that are on no device yet fit any.
+  void check_results(std::size_t i, const std::vector<array>& arrays) const {
+    for (const array& a : arrays) {
+      if (!a.valid())
+        throw value_error(options_.label + ": the body returned an array that is not valid");
+      if (a.node()->device == nullptr || a.device() == group_[i]) continue;
+      throw device_error(
+          fmt::format("{}: a result of a chunk for {} is on {}: the body makes its arrays on its "
+                      "chunk's device, or moves them there with to()",
+                      options_.label, group_[i].name(), a.device().name()),
+          TUTTI_ERROR_INVALID_ARGUMENT);
     }
   }
 

@@ -16,12 +16,22 @@ struct reduced_axes {
   shape kept_dims;         // with extent 1 in their place
 };
 
+// min(3, 4) is std::min where that is meant, and here an axis of a number.
+void require_no_second_value(const array& a, std::span<const std::int64_t> axes,
+                             std::string_view op) {
+  if (!a.node()->weak || axes.empty() || (op != "min" && op != "max")) return;
+  throw index_error(std::string(op) + ": axis " + std::to_string(axes.front()) +
+                    " of a number; of two values take std::" + std::string(op) + " or " +
+                    std::string(op) + "imum");
+}
+
 reduced_axes resolve(const array& a, const reduce_options& options, std::string_view op) {
   const shape& extents = graph::get(a, op).extents;
   reduced_axes out;
   if (!options.axes) {
     out.mask = static_cast<std::uint8_t>((1u << extents.rank()) - 1);
   } else {
+    require_no_second_value(a, *options.axes, op);
     for (std::int64_t given : *options.axes) {
       const unsigned bit = 1u << normalize_axis(given, extents.rank(), op);
       if ((out.mask & bit) != 0)

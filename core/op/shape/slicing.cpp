@@ -78,7 +78,7 @@ basic_index resolve_indices(const shape& extents, std::initializer_list<axis_ind
       [](const axis_index& i) { return i.what() == kind::number || i.what() == kind::range; });
   if (named > extents.rank())
     throw index_error(std::string(op) + ": " + std::to_string(named) +
-                      " slices for an array of shape " + extents.str());
+                      " indices for an array of shape " + extents.str());
   if (count([](const axis_index& i) { return i.what() == kind::ellipsis; }) > 1)
     throw index_error(std::string(op) + ": more than one ellipsis for " + extents.str());
   basic_index out;
