@@ -71,7 +71,7 @@ static inline tutti_c64 tutti_divide_c64(tutti_c64 a, tutti_c64 b) {
   const bool swaps = fabs(b.re) < fabs(b.im);
   const float large = swaps ? b.im : b.re;
   const float small = swaps ? b.re : b.im;
-  const bool zero = large == 0;
+  const bool zero = (b.re == 0) & (b.im == 0);
   const float quotient = small / large;
   const float ratio = zero ? 0 : quotient;
   const float sum = large + small * ratio;
@@ -160,7 +160,10 @@ static inline float tutti_logabs_c64(tutti_c64 a) {
   const bool near = (large > (float)0.5) & (large < 2);
   const float excess = (large - 1) * (large + 1) + small * small;
   const float there = tutti_log1p_f32(near ? excess : 0) / 2;
-  const float elsewhere = tutti_log_f32(tutti_abs_c64(a));
+  // A quarter of large numbers, so that |a| does not overflow.
+  const bool huge = large > (float)1e38;
+  const float scale = huge ? (float)0.25 : 1, shift = huge ? (float)1.3862943611198906188 : 0;
+  const float elsewhere = tutti_log_f32(tutti_hypot_f32(x * scale, y * scale)) + shift;
   return near ? there : elsewhere;
 }
 //@end
@@ -195,12 +198,15 @@ static inline tutti_c64 tutti_log1p_c64(tutti_c64 a) {
   return tutti_complex_f32(size, tutti_atan2_f32(a.im, moved.re));
 }
 //@end
-// Halves first, so that |a| does not overflow; small numbers times 2^120, so that no half is lost.
+// Halves first, so that |a| does not overflow; small numbers times 2^120, so that no half is lost,
+// large ones divided by 4, so that the sum of a half and |a| / 2 does not overflow.
 //@fn tutti_sqrt_c64
 static inline tutti_c64 tutti_sqrt_c64(tutti_c64 a) {
   const bool small = (fabs(a.re) < (float)1e-30) & (fabs(a.im) < (float)1e-30);
-  const float up = small ? (float)1329227995784915872903807060280344576.0 : 1;
-  const float down = small ? (float)8.67361737988403547205962240695953369140625e-19 : 1;
+  const bool large = (fabs(a.re) > (float)1e38) | (fabs(a.im) > (float)1e38);
+  const float shrunk = large ? (float)0.25 : 1, grown = large ? 2 : 1;
+  const float up = small ? (float)1329227995784915872903807060280344576.0 : shrunk;
+  const float down = small ? (float)8.67361737988403547205962240695953369140625e-19 : grown;
   const float x = fabs(a.re) * up / 2, y = a.im * up;
   const float root = tutti_sqrt_f32(x + tutti_hypot_f32(x, y / 2));
   const bool none = root == 0;
@@ -219,12 +225,36 @@ static inline tutti_c64 tutti_rsqrt_c64(tutti_c64 a) {
   return tutti_divide_c64(tutti_complex_f32(1, 0), tutti_sqrt_c64(a));
 }
 //@end
-// exp(b log a); 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
+// a^n for n from 1 to 127 by squares, the lowest bits first.
+//@fn tutti_whole_power_c64
+static inline tutti_c64 tutti_whole_power_c64(tutti_c64 a, int n) {
+  tutti_c64 product = a, square = a;
+  for (int bit = 1; bit < 128; bit *= 2) {
+    const bool taken = (n & bit) != 0, first = (n & (bit - 1)) == 0;
+    const tutti_c64 next = tutti_multiply_c64(product, square);
+    const float re = first ? square.re : next.re, im = first ? square.im : next.im;
+    product = tutti_complex_f32(taken ? re : product.re, taken ? im : product.im);
+    square = tutti_multiply_c64(square, square);
+  }
+  return product;
+}
+//@end
+// By multiplication for whole exponents below 100, as NumPy, unless that overflows or vanishes on
+// the way; else exp(b log a). 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
 //@fn tutti_power_c64
 static inline tutti_c64 tutti_power_c64(tutti_c64 a, tutti_c64 b) {
   const bool one = (b.re == 0) & (b.im == 0);
   const bool zero = (a.re == 0) & (a.im == 0);
-  const tutti_c64 y = tutti_exp_c64(tutti_multiply_c64(b, tutti_log_c64(a)));
+  const float size = fabs(b.re);
+  const bool whole = (b.im == 0) & (size < 100) & (tutti_floor_f32(size) == size);
+  const tutti_c64 up = tutti_whole_power_c64(a, (int)(whole ? size : 1));
+  const tutti_c64 down = tutti_divide_c64(tutti_complex_f32(1, 0), up);
+  const bool inverse = b.re < 0, lost = (up.re == 0) & (up.im == 0);
+  const bool multiplied = whole & tutti_isfinite_c64(up) & !lost;
+  const tutti_c64 turned = tutti_exp_c64(tutti_multiply_c64(b, tutti_log_c64(a)));
+  const tutti_c64 product = tutti_complex_f32(inverse ? down.re : up.re, inverse ? down.im : up.im);
+  const tutti_c64 y =
+      tutti_complex_f32(multiplied ? product.re : turned.re, multiplied ? product.im : turned.im);
   const float at_zero = (b.re > 0) & (b.im == 0) ? 0 : (float)INFINITY - (float)INFINITY;
   const float re = zero ? at_zero : y.re, im = zero ? at_zero : y.im;
   return tutti_complex_f32(one ? 1 : re, one ? 0 : im);
@@ -243,10 +273,14 @@ static inline bool tutti_endless_c64(tutti_c64 a) {
 static inline tutti_c64 tutti_swap_c64(tutti_c64 a) { return tutti_complex_f32(a.im, a.re); }
 //@end
 
+// From the sine and cosine of a half: those of all would overflow before their products do.
 //@fn tutti_sinh_c64
 static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
-  const float along = tutti_sinh_f32(a.re) * tutti_cos_f32(a.im);
-  const float across = tutti_cosh_f32(a.re) * tutti_sin_f32(a.im);
+  const float s = tutti_sinh_f32(a.re / 2), c = tutti_cosh_f32(a.re / 2);
+  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the least is 0
+  const float cosine = tutti_cos_f32(a.im), sine = tutti_sin_f32(a.im);
+  const float along = twice * cosine * c;
+  const float across = c * sine * c + s * sine * s;
   const float re = a.re == 0 ? a.re : along;
   const float im = a.im == 0 ? a.im : across;
   return tutti_complex_f32(tutti_endless_c64(a) ? (float)INFINITY : re, im);
@@ -255,11 +289,13 @@ static inline tutti_c64 tutti_sinh_c64(tutti_c64 a) {
 //@fn tutti_cosh_c64
 static inline tutti_c64 tutti_cosh_c64(tutti_c64 a) {
   const bool axis = (a.re == 0) | (a.im == 0);
-  const float product = tutti_cosh_f32(a.re) * tutti_cos_f32(a.im);
+  const float s = tutti_sinh_f32(a.re / 2), c = tutti_cosh_f32(a.re / 2);
+  const float twice = fabs(a.re) < (float)1e-20 ? a.re : 2 * s;  // half of the least is 0
+  const float cosine = tutti_cos_f32(a.im), sine = tutti_sin_f32(a.im);
+  const float product = c * cosine * c + s * cosine * s;
   const float re = tutti_endless_c64(a) ? (float)INFINITY : product;
-  const float sine = tutti_sin_f32(a.im);
   const float flat = copysign((float)1, a.re) * copysign((float)1, a.im) * 0;
-  const float across = tutti_sinh_f32(a.re) * sine;
+  const float across = twice * sine * c;
   return tutti_complex_f32(re, axis ? flat : across);
 }
 //@end
@@ -342,7 +378,11 @@ static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
   const float far_im = copysign((float)1.5707963267948966192, a.im) + less;
   const float x = far ? 0 : size, y = far ? 0 : a.im;
   const float y2 = y * y;
-  const float re = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;
+  // By the pole y^2 would vanish.
+  const bool pole = (x == 1) & (fabs(y) < (float)1e-17);
+  const float there = ((float)0.69314718055994530942 - tutti_log_f32(fabs(y))) / 2;
+  const float elsewhere = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;
+  const float re = pole ? there : elsewhere;
   const float im = tutti_atan2_f32(2 * y, (1 - x) * (1 + x) - y2) / 2;
   return tutti_complex_f32(copysign(far ? far_re : re, a.re), far ? far_im : im);
 }

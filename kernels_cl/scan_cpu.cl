@@ -10,40 +10,64 @@
 #define BLOCK 256
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 
+// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
+// for integers, and past an infinity or a NaN.
+INLINE ACC lost_of(ACC a, ACC b, ACC s) {
+  const ACC moved = s - a;
+  const ACC lost = (a - (s - moved)) + (b - moved);
+  return lost - lost == 0 ? lost : 0;
+}
+
+#if OP == 0
+#define LOST_OF(a, b, s) lost_of(a, b, s)
+#define WITH_LOST(s, lost) ((s) + (lost))
+#else
+#define LOST_OF(a, b, s) 0
+#define WITH_LOST(s, lost) (s)
+#endif
+
 #if !ROWS
 
 // ---- columns: a unit of work is a block of columns of one chunk; rows of any length
 
 INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_scan_shape* g, long o,
                           long c, long first, long width) {
-  ACC value[BLOCK];
-  for (long i = 0; i < width; ++i) value[i] = NEUTRAL;
+  ACC value[BLOCK], lost[BLOCK];
+  for (long i = 0; i < width; ++i) {
+    value[i] = NEUTRAL;
+    lost[i] = 0;
+  }
   const long end = min(g->length, (c + 1) * g->chunk);
   for (long step = c * g->chunk; step < end; ++step) {
     const long row = g->in_offset + (o * g->length + place(g, step)) * g->inner + first;
     VECTOR_LOOP
     for (long i = 0; i < width; ++i) {
-      const ACC next = load(x, row + i);
-      value[i] = COMBINE(value[i], next);
+      const ACC before = value[i], next = load(x, row + i);
+      value[i] = COMBINE(before, next);
+      lost[i] += LOST_OF(before, next, value[i]);
     }
   }
   global ACC* to = totals + g->totals_offset + (o * g->chunks + c) * g->inner + first;
-  for (long i = 0; i < width; ++i) to[i] = value[i];
+  for (long i = 0; i < width; ++i) to[i] = WITH_LOST(value[i], lost[i]);
 }
 
 INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* totals,
                          const tutti_scan_shape* g, long o, long c, long first, long width) {
-  ACC value[BLOCK];
-  for (long i = 0; i < width; ++i) value[i] = seed(totals, g, o, c, first + i);
+  ACC value[BLOCK], lost[BLOCK];
+  for (long i = 0; i < width; ++i) {
+    value[i] = seed(totals, g, o, c, first + i);
+    lost[i] = 0;
+  }
   const long end = min(g->length, (c + 1) * g->chunk);
   for (long step = c * g->chunk; step < end; ++step) {
     const long row = (o * g->length + place(g, step)) * g->inner + first;
     VECTOR_LOOP
     for (long i = 0; i < width; ++i) {
-      const ACC before = value[i];
+      const ACC before = value[i], so_far = WITH_LOST(before, lost[i]);
       const ACC next = load(x, g->in_offset + row + i);
       value[i] = COMBINE(before, next);
-      store(out, g->out_offset + row + i, g->exclusive ? before : value[i]);
+      lost[i] += LOST_OF(before, next, value[i]);
+      store(out, g->out_offset + row + i, g->exclusive ? so_far : WITH_LOST(value[i], lost[i]));
     }
   }
 }
@@ -141,8 +165,10 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum) {
 #endif
 #endif
 
+#define SEGMENT 4096  // elements between two compensated additions
+
 INLINE ACC row_total(global const IN* x, long begin, long end) {
-  ACC value = NEUTRAL;
+  ACC value = NEUTRAL, lost = 0;
   long i = begin;
 #if defined LANES && OP == 4
   if (i + LANES <= end) {
@@ -151,14 +177,20 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
     value = lanes_total(top, sum);
   }
 #elif defined LANES
-  V sums[4];
-  for (int k = 0; k < 4; ++k) sums[k] = (V)(NEUTRAL);
-  for (; i + 4 * LANES <= end; i += 4 * LANES)
-    for (int k = 0; k < 4; ++k) sums[k] = COMBINE(sums[k], load_lanes(x, i + k * LANES));
-  V last = COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3]));
-  SCAN_LANES(last, NEUTRAL, COMBINE);
-  value = last.sf;
+  while (i + 4 * LANES <= end) {
+    const long stop = min(end, i + SEGMENT);
+    V sums[4];
+    for (int k = 0; k < 4; ++k) sums[k] = (V)(NEUTRAL);
+    for (; i + 4 * LANES <= stop; i += 4 * LANES)
+      for (int k = 0; k < 4; ++k) sums[k] = COMBINE(sums[k], load_lanes(x, i + k * LANES));
+    V last = COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3]));
+    SCAN_LANES(last, NEUTRAL, COMBINE);
+    const ACC before = value;
+    value = COMBINE(before, last.sf);
+    lost += LOST_OF(before, last.sf, value);
+  }
 #endif
+  value = WITH_LOST(value, lost);
   for (; i < end; ++i) {
     const ACC next = load(x, i);
     value = COMBINE(value, next);
@@ -186,6 +218,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     ACC value = seed(totals, &g, o, c, 0);
     long step = c * g.chunk;
 #ifdef LANES
+    ACC lost = 0;  // of the sum so far
 #if OP == 4
     ACC top = value, sum = 1;
 #endif
@@ -195,16 +228,23 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       if (g.reverse) v = BACKWARDS(v);
 #if OP == 4
       v = scan_logarithms(v, &top, &sum);
+      const ACC next = v.sf, so_far = value;
+#elif OP == 0
+      SCAN_LANES(v, NEUTRAL, COMBINE);
+      const ACC own = v.sf, next = value + own, so_far = value + lost;
+      v = (V)(value) + (v + (V)(lost));
+      lost += lost_of(value, own, next);
 #else
       SCAN_LANES(v, NEUTRAL, COMBINE);
       v = COMBINE((V)(value), v);
+      const ACC next = v.sf, so_far = value;
 #endif
-      const ACC next = v.sf;
-      if (g.exclusive) v = UP1(v, value);
+      if (g.exclusive) v = UP1(v, so_far);
       if (g.reverse) v = BACKWARDS(v);
       CAT(vstore, LANES)(v, 0, to + at);
       value = next;
     }
+    value = WITH_LOST(value, lost);
 #endif
     for (; step < end; ++step) {
       const long at = place(&g, step);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse sweep: traced nodes in topological order, cotangents summed node by node.
+// The reverse sweep: nodes of a trace in topological order, cotangents summed node by node.
 #include "autograd/backward.hpp"
 
 #include <algorithm>
@@ -16,10 +16,13 @@ namespace {
 
 constexpr std::ptrdiff_t inactive = -1;
 
-// Nodes between variables and results, inputs first, and the place of each.
+// Nodes between variables and results, inputs first, and the place of each. Other nodes than those
+// of the trace are not looked into: what they were made from is not theirs to keep for us.
 class tape {
  public:
-  tape(std::span<const array> results, std::span<const array> variables) {
+  tape(std::span<const array> results, std::span<const array> variables,
+       const graph::gradient_trace& trace)
+      : trace_(trace) {
     for (const array& v : variables) variables_.insert(v.node().get());
     for (const array& r : results) visit(r.node());
   }
@@ -45,7 +48,7 @@ class tape {
     enter(root, stack);
     while (!stack.empty()) {
       frame& top = stack.back();
-      const bool leaf = is_variable(top.node.get()) || !top.node->traced;
+      const bool leaf = is_variable(top.node.get()) || !is_ours(*top.node);
       if (!leaf && top.next < top.node->inputs.size()) {
         const detail::node_ref below = top.node->inputs[top.next++];
         const auto known = places_.find(below.get());
@@ -65,11 +68,16 @@ class tape {
     }
   }
 
+  bool is_ours(const graph::node& n) const {
+    return n.trace != nullptr && n.trace->includes(trace_);
+  }
+
   void enter(const detail::node_ref& n, std::vector<frame>& stack) {
     places_.emplace(n.get(), inactive);
     stack.push_back({n});
   }
 
+  const graph::gradient_trace& trace_;
   std::unordered_set<const graph::node*> variables_;
   std::unordered_map<const graph::node*, std::ptrdiff_t> places_;
 };
@@ -95,6 +103,17 @@ bool is_custom_result(const graph::node& n) {
   return n.is_view() && n.view().op == graph::view_op::custom_result;
 }
 
+// 1, and one more for each other transform, of any thread, that may differentiate the cotangents of
+// `variables` again: they depend on what results and their cotangents depend on.
+int order_of(std::span<const array> results, std::span<const array> cotangents,
+             graph::gradient_trace& trace) {
+  graph::gradient_trace::running running = {&trace};
+  for (const std::span<const array> all : {results, cotangents})
+    for (const array& a : all)
+      if (a.node()->trace != nullptr) a.node()->trace->add_running(running);
+  return static_cast<int>(running.size());
+}
+
 bool is_zero(const array& a) {
   const graph::node& n = *a.node();
   if (!n.is_constant()) return false;
@@ -105,8 +124,9 @@ bool is_zero(const array& a) {
 }  // namespace
 
 std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
-                            std::span<const array> variables, int order) {
-  tape recorded(results, variables);
+                            std::span<const array> variables, graph::gradient_trace& trace) {
+  const int order = order_of(results, cotangents, trace);
+  tape recorded(results, variables, trace);
   std::vector<array> sums(recorded.order.size());
   gathered_cotangents gathered;
   const auto accumulate = [&](const graph::node* n, const array& g) {
@@ -143,37 +163,6 @@ std::vector<array> backward(std::span<const array> results, std::span<const arra
     out.push_back(reached ? sums[static_cast<std::size_t>(place)] : zeros_like(v));
   }
   return out;
-}
-
-void untrace(std::span<const array> roots) {
-  // While they are traced, nobody changes their inputs.
-  std::vector<detail::node_ref> reached;
-  std::vector<const graph::opened_device*> devices;
-  const auto visit = [&](const detail::node_ref& n) {
-    if (!n->traced || n->forgetting) return;
-    n->forgetting = true;
-    reached.push_back(n);
-    if (std::find(devices.begin(), devices.end(), n->device) == devices.end())
-      devices.push_back(n->device);
-  };
-  for (const array& a : roots) visit(a.node());
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    const detail::node_ref n = reached[i];
-    for (const detail::node_ref& below : n->inputs) visit(below);
-  }
-  std::vector<detail::node_ref> dropped;  // freed when no device is held
-  const auto forget = [&](const graph::opened_device* device) {
-    for (const detail::node_ref& n : reached) {
-      if (n->device != device) continue;
-      n->traced = false;
-      n->forgetting = false;
-      if (!n->is_view() && !n->is_ready()) continue;
-      dropped.insert(dropped.end(), n->inputs.begin(), n->inputs.end());
-      n->inputs.clear();
-    }
-  };
-  for (const graph::opened_device* device : devices)
-    graph::without_evaluations(*device, [&] { forget(device); });
 }
 
 }  // namespace tutti::autograd

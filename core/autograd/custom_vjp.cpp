@@ -22,7 +22,7 @@ std::vector<array> without_history(const std::vector<array>& given) {
 // Values that a rule can be recorded for.
 void check_values(const std::vector<array>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (graph::get(values[i], op_name).traced)
+    if (graph::get(values[i], op_name).is_traced())
       throw value_error(std::string(op_name) + ": value " + std::to_string(i) +
                         " depends on an array that is being differentiated and is no argument; "
                         "pass it as one, or stop_gradient() it");
@@ -32,7 +32,7 @@ void check_values(const std::vector<array>& values) {
 std::vector<array> call(const vector_function& forward, const backward_function& backward,
                         const std::vector<array>& arguments) {
   bool traced = false;
-  for (const array& a : arguments) traced |= graph::get(a, op_name).traced;
+  for (const array& a : arguments) traced |= graph::get(a, op_name).is_traced();
   if (!traced) return forward(arguments);
   std::vector<array> values = forward(without_history(arguments));
   check_values(values);

@@ -94,8 +94,8 @@ std::vector<array> of_matmul(const graph::node& n, const array& g) {
   const array a = input(n, 0);
   const array b = input(n, 1);
   std::vector<array> out(2);
-  if (a.node()->traced) out[0] = matmul(g, swapaxes(b, 1, 2));
-  if (b.node()->traced) out[1] = matmul(swapaxes(a, 1, 2), g);
+  if (a.node()->is_traced()) out[0] = matmul(g, swapaxes(b, 1, 2));
+  if (b.node()->is_traced()) out[1] = matmul(swapaxes(a, 1, 2), g);
   return out;
 }
 

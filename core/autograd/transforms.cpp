@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// value_and_grad, grad and vjp: record a function on fresh variables, sweep back, forget the
-// record.
+// value_and_grad, grad and vjp: record a function on fresh variables of a trace, sweep back, end
+// the trace.
 #include <numeric>
 
 #include "autograd/backward.hpp"
@@ -11,22 +11,30 @@
 namespace tutti {
 namespace {
 
-// Transforms that this thread is inside of. Only the outermost may forget what was recorded: inner
-// ones run on variables of outer ones.
-thread_local int nesting = 0;
-
+// The trace of one call of a transform, which ends with it, also where the function throws.
 class recording {
  public:
-  recording() { ++nesting; }
-  ~recording() { --nesting; }
+  recording() = default;
+  ~recording() {
+    try {
+      trace_->end();
+    } catch (...) {
+      // It has ended. What should have been dropped now lives as long as the nodes that hold it.
+    }
+  }
   recording(const recording&) = delete;
   recording& operator=(const recording&) = delete;
-  bool is_outermost() const { return nesting == 1; }
-  // How often what this transform finds may have been differentiated in the end.
-  int order() const { return nesting; }
+  const graph::trace_ref& trace() const { return trace_; }
+
+ private:
+  graph::trace_ref trace_{new graph::gradient_trace};
 };
 
 bool has_derivative(dtype type) { return is_floating(type) || is_complex(type); }
+
+void require_function(bool is_there, std::string_view op) {
+  if (!is_there) throw value_error(std::string(op) + ": the function is empty");
+}
 
 void require_floating(const array& a, const std::string& what, std::string_view op) {
   if (!has_derivative(graph::get(a, op).type))
@@ -58,25 +66,20 @@ struct variables {
   std::vector<array> chosen;
 };
 
-variables make_variables(const std::vector<array>& given, const std::vector<std::size_t>& which,
-                         std::string_view op) {
+variables make_variables(const recording& scope, const std::vector<array>& given,
+                         const std::vector<std::size_t>& which, std::string_view op) {
   variables out{given, {}};
   std::vector<bool> done(given.size(), false);
   for (std::size_t i : which) {
     if (!done[i]) {
       require_floating(given[i], "argument " + std::to_string(i), op);
-      out.arguments[i] = graph::tracer(op::cast(given[i], op::type_of(given[i], op), op));
+      out.arguments[i] =
+          graph::tracer(op::cast(given[i], op::type_of(given[i], op), op), scope.trace());
       done[i] = true;
     }
     out.chosen.push_back(out.arguments[i]);
   }
   return out;
-}
-
-void finish(const recording& scope, std::vector<array> values, const std::vector<array>& grads) {
-  if (!scope.is_outermost()) return;
-  values.insert(values.end(), grads.begin(), grads.end());
-  autograd::untrace(values);
 }
 
 array require_scalar(const array& value, std::string_view op) {
@@ -95,13 +98,12 @@ std::pair<array, std::vector<array>> differentiate(const function& f,
                                                    const std::vector<array>& arguments,
                                                    std::string_view op) {
   const recording scope;
-  const variables v = make_variables(arguments, positions(argnums, arguments.size(), op), op);
+  const variables v =
+      make_variables(scope, arguments, positions(argnums, arguments.size(), op), op);
   const array value = require_scalar(f(v.arguments), op);
   const array results[] = {value};
   const array cotangents[] = {ones_like(value)};
-  std::vector<array> gradients = autograd::backward(results, cotangents, v.chosen, scope.order());
-  finish(scope, {value}, gradients);
-  return {value, std::move(gradients)};
+  return {value, autograd::backward(results, cotangents, v.chosen, *scope.trace())};
 }
 
 std::vector<array> checked_cotangents(const std::vector<array>& values,
@@ -126,12 +128,14 @@ std::vector<array> checked_cotangents(const std::vector<array>& values,
 
 std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
     function f, std::vector<int> argnums) {
+  require_function(f != nullptr, "value_and_grad");
   return [f = std::move(f), argnums = std::move(argnums)](const std::vector<array>& arguments) {
     return differentiate(f, argnums, arguments, "value_and_grad");
   };
 }
 
 vector_function grad(function f, std::vector<int> argnums) {
+  require_function(f != nullptr, "grad");
   return [f = std::move(f), argnums = std::move(argnums)](const std::vector<array>& arguments) {
     return differentiate(f, argnums, arguments, "grad").second;
   };
@@ -140,12 +144,13 @@ vector_function grad(function f, std::vector<int> argnums) {
 std::pair<std::vector<array>, std::vector<array>> vjp(const vector_function& f,
                                                       const std::vector<array>& arguments,
                                                       const std::vector<array>& cotangents) {
+  require_function(f != nullptr, "vjp");
   const recording scope;
-  const variables v = make_variables(arguments, positions({}, arguments.size(), "vjp"), "vjp");
+  const variables v =
+      make_variables(scope, arguments, positions({}, arguments.size(), "vjp"), "vjp");
   std::vector<array> values = f(v.arguments);
   const std::vector<array> seeds = checked_cotangents(values, cotangents);
-  std::vector<array> gradients = autograd::backward(values, seeds, v.chosen, scope.order());
-  finish(scope, values, gradients);
+  std::vector<array> gradients = autograd::backward(values, seeds, v.chosen, *scope.trace());
   return {std::move(values), std::move(gradients)};
 }
 

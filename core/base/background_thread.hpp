@@ -9,8 +9,14 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "base/signals.hpp"
+#include "tutti/error.hpp"
+#include "tutti/plugin.h"
 
 namespace tutti::detail {
 
@@ -27,12 +33,15 @@ class background_thread {
   background_thread(const background_thread&) = delete;
   background_thread& operator=(const background_thread&) = delete;
 
+  /// Throws, and the job is not done, where there is no memory or no thread (out_of_memory) for it.
   void add(Job job) {
     {
       const std::lock_guard lock(mutex_);
+      if (!is_told_ && at_start_ != nullptr)
+        at_start_([this](auto deadline) { return wait_idle(deadline); });
+      is_told_ = true;
       if (!started_) {
-        if (at_start_ != nullptr) at_start_([this](auto deadline) { return wait_idle(deadline); });
-        std::thread([this] { run(); }).detach();
+        start();
         started_ = true;
       }
       jobs_.push_back(std::move(job));
@@ -41,6 +50,15 @@ class background_thread {
   }
 
  private:
+  void start() {
+    try {
+      start_thread([this] { run(); }).detach();
+    } catch (const std::system_error& e) {
+      throw out_of_memory(std::string("no thread for work in the background: ") + e.what(),
+                          TUTTI_ERROR_OUT_OF_MEMORY, 0, true);
+    }
+  }
+
   bool wait_idle(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     if (std::this_thread::get_id() == thread_) return true;  // a job that exits
@@ -71,6 +89,7 @@ class background_thread {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::thread::id thread_;
+  bool is_told_ = false;
   bool started_ = false;
   bool busy_ = false;
 };

@@ -20,6 +20,7 @@
 
 #include "base/disk_cache.hpp"
 #include "base/private_folder.hpp"
+#include "base/process.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -128,6 +129,8 @@ void compile_markers::end(std::string_view key) {
 }
 
 void compile_markers::end_all() {
+  // What runs is the parent's, and so is the mutex, which another thread of it may have held.
+  if (is_fork()) return;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   for (const auto& [key, mark] : s.begun) s.finish(mark);

@@ -35,7 +35,8 @@ class TUTTI_INTERNAL_API compile_markers {
   /// that still compile it left aside.
   uint32_t begin(std::string_view key, std::string_view what);
   void end(std::string_view key);
-  /// As end, for whatever has begun and not ended: the process exits by itself.
+  /// As end, for whatever has begun and not ended: the process exits by itself. Nothing in a fork
+  /// of a process that has loaded plugins.
   void end_all();
 
   /// The programs that processes have ended over.

@@ -56,9 +56,10 @@ bool indices_are_checked() {
 double transfer_time_limit() {
   const auto text = env("TUTTI_TIMEOUT");
   if (!text) return 0;
-  char* end = nullptr;
-  const double seconds = std::strtod(text->c_str(), &end);
-  if (end != text->c_str() + text->size() || !(seconds > 0) || !std::isfinite(seconds))
+  double seconds = 0;  // whatever the locale
+  const char* const end = text->data() + text->size();
+  const auto [stop, failed] = std::from_chars(text->data(), end, seconds);
+  if (failed != std::errc() || stop != end || !(seconds > 0) || !std::isfinite(seconds))
     refuse("TUTTI_TIMEOUT", *text, "a positive number of seconds");
   return seconds;
 }

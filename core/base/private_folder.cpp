@@ -23,6 +23,8 @@ namespace {
 
 constexpr int64_t second = 1'000'000'000;
 constexpr int64_t hour = 3600 * second;
+// A process may have closed its standard streams: whoever writes to one must not write to a folder.
+constexpr int first_of_ours = STDERR_FILENO + 1;
 
 std::string system_text(int number) { return std::generic_category().message(number); }
 
@@ -98,7 +100,7 @@ private_folder::private_folder(const std::filesystem::path& path)
   if (info.st_uid != ::geteuid())
     fail(path_, "the folder belongs to another user (id " + std::to_string(info.st_uid) + ")");
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) fail(path_, "other users may write to the folder");
-  fd_ = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
+  fd_ = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, first_of_ours);
   if (fd_ < 0) fail(path_, system_text(errno));
 }
 
@@ -178,7 +180,8 @@ std::optional<private_folder::claim> private_folder::hold(const std::string& nam
         info.st_uid != ::geteuid())
       return std::nullopt;
     if (info.st_nlink == 0) continue;  // removed by its holder between the two calls
-    return claim(::fcntl(fd, F_DUPFD_CLOEXEC, 0), read_all(fd, static_cast<size_t>(info.st_size)));
+    return claim(::fcntl(fd, F_DUPFD_CLOEXEC, first_of_ours),
+                 read_all(fd, static_cast<size_t>(info.st_size)));
   }
 }
 

@@ -38,7 +38,7 @@ node* make(kind k, dtype type, const shape& extents, const opened_device* device
 
 void add_input(node& n, const node_ref& input) {
   n.inputs.push_back(input);
-  if (input->traced) n.traced = true;
+  if (input->trace != nullptr) n.trace = gradient_trace::join(n.trace, input->trace);
   if (!base_of(*input).is_ready()) n.depth = std::max(n.depth, base_of(*input).depth + 1);
 }
 
@@ -79,6 +79,26 @@ shape broadcast_strides(const shape& from, const shape& strides, const shape& to
   for (int i = 0; i < to.rank(); ++i)
     out[i] = i < shift || (from[i - shift] == 1 && to[i] != 1) ? 0 : strides[i - shift];
   return out;
+}
+
+// A view of a, which is no constant, without history.
+array plain_view(const array& a, const shape& extents, const layout& where, view_op op,
+                 const shape& arguments = {}, const shape& steps = {}) {
+  const node& from = *a.node();
+  node* n = make(kind::view, from.type, extents, from.device, "view");
+  n->record = std::make_unique<view_params>(
+      view_params{from.is_view() ? from.view().base : a.node(), where, op, arguments, steps});
+  n->range = from.range;
+  return array{node_ref(n)};
+}
+
+// Lets gradients go on from a new view to `origin`, as long as `trace` runs.
+array with_history(array view, const node_ref& origin, const trace_ref& trace) {
+  node& n = *view.node();
+  n.trace = trace;
+  n.inputs.push_back(origin);
+  if (trace == nullptr || !trace->keep_inputs(n)) n.inputs.clear();
+  return view;
 }
 
 }  // namespace
@@ -195,36 +215,30 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
     n->record = from.weak && !n->weak ? convert_constant(from, from.type) : from.value();
     return array{node_ref(n)};
   }
-  node* n = make(kind::view, from.type, extents, from.device, "view");
-  n->record = std::make_unique<view_params>(
-      view_params{from.is_view() ? from.view().base : a.node(), where, op, arguments, steps});
-  n->range = from.range;
-  if (from.traced) {
-    n->traced = true;
-    n->inputs.push_back(a.node());
-  }
-  return array{node_ref(n)};
+  array made = plain_view(a, extents, where, op, arguments, steps);
+  return from.is_traced() ? with_history(std::move(made), a.node(), from.trace) : made;
 }
 
-array tracer(const array& a) {
+array tracer(const array& a, const trace_ref& trace) {
   const node& from = get(a, "value_and_grad");
   // A constant would fold away; a stored one cannot.
   const array kept =
       stored(a, from.device != nullptr ? from.device : &detail::get(default_device()));
-  array variable = view(kept, from.extents, layout_of(*kept.node()), view_op::identity);
+  array variable = plain_view(kept, from.extents, layout_of(*kept.node()), view_op::identity);
   // The variable is a leaf of this trace; an enclosing trace goes on through its input.
-  if (variable.node()->inputs.empty()) variable.node()->inputs.push_back(kept.node());
-  variable.node()->traced = true;
-  return variable;
+  return with_history(std::move(variable), kept.node(),
+                      gradient_trace::join(trace, kept.node()->trace));
 }
 
 node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) {
   const opened_device* device = nullptr;  // any that is evaluated on: its lock guards the inputs
   for (const array& a : arguments)
-    if (a.node()->traced) device = a.node()->device;
+    if (a.node()->device != nullptr) device = a.node()->device;
   node* n = new node(kind::custom_rule, dtype::u8, {0}, device);
-  for (const array& a : arguments) n->inputs.push_back(a.node());
-  n->traced = true;
+  for (const array& a : arguments) {
+    n->inputs.push_back(a.node());
+    n->trace = gradient_trace::join(n->trace, a.node()->trace);
+  }
   // A constant would have no history.
   for (array& value : rule.values)
     value = stored(value, value.node()->device != nullptr ? value.node()->device : device);
@@ -234,20 +248,19 @@ node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) 
 
 array custom_result(const node_ref& rule, std::size_t number) {
   const array& value = rule->custom_rule().values[number];
-  array result = view(value, value.shape(), layout_of(*value.node()), view_op::custom_result,
-                      {static_cast<std::int64_t>(number)});
-  result.node()->traced = true;
-  result.node()->inputs.assign(1, rule);
-  return result;
+  array result = plain_view(value, value.shape(), layout_of(*value.node()), view_op::custom_result,
+                            {static_cast<std::int64_t>(number)});
+  return with_history(std::move(result), rule, rule->trace);
 }
 
 array detach(const array& a) {
   const node& from = get(a, "stop_gradient");
-  if (!from.traced) return a;
-  array plain = view(a, from.extents, layout_of(from), view_op::identity);
-  plain.node()->traced = false;
-  plain.node()->inputs.clear();
-  return plain;
+  return from.is_traced() ? plain_view(a, from.extents, layout_of(from), view_op::identity) : a;
+}
+
+bool is_differentiated(const array& a) {
+  const node& n = *a.node();
+  return n.is_traced() && (is_floating(n.type) || is_complex(n.type));
 }
 
 array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,

@@ -39,14 +39,16 @@ array iota(const shape& extents, const opened_device* device, std::string_view o
 /// A view by strides over a's own layout: `where` is relative to the storage of base_of(a).
 array view(const array& a, const shape& extents, const layout& where, view_op op,
            const shape& arguments = {}, const shape& steps = {});
-/// A fresh variable over a that starts a gradient trace.
-array tracer(const array& a);
+/// A fresh variable of `trace` over a.
+array tracer(const array& a, const trace_ref& trace);
 /// The node that gradients of `values` (valid, not traced) go through to `arguments`.
 detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule);
 /// Value `number` of such a node, with its history.
 array custom_result(const detail::node_ref& rule, std::size_t number);
 /// a without history.
 array detach(const array& a);
+/// Whether gradients go through a: it is traced and of a dtype that has them.
+bool is_differentiated(const array& a);
 
 /// Reduces axes (bit mask over a's axes), which vanish from the shape.
 array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,

@@ -10,12 +10,21 @@
 namespace tutti::graph {
 
 node::~node() {
+  if (kept_at.load(std::memory_order_acquire) != not_kept) trace->forget(*this);
   if (storage != nullptr) storage->release();
 }
 
 void destroy(node* n) { delete n; }
 
 void retain(node* n) { n->references.fetch_add(1, std::memory_order_relaxed); }
+
+bool try_retain(node* n) {
+  std::uint32_t count = n->references.load(std::memory_order_relaxed);
+  while (count != 0)
+    if (n->references.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
+      return true;
+  return false;
+}
 
 void release(node* n) noexcept {
   if (n->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

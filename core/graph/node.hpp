@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/gradient_trace.hpp"
 #include "graph/records.hpp"
 #include "tutti/array.hpp"
 
@@ -53,15 +54,15 @@ class node {
 
   const graph::kind kind;
   const dtype type;
-  bool weak = false;  // constant: adapts to the other operand's dtype
-  // Keeps its inputs after evaluation, for gradients; until autograd forgets the trace, under the
-  // executor's lock of the device.
-  std::atomic<bool> traced{false};
+  bool weak = false;        // constant: adapts to the other operand's dtype
   std::uint32_t depth = 0;  // longest chain of pending nodes below this one
   const shape extents;
   const opened_device* device;  // null: a constant that fits any device
   std::int64_t elements = 0;    // extents.size()
 
+  // While a trace of it runs, a node keeps its inputs after evaluation, for gradients. They go
+  // under the executor's lock of the device, when none does.
+  trace_ref trace;  // set before another thread sees the node; null: of none
   boost::container::small_vector<node_ref, 3> inputs;
   graph::record record;                                        // of its kind
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
@@ -77,7 +78,8 @@ class node {
   std::int32_t mark = -1;          // index in the current plan
   std::uint8_t times_inlined = 0;  // evaluations that computed it without storing it
 
-  bool forgetting = false;  // autograd's walk at the end of a trace has seen it
+  static constexpr std::uint32_t not_kept = ~std::uint32_t{0};
+  std::atomic<std::uint32_t> kept_at{not_kept};  // place in the list of one of its traces
 
   std::atomic<std::uint32_t> references{1};
   node* next_dead = nullptr;  // once there are none
@@ -101,6 +103,7 @@ class node {
 
   bool is_constant() const { return kind == graph::kind::constant; }
   bool is_view() const { return kind == graph::kind::view; }
+  bool is_traced() const { return trace != nullptr && trace->is_running(); }
   bool is_ready() const { return ready.load(std::memory_order_acquire); }
 
  private:
@@ -109,6 +112,8 @@ class node {
 };
 
 void retain(node* n);
+/// False where there are no references any more, so that n is about to be destroyed.
+bool try_retain(node* n);
 /// Drops one reference; frees chains of nodes without recursion.
 void release(node* n) noexcept;
 

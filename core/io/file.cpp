@@ -41,11 +41,25 @@ fs::path link_target(fs::path path, std::string_view op) {
   return path;
 }
 
+// In the same folder. What is added keeps it below the 255 bytes that a name may have.
 fs::path temporary_name(const fs::path& path) {
+  constexpr std::size_t longest = 200;
+  std::string name = path.filename().string();
+  if (name.size() > longest) {
+    std::size_t end = longest;  // not within a character of UTF-8
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    name.resize(end);
+  }
   std::random_device source;
-  fs::path name = path;
-  name += fmt::format(".{:08x}{:08x}.tmp", source(), source());
-  return name;
+  return path.parent_path() / (name + fmt::format(".{:08x}{:08x}.tmp", source(), source()));
+}
+
+// The system would take what precedes the NUL for the whole path.
+fs::path checked_path(const fs::path& path, std::string_view op) {
+  const std::string text = path.string();
+  if (text.find('\0') != std::string::npos)
+    throw io_error(fmt::format("{}: {}: a path cannot hold a NUL byte", op, printable(text)));
+  return path;
 }
 
 }  // namespace
@@ -67,7 +81,7 @@ std::string printable(std::string_view text) {
   return out + (text.size() > longest ? "...\"" : "\"");
 }
 
-reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(path) {
+reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(checked_path(path, op)) {
   std::error_code code;
   const fs::file_status status = fs::status(path_, code);
   if (fs::is_directory(status)) fail("is a folder");
@@ -110,7 +124,10 @@ void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
 }
 
 writer::writer(std::string_view op, const fs::path& path)
-    : op_(op), path_(path), target_(link_target(path, op)), temporary_(temporary_name(target_)) {
+    : op_(op),
+      path_(checked_path(path, op)),
+      target_(link_target(path_, op)),
+      temporary_(temporary_name(target_)) {
   std::error_code code;
   const fs::file_status status = fs::status(target_, code);
   if (fs::exists(status) && !fs::is_regular_file(status)) {

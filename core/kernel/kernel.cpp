@@ -47,8 +47,7 @@ void check_local(const shape& local, const shape& global, const std::string& op)
 
 // What a gradient would silently lose.
 void require_untraced(const array& a, const std::string& what, const std::string& op) {
-  const node& n = *a.node();
-  if (!n.traced || !(is_floating(n.type) || is_complex(n.type))) return;
+  if (!graph::is_differentiated(a)) return;
   throw value_error(
       op + ": " + what +
       " is being differentiated, and a kernel has no gradient of its own: give it one "

@@ -78,6 +78,8 @@ layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_op
     if (in < 1 || out < 1) {
       throw value_error(fmt::format("linear: widths must be positive, got {} -> {}", in, out));
     }
+    if (!options.weight)
+      throw value_error("linear: the initialiser linear_options::weight is empty");
     layer result;
     result.names = {"weight"};
     result.initial = {options.weight(key, {in, out}, type, on)};
@@ -97,6 +99,7 @@ layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_op
 }
 
 layer activate(activation f) {
+  if (!f) throw value_error("activate: the function is empty");
   return {{}, {}, [f = std::move(f)](std::span<const array>, const array& x) { return f(x); }};
 }
 
@@ -107,6 +110,7 @@ sequential::sequential(std::vector<layer> layers) : layers_(std::move(layers)) {
       throw value_error(fmt::format("sequential: layer {} has {} names for {} parameters", i,
                                     l.names.size(), l.initial.size()));
     }
+    if (!l.apply) throw value_error(fmt::format("sequential: layer {} has no function apply", i));
     for (const std::string& name : l.names) names_.push_back(fmt::format("{}.{}", i, name));
     initial_.insert(initial_.end(), l.initial.begin(), l.initial.end());
   }
@@ -176,6 +180,7 @@ sequential perceptron(const std::vector<std::int64_t>& widths, random::key key, 
   if (widths.size() < 2) {
     throw value_error(fmt::format("perceptron: needs two widths or more, got {}", widths.size()));
   }
+  if (!f) throw value_error("perceptron: the activation function is empty");
   const int count = static_cast<int>(widths.size()) - 1;
   const std::vector<random::key> keys = random::split(key, count);
   std::vector<layer> layers;

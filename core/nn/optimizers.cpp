@@ -42,8 +42,10 @@ void check_state(const char* op, std::size_t i, const array& parameter, const ar
     throw shape_error(fmt::format("{}: parameter {} has shape {}, its state {}", op, i,
                                   parameter.shape().str(), state.shape().str()));
   }
-  // A gradient of a wider dtype widens the state in the first step.
-  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient})) {
+  // A gradient of a wider dtype widens the state in the first step, and Adam that of 2 bytes.
+  const bool is_narrow = size_of(parameter.dtype()) == 2 && size_of(gradient.dtype()) <= 4;
+  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient}) &&
+      !(is_narrow && state.dtype() == dtype::f32)) {
     throw dtype_error(fmt::format("{}: parameter {} is {}, its state {}", op, i,
                                   name(parameter.dtype()), name(state.dtype())));
   }
@@ -60,6 +62,11 @@ void check_loaded(const char* op, std::span<const array> state) {
           fmt::format("{}: state {} is {}, not floating", op, i, name(state[i].dtype())));
     }
   }
+}
+
+// What Adam computes in: an f16 holds neither its epsilon nor the squares of small gradients.
+array widened(const array& a) {
+  return is_floating(a.dtype()) && size_of(a.dtype()) == 2 ? a.astype(dtype::f32) : a;
 }
 
 /// `slots`: state arrays a parameter; an empty state is filled with zeros.
@@ -129,7 +136,10 @@ adam::adam(const adam_options& given) : options(given) { check(options); }
 std::vector<array> adam::step(const std::vector<array>& parameters,
                               const std::vector<array>& gradients) {
   check(options);
-  prepare("adam", parameters, gradients, 2, state_);
+  std::vector<array> wide, slopes;
+  for (const array& p : parameters) wide.push_back(widened(p));
+  for (const array& g : gradients) slopes.push_back(widened(g));
+  prepare("adam", wide, slopes, 2, state_);
   ++steps_;
   const auto t = static_cast<double>(steps_);
   const double scale1 = 1 / (1 - std::pow(options.beta1, t));
@@ -138,15 +148,17 @@ std::vector<array> adam::step(const std::vector<array>& parameters,
   const std::size_t count = parameters.size();
   std::vector<array> updated;
   for (std::size_t i = 0; i < count; ++i) {
-    const array& p = parameters[i];
-    const array& g = gradients[i];
+    const array& p = wide[i];
+    const array& g = slopes[i];
     array& m = state_[i];
     array& v = state_[count + i];
     m = m * options.beta1 + g * (1 - options.beta1);
     v = v * options.beta2 + square(g) * (1 - options.beta2);
     const array direction = (m * scale1) / (sqrt(v * scale2) + options.epsilon);
     const array kept = options.weight_decay > 0 ? p * (1 - decay) : p;
-    updated.push_back(kept - direction * options.learning_rate);
+    const array next = kept - direction * options.learning_rate;
+    const dtype type = parameters[i].dtype();
+    updated.push_back(type == p.dtype() ? next : next.astype(type));
   }
   return updated;
 }

@@ -75,13 +75,26 @@ std::string weak_text(const graph::node& n) {
   return n.type == dtype::u64 ? std::to_string(value.u64) : std::to_string(value.i64);
 }
 
+// What scalars of a kind are folded in: its widest type. Integers above those of i64 take the
+// others along to u64, where a negative one throws.
+dtype wide_type(dtype type, std::span<const array> operands, std::string_view op) {
+  if (is_complex(type)) return dtype::c128;
+  if (is_floating(type)) return dtype::f64;
+  if (!is_integral(type)) return type;
+  const auto is_large = [](const array& a) {
+    return a.dtype() == dtype::u64 && a.node()->value().real.i64 < 0;
+  };
+  if (std::none_of(operands.begin(), operands.end(), is_large)) return dtype::i64;
+  for (const array& a : operands)
+    if (!holds_weak(dtype::u64, *a.node()))
+      throw value_error(std::string(op) + ": " + weak_text(*a.node()) + " does not fit u64");
+  return dtype::u64;
+}
+
 // The result of an operation on scalars only: folded in the widest type of its kind, weak again.
 std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
                                 std::span<const array> operands, std::string_view op) {
-  const dtype wide = is_complex(type)    ? dtype::c128
-                     : is_floating(type) ? dtype::f64
-                     : is_integral(type) ? dtype::i64
-                                         : type;
+  const dtype wide = wide_type(type, operands, op);
   std::vector<array> inputs;
   for (const array& a : operands) inputs.push_back(graph::constant_like(a, {}, wide, nullptr));
   const dtype to = is_bool(result)       ? dtype::boolean
@@ -95,6 +108,7 @@ std::optional<array> apply_weak(tutti_opcode opcode, dtype type, dtype result,
   if (to == dtype::c128)
     return array(std::complex<double>(value.f64, folded.node()->value().imaginary.f64));
   if (to == dtype::f64) return array(value.f64);
+  if (wide == dtype::u64) return array(value.u64);
   if (type == dtype::i32 && value.i64 == static_cast<std::int32_t>(value.i64))
     return array(static_cast<std::int32_t>(value.i64));
   return array(value.i64);

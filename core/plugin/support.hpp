@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device can do, asked while a graph is built, when no memory is at hand; and an operator run
-// by itself, for checks of devices.
+// What a device can do, asked while a graph is built, when no memory is at hand; and an operator
+// run by itself, for checks of devices.
 #pragma once
 
 #include <cstdint>

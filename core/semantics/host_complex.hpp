@@ -37,7 +37,7 @@ C divide(C a, C b) {
   const bool swaps = std::fabs(b.real()) < std::fabs(b.imag());
   const T large = swaps ? b.imag() : b.real();
   const T small = swaps ? b.real() : b.imag();
-  if (large == 0) return {a.real() / std::fabs(large), a.imag() / std::fabs(large)};
+  if (b == C(0)) return {a.real() / std::fabs(large), a.imag() / std::fabs(large)};
   const T ratio = small / large;
   const T denominator = large + small * ratio;
   const T x = swaps ? a.real() * ratio + a.imag() : a.real() + a.imag() * ratio;
@@ -62,13 +62,33 @@ C sign(C a) {
   return {a.real() / size, a.imag() / size};
 }
 
-// exp(b log a); 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
+// a^n for n > 0 by squares, the lowest bits first.
+template <Complex C>
+constexpr C whole_power(C a, int n) {
+  C square = a;
+  for (; n % 2 == 0; n /= 2) square = multiply(square, square);
+  C product = square;
+  for (n /= 2; n > 0; n /= 2) {
+    square = multiply(square, square);
+    if (n % 2 == 1) product = multiply(product, square);
+  }
+  return product;
+}
+
+// By multiplication for whole exponents below 100, as NumPy, unless that overflows or vanishes on
+// the way; else exp(b log a). 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
 template <Complex C>
 C pow(C a, C b) {
   using T = real_of_t<C>;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   if (b == C(0)) return C(1);
   if (a == C(0)) return b.real() > 0 && b.imag() == 0 ? C(0) : C(nan, nan);
+  const T size = std::fabs(b.real());
+  if (b.imag() == 0 && size < 100 && std::floor(size) == size) {
+    const C product = whole_power(a, static_cast<int>(size));
+    const bool finite = std::isfinite(product.real()) && std::isfinite(product.imag());
+    if (finite && product != C(0)) return b.real() < 0 ? divide(C(1), product) : product;
+  }
   return std::exp(multiply(b, std::log(a)));
 }
 

@@ -5,6 +5,7 @@
 // after what is under way.
 #include <algorithm>
 
+#include "base/signals.hpp"
 #include "opencl/collectives.hpp"
 #include "sdk/op_info.hpp"
 
@@ -113,6 +114,7 @@ collective_group::collective_group(std::vector<tutti_device*> devices) : lanes_(
         clCreateCommandQueue(devices[n]->context->get(), devices[n]->info->id, 0, &code));
     check(code, "clCreateCommandQueue");
   }
+  const detail::blocked_signals none;  // for the watcher
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "embedded_kernels.hpp"
 #include "opencl/objects.hpp"
+#include "opencl/pocl.hpp"
 
 namespace tutti::opencl {
 namespace {
@@ -110,6 +111,7 @@ owned_program build_cached(tutti_device& device, const std::string& source, std:
   const device_info& info = *device.info;
   const sdk::compilation guard(info, options + '\n' + source, label);
   options += guard.careful_options(safer_options);
+  if (is_pocl(info.driver)) restore_pocl_folder();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -136,7 +138,8 @@ owned_program build_or_throw(tutti_device& device, const std::string& source,
   const cl_int code = build(device, source, options, program);
   if (code == CL_SUCCESS) return program;
   throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
-                          label + ": " + error_name(code) + " on " + device.info->name + "\n" +
+                          label + ": " + error_name(code) + " on " + device.info->name +
+                              (is_pocl(device.info->driver) ? about_pocl() : std::string()) + "\n" +
                               build_log(program.get(), device.info->id),
                           code);
 }

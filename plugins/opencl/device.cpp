@@ -8,8 +8,11 @@
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
+#include "base/signals.hpp"
 #include "opencl/objects.hpp"
+#include "opencl/pocl.hpp"
 #include "opencl/settings.hpp"
 #include "sdk/device_layer/device_table.hpp"
 
@@ -159,8 +162,7 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   p.speed_class = TUTTI_SPEED_PORTABLE;
   info->cache_key = platform_text(platform, CL_PLATFORM_VERSION) + "|" + info->name + "|" +
                     info->driver + "|" + p.schedule;
-  info->takes_declarations =
-      p.type == TUTTI_DEVICE_CPU && info->driver.starts_with("Portable Computing Language");
+  info->takes_declarations = p.type == TUTTI_DEVICE_CPU && is_pocl(info->driver);
   p.name = info->name.c_str();
   p.vendor = info->vendor.c_str();
   p.driver = info->driver.c_str();
@@ -254,28 +256,21 @@ tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
   });
 }
 
-// Before the first call into a platform.
-void prepare_pocl() {
-  // Pins its threads, which halves launch times.
-  setenv("POCL_AFFINITY", "1", 0);
-  // It works only where it can write, and its own folder grows without bound.
-  const char* chosen = std::getenv("POCL_CACHE_DIR");
-  if (chosen != nullptr && *chosen != '\0') return;
-  if (const char* ours = sdk::driver_folder("pocl"))
-    setenv("POCL_CACHE_DIR", ours, 1);
-  else
-    unsetenv("POCL_CACHE_DIR");  // an empty one makes it abort
-}
-
-// What may keep PoCL from working: it does not say so itself.
-std::string about_pocl() {
-  const char* folder = std::getenv("POCL_CACHE_DIR");
-  if (folder == nullptr || *folder == '\0')
-    return "; PoCL needs a folder to write to, and there is none: set POCL_CACHE_DIR or "
-           "TUTTI_CACHE_DIR to one";
-  if (access(folder, W_OK | X_OK) == 0) return {};
-  return std::string("; PoCL needs to write to POCL_CACHE_DIR=") + folder +
-         ", which this process may not: " + std::strerror(errno);
+// The devices of a platform. PoCL starts its threads when it is first asked.
+std::vector<cl_device_id> devices_of(cl_platform_id platform) {
+  std::optional<detail::blocked_signals> none_for_its_threads;
+  if (is_pocl(platform_text(platform, CL_PLATFORM_NAME))) {
+    warn_of_ignored_children();
+    none_for_its_threads.emplace();
+  }
+  cl_uint count = 0;
+  if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return {};
+  std::vector<cl_device_id> ids(count);
+  if (count == 0 ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  return ids;
 }
 
 }  // namespace
@@ -291,16 +286,7 @@ std::vector<std::unique_ptr<device_info>> backend::find_devices() {
     check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
   }
   for (cl_platform_id platform : platforms) {
-    cl_uint device_count = 0;
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &device_count) != CL_SUCCESS) {
-      continue;
-    }
-    std::vector<cl_device_id> ids(device_count);
-    if (device_count == 0 || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, device_count, ids.data(),
-                                            nullptr) != CL_SUCCESS) {
-      continue;
-    }
-    for (cl_device_id id : ids) add_device(platform, id, found);
+    for (cl_device_id id : devices_of(platform)) add_device(platform, id, found);
   }
   if (found.empty()) {
     const char* folder = std::getenv("OCL_ICD_VENDORS");

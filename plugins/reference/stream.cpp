@@ -7,6 +7,7 @@
 #include <new>
 #include <thread>
 
+#include "base/signals.hpp"
 #include "reference/objects.hpp"
 #include "sdk/validate.hpp"
 
@@ -78,11 +79,12 @@ class stream_worker : public std::enable_shared_from_this<stream_worker> {
   void add(job next) {
     {
       const std::lock_guard lock(mutex_);
-      line_.push_back(std::move(next));
       if (!started_) {
-        std::thread([self = shared_from_this()] { self->run(); }).detach();
+        detail::start_thread([self = shared_from_this()] { self->run(); }).detach();
         started_ = true;
       }
+      // Last, since who gets an error has the job's memory back.
+      line_.push_back(std::move(next));
     }
     changed_.notify_one();
   }

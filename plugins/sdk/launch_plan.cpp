@@ -14,7 +14,7 @@ namespace tutti::sdk {
 namespace {
 
 constexpr uint64_t elements_of_a_group = 16384;  // the least that pays for another group
-constexpr uint64_t reduce_segment = 8192;        // between two compensated additions
+constexpr uint64_t reduce_segment = 2048;        // between two compensated additions
 // A tile: its lines fit a close cache, and whole cache lines of any dtype are used of each.
 constexpr int64_t tile_lines = 64, tile_columns = 64;
 

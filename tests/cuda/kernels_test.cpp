@@ -28,8 +28,8 @@ struct rig {
   explicit rig(uint32_t flags = 0) {
     STUB_CALL(stub_heal)();
     good(plugin().device->open(0, &device));
-    good(plugin().stream->create(device, flags, &stream));
-    good(plugin().memory->allocate(device, 4096, &memory));
+    good(create_stream(device, flags, &stream));
+    good(allocate(device, 4096, &memory));
     arguments[0] = {TUTTI_KERNEL_BUFFER, 0, memory, 0, nullptr};
     arguments[1] = {TUTTI_KERNEL_SCALAR, 8, nullptr, 0, &number};
     launch.struct_size = sizeof launch;

@@ -107,6 +107,25 @@ BOOST_AUTO_TEST_CASE(real_arguments_have_real_gradients) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(derivatives_of_sizes_and_directions) {
+  const auto size = [](const array& x) { return tutti::abs(tutti::complex(x, 1.0)); };
+  const auto along = [](const array& x) {
+    return tutti::real(tutti::sign(tutti::complex(x, 1.0)));
+  };
+  const dense two{{}, {2}};
+  const array x = upload_as<double>(two);
+  const double cube = 5 * std::sqrt(5.0);
+  BOOST_TEST(matches(tutti::grad(size)(x), {{}, {2 / std::sqrt(5.0)}}, {.relative = 1e-12}));
+  BOOST_TEST(matches(tutti::grad(tutti::grad(size))(x), {{}, {1 / cube}}, {.relative = 1e-12}));
+  BOOST_TEST(matches(tutti::grad(along)(x), {{}, {1 / cube}}, {.relative = 1e-12}));
+  // At 0 there is neither: 0 rather than NaN.
+  const auto both = [](const array& z) {
+    return tutti::sum(tutti::abs(z) + tutti::real(tutti::sign(z)));
+  };
+  const array none = tutti::grad(both)(array::from<c128>({{0, 0}}));
+  BOOST_TEST((none.to_vector<c128>()[0] == c128(0, 0)));
+}
+
 BOOST_AUTO_TEST_CASE(angles_and_reductions) {
   const auto z = random_complex(12, 0.5, 2, 21);
   const auto angles = [](const std::vector<array>& v) { return tutti::sum(tutti::angle(v[0])); };

@@ -116,6 +116,23 @@ BOOST_AUTO_TEST_CASE(gradients_at_the_edges) {
                      {{4}, {0, 0, 0, 1}}));
 }
 
+BOOST_AUTO_TEST_CASE(derivatives_of_logaddexp_far_from_0) {
+  const auto f = [](const std::vector<array>& v) {
+    return tutti::sum(tutti::logaddexp(v[0], v[1]));
+  };
+  const float inf = std::numeric_limits<float>::infinity();
+  const array a = array::from<float>({1e8f, -1e8f, 3e38f, inf, -inf, inf, -inf, 1e8f});
+  const array b = array::from<float>({1e8f, -1e8f, -3e38f, inf, -inf, 0, 0, 1e8f + 8});
+  const double low = 1 / (1 + std::exp(8.0)), slope = low * (1 - low);
+  const auto g = tutti::grad(f)({a, b});
+  BOOST_TEST(matches(g[0], {{8}, {0.5, 0.5, 1, 0.5, 0.5, 1, 0, low}}, {.relative = 1e-6}));
+  BOOST_TEST(matches(g[1], {{8}, {0.5, 0.5, 0, 0.5, 0.5, 0, 1, 1 - low}}, {.relative = 1e-6}));
+  const auto by_a = [&](const std::vector<array>& v) { return tutti::sum(tutti::grad(f)(v)[0]); };
+  const auto h = tutti::grad(by_a)({a, b});
+  BOOST_TEST(matches(h[0], {{8}, {0.25, 0.25, 0, 0, 0, 0, 0, slope}}, {.relative = 1e-5}));
+  BOOST_TEST(matches(h[1], {{8}, {-0.25, -0.25, 0, 0, 0, 0, 0, -slope}}, {.relative = 1e-5}));
+}
+
 BOOST_AUTO_TEST_CASE(derivatives_of_powers_of_zero) {
   tutti::function f = [](const std::vector<array>& v) {
     return tutti::sum(tutti::power(v[0], v[1]));

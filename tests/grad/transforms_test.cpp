@@ -217,3 +217,17 @@ BOOST_AUTO_TEST_CASE(training_keeps_memory_bounded) {
   BOOST_TEST(last < 0.9 * first);
   BOOST_TEST(tutti::stats().pool_bytes_peak <= early);
 }
+
+BOOST_AUTO_TEST_CASE(a_function_that_is_empty_is_refused) {
+  using of_one = std::function<array(const array&)>;
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::grad(tutti::function()); },
+                                       "grad: the function is empty"));
+  BOOST_TEST(
+      fails<tutti::value_error>([] { tutti::grad(of_one()); }, "grad: the function is empty"));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::value_and_grad(tutti::function()); },
+                                       "value_and_grad: the function is empty"));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::value_and_grad(of_one()); },
+                                       "value_and_grad: the function is empty"));
+  BOOST_TEST(fails<tutti::value_error>([] { tutti::vjp(tutti::vector_function(), {}, {}); },
+                                       "vjp: the function is empty"));
+}

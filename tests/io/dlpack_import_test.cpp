@@ -292,3 +292,11 @@ BOOST_AUTO_TEST_CASE(nothing_needs_no_data) {
   BOOST_TEST((b.device() == tutti::default_device()));
   BOOST_TEST(end.deletions == 2);
 }
+
+// Each tensor holds the memory of the one before it.
+BOOST_AUTO_TEST_CASE(memory_that_was_passed_on_often_goes_back) {
+  array x = tutti::ones({3}) + 1.f;
+  for (int i = 0; i < 100000; ++i) x = from_dlpack(tutti::to_dlpack(x), tutti::default_device());
+  BOOST_TEST(x.to_vector<float>()[2] == 2.f);
+  x = array();
+}

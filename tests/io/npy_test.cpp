@@ -192,3 +192,26 @@ BOOST_AUTO_TEST_CASE(refuses_malformed_headers) {
   const auto version = folder.write("a.npy", std::string("\x93NUMPY\x09\x00\x01\x00 ", 11));
   BOOST_TEST(fails<tutti::io_error>([&] { load_npy(version); }, "version 9.0"));
 }
+
+BOOST_AUTO_TEST_CASE(names_of_every_legal_length) {
+  const tutti_test::temporary_folder folder;
+  const array a = array::from({1.f, 2.f});
+  std::string umlauts;
+  for (int i = 0; i < 125; ++i) umlauts += "\u00e4";
+  for (const std::string& name : {std::string(255, 'n'), std::string(240, 'm'), umlauts}) {
+    save_npy(folder / name, a);
+    BOOST_TEST(load_npy(folder / name).to_vector<float>()[1] == 2.f);
+  }
+  BOOST_TEST(folder.file_count() == 3u);
+  BOOST_CHECK_THROW(save_npy(folder / std::string(256, 'n'), a), tutti::io_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_path_with_a_nul_is_refused) {
+  const tutti_test::temporary_folder folder;
+  const std::string name("n\0x.npy", 7);
+  BOOST_TEST(fails<tutti::io_error>([&] { save_npy(folder / name, array::from({1.f})); },
+                                    "a path cannot hold a NUL byte"));
+  BOOST_TEST(folder.file_count() == 0u);
+  folder.write("n", "");
+  BOOST_TEST(fails<tutti::io_error>([&] { load_npy(folder / name); }, "a path cannot hold a NUL"));
+}

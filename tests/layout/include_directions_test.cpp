@@ -33,7 +33,7 @@ const room_table rooms = {
     {"io", {"runtime"}},
     {"multi", {"op", "runtime"}},
     // plugins
-    {"sdk", {"semantics"}},
+    {"sdk", {"base", "semantics"}},
     {"reference", {"sdk"}},
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},

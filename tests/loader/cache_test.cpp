@@ -2,6 +2,7 @@
 //
 // The cache of compiled programs: damage, hostile and unusable folders, the size limit, many
 // threads and processes at once.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -396,4 +397,21 @@ BOOST_AUTO_TEST_CASE(a_drivers_folder_loses_what_was_not_used_for_longest) {
   BOOST_TEST(!fs::exists(newer));
   BOOST_TEST(fs::exists(used));  // perhaps by a process that runs
   BOOST_TEST(fs::file_size(outside) == 100000u);
+}
+
+// What a library or a shell writes to a standard stream that is closed must not go to the folder.
+BOOST_AUTO_TEST_CASE(standard_streams_stay_closed) {
+  const temporary_folder outside;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int fd = 0; fd < 3; ++fd) ::close(fd);
+    const tutti::detail::private_folder folder(outside.path() / "cache");
+    const auto held = folder.hold("file");
+    for (int fd = 0; fd < 3; ++fd)
+      if (::fcntl(fd, F_GETFD) != -1) ::_exit(1);
+    ::_exit(held ? 0 : 2);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(status == 0);
 }

@@ -6,10 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <thread>
 
 #include "base/compile_markers.hpp"
+#include "base/process.hpp"
 #include "support.hpp"
 
 using namespace loader_test;
@@ -114,6 +118,35 @@ BOOST_AUTO_TEST_CASE(they_are_listed_until_removed) {
   }
   BOOST_TEST(markers.records().empty());
   BOOST_TEST(markers.begin("key", "what") == 0u);
+}
+
+// A fork of a process that has loaded plugins inherits the list, and perhaps a mutex that a thread
+// of its parent held.
+BOOST_AUTO_TEST_CASE(a_fork_leaves_those_of_its_parent_and_does_not_hang) {
+  const int status = status_of([this](compile_markers& own) {
+    tutti::detail::note_plugin_loaded();
+    own.begin("key", "what");
+    std::atomic<bool> stop = false;
+    std::thread busy([&] {
+      while (!stop) own.records();  // holds the mutex most of the time
+    });
+    int worst = 0;
+    for (int run = 0; run < 20; ++run) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(5);
+        own.end_all();
+        ::_exit(0);
+      }
+      int ended = -1;
+      ::waitpid(child, &ended, 0);
+      worst = std::max(worst, ended);
+    }
+    stop = true;
+    busy.join();
+    if (worst != 0 || files() != 1) ::_exit(1);
+  });
+  BOOST_TEST(status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(one_under_way_is_no_end) {

@@ -84,6 +84,8 @@ BOOST_AUTO_TEST_CASE(values_that_make_no_sense_are_errors_at_the_first_use_of_a_
       {"TUTTI_PROOF", "always", "on or off, or nothing"},
       {"TUTTI_TIMEOUT", "-1", "a positive number of seconds"},
       {"TUTTI_TIMEOUT", "soon", "a positive number of seconds"},
+      {"TUTTI_TIMEOUT", "0x10", "a positive number of seconds"},
+      {"TUTTI_TIMEOUT", "2,5", "a positive number of seconds"},
       {"TUTTI_POOL_MB", "1.5", "a whole number of MiB from 0 to 1099511627776"},
       {"TUTTI_CACHE", "0", "on or off, or nothing"},
       {"TUTTI_CACHE_MB", "x", "a whole number of MiB from 0 to 1099511627776"},

@@ -353,3 +353,29 @@ BOOST_AUTO_TEST_CASE(a_report_is_a_table) {
              "taken back: gone\n"
              "3000 items in 2 s, lower bound 1.9 s, ratio 1.053\n");
 }
+
+// Values go through the host, where a gradient would silently become zero.
+BOOST_AUTO_TEST_CASE(arrays_that_are_being_differentiated_are_refused) {
+  const device_group group;
+  const array x = array::from<float>({1, 2, 3});
+  const auto twice = [](const array& rows) { return rows * 2; };
+  const auto by_input = tutti::grad(
+      [&](const array& v) { return tutti::sum(tutti::parallel_map(group, v * v, twice)); });
+  BOOST_TEST(message_of<tutti::value_error>([&] {
+               by_input(x);
+             }).starts_with("parallel_map: input 0 is being differentiated"));
+  const auto by_capture = tutti::grad([&](const array& v) {
+    const auto scaled = [s = tutti::sum(v)](const array& rows) {
+      return rows * s.to(rows.device());
+    };
+    return tutti::sum(tutti::parallel_map(group, x, scaled));
+  });
+  BOOST_TEST(message_of<tutti::value_error>([&] {
+               by_capture(x);
+             }).starts_with("parallel_map: what f made, from an array that it captured, is"));
+  // Constants are none of its business.
+  const auto constant = tutti::grad([&](const array& v) {
+    return tutti::sum(v * tutti::parallel_map(group, tutti::stop_gradient(v), twice));
+  });
+  BOOST_TEST((constant(x).to_vector<float>() == std::vector<float>{2, 4, 6}));
+}

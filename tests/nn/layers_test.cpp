@@ -248,3 +248,19 @@ BOOST_AUTO_TEST_CASE(gradients_of_a_perceptron_match_differences) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(functions_that_are_empty_are_refused) {
+  BOOST_TEST(
+      fails<tutti::value_error>([] { nn::activate({}); }, "activate: the function is empty"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [] {
+        nn::perceptron({3, 4, 2}, {1}, {});
+      },
+      "perceptron: the activation function is empty"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::sequential({nn::layer()}); },
+                                       "sequential: layer 0 has no function apply"));
+  nn::linear_options options;
+  options.weight = {};
+  BOOST_TEST(fails<tutti::value_error>([&] { nn::linear(3, 4, {1}, options); },
+                                       "linear: the initialiser"));
+}

@@ -60,6 +60,15 @@ BOOST_AUTO_TEST_CASE(cross_entropy_and_its_gradient) {
   }
 }
 
+// The loss does not depend on what all logits share: log(1 + 2/e) here, beside 4096.
+BOOST_AUTO_TEST_CASE(cross_entropy_of_logits_far_from_0) {
+  for (const float shared : {-4096.f, 4096.f, 65536.f}) {
+    const array logits = array::from<float>({shared + 1, shared, shared}, {1, 3});
+    const array loss = nn::cross_entropy(logits, array::from<std::int32_t>({0}));
+    BOOST_TEST(loss.item() == std::log1p(2 * std::exp(-1.0)), boost::test_tools::tolerance(1e-6));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(cross_entropy_does_not_overflow) {
   const array logits = array::from<float>({1000, 0, -1000, 0}, {2, 2});
   const array labels = array::from<std::int32_t>({0, 0});

@@ -99,10 +99,24 @@ BOOST_AUTO_TEST_CASE(parameters_keep_shape_and_dtype) {
     nn::adam optimizer({.weight_decay = 0.1});
     std::vector<array> p{tutti::ones({2, 3}, type), tutti::ones({}, type)};
     p = optimizer.step(p, p);
-    for (const array& a : optimizer.state()) BOOST_TEST((a.dtype() == type));
+    const dtype wide = type == dtype::f16 ? dtype::f32 : type;
+    for (const array& a : optimizer.state()) BOOST_TEST((a.dtype() == wide));
     BOOST_TEST((p[0].dtype() == type));
     BOOST_TEST((p[0].shape() == tutti::shape{2, 3}));
     BOOST_TEST((p[1].shape() == tutti::shape{}));
+  }
+}
+
+// An f16 has no 1e-8, and the square of 1e-4 is 0 there: neither 0 / 0 nor a division by 0.
+BOOST_AUTO_TEST_CASE(adam_of_halves_computes_in_f32) {
+  for (const dtype type : {dtype::f16, dtype::bf16}) {
+    nn::adam optimizer({.learning_rate = 0.125});
+    const std::vector<array> p = {array::from<float>({1, 1, 1}).astype(type)};
+    const array g = array::from<float>({0, 1e-4f, -1e-4f}).astype(type);
+    const auto got = optimizer.step(p, {g})[0];
+    BOOST_TEST((got.dtype() == type));
+    BOOST_TEST(all_close(got.astype(dtype::f32).to_vector<float>(), {1, 0.875f, 1.125f},
+                         {.relative = 2e-3, .absolute = 0}));
   }
 }
 

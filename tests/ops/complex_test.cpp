@@ -172,6 +172,45 @@ BOOST_AUTO_TEST_CASE(made_of_parts) {
   BOOST_TEST((tutti::complex(re.astype(dtype::f64), 1).dtype() == dtype::c128));
 }
 
+// Quotients of numbers with a NaN, products instead of logarithms, results whose way there would
+// leave what f32 holds. By an upload, so that devices compute them.
+BOOST_AUTO_TEST_CASE(complex_edges) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), large = 3e38f;
+  const auto of = [](c64 z) { return array::from<c64>({z}); };
+  for (const c64 divisor : {c64(0, nan), c64(nan, 0), c64(nan, nan)}) {
+    const c64 quotient = (of({1, 1}) / of(divisor)).item<c64>();
+    BOOST_TEST((std::isnan(quotient.real()) && std::isnan(quotient.imag())));
+  }
+  const auto power = [&](c64 z, float n) { return tutti::power(of(z), of(n)).item<c64>(); };
+  BOOST_TEST(power({1, 1}, 2) == c64(0, 2));
+  BOOST_TEST(power({2, 1}, 3) == c64(2, 11));
+  BOOST_TEST(power({3, -2}, 1) == c64(3, -2));
+  BOOST_TEST(power({0, 1}, 99) == c64(0, -1));
+  BOOST_TEST(power({1, 1}, -2) == c64(0, -0.5f));
+  BOOST_TEST(power({3, 4}, 0) == c64(1, 0));
+  BOOST_TEST(power({1e10f, 0}, 10).real() == HUGE_VALF);
+  BOOST_TEST(power({1e10f, 0}, -10) == c64(0, 0));
+
+  const auto check = [&](const array& got, c128 expected) {
+    BOOST_TEST(close(got.item<c64>(), c64(expected), 16));
+  };
+  for (const c128 z : {c128(large, large), c128(-large, large), c128(large, 1), c128(0, -large)}) {
+    check(tutti::sqrt(of(c64(z))), std::sqrt(c128(c64(z))));
+    check(tutti::log(of(c64(z))), std::log(c128(c64(z))));
+  }
+  // The sine of f32's nearest number to pi is 8.7e-8.
+  const c64 flat(95, 3.14159265f), upright(3.14159265f, -95), turned(1.57079633f, 95);
+  BOOST_TEST(std::isfinite(tutti::imag(tutti::sinh(of(flat))).item()));
+  check(tutti::imag(tutti::sinh(of(flat))) + c64(), std::sinh(c128(flat)).imag());
+  check(tutti::imag(tutti::cosh(of(flat))) + c64(), std::cosh(c128(flat)).imag());
+  check(tutti::real(tutti::sin(of(upright))) + c64(), std::sin(c128(upright)).real());
+  check(tutti::real(tutti::cos(of(turned))) + c64(), std::cos(c128(turned)).real());
+  for (const float y : {1e-20f, 1e-30f, -1e-37f}) {
+    check(tutti::atanh(of({1, y})), std::atanh(c128(1, y)));
+    check(tutti::atan(of({y, -1})), std::atan(c128(y, -1)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(constants_and_weak_scalars) {
   const c128 third(1.0 / 3, -2.0 / 3);
   const array x = array::from<double>({1, 2});

@@ -213,6 +213,19 @@ BOOST_AUTO_TEST_CASE(result_types) {
                                        "result_type"));
 }
 
+BOOST_AUTO_TEST_CASE(large_unsigned_scalars) {
+  const std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
+  BOOST_TEST((array(top) < array(1)).item() == 0);
+  BOOST_TEST((array(top) > array(std::int64_t{1})).item() == 1);
+  BOOST_TEST((array(top) == array(top)).item() == 1);
+  BOOST_TEST((array(top) / array(2)).item() == 0x1p63, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST((tutti::maximum(array(top), array(7)).item<std::uint64_t>() == top));
+  BOOST_TEST(((array(top) - array(1)).item<std::uint64_t>() == top - 1));
+  BOOST_TEST((array(std::uint64_t{5}) - array(6)).item() == -1);
+  BOOST_TEST(
+      fails<tutti::value_error>([&] { array(top) < array(-1); }, "less: -1 does not fit u64"));
+}
+
 template <class T>
 void check_integer_limits(dtype type) {
   const tutti::integer_limits limits = tutti::iinfo(type);

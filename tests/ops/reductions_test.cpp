@@ -217,6 +217,20 @@ BOOST_AUTO_TEST_CASE(nan_and_infinity) {
                      {.relative = 1e-6}));
 }
 
+// The errors of equal terms have one sign: those of long plain sums would show.
+BOOST_AUTO_TEST_CASE(long_sums_of_equal_numbers) {
+  for (const float value : {0.1f, 0.3f, 0.7f}) {
+    const array rows = array::from(std::vector<float>(5 * 8192, value), {5, 8192});
+    const array columns = array::from(std::vector<float>(65536 * 5, value), {65536, 5});
+    BOOST_TEST(matches(tutti::sum(rows, 1), dense{{5}, std::vector<double>(5, 8192.0 * value)},
+                       {.relative = 1e-6}));
+    BOOST_TEST(matches(tutti::sum(columns, 0), dense{{5}, std::vector<double>(5, 65536.0 * value)},
+                       {.relative = 1e-6}));
+    BOOST_TEST(matches(tutti::mean(columns, 0), dense{{5}, std::vector<double>(5, value)},
+                       {.relative = 1e-6}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(softmax_of_large_numbers) {
   const dense a = random_dense({5, 33}, -500, 500, 14);
   for (std::int64_t axis : {0, 1}) {

@@ -61,6 +61,27 @@ dense expected_scan(const dense& x, int axis, const kind& k, bool exclusive, boo
 
 }  // namespace
 
+// The errors of equal terms have one sign: those of a plain running sum would show.
+BOOST_AUTO_TEST_CASE(long_sums_of_equal_numbers) {
+  const std::size_t count = 1000003;
+  const array x = array::from(std::vector<float>(count, 0.1f));
+  for (const bool reverse : {false, true}) {
+    const auto got = tutti::cumsum(x, scan_options(0, false, reverse)).to_vector<float>();
+    double worst = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double terms = static_cast<double>(reverse ? count - i : i + 1);
+      worst = std::max(worst, std::fabs(got[i] / (terms * 0.1f) - 1));
+    }
+    BOOST_TEST(worst <= 1e-5);
+    // Of columns.
+    const auto last = tutti::cumsum(tutti::full({20000, 3}, 0.1f) + x[0] * 0,
+                                    scan_options(0, false, reverse))[reverse ? 0 : 19999]
+                          .to_vector<float>();
+    for (const float sum : last)
+      BOOST_TEST(sum == 20000 * double{0.1f}, boost::test_tools::tolerance(1e-5));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_kind_axis_direction_and_layout) {
   const dense x = random_dense({3, 37, 5}, 0.5, 1.5, 301);
   for (const kind& k : kinds) {

@@ -136,7 +136,8 @@ BOOST_FIXTURE_TEST_CASE(a_driver_that_crashes_in_a_question_does_so_twice, machi
   const outcome end = proven("LIAR_CRASH=1", "products");
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(end.output.ends_with("right, fallbacks: some\n"), end.output);
-  BOOST_TEST(count(end, "two processes after each other have ended within its proof") == 1u, end.output);
+  BOOST_TEST(count(end, "two processes after each other have ended within its proof") == 1u,
+             end.output);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_process_that_exits_waits_for_the_question, machine) {

@@ -3,6 +3,7 @@
 // Any public call from any thread: several threads build, evaluate and read, sharing inputs.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <mutex>
 #include <thread>
 #include <tutti/tutti.hpp>
 #include <vector>
@@ -64,5 +65,35 @@ BOOST_AUTO_TEST_CASE(a_trace_that_ends_beside_an_evaluation_of_its_nodes) {
     if (slopes[0].to_vector<float>()[1] != 12.f) ++wrong;
     other.join();
   }
+  BOOST_TEST(wrong.load() == 0);
+}
+
+// Each node of the mean belongs to the traces of several threads, which end in any order.
+BOOST_AUTO_TEST_CASE(threads_that_share_a_running_mean_within_their_gradients) {
+  const array x = tutti::full({100}, 1.f, tutti::dtype::f32) + tutti::zeros({100});
+  const array w = tutti::full({100}, 3.f, tutti::dtype::f32) + tutti::zeros({100});
+  array running = tutti::zeros({100});
+  std::mutex mutex;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 500; ++i) {
+        const auto f = [&](const array& v) {
+          const array h = v * x;
+          array mean;
+          {
+            const std::lock_guard lock(mutex);
+            running = running * 0.5f + h * 0.f;
+            if (i % 8 == t) running.eval();
+            mean = running;
+          }
+          return tutti::sum(tutti::square(h - mean));
+        };
+        if (tutti::grad(f)(w).to_vector<float>() != std::vector<float>(100, 6.f)) ++wrong;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
   BOOST_TEST(wrong.load() == 0);
 }

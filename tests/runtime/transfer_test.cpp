@@ -4,6 +4,7 @@
 // later work, gradients, and what readers learn of a source that fails or hangs.
 #include <bit>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <tutti/tutti.hpp>
@@ -224,4 +225,13 @@ BOOST_AUTO_TEST_CASE(a_source_that_is_lost_is_an_error_of_the_target) {
   BOOST_CHECK_THROW((tutti::sqrt(a).to(there()) + 1.f).to_vector<float>(), tutti::device_error);
   tutti_test::disarm_all();
   BOOST_TEST((tutti::sqrt(a).to(there()) + 1.f).to_vector<float>()[1] == 2.f);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_limit_of_centuries_is_none) {
+  const std::string before = std::getenv("TUTTI_TIMEOUT");
+  ::setenv("TUTTI_TIMEOUT", "1e10", 1);
+  const array x = array::from({1.f, 2.f}, here()) * 2.f;
+  BOOST_CHECK_NO_THROW(x.to(there()).wait());
+  BOOST_TEST(x.to(there()).to_vector<float>()[1] == 4.f);
+  ::setenv("TUTTI_TIMEOUT", before.c_str(), 1);
 }

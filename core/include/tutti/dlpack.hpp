@@ -62,7 +62,8 @@ TUTTI_API dlpack_device dlpack_device_of(const array& a);
 /// throws: the deleter is called once, as soon as nothing uses the memory any more: the array,
 /// views of it, arrays yet to be computed from it, work on the device. That may be in any thread,
 /// and never with a lock of the library held; a failed or hanging copy to another device keeps the
-/// memory for good.
+/// memory for good. A deleter that throws ends the process: it is a C function, and nobody is there
+/// to catch.
 ///
 /// The values must be there (a producer's stream or queue is to be synchronised first), and must
 /// not change while arrays use them. Nothing here writes to them, whether READ_ONLY or not.

@@ -128,7 +128,8 @@ TUTTI_API array abs(const array& x);
 /// - dtypes: integers, floats, complex. Result: the same.
 /// - Edges: NaN stays NaN; +0 for zeros.
 /// - Tolerance: exact.
-/// - Gradient: none: constant in pieces.
+/// - Gradient: `is_complex(a.dtype()) ? complex(0, imag(g * result) / where(result == 0, 1,
+///   abs(x))) * conj(result) : array()`.
 TUTTI_API array sign(const array& x);
 
 /// x * x.
@@ -618,8 +619,8 @@ TUTTI_API array nextafter(const array& from, const array& to);
 /// - Edges: -inf where both are, NaN where either is; the error is that of the larger operand, so
 ///   results near 0 of negative operands have fewer digits.
 /// - Tolerance: 6 ulp, from 0 to 10.
-/// - Gradient: of a `g * where(a == result, 1, exp(a - result))`; of b `g * where(b == result, 1,
-///   exp(b - result))`.
+/// - Gradient: of a `g * sigmoid(where((a == b) & isinf(a), 0, a - b))`; of b `g * sigmoid(where((a
+///   == b) & isinf(a), 0, b - a))`.
 TUTTI_API array logaddexp(const array& a, const array& b);
 
 // ---- parts of complex numbers

@@ -22,7 +22,7 @@ using vector_function = std::function<std::vector<array>(const std::vector<array
 /// A function that returns f's value and its gradients with respect to the arguments `argnums`
 /// (empty: all). f's value must be one floating element (shape_error otherwise, dtype_error where
 /// it is complex); arguments must be floating or complex (dtype_error). Everything stays lazy: eval
-/// value and gradients together.
+/// value and gradients together. An empty f is a value_error here, in grad and in vjp.
 TUTTI_API std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>
 value_and_grad(function f, std::vector<int> argnums = {});
 
@@ -33,23 +33,27 @@ namespace detail {
 template <class F>
 concept function_of_one = std::is_invocable_r_v<array, F&, const array&> &&
     !std::is_invocable_v<F&, const std::vector<array>&>;
+
+// An empty one stays one.
+inline function of_list(std::function<array(const array&)> f) {
+  if (!f) return {};
+  return [f = std::move(f)](const std::vector<array>& x) { return f(x[0]); };
+}
 }  // namespace detail
 
 /// The same for a function of one array: grad([](const array& x) { return sum(square(x)); })(x) is
 /// an array. The parameter of a lambda needs its type here: with auto the compiler tries lists too.
 template <detail::function_of_one F>
 std::function<std::pair<array, array>(const array&)> value_and_grad(F f) {
-  return [of_list = value_and_grad(function([f = std::move(f)](const std::vector<array>& x) mutable
-                                            -> array { return f(x[0]); }))](const array& x) {
+  return [of_list = value_and_grad(detail::of_list(std::move(f)))](const array& x) {
     auto [value, gradients] = of_list({x});
     return std::pair{std::move(value), std::move(gradients[0])};
   };
 }
 template <detail::function_of_one F>
 std::function<array(const array&)> grad(F f) {
-  return [of_list = grad(function([f = std::move(f)](const std::vector<array>& x) mutable -> array {
-            return f(x[0]);
-          }))](const array& x) { return of_list({x})[0]; };
+  return
+      [of_list = grad(detail::of_list(std::move(f)))](const array& x) { return of_list({x})[0]; };
 }
 
 /// Value of f at `arguments` and the products of `cotangents` with its Jacobian, one for each

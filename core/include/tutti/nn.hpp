@@ -59,17 +59,19 @@ struct linear_options {
 };
 
 /// x W + b: x [..., in], parameters "weight" [in, out] and "bias" [out], which starts at 0. Throws
-/// value_error where a width is not positive; applied, shape_error where x does not end in `in`.
+/// value_error where a width is not positive or there is no initialiser; applied, shape_error where
+/// x does not end in `in`.
 TUTTI_API layer linear(std::int64_t in, std::int64_t out, random::key key,
                        const linear_options& options = {}, dtype type = dtype::f32,
                        const device& on = default_device());
 
-/// A layer without parameters.
+/// A layer without parameters. Throws value_error for an empty function.
 TUTTI_API layer activate(activation f);
 
 /// Layers one after the other. Parameters are named "LAYER.NAME", LAYER counting from 0.
 class TUTTI_API sequential {
  public:
+  /// Throws value_error where a layer has no apply, or other than one name for each parameter.
   explicit sequential(std::vector<layer> layers);
 
   const std::vector<std::string>& names() const { return names_; }
@@ -97,7 +99,7 @@ class TUTTI_API sequential {
 };
 
 /// Linear layers of widths[0] inputs, then widths[1], ... units, `f` between them (none after the
-/// last). Throws value_error for fewer than two widths.
+/// last). Throws value_error for fewer than two widths and an empty `f`.
 TUTTI_API sequential perceptron(const std::vector<std::int64_t>& widths, random::key key,
                                 const activation& f, const linear_options& options = {},
                                 dtype type = dtype::f32, const device& on = default_device());
@@ -126,7 +128,7 @@ TUTTI_API array confusion_matrix(const array& truth, const array& predicted, std
 // between steps without compiling anything anew. Throws value_error where the counts of
 // parameters, gradients and state differ or an option is out of range, shape_error where the shape
 // of a gradient or of its state is not its parameter's, dtype_error where the state's dtype is
-// neither the parameter's nor what parameter and gradient promote to.
+// neither the parameter's nor what parameter and gradient promote to, nor f32 for 2 bytes.
 //
 // load_state() puts back what state() (and steps()) gave, so that training goes on as if it had
 // never been interrupted, bit for bit. The arrays lie on the parameters' device; options are not
@@ -170,7 +172,7 @@ struct adam_options {
 };
 
 /// D. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1, with
-/// bias correction.
+/// bias correction. Moments and steps of f16 and bf16 parameters are f32.
 class TUTTI_API adam {
  public:
   explicit adam(const adam_options& options = {});

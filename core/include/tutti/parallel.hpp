@@ -171,7 +171,8 @@ TUTTI_API loop_report parallel_for(const device_group& group, const index_range&
 /// gets the rows of one chunk, on one device, and returns one array with as many rows. The result
 /// has n rows and is on the first device of the group that did not fail. Throws as parallel_for
 /// does, and shape_error where the first extents differ or f returns another number of rows or rows
-/// of differing shapes, dtype_error where they differ in dtype.
+/// of differing shapes, dtype_error where they differ in dtype. The rows pass through the host and
+/// have no gradient there: value_error where an input, or what f returns, is being differentiated.
 TUTTI_API array parallel_map(const device_group& group, std::span<const array> inputs,
                              const std::function<array(const std::vector<array>& rows)>& f,
                              const loop_options& options = {}, loop_report* report = nullptr);

@@ -39,7 +39,7 @@ bool is_suited(const std::vector<array>& values, reduction with, const collectiv
   return values.size() > 1 && how.algorithm == collective::algorithm::automatic &&
          !how.deterministic && is_common(type) && !(ordered && is_floating(type)) &&
          std::none_of(values.begin(), values.end(), [](const array& v) {
-           return v.size() == 0 || v.node()->traced || v.node()->device == nullptr;
+           return v.size() == 0 || v.node()->is_traced() || v.node()->device == nullptr;
          });
 }
 

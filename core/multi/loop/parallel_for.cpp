@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/log.hpp"
+#include "base/signals.hpp"
 #include "base/trace.hpp"
 #include "graph/node.hpp"
 #include "multi/loop/loop_state.hpp"
@@ -97,10 +98,13 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   void start_threads() {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       try {
-        threads_[i].thread = std::thread([self = shared_from_this(), i] { self->work(i); });
-      } catch (const std::system_error&) {  // those that run stop by themselves
+        threads_[i].thread =
+            detail::start_thread([self = shared_from_this(), i] { self->work(i); });
+      } catch (const std::system_error& e) {  // those that run stop by themselves
         const std::lock_guard lock(mutex_);
-        error_ = std::current_exception();
+        error_ = std::make_exception_ptr(device_error(
+            fmt::format("{}: no thread for {}: {}", options_.label, group_[i].name(), e.what()),
+            TUTTI_ERROR_OUT_OF_MEMORY, 0, true, group_[i].name()));
         for (; i < threads_.size(); ++i) threads_[i].exited = true;
       }
     }

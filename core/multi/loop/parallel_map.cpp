@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "graph/build.hpp"
 #include "graph/sizes.hpp"
 #include "multi/groups/participants.hpp"
 #include "tutti/error.hpp"
@@ -73,6 +74,15 @@ struct collected_rows {
   }
 };
 
+// What goes through the host has no history: a gradient would silently be zero.
+void require_no_gradient(const array& a, const std::string& what, const std::string& label) {
+  if (!a.valid() || !graph::is_differentiated(a)) return;
+  throw value_error(fmt::format(
+      "{}: {} is being differentiated, and values that pass through the host have no gradient; "
+      "stop_gradient() it, or give a function that calls parallel_map a gradient by custom_vjp()",
+      label, what));
+}
+
 std::int64_t common_rows(std::span<const array> inputs, const std::string& label) {
   if (inputs.empty()) throw value_error(label + ": there are no inputs");
   for (const array& a : inputs) {
@@ -85,6 +95,7 @@ std::int64_t common_rows(std::span<const array> inputs, const std::string& label
 }
 
 array checked(array made, std::int64_t rows, const std::string& label) {
+  require_no_gradient(made, "what f made, from an array that it captured,", label);
   if (made.ndim() == 0 || made.dim(0) != rows)
     throw shape_error(
         fmt::format("{}: f made an array of shape {} of {} rows", label, made.shape().str(), rows));
@@ -106,6 +117,8 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
   if (own.label == loop_options().label) own.label = "parallel_map";
   const std::int64_t rows = common_rows(inputs, own.label);
   multi::require_function(f, own.label, "function");
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    require_no_gradient(inputs[i], "input " + std::to_string(i), own.label);
   const auto sources = std::make_shared<std::vector<host_rows>>();
   for (const array& a : inputs) sources->emplace_back(a, own.label);
   // Without references: a body may outlive this call (parallel_for).

@@ -28,7 +28,7 @@ array sort_rows(const array& rows, tutti_operator number, order by, std::string_
   return y;
 }
 
-bool differentiated(const array& a) { return a.node()->traced && is_floating(a.dtype()); }
+bool differentiated(const array& a) { return a.node()->is_traced() && is_floating(a.dtype()); }
 
 // From here on parting a row costs less than sorting it.
 constexpr std::int64_t long_row = 1024;

@@ -169,8 +169,8 @@ std::optional<tensor> ask(const opened_device& d, const operator_question& q) {
   std::vector<tutti_view_desc> views{view_of(q.before)};
   for (const tensor& t : q.inputs) views.push_back(view_of(t));
   if (finishes && views.size() > 3) spread_bias(views);
-  const tutti_operator_desc desc =
-      describe(static_cast<tutti_operator>(q.kind), views, q.params.empty() ? nullptr : q.params.data());
+  const tutti_operator_desc desc = describe(static_cast<tutti_operator>(q.kind), views,
+                                            q.params.empty() ? nullptr : q.params.data());
   std::int32_t support = TUTTI_SUPPORT_NO;
   check(d.plugin->op.supports(d.handle, &desc, &support, nullptr), d, "supports");
   if (support == TUTTI_SUPPORT_NO) return std::nullopt;

@@ -105,10 +105,21 @@ void device_context::prepare_input(const graph::node& input) {
 std::uint64_t device_context::enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
                                        std::uint64_t flops) {
   detail::count().launches.add();
+  auto owned = detail::own(*device.plugin, event);
+  try {
+    flight_.push_back({last_ + 1, nullptr, label, bytes, flops});
+    try {
+      flight_.back().event = std::move(owned);
+    } catch (...) {
+      flight_.pop_back();
+      throw;
+    }
+  } catch (...) {
+    // Nobody could wait for this work later, nor know when its memory is free.
+    detail::ignore(device.plugin->stream.event_wait(owned.get(), TUTTI_FOREVER));
+    throw;
+  }
   ++last_;
-  flight_.push_back({last_,
-                     std::shared_ptr<tutti_event>(event, device.plugin->stream.event_release),
-                     label, bytes, flops});
   if (flight_.size() > look_at) {
     while (flight_.size() > wait_at / 2) {
       std::int32_t done = 0;

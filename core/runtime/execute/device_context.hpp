@@ -38,8 +38,8 @@ struct cached_program {
 
 /// A prepared operator.
 struct cached_plan {
-  detail::plan_handle handle;  // null where the device refuses the operator
-  std::string refusal;         // why it does
+  detail::plan_handle handle;    // null where the device refuses the operator
+  std::string refusal;           // why it does
   bool is_switched_off = false;  // for it gave a wrong answer, which has been said
   std::uint64_t last_use = 0;    // position on the compute stream
   std::uint64_t workspace_bytes = 0;

@@ -93,7 +93,7 @@ class evaluation {
         publish({&n, block_of(*member), member->storage_offset}, member->sequence,
                 member->arriving);
       }
-      if (!n.traced) {
+      if (n.trace == nullptr || !n.trace->keep_inputs(n)) {
         graph::retain(&n);
         done.emplace_back(&n);
       }

@@ -55,7 +55,7 @@ class dying_edges {
     for (std::size_t i = g.members.size(); i-- > 0;) {
       const node* m = g.members[i];
       const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), m) != g.outputs.end();
-      vanishes_[i] = !m->traced && (is_output || m->references.load() == count(m));
+      vanishes_[i] = !m->is_traced() && (is_output || m->references.load() == count(m));
     }
   }
 
@@ -77,7 +77,7 @@ class dying_edges {
 const node* reusable_input(const lowered& program, const dying_edges& dying, const node& output) {
   for (const fusion::operand& x : program.inputs) {
     const node& in = *x.source;
-    if (in.traced || in.type == dtype::boolean || size_of(in.type) != size_of(output.type) ||
+    if (in.is_traced() || in.type == dtype::boolean || size_of(in.type) != size_of(output.type) ||
         !(in.extents == output.extents) || in.storage == nullptr || block_of(in)->is_shared() ||
         in.references.load() != dying.count(&in))
       continue;
@@ -113,8 +113,9 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
 // else a copy. Returns the sequence number after which it is there.
 std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
   const node& base = *n.inputs[0];
-  const bool take_over = !base.is_constant() && !base.is_view() && !n.traced && !base.traced &&
-                         base.references.load() == 1 && !block_of(base)->is_shared();
+  const bool take_over = !base.is_constant() && !base.is_view() && !n.is_traced() &&
+                         !base.is_traced() && base.references.load() == 1 &&
+                         !block_of(base)->is_shared();
   if (take_over) {
     context.prepare_input(base);  // it may still be on its way
     base.storage->retain();

@@ -31,6 +31,10 @@ class buffer_block final : public graph::storage {
   /// Position on the compute stream of the last work that touches this block.
   std::uint64_t last_use = 0;
 
+  /// While it waits to be given back (foreign_memory.cpp): the next that does.
+  buffer_block* next_returned = nullptr;
+  const detail::opened_device& device() const;
+
  private:
   friend class memory_pool;
   /// Returns the block to its pool, foreign memory to its owner.

@@ -20,13 +20,29 @@ struct returned {
   buffer_block* block;
 };
 
+// A deleter may drop the last reference to a block of the next owner: a list instead of recursion,
+// so that memory which has been passed on any number of times fits the stack.
+void release(buffer_block* block) noexcept {
+  thread_local constinit buffer_block* waiting = nullptr;
+  thread_local constinit bool draining = false;
+  block->next_returned = waiting;
+  waiting = block;
+  if (draining) return;
+  draining = true;
+  while (waiting != nullptr) {
+    buffer_block* const next = waiting;
+    waiting = next->next_returned;
+    next->device().plugin->memory.release(next->handle());
+    delete next;
+  }
+  draining = false;
+}
+
 void give_back_after_use(const returned& item) {
-  const detail::plugin& plugin = *item.context->device.plugin;
   // A failure is told to those who read the results.
   if (const auto event = event_of(*item.context, item.block->last_use))
-    detail::ignore(plugin.stream.event_wait(event.get(), TUTTI_FOREVER));
-  plugin.memory.release(item.block->handle());
-  delete item.block;
+    detail::ignore(item.context->device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
+  release(item.block);
 }
 
 // Not waited for at exit, because a deleter may need a lock of the thread that exits.
@@ -61,11 +77,11 @@ array array_over(buffer_block* block, std::int64_t offset, dtype type, const sha
   return made;
 }
 
-void give_back(const detail::opened_device& device, buffer_block* block) noexcept {
+void give_back(buffer_block* block) noexcept {
   // Owners are not called while the process exits; a fork's memory is its parent's to give back.
   if (detail::is_fork()) return;
   if (detail::is_exiting()) return detail::keep_for_ever(block);
-  device_context& context = context_of(device);
+  device_context& context = context_of(block->device());
   if (in_executor() || !context.has_retired(block->last_use)) {
     try {
       return the_returner().add({&context, block});
@@ -73,8 +89,7 @@ void give_back(const detail::opened_device& device, buffer_block* block) noexcep
       return;  // out of memory or threads: the owner does not get it back
     }
   }
-  device.plugin->memory.release(block->handle());
-  delete block;
+  release(block);
 }
 
 }  // namespace tutti::runtime

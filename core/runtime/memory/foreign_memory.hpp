@@ -23,6 +23,6 @@ array array_over(buffer_block* block, std::int64_t offset, dtype type, const sha
 
 /// Releases the buffer of such a block, which has no references any more: at once where its work is
 /// known to be done, else from a thread of its own.
-void give_back(const detail::opened_device& device, buffer_block* block) noexcept;
+void give_back(buffer_block* block) noexcept;
 
 }  // namespace tutti::runtime

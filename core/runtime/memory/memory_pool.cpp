@@ -42,8 +42,10 @@ std::uint64_t largest_for(std::uint64_t bytes) { return bytes + bytes / 4; }
 
 }  // namespace
 
+const detail::opened_device& buffer_block::device() const { return owner_.device_; }
+
 void buffer_block::dispose() noexcept {
-  if (whose_ == ownership::foreign) return give_back(owner_.device_, this);
+  if (whose_ == ownership::foreign) return give_back(this);
   owner_.take_back(this);
 }
 

@@ -130,7 +130,7 @@ void enqueue(const running_call& call, member_work& m) {
 void enqueue_all(running_call& call) {
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < call.members.size(); ++i)
-    threads.emplace_back([&, i] { enqueue(call, call.members[i]); });
+    threads.push_back(detail::start_thread([&, i] { enqueue(call, call.members[i]); }));
   enqueue(call, call.members[0]);
   for (std::thread& t : threads) t.join();
   std::exception_ptr first;
@@ -243,12 +243,26 @@ void launch_all(graph::node& n) {
     running->members.push_back(std::move(m));
     running->ends.push_back(expect_from_host(*devices[i]));
   }
-  for (member_work& m : running->members) {
+  struct member_blocks {
+    buffer_block *source, *target;
+  };
+  std::vector<member_blocks> held;
+  for (const member_work& m : running->members) held.push_back({m.source, m.target});
+  for (const member_blocks& m : held) {
     m.source->retain();
     m.target->retain();
   }
   call.ends = running->ends;
-  thread->add(std::move(running));
+  try {
+    thread->add(std::move(running));
+  } catch (...) {
+    call.ends.clear();
+    for (const member_blocks& m : held) {
+      m.source->release();
+      m.target->release();
+    }
+    throw;
+  }
 }
 
 }  // namespace

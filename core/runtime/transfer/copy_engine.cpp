@@ -245,12 +245,20 @@ std::shared_ptr<arrival> start_copy(copy_request request) {
   copy_job job;
   job.deadline = deadline_after(request.time_limit);
   job.result = expect_from_host(request.to->device);
-  request.source->retain();
-  request.target->retain();
   std::shared_ptr<arrival> result = job.result;
   pair_worker& worker = worker_of(*request.from, *request.to);
+  buffer_block* const source = request.source;
+  buffer_block* const target = request.target;
   job.request = std::move(request);
-  worker.add(std::move(job));
+  source->retain();
+  target->retain();
+  try {
+    worker.add(std::move(job));
+  } catch (...) {
+    source->release();
+    target->release();
+    throw;
+  }
   return result;
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/transfer/event_wait.hpp"
 
+#include <algorithm>
+
 namespace tutti::runtime {
 
 using clock = std::chrono::steady_clock;
 
 time_point deadline_after(double seconds) {
   if (seconds <= 0) return time_point::max();
-  return clock::now() +
-         std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+  constexpr double most = 1e9;  // the clock counts nanoseconds in 64 bits
+  return clock::now() + std::chrono::duration_cast<clock::duration>(
+                            std::chrono::duration<double>(std::min(seconds, most)));
 }
 
 bool wait_until(const detail::opened_device& device, tutti_event* event, time_point deadline,

@@ -12,7 +12,7 @@ namespace tutti::runtime {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-/// `seconds` from now; 0: never.
+/// `seconds` from now, 10^9 (31 years) at most; 0: never.
 time_point deadline_after(double seconds);
 
 /// Waits for `event` of `device`; false where it is not done by the deadline. Throws device_error

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose gradients a node is recorded for. Each call of a transform has a trace; what is made from
+// its variables belongs to it, in whichever thread, until the transform returns or throws.
+#pragma once
+
+#include <atomic>
+#include <boost/container/small_vector.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "tutti/array.hpp"
+
+namespace tutti::graph {
+
+class gradient_trace;
+using trace_ref = boost::intrusive_ptr<gradient_trace>;
+
+/// The trace of one transform, or, from join(), those of several: transforms nest, and threads
+/// share arrays while each is inside of its own. A trace that has ended never runs again. Any
+/// thread may call any of these functions.
+class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
+ public:
+  using running = boost::container::small_vector<gradient_trace*, 4>;
+
+  gradient_trace() = default;
+
+  /// The running ones of a and b, either of which may be null; null where none runs.
+  static trace_ref join(const trace_ref& a, const trace_ref& b);
+
+  bool is_running() const {
+    if (parts_.empty()) return !ended_.load(std::memory_order_acquire);
+    for (const trace_ref& part : parts_)
+      if (part->is_running()) return true;
+    return false;
+  }
+  /// Whether `one`, the trace of one transform, is among these.
+  bool includes(const gradient_trace& one) const;
+  /// The running ones of one transform each that `out` lacks, appended to it.
+  void add_running(running& out);
+
+  /// Lets the end of the trace drop n's inputs: those of a view, which only gradients need, or of a
+  /// node that is evaluated. Does not keep n alive. False where no trace runs any more: the caller
+  /// drops the inputs then.
+  bool keep_inputs(node& n);
+  /// Undoes that, for a node that is being destroyed.
+  void forget(const node& n) noexcept;
+
+  /// Ends the trace of one transform. What no other running trace needs drops its inputs; whatever
+  /// is not evaluated yet does so when it is.
+  void end();
+
+ private:
+  using list = std::vector<trace_ref>;
+
+  explicit gradient_trace(list parts) : parts_(std::move(parts)) {}
+  std::vector<detail::node_ref> take_kept();
+
+  const list parts_;  // empty: the trace of one transform, which the rest is for
+  std::atomic<bool> ended_{false};
+  std::mutex mutex_;
+  std::vector<node*> kept_;  // by node::kept_at
+};
+
+}  // namespace tutti::graph

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PoCL in processes that take away what it needs: its folder, the exit statuses of its linkers, the
+// signals of its threads. What depends on a first look at devices runs in a fork.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <tutti/tutti.hpp>
+
+#include "tutti_test/files.hpp"
+
+namespace {
+
+// What a fork of this process writes to its standard error.
+template <class F>
+std::string said_by(F&& body) {
+  int ends[2] = {};
+  BOOST_REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    body();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char part[512];
+  for (ssize_t n = 0; (n = ::read(ends[0], part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(status == 0);
+  return text;
+}
+
+void look_at_devices() {
+  try {
+    tutti::device("opencl:0");
+  } catch (const std::exception&) {
+    ::_exit(1);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ignored_children_are_warned_of) {
+  const std::string text = said_by([] {
+    ::signal(SIGCHLD, SIG_IGN);
+    look_at_devices();
+  });
+  BOOST_TEST(text.find("SIGCHLD is ignored") != std::string::npos, text);
+  BOOST_TEST(said_by(look_at_devices).find("SIGCHLD") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_that_is_waited_for_does_not_end_the_process) {
+  const auto wait_for_one = [] {
+    look_at_devices();
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &mine, nullptr);
+    ::kill(::getpid(), SIGTERM);
+    int got = 0;
+    ::sigwait(&mine, &got);
+    if (got != SIGTERM) ::_exit(2);
+  };
+  said_by(wait_for_one);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_was_removed_is_made_again) {
+  const tutti_test::temporary_folder folder;
+  ::unsetenv("POCL_CACHE_DIR");
+  ::setenv("TUTTI_CACHE_DIR", (folder / "cache").c_str(), 1);
+  const tutti::array x = tutti::array::from({1.f, 2.f, 3.f}, tutti::device("opencl:0"));
+  BOOST_TEST((x * 2.f).to_vector<float>()[2] == 6.f);
+  BOOST_TEST(std::filesystem::exists(folder / "cache/pocl"));
+  std::filesystem::remove_all(folder / "cache");
+  BOOST_TEST(tutti::sinh(x * 0.f + 0.f).to_vector<float>()[2] == 0.f);
+}

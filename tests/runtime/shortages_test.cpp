@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is left behind where the host has no memory or no thread to give: nothing is computed wrong
+// later, nothing writes into memory that its owner has back, and the next attempt goes well. And
+// that the library's threads leave signals to the application's.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <string>
+#include <tutti/tutti.hpp>
+#include <vector>
+
+#include "tutti_test/files.hpp"
+
+namespace {
+
+thread_local constinit long allocations_left =
+    -1;  // of this thread until one fails; -1: any number
+std::atomic<bool> no_threads = false;
+
+void* allocate(std::size_t bytes) {
+  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+
+using tutti::array;
+
+tutti::device here() { return tutti::devices().at(0); }
+tutti::device there() { return tutti::devices().at(1); }
+
+class without_threads {
+ public:
+  without_threads() { no_threads = true; }
+  ~without_threads() { no_threads = false; }
+};
+
+// Whether the thread `task` of this process blocks `signal`.
+bool blocks(const std::filesystem::path& task, int signal) {
+  std::ifstream status(task / "status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigBlk:"))
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  return false;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*run)(void*), void* argument) {
+  static const auto real =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return no_threads ? EAGAIN : real(thread, attributes, run, argument);
+}
+
+// First, since it needs a stream for transfers that nothing was sent over yet.
+BOOST_AUTO_TEST_CASE(a_read_that_gets_no_thread_leaves_the_callers_memory_alone) {
+  const array x = tutti::arange(1000, tutti::dtype::f32, here()) * 2.f;
+  x.wait();
+  std::vector<float> mine(1000);
+  {
+    const without_threads now;
+    BOOST_CHECK_THROW(x.copy_to(mine.data(), 4000), tutti::error);
+  }
+  mine.assign(1000, 7.f);
+  BOOST_TEST((x + 1.f).to_vector<float>()[999] == 1999.f);
+  BOOST_TEST(mine == std::vector<float>(1000, 7.f), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_that_gets_no_thread_can_be_repeated) {
+  const array x = (array::from({1.f, 2.f, 3.f}, here()) + 1.f).eval();
+  x.wait();
+  const array moved = x.to(there());
+  {
+    const without_threads now;
+    BOOST_TEST(tutti_test::fails<tutti::out_of_memory>([&] { moved.eval(); }, "no thread"));
+  }
+  BOOST_TEST(moved.to_vector<float>()[2] == 4.f);
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_gets_no_thread_says_so) {
+  const auto body = [](const tutti::chunk& c) -> std::vector<array> {
+    return {tutti::zeros({c.size()}, tutti::dtype::f32, c.device)};
+  };
+  const tutti::device_group group(tutti::devices());
+  {
+    const without_threads now;
+    BOOST_TEST(tutti_test::fails<tutti::device_error>(
+        [&] {
+          tutti::parallel_for(group, {0, 10}, body, {}, {});
+        },
+        "no thread for"));
+  }
+  BOOST_CHECK_NO_THROW(tutti::parallel_for(group, {0, 10}, body, {}, {}));
+}
+
+// Each allocation of an evaluation fails once. Whatever was in flight then, a copy waits for what
+// it copies.
+BOOST_AUTO_TEST_CASE(copies_are_right_after_an_evaluation_without_memory) {
+  const array x = array::from(std::vector<float>(400000, 1.f), {400000}, here());
+  (x * 2.f).to(there()).wait();
+  (x * 3.f + 1.f).wait();
+  int calm = 0;
+  for (int k = 0; k < 400 && calm < 3; ++k) {
+    array slow = tutti::sin(tutti::sin(tutti::sin(tutti::sin(x))));
+    slow.eval();  // in flight
+    bool has_failed = false;
+    allocations_left = k;
+    try {
+      (x * 2.f).eval();
+    } catch (const std::exception&) {
+      has_failed = true;
+    }
+    allocations_left = -1;
+    calm = has_failed ? 0 : calm + 1;
+    const array moved = (x * 3.f + static_cast<float>(k)).to(there());
+    const float right = 3.f + static_cast<float>(k);
+    BOOST_TEST_CONTEXT("allocation " << k) {
+      BOOST_TEST(tutti::min(moved).item<float>() == right);
+      BOOST_TEST(tutti::max(moved).item<float>() == right);
+    }
+    slow.wait();
+  }
+  BOOST_TEST(calm == 3);
+}
+
+// A signal that the application blocks in its own threads, to wait for it, would go to one of
+// these. The cases above have started threads of streams, of copies and of loops.
+BOOST_AUTO_TEST_CASE(threads_of_the_library_take_no_signals) {
+  array x = array::from({1.f, 2.f}, here()) + 1.f;
+  x.to(there()).wait();
+  const std::string main = std::to_string(getpid());
+  int others = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == main) continue;
+    ++others;
+    BOOST_TEST(blocks(task, SIGTERM), task.path());
+    BOOST_TEST(blocks(task, SIGUSR1), task.path());
+    BOOST_TEST(!blocks(task, SIGSEGV), task.path());
+  }
+  BOOST_TEST(others > 0);
+  BOOST_TEST(!blocks(std::filesystem::path("/proc/self/task") / main, SIGTERM));
+}
