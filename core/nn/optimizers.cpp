@@ -42,10 +42,8 @@ void check_state(const char* op, std::size_t i, const array& parameter, const ar
     throw shape_error(fmt::format("{}: parameter {} has shape {}, its state {}", op, i,
                                   parameter.shape().str(), state.shape().str()));
   }
-  // A gradient of a wider dtype widens the state in the first step, and Adam that of 2 bytes.
-  const bool is_narrow = size_of(parameter.dtype()) == 2 && size_of(gradient.dtype()) <= 4;
-  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient}) &&
-      !(is_narrow && state.dtype() == dtype::f32)) {
+  // A gradient of a wider dtype widens the state in the first step.
+  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient})) {
     throw dtype_error(fmt::format("{}: parameter {} is {}, its state {}", op, i,
                                   name(parameter.dtype()), name(state.dtype())));
   }
