@@ -47,9 +47,8 @@ void check_state(const char* op, std::size_t i, const array& parameter, const ar
     throw shape_error(fmt::format("{}: parameter {} has shape {}, its state {}", op, i,
                                   parameter.shape().str(), state.shape().str()));
   }
-  // A gradient of a wider dtype widens the state in the first step; halves have theirs in f32.
-  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient}) &&
-      state.dtype() != widened(parameter).dtype()) {
+  // A gradient of a wider dtype widens the state in the first step.
+  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient})) {
     throw dtype_error(fmt::format("{}: parameter {} is {}, its state {}", op, i,
                                   name(parameter.dtype()), name(state.dtype())));
   }

@@ -128,7 +128,7 @@ TUTTI_API array confusion_matrix(const array& truth, const array& predicted, std
 // between steps without compiling anything anew. Throws value_error where the counts of
 // parameters, gradients and state differ or an option is out of range, shape_error where the shape
 // of a gradient or of its state is not its parameter's, dtype_error where the state's dtype is
-// neither the parameter's nor what parameter and gradient promote to.
+// neither the parameter's nor what parameter and gradient promote to (Adam: f32 for 2 bytes).
 //
 // load_state() puts back what state() (and steps()) gave, so that training goes on as if it had
 // never been interrupted, bit for bit. The arrays lie on the parameters' device; options are not
