@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PoCL in processes that take away what it needs: its folder, the exit statuses of its linkers, the
-// signals of its threads. What depends on a first look at devices runs in a fork.
+// PoCL in processes that take away what it needs: its folder, the exit statuses of its linkers.
+// What depends on a first look at devices runs in a fork.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,21 +56,6 @@ BOOST_AUTO_TEST_CASE(ignored_children_are_warned_of) {
   });
   BOOST_TEST(text.find("SIGCHLD is ignored") != std::string::npos, text);
   BOOST_TEST(said_by(look_at_devices).find("SIGCHLD") == std::string::npos);
-}
-
-BOOST_AUTO_TEST_CASE(a_signal_that_is_waited_for_does_not_end_the_process) {
-  const auto wait_for_one = [] {
-    look_at_devices();
-    sigset_t mine;
-    sigemptyset(&mine);
-    sigaddset(&mine, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &mine, nullptr);
-    ::kill(::getpid(), SIGTERM);
-    int got = 0;
-    ::sigwait(&mine, &got);
-    if (got != SIGTERM) ::_exit(2);
-  };
-  said_by(wait_for_one);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_was_removed_is_made_again) {
