@@ -16,9 +16,9 @@
 
 namespace tutti {
 
-/// Values equal tutti_dtype of plugin.h. f16 and bf16 are stored as such and computed in f32; what a
-/// fused chain computes in between is not rounded to them, so it may be more precise than the same
-/// operations one by one.
+/// Values equal tutti_dtype of plugin.h. f16 and bf16 are stored as such and computed in f32; what
+/// a fused chain computes in between is not rounded to them, so it may be more precise than the
+/// same operations one by one.
 enum class dtype : std::uint8_t {
   boolean = 1,
   i8 = 2,
