@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "operators_document.hpp"
+#include "tutti_test/environment_host.hpp"
 #include "tutti_test/operator_claims.hpp"
 
 namespace {
@@ -31,7 +32,7 @@ BOOST_AUTO_TEST_CASE(claims_are_those_of_the_table) {
   void* const library = dlopen(suite.argv[2], RTLD_NOW | RTLD_LOCAL);
   BOOST_TEST_REQUIRE(library != nullptr, dlerror());
   const auto entry = reinterpret_cast<tutti_plugin_entry_fn>(dlsym(library, "tutti_plugin_entry"));
-  const tutti_plugin_api& api = *entry(nullptr);
+  const tutti_plugin_api& api = *entry(tutti_test::environment_host());
   tutti_device* device = nullptr;
   good(api.device->open(0, &device));
   tutti_device_properties properties{};
