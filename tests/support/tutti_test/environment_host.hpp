@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host that offers a plugin its settings and nothing else, for tests that call plugins themselves.
+// A host that offers a plugin its settings and nothing else, for tests that call plugins
+// themselves.
 #pragma once
 
 #include <cstdlib>
