@@ -96,7 +96,10 @@ int run_probe(const std::string& path, depth how, int report_to) {
   report_descriptor = report_to;
   detail::watcher_of_calls = [](const char* function) { report({{"call", function}}); };
   const std::filesystem::path file(path);
-  detail::device_registry registry({{file.parent_path()}, {}});
+  // Never destroyed, as devices are never released.
+  static auto* const made =
+      new detail::device_registry(detail::search_path{{file.parent_path()}, {}});
+  detail::device_registry& registry = *made;
   for (const detail::plugin_file& found : registry.loader().files()) {
     if (found.path != file) continue;
     if (how == depth::devices)

@@ -167,8 +167,10 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
     if (how == "half") device.struct_size = 12;
     if (how == "empty") device.struct_size = 0;
     if (how == "nameless") api.name = nullptr;
-    if (how == "endless")
-      api.name = (new std::string("\x1b[2J" + std::string(1 << 20, 'y')))->c_str();
+    if (how == "endless") {
+      static const std::string name = "\x1b[2J" + std::string(1 << 20, 'y');
+      api.name = name.c_str();
+    }
     if (how == "short") api.struct_size = 17;
   }
   return &api;

@@ -30,9 +30,15 @@ tutti::array thousand(float value, const char* device) {
   return tutti::array::from(std::vector<float>(1000, value), {1000}, tutti::device(device));
 }
 
+/// Never destroyed, as devices are never released.
+device_registry& lasting_registry(const search_path& where) {
+  static auto* const all = new std::vector<std::unique_ptr<device_registry>>;
+  return *all->emplace_back(std::make_unique<device_registry>(where));
+}
+
 std::string message_with(const std::string& fault) {
   const scoped_variable broken("BROKEN", fault);
-  device_registry registry(search_path{{folder}, {}});
+  device_registry& registry = lasting_registry(search_path{{folder}, {}});
   return message_of<tutti::error>([&] {
     for (auto* d : registry.devices_of("bad")) d->open();
   });
@@ -50,7 +56,7 @@ BOOST_AUTO_TEST_CASE(what_is_thrown_while_devices_are_looked_for_is_caught) {
   BOOST_TEST(has(opening, "bad:0 ("), opening);
   BOOST_TEST(has(opening, "open the device: plugin bad: its function device.open threw"), opening);
   const scoped_variable broken("BROKEN", "properties:throw");
-  device_registry registry(search_path{{folder}, {}});
+  device_registry& registry = lasting_registry(search_path{{folder}, {}});
   BOOST_TEST(registry.devices_of("bad").empty());
   const auto left_out = registry.left_out("bad");
   BOOST_REQUIRE(left_out.size() == 2u);
@@ -76,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_is_thrown_while_computing_is_caught) {
 }
 
 BOOST_AUTO_TEST_CASE(a_function_without_a_status_says_it_in_the_log) {
-  device_registry registry(search_path{{folder}, {}});
+  device_registry& registry = lasting_registry(search_path{{folder}, {}});
   auto* const device = registry.devices_of("bad").at(0);
   device->open();
   auto stream = tutti::detail::create_stream(*device);
