@@ -228,7 +228,8 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_loaded_are_explained) {
     bytes[at] = to;
     return bytes;
   };
-  write_file(file("half"), good.substr(0, good.size() / 2));
+  // Half of a file may have all that is loaded, before what debuggers read.
+  write_file(file("page"), good.substr(0, 4096));
   write_file(file("header"), good.substr(0, 80));
   write_file(file("narrow"), changed(4, good[4] == 2 ? 1 : 2));
   write_file(file("order"), changed(5, good[5] == 1 ? 2 : 1));
@@ -243,7 +244,7 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_loaded_are_explained) {
 
   const auto doctor = m.command("doctor", "BROKEN=");
   const std::pair<std::string, std::string> cases[] = {
-      {"half", "is cut off: it has "},
+      {"page", "is cut off: it has "},
       {"header", "is cut off: it has 80 bytes of "},
       {"narrow", " bits, this library for "},
       {"order", "another order of bytes"},
