@@ -100,9 +100,8 @@ std::vector<finding> examine_cache() {
   for (const auto& record : detail::program_markers().records())
     all.push_back(
         {grade::note, "cache", record.what,
-         fmt::format("{} process{} ended while it was compiled or asked about (killed, or by a "
+         fmt::format("the process ended while it was compiled or asked about (killed, or by a "
                      "fault of the driver); {}",
-                     record.ends, record.ends == 1 ? "" : "es",
                      record.counted == 0   ? "tried again as before"
                      : record.counted == 1 ? "with more care from now on"
                                            : "left out"),

@@ -2,22 +2,24 @@
 //
 // A marker is a file that its process holds while it compiles: "running N" and what is compiled,
 // after N earlier ends. Found unheld, the process that wrote it has ended within the compilation.
-// "settled N" stays after a compilation that had such a past; without a past the file is removed.
+// "crashed N" is the same of one that went down by a fault in the thread that compiles. "settled N"
+// stays after a compilation that had such a past; without a past the file is removed.
 //
-// Why a process ended nobody can tell afterwards: one that is interrupted or killed leaves what a
-// crash of the compiler leaves, and the application's signals are its own. But compilers do the
-// same again, and people do not: what ended a process once is tried as before, and counts where the
-// next attempt ends as well.
+// Of other ends nobody can tell why: one that is interrupted or killed leaves what a crash in a
+// thread of the driver leaves. But compilers do the same again, and people do not: what ended a
+// process so once is tried as before, and counts where the next attempt ends as well.
 #include "base/compile_markers.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
 
+#include "base/crash_witness.hpp"
 #include "base/disk_cache.hpp"
 #include "base/private_folder.hpp"
 #include "base/process.hpp"
@@ -26,7 +28,10 @@ namespace tutti::detail {
 namespace {
 
 constexpr std::string_view extension = ".compiling";
-constexpr std::string_view running = "running ", settled = "settled ";
+constexpr std::string_view running = "running ", crashed = "crashed ", settled = "settled ";
+// One is written over another.
+static_assert(running.size() == crashed.size() && running.size() == settled.size() &&
+              crashed.starts_with(crash_word));
 constexpr uint64_t largest = 65536;  // bytes of a marker
 constexpr uint32_t ends_that_count = 2;
 
@@ -35,13 +40,21 @@ uint32_t counted(uint32_t ends) { return ends / ends_that_count; }
 struct past {
   uint32_t ends = 0;
   bool is_running = false;
+  bool has_crashed = false;
   std::string what;
+
+  /// With the one of the process that left it, where that is gone. A crash counts at once.
+  uint32_t all_ends() const {
+    if (has_crashed) return (counted(ends) + 1) * ends_that_count;
+    return ends + (is_running ? 1 : 0);
+  }
 };
 
 past parse(std::string_view text) {
   past p;
   p.is_running = text.starts_with(running);
-  if (!p.is_running && !text.starts_with(settled)) return {};
+  p.has_crashed = text.starts_with(crashed);
+  if (!p.is_running && !p.has_crashed && !text.starts_with(settled)) return {};
   text.remove_prefix(running.size());
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), p.ends);
   if (error != std::errc()) return {};
@@ -62,32 +75,20 @@ struct compile_markers::state {
     private_folder::claim claim;
     uint32_t ends;
     std::string what;
-    uint32_t threads = 1;
+    std::vector<crash_witness> threads;  // that compile it
   };
 
-  const std::filesystem::path path;
+  folder_on_demand folder;
   std::mutex mutex;
-  bool opened = false;
-  std::unique_ptr<private_folder> folder;
   std::map<std::string, mark, std::less<>> begun;
 
-  explicit state(std::filesystem::path p) : path(std::move(p)) {}
-
-  private_folder* open() {
-    if (opened || path.empty()) return folder.get();
-    opened = true;
-    try {
-      folder = std::make_unique<private_folder>(path);
-    } catch (const std::exception&) {  // the cache says so
-    }
-    return folder.get();
-  }
+  explicit state(std::filesystem::path path) : folder(std::move(path)) {}
 
   // The attempt went well, so that an end which did not count yet was none of the compiler's.
-  void finish(const mark& m) const {
+  void finish(const mark& m) {
     const uint32_t count = counted(m.ends);
     if (count == 0)
-      folder->remove(m.name);
+      folder.open()->remove(m.name);
     else
       m.claim.rewrite(line(settled, count * ends_that_count, m.what));
   }
@@ -100,10 +101,10 @@ compile_markers::~compile_markers() = default;
 uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.open();
+  const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return 0;
   if (const auto found = s.begun.find(key); found != s.begun.end()) {
-    ++found->second.threads;
+    found->second.threads.emplace_back(found->second.claim.file());
     return counted(found->second.ends);
   }
   const std::string name = cache_file_name(key, extension);
@@ -113,9 +114,12 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
     return text ? counted(parse(*text).ends) : 0;
   }
   const past before = parse(claim->content());
-  const uint32_t ends = before.ends + (before.is_running ? 1 : 0);
+  const uint32_t ends = before.all_ends();
   claim->rewrite(line(running, ends, what));
-  s.begun.emplace(std::string(key), state::mark{name, std::move(*claim), ends, std::string(what)});
+  const int file = claim->file();
+  const auto made = s.begun.emplace(
+      std::string(key), state::mark{name, std::move(*claim), ends, std::string(what), {}});
+  made.first->second.threads.emplace_back(file);
   return counted(ends);
 }
 
@@ -123,7 +127,15 @@ void compile_markers::end(std::string_view key) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   const auto found = s.begun.find(key);
-  if (found == s.begun.end() || --found->second.threads > 0) return;
+  if (found == s.begun.end()) return;
+  std::vector<crash_witness>& threads = found->second.threads;
+  const auto mine = std::find_if(threads.begin(), threads.end(),
+                                 [](const crash_witness& w) { return w.is_of_this_thread(); });
+  if (mine != threads.end())
+    threads.erase(mine);
+  else if (!threads.empty())
+    threads.pop_back();
+  if (!threads.empty()) return;
   s.finish(found->second);
   s.begun.erase(found);
 }
@@ -141,7 +153,7 @@ std::vector<compile_markers::record> compile_markers::records() {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   std::vector<record> all;
-  const private_folder* const folder = s.open();
+  const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return all;
   for (const auto& file : folder->list()) {
     if (!file.name.ends_with(extension)) continue;
@@ -153,17 +165,15 @@ std::vector<compile_markers::record> compile_markers::records() {
     } else if (const auto text = folder->read(file.name, largest)) {
       p = parse(*text);
     }
-    const uint32_t ends = p.ends + (p.is_running && !is_held ? 1 : 0);
-    if (ends > 0) all.push_back({s.path / file.name, ends, counted(ends), p.what});
+    const uint32_t ends = is_held ? p.ends : p.all_ends();
+    if (ends > 0) all.push_back({s.folder.path() / file.name, ends, counted(ends), p.what});
   }
   return all;
 }
 
 compile_markers& program_markers() {
   static auto* const instance = [] {
-    const cache_options& options = program_cache().options();
-    auto* const made =
-        new compile_markers(options.enabled ? options.folder : std::filesystem::path());
+    auto* const made = new compile_markers(program_cache().options().used_folder());
     // A process that exits while another of its threads compiles has not ended by the compiler.
     static_cast<void>(std::atexit([] { program_markers().end_all(); }));
     return made;

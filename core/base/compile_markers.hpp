@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that tell a later process in which compilation an earlier one ended: a compiler that takes
-// the process down does so twice for a program; a process that was interrupted once has no
-// consequences. Where the folder cannot be used nothing is kept.
+// the process down in the thread that calls it does so once for a program, another way twice; a
+// process that was interrupted once has no consequences. Where the folder cannot be used nothing is
+// kept.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ class TUTTI_INTERNAL_API compile_markers {
   /// A program over which processes have ended.
   struct record {
     std::filesystem::path file;
-    uint32_t ends = 0;     ///< processes
+    uint32_t ends = 0;     ///< processes; one that crashed is as good as two
     uint32_t counted = 0;  ///< as begin() gives it
     std::string what;
   };
@@ -31,8 +32,9 @@ class TUTTI_INTERNAL_API compile_markers {
   compile_markers(const compile_markers&) = delete;
   compile_markers& operator=(const compile_markers&) = delete;
 
-  /// How often two processes after each other have ended between begin and end for `key`, those
-  /// that still compile it left aside.
+  /// How often a process has crashed, or two after each other have ended otherwise, between begin
+  /// and end for `key`, those that still compile it left aside. Both are called in the thread that
+  /// compiles.
   uint32_t begin(std::string_view key, std::string_view what);
   void end(std::string_view key);
   /// As end, for whatever has begun and not ended: the process exits by itself. Nothing in a fork

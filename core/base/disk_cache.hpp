@@ -20,6 +20,9 @@ struct cache_options {
   bool enabled = true;           ///< false: nothing is kept at all
   std::filesystem::path folder;  ///< empty: memory only
   uint64_t limit_bytes = uint64_t{512} << 20;
+
+  /// Where something is kept on disk; empty: nowhere.
+  std::filesystem::path used_folder() const { return enabled ? folder : std::filesystem::path(); }
 };
 
 /// TUTTI_CACHE (off), TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ class TUTTI_INTERNAL_API private_folder {
     const std::string& content() const { return content_; }  ///< when it was claimed
     /// In place: for a line or two that nobody reads meanwhile. False where that failed.
     bool rewrite(std::string_view text) const;
+    int file() const { return fd_; }
 
    private:
     int fd_;
@@ -64,6 +66,20 @@ class TUTTI_INTERNAL_API private_folder {
  private:
   int fd_ = -1;
   std::filesystem::path path_;
+};
+
+/// One that is opened with its first use. Who owns it calls open() in one thread at a time.
+class TUTTI_INTERNAL_API folder_on_demand {
+ public:
+  explicit folder_on_demand(std::filesystem::path path) : path_(std::move(path)) {}
+  const std::filesystem::path& path() const { return path_; }
+  /// Null where the path is empty or the folder cannot be used, which the cache's warning says.
+  const private_folder* open();
+
+ private:
+  const std::filesystem::path path_;
+  bool is_opened_ = false;
+  std::unique_ptr<private_folder> folder_;
 };
 
 /// Nanoseconds since 1970, the clock of entry::modified_ns.

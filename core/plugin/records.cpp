@@ -62,28 +62,16 @@ struct plugin_records::mark {
 };
 
 struct plugin_records::state {
-  const fs::path path;
+  folder_on_demand folder;
   std::mutex mutex;
-  bool opened = false;
-  std::unique_ptr<private_folder> folder;
   std::list<mark> begun;
 
-  explicit state(fs::path p) : path(std::move(p)) {}
+  explicit state(fs::path path) : folder(std::move(path)) {}
 
-  private_folder* open() {
-    if (opened || path.empty()) return folder.get();
-    opened = true;
-    try {
-      folder = std::make_unique<private_folder>(path);
-    } catch (const std::exception&) {  // the cache says so
-    }
-    return folder.get();
-  }
-
-  void finish(const mark& m) const {
+  void finish(const mark& m) {
     if (!m.claim) return;
     if (m.before.empty())
-      folder->remove(name_of(m.plugin));
+      folder.open()->remove(name_of(m.plugin));
     else
       m.claim->rewrite(m.before);
   }
@@ -96,7 +84,7 @@ plugin_records::~plugin_records() = default;
 std::optional<std::string> plugin_records::failure(const fs::path& plugin) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.open();
+  const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return std::nullopt;
   const std::string name = name_of(plugin);
   const std::optional<std::string> record = folder->read(name, largest);
@@ -117,7 +105,7 @@ std::optional<std::string> plugin_records::failure(const fs::path& plugin) {
 void plugin_records::fail(const fs::path& plugin, std::string_view how) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  const private_folder* const folder = s.open();
+  const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return;
   try {
     folder->write(name_of(plugin), content(failed, plugin, how), {});
@@ -128,7 +116,7 @@ void plugin_records::fail(const fs::path& plugin, std::string_view how) {
 void plugin_records::clear(const fs::path& plugin) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const private_folder* const folder = s.open()) folder->remove(name_of(plugin));
+  if (const private_folder* const folder = s.folder.open()) folder->remove(name_of(plugin));
 }
 
 void plugin_records::end_others() {
@@ -153,7 +141,7 @@ plugin_records::attempt::attempt(plugin_records* records, const fs::path& plugin
   mark_ = &made;
   made.plugin = plugin;
   made.step = step;
-  const private_folder* const folder = s.open();
+  const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return;
   if (auto claim = folder->hold(name_of(plugin))) made.claim.emplace(std::move(*claim));
   if (!made.claim) return;
@@ -178,9 +166,7 @@ plugin_records::attempt::~attempt() {
 
 plugin_records& known_plugins() {
   static auto* const instance = [] {
-    const cache_options& options = program_cache().options();
-    auto* const made =
-        new plugin_records(options.enabled ? options.folder : std::filesystem::path());
+    auto* const made = new plugin_records(program_cache().options().used_folder());
     // A plugin that calls exit() is left marked; what another thread does meanwhile is not to
     // blame.
     static_cast<void>(std::atexit([] { known_plugins().end_others(); }));

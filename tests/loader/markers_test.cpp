@@ -3,14 +3,18 @@
 // Markers of compilations: what a process leaves that ends within one, and what none leaves that
 // ends well, exits by itself or still compiles.
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <functional>
 #include <thread>
+#include <vector>
 
 #include "base/compile_markers.hpp"
 #include "base/process.hpp"
@@ -21,6 +25,33 @@ using tutti::detail::compile_markers;
 namespace fs = std::filesystem;
 
 namespace {
+
+// Without what the test's own process has for faults, which is inherited.
+void be_an_ordinary_process() {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::signal(signal, SIG_DFL);
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  ::sigaltstack(&none, nullptr);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+}
+
+void fault() {
+  void* const page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *static_cast<volatile char*>(page) = 1;
+}
+
+int overflow(int depth) {
+  volatile char some[1024] = {};
+  some[depth % 1024] = static_cast<char>(depth);
+  return depth < 0 ? 0 : overflow(depth + 1) + some[depth % 512];
+}
+
+std::vector<std::function<void()>> visible_crashes() {
+  return {[] { std::abort(); }, [] { fault(); }, [] { ::raise(SIGFPE); }, [] { overflow(0); }};
+}
+
+struct sigaction found {};  // by a handler, when it was put in place
 
 struct fixture {
   temporary_folder outside;
@@ -36,6 +67,7 @@ struct fixture {
   int status_of(const std::function<void(compile_markers&)>& body) const {
     const pid_t child = ::fork();
     if (child == 0) {
+      be_an_ordinary_process();
       compile_markers own(folder);
       body(own);
       ::_exit(0);
@@ -45,10 +77,19 @@ struct fixture {
     return status;
   }
 
-  /// As by a compiler that crashes each time: one end alone does not count.
+  /// As by a compiler that goes down in a way that nothing sees: one end alone does not count.
   void crash_compiling(const char* key) const {
     die_compiling(key);
     die_compiling(key);
+  }
+
+  /// `crash` goes wrong in the thread that compiles.
+  void crash_visibly(const char* key, const std::function<void()>& crash) const {
+    const int status = status_of([&](compile_markers& own) {
+      own.begin(key, "what");
+      crash();
+    });
+    BOOST_TEST(status != 0);
   }
 
   void die_compiling(const char* key) const {
@@ -181,6 +222,99 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_markers_count_as_none) {
     BOOST_TEST(markers.begin("key", "what") == 0u, text);
     markers.end("key");
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_in_the_thread_that_compiles_counts_at_once) {
+  uint32_t counted = 0;
+  for (const auto& crash : visible_crashes()) {
+    crash_visibly("key", crash);
+    BOOST_TEST(markers.begin("key", "what") == ++counted);
+    markers.end("key");
+    BOOST_TEST(markers.records().at(0).counted == counted);
+  }
+  // After an end that did not count: that one may have been the same.
+  die_compiling("other");
+  crash_visibly("other", [] { std::abort(); });
+  BOOST_TEST(markers.begin("other", "what") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_counts_for_what_is_compiled_within_a_question_only) {
+  const int status = status_of([&](compile_markers& own) {
+    own.begin("question", "what");
+    own.begin("program", "what");
+    std::abort();
+  });
+  BOOST_TEST(WIFSIGNALED(status));
+  BOOST_TEST(markers.begin("program", "what") == 1u);
+  BOOST_TEST(markers.begin("question", "what") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_the_compilers_counts_in_pairs_only) {
+  // Another thread's fault, a signal from outside, and a crash after the compilation.
+  crash_visibly("thread", [] { std::thread([] { std::abort(); }).join(); });
+  const pid_t parent = ::getpid();
+  crash_visibly("sent", [parent] {
+    const pid_t victim = ::getpid();
+    if (::fork() == 0) {
+      ::kill(victim, SIGABRT);
+      ::_exit(0);
+    }
+    while (::getppid() == parent) ::pause();
+  });
+  for (const char* key : {"thread", "sent"}) {
+    BOOST_TEST(markers.begin(key, "what") == 0u, key);
+    markers.end(key);
+  }
+  const int status = status_of([](compile_markers& own) {
+    own.begin("key", "what");
+    own.end("key");
+    std::abort();
+  });
+  BOOST_TEST(WIFSIGNALED(status));
+  BOOST_TEST(WTERMSIG(status) == SIGABRT);
+  BOOST_TEST(markers.records().size() == 0u);
+}
+
+// What the application has for a fault is called all the same, is there after a compilation, and
+// stays where it was put there during one.
+BOOST_AUTO_TEST_CASE(the_applications_handlers_stay_its_own) {
+  const auto installed = [](int signal) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    return now.sa_handler;
+  };
+  const auto handler = [](int) { ::_exit(7); };
+  int status = status_of([&](compile_markers& own) {
+    ::signal(SIGSEGV, handler);
+    own.begin("key", "what");
+    ::signal(SIGBUS, handler);
+    own.begin("other", "what");
+    own.end("other");
+    own.end("key");
+    if (installed(SIGSEGV) != handler || installed(SIGBUS) != handler) ::_exit(1);
+    if (installed(SIGILL) != SIG_DFL) ::_exit(2);
+    own.begin("key", "what");
+    fault();
+  });
+  BOOST_TEST(WIFEXITED(status));
+  BOOST_TEST(WEXITSTATUS(status) == 7);
+  BOOST_TEST(markers.begin("key", "what") == 1u);
+  markers.end("key");
+  // One that calls what it found there does not go round in circles.
+  status = status_of([](compile_markers& own) {
+    own.begin("circle", "what");
+    struct sigaction ours {};
+    ours.sa_sigaction = [](int s, siginfo_t* i, void* c) { found.sa_sigaction(s, i, c); };
+    ours.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGSEGV, &ours, &found);
+    own.end("circle");
+    own.begin("circle", "what");
+    ::alarm(20);
+    fault();
+  });
+  BOOST_TEST(WIFSIGNALED(status));
+  BOOST_TEST(WTERMSIG(status) == SIGSEGV);
+  BOOST_TEST(markers.begin("circle", "what") == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_folder_nothing_is_kept) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compiler that crashes takes an application down twice for each way of building a program, since
-// one end may have been an interrupt: then the next process builds that program with safer options,
-// and after two more ends it is left to the reference device.
+// A compiler that crashes takes an application down once for each way of building a program: the
+// next process builds that program with safer options, the one after on the reference device.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -43,6 +42,8 @@ struct fixture {
   }
 };
 
+constexpr int programs = 3;  // at most, that call exp in the work above
+
 bool has(const tutti_test::outcome& end, const char* part) {
   return end.output.find(part) != std::string::npos;
 }
@@ -52,12 +53,12 @@ bool has(const tutti_test::outcome& end, const char* part) {
 BOOST_FIXTURE_TEST_CASE(a_program_that_crashed_the_compiler_is_built_with_safer_options, fixture) {
   int crashes = 0;
   tutti_test::outcome end = run("");
-  for (; end.status != 0 && crashes < 20; ++crashes) {
+  for (; end.status != 0 && crashes < 10; ++crashes) {
     BOOST_REQUIRE(!has(end, "error: in"));
     end = run("");
   }
-  BOOST_TEST(crashes > 1);
-  BOOST_TEST(crashes % 2 == 0);
+  BOOST_TEST(crashes > 0);
+  BOOST_TEST(crashes <= programs);
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(has(end, "compiled with safer options"), end.output);
   BOOST_TEST(has(end, "exp"), end.output);
@@ -66,12 +67,13 @@ BOOST_FIXTURE_TEST_CASE(a_program_that_crashed_the_compiler_is_built_with_safer_
 BOOST_FIXTURE_TEST_CASE(one_that_crashes_it_again_runs_on_the_reference_device, fixture) {
   int crashes = 0;
   tutti_test::outcome end = run("TUTTI_TEST_CRASH=always");
-  for (; end.status != 0 && crashes < 40; ++crashes) {
+  for (; end.status != 0 && crashes < 20; ++crashes) {
     BOOST_REQUIRE(!has(end, "error: in"));
     end = run("TUTTI_TEST_CRASH=always");
   }
-  BOOST_TEST(crashes > 3);
-  BOOST_TEST(crashes % 4 == 0);
+  BOOST_TEST(crashes > 1);
+  BOOST_TEST(crashes % 2 == 0);
+  BOOST_TEST(crashes <= 2 * programs);
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(has(end, "runs on the reference device"), end.output);
   end = run("TUTTI_TEST_CRASH=always TUTTI_FALLBACK=error");

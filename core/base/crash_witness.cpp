@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The handlers, and the table that they look into. A handler may call and touch what is safe in one
+// only: atomics without locks, and calls of the system.
+#include "base/crash_witness.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+namespace tutti::detail {
+namespace {
+
+constexpr std::array signals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+
+struct slot {
+  std::atomic<pid_t> thread{0};  // 0: free
+  std::atomic<int> file{-1};
+  std::atomic<std::uint64_t> order{0};
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+constinit std::array<slot, 64> slots;
+
+constinit std::mutex mutex;  // of what follows; in handlers nothing of it changes
+constinit int witnesses = 0;
+constinit std::uint64_t latest = 0;
+constinit std::array<struct sigaction, signals.size()> previous{};
+
+// Entries of a handler that stands behind somebody else's.
+constinit std::atomic<int> strays{0};
+
+// Unlike that of its parent in a fork, and needs no memory of the thread's own.
+pid_t this_thread() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+void note_crash() noexcept {
+  const pid_t self = this_thread();
+  std::uint64_t newest = 0;
+  int file = -1;
+  for (const slot& s : slots) {
+    if (s.thread.load(std::memory_order_acquire) != self) continue;
+    const std::uint64_t order = s.order.load(std::memory_order_relaxed);
+    if (order < newest) continue;
+    newest = order;
+    file = s.file.load(std::memory_order_relaxed);
+  }
+  if (file >= 0) static_cast<void>(::pwrite(file, crash_word.data(), crash_word.size(), 0) == 0);
+}
+
+void on_crash(int signal, siginfo_t* info, void* context);
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_crash;
+}
+
+// Puts back what was there before us, which is next to see the signal. Where that has happened
+// already, another thread faulted too, or a handler that came after ours calls it: such a one would
+// be called by the fault again and again, and does not get to.
+void step_aside(int signal) noexcept {
+  constexpr int patience = 16;
+  struct sigaction current {};
+  if (::sigaction(signal, nullptr, &current) != 0) return;
+  if (is_ours(current)) {
+    const auto which = std::find(signals.begin(), signals.end(), signal) - signals.begin();
+    ::sigaction(signal, &previous[static_cast<std::size_t>(which)], nullptr);
+  } else if (strays.fetch_add(1, std::memory_order_relaxed) >= patience) {
+    struct sigaction fallback {};
+    fallback.sa_handler = SIG_DFL;
+    ::sigaction(signal, &fallback, nullptr);
+  }
+}
+
+void on_crash(int signal, siginfo_t* info, void*) {
+  const int before = errno;
+  const bool is_sent = info->si_code <= 0;  // by abort(), raise() or kill()
+  if (!is_sent || info->si_pid == ::getpid()) note_crash();
+  step_aside(signal);
+  // A fault repeats itself on return.
+  if (is_sent || signal == SIGABRT) ::raise(signal);
+  errno = before;
+}
+
+void install() {
+  strays.store(0, std::memory_order_relaxed);
+  struct sigaction ours {};
+  ours.sa_sigaction = &on_crash;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    struct sigaction current {};
+    // Still there, below one that somebody put over it and took away again.
+    if (::sigaction(signals[i], nullptr, &current) != 0 || is_ours(current)) continue;
+    previous[i] = current;
+    ::sigaction(signals[i], &ours, nullptr);
+  }
+}
+
+void uninstall() {
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    struct sigaction current {};
+    if (::sigaction(signals[i], nullptr, &current) == 0 && is_ours(current))
+      ::sigaction(signals[i], &previous[i], nullptr);
+  }
+}
+
+int take_slot(int file, pid_t thread) {
+  const std::lock_guard lock(mutex);
+  const auto free = std::find_if(slots.begin(), slots.end(), [](const slot& s) {
+    return s.thread.load(std::memory_order_relaxed) == 0;
+  });
+  if (free == slots.end()) return -1;
+  if (witnesses++ == 0) install();
+  free->file.store(file, std::memory_order_relaxed);
+  free->order.store(++latest, std::memory_order_relaxed);
+  free->thread.store(thread, std::memory_order_release);
+  return static_cast<int>(free - slots.begin());
+}
+
+void free_slot(int which) {
+  const std::lock_guard lock(mutex);
+  slots[static_cast<std::size_t>(which)].thread.store(0, std::memory_order_release);
+  if (--witnesses == 0) uninstall();
+}
+
+// Compilers recurse; a handler cannot run where the stack is used up.
+void* give_stack() noexcept {
+  stack_t current{};
+  if (::sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) return nullptr;
+  void* const memory =
+      ::mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  stack_t made{};
+  made.ss_sp = memory;
+  made.ss_size = stack_bytes;
+  if (::sigaltstack(&made, nullptr) == 0) return memory;
+  ::munmap(memory, stack_bytes);
+  return nullptr;
+}
+
+void take_stack(void* memory) noexcept {
+  stack_t current{};
+  if (::sigaltstack(nullptr, &current) != 0) return;
+  if (current.ss_sp == memory) {
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    if (::sigaltstack(&none, nullptr) != 0) return;
+  }
+  ::munmap(memory, stack_bytes);
+}
+
+}  // namespace
+
+crash_witness::crash_witness(int file) noexcept : thread_(this_thread()) {
+  slot_ = take_slot(file, thread_);
+  if (slot_ >= 0) stack_ = give_stack();
+}
+
+crash_witness::~crash_witness() { end(); }
+
+crash_witness::crash_witness(crash_witness&& other) noexcept
+    : slot_(std::exchange(other.slot_, -1)),
+      thread_(other.thread_),
+      stack_(std::exchange(other.stack_, nullptr)) {}
+
+crash_witness& crash_witness::operator=(crash_witness&& other) noexcept {
+  std::swap(slot_, other.slot_);
+  std::swap(thread_, other.thread_);
+  std::swap(stack_, other.stack_);
+  return *this;
+}
+
+bool crash_witness::is_of_this_thread() const noexcept { return thread_ == this_thread(); }
+
+void crash_witness::end() noexcept {
+  if (slot_ < 0) return;
+  free_slot(slot_);
+  // Another thread's stays with it.
+  if (stack_ != nullptr && is_of_this_thread()) take_stack(stack_);
+}
+
+}  // namespace tutti::detail
