@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "base/env.hpp"
 #include "graph/collective.hpp"
@@ -23,15 +24,15 @@ constexpr std::uint32_t max_depth = 2000;
 constinit evaluator evaluate = nullptr;
 constinit exclusion exclude = nullptr;
 
-node* make(kind k, dtype type, const shape& extents, const opened_device* device,
-           std::string_view op) {
+node_ref make(kind k, dtype type, const shape& extents, const opened_device* device,
+              std::string_view op) {
   if (device != nullptr) {
     if ((device->properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) == 0)
       throw dtype_error(std::string(op) + ": device " + device->title + " has no " +
                         std::string(name(type)));
   }
   const std::int64_t elements = checked_elements(extents, type, op);
-  node* n = new node(k, type, extents, device);
+  node_ref n(new node(k, type, extents, device));
   n->elements = elements;
   return n;
 }
@@ -42,10 +43,10 @@ void add_input(node& n, const node_ref& input) {
   if (!base_of(*input).is_ready()) n.depth = std::max(n.depth, base_of(*input).depth + 1);
 }
 
-array finish(node* n) {
-  array made{node_ref(n)};
-  if (n->depth > max_depth) {
-    const node* root = &base_of(*n);
+array finish(node_ref n) {
+  array made{std::move(n)};
+  if (made.node()->depth > max_depth) {
+    const node* root = &base_of(*made.node());
     evaluate({&root, 1});
   }
   return made;
@@ -59,11 +60,11 @@ bool all_constant(std::span<const array> inputs) {
 // A constant as a node with memory, for operators that read buffers; anything else unchanged.
 array stored(const array& a, const opened_device* device) {
   if (!a.node()->is_constant()) return a;
-  node* n = make(kind::elementwise, a.dtype(), a.shape(), device, "copy");
+  node_ref n = make(kind::elementwise, a.dtype(), a.shape(), device, "copy");
   n->record = elementwise_params{TUTTI_OP_cast};
   n->range = a.node()->range;
   add_input(*n, a.node());
-  return array{node_ref(n)};
+  return array{std::move(n)};
 }
 
 // The device of an operator: that of its operands, or the default one.
@@ -85,11 +86,11 @@ shape broadcast_strides(const shape& from, const shape& strides, const shape& to
 array plain_view(const array& a, const shape& extents, const layout& where, view_op op,
                  const shape& arguments = {}, const shape& steps = {}) {
   const node& from = *a.node();
-  node* n = make(kind::view, from.type, extents, from.device, "view");
+  node_ref n = make(kind::view, from.type, extents, from.device, "view");
   n->record = std::make_unique<view_params>(
       view_params{from.is_view() ? from.view().base : a.node(), where, op, arguments, steps});
   n->range = from.range;
-  return array{node_ref(n)};
+  return array{std::move(n)};
 }
 
 // Lets gradients go on from a new view to `origin`, as long as `trace` runs.
@@ -143,33 +144,33 @@ array move_to(const array& a, const opened_device* device, const transfer_params
   const bool in_order = is_contiguous(n.extents, layout_of(n).strides);
   const array inputs[] = {a};
   const array packed = in_order ? a : elementwise(TUTTI_OP_cast, n.type, inputs, how.label);
-  node* moved = make(kind::transfer, n.type, n.extents, device, how.label);
+  node_ref moved = make(kind::transfer, n.type, n.extents, device, how.label);
   moved->record = std::make_unique<transfer_params>(how);
   moved->range = n.range ? n.range : base_of(n).range;
   add_input(*moved, packed.node());
-  return finish(moved);
+  return finish(std::move(moved));
 }
 
 array constant(const shape& extents, dtype type, double value, const opened_device* device,
                std::string_view op) {
-  node* n = make(kind::constant, type, extents, device, op);
+  node_ref n = make(kind::constant, type, extents, device, op);
   n->record = scalar_from(type, value);
-  return array{node_ref(n)};
+  return array{std::move(n)};
 }
 
 array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device,
                std::string_view op) {
-  node* n = make(kind::constant, type, extents, device, op);
+  node_ref n = make(kind::constant, type, extents, device, op);
   n->record = scalar_from(type, value);
-  return array{node_ref(n)};
+  return array{std::move(n)};
 }
 
 array constant_like(const array& a, const shape& extents, dtype type, const opened_device* device,
                     std::string_view op) {
   const node& from = get(a, op);
-  node* n = make(kind::constant, type, extents, device, op);
+  node_ref n = make(kind::constant, type, extents, device, op);
   n->record = convert_constant(from, type);
-  return array{node_ref(n)};
+  return array{std::move(n)};
 }
 
 array elementwise(tutti_opcode opcode, dtype result, std::span<const array> given,
@@ -184,36 +185,36 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> give
   if (empty) return constant(extents, result, std::int64_t{0}, device, op);
   if (all_constant(inputs)) {
     if (auto value = fold(opcode, result, inputs)) {
-      node* n = make(kind::constant, result, extents, device, op);
+      node_ref n = make(kind::constant, result, extents, device, op);
       n->record = *value;
-      return array{node_ref(n)};
+      return array{std::move(n)};
     }
   }
   if (device == nullptr) device = &detail::get(default_device());
-  node* n = make(kind::elementwise, result, extents, device, op);
+  node_ref n = make(kind::elementwise, result, extents, device, op);
   n->record = elementwise_params{static_cast<std::uint16_t>(opcode)};
   for (const array& a : inputs) add_input(*n, a.node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array iota(const shape& extents, const opened_device* device, std::string_view op) {
   if (device == nullptr) device = &detail::get(default_device());
   if (checked_elements(extents, dtype::i64, op) == 0)
     return constant(extents, dtype::i64, std::int64_t{0}, device, op);
-  node* n = make(kind::elementwise, dtype::i64, extents, device, op);
+  node_ref n = make(kind::elementwise, dtype::i64, extents, device, op);
   n->record = elementwise_params{TUTTI_OP_iota};
   n->range = {0, n->elements - 1};
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array view(const array& a, const shape& extents, const layout& where, view_op op,
            const shape& arguments, const shape& steps) {
   const node& from = get(a, "view");
   if (from.is_constant()) {
-    node* n = make(kind::constant, from.type, extents, from.device, "view");
+    node_ref n = make(kind::constant, from.type, extents, from.device, "view");
     n->weak = from.weak && extents.empty();
     n->record = from.weak && !n->weak ? convert_constant(from, from.type) : from.value();
-    return array{node_ref(n)};
+    return array{std::move(n)};
   }
   array made = plain_view(a, extents, where, op, arguments, steps);
   return from.is_traced() ? with_history(std::move(made), a.node(), from.trace) : made;
@@ -234,7 +235,7 @@ node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) 
   const opened_device* device = nullptr;  // any that is evaluated on: its lock guards the inputs
   for (const array& a : arguments)
     if (a.node()->device != nullptr) device = a.node()->device;
-  node* n = new node(kind::custom_rule, dtype::u8, {0}, device);
+  node_ref n(new node(kind::custom_rule, dtype::u8, {0}, device));
   for (const array& a : arguments) {
     n->inputs.push_back(a.node());
     n->trace = gradient_trace::join(n->trace, a.node()->trace);
@@ -243,7 +244,7 @@ node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) 
   for (array& value : rule.values)
     value = stored(value, value.node()->device != nullptr ? value.node()->device : device);
   n->record = std::make_unique<custom_rule_params>(std::move(rule));
-  return node_ref(n);
+  return n;
 }
 
 array custom_result(const node_ref& rule, std::size_t number) {
@@ -272,89 +273,90 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
   const opened_device* device =
       from.device != nullptr ? from.device : &detail::get(default_device());
   if (extents.size() == 0) return constant(extents, result, std::int64_t{0}, device, op);
-  node* n = make(kind::reduce, result, extents, device, op);
+  node_ref n = make(kind::reduce, result, extents, device, op);
   n->record = reduce_params{reduction, axes, accumulator};
   add_input(*n, a.node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array matmul3(const array& a, const array& b) {
   array both[] = {a, b};
   const opened_device* device = device_for(both, "matmul");
-  node* n =
+  node_ref n =
       make(kind::matmul, a.dtype(), {a.shape()[0], a.shape()[1], b.shape()[2]}, device, "matmul");
   add_input(*n, stored(both[0], device).node());
   add_input(*n, stored(both[1], device).node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array take3(const array& x, const array& index) {
   array both[] = {x, index};
   const opened_device* device = device_for(both, "take");
-  node* n = make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
+  node_ref n =
+      make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
   n->range = x.node()->range;
   add_input(*n, stored(both[0], device).node());
   add_input(*n, stored(both[1], device).node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array scatter3(const array& base, const array& updates, const array& index,
                const scatter_params& how) {
   array all[] = {base, updates, index};
   const opened_device* device = device_for(all, "scatter");
-  node* n = make(kind::scatter, base.dtype(), base.shape(), device, "scatter");
+  node_ref n = make(kind::scatter, base.dtype(), base.shape(), device, "scatter");
   n->record = how;
   add_input(*n, all[0].node());
   add_input(*n, stored(all[1], device).node());
   add_input(*n, stored(all[2], device).node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array operation(const operation_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op) {
   boost::container::small_vector<array, 2> operands(inputs.begin(), inputs.end());
   const opened_device* device = device_for({operands.data(), operands.size()}, op);
-  node* n = make(kind::operation, result, extents, device, op);
+  node_ref n = make(kind::operation, result, extents, device, op);
   n->record = params;
   for (const array& a : operands) add_input(*n, stored(a, device).node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array concatenate(std::span<const array> given, int axis, const shape& extents) {
   std::vector<array> parts(given.begin(), given.end());
   const opened_device* device = device_for(parts, "concatenate");
-  node* n = make(kind::concatenate, parts[0].dtype(), extents, device, "concatenate");
+  node_ref n = make(kind::concatenate, parts[0].dtype(), extents, device, "concatenate");
   n->record = concatenate_params{axis};
   for (const array& part : parts) add_input(*n, part.node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps) {
   array both[] = {base, update};
   const opened_device* device = device_for(both, "slice_update");
-  node* n = make(kind::slice_update, base.dtype(), base.shape(), device, "slice_update");
+  node_ref n = make(kind::slice_update, base.dtype(), base.shape(), device, "slice_update");
   n->record = std::make_unique<update_params>(update_params{region, starts, steps});
   add_input(*n, both[0].node());
   add_input(*n, both[1].node());
-  return finish(n);
+  return finish(std::move(n));
 }
 
 std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<const array> inputs,
                               std::int64_t elements) {
   std::vector<array> out;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    node* n = make(kind::collective, inputs[i].dtype(), {elements}, inputs[i].node()->device,
-                   call->label);
+    node_ref n = make(kind::collective, inputs[i].dtype(), {elements}, inputs[i].node()->device,
+                      call->label);
     n->record = collective_params{call, i};
     for (const array& input : inputs) add_input(*n, stored(input, input.node()->device).node());
-    out.push_back(finish(n));
+    out.push_back(finish(std::move(n)));
   }
   return out;
 }
 
 array data(dtype type, const shape& extents, const opened_device* device, std::string_view op) {
-  return array{node_ref(make(kind::data, type, extents, device, op))};
+  return array{make(kind::data, type, extents, device, op)};
 }
 
 array duplicate(const array& a, std::string_view op) {

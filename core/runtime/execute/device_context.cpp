@@ -4,6 +4,7 @@
 #include "runtime/execute/device_context.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "base/stats.hpp"
 #include "base/trace.hpp"
@@ -158,9 +159,14 @@ void device_context::retire_front() {
     return;
   }
   try {
-    detail::check(status, device, "run", work.label);
-  } catch (const device_error& e) {
-    failures_.push_back({work.sequence, last_, e.what(), e.code(), e.vendor_code()});
+    try {
+      detail::check(status, device, "run", work.label);
+    } catch (const device_error& e) {
+      failures_.push_back({work.sequence, last_, e.what(), e.code(), e.vendor_code()});
+    }
+  } catch (const std::bad_alloc&) {
+    untold_first_ = std::min(untold_first_, work.sequence);
+    untold_last_ = last_;
   }
 }
 
@@ -168,6 +174,9 @@ void device_context::check_health(std::uint64_t sequence) const {
   for (const failure& f : failures_)
     if (sequence >= f.first && sequence <= f.last)
       throw device_error(f.message, f.code, f.vendor_code, false, device.name);
+  if (sequence >= untold_first_ && sequence <= untold_last_)
+    throw device_error(device.title + ": run: work failed, and there was no memory to keep why",
+                       TUTTI_ERROR_DRIVER, 0, false, device.name);
 }
 
 void device_context::trace(const in_flight& work) {

@@ -163,6 +163,8 @@ class device_context final : public stream_progress {
   detail::stream_handle copies_;
   std::unique_ptr<device_context> fallback_;
   std::vector<failure> failures_;
+  // Of failures that there was no memory to remember, and all that is between them.
+  std::uint64_t untold_first_ = ~std::uint64_t{0}, untold_last_ = 0;
   std::uint64_t last_ = 0;
   std::atomic<std::uint64_t> retired_{0};
   std::uint32_t trace_track_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "graph/node.hpp"
 #include "graph/storage.hpp"
@@ -41,6 +42,9 @@ class buffer_block final : public graph::storage {
   void dispose() noexcept override;
 
   memory_pool& owner_;
+  // Its place among the free ones of its pool while it is none, so that to come back needs no
+  // memory.
+  std::multimap<std::uint64_t, buffer_block*>::node_type place_when_free_;
   // While the pool keeps it: since when, by the pool's own count of operations and time.
   struct {
     std::uint64_t operation = 0, epoch = 0;

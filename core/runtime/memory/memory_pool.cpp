@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/env.hpp"
@@ -59,7 +61,7 @@ buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) 
     if (idle_before == any) it = std::prev(free_.upper_bound(it->first));
     buffer_block* block = it->second;
     if (block->last_use > idle_before) continue;
-    free_.erase(it);
+    block->place_when_free_ = free_.extract(it);
     free_bytes_ -= block->bytes();
     hand_out(*block);
     block->references_.store(1, std::memory_order_relaxed);
@@ -70,8 +72,11 @@ buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) 
 
 buffer_block* memory_pool::request(std::uint64_t bytes) {
   detail::buffer_handle handle = detail::allocate(device_, bytes);
-  auto* block = new buffer_block(*this, handle.get(), bytes);
+  auto made = std::make_unique<buffer_block>(*this, handle.get(), bytes);
+  free_blocks place;
+  made->place_when_free_ = place.extract(place.emplace(bytes, made.get()));
   handle.release();
+  buffer_block* const block = made.release();
   detail::count().pool_bytes_reserved.add(bytes);
   detail::count().pool_allocations.add();
   hand_out(*block);
@@ -117,17 +122,17 @@ void memory_pool::take_back(buffer_block* block) noexcept {
   if (detail::is_fork()) return;  // another thread of the parent may have held the lock
   detail::count().pool_give_back(block->bytes());
   const std::lock_guard lock(mutex_);
+  in_use_ -= block->bytes();
+  block->free_since = {operations_ + 1, epoch_};
+  free_bytes_ += block->bytes();
+  free_.insert(std::move(block->place_when_free_));
   try {
-    in_use_ -= block->bytes();
     count_operation();
-    block->free_since = {operations_, epoch_};
-    free_.emplace(block->bytes(), block);
-    free_bytes_ += block->bytes();
     if (free_bytes_ <= bound()) return;
     const std::uint64_t retired = stream_.retired();
     if (block->last_use <= retired || retired != looked_at_) release_down_to(bound());
   } catch (...) {
-    // Out of host memory: the block stays with the driver, or others do until the next search.
+    // Out of host memory to sort what to give back: that stays until the next search.
   }
 }
 
