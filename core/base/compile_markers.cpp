@@ -140,6 +140,12 @@ void compile_markers::end(std::string_view key) {
   s.begun.erase(found);
 }
 
+void compile_markers::leave(std::string_view key) {
+  state& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (const auto found = s.begun.find(key); found != s.begun.end()) s.begun.erase(found);
+}
+
 void compile_markers::end_all() {
   // What runs is the parent's, and so is the mutex, which another thread of it may have held.
   if (is_fork()) return;

@@ -37,6 +37,9 @@ class TUTTI_INTERNAL_API compile_markers {
   /// compiles.
   uint32_t begin(std::string_view key, std::string_view what);
   void end(std::string_view key);
+  /// It hangs, and nobody waits for it any more: as if the process had ended there. Another thread
+  /// may call it; end() does nothing then.
+  void leave(std::string_view key);
   /// As end, for whatever has begun and not ended: the process exits by itself. Nothing in a fork
   /// of a process that has loaded plugins.
   void end_all();

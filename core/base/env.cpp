@@ -16,6 +16,15 @@ namespace {
   throw value_error(std::string(name) + "=" + value + ": expected " + allowed);
 }
 
+double seconds_of(const char* name, const std::string& text, const char* wanted) {
+  double seconds = 0;  // whatever the locale
+  const char* const end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, seconds);
+  if (failed != std::errc() || stop != end || !(seconds > 0) || !std::isfinite(seconds))
+    refuse(name, text, wanted);
+  return seconds;
+}
+
 }  // namespace
 
 std::optional<std::string> env_word(const char* name,
@@ -47,7 +56,13 @@ bool fallback_is_error() { return env_word("TUTTI_FALLBACK", {"error"}).has_valu
 
 bool operands_move() { return env_word("TUTTI_TRANSFER", {"auto"}).has_value(); }
 
-bool devices_are_proven() { return env_word("TUTTI_PROOF", {"on", "off"}).value_or("on") == "on"; }
+double proof_time_limit() {
+  constexpr double usual = 60;  // a busy machine compiles for a while
+  const auto text = env("TUTTI_PROOF");
+  if (!text || *text == "on") return usual;
+  if (*text == "off") return 0;
+  return seconds_of("TUTTI_PROOF", *text, "on, off or a positive number of seconds, or nothing");
+}
 
 bool indices_are_checked() {
   return env_word("TUTTI_CHECK_INDICES", {"on", "off"}).value_or("on") == "on";
@@ -55,13 +70,7 @@ bool indices_are_checked() {
 
 double transfer_time_limit() {
   const auto text = env("TUTTI_TIMEOUT");
-  if (!text) return 0;
-  double seconds = 0;  // whatever the locale
-  const char* const end = text->data() + text->size();
-  const auto [stop, failed] = std::from_chars(text->data(), end, seconds);
-  if (failed != std::errc() || stop != end || !(seconds > 0) || !std::isfinite(seconds))
-    refuse("TUTTI_TIMEOUT", *text, "a positive number of seconds");
-  return seconds;
+  return text ? seconds_of("TUTTI_TIMEOUT", *text, "a positive number of seconds") : 0;
 }
 
 std::optional<std::uint64_t> pool_limit() { return env_megabytes("TUTTI_POOL_MB"); }
@@ -69,7 +78,7 @@ std::optional<std::uint64_t> pool_limit() { return env_megabytes("TUTTI_POOL_MB"
 void check_environment() {
   fallback_is_error();
   operands_move();
-  devices_are_proven();
+  proof_time_limit();
   indices_are_checked();
   transfer_time_limit();
   pool_limit();

@@ -31,8 +31,8 @@ std::optional<std::uint64_t> env_megabytes(const char* name);
 bool fallback_is_error();
 /// TUTTI_TRANSFER=auto: operands move by themselves.
 bool operands_move();
-/// TUTTI_PROOF, but for `off`.
-bool devices_are_proven();
+/// TUTTI_PROOF: seconds that a device has for an answer; 0 for `off`.
+double proof_time_limit();
 /// TUTTI_CHECK_INDICES, but for `off`.
 bool indices_are_checked();
 /// Seconds of TUTTI_TIMEOUT, 0 where it is not set.

@@ -13,7 +13,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "plugin/proof/proof.hpp"
+#include "plugin/proof/asking.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/transfer/event_wait.hpp"
 

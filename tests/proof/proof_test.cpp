@@ -3,10 +3,13 @@
 // What becomes of a device that computes wrongly: right results all the same, one warning, a
 // verdict that the next process knows, and none where the verdict is damaged or the driver another.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 
+#include "plugin/proof/asking.hpp"
 #include "plugin/proof/verdicts.hpp"
 #include "tutti_test/command.hpp"
 #include "tutti_test/files.hpp"
@@ -136,8 +139,54 @@ BOOST_FIXTURE_TEST_CASE(a_driver_that_crashes_in_a_question_does_so_twice, machi
   const outcome end = proven("LIAR_CRASH=1", "products");
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(end.output.ends_with("right, fallbacks: some\n"), end.output);
-  BOOST_TEST(count(end, "two processes after each other have ended within its proof") == 1u,
+  BOOST_TEST(count(end, "processes have ended or waited in vain within its proof") == 1u,
              end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_driver_that_aborts_in_a_question_does_so_once, machine) {
+  BOOST_TEST(proven("LIAR_ABORT=1", "products").status != 0);
+  const outcome end = proven("LIAR_ABORT=1", "products");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(end.output.ends_with("right, fallbacks: some\n"), end.output);
+  BOOST_TEST(count(end, product) == 0u, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_device_that_hangs_in_a_question_is_left_alone_with_it, machine) {
+  for (int i = 0; i < 2; ++i) {
+    const outcome end = proven("LIAR_HANG=1 TUTTI_PROOF=3", "products");
+    BOOST_TEST(end.status == 0, end.output);
+    BOOST_TEST(end.output.ends_with("right, fallbacks: some\n"), end.output);
+    BOOST_TEST(count(end, product) == 1u, end.output);
+    BOOST_TEST(count(end, said + "no answer within 3 s") == 1u, end.output);
+    BOOST_TEST(count(end, "warning") == 1u, end.output);
+  }
+  // From then on it is not asked.
+  const outcome third = proven("LIAR_HANG=1", "products");
+  BOOST_TEST(third.output.ends_with("right, fallbacks: some\n"), third.output);
+  BOOST_TEST(count(third, product) == 0u, third.output);
+  BOOST_TEST(count(third, "waited in vain within its proof") == 1u, third.output);
+  // What was answered before counts, and nothing else is asked while it hangs.
+  proven("", "sorted");
+  const outcome other = proven("LIAR_HANG=1 TUTTI_PROOF=3 LIAR_DRIVER=2", "both");
+  BOOST_TEST(other.output.ends_with("right, fallbacks: some\n"), other.output);
+  BOOST_TEST(count(other, "no ascending sorts of f32 on this device: not asked") == 1u,
+             other.output);
+}
+
+BOOST_AUTO_TEST_CASE(a_question_that_takes_too_long_is_given_up_and_heard_late) {
+  std::promise<void> go_on, has_come;
+  const auto question = [&] { go_on.get_future().wait(); };
+  const auto late = [&] { has_come.set_value(); };
+  BOOST_TEST(!tutti::detail::asked_within(0.01, question, late));
+  // Nobody who exits waits for it.
+  BOOST_TEST(tutti::detail::wait_for_proofs(std::chrono::steady_clock::now()));
+  bool has_asked = false;
+  const auto never = [] { BOOST_ERROR("late"); };
+  BOOST_TEST(tutti::detail::asked_within(
+      1e300, [&] { has_asked = true; }, never));
+  BOOST_TEST(has_asked);
+  go_on.set_value();
+  has_come.get_future().wait();
 }
 
 BOOST_FIXTURE_TEST_CASE(a_process_that_exits_waits_for_the_question, machine) {

@@ -6,6 +6,7 @@
 //   proven products   products of f32 of two shapes
 //   proven integers   arithmetic of i64
 //   proven sorted     a sort of f32
+//   proven both       a product and a sort of f32
 //   proven exits FILE exits when there is a file of that name, while another thread computes
 #include <algorithm>
 #include <chrono>
@@ -60,6 +61,7 @@ bool sort_is_right() {
 
 bool is_right(const std::string& what) {
   if (what == "products") return product_is_right(5, 6, 7) && product_is_right(20, 30, 40);
+  if (what == "both") return product_is_right(5, 6, 7) && sort_is_right();
   return what == "integers" ? integers_are_right() : sort_is_right();
 }
 

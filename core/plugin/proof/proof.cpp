@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,8 +13,8 @@
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
-#include "base/process.hpp"
 #include "plugin/host.hpp"
+#include "plugin/proof/asking.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -34,48 +33,6 @@ std::string key_of(const opened_device& d) {
     key += fmt::format("{}:{}", part.size(), part);
   return key;
 }
-
-/// The questions that are being asked, of whichever device.
-struct questions {
-  std::mutex mutex;
-  std::condition_variable changed;
-  int count = 0;
-  bool is_announced = false;
-  void (*at_start)(idle_wait) = nullptr;
-
-  static questions& all() {
-    static auto* const made = new questions;
-    return *made;
-  }
-};
-
-thread_local int asked_here = 0;
-
-class asking {
- public:
-  asking() {
-    questions& all = questions::all();
-    void (*announce)(idle_wait) = nullptr;
-    {
-      const std::lock_guard lock(all.mutex);
-      ++all.count;
-      if (!std::exchange(all.is_announced, true)) announce = all.at_start;
-    }
-    ++asked_here;
-    if (announce != nullptr) announce(wait_for_proofs);
-  }
-  ~asking() {
-    --asked_here;
-    questions& all = questions::all();
-    {
-      const std::lock_guard lock(all.mutex);
-      --all.count;
-    }
-    all.changed.notify_all();
-  }
-  asking(const asking&) = delete;
-  asking& operator=(const asking&) = delete;
-};
 
 const family_fault* first_fault(device_proof& proof) {
   for (const kernel_family& family : basic_families)
@@ -148,16 +105,18 @@ const family_fault* device_proof::known_basic_fault(bool& all_known) {
   return all_known ? first_fault(*this) : nullptr;
 }
 
+void device_proof::keep(const std::string& name, const outcome& found, const device_facts& facts) {
+  if (const auto text = program_cache().load(key_))  // what other processes have found meanwhile
+    if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
+  known_.families[name] = found.verdict == state::bad ? found.text : "";
+  for (const auto& [what, value] : facts) known_.facts[what] = value;
+  program_cache().store(key_, to_text(known_));
+}
+
 void device_proof::settle(const kernel_family& family, const outcome& found,
                           const device_facts& facts) {
   const std::string name = name_of(family);
-  if (found.is_kept) {
-    if (const auto text = program_cache().load(key_))  // what other processes have found meanwhile
-      if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
-    known_.families[name] = found.verdict == state::bad ? found.text : "";
-    for (const auto& [what, value] : facts) known_.facts[what] = value;
-    program_cache().store(key_, to_text(known_));
-  }
+  if (found.is_kept) keep(name, found, facts);
   if (found.verdict == state::bad) {
     const auto [entry, is_new] = faults_.insert_or_assign(
         family.index(), family_fault{name, fmt::format("{} ({})", found.text, advice)});
@@ -171,52 +130,89 @@ void device_proof::settle(const kernel_family& family, const outcome& found,
 
 device_proof::outcome device_proof::put_question(const kernel_family& family,
                                                  const tutti_operator_desc* use,
-                                                 device_facts& facts) const {
-  const asking in_flight;
-  const std::string what = name_of(family), key = key_ + what;
-  // One process that ends within a question may have been killed by its user.
-  const bool ends_processes =
-      program_markers().begin(key, fmt::format("{}: proof of {}", device_.name, what)) > 0;
-  outcome found{state::bad, true, false,
-                "two processes after each other have ended within its proof"};
-  if (!ends_processes) {
-    const auto start = std::chrono::steady_clock::now();
-    try {
-      found = judge(family, use, facts);
-    } catch (const device_error& e) {
-      found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, false, e.what()};
-    } catch (const std::exception& e) {
-      found = {state::good, false, false, e.what()};
-    }
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    logging::debug("{}: proof of {} took {:.1f} ms: {}", device_.name, what, took.count(),
-                   found.text.empty() ? "right" : found.text);
+                                                 device_facts& facts) {
+  if (unanswered_ > 0)
+    return {state::bad, false, false, "not asked, since it owes an earlier answer"};
+  const std::string what = name_of(family);
+  const auto now = std::make_shared<exchange>(
+      exchange{family, what, key_ + what, question_of_operator(family, use), {}, {}});
+  const double limit = proof_time_limit();
+  // Devices are never closed: this one outlives its answer.
+  if (asked_within(
+          limit, [this, now] { answer(*now); }, [this, now] { hear_late(*now); })) {
+    facts = std::move(now->facts);
+    return std::move(now->found);
   }
-  program_markers().end(key);
+  ++unanswered_;
+  program_markers().leave(now->key);
+  return {state::bad, true, false, fmt::format("no answer within {} s", limit)};
+}
+
+void device_proof::answer(exchange& now) const noexcept {
+  try {
+    now.found = answered(now);
+  } catch (const std::exception&) {  // no memory for what is wrong
+    now.found = {state::good, false, false, {}};
+  }
+  try {
+    program_markers().end(now.key);
+  } catch (const std::exception&) {  // none for the marker: it stays, and one does not count
+  }
+}
+
+device_proof::outcome device_proof::answered(exchange& now) const {
+  // One process that ends within a question may have been killed by its user.
+  const std::string text = fmt::format("{}: proof of {}", device_.name, now.what);
+  if (program_markers().begin(now.key, text) > 0)
+    return {state::bad, true, false, "processes have ended or waited in vain within its proof"};
+  outcome found;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    found = judge(now);
+  } catch (const device_error& e) {
+    found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, false, e.what()};
+  } catch (const std::exception& e) {
+    found = {state::good, false, false, e.what()};
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  logging::debug("{} took {:.1f} ms: {}", text, took.count(),
+                 found.text.empty() ? "right" : found.text);
   return found;
 }
 
-device_proof::outcome device_proof::judge(const kernel_family& family,
-                                          const tutti_operator_desc* use,
-                                          device_facts& facts) const {
+// In this process the family stays switched off, for somebody may be reading why.
+void device_proof::hear_late(const exchange& now) noexcept {
+  --unanswered_;
+  try {
+    program_markers().begin(now.key, now.what);  // what was left when nobody waited any more
+    program_markers().end(now.key);
+    const std::lock_guard lock(mutex_);
+    if (now.found.is_kept) keep(now.what, now.found, now.facts);
+    logging::info("{}: a late answer to the proof of {}: {}", device_.title, now.what,
+                  now.found.text.empty() ? "right" : now.found.text);
+  } catch (const std::exception&) {  // out of memory: it is asked again
+  }
+}
+
+device_proof::outcome device_proof::judge(exchange& now) const {
   const auto verdict = [](const std::string& wrong) {
     return wrong.empty() ? outcome{} : outcome{state::bad, true, true, wrong};
   };
   const outcome not_offered{state::good, true, false, "left to the reference device"};
-  if (family.kind == kernel_family::transfers) return verdict(transfer_mistake(device_));
-  if (const auto q = question_of_operator(family, use)) {
-    const auto got = ask(device_, *q);
-    return got ? verdict(mistake(q->known, *got)) : not_offered;
+  if (now.family.kind == kernel_family::transfers) return verdict(transfer_mistake(device_));
+  if (now.question) {
+    const auto got = ask(device_, *now.question);
+    return got ? verdict(mistake(now.question->known, *got)) : not_offered;
   }
-  const auto q = question_of_program(family);
+  const auto q = question_of_program(now.family);
   if (!q) return not_offered;
   try {
     const auto got = ask(device_, *q);
     const std::string wrong = mistake(q->known, *got);
-    if (wrong.empty()) add_facts(family, *got, facts);
+    if (wrong.empty()) add_facts(now.family, *got, now.facts);
     return verdict(wrong);
   } catch (const device_error& e) {
-    if (e.code() != TUTTI_ERROR_UNSUPPORTED || is_basic(family)) throw;
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED || is_basic(now.family)) throw;
     return not_offered;
   }
 }
@@ -255,7 +251,7 @@ device_facts device_proof::facts() {
 }
 
 std::shared_ptr<device_proof> make_proof(const opened_device& device) {
-  if (device.plugin->name == "reference" || !devices_are_proven()) return nullptr;
+  if (device.plugin->name == "reference" || proof_time_limit() == 0) return nullptr;
   return std::make_shared<device_proof>(device);
 }
 
@@ -295,14 +291,5 @@ void require_basics(const opened_device& device) {
   if (const family_fault* found = first_fault(*device.proof)) [[unlikely]]
     throw device_error(text_of(device, *found), TUTTI_ERROR_DRIVER, 0, false, device.name);
 }
-
-bool wait_for_proofs(std::chrono::steady_clock::time_point deadline) {
-  if (asked_here > 0) return true;  // a driver that exits
-  questions& all = questions::all();
-  std::unique_lock lock(all.mutex);
-  return all.changed.wait_until(lock, deadline, [&] { return all.count == 0; });
-}
-
-void set_wait_at_exit(void (*at_start)(idle_wait)) { questions::all().at_start = at_start; }
 
 }  // namespace tutti::detail

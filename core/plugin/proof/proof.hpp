@@ -3,21 +3,21 @@
 // No driver is trusted: before a device runs its first kernel of a family, it is asked one small
 // question of it whose answer is known. The verdict is kept for the driver, the build of the plugin
 // and the version of the library. A family that is wrong is switched off, which its readers take as
-// if the plugin did not offer it; without the basic ones a device is not used. TUTTI_PROOF=off
+// if the plugin did not offer it, and so is one in which the device hangs; without the basic ones a
+// device is not used. TUTTI_PROOF=off
 // trusts every device, and the reference device, which is the judge elsewhere, is trusted always.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/background_thread.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/proof/known_answer.hpp"
 #include "plugin/proof/verdicts.hpp"
@@ -37,7 +37,8 @@ class TUTTI_INTERNAL_API device_proof {
   device_proof& operator=(const device_proof&) = delete;
 
   /// Nothing where the family may be used. Where nobody has asked before, the device, which must
-  /// be open, is asked now; what keeps it from answering (no memory, say) is no verdict.
+  /// be open, is asked now; what keeps it from answering (no memory, say) is no verdict. A device
+  /// that does not answer in time is waited for once, and asked nothing else until it does.
   const family_fault* fault_of(const kernel_family& family,
                                const tutti_operator_desc* use = nullptr);
   /// The same for the basic families, as far as they are known without asking.
@@ -64,11 +65,22 @@ class TUTTI_INTERNAL_API device_proof {
     bool is_kept = true;   // for later processes
     std::string text;
   };
+  /// A question in its thread, and what comes of it.
+  struct exchange {
+    kernel_family family;
+    std::string what, key;  // the family's name, and that of the marker
+    std::optional<operator_question> question;
+    outcome found;
+    device_facts facts;
+  };
   outcome put_question(const kernel_family& family, const tutti_operator_desc* use,
-                       device_facts& facts) const;
-  outcome judge(const kernel_family& family, const tutti_operator_desc* use,
-                device_facts& facts) const;
+                       device_facts& facts);
+  void answer(exchange& now) const noexcept;
+  outcome answered(exchange& now) const;
+  outcome judge(exchange& now) const;
+  void hear_late(const exchange& now) noexcept;
   void load();
+  void keep(const std::string& name, const outcome& found, const device_facts& facts);
   void settle(const kernel_family& family, const outcome& found, const device_facts& facts);
 
   const opened_device& device_;
@@ -79,6 +91,7 @@ class TUTTI_INTERNAL_API device_proof {
   verdicts known_;
   std::map<std::size_t, family_fault> faults_;
   std::atomic<bool> is_said_{false};
+  std::atomic<int> unanswered_{0};  // questions that were given up; nothing is asked meanwhile
 };
 
 /// What is to be asked of a device; nothing for one that is trusted.
@@ -93,10 +106,5 @@ const family_fault* switched_off(const opened_device& device, const tutti_operat
 std::string why_unusable(opened_device& device);
 /// Throws device_error where an open device got a basic family wrong.
 void require_basics(const opened_device& device);
-
-/// Waits for the questions that other threads are asking; false where one is at the deadline.
-bool wait_for_proofs(std::chrono::steady_clock::time_point deadline);
-/// Who is told before the first question that exit() has to wait for them.
-void set_wait_at_exit(void (*at_start)(idle_wait));
 
 }  // namespace tutti::detail
