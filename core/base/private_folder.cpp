@@ -16,6 +16,7 @@
 #include <memory>
 #include <system_error>
 
+#include "base/signals.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -53,6 +54,7 @@ class descriptor {
 };
 
 bool write_all(int fd, std::string_view data) {
+  const limits_are_errors here;
   while (!data.empty()) {
     const ssize_t written = ::write(fd, data.data(), data.size());
     if (written < 0 && errno == EINTR) continue;

@@ -7,7 +7,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
+#include <cerrno>
 #include <thread>
 #include <utility>
 
@@ -32,6 +34,34 @@ class blocked_signals {
 
  private:
   sigset_t before_;
+  bool is_set_ = false;
+};
+
+/// While it lives, what this thread writes beyond a limit on the size of files (`ulimit -f`) fails
+/// as on a full disk, and does not end the process. Leaves errno alone.
+class limits_are_errors {
+ public:
+  limits_are_errors() noexcept {
+    sigset_t waiting;
+    sigemptyset(&mask_);
+    sigaddset(&mask_, SIGXFSZ);
+    is_set_ = sigpending(&waiting) == 0 && sigismember(&waiting, SIGXFSZ) == 0 &&
+              pthread_sigmask(SIG_BLOCK, &mask_, &before_) == 0;
+  }
+  ~limits_are_errors() {
+    if (!is_set_) return;
+    const int number = errno;
+    const timespec at_once{};
+    while (sigtimedwait(&mask_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = number;
+  }
+  limits_are_errors(const limits_are_errors&) = delete;
+  limits_are_errors& operator=(const limits_are_errors&) = delete;
+
+ private:
+  sigset_t mask_, before_;
   bool is_set_ = false;
 };
 

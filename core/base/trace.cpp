@@ -17,6 +17,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "base/signals.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -57,6 +58,7 @@ struct trace_writer::state {
 
   void flush() {
     if (failed || pending.empty()) return;
+    const limits_are_errors here;
     pending += closing;
     failed = std::fwrite(pending.data(), 1, pending.size(), file) != pending.size() ||
              std::fflush(file) != 0 ||

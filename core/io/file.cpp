@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/signals.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/io.hpp"
@@ -134,24 +135,31 @@ writer::writer(std::string_view op, const fs::path& path)
     fail("exists and is not a regular file");
   }
   errno = 0;
-  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  std::error_code ignored;
+  try {
+    stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  } catch (...) {  // no memory for its buffer, when the file is there already
+    fs::remove(temporary_, ignored);
+    throw;
+  }
   if (!stream_) fail("cannot write: " + last_error());
   if (!fs::exists(status)) return;
   fs::permissions(temporary_, status.permissions(), code);
   if (!code) return;
-  std::error_code ignored;
   fs::remove(temporary_, ignored);
   fail("cannot keep its permissions: " + code.message());
 }
 
 writer::~writer() {
   if (temporary_.empty()) return;
+  const detail::limits_are_errors here;
   stream_.close();
   std::error_code ignored;
   fs::remove(temporary_, ignored);
 }
 
 void writer::write(const void* data, std::uint64_t bytes) {
+  const detail::limits_are_errors here;
   errno = 0;
   stream_.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   if (!stream_) fail("cannot write: " + last_error());
@@ -164,12 +172,14 @@ void writer::write(const array& a) {
 }
 
 void writer::seek(std::uint64_t position) {
+  const detail::limits_are_errors here;
   errno = 0;
   stream_.seekp(static_cast<std::streamoff>(position));
   if (!stream_) fail("cannot write: " + last_error());
 }
 
 void writer::commit() {
+  const detail::limits_are_errors here;
   errno = 0;
   stream_.close();
   if (!stream_) fail("cannot write: " + last_error());

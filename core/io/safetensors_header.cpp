@@ -186,18 +186,25 @@ std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes)
   return entries;
 }
 
+// Without a json object: to destroy one takes memory, and ends the process where there is none.
 std::string render_header(const std::vector<entry>& entries,
                           const std::map<std::string, std::string>& metadata) {
-  json header = json::object();
-  if (!metadata.empty()) header[std::string(metadata_name)] = metadata;
+  const auto quoted = [](const std::string& text) { return json(text).dump(); };
+  const auto joined = [&](const std::map<std::string, std::string>& members) {
+    std::vector<std::string> all;
+    for (const auto& [key, value] : members) all.push_back(quoted(key) + ':' + value);
+    return fmt::format("{{{}}}", fmt::join(all, ","));
+  };
+  std::map<std::string, std::string> rows, texts;
+  for (const auto& [key, value] : metadata) texts[key] = quoted(value);
+  if (!texts.empty()) rows[std::string(metadata_name)] = joined(texts);
   for (const entry& e : entries) {
     const auto* row = std::find_if(std::begin(type_names), std::end(type_names),
                                    [&](const type_name& t) { return t.type == e.type; });
-    header[e.name] = {{"dtype", row->name},
-                      {"shape", std::vector<std::int64_t>(e.extents.begin(), e.extents.end())},
-                      {"data_offsets", {e.begin, e.end}}};
+    rows[e.name] = fmt::format(R"({{"data_offsets":[{},{}],"dtype":"{}","shape":[{}]}})", e.begin,
+                               e.end, row->name, fmt::join(e.extents, ","));
   }
-  std::string text = header.dump();
+  std::string text = joined(rows);
   text.append((8 - text.size() % 8) % 8, ' ');
   return text;
 }

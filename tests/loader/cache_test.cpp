@@ -3,6 +3,8 @@
 // The cache of compiled programs: damage, hostile and unusable folders, the size limit, many
 // threads and processes at once.
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +230,24 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_reported) {
   BOOST_TEST(has(on_file.problem(), "cannot open the folder"), on_file.problem());
   disk_cache nowhere({true, {}, 1 << 20});
   BOOST_TEST(has(nowhere.problem(), "TUTTI_CACHE_DIR"), nowhere.problem());
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_on_the_size_of_files_is_a_full_disk) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit tight{4096, 4096};
+    ::signal(SIGXFSZ, SIG_DFL);
+    disk_cache cache(options());
+    if (::setrlimit(RLIMIT_FSIZE, &tight) != 0) ::_exit(2);
+    cache.store("long", std::string(100000, 'x'));
+    sigset_t waiting;
+    const bool is_left = ::sigpending(&waiting) != 0 || ::sigismember(&waiting, SIGXFSZ) != 0;
+    ::_exit(is_left ? 1 : 0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(status == 0);
+  BOOST_TEST(files().empty());
 }
 
 BOOST_AUTO_TEST_CASE(switched_off_keeps_nothing) {

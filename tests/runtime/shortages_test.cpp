@@ -17,6 +17,7 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <tutti/io.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 
@@ -215,6 +216,40 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_by_evaluations_without_memory) {
   // A thread of a stream may still hold a few; each thing that is lost is lost in each pass.
   BOOST_TEST(live_buffers < buffers + passes);
   BOOST_TEST(live_allocations < allocations + passes);
+}
+
+// Nor by saving, which leaves no half of a file.
+BOOST_AUTO_TEST_CASE(saving_without_memory_leaves_nothing_behind) {
+  const tutti_test::temporary_folder folder;
+  const array x = array::from(std::vector<float>(40, 1.5f), {4, 10}, here());
+  const tutti::io::named_arrays right{{"a", x}, {"b", x}};
+  const std::vector<std::function<void(const std::filesystem::path&)>> ways{
+      [&](const auto& path) {
+        tutti::io::save_safetensors(path, right, {{"of", "a test"}});
+      },
+      [&](const auto& path) { tutti::io::save_npy(path, x); },
+      [&](const auto& path) { tutti::io::save_npz(path, right); },
+  };
+  for (const auto& way : ways) {
+    const std::filesystem::path path = folder / "file";
+    int calm = 0;
+    for (int k = 0; k < 2000 && calm < 3; ++k) {
+      bool has_failed = false;
+      allocations_left = k;
+      try {
+        way(path);
+      } catch (const std::exception&) {
+        has_failed = true;
+      }
+      has_failed = has_failed || allocations_left < 0;
+      allocations_left = -1;
+      BOOST_TEST_CONTEXT("allocation " << k)
+      BOOST_TEST(folder.file_count() == (std::filesystem::exists(path) ? 1u : 0u));
+      std::filesystem::remove(path);
+      calm = has_failed ? 0 : calm + 1;
+    }
+    BOOST_TEST(calm == 3);
+  }
 }
 
 // The failure that waiting finds is thrown at the next look where there was no memory to keep it.
