@@ -373,6 +373,25 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_being_differentiated_are_refused) {
   BOOST_TEST(message_of<tutti::value_error>([&] {
                by_capture(x);
              }).starts_with("parallel_map: what f made, from an array that it captured, is"));
+  // A loop's sink may compute with arrays, but not with their values on the host.
+  const auto by_loop = [&](bool fetch) {
+    return tutti::grad([&, fetch](const array& v) {
+      array total = tutti::zeros({}, tutti::dtype::f32, v.device());
+      const auto body = [&](const tutti::chunk& c) -> std::vector<array> {
+        return {tutti::sum(v.to(c.device) * static_cast<float>(c.size()))};
+      };
+      const auto sink = [&](const tutti::chunk&, const tutti::chunk_results& results) {
+        total += results.arrays()[0].to(v.device());
+      };
+      tutti::parallel_for(group, {0, 8}, body, sink, {.fetch = fetch});
+      return total;
+    });
+  };
+  BOOST_TEST(
+      message_of<tutti::value_error>([&] {
+        by_loop(true)(x);
+      }).starts_with("parallel_for: what the body made, from an array that it captured, is"));
+  BOOST_TEST((by_loop(false)(x).to_vector<float>() == std::vector<float>{8, 8, 8}));
   // Constants are none of its business.
   const auto constant = tutti::grad([&](const array& v) {
     return tutti::sum(v * tutti::parallel_map(group, tutti::stop_gradient(v), twice));

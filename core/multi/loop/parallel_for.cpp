@@ -17,6 +17,7 @@
 #include "base/signals.hpp"
 #include "base/trace.hpp"
 #include "graph/node.hpp"
+#include "multi/loop/gradients.hpp"
 #include "multi/loop/loop_state.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -191,6 +192,10 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     for (const array& a : arrays) {
       if (!a.valid())
         throw value_error(options_.label + ": the body returned an array that is not valid");
+      if (options_.fetch)
+        require_no_gradient(a, options_.label,
+                            "what the body made, from an array that it captured,",
+                            "let the sink use arrays, without loop_options::fetch");
       if (a.node()->device == nullptr || a.device() == group_[i]) continue;
       throw device_error(
           fmt::format("{}: a result of a chunk for {} is on {}: the body makes its arrays on its "

@@ -10,6 +10,7 @@
 #include "graph/build.hpp"
 #include "graph/sizes.hpp"
 #include "multi/groups/participants.hpp"
+#include "multi/loop/gradients.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/parallel.hpp"
@@ -74,13 +75,9 @@ struct collected_rows {
   }
 };
 
-// What goes through the host has no history: a gradient would silently be zero.
 void require_no_gradient(const array& a, const std::string& what, const std::string& label) {
-  if (!a.valid() || !graph::is_differentiated(a)) return;
-  throw value_error(fmt::format(
-      "{}: {} is being differentiated, and values that pass through the host have no gradient; "
-      "stop_gradient() it, or give a function that calls parallel_map a gradient by custom_vjp()",
-      label, what));
+  multi::require_no_gradient(a, label, what,
+                             "give a function that calls parallel_map a gradient by custom_vjp()");
 }
 
 std::int64_t common_rows(std::span<const array> inputs, const std::string& label) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes through the host has no history: a gradient would silently be zero.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "graph/build.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::multi {
+
+/// Throws value_error naming `what` where `a` is being differentiated. `remedy` is what else to do
+/// than stop_gradient().
+inline void require_no_gradient(const array& a, const std::string& label, const std::string& what,
+                                const std::string& remedy) {
+  if (!a.valid() || !graph::is_differentiated(a)) return;
+  throw value_error(
+      fmt::format("{}: {} is being differentiated, and values that pass through the host have no "
+                  "gradient; stop_gradient() it, or {}",
+                  label, what, remedy));
+}
+
+}  // namespace tutti::multi
