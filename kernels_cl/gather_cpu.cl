@@ -105,29 +105,36 @@ KERNEL void tutti_scatter(global T* target, global const T* source, global const
     const long low = g.rows * range / g.ranges;
     const long high = g.rows * (range + 1) / g.ranges;
     const long to_step = g.target_stride[2], from_step = g.source_stride[2];
-    global T* to = target + g.target_offset + o * g.target_stride[0] + first * to_step;
+    global T* to = target + g.target_offset + o * g.target_stride[0] + low * g.target_stride[1] +
+                   first * to_step;
     global const T* from = source + g.source_offset + o * g.source_stride[0] + first * from_step;
     for (long i = 0; i < g.picks; i += BATCH) {
       // Those of the next picks that are of this range, found without a branch to foresee.
+      const int picks = (int)min((long)BATCH, g.picks - i);
       int found = 0, pick[BATCH];
       long row[BATCH];
-      for (int k = 0, picks = (int)min((long)BATCH, g.picks - i); k < picks; ++k) {
-        const long r = clamp((long)index[g.index_offset + i + k], 0L, g.rows - 1);
+      VECTOR_LOOP
+      for (int k = 0; k < picks; ++k)
+        row[k] = clamp((long)index[g.index_offset + i + k], 0L, g.rows - 1) - low;
+      for (int k = 0; k < picks; ++k) {
         pick[found] = k;
-        row[found] = r * g.target_stride[1];
-        found += r >= low && r < high;
+        found += row[k] >= 0 & row[k] < high - low;
       }
       global const T* s = from + i * g.source_stride[1];
       if (g.columns == 1) {
-        for (int k = 0; k < found; ++k)
-          to[row[k]] = COMBINED(to[row[k]], s[pick[k] * g.source_stride[1]]);
+        for (int k = 0; k < found; ++k) {
+          global T* t = to + row[pick[k]] * g.target_stride[1];
+          *t = COMBINED(*t, s[pick[k] * g.source_stride[1]]);
+        }
         continue;
       }
       for (int k = 0; k < found; ++k) {
 #ifdef PREFETCH
-        if (to_step == 1 && k + AHEAD < found) fetch_row(to + row[k + AHEAD], width);
+        if (to_step == 1 && k + AHEAD < found)
+          fetch_row(to + row[pick[k + AHEAD]] * g.target_stride[1], width);
 #endif
-        combine_row(to + row[k], to_step, s + pick[k] * g.source_stride[1], from_step, width);
+        combine_row(to + row[pick[k]] * g.target_stride[1], to_step,
+                    s + pick[k] * g.source_stride[1], from_step, width);
       }
     }
   }
