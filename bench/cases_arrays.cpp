@@ -5,6 +5,7 @@
 // the Python of TUTTI_BENCH_PYTHON (python3) has them.
 #include <signal.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -208,6 +209,23 @@ workload sums() {
           .check = [d] { return check_floats(*d, 1e-3); }};
 }
 
+// Rows of five, as points in a space of few dimensions are.
+workload short_rows(bool least) {
+  auto d = std::make_shared<data>();
+  d->a = operand<float>(5 * million, 3);
+  d->x = array::from(d->a, {million, 5}).wait();
+  for (std::size_t i = 0; i < million; ++i) {
+    const auto row = d->a.begin() + static_cast<std::ptrdiff_t>(5 * i);
+    d->expected.push_back(least ? static_cast<float>(std::min_element(row, row + 5) - row)
+                                : std::accumulate(row, row + 5, 0.0F));
+  }
+  return {.ours = [d, least] { d->y = (least ? argmin(d->x, 1) : sum(d->x, 1)).wait(); },
+          .check =
+              [d]() {
+                return compare(astype(d->y, dtype::f32).to_vector<float>(), d->expected, 1e-5);
+              }};
+}
+
 workload variances() {
   auto d = std::make_shared<data>();
   d->a = operand<float>(side * side, 3);
@@ -259,6 +277,8 @@ void add_array_cases(std::vector<bench_case>& cases) {
   add("gamma numbers, 1M f32", "gamma",
       [] { return draws([] { return random::gamma({1}, {million}, 2.5); }, 2.5, 2.5); });
   add("sum of 16M f32", "sum", sums);
+  add("argmin of the rows of 1M x 5 f32", "argmin", [] { return short_rows(true); });
+  add("sums of the rows of 1M x 5 f32", "short rows", [] { return short_rows(false); });
   add("variances of the rows of 4096 x 4096 f32", "row variances", variances);
   add("transposed copy of 4096 x 4096 f32", "transpose", transposes);
   add("isin of 1M i32 in 1,000", "isin", members);

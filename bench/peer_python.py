@@ -72,6 +72,13 @@ def numpy_cases():
 
         return make
 
+    def of_short_rows(work):
+        def make():
+            x = rng.random((M, 5), "f4")
+            return lambda: work(x)
+
+        return make
+
     def nonzero():
         flags = rng.random(M, "f4") > 0.5
         return lambda: np.nonzero(flags)
@@ -82,6 +89,8 @@ def numpy_cases():
         "gamma": lambda: lambda: generator.standard_gamma(2.5, M, "f4"),
         "sum": of_rows(lambda x: x.sum()),
         "row variances": of_rows(lambda x: x.var(1)),
+        "argmin": of_short_rows(lambda x: x.argmin(1)),
+        "short rows": of_short_rows(lambda x: x.sum(1)),
         "transpose": transpose,
         "isin": isin,
         "scatter": scatter,
@@ -116,6 +125,8 @@ def jax_cases():
         "gamma": lambda: jitted(lambda k: jax.random.gamma(k, 2.5, (M,)), key),
         "sum": lambda: jitted(lambda x: x.sum(), floats(4096, 4096)),
         "row variances": lambda: jitted(lambda x: x.var(1), floats(4096, 4096)),
+        "argmin": lambda: jitted(lambda x: x.argmin(1), floats(M, 5)),
+        "short rows": lambda: jitted(lambda x: x.sum(1), floats(M, 5)),
         "transpose": lambda: jitted(lambda x: x.T.copy(), floats(4096, 4096)),
         "scatter": lambda: jitted(
             lambda b, i, x: b.at[i].set(x), jnp.zeros(M, "f4"), order(), floats(M)
@@ -151,6 +162,8 @@ def torch_cases():
         "gamma": lambda: bound(torch._standard_gamma, torch.full((M,), 2.5)),
         "sum": lambda: bound(torch.sum, floats(4096, 4096)),
         "row variances": lambda: bound(lambda x: x.var(1), floats(4096, 4096)),
+        "argmin": lambda: bound(lambda x: x.argmin(1), floats(M, 5)),
+        "short rows": lambda: bound(lambda x: x.sum(1), floats(M, 5)),
         "transpose": lambda: bound(lambda x: x.T.contiguous(), floats(4096, 4096)),
         "isin": lambda: bound(
             torch.isin, torch.randint(0, 1 << 30, (M,)), torch.randint(0, 1 << 30, (1000,))

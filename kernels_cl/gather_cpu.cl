@@ -90,12 +90,75 @@ static inline void combine_row(global T* to, long to_step, global const T* from,
   }
 }
 
+#if COMPENSATED
+// The first updates of a row are added as they are: so few roundings do not need more memory.
+#define PLAIN 16
+
+// What is known of a unit's rows of the target, a row after the other.
+typedef struct {
+  global T* lost;     // `width` numbers of each row, `step` apart
+  global uint* hits;  // where rows are long: the updates that each has had
+  long step, width;
+} unit_losses;
+
+static inline void add_row(global T* to, long to_step, global T* lost, global const T* from,
+                           long from_step, long width) {
+  if (to_step == 1 && from_step == 1) {
+    VECTOR_LOOP
+    for (long n = 0; n < width; ++n) {
+      const T before = to[n], x = from[n], after = before + x;
+      to[n] = after;
+      lost[n] += lost_of(before, x, after);
+    }
+    return;
+  }
+  for (long n = 0; n < width; ++n) {
+    const T before = to[n * to_step], x = from[n * from_step], after = before + x;
+    to[n * to_step] = after;
+    lost[n] += lost_of(before, x, after);
+  }
+}
+
+static inline void begin_losses(const unit_losses* u, long rows) {
+  for (long r = 0; r < rows; ++r) {
+    if (u->width == 1)
+      u->lost[r * u->step] = 0;
+    else
+      u->hits[r] = 0;
+  }
+}
+
+static inline void add_update(const unit_losses* u, long row, global T* to, long to_step,
+                              global const T* from, long from_step) {
+  global T* lost = u->lost + row * u->step;
+  const uint hits = u->hits[row];
+  u->hits[row] = hits + (hits <= PLAIN);
+  if (hits < PLAIN) {
+    combine_row(to, to_step, from, from_step, u->width);
+    return;
+  }
+  if (hits == PLAIN)
+    for (long n = 0; n < u->width; ++n) lost[n] = 0;
+  add_row(to, to_step, lost, from, from_step, u->width);
+}
+
+static inline void end_losses(const unit_losses* u, long rows, global T* to, long row_step,
+                              long to_step) {
+  for (long r = 0; r < rows; ++r) {
+    if (u->width > 1 && u->hits[r] <= PLAIN) continue;
+    global T* t = to + r * row_step;
+    global const T* lost = u->lost + r * u->step;
+    for (long n = 0; n < u->width; ++n) t[n * to_step] = WITH_LOST(t[n * to_step], lost[n]);
+  }
+}
+#endif
+
 #define BATCH 256
 
 // target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
 // two units touch the same element.
-KERNEL void tutti_scatter(global T* target, global const T* source, global const INDEX* index,
-                          const tutti_gather g) {
+KERNEL void tutti_scatter(global T* target, global const T* source,
+                          global const INDEX* index LOST_ARGUMENT, const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.ranges * g.blocks) {
     const long part = u / g.blocks;
     const long first = (u - part * g.blocks) * g.block;
@@ -105,31 +168,64 @@ KERNEL void tutti_scatter(global T* target, global const T* source, global const
     const long low = g.rows * range / g.ranges;
     const long high = g.rows * (range + 1) / g.ranges;
     const long to_step = g.target_stride[2], from_step = g.source_stride[2];
-    global T* to = target + g.target_offset + o * g.target_stride[0] + first * to_step;
+    global T* to = target + g.target_offset + o * g.target_stride[0] + low * g.target_stride[1] +
+                   first * to_step;
     global const T* from = source + g.source_offset + o * g.source_stride[0] + first * from_step;
+#if COMPENSATED
+    const unit_losses losses = {
+        lost_of_all + g.lost_offset + (o * g.rows + low) * g.columns + first,
+        (global uint*)lost_of_all + g.hits_offset + (o * g.blocks + u % g.blocks) * g.rows + low,
+        g.columns, width};
+    begin_losses(&losses, high - low);
+#endif
     for (long i = 0; i < g.picks; i += BATCH) {
       // Those of the next picks that are of this range, found without a branch to foresee.
+      const int picks = (int)min((long)BATCH, g.picks - i);
       int found = 0, pick[BATCH];
       long row[BATCH];
-      for (int k = 0, picks = (int)min((long)BATCH, g.picks - i); k < picks; ++k) {
-        const long r = clamp((long)index[g.index_offset + i + k], 0L, g.rows - 1);
+      VECTOR_LOOP
+      for (int k = 0; k < picks; ++k)
+        row[k] = clamp((long)index[g.index_offset + i + k], 0L, g.rows - 1) - low;
+      for (int k = 0; k < picks; ++k) {
         pick[found] = k;
-        row[found] = r * g.target_stride[1];
-        found += r >= low && r < high;
+        found += row[k] >= 0 & row[k] < high - low;
       }
       global const T* s = from + i * g.source_stride[1];
       if (g.columns == 1) {
-        for (int k = 0; k < found; ++k)
-          to[row[k]] = COMBINED(to[row[k]], s[pick[k] * g.source_stride[1]]);
+        for (int k = 0; k < found; ++k) {
+          const long r = row[pick[k]];
+          global T* t = to + r * g.target_stride[1];
+#if COMPENSATED
+          const T before = *t, x = s[pick[k] * g.source_stride[1]], after = before + x;
+          *t = after;
+          losses.lost[r] += lost_of(before, x, after);
+#else
+          *t = COMBINED(*t, s[pick[k] * g.source_stride[1]]);
+#endif
+        }
         continue;
       }
       for (int k = 0; k < found; ++k) {
 #ifdef PREFETCH
-        if (to_step == 1 && k + AHEAD < found) fetch_row(to + row[k + AHEAD], width);
+        if (to_step == 1 && k + AHEAD < found)
+          fetch_row(to + row[pick[k + AHEAD]] * g.target_stride[1], width);
 #endif
-        combine_row(to + row[k], to_step, s + pick[k] * g.source_stride[1], from_step, width);
+        const long r = row[pick[k]];
+        global T* t = to + r * g.target_stride[1];
+        global const T* update = s + pick[k] * g.source_stride[1];
+#if COMPENSATED
+        if (width > 1)
+          add_update(&losses, r, t, to_step, update, from_step);
+        else
+          add_row(t, to_step, losses.lost + r * g.columns, update, from_step, 1);
+#else
+        combine_row(t, to_step, update, from_step, width);
+#endif
       }
     }
+#if COMPENSATED
+    end_losses(&losses, high - low, to, g.target_stride[1], to_step);
+#endif
   }
 }
 #endif

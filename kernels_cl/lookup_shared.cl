@@ -68,11 +68,25 @@ KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const 
 #else
 
 KERNEL void tutti_select(GLOBAL long* out, GLOBAL const INDEX* counts, const tutti_lookup_shape g) {
+#if GROUP == 1
+  // The next place is written in each step, and stays where the step finds a flag: no branch to
+  // foresee. Those behind the last flag would write to the place of another group.
+  const long groups = get_num_groups(0), group = get_group_id(0);
+  const long first = g.values * group / groups, last = g.values * (group + 1) / groups;
+  GLOBAL const INDEX* const so_far = counts + g.in_offset;
+  INDEX found = first > 0 ? so_far[first - 1] : 0;
+  const INDEX all = last > 0 ? so_far[last - 1] : 0;
+  for (long u = first; found < all; ++u) {
+    out[g.out_offset + found] = u;
+    found = so_far[u];
+  }
+#else
   EACH_UNIT(u, g.values) {
     const INDEX here = counts[g.in_offset + u];
     const INDEX before = u > 0 ? counts[g.in_offset + u - 1] : 0;
     if (here != before) out[g.out_offset + here - 1] = u;
   }
+#endif
 }
 
 // Every group has counts of its own among `copies`, where there are enough of them.

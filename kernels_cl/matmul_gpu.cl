@@ -11,6 +11,7 @@
 
 #define SIDE (4 * TS)
 #define DEPTH TS
+#define SLICE 256  // products added one after the other, before they join the sum of all
 
 // Reads SIDE x DEPTH elements of a view into local memory, k-major, zeros beyond the edges. Both
 // operands are zero beyond `depth`, so no product there is of a zero and an infinity. Neighbouring
@@ -24,6 +25,15 @@ static void load_block(global const T* src, long keep_stride, long k_stride, lon
     bool inside = keep + i < keeps && k + j < depth;
     dst[j * (SIDE + 1) + i] = inside ? src[(keep + i) * keep_stride + (k + j) * k_stride] : (T)(0);
   }
+}
+
+// So errors do not add up over all of a long depth.
+static void add_parts(T sum[4][4], T part[4][4]) {
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++) {
+      sum[i][j] += part[i][j];
+      part[i][j] = 0;
+    }
 }
 
 #if EPILOGUE
@@ -45,10 +55,11 @@ kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
   const int me = get_local_id(0), tm = me / TS, tn = me % TS;
 
   for (long batch = get_group_id(1); batch < batches; batch += get_num_groups(1)) {
-    T sum[4][4];
+    T sum[4][4], part[4][4];
     for (int i = 0; i < 4; i++)
-      for (int j = 0; j < 4; j++) sum[i][j] = 0;
+      for (int j = 0; j < 4; j++) sum[i][j] = part[i][j] = 0;
     for (long k = 0; k < depth; k += DEPTH) {
+      if (k % SLICE == 0) add_parts(sum, part);
       load_block(a + a_offset + batch * a_batch, a_row, a_col, m0, rows, k, depth, a_block);
       load_block(b + b_offset + batch * b_batch, b_col, b_row, n0, cols, k, depth, b_block);
       barrier(CLK_LOCAL_MEM_FENCE);
@@ -57,10 +68,11 @@ kernel __attribute__((reqd_work_group_size(TS * TS, 1, 1))) void matmul_blocks(
         for (int i = 0; i < 4; i++) x[i] = a_block[q * (SIDE + 1) + tm + i * TS];
         for (int j = 0; j < 4; j++) y[j] = b_block[q * (SIDE + 1) + tn + j * TS];
         for (int i = 0; i < 4; i++)
-          for (int j = 0; j < 4; j++) sum[i][j] = x[i] * y[j] + sum[i][j];
+          for (int j = 0; j < 4; j++) part[i][j] = x[i] * y[j] + part[i][j];
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
+    add_parts(sum, part);
     global T* out = c + c_offset + batch * rows * cols;
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) {

@@ -8,6 +8,7 @@
 #define TS 16
 #define SIDE (4 * TS)
 #define DEPTH TS
+#define SLICE 256  // products added one after the other, before they join the sum of all
 
 INLINE ACC widened(T x) {
 #if KIND == 1
@@ -63,6 +64,15 @@ INLINE void load_block(const T* src, long keep_stride, long k_stride, long keep,
   }
 }
 
+// So errors do not add up over all of a long depth.
+INLINE void add_parts(ACC (&sum)[4][4], ACC (&part)[4][4]) {
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      sum[i][j] = add(sum[i][j], part[i][j]);
+      part[i][j] = ACC();
+    }
+}
+
 typedef struct {
   long rows, cols, depth, batches;
   long a_batch, a_row, a_col, b_batch, b_row, b_col, c_batch;
@@ -86,8 +96,9 @@ extern "C" __global__ void __launch_bounds__(TS* TS)
   const long m0 = blockIdx.x / s.blocks_n * SIDE, n0 = blockIdx.x % s.blocks_n * SIDE;
   const int tm = threadIdx.x / TS, tn = threadIdx.x % TS;
   for (long batch = blockIdx.y; batch < s.batches; batch += gridDim.y) {
-    ACC sum[4][4] = {};
+    ACC sum[4][4] = {}, part[4][4] = {};
     for (long k = 0; k < s.depth; k += DEPTH) {
+      if (k % SLICE == 0) add_parts(sum, part);
       load_block(a + batch * s.a_batch, s.a_row, s.a_col, m0, s.rows, k, s.depth, a_block);
       load_block(b + batch * s.b_batch, s.b_col, s.b_row, n0, s.cols, k, s.depth, b_block);
       __syncthreads();
@@ -96,10 +107,11 @@ extern "C" __global__ void __launch_bounds__(TS* TS)
         for (int i = 0; i < 4; ++i) x[i] = a_block[q * (SIDE + 1) + tm + i * TS];
         for (int j = 0; j < 4; ++j) y[j] = b_block[q * (SIDE + 1) + tn + j * TS];
         for (int i = 0; i < 4; ++i)
-          for (int j = 0; j < 4; ++j) sum[i][j] = multiply_add(x[i], y[j], sum[i][j]);
+          for (int j = 0; j < 4; ++j) part[i][j] = multiply_add(x[i], y[j], part[i][j]);
       }
       __syncthreads();
     }
+    add_parts(sum, part);
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j) {
         const long m = m0 + tm + i * TS, n = n0 + tn + j * TS;

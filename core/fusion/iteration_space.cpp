@@ -9,6 +9,9 @@
 namespace tutti::fusion {
 namespace {
 
+// What a row costs by itself is some tens of elements; loops over neighbouring rows pay from here.
+constexpr std::int64_t longest_short_row = 32, least_neighbouring_rows = 64;
+
 struct axis_list {
   int axes[max_rank];
   int count = 0;
@@ -91,6 +94,24 @@ void choose_order(lowered& program, const shape& space, std::uint8_t reduced_axe
   }
 }
 
+// Many rows of few elements: the innermost loop goes over neighbouring rows instead, of the longest
+// kept axis where the last one is short too. The lists are merged.
+void loop_over_short_rows(lowered& program, axis_list& kept, std::int64_t* kept_extents,
+                          const axis_list& reduced, const std::int64_t* reduced_extents) {
+  std::int64_t length = 1;
+  for (int i = 0; i < reduced.count; ++i)
+    if (__builtin_mul_overflow(length, reduced_extents[i], &length)) return;
+  if (length > longest_short_row || kept.count == 0) return;
+  int inner = kept.count - 1;
+  if (kept_extents[inner] < least_neighbouring_rows)
+    inner =
+        static_cast<int>(std::max_element(kept_extents, kept_extents + kept.count) - kept_extents);
+  if (kept_extents[inner] < least_neighbouring_rows) return;
+  std::rotate(kept_extents + inner, kept_extents + inner + 1, kept_extents + kept.count);
+  kept.move_to_end(kept.axes[inner]);
+  program.reduce_layout = TUTTI_REDUCE_OUTER;
+}
+
 }  // namespace
 
 void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
@@ -106,6 +127,8 @@ void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
   std::int64_t kept_extents[max_rank], reduced_extents[max_rank];
   merge(program, space, kept, kept_extents);
   merge(program, space, reduced, reduced_extents);
+  if (reduces && program.reduce_layout == TUTTI_REDUCE_INNER)
+    loop_over_short_rows(program, kept, kept_extents, reduced, reduced_extents);
 
   program.kept_rank = kept.count;
   program.reduced_rank = reduces ? std::max(reduced.count, 1) : 0;

@@ -141,6 +141,25 @@ class line_reader {
   bool unfinished_ = false;
 };
 
+// Whether a decimal number that no double holds is below the smallest of them, not beyond the
+// largest: by the place of its first digit that is not 0.
+bool is_tiny(std::string_view number) {
+  const std::size_t mark = number.find_first_of("eE");
+  const std::string_view digits = number.substr(0, mark);
+  const std::size_t first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const double place = static_cast<double>(point) - static_cast<double>(first);
+  if (mark == std::string_view::npos) return place < 0;
+  std::string_view exponent = number.substr(mark + 1);
+  if (exponent.front() == '+') exponent.remove_prefix(1);
+  std::int64_t power = 0;
+  const auto [stop, code] =
+      std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+  if (code == std::errc::result_out_of_range) return exponent.front() == '-';
+  return place + static_cast<double>(power) < 0;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";
   const std::size_t first = text.find_first_not_of(blanks);
@@ -199,6 +218,7 @@ class table_builder {
     const char* end = text.data() + text.size();
     const auto [stop, code] = std::from_chars(text.data(), end, value);
     if (code == std::errc::result_out_of_range && stop == end) {
+      if (is_tiny(text)) return text.front() == '-' ? -0.0 : 0.0;
       fail(op, path_,
            fmt::format("line {}, column {}: {} does not fit a double", line, column,
                        printable(field)));

@@ -137,6 +137,41 @@ std::optional<array> part_of_real(tutti_opcode opcode, dtype type, const array& 
   return std::nullopt;
 }
 
+// Of what beyond all integers of its dtype stands on the right: -1 below them, 1 above; else 0.
+int side_of(const array& a, dtype type) {
+  const graph::node& n = *a.node();
+  if (!n.weak || !is_integral(n.type) || !is_integral(type) || holds_weak(type, n)) return 0;
+  return n.type != dtype::u64 && n.value().real.i64 < 0 ? -1 : 1;
+}
+
+// Comparisons of integers with a number that their dtype does not hold have one answer for all.
+std::optional<array> apply_beyond(tutti_opcode opcode, dtype type, std::span<const array> operands,
+                                  std::string_view op) {
+  if (operands.size() != 2) return std::nullopt;
+  const int left = side_of(operands[0], type), right = side_of(operands[1], type);
+  if (left == right) return std::nullopt;
+  const int order = left - right;  // the sign of operands[0] - operands[1]
+  const auto all = [&](bool answer) {
+    const array& strong = operands[left != 0 ? 1 : 0];
+    return graph::constant_like(array(answer), strong.shape(), dtype::boolean,
+                                strong.node()->device, op);
+  };
+  switch (opcode) {
+    case TUTTI_OP_equal:
+      return all(false);
+    case TUTTI_OP_not_equal:
+      return all(true);
+    case TUTTI_OP_less:
+    case TUTTI_OP_less_equal:
+      return all(order < 0);
+    case TUTTI_OP_greater:
+    case TUTTI_OP_greater_equal:
+      return all(order > 0);
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool holds(dtype type, std::int64_t value) {
@@ -226,6 +261,7 @@ array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const
   if (common.weak) {
     if (auto folded = apply_weak(opcode, common.type, result, operands, op)) return *folded;
   }
+  if (auto found = apply_beyond(opcode, common.type, operands, op)) return *found;
   if (auto found = part_of_real(opcode, common.type, operands[0], op)) return *found;
   if (opcode == TUTTI_OP_nextafter && graph::compute_dtype(common.type) != common.type)
     throw dtype_error(std::string(op) + ": needs f32 or f64, got " +

@@ -96,6 +96,8 @@ void drain(tutti_stream& stream);
 // Runs a checked scan, sort or what belongs to them (scan.cpp, sort.cpp).
 void order(const sdk::operator_call& launch);
 void scan(const sdk::operator_call& launch);
+// Runs a checked take or scatter (rows.cpp).
+void move_rows(const sdk::operator_call& launch);
 // How many flags TUTTI_OPERATOR_SELECT will find (sort.cpp).
 uint64_t selected(const sdk::operator_call& launch);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group: matrix product, take and scatters as nested loops.
+// The operator group, and the matrix product as nested loops.
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/accessor.hpp"
 #include "reference/objects.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/ordering.hpp"
@@ -19,37 +20,11 @@
 namespace tutti::reference {
 namespace {
 
-using sdk::stored;
 using sdk::with_stored_type;
 
 using sdk::deref;
 using sdk::guarded;
 using sdk::throw_invalid;
-
-// Element access of a rank 3 view (rank 1: the first index only).
-template <typename S>
-class accessor {
- public:
-  explicit accessor(const tutti_view& view)
-      : base_(view.buffer->data + view.offset), stride_(view.stride) {}
-
-  auto get(uint64_t i, uint64_t j, uint64_t k) const { return S::load(at(i, j, k)); }
-  auto get(uint64_t i) const { return S::load(base_ + signed_index(i) * stride_[0] * S::bytes); }
-  void set(uint64_t i, uint64_t j, uint64_t k, typename S::value value) const {
-    S::store(at(i, j, k), value);
-  }
-
- private:
-  static int64_t signed_index(uint64_t i) { return static_cast<int64_t>(i); }
-  std::byte* at(uint64_t i, uint64_t j, uint64_t k) const {
-    return base_ + (signed_index(i) * stride_[0] + signed_index(j) * stride_[1] +
-                    signed_index(k) * stride_[2]) *
-                       S::bytes;
-  }
-
-  std::byte* base_;
-  const int64_t* stride_;
-};
 
 template <typename T>
 struct sum_type {
@@ -104,60 +79,6 @@ void matmul(const sdk::operator_call& launch) {
   }
 }
 
-// Indices as row numbers, clamped to [0, rows).
-std::vector<uint64_t> row_numbers(const tutti_view& index, uint64_t rows) {
-  std::vector<uint64_t> result(index.extent[0]);
-  for (uint64_t i = 0; i < result.size(); ++i) {
-    const int64_t row = index.dtype == TUTTI_I32 ? accessor<stored<int32_t>>(index).get(i)
-                                                 : accessor<stored<int64_t>>(index).get(i);
-    result[i] = static_cast<uint64_t>(std::clamp<int64_t>(row, 0, static_cast<int64_t>(rows) - 1));
-  }
-  return result;
-}
-
-template <typename S>
-void take(const tutti_view& out_view, const tutti_view& x_view, const tutti_view& index) {
-  const accessor<S> out(out_view), x(x_view);
-  const std::vector<uint64_t> row = row_numbers(index, x_view.extent[1]);
-  for (uint64_t o = 0; o < out_view.extent[0]; ++o) {
-    for (uint64_t i = 0; i < out_view.extent[1]; ++i) {
-      for (uint64_t n = 0; n < out_view.extent[2]; ++n) out.set(o, i, n, x.get(o, row[i], n));
-    }
-  }
-}
-
-template <typename S, typename F>
-void scatter(const sdk::operator_call& launch, const F& combined) {
-  const tutti_view& out_view = launch.views[0];
-  const accessor<S> out(out_view), updates(launch.views[1]);
-  const std::vector<uint64_t> row = row_numbers(launch.views[2], out_view.extent[1]);
-  for (uint64_t o = 0; o < out_view.extent[0]; ++o) {
-    for (uint64_t i = 0; i < row.size(); ++i) {
-      for (uint64_t n = 0; n < out_view.extent[2]; ++n) {
-        out.set(o, row[i], n, combined(out.get(o, row[i], n), updates.get(o, i, n)));
-      }
-    }
-  }
-}
-
-template <typename S>
-void scatter(const sdk::operator_call& launch) {
-  using T = typename S::value;
-  const sdk::combination how = sdk::combination_of(launch);
-  if (how == sdk::combination::set) return scatter<S>(launch, [](T, T b) { return b; });
-  if constexpr (!std::is_same_v<T, bool>) {
-    if (how == sdk::combination::add)
-      return scatter<S>(launch, [](T a, T b) { return host::add(a, b); });
-    if (how == sdk::combination::multiply)
-      return scatter<S>(launch, [](T a, T b) { return host::multiply(a, b); });
-  }
-  if constexpr (!std::is_same_v<T, bool> && !host::Complex<T>) {
-    if (how == sdk::combination::min)
-      return scatter<S>(launch, [](T a, T b) { return host::minimum(a, b); });
-    return scatter<S>(launch, [](T a, T b) { return host::maximum(a, b); });
-  }
-}
-
 // ---- plans
 
 const char* reason_against(const sdk::operator_call& launch) {
@@ -173,11 +94,9 @@ const char* reason_against(const sdk::operator_call& launch) {
 
 void run(const sdk::operator_call& launch) {
   if (sdk::is_ordering(launch.kind)) return order(launch);
-  const tutti_view* v = launch.views;
-  with_stored_type(static_cast<uint8_t>(v[0].dtype), [&](auto tag) {
+  if (launch.kind != TUTTI_OPERATOR_MATMUL) return move_rows(launch);
+  with_stored_type(static_cast<uint8_t>(launch.views[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
-    if (launch.kind == TUTTI_OPERATOR_TAKE) return take<S>(v[0], v[1], v[2]);
-    if (launch.kind != TUTTI_OPERATOR_MATMUL) return scatter<S>(launch);
     if constexpr (!std::is_same_v<typename S::value, bool>) matmul<S>(launch);
   });
 }

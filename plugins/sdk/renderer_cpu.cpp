@@ -167,7 +167,7 @@ void program::cpu_inner_row() {
   out_.line(accumulator_type(), " lane[", count, "];");
   out_.line("for (int j = 0; j < ", count, "; ++j) lane[j] = ", identity(), ";");
   if (index) {
-    out_.line(type(TUTTI_I64), " lane_at[", count, "];");
+    out_.line(position_type(), " lane_at[", count, "];");
     out_.line("for (int j = 0; j < ", count, "; ++j) lane_at[j] = tail_at;");
   }
   out_.line("for (; i + ", count, " <= length; i += ", count, ") {");
@@ -213,8 +213,9 @@ void program::cpu_outer() {
     out_.line(index_, " added = 0;");
   }
   if (index) {
-    out_.line(type(TUTTI_I64), " lane_at[", block, "];");
-    out_.line("for (", index_, " j = 0; j < width; ++j) lane_at[j] = 0x7fffffffffffffffL;");
+    out_.line(position_type(), " lane_at[", block, "];");
+    out_.line("for (", index_, " j = 0; j < width; ++j) lane_at[j] = ", no_position(), ";");
+    if (loads_apart()) out_.line(accumulator_type(), " value[", block, "];");
   }
   out_.line("const ", index_, " end = steps * (part + 1) / parts;");
   out_.line("for (", index_, " step = steps * part / parts; step < end;) {");
@@ -230,11 +231,15 @@ void program::cpu_outer() {
               ");");
   }
   out_.line("while (run > 0) {");
-  out_.line("if (run >= 8) {");
-  cpu_outer_rows(8);
-  out_.line("} else {");
-  cpu_outer_rows(1);
-  out_.line("}");
+  if (loads_apart()) {
+    cpu_outer_rows(1);
+  } else {
+    out_.line("if (run >= 8) {");
+    cpu_outer_rows(8);
+    out_.line("} else {");
+    cpu_outer_rows(1);
+    out_.line("}");
+  }
   if (compensates()) {
     out_.line("if (added >= 256) {");
     out_.line("added = 0;");
@@ -259,10 +264,19 @@ void program::cpu_outer() {
   } else {
     out_.line("const ", accumulator_type(), " total = lane[j];");
   }
-  if (index) out_.line("const ", type(TUTTI_I64), " total_at = lane_at[j];");
+  if (index) out_.line("const ", position_type(), " total_at = lane_at[j];");
   store_result(join("row * n", inner, " + c", inner));
   out_.line("}");
   out_.line("}");
+}
+
+// PoCL's compiler makes no vectors of a loop that loads with a stride and looks for a position; of
+// the two by themselves it does.
+bool program::loads_apart() const {
+  const auto strided = [&](uint32_t n) { return operand_desc(n).access == TUTTI_ACCESS_STRIDED; };
+  bool any = false;
+  for (uint32_t n = 0; n < layout_.inputs; ++n) any = any || strided(n);
+  return any && layout_.finds_index();
 }
 
 // Adds `rows` rows of the block of columns and moves on. Where errors count, several are summed by
@@ -286,8 +300,15 @@ void program::cpu_outer_rows(uint32_t rows) {
     out_.line("for (int u = 0; u < ", rows, "; ++u) {");
   }
   body(at, false, "");
-  combine(apart ? "rows_sum" : "lane[j]", reduced_value(), "lane_at[j]",
-          rows > 1 ? "step + u" : "step");
+  std::string value = reduced_value();
+  if (loads_apart()) {
+    out_.line("value[j] = ", value, ";");
+    out_.line("}");
+    vector_pragma();
+    out_.line("for (", index_, " j = 0; j < width; ++j) {");
+    value = "value[j]";
+  }
+  combine(apart ? "rows_sum" : "lane[j]", value, "lane_at[j]", rows > 1 ? "step + u" : "step");
   if (rows > 1) out_.line("}");
   if (apart) combine("lane[j]", "rows_sum", "", "");
   out_.line("}");

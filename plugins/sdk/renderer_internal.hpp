@@ -104,6 +104,10 @@ class program {
   void combine(const std::string& into, const std::string& value, const std::string& into_at,
                const std::string& value_at);
   void declare_total(const std::string& name);
+  // Of what argmin and argmax find, while they look for it; no_position() is after all of them.
+  uint8_t position_dtype() const;
+  std::string position_type() const;
+  std::string no_position() const;
   void add_to_total(const std::string& value, const std::string& at);
   bool compensates() const;
   // The real variables that a total consists of: itself, or "name.re" and "name.im".
@@ -119,6 +123,7 @@ class program {
   void cpu_inner();
   void cpu_inner_row();
   void cpu_outer();
+  bool loads_apart() const;
   void cpu_outer_rows(uint32_t rows);
   void cpu_share(const char* count);
   // GPU schedule (renderer_gpu.cpp).

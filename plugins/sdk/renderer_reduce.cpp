@@ -90,8 +90,8 @@ void program::combine(const std::string& into, const std::string& value, const s
   out_.line("{");
   out_.line("const ", accumulator_type(), " x = ", value, ";");
   out_.line("const ", accumulator_type(), " y = ", into, ";");
-  out_.line("const ", type(TUTTI_I64), " xi = ", value_at, ";");
-  out_.line("const ", type(TUTTI_I64), " yi = ", into_at, ";");
+  out_.line("const ", position_type(), " xi = ", value_at, ";");
+  out_.line("const ", position_type(), " yi = ", into_at, ";");
   const char* wins = floating ? " | ((x != x) & (y == y))" : "";
   const char* ties = floating ? "((x == y) | ((x != x) & (y != y)))" : "(x == y)";
   out_.line("const bool take = (x", better, "y)", wins, " | (", ties, " & (xi < yi));");
@@ -111,9 +111,17 @@ std::vector<std::string> program::parts_of(const std::string& name) const {
 
 void program::declare_total(const std::string& name) {
   out_.line(accumulator_type(), " ", name, " = ", identity(), ";");
-  if (layout_.finds_index())
-    out_.line(type(TUTTI_I64), " ", name, "_at = ", limit(TUTTI_I64, true), ";");
+  if (layout_.finds_index()) out_.line(position_type(), " ", name, "_at = ", no_position(), ";");
 }
+
+// A CPU's vectors hold positions beside values where both are of one width.
+uint8_t program::position_dtype() const {
+  return layout_.kind == schedule::cpu && !layout_.wide ? TUTTI_I32 : TUTTI_I64;
+}
+
+std::string program::position_type() const { return type(position_dtype()); }
+
+std::string program::no_position() const { return limit(position_dtype(), true); }
 
 // Float sums carry the rounding error along (Kahan, 1965); not past an infinity or a NaN.
 void program::add_to_total(const std::string& value, const std::string& at) {
@@ -149,7 +157,7 @@ void program::store_result(const std::string& kept_index) {
   out_.line("} else {");
   const bool index = layout_.finds_index();
   const std::string value =
-      cast(index ? "total_at" : "total", index ? uint8_t{TUTTI_I64} : layout_.accumulator,
+      cast(index ? "total_at" : "total", index ? position_dtype() : layout_.accumulator,
            desc_.outputs[0].dtype);
   const place at{"out0", base(layout_.inputs, 0, layout_.kept, true)};
   out_.line(store(0, at, value));
@@ -178,7 +186,7 @@ void program::finish_kernel_text() {
   out_.line("}");
   const bool index = layout_.finds_index();
   const std::string value =
-      cast(index ? "total_at" : "total", index ? uint8_t{TUTTI_I64} : layout_.accumulator,
+      cast(index ? "total_at" : "total", index ? position_dtype() : layout_.accumulator,
            desc_.outputs[0].dtype);
   out_.line(store(0, {"out0", base(layout_.inputs, 0, layout_.kept, true)}, value));
   out_.line("}");

@@ -4,6 +4,7 @@
 // host column over its test range, for both operands, broadcast operands included.
 #include "differences.hpp"
 #include "semantics/host_math.hpp"
+#include "tutti/statistics.hpp"
 
 namespace {
 
@@ -131,6 +132,58 @@ BOOST_AUTO_TEST_CASE(derivatives_of_logaddexp_far_from_0) {
   const auto h = tutti::grad(by_a)({a, b});
   BOOST_TEST(matches(h[0], {{8}, {0.25, 0.25, 0, 0, 0, 0, 0, slope}}, {.relative = 1e-5}));
   BOOST_TEST(matches(h[1], {{8}, {-0.25, -0.25, 0, 0, 0, 0, 0, -slope}}, {.relative = 1e-5}));
+}
+
+// What squares of the arguments, or 1 - tanh^2, would lose; double precision has it.
+BOOST_AUTO_TEST_CASE(gradients_far_out) {
+  const auto check = [](auto f, const std::vector<float>& at, auto derivative) {
+    const auto total = [&](const std::vector<array>& v) { return tutti::sum(f(v[0])); };
+    dense expected{{static_cast<std::int64_t>(at.size())}, {}};
+    for (const float x : at) expected.values.push_back(derivative(static_cast<double>(x)));
+    BOOST_TEST(matches(tutti::grad(total)({array::from(at)})[0], expected, {.relative = 2e-6}));
+  };
+  const std::vector<float> large = {-3e38F, -1e25F, 1e19F, 2e19F, 1e30F, 0.5F, 0};
+  check([](const array& x) { return tutti::asinh(x); }, large,
+        [](double x) { return 1 / std::sqrt(x * x + 1); });
+  check([](const array& x) { return tutti::tanh(x); }, {-30, -8.5F, -8, -7, 1e-3F, 3, 7.5F, 9, 40},
+        [](double x) { return 1 / (std::cosh(x) * std::cosh(x)); });
+  // Points 60 degrees up, so far away or near that their squares are not f32.
+  const double slope = std::sqrt(3.0);
+  const auto angle = [&](const array& x) {
+    return tutti::atan2(x, tutti::stop_gradient(x) / slope);
+  };
+  check(angle, {1e-30F, 1e-22F, 1, 1e20F, 1e30F}, [&](double x) {
+    const double other = x / slope;
+    return other / (x * x + other * other);
+  });
+  check([](const array& x) { return tutti::norm(x); }, {3e30F, 4e30F},
+        [](double x) { return x / 5e30; });
+  check([](const array& x) { return tutti::norm(x, 3); }, {3e-30F, 3e-30F},
+        [](double) { return std::pow(2.0, -2.0 / 3); });
+}
+
+// d/da d/db a^b = a^(b - 1) (1 + b log a), in either order; 1 / a at an exponent of 0.
+BOOST_AUTO_TEST_CASE(mixed_derivatives_of_powers) {
+  const auto power = [](const std::vector<array>& v) {
+    return tutti::sum(tutti::power(v[0], v[1]));
+  };
+  const array a = array::from<double>({2, 0.5, 3, 2, 0, 0});
+  const array b = array::from<double>({0, 0, 2, -1, 2, 3});
+  dense expected{{6}, {}};
+  const std::vector<double> base = a.to_vector<double>(), exponent = b.to_vector<double>();
+  for (std::size_t i = 0; i < 4; ++i)
+    expected.values.push_back(std::pow(base[i], exponent[i] - 1) *
+                              (1 + exponent[i] * std::log(base[i])));
+  expected.values.insert(expected.values.end(), {0, 0});
+  for (const int first : {0, 1}) {
+    const auto inner = [&](const std::vector<array>& v) {
+      return tutti::sum(tutti::grad(power, {first})(v)[0]);
+    };
+    BOOST_TEST_CONTEXT("first by argument " << first) {
+      BOOST_TEST(
+          matches(tutti::grad(inner, {1 - first})({a, b})[0], expected, {.relative = 1e-12}));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(derivatives_of_powers_of_zero) {

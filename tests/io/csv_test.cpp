@@ -83,6 +83,33 @@ BOOST_AUTO_TEST_CASE(reads_gzip_and_lines_longer_than_the_buffer) {
   }
 }
 
+// As in NumPy: below the smallest double is 0, of either sign.
+BOOST_AUTO_TEST_CASE(numbers_below_all_doubles_are_zero) {
+  const tutti_test::temporary_folder folder;
+  const std::string zeros(400, '0');
+  const std::vector<std::string> tiny = {"1e-400",
+                                         "-1e-400",
+                                         "+2.5E-0400",
+                                         "0." + zeros + "1",
+                                         "123e-99999999999999999999",
+                                         "0." + zeros + "1e+50",
+                                         "1" + zeros + "e-800"};
+  for (const std::string& text : tiny) {
+    BOOST_TEST_CONTEXT(text) {
+      const double value = read_csv(folder.write("a.csv", text + ",1\n"))(0, 0);
+      BOOST_TEST(value == 0);
+      BOOST_TEST(std::signbit(value) == (text.front() == '-'));
+    }
+  }
+  for (const std::string& text : {"1" + zeros, "0." + zeros + "1e+800",
+                                  std::string("1e9999999999999999999"), "-1" + zeros + "e-50"}) {
+    BOOST_TEST_CONTEXT(text) {
+      BOOST_TEST(fails<tutti::io_error>(reading(folder.write("a.csv", text + "\n")),
+                                        "does not fit a double"));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ignores_the_locale) {
   const tutti_test::temporary_folder folder;
   const auto path = folder.write("a.csv", "1.5,2\n");

@@ -130,6 +130,22 @@ BOOST_AUTO_TEST_CASE(vectors) {
   }
 }
 
+// Equal products, whose roundings all go the same way: one after the other they would take off
+// some 1e-4.
+BOOST_AUTO_TEST_CASE(long_depths) {
+  constexpr std::int64_t depth = 8192;
+  for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(3, 5), std::pair(40, 1)}) {
+    const array a = tutti::full({rows, depth}, 0.1F).wait();
+    const array b = tutti::full({depth, columns}, 0.3F).wait();
+    const dense expected = tabulate(
+        {rows, columns}, [](const position&) { return depth * (double(0.1F) * double(0.3F)); });
+    BOOST_TEST_CONTEXT(rows << " rows, " << columns << " columns") {
+      BOOST_TEST(matches(tutti::matmul(contiguous(a + 0), contiguous(b + 0)), expected,
+                         {.relative = 1e-5}));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(other_dtypes) {
   const dense a = random_integers({7, 9}, -5, 5, 51);
   const dense b = random_integers({9, 4}, -5, 5, 52);

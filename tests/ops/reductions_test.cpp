@@ -189,6 +189,15 @@ BOOST_AUTO_TEST_CASE(arg_reductions_take_the_first) {
       BOOST_TEST(matches(tutti::argmax(x, 0), {{4}, {1, 1, 1, 1}}));
     }
   }
+  const array x = upload_as<float>(a);
+  BOOST_TEST(matches(tutti::argmax(x, {1, true}), {{2, 1}, {1, 0}}));
+  BOOST_TEST(matches(tutti::argmin(x, {-1, tutti::keep_dims::yes}), {{2, 1}, {3, 0}}));
+  BOOST_TEST(matches(tutti::argmin(x, {}, true), {{1, 1}, {3}}));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        tutti::argmax(x, {0, 1});
+      },
+      "argmax: takes one axis, got 2"));
   const array with_nan = array::from<float>({1, std::nanf(""), 7, std::nanf("")});
   BOOST_TEST(matches(tutti::argmax(with_nan), {{}, {1}}));
   BOOST_TEST(matches(tutti::argmin(with_nan), {{}, {1}}));

@@ -388,3 +388,50 @@ BOOST_AUTO_TEST_CASE(gradients) {
   };
   check_gradient(of_complex, {random_dense({3}, 0.5, 1.5, 819), random_dense({3}, 0.5, 1.5, 820)});
 }
+
+// Hundreds of thousands of updates that meet in few elements, at whose size a plain sum of f32 has
+// lost a digit of each update and more.
+BOOST_AUTO_TEST_CASE(long_runs_of_sums) {
+  const std::int64_t columns = 37;
+  for (const std::int64_t width : {std::int64_t{1}, columns}) {
+    const std::int64_t picks = width == 1 ? 300000 : 20000, rows = 3;
+    const auto values = random_vector<float>(static_cast<std::size_t>(picks * width), 0, 1, 77);
+    std::vector<std::int32_t> index(static_cast<std::size_t>(picks));
+    // Row 1 gets few updates, which are added as they are.
+    for (std::size_t i = 0; i < index.size(); ++i)
+      index[i] = i % 4000 == 0 ? 1 : i % 3 == 0 ? 2 : 0;
+    dense expected = tabulate({rows, width}, [](const position& i) { return double(i[0]); });
+    const array base = upload_as<float>(expected);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto w = static_cast<std::size_t>(width);
+      expected.values[static_cast<std::size_t>(index[i / w]) * w + i % w] += double(values[i]);
+    }
+    const array places = array::from(index);
+    BOOST_TEST_CONTEXT("rows of " << width) {
+      const array updates = array::from(values, {picks, width});
+      BOOST_TEST(
+          matches(tutti::scatter_add(base, places, updates), expected, {.relative = 1.2e-7}));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(long_runs_past_an_infinity) {
+  const std::vector<std::int32_t> index(40, 0);
+  std::vector<float> values(40, 1);
+  values[20] = std::numeric_limits<float>::infinity();
+  const array sums = tutti::scatter_add(tutti::zeros({2}), array::from(index), array::from(values));
+  BOOST_TEST(matches(sums, {{2}, {std::numeric_limits<double>::infinity(), 0}}));
+  values[30] = -values[20];
+  const array none = tutti::scatter_add(tutti::zeros({2}), array::from(index), array::from(values));
+  BOOST_TEST(matches(none, {{2}, {std::numeric_limits<double>::quiet_NaN(), 0}}));
+}
+
+// bincount with weights is such a sum.
+BOOST_AUTO_TEST_CASE(long_runs_of_weights) {
+  const std::vector<std::int32_t> numbers(200000, 1);
+  const auto weights = random_vector<float>(numbers.size(), 0, 1, 78);
+  double sum = 0;
+  for (const float w : weights) sum += w;
+  const array got = tutti::bincount(array::from(numbers), array::from(weights));
+  BOOST_TEST(matches(got, {{2}, {0, sum}}, {.relative = 1.2e-7}));
+}

@@ -350,6 +350,14 @@ BOOST_AUTO_TEST_CASE(quantiles) {
       matches(tutti::quantile(long_rows, 0.25, 1, false, interpolation::lower), expect(499, 0)));
   BOOST_TEST(
       matches(tutti::quantile(long_rows, 0.25, 1, false, interpolation::nearest), expect(500, 0)));
+  const array cube = upload_as<float>({{2, 3, 2}, {5, 1, 4, 2, 3, 9, 8, 0, 7, 6, 11, 10}});
+  BOOST_TEST(matches(tutti::median(cube, {1, true}), {{2, 1, 2}, {4, 2, 8, 6}}));
+  BOOST_TEST(matches(tutti::median(cube, {0, 2}), {{3}, {3, 5, 9.5}}));
+  BOOST_TEST(matches(tutti::median(cube, {{0, 2}, true}), {{1, 3, 1}, {3, 5, 9.5}}));
+  BOOST_TEST(matches(tutti::quantile(cube, 0.5, {{0, 2}, true}, interpolation::lower),
+                     {{1, 3, 1}, {1, 4, 9}}));
+  BOOST_TEST(matches(tutti::quantile(cube, 1, {-1, true}), {{2, 3, 1}, {5, 4, 9, 8, 7, 11}}));
+  BOOST_TEST(fails<tutti::index_error>([&] { tutti::median(cube, {3, true}); }, "3"));
   BOOST_TEST(std::isnan(tutti::median(tutti::zeros({0})).item()));
   BOOST_TEST((tutti::median(array::from<std::int32_t>({1, 2})).dtype() == dtype::f32));
   BOOST_TEST(fails<tutti::value_error>([&] { tutti::quantile(a, 1.5); }, "quantile: q is 1.5"));

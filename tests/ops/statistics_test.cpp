@@ -103,6 +103,11 @@ BOOST_AUTO_TEST_CASE(norms) {
   BOOST_TEST(std::isnan(tutti::norm(array::from<float>({1, NAN}), HUGE_VAL).item()));
   BOOST_TEST(std::isnan(tutti::norm(array::from<float>({1, NAN}), 3).item()));
   BOOST_TEST(tutti::norm(array::from<float>({1, -INFINITY})).item() == HUGE_VAL);
+  // Their squares are not f32.
+  BOOST_TEST(tutti::norm(array::from<float>({3e30F, -4e30F})).item() == 5e30,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(tutti::norm(array::from<float>({3e-30F, 4e-30F}), 2, 0).item() == 5e-30,
+             boost::test_tools::tolerance(1e-6));
   BOOST_TEST(tutti::norm(tutti::zeros({0})).item() == 0);
   BOOST_TEST(tutti::norm(array(-2.0)).item() == 2);
   BOOST_TEST(fails<tutti::value_error>([] { tutti::norm(tutti::zeros({0}), HUGE_VAL); }, "norm"));

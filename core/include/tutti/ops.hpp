@@ -116,10 +116,12 @@ template <std::same_as<bool> T>
 array var(const array&, const reduce_options&, T keepdims) = delete;  // var(a, {axis, true})
 /// log(sum(exp(a))) without overflow.
 TUTTI_API array logsumexp(const array& a, const reduce_options& options = {});
-/// i64 index of the first smallest / largest element along `axis`; without axis, of the flattened
-/// array.
-TUTTI_API array argmin(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
-TUTTI_API array argmax(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
+/// i64 index of the first smallest / largest element along one axis; without axis, of the flattened
+/// array. Throws value_error for several axes.
+TUTTI_API array argmin(const array& a, const reduce_options& options = {});
+TUTTI_API array argmin(const array& a, std::optional<integer> axis, bool keepdims);
+TUTTI_API array argmax(const array& a, const reduce_options& options = {});
+TUTTI_API array argmax(const array& a, std::optional<integer> axis, bool keepdims);
 /// exp(a) / sum(exp(a)) along `axis`, without overflow.
 TUTTI_API array softmax(const array& a, integer axis = -1);
 TUTTI_API array log_softmax(const array& a, integer axis = -1);

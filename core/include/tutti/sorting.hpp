@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "tutti/array.hpp"
+#include "tutti/ops.hpp"
 
 namespace tutti {
 
@@ -81,13 +81,16 @@ TUTTI_API array partition(const array& a, std::int64_t kth, integer axis = -1);
 TUTTI_API array take_along_axis(const array& a, const array& indices, integer axis = -1);
 
 // ---- order statistics; NaN among the elements gives NaN, none of them too
-TUTTI_API array median(const array& a, std::optional<integer> axis = {}, bool keepdims = false);
+TUTTI_API array median(const array& a, const reduce_options& options = {});
+TUTTI_API array median(const array& a, std::optional<integer> axis, bool keepdims);
 /// How a quantile between two elements is made of them.
 enum class interpolation : std::uint8_t { linear, lower, higher, midpoint, nearest };
 /// The q-quantile, 0 <= q <= 1, at position q (n - 1) of the sorted elements (Hyndman and Fan,
 /// "Sample quantiles in statistical packages", 1996, definition 7). Integers become f32.
-TUTTI_API array quantile(const array& a, double q, std::optional<integer> axis = {},
-                         bool keepdims = false, interpolation method = interpolation::linear);
+TUTTI_API array quantile(const array& a, double q, const reduce_options& options = {},
+                         interpolation method = interpolation::linear);
+TUTTI_API array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
+                         interpolation method = interpolation::linear);
 
 // ---- searching and sets
 enum class side : bool { left, right };

@@ -9,6 +9,7 @@
 
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
+#include "op/reduced_axes.hpp"
 #include "plugin/support.hpp"
 
 namespace tutti {
@@ -180,33 +181,31 @@ neighbours neighbours_at(const array& rows, double position) {
   return {max(ordered({slice{}, slice{0, above, 1}}), along), high, last};
 }
 
+// [results, elements behind each].
+array reduced_to_rows(const array& x, const op::reduced_axes& axes) {
+  shape order;
+  for (const bool reduced : {false, true})
+    for (int i = 0; i < x.ndim(); ++i)
+      if ((axes.mask >> i & 1) == static_cast<unsigned>(reduced)) order.push_back(i);
+  return contiguous(reshape(transpose(x, order), {axes.kept.size(), axes.count}));
+}
+
 }  // namespace
 
-array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
-               interpolation method) {
+array quantile(const array& a, double q, const reduce_options& options, interpolation method) {
   if (!(q >= 0 && q <= 1))
     throw value_error(fmt::format("quantile: q is {}, must lie in [0, 1]", q));
   const dtype type = op::real_floating_type_of(a, "quantile");
-  array x = op::cast(a, type, "quantile");
-  shape kept = x.shape(), reduced;
-  if (axis) {
-    const int along = normalize_axis(*axis, kept.rank(), "quantile");
-    for (int i = 0; i < kept.rank(); ++i)
-      if (i != along) reduced.push_back(kept[i]);
-    kept[along] = 1;
-  } else {
-    for (std::int64_t& extent : kept) extent = 1;
-    x = reshape(x, {x.size()});
-  }
-  const int along = axis ? normalize_axis(*axis, x.ndim(), "quantile") : 0;
-  const std::int64_t n = x.shape()[along];
-  const shape& to = keepdims ? kept : reduced;
+  const array x = op::cast(a, type, "quantile");
+  const op::reduced_axes axes = op::resolve(x, options, "quantile");
+  const std::int64_t n = axes.count;
+  const shape& to = options.keepdims ? axes.kept_dims : axes.kept;
   if (to.size() == 0) return op::zeros_on(to, type, x.node()->device);
   if (n == 0) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     return graph::constant(to, type, nan, x.node()->device);
   }
-  const array rows = op::as_rows(x, along);
+  const array rows = reduced_to_rows(x, axes);
   const double position = q * static_cast<double>(n - 1);
   const neighbours at = neighbours_at(rows, position);
   const auto wide = [&](const array& v) {
@@ -216,8 +215,17 @@ array quantile(const array& a, double q, std::optional<integer> axis, bool keepd
   return reshape(op::cast(where(isnan(last), last, value), type, "quantile"), to);
 }
 
+array quantile(const array& a, double q, std::optional<integer> axis, bool keepdims,
+               interpolation method) {
+  return quantile(a, q, op::options_of(axis, keepdims), method);
+}
+
+array median(const array& a, const reduce_options& options) {
+  return named("median", [&] { return quantile(a, 0.5, options); });
+}
+
 array median(const array& a, std::optional<integer> axis, bool keepdims) {
-  return named("median", [&] { return quantile(a, 0.5, axis, keepdims); });
+  return median(a, op::options_of(axis, keepdims));
 }
 
 }  // namespace tutti

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include "op/operands.hpp"
@@ -81,6 +81,29 @@ std::vector<std::int64_t> draw_without_replacement(key from, std::span<const dou
   return out;
 }
 
+// The numbers at those places of a list 0, 1, 2, ... that are asked for; others are not kept. Open
+// addressing, as std::unordered_map allocates for each place.
+class place_table {
+ public:
+  // For `swaps` swaps, each of which asks for two places.
+  explicit place_table(std::size_t swaps)
+      : slots_(std::bit_ceil(4 * swaps + 1), slot{-1, 0}), mask_(slots_.size() - 1) {}
+  std::int64_t& number_at(std::int64_t place) {
+    // Fibonacci hashing (D. Knuth, "The Art of Computer Programming", vol. 3, 6.4).
+    std::size_t at = (static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15u >> 32) & mask_;
+    while (slots_[at].place != place && slots_[at].place >= 0) at = (at + 1) & mask_;
+    if (slots_[at].place < 0) slots_[at] = {place, place};
+    return slots_[at].number;
+  }
+
+ private:
+  struct slot {
+    std::int64_t place, number;
+  };
+  std::vector<slot> slots_;
+  std::size_t mask_;
+};
+
 // Of n things at most n / few are chosen without a list of all of them.
 constexpr std::int64_t few = 16;
 
@@ -91,16 +114,13 @@ std::vector<std::int64_t> end_of_permutation(key from, std::int64_t n, std::int6
     return {order.rbegin(), order.rbegin() + wanted};
   }
   std::vector<std::int64_t> out;
-  std::unordered_map<std::int64_t, std::int64_t> moved;  // places that do not hold their number
-  const auto at = [&](std::int64_t place) {
-    const auto found = moved.find(place);
-    return found == moved.end() ? place : found->second;
-  };
+  out.reserve(static_cast<std::size_t>(wanted));
+  place_table places(static_cast<std::size_t>(wanted));
   for (std::int64_t i = n - 1; i >= n - wanted; --i) {
-    const std::int64_t j = swap_partner(from, i);
-    out.push_back(at(j));
-    moved[j] = at(i);
-    moved.erase(i);
+    const std::int64_t last = places.number_at(i), j = swap_partner(from, i);
+    std::int64_t& chosen = places.number_at(j);
+    out.push_back(chosen);
+    chosen = last;
   }
   return out;
 }
@@ -145,7 +165,7 @@ array choice(key from, std::int64_t n, const shape& shape, replacement replace, 
   if (wanted > n)
     throw value_error("choice: " + std::to_string(wanted) + " of " + std::to_string(n) +
                       " things without replacement");
-  const std::int64_t words = wanted > n / few ? n : 8 * wanted;
+  const std::int64_t words = wanted > n / few ? n : 17 * wanted;
   detail::require_host_memory("choice", static_cast<std::uint64_t>(words), sizeof(std::int64_t));
   return array::from(end_of_permutation(from, n, wanted), shape, on);
 }

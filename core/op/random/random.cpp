@@ -132,11 +132,15 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
 }
 
 std::int64_t swap_partner(key from, std::int64_t i) {
-  // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64.
-  const auto word = static_cast<std::int64_t>(2 * static_cast<std::uint64_t>(i));
-  const std::uint64_t draw =
-      host::philox(word, from.value) | std::uint64_t{host::philox(word + 1, from.value)} << 32;
-  return static_cast<std::int64_t>(draw % (static_cast<std::uint64_t>(i) + 1));
+  // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64. They are
+  // words 2i and 2i + 1, of one block.
+  const auto place = static_cast<std::uint64_t>(i);
+  const auto block = host::philox_block(
+      {static_cast<std::uint32_t>(place / 2), static_cast<std::uint32_t>(place / 2 >> 32), 0, 0},
+      {static_cast<std::uint32_t>(from.value), static_cast<std::uint32_t>(from.value >> 32)});
+  const std::size_t low = place % 2 * 2;
+  const std::uint64_t draw = block[low] | std::uint64_t{block[low + 1]} << 32;
+  return static_cast<std::int64_t>(draw % (place + 1));
 }
 
 void require_size(const shape& extents, std::string_view op) {

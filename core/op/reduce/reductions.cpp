@@ -4,52 +4,13 @@
 #include <cmath>
 
 #include "op/operands.hpp"
+#include "op/reduced_axes.hpp"
 
 namespace tutti {
 namespace {
 
-// Which axes a reduction removes, and the two shapes of its result.
-struct reduced_axes {
-  std::uint8_t mask = 0;
-  std::int64_t count = 1;  // elements behind each result
-  shape kept;              // without the reduced axes
-  shape kept_dims;         // with extent 1 in their place
-};
-
-// min(3, 4) is std::min where that is meant, and here an axis of a number.
-void require_no_second_value(const array& a, std::span<const std::int64_t> axes,
-                             std::string_view op) {
-  if (!a.node()->weak || axes.empty() || (op != "min" && op != "max")) return;
-  throw index_error(std::string(op) + ": axis " + std::to_string(axes.front()) +
-                    " of a number; of two values take std::" + std::string(op) + " or " +
-                    std::string(op) + "imum");
-}
-
-reduced_axes resolve(const array& a, const reduce_options& options, std::string_view op) {
-  const shape& extents = graph::get(a, op).extents;
-  reduced_axes out;
-  if (!options.axes) {
-    out.mask = static_cast<std::uint8_t>((1u << extents.rank()) - 1);
-  } else {
-    require_no_second_value(a, *options.axes, op);
-    for (std::int64_t given : *options.axes) {
-      const unsigned bit = 1u << normalize_axis(given, extents.rank(), op);
-      if ((out.mask & bit) != 0)
-        throw value_error(std::string(op) + ": axis " + std::to_string(given) +
-                          " is given twice for shape " + extents.str());
-      out.mask = static_cast<std::uint8_t>(out.mask | bit);
-    }
-  }
-  for (int i = 0; i < extents.rank(); ++i) {
-    const bool reduced = (out.mask >> i & 1) != 0;
-    if (reduced)
-      out.count *= extents[i];
-    else
-      out.kept.push_back(extents[i]);
-    out.kept_dims.push_back(reduced ? 1 : extents[i]);
-  }
-  return out;
-}
+using op::reduced_axes;
+using op::resolve;
 
 // Reduces `a`, already in the dtype to accumulate in (or stored narrower than it), to `result`.
 array reduce(tutti_reduction reduction, const array& a, const reduced_axes& axes, bool keepdims,
@@ -95,18 +56,20 @@ array truth(tutti_reduction reduction, const array& a, const reduce_options& opt
                 options.keepdims, dtype::boolean, neutral, op);
 }
 
-array arg_extremum(tutti_reduction reduction, const array& a, std::optional<integer> axis,
-                   bool keepdims, std::string_view op) {
+array arg_extremum(tutti_reduction reduction, const array& a, const reduce_options& options,
+                   std::string_view op) {
+  if (options.axes && options.axes->size() > 1)
+    throw value_error(std::string(op) + ": takes one axis, got " +
+                      std::to_string(options.axes->size()));
   dtype type = op::real_type_of(a, op);
   if (is_bool(type)) type = dtype::u8;
-  const reduce_options options = axis ? reduce_options(*axis) : reduce_options();
   const reduced_axes axes = resolve(a, options, op);
   require_elements(a, axes, op);
   array x = op::cast(a, type, op);
   if (axes.mask == 0) return op::zeros_on(axes.kept, dtype::i64, x.node()->device);
   const array y = reduce(reduction, x, axes, false, dtype::i64, 0, op);
   if (!y.node()->is_constant()) y.node()->range = {0, axes.count - 1};
-  return keepdims ? reshape(y, axes.kept_dims) : y;
+  return options.keepdims ? reshape(y, axes.kept_dims) : y;
 }
 
 // a in the dtype that composites compute in, and the dtype that they hand back.
@@ -199,12 +162,20 @@ array logsumexp(const array& a, const reduce_options& options) {
   return op::cast(reshape(total, to), x.result, "logsumexp");
 }
 
+array argmin(const array& a, const reduce_options& options) {
+  return arg_extremum(TUTTI_REDUCE_ARGMIN, a, options, "argmin");
+}
+
 array argmin(const array& a, std::optional<integer> axis, bool keepdims) {
-  return arg_extremum(TUTTI_REDUCE_ARGMIN, a, axis, keepdims, "argmin");
+  return argmin(a, op::options_of(axis, keepdims));
+}
+
+array argmax(const array& a, const reduce_options& options) {
+  return arg_extremum(TUTTI_REDUCE_ARGMAX, a, options, "argmax");
 }
 
 array argmax(const array& a, std::optional<integer> axis, bool keepdims) {
-  return arg_extremum(TUTTI_REDUCE_ARGMAX, a, axis, keepdims, "argmax");
+  return argmax(a, op::options_of(axis, keepdims));
 }
 
 array softmax(const array& a, integer axis) {

@@ -27,6 +27,18 @@ array extreme_norm(const array& x, bool largest, const reduce_options& options) 
   return largest ? max(abs(x), options) : min(abs(x), options);
 }
 
+// A power of two near the largest element, by which powers of the others neither overflow nor
+// vanish together, and which changes no digit; 1 where that is 0, infinite or NaN.
+array scale_of(const array& x, const reduce_options& options) {
+  reduce_options keep = options;
+  keep.keepdims = true;
+  const array top = stop_gradient(max(abs(x), keep));
+  const array usable = (top > 0) & isfinite(top);
+  // A power of two that every float of this kind holds with its reciprocal.
+  const double most = x.dtype() == dtype::f64 ? 1000 : 120;
+  return exp2(clip(floor(log2(where(usable, top, 1))), -most, most));
+}
+
 }  // namespace
 
 array count_nonzero(const array& a, const reduce_options& options) {
@@ -58,11 +70,14 @@ array norm(const array& a, double p, const reduce_options& options) {
       out = sum(op::cast(x != 0, x.dtype(), "norm"), options);
     } else if (p == 1) {
       out = sum(abs(x), options);
-    } else if (p == 2) {
-      out = root_of(sum(square(x), options), [](const array& v) { return sqrt(v); });
+    } else if (x.size() == 0) {
+      out = sum(x, options);
     } else {
-      out =
-          root_of(sum(power(abs(x), p), options), [&](const array& v) { return power(v, 1 / p); });
+      const array scale = scale_of(x, options);
+      const array y = x / scale;
+      const auto root = [&](const array& v) { return p == 2 ? sqrt(v) : power(v, 1 / p); };
+      const array total = root_of(sum(p == 2 ? square(y) : power(abs(y), p), options), root);
+      out = total * reshape(scale, total.shape());
     }
     return op::cast(out, type, "norm");
   });

@@ -18,6 +18,7 @@ struct gather_shape {
   int64_t target_offset, target_stride[3];
   int64_t source_offset, source_stride[3];
   int64_t index_offset;
+  int64_t lost_offset, hits_offset;
 };
 
 gather_shape describe(const operator_call& l, bool take) {
@@ -64,7 +65,32 @@ uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool ta
   return static_cast<uint64_t>(std::min(groups, shares * g.ranges));
 }
 
+// Sums of floats among so many updates carry along what rounding takes from them.
+bool compensates(const operator_call& l) {
+  constexpr uint64_t few = 16;
+  return l.kind != TUTTI_OPERATOR_TAKE && combination_of(l) == combination::add &&
+         (l.views[0].dtype == TUTTI_F32 || l.views[0].dtype == TUTTI_F64) &&
+         l.views[2].extent[0] > few;
+}
+
+uint64_t bytes_of_losses(const operator_call& l) {
+  const tutti_view& target = l.views[0];
+  return target.extent[0] * target.extent[1] * target.extent[2] * dtype_size(target.dtype);
+}
+
 }  // namespace
+
+uint64_t gather_workspace(const device_description& device, const operator_call& l) {
+  if (!compensates(l)) return 0;
+  gather_shape g = describe(l, false);
+  if (g.outer == 0 || g.picks == 0 || g.columns == 0) return 0;
+  uint64_t hits = 0;
+  if (device.kind == schedule::cpu) {
+    share_on_cpu(g, device, false);
+    hits = static_cast<uint64_t>(g.columns > 1 ? g.outer * g.blocks * g.rows : 0);
+  }
+  return (bytes_of_losses(l) + 3) / 4 * 4 + 4 * hits;
+}
 
 bool supports_gather(const device_description& device, const operator_call& l,
                      const char** reason) {
@@ -84,13 +110,30 @@ void launch_gather(const device_description& device, const operator_call& l,
   const uint64_t groups =
       device.kind == schedule::cpu ? share_on_cpu(g, device, take) : share_on_gpu(g, device, take);
   const int32_t dtype = l.views[0].dtype, index = l.views[2].dtype;
-  const std::string options = take ? take_options(device, dtype, index)
-                                   : scatter_options(device, dtype, index, combination_of(l));
+  const std::string options =
+      take ? take_options(device, dtype, index)
+           : scatter_options(device, dtype, index, combination_of(l), compensates(l));
   const uint32_t size = dtype_size(dtype);
   const shape_offset offsets[] = {
       {offsetof(gather_shape, target_offset), operand::view0, size},
       {offsetof(gather_shape, source_offset), operand::view1, size},
-      {offsetof(gather_shape, index_offset), operand::view2, dtype_size(index)}};
+      {offsetof(gather_shape, index_offset), operand::view2, dtype_size(index)},
+      {offsetof(gather_shape, lost_offset), operand::workspace, size},
+      {offsetof(gather_shape, hits_offset), operand::workspace, 4}};
+  if (!take && compensates(l)) {
+    g.hits_offset = static_cast<int64_t>((bytes_of_losses(l) + 3) / 4);
+    on.launch({kernel_file::gather,
+               options,
+               "tutti_scatter",
+               "scatter",
+               {operand::view0, operand::view1, operand::view2, operand::workspace},
+               &g,
+               sizeof g,
+               offsets,
+               groups,
+               true});
+    return;
+  }
   on.launch({kernel_file::gather,
              options,
              take ? "tutti_take" : "tutti_scatter",
@@ -98,7 +141,7 @@ void launch_gather(const device_description& device, const operator_call& l,
              {operand::view0, operand::view1, operand::view2},
              &g,
              sizeof g,
-             offsets,
+             std::span(offsets).first(3),
              groups,
              true});
 }

@@ -69,7 +69,7 @@ std::string take_options(const device_description& device, int32_t dtype, int32_
 }
 
 std::string scatter_options(const device_description& device, int32_t dtype, int32_t index,
-                            combination how) {
+                            combination how, bool compensated) {
   const char* by_size = unsigned_name(dtype_size(dtype));
   if (how == combination::set) return gather_options(device, by_size, by_size, index, how);
   // Sums and products of signed integers wrap as those of unsigned ones.
@@ -78,7 +78,8 @@ std::string scatter_options(const device_description& device, int32_t dtype, int
   const char* wide = wraps && dtype_size(dtype) < 4 ? "uint" : type;
   return gather_options(device, type, wide, index, how) +
          " -DIS_F64=" + flag(dtype == TUTTI_F64 || dtype == TUTTI_C128) +
-         " -DIS_COMPLEX=" + flag(is_complex(static_cast<uint8_t>(dtype)));
+         " -DIS_COMPLEX=" + flag(is_complex(static_cast<uint8_t>(dtype))) +
+         " -DCOMPENSATED=" + flag(compensated);
 }
 
 std::string search_options(const device_description& device, int32_t dtype) {

@@ -15,7 +15,7 @@ namespace tutti::sdk {
 
 std::string take_options(const device_description& device, int32_t dtype, int32_t index);
 std::string scatter_options(const device_description& device, int32_t dtype, int32_t index,
-                            combination how);
+                            combination how, bool compensated = false);
 /// Searches in `dtype`, or counts and positions of numbers of `dtype`.
 std::string search_options(const device_description& device, int32_t dtype);
 std::string count_options(const device_description& device, int32_t dtype);

@@ -51,7 +51,7 @@ uint64_t operator_workspace(const device_description& device, const operator_cal
     case TUTTI_OPERATOR_PARTITION:
       return partition_workspace(device, l);
     default:
-      return 0;
+      return gather_workspace(device, l);
   }
 }
 

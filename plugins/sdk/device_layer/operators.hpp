@@ -63,6 +63,7 @@ void launch_operator(const device_description& device, const operator_call& l,
 // The parts of these by kernel file.
 bool supports_gather(const device_description& device, const operator_call& l, const char** reason);
 void launch_gather(const device_description& device, const operator_call& l, operator_launcher& on);
+uint64_t gather_workspace(const device_description& device, const operator_call& l);
 uint64_t lookup_workspace(const device_description& device, const operator_call& l);
 void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t partition_workspace(const device_description& device, const operator_call& l);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The axes that a reduction removes, from what the caller has given.
+#include "op/reduced_axes.hpp"
+
+#include "op/operands.hpp"
+
+namespace tutti::op {
+namespace {
+
+// min(3, 4) is std::min where that is meant, and here an axis of a number.
+void require_no_second_value(const array& a, std::span<const std::int64_t> axes,
+                             std::string_view op) {
+  if (!a.node()->weak || axes.empty() || (op != "min" && op != "max")) return;
+  throw index_error(std::string(op) + ": axis " + std::to_string(axes.front()) +
+                    " of a number; of two values take std::" + std::string(op) + " or " +
+                    std::string(op) + "imum");
+}
+
+}  // namespace
+
+reduced_axes resolve(const array& a, const reduce_options& options, std::string_view op) {
+  const shape& extents = graph::get(a, op).extents;
+  reduced_axes out;
+  if (!options.axes) {
+    out.mask = static_cast<std::uint8_t>((1u << extents.rank()) - 1);
+  } else {
+    require_no_second_value(a, *options.axes, op);
+    for (std::int64_t given : *options.axes) {
+      const unsigned bit = 1u << normalize_axis(given, extents.rank(), op);
+      if ((out.mask & bit) != 0)
+        throw value_error(std::string(op) + ": axis " + std::to_string(given) +
+                          " is given twice for shape " + extents.str());
+      out.mask = static_cast<std::uint8_t>(out.mask | bit);
+    }
+  }
+  for (int i = 0; i < extents.rank(); ++i) {
+    const bool reduced = (out.mask >> i & 1) != 0;
+    if (reduced)
+      out.count *= extents[i];
+    else
+      out.kept.push_back(extents[i]);
+    out.kept_dims.push_back(reduced ? 1 : extents[i]);
+  }
+  return out;
+}
+
+reduce_options options_of(std::optional<integer> axis, bool keepdims) {
+  reduce_options options = axis ? reduce_options(*axis) : reduce_options();
+  options.keepdims = keepdims;
+  return options;
+}
+
+}  // namespace tutti::op

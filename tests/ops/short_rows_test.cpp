@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions of many rows of few elements, whose loops go over neighbouring rows, against loops in
+// double: lengths around every switch, rows apart in memory, ties and values that are no numbers.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+
+#include "tutti_test/dense.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+
+const double inf = std::numeric_limits<double>::infinity();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// f over the elements of each row along the last axis.
+template <class F>
+dense each_row(const dense& a, F&& f) {
+  const int last = a.extents.rank() - 1;
+  const auto length = static_cast<std::size_t>(a.extents[last]);
+  tutti::shape to;
+  for (int d = 0; d < last; ++d) to.push_back(a.extents[d]);
+  dense out{to, {}};
+  for (std::size_t begin = 0; begin < a.values.size(); begin += length)
+    out.values.push_back(f(std::span(a.values).subspan(begin, length)));
+  return out;
+}
+
+double total(std::span<const double> row) {
+  double sum = 0;
+  for (const double v : row) sum += v;
+  return sum;
+}
+double largest(std::span<const double> row) {
+  double high = -inf;
+  for (const double v : row) high = v > high || std::isnan(v) ? v : high;
+  return high;
+}
+double place_of_least(std::span<const double> row) {
+  std::size_t at = 0;
+  for (std::size_t i = 1; i < row.size() && !std::isnan(row[at]); ++i)
+    if (row[i] < row[at] || std::isnan(row[i])) at = i;
+  return static_cast<double>(at);
+}
+
+void check(const array& x, const dense& a) {
+  const int last = a.extents.rank() - 1;
+  BOOST_TEST(matches(tutti::sum(x, last), each_row(a, total), {1e-6, 1e-6}));
+  BOOST_TEST(matches(tutti::max(x, last), each_row(a, largest)));
+  BOOST_TEST(matches(tutti::argmin(x, last), each_row(a, place_of_least)));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(rows_of_every_length) {
+  for (const std::int64_t length : {2, 5, 7, 8, 9, 16, 31, 32, 33}) {
+    // Not a multiple of what a loop takes at once, and more than one block of rows.
+    const dense a = random_dense({1027, length}, -1, 1, static_cast<std::uint64_t>(length));
+    BOOST_TEST_CONTEXT("length " << length) { check(upload_as<float>(a), a); }
+  }
+  for (const std::int64_t rows : {1, 2, 63, 64, 65}) {
+    const dense a = random_dense({rows, 5}, -1, 1, static_cast<std::uint64_t>(rows));
+    BOOST_TEST_CONTEXT(rows << " rows") { check(upload_as<float>(a), a); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(short_rows_in_any_layout) {
+  const dense a = random_dense({3, 70, 6}, -1, 1, 5);
+  for (const auto& [layout, x] : layouts(a)) BOOST_TEST_CONTEXT(layout) {
+      check(x, a);
+    }
+}
+
+// The last kept axis is short as well, and cannot be merged with the one before.
+BOOST_AUTO_TEST_CASE(short_rows_along_the_longest_kept_axis) {
+  const dense points = random_dense({300, 1, 5}, -1, 1, 6),
+              centres = random_dense({7, 5}, -1, 1, 7);
+  const dense squares = tabulate({300, 7, 5}, [&](const position& i) {
+    const double apart = points.at({i[0], 0, i[2]}) - centres.at({i[1], i[2]});
+    return apart * apart;
+  });
+  const array distance = tutti::square(upload_as<float>(points) - upload_as<float>(centres));
+  BOOST_TEST(matches(tutti::sum(distance, 2), each_row(squares, total), {1e-6, 1e-6}));
+  BOOST_TEST(matches(tutti::argmin(distance, 2), each_row(squares, place_of_least)));
+  const array nearest = tutti::argmin(tutti::sum(distance, 2), 1);
+  BOOST_TEST(matches(nearest, each_row(each_row(squares, total), place_of_least)));
+}
+
+BOOST_AUTO_TEST_CASE(ties_and_no_numbers_in_short_rows) {
+  dense a = tabulate({100, 4}, [](const position& i) { return double((i[0] * 7 + i[1] * 5) % 3); });
+  const std::vector<std::vector<double>> rows = {
+      {inf, inf, inf, inf},    {-inf, 1, -inf, 2},
+      {1, not_a_number, 0, 2}, {not_a_number, not_a_number, 0, 0},
+      {inf, inf, inf, 1},      {0, 0, 0, not_a_number}};
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    std::copy(rows[r].begin(), rows[r].end(), a.values.begin() + std::ptrdiff_t(r * 4));
+  const array x = upload_as<float>(a);
+  BOOST_TEST(matches(tutti::argmin(x, 1), each_row(a, place_of_least)));
+  BOOST_TEST(matches(tutti::max(x, 1), each_row(a, largest)));
+  // Opposite signs: the first of the largest.
+  BOOST_TEST(matches(tutti::argmax(-x, 1), each_row(a, place_of_least)));
+}
+
+BOOST_AUTO_TEST_CASE(short_rows_of_every_dtype) {
+  const dense a = random_integers({130, 5}, 0, 50, 9);
+  for (const dtype type :
+       {dtype::i8, dtype::u16, dtype::i64, dtype::u64, dtype::f16, dtype::bf16, dtype::f64})
+    BOOST_TEST_CONTEXT(tutti::name(type)) { check(upload(a, type), a); }
+  const array flags = upload(a) > 25;
+  const dense expected =
+      each_row(a, [](std::span<const double> row) { return largest(row) > 25 ? 1.0 : 0.0; });
+  BOOST_TEST(matches(tutti::any(flags, 1), expected));
+}
