@@ -39,7 +39,6 @@ void dispose(tutti_buffer& buffer) noexcept {
     clReleaseCommandQueue(buffer.mapped);
   }
   if (buffer.memory != nullptr) clReleaseMemObject(buffer.memory);
-  if (buffer.owns_host) std::free(buffer.host);
 }
 
 // Memory of ours, on whole cache lines and, where it is large, pages.
@@ -49,20 +48,30 @@ void* allocate_host(uint64_t bytes, uint64_t alignment) {
   return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
 }
 
-void make_memory(tutti_device& device, tutti_buffer& buffer, uint64_t bytes, cl_mem_flags flags) {
-  if (device.works_in_place) {
-    buffer.host = allocate_host(bytes, device.info->properties.alignment);
-    buffer.owns_host = buffer.host != nullptr;
-    if (buffer.host == nullptr) {
-      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
-                              "allocate: no room for " + std::to_string(bytes) + " bytes",
-                              CL_MEM_OBJECT_ALLOCATION_FAILURE, true);
-    }
-    flags = CL_MEM_USE_HOST_PTR;
-  }
+void CL_CALLBACK free_memory(cl_mem, void* host) { std::free(host); }
+
+// A buffer of memory of ours, which is freed when the driver has done with it: commands may outlive
+// the release of their buffers.
+void make_in_place(tutti_device& device, tutti_buffer& buffer, uint64_t bytes) {
+  std::unique_ptr<void, void (*)(void*)> host(
+      allocate_host(bytes, device.info->properties.alignment), std::free);
+  const std::string what = "allocate " + std::to_string(bytes) + " bytes on " + device.info->name;
+  if (host == nullptr) throw_error(CL_MEM_OBJECT_ALLOCATION_FAILURE, what);
   cl_int code = CL_SUCCESS;
-  buffer.memory = clCreateBuffer(device.context->get(), CL_MEM_READ_WRITE | flags, bytes,
-                                 device.works_in_place ? buffer.host : nullptr, &code);
+  owned_memory memory(clCreateBuffer(device.context->get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                     bytes, host.get(), &code));
+  if (code != CL_SUCCESS) throw_error(code, what);
+  check(clSetMemObjectDestructorCallback(memory.get(), free_memory, host.get()),
+        "clSetMemObjectDestructorCallback");
+  buffer.host = host.release();
+  buffer.memory = memory.take();
+}
+
+void make_memory(tutti_device& device, tutti_buffer& buffer, uint64_t bytes, cl_mem_flags flags) {
+  if (device.works_in_place) return make_in_place(device, buffer, bytes);
+  cl_int code = CL_SUCCESS;
+  buffer.memory =
+      clCreateBuffer(device.context->get(), CL_MEM_READ_WRITE | flags, bytes, nullptr, &code);
   if (code != CL_SUCCESS) {
     throw_error(code, "allocate " + std::to_string(bytes) + " bytes on " + device.info->name);
   }

@@ -139,7 +139,6 @@ struct tutti_buffer {
   void* deleter_context = nullptr;
   bool counted = false;               // in device->allocated
   void* host = nullptr;               // where the host sees it; NULL: nowhere
-  bool owns_host = false;             // allocated by us, of what the buffer is made
   cl_command_queue mapped = nullptr;  // that `host` was mapped by, for as long as it lives
 };
 

@@ -30,6 +30,7 @@ Table as_known(const Table* from) {
 #define CUT_BEHIND(table, field) static_cast<void>(table)
 #endif
 
+#if defined(FROZEN_IS_more)
 // A table as a later minor version may hand it out.
 template <class Table>
 struct grown {
@@ -38,6 +39,7 @@ struct grown {
 };
 
 void never() { __builtin_trap(); }
+#endif
 
 // Stays for the rest of the process.
 template <class Table>
