@@ -10,8 +10,8 @@
 #include <numeric>
 #include <thread>
 
-#include "conformance/harness.hpp"
-#include "conformance/oracle.hpp"
+#include "verify/harness.hpp"
+#include "verify/oracle.hpp"
 #include "sdk/host_types.hpp"
 #include "tutti_test/paths.hpp"
 
