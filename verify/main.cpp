@@ -115,6 +115,7 @@ verdict run(const group& g, session& s, bool quiet) {
 int run_all(const options& chosen) {
   session s(chosen.plugin, chosen.device, chosen.seed);
   groups all;
+  add_table_groups(all, s);
   add_abi_groups(all, s);
   add_memory_groups(all, s);
   add_elementwise_groups(all, s);
@@ -123,6 +124,7 @@ int run_all(const options& chosen) {
   add_chain_groups(all, s);
   add_reduction_groups(all, s);
   add_operator_groups(all, s);
+  add_gather_groups(all, s);
   add_ordering_groups(all, s);
   add_kernel_groups(all, s);
   add_plan_groups(all, s);

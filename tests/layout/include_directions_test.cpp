@@ -38,8 +38,8 @@ const room_table rooms = {
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
     // programs
-    {"tools", {"op"}},
-    {"verify", {"sdk"}},
+    {"tools", {"op", "verify"}},
+    {"verify", {"plugin", "sdk"}},
     {"samples", {"tutti"}},
     {"bench", {"tutti"}},
 };

@@ -10,10 +10,10 @@
 #include <numeric>
 #include <thread>
 
-#include "verify/harness.hpp"
-#include "verify/oracle.hpp"
 #include "sdk/host_types.hpp"
 #include "tutti_test/paths.hpp"
+#include "verify/harness.hpp"
+#include "verify/oracle.hpp"
 
 namespace tutti::test {
 
