@@ -21,7 +21,8 @@ struct command {
 
 command add_devices(CLI::App& app);
 command add_doctor(CLI::App& app);
-/// Of the other two's own: a plugin looked at in a process of its own. Not shown in the help.
+command add_verify(CLI::App& app);
+/// Of devices and doctor: a plugin looked at in a process of its own. Not shown in the help.
 command add_probe(CLI::App& app);
 
 }  // namespace tutti::tools

@@ -19,7 +19,7 @@ namespace {
 
 using namespace tutti::tools;
 
-constexpr command (*subcommands[])(CLI::App&) = {add_devices, add_doctor, add_probe};
+constexpr command (*subcommands[])(CLI::App&) = {add_devices, add_doctor, add_verify, add_probe};
 
 int run(int argc, char** argv) {
   CLI::App app("Tutti's devices and their health", "tutti");

@@ -276,7 +276,12 @@ tutti_program_desc program_spec::desc() const {
 void launch(session& s, const program_spec& spec, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs) {
-  tutti_program* program = s.recent_program(spec);
+  launch(s, s.recent_program(spec), extent, inputs, scalars, outputs);
+}
+
+void launch(session& s, tutti_program* program, const extents& extent,
+            const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
+            std::vector<operand>& outputs) {
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_operand> in, out;
   for (const operand& o : inputs) {

@@ -158,6 +158,8 @@ void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
 void add_plan_groups(groups& all, const session& s);
+// Random descriptions, one for each seed.
+void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 
 // Elements of one dtype on the host. Values go in and out as the bits of their register dtype:
 // integers sign or zero extended, floats as they are, f16 and bf16 as the float they stand for.
@@ -216,6 +218,11 @@ struct program_spec {
 
 // Uploads, launches, waits and brings the images of the outputs back into `outputs`.
 void launch(session& s, const program_spec& spec, const extents& extent,
+            const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
+            std::vector<operand>& outputs);
+
+// The same of a program that was made already.
+void launch(session& s, tutti_program* program, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs);
 

@@ -95,7 +95,7 @@ struct problem {
   static tutti_operator_desc describe(const std::array<tutti_view_desc, 4>& views,
                                       const tutti_matmul_params& params) {
     return tutti::conformance::describe(TUTTI_OPERATOR_MATMUL,
-                                {views.data(), params.has_bias != 0 ? 4u : 3u}, &params);
+                                        {views.data(), params.has_bias != 0 ? 4u : 3u}, &params);
   }
 
   bool supports(const std::array<tutti_view_desc, 4>& views, const tutti_matmul_params& params) {
