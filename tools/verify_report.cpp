@@ -41,8 +41,9 @@ std::string share_text(size_t whole, const std::vector<std::string>& missing) {
   return fmt::format("{}, without {}", some, fmt::join(missing, ", "));
 }
 
-/// A line for each dtype that is computed in: how many of the rows are there for it.
+/// How many of the rows there are for the dtypes that are computed in: a line for all alike.
 void print_shares(const char* title, const json& rows, const json& dtypes) {
+  std::vector<std::pair<std::string, std::string>> lines;  // the share, and whose it is
   for (const json& dtype : dtypes) {
     size_t whole = 0;
     std::vector<std::string> missing;
@@ -53,10 +54,15 @@ void print_shares(const char* title, const json& rows, const json& dtypes) {
       if (has("lacks")) missing.push_back(row["name"]);
       whole += has("dtypes") || has("lacks") ? 1 : 0;
     }
-    if (whole > 0)
-      fmt::print("  {:<11} {:<5} {}\n", title, dtype.get<std::string>(),
-                 share_text(whole, missing));
+    if (whole == 0) continue;
+    const std::string share = share_text(whole, missing), name = dtype.get<std::string>();
+    const auto same = std::ranges::find(lines, share, [](const auto& line) { return line.first; });
+    if (same == lines.end())
+      lines.emplace_back(share, name);
+    else
+      same->second += " " + name;
   }
+  for (const auto& [share, names] : lines) fmt::print("  {:<11} {} of {}\n", title, share, names);
 }
 
 void print_abilities(const json& can) {

@@ -40,7 +40,9 @@ void read_sized(const T* given, T& mine) {
   uint64_t size = 0;
   std::memcpy(&size, given, sizeof size);
   mine = {};
-  std::memcpy(static_cast<void*>(&mine), given, std::min<uint64_t>(size, sizeof mine));
+  // Half a field is none.
+  const uint64_t whole = size - size % sizeof(void*);
+  std::memcpy(static_cast<void*>(&mine), given, std::min<uint64_t>(whole, sizeof mine));
   mine.struct_size = size;
 }
 

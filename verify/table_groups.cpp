@@ -43,7 +43,8 @@ void check_tables(session& s) {
 
 // The library asks a file for the plugin of its name only.
 void check_name(session& s) {
-  const std::string expected = name_of_file(s.plugin_path), name = s.api->name;
+  const std::string expected = name_of_file(s.plugin_path);
+  const std::string name = s.api->name != nullptr ? s.api->name : "";
   require(!expected.empty(), [&] {
     return "the file is not called libtutti_NAME.so, where the library looks for it: " +
            s.plugin_path;
@@ -79,14 +80,14 @@ void check_properties_size(session& s) {
   std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
   const size_t cut = offsetof(tutti_device_properties, memory_bytes);
   room.known.struct_size = cut;
-  check(s.api->device->properties(0, &room.known), "properties into a short struct");
+  check(s.api->device->properties(s.device_index, &room.known), "properties into a short struct");
   const auto* raw = reinterpret_cast<const unsigned char*>(&room);
   require(std::all_of(raw + cut, raw + sizeof room, [](unsigned char c) { return c == 0xAB; }),
           "properties wrote beyond struct_size");
   require(std::string(room.known.name) == s.properties.name, "a short struct has another name");
   std::memset(static_cast<void*>(&room), 0xAB, sizeof room);
   room.known.struct_size = sizeof room;
-  check(s.api->device->properties(0, &room.known), "properties into a long struct");
+  check(s.api->device->properties(s.device_index, &room.known), "properties into a long struct");
   require(room.known.struct_size <= sizeof room &&
               room.known.max_work_group_size == s.properties.max_work_group_size,
           "a long struct was filled in wrongly");
