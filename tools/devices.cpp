@@ -2,17 +2,18 @@
 //
 // The table of devices. It is printed even where TUTTI_DEVICE is wrong, since that is when it is
 // needed most.
-#include "devices.hpp"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/env.hpp"
 #include "base/one_line.hpp"
+#include "command.hpp"
 #include "plugin/ranking.hpp"
 #include "plugin/registry.hpp"
 #include "probe.hpp"
@@ -120,8 +121,7 @@ std::string print_left_out(const std::vector<detail::unusable>& all) {
   return rows.empty() ? "" : "\nnot usable:\n" + table(rows);
 }
 
-}  // namespace
-
+/// 1 where TUTTI_DEVICE cannot be satisfied or no device exists.
 int print_devices(bool json, const time_limits& limits) {
   look_at_plugins(limits);
   const selection s = select();
@@ -145,6 +145,21 @@ int print_devices(bool json, const time_limits& limits) {
   }
   if (!s.error.empty()) fmt::print(stderr, "tutti: {}\n", s.error);
   return s.error.empty() && !all.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+command add_devices(CLI::App& app) {
+  struct chosen {
+    bool json = false;
+    time_limits limits;
+  };
+  const auto options = std::make_shared<chosen>();
+  CLI::App* const parser =
+      app.add_subcommand("devices", "List the devices that TUTTI_DEVICE can select");
+  parser->add_flag("--json", options->json, "Print JSON");
+  add_time_limit(*parser, options->limits);
+  return {parser, [options] { return print_devices(options->json, options->limits); }};
 }
 
 }  // namespace tutti::tools

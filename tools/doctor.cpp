@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 
 #include "base/env.hpp"
 #include "base/one_line.hpp"
+#include "command.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
@@ -275,12 +277,23 @@ void examine_plugin_file(detail::device_registry& registry, const detail::plugin
   examine_devices(registry, file, {on_step, on_finding});
 }
 
-int print_doctor(bool json, const time_limits& limits) {
-  const findings all = examine(limits);
-  const auto problems = static_cast<size_t>(std::count_if(
-      all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
-  json ? print_json(all, problems) : print_text(all, problems);
-  return problems == 0 ? 0 : 1;
+command add_doctor(CLI::App& app) {
+  struct chosen {
+    bool json = false;
+    time_limits limits;
+  };
+  const auto options = std::make_shared<chosen>();
+  CLI::App* const parser = app.add_subcommand(
+      "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
+  parser->add_flag("--json", options->json, "Print JSON");
+  add_time_limit(*parser, options->limits);
+  return {parser, [options] {
+            const findings all = examine(options->limits);
+            const auto problems = static_cast<size_t>(std::count_if(
+                all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
+            options->json ? print_json(all, problems) : print_text(all, problems);
+            return problems == 0 ? 0 : 1;
+          }};
 }
 
 }  // namespace tutti::tools

@@ -13,8 +13,6 @@
 
 namespace tutti::tools {
 
-struct time_limits;
-
 struct finding {
   enum class grade { good, note, problem };
   grade how = grade::good;
@@ -26,9 +24,6 @@ struct finding {
 
 nlohmann::json to_json(const finding& f);
 finding finding_of(const nlohmann::json& row);
-
-/// Prints the findings, or JSON. Returns the exit status: 1 where there is a problem.
-int print_doctor(bool json, const time_limits& limits);
 
 /// One plugin and its devices, in this process; `on_step` is told what is tried next.
 void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `tutti` command: `tutti devices`, `tutti doctor`, `tutti --version`. Exit status 0: fine,
-// 1: a problem was found, 2: wrong usage.
+// The `tutti` command: its subcommands, `tutti --version`. Exit status 0: fine, 1: a problem was
+// found, 2: wrong usage.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,41 +10,24 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <vector>
 
-#include "devices.hpp"
-#include "doctor.hpp"
-#include "probe.hpp"
+#include "command.hpp"
 #include "tutti/plugin.h"
 
 namespace {
+
+using namespace tutti::tools;
+
+constexpr command (*subcommands[])(CLI::App&) = {add_devices, add_doctor, add_verify, add_probe};
 
 int run(int argc, char** argv) {
   CLI::App app("Tutti's devices and their health", "tutti");
   app.set_version_flag("--version", fmt::format("tutti {} (plugin ABI {}.{})", TUTTI_VERSION,
                                                 TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR));
   app.require_subcommand(0, 1);
-  bool json = false;
-  CLI::App* const devices =
-      app.add_subcommand("devices", "List the devices that TUTTI_DEVICE can select");
-  devices->add_flag("--json", json, "Print JSON");
-  CLI::App* const doctor = app.add_subcommand(
-      "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
-  doctor->add_flag("--json", json, "Print JSON");
-  double seconds = 0;
-  for (CLI::App* const command : {devices, doctor})
-    command
-        ->add_option("--time-limit", seconds,
-                     "Seconds that a single function of a plugin may take before it counts as "
-                     "hung (20, and 120 where kernels are compiled)")
-        ->check(CLI::Range(0.1, 86400.0));
-  CLI::App* const probe = app.add_subcommand("probe", "")->group("");  // of the other two's own
-  std::string path;
-  bool with_answers = false;
-  int report_to = 1;
-  probe->add_option("path", path)->required();
-  probe->add_flag("--known-answers", with_answers);
-  probe->add_option("--report-to", report_to);
-
+  std::vector<command> all;
+  for (const auto add : subcommands) all.push_back(add(app));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -53,18 +36,14 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "tutti: {} (see tutti --help)\n", e.what());
     return 2;
   }
-  using tutti::tools::depth;
-  if (probe->parsed())
-    return tutti::tools::run_probe(path, with_answers ? depth::known_answers : depth::devices,
-                                   report_to);
-  if (!devices->parsed() && !doctor->parsed()) {
-    fmt::print(stderr, "tutti: expected devices or doctor (see tutti --help)\n");
-    return 2;
+  std::string names;
+  for (const command& c : all) {
+    if (c.parser->parsed()) return c.run();
+    if (!c.parser->get_group().empty())
+      names += (names.empty() ? "" : " or ") + c.parser->get_name();
   }
-  tutti::tools::time_limits limits;
-  if (seconds > 0) limits = {seconds, seconds};
-  return devices->parsed() ? tutti::tools::print_devices(json, limits)
-                           : tutti::tools::print_doctor(json, limits);
+  fmt::print(stderr, "tutti: expected {} (see tutti --help)\n", names);
+  return 2;
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -47,6 +49,34 @@ struct progress {
     return step.empty() ? call : fmt::format("{} ({})", call, step);
   }
 };
+
+/// The child.
+int run_probe(const std::string& path, depth how, int report_to) {
+  be_a_child(report_to);
+  report_descriptor = report_to;
+  detail::watcher_of_calls = [](const char* function) { report({{"call", function}}); };
+  const std::filesystem::path file(path);
+  // Never destroyed, as devices are never released.
+  static auto* const made =
+      new detail::device_registry(detail::search_path{{file.parent_path()}, {}});
+  detail::device_registry& registry = *made;
+  for (const detail::plugin_file& found : registry.loader().files()) {
+    if (found.path != file) continue;
+    if (how == depth::devices)
+      registry.left_out(found.name);
+    else
+      examine_plugin_file(
+          registry, found,
+          [](const std::string& step) {
+            report({{"step", step}});
+          },
+          [](const finding& f) {
+            report({{"finding", to_json(f)}});
+          });
+  }
+  report({{"done", true}});
+  return 0;
+}
 
 }  // namespace
 
@@ -91,31 +121,33 @@ void shut_out(const detail::plugin_file& file, const probe_result& result) {
     detail::known_plugins().fail(file.path, "the `tutti` command saw that it " + result.failure);
 }
 
-int run_probe(const std::string& path, depth how, int report_to) {
-  be_a_child(report_to);
-  report_descriptor = report_to;
-  detail::watcher_of_calls = [](const char* function) { report({{"call", function}}); };
-  const std::filesystem::path file(path);
-  // Never destroyed, as devices are never released.
-  static auto* const made =
-      new detail::device_registry(detail::search_path{{file.parent_path()}, {}});
-  detail::device_registry& registry = *made;
-  for (const detail::plugin_file& found : registry.loader().files()) {
-    if (found.path != file) continue;
-    if (how == depth::devices)
-      registry.left_out(found.name);
-    else
-      examine_plugin_file(
-          registry, found,
-          [](const std::string& step) {
-            report({{"step", step}});
+void add_time_limit(CLI::App& parser, time_limits& limits) {
+  parser
+      .add_option_function<double>(
+          "--time-limit",
+          [&limits](double seconds) {
+            limits = {seconds, seconds};
           },
-          [](const finding& f) {
-            report({{"finding", to_json(f)}});
-          });
-  }
-  report({{"done", true}});
-  return 0;
+          "Seconds that a single function of a plugin may take before it counts as hung (20, and "
+          "120 where kernels are compiled)")
+      ->check(CLI::Range(0.1, 86400.0));
+}
+
+command add_probe(CLI::App& app) {
+  struct chosen {
+    std::string path;
+    bool with_answers = false;
+    int report_to = 1;
+  };
+  const auto options = std::make_shared<chosen>();
+  CLI::App* const parser = app.add_subcommand("probe", "")->group("");
+  parser->add_option("path", options->path)->required();
+  parser->add_flag("--known-answers", options->with_answers);
+  parser->add_option("--report-to", options->report_to);
+  return {parser, [options] {
+            const depth how = options->with_answers ? depth::known_answers : depth::devices;
+            return run_probe(options->path, how, options->report_to);
+          }};
 }
 
 }  // namespace tutti::tools

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "command.hpp"
 #include "doctor.hpp"
 #include "plugin/loader.hpp"
 
@@ -20,6 +21,9 @@ struct time_limits {
   double listing = 20;     ///< it may wait for a driver
   double computing = 120;  ///< it may compile kernels
 };
+
+/// The option --time-limit, which sets both.
+void add_time_limit(CLI::App& parser, time_limits& limits);
 
 struct probe_result {
   std::string failure;  ///< "ended its process by signal 11 (...) within device.count"; else empty
@@ -35,8 +39,5 @@ probe_result probe(const detail::plugin_file& file, depth how, const time_limits
 /// Keeps a plugin that failed out of this process and, where that lasts, out of the choice of
 /// `auto` in others.
 void shut_out(const detail::plugin_file& file, const probe_result& result);
-
-/// The child: `tutti probe PATH`. Returns the exit status.
-int run_probe(const std::string& path, depth how, int report_to);
 
 }  // namespace tutti::tools

@@ -191,7 +191,8 @@ tutti_status* flush(tutti_stream* stream) {
 
 tutti_status* synchronize(tutti_stream* stream) {
   return guarded([&] {
-    run_in_line(deref(stream, "stream"), [worker = stream->worker.get()] {
+    tutti_stream& line = deref(stream, "stream");
+    run_in_line(line, [worker = line.worker.get()] {
       const auto blocked = worker->unblock();
       if (const auto failure = worker->take_unreported()) throw sdk::plugin_error(*failure);
       if (blocked) throw sdk::plugin_error(*blocked);
@@ -203,7 +204,8 @@ tutti_status* synchronize(tutti_stream* stream) {
 tutti_status* record(tutti_stream* stream, tutti_event** event) {
   return guarded([&] {
     deref(event, "event");
-    enqueue(deref(stream, "stream"), event, [worker = stream->worker.get()] {
+    tutti_stream& line = deref(stream, "stream");
+    enqueue(line, event, [worker = line.worker.get()] {
       if (worker->unreported()) throw sdk::plugin_error(*worker->unreported());
     });
   });
@@ -212,7 +214,8 @@ tutti_status* record(tutti_stream* stream, tutti_event** event) {
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return guarded([&] {
     const auto other = deref(event, "event").state;
-    enqueue(deref(stream, "stream"), nullptr, [other, worker = stream->worker.get()] {
+    tutti_stream& line = deref(stream, "stream");
+    enqueue(line, nullptr, [other, worker = line.worker.get()] {
       if (const auto& failure = other->wait()) worker->block(*failure);
     });
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a dtype number to a C++ type, for code that computes on the host: the one switch that the
-// reference plugin and the conformance program go through.
+// reference plugin and `tutti verify` go through.
 #pragma once
 
 #include <complex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What op_table.def says of each opcode, as data: arity, operand kinds, result, test range,
-// tolerance. For validation, interpreters and the conformance program.
+// tolerance. For validation, interpreters and `tutti verify`.
 #pragma once
 
 #include <cstdint>

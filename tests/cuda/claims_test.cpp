@@ -6,12 +6,12 @@
 
 #include "plugin.hpp"
 #include "sdk/op_info.hpp"
-#include "tutti_test/operator_claims.hpp"
 #include "tutti_test/paths.hpp"
+#include "verify/operator_claims.hpp"
 
 using namespace tutti;
 using namespace tutti::test;
-using tutti_test::claims;
+using tutti::conformance::claims;
 
 namespace {
 

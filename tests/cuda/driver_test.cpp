@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "plugin.hpp"
-#include "tutti_test/operator_claims.hpp"
+#include "verify/operator_claims.hpp"
 
 using namespace tutti::test;
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(operators_launch) {
   tutti_buffer* memory = d.buffer(1 << 16);
   const tutti_range operands[3] = {{memory, 0}, {memory, 0}, {memory, 0}};
   const auto launch = [&](int kind, std::span<const tutti_view_desc> views) {
-    const tutti_operator_desc desc = tutti_test::describe(kind, views, nullptr);
+    const tutti_operator_desc desc = tutti::conformance::describe(kind, views, nullptr);
     tutti_plan* plan = nullptr;
     good(plugin().op->create(d.device, &desc, &plan));
     tutti_operator_launch l{};
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(operators_launch) {
     good(plugin().op->launch(d.stream, plan, &l, nullptr));
     plugin().op->release(plan);
   };
-  using tutti_test::contiguous_view;
+  using tutti::conformance::contiguous_view;
   const int before = STUB_CALL(stub_count)().launches;
   const tutti_view_desc product[3] = {contiguous_view(TUTTI_I32, {2, 70, 50}),
                                       contiguous_view(TUTTI_I32, {2, 70, 9}),

@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "plugin.hpp"
-#include "tutti_test/operator_claims.hpp"
+#include "verify/operator_claims.hpp"
 
 struct stub_cublaslt_state {
   int compute_type, heuristics, products;
@@ -94,8 +94,8 @@ struct problem {
 
   static tutti_operator_desc describe(const std::array<tutti_view_desc, 4>& views,
                                       const tutti_matmul_params& params) {
-    return tutti_test::describe(TUTTI_OPERATOR_MATMUL,
-                                {views.data(), params.has_bias != 0 ? 4u : 3u}, &params);
+    return tutti::conformance::describe(TUTTI_OPERATOR_MATMUL,
+                                        {views.data(), params.has_bias != 0 ? 4u : 3u}, &params);
   }
 
   bool supports(const std::array<tutti_view_desc, 4>& views, const tutti_matmul_params& params) {

@@ -38,7 +38,8 @@ const room_table rooms = {
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
     // programs
-    {"tools", {"op"}},
+    {"tools", {"op", "verify"}},
+    {"verify", {"plugin", "sdk"}},
     {"samples", {"tutti"}},
     {"bench", {"tutti"}},
 };
@@ -46,7 +47,7 @@ const room_table rooms = {
 std::vector<source_file> all_files() {
   static const std::set<std::string> endings = {".c", ".h", ".cpp", ".hpp", ".def", ".in"};
   std::vector<source_file> out;
-  for (const char* folder : {"core", "plugins", "tools", "samples", "bench"}) {
+  for (const char* folder : {"core", "plugins", "verify", "tools", "samples", "bench"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source / folder)) {
       if (!entry.is_regular_file() || !endings.contains(entry.path().extension().string()))
         continue;

@@ -10,11 +10,11 @@
 #include <numeric>
 #include <thread>
 
-#include "conformance/harness.hpp"
-#include "conformance/oracle.hpp"
 #include "sdk/host_types.hpp"
 #include "tutti_test/collective_calls.hpp"
 #include "tutti_test/paths.hpp"
+#include "verify/harness.hpp"
+#include "verify/oracle.hpp"
 
 namespace tutti::test {
 

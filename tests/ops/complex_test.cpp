@@ -122,7 +122,7 @@ template <kinds K, class Device, class Host>
 void check_types(const row& r, Device device, Host expression) {
   if constexpr (host::takes<c64>(K)) {
     check_row<c64>(r, device, expression);
-    // Elsewhere the conformance program covers c128, with fewer kernels to compile.
+    // Elsewhere `tutti verify` covers c128, with fewer kernels to compile.
     if (tutti::default_device().backend() == "reference") check_row<c128>(r, device, expression);
   }
 }

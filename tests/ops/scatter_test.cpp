@@ -32,7 +32,7 @@ array integers(std::vector<std::int32_t> values, const shape& extents) {
 }
 
 // Where each combination of a dtype and a mode is another program to compile, those of a sample;
-// the conformance program tries them all.
+// `tutti verify` tries them all.
 bool compiles() { return tutti::default_device().backend() != "reference"; }
 
 template <class T>

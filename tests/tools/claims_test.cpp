@@ -8,7 +8,7 @@
 
 #include "operators_document.hpp"
 #include "tutti_test/environment_host.hpp"
-#include "tutti_test/operator_claims.hpp"
+#include "verify/operator_claims.hpp"
 
 namespace {
 
@@ -48,14 +48,16 @@ BOOST_AUTO_TEST_CASE(claims_are_those_of_the_table) {
     said.bits &= properties.stored_dtypes;
     std::uint32_t claimed = 0;
     for (int dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
-      if (tutti_test::claims(api, device, row.number, dtype)) claimed |= TUTTI_DTYPE_BIT(dtype);
+      if (tutti::conformance::claims(api, device, row.number, dtype))
+        claimed |= TUTTI_DTYPE_BIT(dtype);
     BOOST_TEST(claimed == said.bits,
                row.id << ": " << name << " claims " << claimed << ", the table says " << said.bits);
   }
   // No operator that the table does not know.
   for (int number = 1; number < 32; ++number)
     for (int dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
-      BOOST_TEST(((listed >> number & 1) != 0 || !tutti_test::claims(api, device, number, dtype)),
-                 "operator " << number << " has no row in core/op/function_table.def");
+      BOOST_TEST(
+          ((listed >> number & 1) != 0 || !tutti::conformance::claims(api, device, number, dtype)),
+          "operator " << number << " has no row in core/op/function_table.def");
   api.device->release(device);
 }

@@ -13,6 +13,8 @@ extern const char* const fake_plugins;
 extern const char* const faulty_plugin;
 extern const char* const golden_folder;
 extern const char* const guide_data;
+extern const char* const liar_plugin;
+extern const char* const little_plugin;
 extern const char* const opencl_plugin;
 extern const char* const plugin_output;
 extern const char* const printed;

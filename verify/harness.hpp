@@ -10,14 +10,20 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "operator_claims.hpp"
+#include "plugin_file.hpp"
+#include "sdk/capabilities.hpp"
 #include "sdk/op_info.hpp"
 #include "tutti/plugin.h"
 
@@ -81,12 +87,26 @@ class handle {
 
 struct program_spec;
 
+// The largest error of an operation in a dtype so far, in units in the last place of the result.
+struct worst_error {
+  uint64_t ulps = 0;
+  uint64_t allowed = 0;
+};
+
 class session {
+ private:
+  std::unique_ptr<plugin_file> plugin_;
+
  public:
-  session(const std::string& path, uint32_t device_index, uint64_t seed_value);
+  session(
+      const std::string& path, uint32_t device_number, uint64_t seed_value,
+      const step_listener& on_step = [](const char*) {});
+  session(session&&) noexcept;
+  ~session();
 
   handle<tutti_buffer> allocate(uint64_t bytes) const;
   handle<tutti_stream> stream(uint32_t flags = 0) const;
+  // These two throw `skipped` where the device does not support it.
   handle<tutti_program> program(const tutti_program_desc& desc) const;
   handle<tutti_plan> plan(const tutti_operator_desc& desc) const;
   // The same from the last few descriptions, so that a program launched again is not built again.
@@ -94,14 +114,26 @@ class session {
   bool computes(uint8_t dtype) const { return (properties.computed_dtypes >> dtype & 1u) != 0; }
   bool stores(uint8_t dtype) const { return (properties.stored_dtypes >> dtype & 1u) != 0; }
 
+  // Whether the capabilities have the opcode with a result and operands of these dtypes.
+  bool has(uint16_t opcode, std::span<const uint8_t> dtypes) const;
+  // Says what is done next, for who has to tell where the process ended.
+  void note(const std::string& text) const;
+
   const tutti_plugin_api* api;
+  std::string plugin_path;
   tutti_device_properties properties;
+  sdk::program_sets offered;
+  uint32_t device_index;
   uint64_t seed;
+  std::function<void(const std::string&)> on_note;
+  std::map<std::pair<std::string, uint8_t>, worst_error> worst;  // by operation and dtype
   handle<tutti_device> device;
   handle<tutti_stream> main_stream;
   std::array<std::optional<bool>, 16> flushes_denormals;  // by dtype, see denormals.hpp
 
  private:
+  void read_capabilities();
+
   std::deque<std::pair<std::string, handle<tutti_program>>> recent_;
 };
 
@@ -113,6 +145,7 @@ struct group {
 using groups = std::vector<group>;
 
 // Every file of groups adds its own.
+void add_table_groups(groups& all, const session& s);
 void add_abi_groups(groups& all, const session& s);
 void add_memory_groups(groups& all, const session& s);
 void add_host_groups(groups& all, const session& s);
@@ -122,9 +155,12 @@ void add_layout_groups(groups& all, const session& s);
 void add_chain_groups(groups& all, const session& s);
 void add_reduction_groups(groups& all, const session& s);
 void add_operator_groups(groups& all, const session& s);
+void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
 void add_plan_groups(groups& all, const session& s);
+// Random descriptions, one for each seed.
+void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 
 // Elements of one dtype on the host. Values go in and out as the bits of their register dtype:
 // integers sign or zero extended, floats as they are, f16 and bf16 as the float they stand for.
@@ -186,6 +222,11 @@ void launch(session& s, const program_spec& spec, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs);
 
+// The same of a program that was made already.
+void launch(session& s, tutti_program* program, const extents& extent,
+            const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
+            std::vector<operand>& outputs);
+
 // ---- operators
 
 struct view_spec {
@@ -200,11 +241,10 @@ class skipped : public std::runtime_error {
 void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views,
                      const void* params = nullptr);
 
-// The views without their memory, and a description of an operator with one output over such.
+// The views without their memory.
 std::vector<tutti_view_desc> describe(const std::vector<view_spec>& views);
-tutti_operator_desc describe(int32_t kind, const std::vector<tutti_view_desc>& views,
-                             const void* params);
-// Throws `skipped` where the device does not support it.
+// Throw `skipped` where the device does not support it, by its capabilities or by `supports`.
+void require_support(const session& s, const tutti_program_desc& desc);
 void require_support(const session& s, const tutti_operator_desc& desc);
 // A launch without workspace.
 tutti_operator_launch launch_of(const std::vector<tutti_range>& operands);

@@ -1,57 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading a plugin, host images, and launches of programs and operators.
+// An opened device, host images, and launches of programs and operators.
 #include "harness.hpp"
 
-#include <dlfcn.h>
-
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 #include "oracle.hpp"
+#include "plugin_file.hpp"
+#include "semantics/offered.hpp"
 
 namespace tutti::conformance {
 namespace {
-
-void log_line(void*, int32_t level, const char* message) {
-  if (level <= TUTTI_LOG_WARN) std::fprintf(stderr, "plugin: %s\n", message);
-}
-
-const char* option(void*, const char* name) {
-  return std::getenv(("TUTTI_" + std::string(name)).c_str());
-}
-
-// No cache and no statistics: a plugin must work without them.
-const tutti_host host = [] {
-  tutti_host h{};
-  h.struct_size = sizeof h;
-  h.abi_major = TUTTI_ABI_MAJOR;
-  h.abi_minor = TUTTI_ABI_MINOR;
-  h.log = log_line;
-  h.option = option;
-  return h;
-}();
-
-const tutti_plugin_api* load(const std::string& path) {
-  const std::string file = std::filesystem::absolute(path);     // never from a search path
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded until exit
-  if (library == nullptr) throw failure(dlerror());
-  void* symbol = dlsym(library, "tutti_plugin_entry");
-  require(symbol != nullptr, path + " does not export tutti_plugin_entry");
-  tutti_plugin_entry_fn entry = nullptr;
-  std::memcpy(&entry, &symbol, sizeof(symbol));
-  const tutti_plugin_api* api = entry(&host);
-  require(api != nullptr, "tutti_plugin_entry returned NULL");
-  require(api->abi_major == TUTTI_ABI_MAJOR,
-          "the plugin has ABI " + std::to_string(api->abi_major) + "." +
-              std::to_string(api->abi_minor) + ", this program " + std::to_string(TUTTI_ABI_MAJOR) +
-              "." + std::to_string(TUTTI_ABI_MINOR));
-  require(api->device && api->memory && api->stream && api->transfer && api->program && api->op,
-          "a group that is not optional is NULL");
-  return api;
-}
 
 tutti_operand to_abi(const operand& o, tutti_buffer* buffer) {
   tutti_operand result{};
@@ -95,8 +55,13 @@ std::string key_of(const program_spec& spec) {
 
 outcome take(tutti_status* status) {
   if (status == nullptr) return {TUTTI_OK, ""};
-  outcome result{status->code, status->message != nullptr ? status->message : ""};
-  if (status->release != nullptr) status->release(status);
+  tutti_status known{};
+  std::memcpy(static_cast<void*>(&known), status,
+              std::min<uint64_t>(status->struct_size, sizeof known));
+  outcome result{known.code, known.message != nullptr ? known.message : ""};
+  if (known.release != nullptr) known.release(status);
+  // Whatever number the plugin gave it, a status is a failure.
+  if (result.code == TUTTI_OK) result = {TUTTI_ERROR_INTERNAL, "a status of code 0"};
   return result;
 }
 
@@ -108,20 +73,57 @@ void check(tutti_status* status, const char* what) {
   }
 }
 
-session::session(const std::string& path, uint32_t device_index, uint64_t seed_value)
-    : api(load(path)), properties{}, seed(seed_value) {
+session::session(const std::string& path, uint32_t device_number, uint64_t seed_value,
+                 const step_listener& on_step)
+    : plugin_(std::make_unique<plugin_file>(path, on_step)),
+      api(plugin_->api()),
+      plugin_path(path),
+      properties{},
+      device_index(device_number),
+      seed(seed_value) {
+  on_step("device.count");
   uint32_t count = 0;
   const outcome counted = take(api->device->count(&count));
   if (counted.code == TUTTI_ERROR_NO_DRIVER) throw no_driver(counted.message);
   require(!counted, "count: " + counted.message);
   require(device_index < count, "device " + std::to_string(device_index) + " of " +
                                     std::to_string(count) + " does not exist");
+  on_step("device.properties");
   properties.struct_size = sizeof(properties);
   check(api->device->properties(device_index, &properties), "properties");
+  on_step("device.open");
   tutti_device* opened = nullptr;
   check(api->device->open(device_index, &opened), "open");
+  require(opened != nullptr, "open gave no device");
   device = {opened, api->device->release};
+  on_step("program.capabilities");
+  read_capabilities();
+  on_step("stream.create");
   main_stream = stream();
+}
+
+session::session(session&&) noexcept = default;
+session::~session() = default;
+
+void session::read_capabilities() {
+  tutti_program_capabilities c{};
+  c.struct_size = sizeof c;
+  check(api->program->capabilities(device.get(), &c), "capabilities");
+  constexpr uint32_t most = 1u << 16;  // opcodes have 16 bits
+  require(c.opcode_count <= most && c.reduction_count <= most,
+          "capabilities: " + std::to_string(c.opcode_count) + " opcodes, " +
+              std::to_string(c.reduction_count) + " reductions");
+  if (c.opcodes != nullptr) offered.opcodes.assign(c.opcodes, c.opcodes + c.opcode_count);
+  if (c.reductions != nullptr)
+    offered.reductions.assign(c.reductions, c.reductions + c.reduction_count);
+}
+
+bool session::has(uint16_t opcode, std::span<const uint8_t> dtypes) const {
+  return opcode < offered.opcodes.size() && host::is_offered(offered.opcodes[opcode], dtypes);
+}
+
+void session::note(const std::string& text) const {
+  if (on_note) on_note(text);
 }
 
 handle<tutti_buffer> session::allocate(uint64_t bytes) const {
@@ -139,12 +141,15 @@ handle<tutti_stream> session::stream(uint32_t flags) const {
 }
 
 handle<tutti_program> session::program(const tutti_program_desc& desc) const {
+  require_support(*this, desc);
   tutti_program* made = nullptr;
   check(api->program->create(device.get(), &desc, &made), "program create");
+  require(made != nullptr, "program create gave no program");
   return {made, api->program->release};
 }
 
 handle<tutti_plan> session::plan(const tutti_operator_desc& desc) const {
+  require_support(*this, desc);
   tutti_plan* made = nullptr;
   check(api->op->create(device.get(), &desc, &made), "operator create");
   require(made != nullptr, "operator create gave no plan");
@@ -271,7 +276,12 @@ tutti_program_desc program_spec::desc() const {
 void launch(session& s, const program_spec& spec, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs) {
-  tutti_program* program = s.recent_program(spec);
+  launch(s, s.recent_program(spec), extent, inputs, scalars, outputs);
+}
+
+void launch(session& s, tutti_program* program, const extents& extent,
+            const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
+            std::vector<operand>& outputs) {
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_operand> in, out;
   for (const operand& o : inputs) {
@@ -316,17 +326,21 @@ std::vector<tutti_view_desc> describe(const std::vector<view_spec>& specs) {
   return views;
 }
 
-tutti_operator_desc describe(int32_t kind, const std::vector<tutti_view_desc>& views,
-                             const void* params) {
-  tutti_operator_desc d{};
-  d.struct_size = sizeof d;
-  d.kind = kind;
-  d.output_count = 1;
-  d.input_count = static_cast<uint32_t>(views.size() - 1);
-  d.view_size = sizeof views[0];
-  d.views = views.data();
-  d.params = params;
-  return d;
+void require_support(const session& s, const tutti_program_desc& desc) {
+  if (const std::string lacks = sdk::beyond(s.offered, desc); !lacks.empty())
+    throw skipped("the device " + lacks);
+  const auto require_stored = [&](const tutti_program_operand* operands, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+      if (!s.stores(operands[i].dtype))
+        throw skipped(std::string("the device does not store ") +
+                      sdk::dtype_name(operands[i].dtype));
+  };
+  require_stored(desc.inputs, desc.input_count);
+  require_stored(desc.outputs, desc.output_count);
+  int32_t support = TUTTI_SUPPORT_NO;
+  const char* reason = nullptr;
+  check(s.api->program->supports(s.device.get(), &desc, &support, &reason), "supports");
+  if (support == TUTTI_SUPPORT_NO) throw skipped(reason != nullptr ? reason : "no reason given");
 }
 
 void require_support(const session& s, const tutti_operator_desc& desc) {
@@ -348,7 +362,6 @@ tutti_operator_launch launch_of(const std::vector<tutti_range>& operands) {
 void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
   const std::vector<tutti_view_desc> views = describe(specs);
   const tutti_operator_desc desc = describe(kind, views, params);
-  require_support(s, desc);
   const handle<tutti_plan> plan = s.plan(desc);
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_range> operands;

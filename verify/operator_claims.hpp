@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks a plugin which operators it has for which dtypes.
+// Descriptions of operators, and which of them a plugin has for which dtypes.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "tutti/plugin.h"
 
-namespace tutti_test {
+namespace tutti::conformance {
 
 inline tutti_view_desc contiguous_view(int32_t dtype, std::initializer_list<uint64_t> extents) {
   tutti_view_desc v{};
@@ -52,7 +52,7 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
 }
 
 /// An operator with one output; `views` and `params` are pointed to.
-inline tutti_operator_desc describe(int kind, std::span<const tutti_view_desc> views,
+inline tutti_operator_desc describe(int32_t kind, std::span<const tutti_view_desc> views,
                                     const void* params) {
   tutti_operator_desc d{};
   d.struct_size = sizeof d;
@@ -78,4 +78,4 @@ inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, 
   return failed == nullptr && support != TUTTI_SUPPORT_NO;
 }
 
-}  // namespace tutti_test
+}  // namespace tutti::conformance

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backend with sums, differences and products of f32 and nothing else, which is all that a plugin
+// need have: the reference plugin behind what it says of itself. It tells what is malformed from
+// what it lacks.
+#include <dlfcn.h>
+
+#include "sdk/capabilities.hpp"
+#include "sdk/program_description.hpp"
+#include "sdk/status.hpp"
+#include "tutti/plugin.h"
+
+namespace {
+
+using namespace tutti;
+
+const tutti_plugin_api* real = nullptr;
+
+constexpr uint32_t f32 = TUTTI_DTYPE_BIT(TUTTI_F32);
+constexpr sdk::program_limits limits{8, 4, 64};
+
+const sdk::program_sets& offered() {
+  static const sdk::program_sets sets = [] {
+    sdk::program_sets s;
+    s.opcodes.assign(TUTTI_OP_multiply + 1, 0);
+    for (const int op : {TUTTI_OP_add, TUTTI_OP_subtract, TUTTI_OP_multiply}) s.opcodes[op] = f32;
+    return s;
+  }();
+  return sets;
+}
+
+tutti_status* properties(uint32_t index, tutti_device_properties* result) {
+  return sdk::guarded([&]() -> tutti_status* {
+    tutti_device_properties all{};
+    all.struct_size = sizeof all;
+    if (tutti_status* s = real->device->properties(index, &all)) return s;
+    all.stored_dtypes = all.computed_dtypes = f32;
+    all.max_inputs = limits.inputs;
+    all.max_outputs = limits.outputs;
+    all.max_instructions = limits.instructions;
+    sdk::write_struct(result, all, "properties");
+    return nullptr;
+  });
+}
+
+tutti_status* capabilities(tutti_device*, tutti_program_capabilities* result) {
+  return sdk::guarded([&] { sdk::write_struct(result, offered().capabilities(), "capabilities"); });
+}
+
+// Why not, or nothing. Throws where the description is malformed.
+std::string against(const tutti_program_desc* desc) {
+  const sdk::program_description mine(desc, limits);
+  const auto is_f32 = [](const tutti_program_operand* operands, uint32_t count) {
+    return std::all_of(operands, operands + count,
+                       [](const auto& o) { return o.dtype == TUTTI_F32; });
+  };
+  const tutti_program_desc& d = mine.desc();
+  if (!is_f32(d.inputs, d.input_count) || !is_f32(d.outputs, d.output_count))
+    return "stores f32 alone";
+  return sdk::beyond(offered(), d);
+}
+
+tutti_status* supports(tutti_device*, const tutti_program_desc* desc, int32_t* support,
+                       const char** reason) {
+  return sdk::guarded([&] {
+    *support = TUTTI_SUPPORT_NO;
+    std::string why;
+    try {
+      why = against(desc);
+    } catch (const sdk::plugin_error& e) {
+      if (e.code != TUTTI_ERROR_UNSUPPORTED) throw;
+      why = e.what();
+    }
+    if (why.empty()) *support = TUTTI_SUPPORT_YES;
+    if (reason != nullptr) *reason = sdk::kept_text(why);
+  });
+}
+
+tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
+                     tutti_program** program) {
+  return sdk::guarded([&]() -> tutti_status* {
+    const std::string why = against(desc);
+    if (!why.empty()) sdk::throw_unsupported(why);
+    return real->program->create(device, desc, program);
+  });
+}
+
+}  // namespace
+
+extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  void* const library = dlopen(LITTLE_REAL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  real = reinterpret_cast<tutti_plugin_entry_fn>(dlsym(library, "tutti_plugin_entry"))(host);
+  static tutti_device_api device = *real->device;
+  static tutti_program_api program = *real->program;
+  static tutti_plugin_api api = *real;
+  device.properties = properties;
+  program.capabilities = capabilities;
+  program.supports = supports;
+  program.create = create;
+  api.name = "little";
+  api.device = &device;
+  api.program = &program;
+  api.op = nullptr;
+  api.profile = nullptr;
+  api.native = nullptr;
+  api.kernel = nullptr;
+  return &api;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a subcommand of `tutti` is: each puts its options into the parser by a function in its own
+// file, which is declared here and listed in main.cpp.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace tutti::tools {
+
+/// The subcommand's parser, and what it does where it was chosen, which gives the exit status:
+/// 0: fine, 1: a problem was found, 2: wrong usage.
+struct command {
+  CLI::App* parser;
+  std::function<int()> run;
+};
+
+command add_devices(CLI::App& app);
+command add_doctor(CLI::App& app);
+command add_verify(CLI::App& app);
+/// Of devices and doctor: a plugin looked at in a process of its own. Not shown in the help.
+command add_probe(CLI::App& app);
+
+}  // namespace tutti::tools

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tutti verify`: options, and the processes that the checks run in. One serves until a group ends
+// it or is silent for too long: opening a device costs more than most groups. The rest goes on in a
+// fresh one.
+#include "verify.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "child_process.hpp"
+#include "command.hpp"
+#include "verify_report.hpp"
+
+namespace tutti::tools {
+namespace {
+
+using nlohmann::json;
+
+// A plugin that ends each group's process is known for it by then.
+constexpr int most_ends = 50, most_hangs = 5;
+
+std::vector<std::string> child_arguments(const verify_options& o, uint64_t from) {
+  std::vector<std::string> words = {"verify",      o.plugin,
+                                    "--device",    std::to_string(o.device),
+                                    "--seed",      std::to_string(o.seed),
+                                    "--every",     std::to_string(o.chosen.every),
+                                    "--fuzz",      std::to_string(o.fuzz.count),
+                                    "--fuzz-seed", std::to_string(o.fuzz.first_seed),
+                                    "--from",      std::to_string(from)};
+  for (const std::string& text : o.chosen.filters) words.insert(words.end(), {"--filter", text});
+  for (const std::string& text : o.chosen.excluded) words.insert(words.end(), {"--exclude", text});
+  if (o.list) words.emplace_back("--list");
+  return words;
+}
+
+std::string text_of(const child_end& end, double time_limit) {
+  switch (end.how) {
+    case child_end::kind::exited:
+      return fmt::format("ended its process with exit status {}", end.number);
+    case child_end::kind::signalled:
+      return "ended its process by " + signal_text(end.number);
+    case child_end::kind::silent:
+      return fmt::format("did not come back within {} s", time_limit);
+    case child_end::kind::not_started:
+      break;
+  }
+  return "no process could be started: " + std::generic_category().message(end.number);
+}
+
+void run_in_children(const verify_options& options, verify_report& report) {
+  const auto patience = [&] { return options.time_limit; };
+  const auto on_line = [&](std::string_view text) {
+    const json line = json::parse(text, nullptr, false);
+    if (line.is_object()) report.take(line);
+  };
+  int ends = 0, hangs = 0;
+  do {
+    const uint64_t first = report.next();
+    const child_end end = run_self(child_arguments(options, first), patience, on_line);
+    if (!report.is_done() || end.how != child_end::kind::exited || end.number != 0)
+      report.take_end(text_of(end, options.time_limit));
+    (end.how == child_end::kind::silent ? hangs : ends) += 1;
+    if (ends == most_ends || hangs == most_hangs || report.next() == first) break;
+  } while (report.is_more());
+  report.give_up(fmt::format("{} processes have ended and {} did not come back", ends, hangs));
+}
+
+int run_verify(const verify_options& options) {
+  if (options.report_to >= 0) {
+    be_a_child(options.report_to);
+    run_checks(options, [&](const json& line) {
+      report_line(options.report_to, line.dump(-1, ' ', false, json::error_handler_t::replace));
+    });
+    return 0;
+  }
+  verify_report report(options);
+  if (options.in_process)
+    run_checks(options, [&](const json& line) { report.take(line); });
+  else
+    run_in_children(options, report);
+  return report.finish();
+}
+
+void add_options(CLI::App& parser, verify_options& o) {
+  parser.add_option("plugin", o.plugin, "The plugin's file, libtutti_NAME.so")
+      ->required()
+      ->check(CLI::ExistingFile);
+  parser.add_option("--device", o.device, "Index of the device (0)");
+  parser.add_option("--filter", o.chosen.filters, "Run only groups whose name contains the text")
+      ->allow_extra_args(false);
+  parser.add_option("--exclude", o.chosen.excluded, "Leave away groups whose name contains it")
+      ->allow_extra_args(false);
+  parser
+      .add_option("--every", o.chosen.every,
+                  "Of the groups of each dtype those of f32, and one family in N of the others (1)")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
+  parser
+      .add_option("--require", o.required,
+                  "Groups whose name contains the text fail where the plugin lacks what they need")
+      ->allow_extra_args(false);
+  parser.add_option("--seed", o.seed, "Of the random operands and programs (1)");
+  parser.add_option("--fuzz", o.fuzz.count,
+                    "Instead of the groups, N random descriptions, most of them malformed");
+  parser.add_option("--fuzz-seed", o.fuzz.first_seed,
+                    "Of the first of them (1); the others follow");
+  parser
+      .add_option("--time-limit", o.time_limit, "Seconds after which a group counts as hung (300)")
+      ->check(CLI::Range(0.1, 86400.0));
+  parser.add_flag("--in-process", o.in_process,
+                  "No process of its own for the plugin: for debuggers and checkers of memory");
+  parser.add_flag("--list", o.list, "Print the names of the groups");
+  parser.add_flag("--json", o.json, "Print JSON, at the end");
+  parser.add_flag("--quiet", o.quiet, "Print failures only");
+  parser.add_option("--from", o.from)->group("");
+  parser.add_option("--report-to", o.report_to)->group("");
+}
+
+}  // namespace
+
+command add_verify(CLI::App& app) {
+  const auto options = std::make_shared<verify_options>();
+  CLI::App* const parser =
+      app.add_subcommand("verify", "Check a plugin against what plugin.h asks of it");
+  add_options(*parser, *options);
+  return {parser, [options] { return run_verify(*options); }};
+}
+
+}  // namespace tutti::tools

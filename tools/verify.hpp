@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tutti verify`: what it was asked for, the checks themselves, and the report that is made of what
+// they tell. The checks run in a process of their own, which plugins may take down.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "verify/checks.hpp"
+
+namespace tutti::tools {
+
+struct verify_options {
+  std::string plugin;
+  uint32_t device = 0;
+  uint64_t seed = 1;
+  conformance::selection chosen;
+  conformance::fuzzing fuzz;
+  std::vector<std::string> required;  // texts in names of groups that are not to be left out
+  bool list = false, json = false, quiet = false, in_process = false;
+  double time_limit = 300;  // seconds
+  // Of a child:
+  uint64_t from = 0;   // number of the first group; after the last: what the device can do
+  int report_to = -1;  // descriptor
+};
+
+/// Runs the groups from `options.from` on and hands each of these to `tell`:
+///   {"step": function}     called next while the device is opened or asked
+///   {"about": {...}}       the plugin and the device
+///   {"groups": [name...]}  all that were chosen
+///   {"group": number}      runs next
+///   {"note": text}         what it does next
+///   {"result": {"outcome": "passed" | "failed" | "left out", "text": ..., "errors": [...]}}
+///   {"can": {...}}         what the device can do
+///   {"problem": text}      instead of all: the plugin could not be opened
+///   {"no_driver": text}    the same for want of a driver
+///   {"done": true}
+void run_checks(const verify_options& options,
+                const std::function<void(const nlohmann::json&)>& tell);
+
+}  // namespace tutti::tools

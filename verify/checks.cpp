@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks.hpp"
+
+#include <algorithm>
+
+namespace tutti::conformance {
+namespace {
+
+groups all_groups(const session& s) {
+  groups all;
+  add_table_groups(all, s);
+  add_abi_groups(all, s);
+  add_memory_groups(all, s);
+  add_host_groups(all, s);
+  add_elementwise_groups(all, s);
+  add_complex_groups(all, s);
+  add_layout_groups(all, s);
+  add_chain_groups(all, s);
+  add_reduction_groups(all, s);
+  add_operator_groups(all, s);
+  add_gather_groups(all, s);
+  add_ordering_groups(all, s);
+  add_kernel_groups(all, s);
+  add_plan_groups(all, s);
+  return all;
+}
+
+// A fixed sample: groups that differ in their last word only share programs and stay together.
+bool is_sampled(const std::string& name, uint64_t every) {
+  const bool by_dtype = name.starts_with("op/") || name.starts_with("cast/") ||
+                        name.starts_with("layout/") || name.starts_with("reduce/");
+  if (every == 1 || !by_dtype || name.find("/f32") != std::string::npos) return true;
+  uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (char c : name.substr(0, name.rfind('/')))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return (hash >> 32) % every == 0;
+}
+
+bool is_chosen(const std::string& name, const selection& chosen) {
+  const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
+  if (!is_sampled(name, chosen.every) || std::ranges::any_of(chosen.excluded, has)) return false;
+  return chosen.filters.empty() || std::ranges::any_of(chosen.filters, has);
+}
+
+}  // namespace
+
+groups chosen_groups(const session& s, const selection& chosen, const fuzzing& fuzz) {
+  groups all;
+  if (fuzz.count > 0)
+    add_fuzz_groups(all, s, fuzz.first_seed, fuzz.count);
+  else
+    all = all_groups(s);
+  std::erase_if(all, [&](const group& g) { return !is_chosen(g.name, chosen); });
+  return all;
+}
+
+group_result run(const group& g, session& s) {
+  try {
+    g.run(s);
+  } catch (const skipped& reason) {
+    return {verdict::left_out, reason.what()};
+  } catch (const std::exception& error) {
+    take(s.api->stream->synchronize(s.main_stream.get()));
+    return {verdict::failed, error.what()};
+  } catch (...) {
+    take(s.api->stream->synchronize(s.main_stream.get()));
+    return {verdict::failed, "something was thrown that is no std::exception"};
+  }
+  return {verdict::passed, ""};
+}
+
+}  // namespace tutti::conformance

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `tutti verify` works through: the groups of a device, a choice among them, and one of them
+// run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace tutti::conformance {
+
+struct selection {
+  std::vector<std::string> filters;   // names contain one of them; empty: all
+  std::vector<std::string> excluded;  // names contain none of them
+  // Of the groups that are there for each dtype: those of f32, and one family in `every` of others.
+  uint64_t every = 1;
+};
+
+// Random descriptions instead of the groups: `count` of them, each a group that its seed names.
+struct fuzzing {
+  uint64_t count = 0;
+  uint64_t first_seed = 1;
+};
+
+// In the order in which they run, the same in every process.
+groups chosen_groups(const session& s, const selection& chosen, const fuzzing& fuzz);
+
+enum class verdict { passed, failed, left_out };
+
+struct group_result {
+  verdict how;
+  std::string text;  // what was found, or why it was left out
+};
+
+// Catches whatever a group throws, and waits for the stream where it failed.
+group_result run(const group& g, session& s);
+
+}  // namespace tutti::conformance

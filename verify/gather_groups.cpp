@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that move rows by an index: take, scatter-add and the other scatters.
+#include <cmath>
+
+#include "harness.hpp"
+#include "oracle.hpp"
+#include "views.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+struct rows_case {
+  uint64_t outer, rows, picked, inner;
+};
+constexpr rows_case rows_cases[] = {{1, 10, 25, 1},   {1, 10, 7, 64}, {3, 5, 17, 33},
+                                    {2, 1000, 1, 15}, {1, 1, 300, 5}, {4, 31, 1000, 1}};
+
+view_spec table(uint8_t dtype, uint64_t outer, uint64_t rows, uint64_t inner, bool strided) {
+  view_spec v;
+  v.extent = {outer, rows, inner};
+  v.data = packed(dtype, v.extent);
+  if (strided) {
+    v.data.data = image(dtype, 2 * v.data.data.size());
+    for (int64_t& step : v.data.stride) step *= 2;
+  }
+  return v;
+}
+
+view_spec indices(uint8_t dtype, const rows_case& c, generator& random) {
+  view_spec v;
+  v.extent = {c.picked};
+  v.data = packed(dtype, v.extent);
+  for (uint64_t i = 0; i < c.picked; ++i) v.data.data.set(3 + i, random() % c.rows);
+  return v;
+}
+
+void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
+  generator random(s.seed);
+  for (const rows_case& c : rows_cases) {
+    for (const bool strided : {false, true}) {
+      std::vector<view_spec> v = {table(dtype, c.outer, c.picked, c.inner, false),
+                                  table(dtype, c.outer, c.rows, c.inner, strided),
+                                  indices(index_dtype, c, random)};
+      fill(v[1], -100, 100, random);
+      const image before = v[0].data.data;
+      launch_operator(s, TUTTI_OPERATOR_TAKE, v);
+      check_guards(v[0], before);
+      for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
+        const uint64_t o = e / (c.picked * c.inner), i = e / c.inner % c.picked, n = e % c.inner;
+        const uint64_t got = v[0].data.data.get(at(v[0], o, i, n));
+        const uint64_t row = v[2].data.data.get(3 + i);
+        const uint64_t want = v[1].data.data.get(at(v[1], o, row, n));
+        require(got == want, [&] {
+          return "element " + list_text({o, i, n}) + " of " + list_text(v[0].extent) + " is " +
+                 value_text(sdk::register_dtype(dtype), got) + ", expected " +
+                 value_text(sdk::register_dtype(dtype), want);
+        });
+      }
+    }
+  }
+}
+
+void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, const rows_case& c,
+                        generator& random) {
+  std::vector<view_spec> v = {table(dtype, c.outer, c.rows, c.inner, false),
+                              table(dtype, c.outer, c.picked, c.inner, false),
+                              indices(index_dtype, c, random)};
+  fill(v[0], -10, 10, random);
+  fill(v[1], -10, 10, random);
+  const std::vector<view_spec> given = v;
+  launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, v);
+  check_guards(v[0], given[0].data.data);
+  std::vector<view_spec> again = given;
+  launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, again);
+  require(again[0].data.data.bytes == v[0].data.data.bytes, "two runs differ in their bits");
+  const bool floating = sdk::is_floating(dtype);
+  for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
+    const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
+    const uint64_t start = given[0].data.data.get(at(v[0], o, r, n));
+    long double sum = real_of(dtype, start), magnitude = std::fabs(sum);
+    uint64_t wrapped = start;
+    for (uint64_t i = 0; i < c.picked; ++i) {
+      if (v[2].data.data.get(3 + i) != r) continue;
+      const uint64_t update = v[1].data.data.get(at(v[1], o, i, n));
+      wrapped += update;
+      sum += real_of(dtype, update);
+      magnitude += std::fabs(real_of(dtype, update));
+    }
+    const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
+    const long double bound = magnitude * (dtype == TUTTI_F32 ? 1e-6L : 1e-14L);
+    const bool good = floating ? std::fabs(real_of(dtype, got) - sum) <= bound
+                               : got == from_storage(dtype, wrapped);
+    const uint64_t want = floating ? bits_of(dtype, sum) : from_storage(dtype, wrapped);
+    require(good, [&] {
+      return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
+             value_text(dtype, got) + ", expected " + value_text(dtype, want);
+    });
+  }
+}
+
+void check_scatter(session& s, uint8_t dtype, uint8_t index_dtype) {
+  generator random(s.seed);
+  for (const rows_case& c : rows_cases) check_scatter_case(s, dtype, index_dtype, c, random);
+}
+
+// One update after the other, as bits of an element in memory.
+uint64_t combined_bits(uint8_t dtype, int32_t how, uint64_t a, uint64_t b) {
+  if (how == TUTTI_SCATTER_SET) return b;
+  const auto x = static_cast<double>(real_of(dtype, a));
+  const auto y = static_cast<double>(real_of(dtype, b));
+  if (how == TUTTI_SCATTER_MIN) return y < x || y != y ? b : a;
+  if (how == TUTTI_SCATTER_MAX) return y > x || y != y ? b : a;
+  return sdk::is_floating(dtype) ? bits_of(dtype, x * y) : from_storage(dtype, a * b);
+}
+
+void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_case& c,
+                            generator& random) {
+  const uint8_t index_dtype = static_cast<uint8_t>(how % 2 == 0 ? TUTTI_I32 : TUTTI_I64);
+  std::vector<view_spec> v = {table(dtype, c.outer, c.rows, c.inner, false),
+                              table(dtype, c.outer, c.picked, c.inner, how % 2 == 0),
+                              indices(index_dtype, c, random)};
+  fill(v[0], -3, 3, random);
+  fill(v[1], -3, 3, random);
+  const std::vector<view_spec> given = v;
+  tutti_scatter_params params{sizeof(tutti_scatter_params), how, 0};
+  launch_operator(s, TUTTI_OPERATOR_SCATTER, v, &params);
+  check_guards(v[0], given[0].data.data);
+  for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
+    const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
+    uint64_t want = given[0].data.data.get(at(v[0], o, r, n));
+    for (uint64_t i = 0; i < c.picked; ++i)
+      if (v[2].data.data.get(3 + i) == r)
+        want = combined_bits(dtype, how, want, v[1].data.data.get(at(v[1], o, i, n)));
+    const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
+    require(got == want, [&] {
+      return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
+             value_text(sdk::register_dtype(dtype), got) + ", expected " +
+             value_text(sdk::register_dtype(dtype), want);
+    });
+  }
+}
+
+void check_combination(session& s, uint8_t dtype, int32_t how) {
+  generator random(s.seed);
+  for (const rows_case& c : rows_cases) check_combination_case(s, dtype, how, c, random);
+}
+
+}  // namespace
+
+void add_gather_groups(groups& all, const session& s) {
+  for (const uint8_t index : {TUTTI_I32, TUTTI_I64}) {
+    for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
+      if (!s.stores(dtype)) continue;
+      const std::string name = std::string(sdk::dtype_name(dtype)) + "/" + sdk::dtype_name(index);
+      all.push_back({"take/" + name, [dtype, index](session& t) { check_take(t, dtype, index); }});
+      if (dtype == TUTTI_BOOL || !sdk::is_register(dtype) || !s.computes(dtype)) continue;
+      all.push_back(
+          {"scatter_add/" + name, [dtype, index](session& t) { check_scatter(t, dtype, index); }});
+    }
+  }
+  const char* const names[] = {"set", "multiply", "min", "max"};
+  for (int32_t how = TUTTI_SCATTER_SET; how <= TUTTI_SCATTER_MAX; ++how) {
+    for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
+      const bool computes = dtype != TUTTI_BOOL && sdk::is_register(dtype) && s.computes(dtype);
+      if (!s.stores(dtype) || (!computes && how != TUTTI_SCATTER_SET)) continue;
+      all.push_back({std::string("scatter_") + names[how] + "/" + sdk::dtype_name(dtype),
+                     [dtype, how](session& t) { check_combination(t, dtype, how); }});
+    }
+  }
+}
+
+}  // namespace tutti::conformance
