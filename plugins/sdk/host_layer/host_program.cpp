@@ -3,19 +3,23 @@
 // The interpreter. Points of the iteration space are numbered row-major, kept dimensions first, and
 // visited in that order; the values of a block are loaded, computed instruction by instruction, and
 // then stored or reduced. All loads of a block come before its stores, so outputs may alias inputs.
-#include "reference/interpreter.hpp"
+// Threads share the kept points.
+#include "sdk/host_layer/host_program.hpp"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 
-#include "reference/objects.hpp"
-#include "reference/reducers.hpp"
+#include "sdk/host_layer/reducers.hpp"
 #include "sdk/op_info.hpp"
+#include "sdk/status.hpp"
 #include "sdk/validate.hpp"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 namespace {
+
+// What is worth a thread.
+constexpr uint64_t least_blocks = 16;
 
 // One value of every lane; 16 bytes hold any register dtype.
 struct alignas(64) register_block {
@@ -48,7 +52,7 @@ uint64_t point_count(const uint64_t* extent, uint32_t begin, uint32_t end) {
   uint64_t points = 1;
   for (uint32_t d = begin; d < end; ++d) {
     if (extent[d] == 0) return 0;
-    if (points > INT64_MAX / extent[d]) sdk::throw_invalid("the iteration space is too large");
+    if (points > INT64_MAX / extent[d]) throw_invalid("the iteration space is too large");
     points *= extent[d];
   }
   return points;
@@ -56,17 +60,39 @@ uint64_t point_count(const uint64_t* extent, uint32_t begin, uint32_t end) {
 
 }  // namespace
 
-struct interpreter::run_state {
-  run_state(const tutti_program_launch& given, size_t value_count)
-      : launch(given), values(value_count) {}
+// The launch, with where its operands lie.
+struct host_program::operands {
+  operands(const tutti_program_desc& desc, const tutti_program_launch& given, find_memory memory)
+      : launch(given) {
+    const auto place = [memory](const tutti_operand& operand) {
+      return memory(*operand.buffer).data + operand.offset;
+    };
+    for (uint32_t i = 0; i < desc.input_count; ++i) inputs.push_back(place(given.inputs[i]));
+    for (uint32_t i = 0; i < desc.output_count; ++i) outputs.push_back(place(given.outputs[i]));
+  }
 
   const tutti_program_launch& launch;
+  std::vector<std::byte*> inputs, outputs;
+};
+
+// What one thread needs.
+struct host_program::run_state {
+  run_state(const host_program& program, const operands& operands_of_launch)
+      : on(operands_of_launch),
+        values(program.inputs_.size() + program.scalar_dtypes_.size() + program.steps_.size()) {
+    for (size_t i = 0; i < program.scalar_dtypes_.size(); ++i) {
+      broadcast_scalar(program.scalar_dtypes_[i], on.launch.scalars[i],
+                       &values[program.inputs_.size() + i]);
+    }
+  }
+
+  const operands& on;
   std::vector<register_block> values;
   register_block reduced;
   std::array<int64_t, block_lanes> offsets;
 };
 
-interpreter::interpreter(sdk::program_description&& description)
+host_program::host_program(program_description&& description)
     : description_(std::move(description)),
       inputs_(desc_.inputs, desc_.input_count),
       outputs_(desc_.outputs, desc_.output_count),
@@ -75,7 +101,7 @@ interpreter::interpreter(sdk::program_description&& description)
   std::vector<uint8_t> dtypes;  // of each value
   for (const tutti_program_operand& input : inputs_) {
     loads_.push_back(find_load(input.dtype));
-    dtypes.push_back(sdk::register_dtype(input.dtype));
+    dtypes.push_back(register_dtype(input.dtype));
   }
   for (const uint8_t dtype : scalar_dtypes_) dtypes.push_back(dtype);
   for (const tutti_instruction& instruction : instructions_) {
@@ -95,12 +121,12 @@ interpreter::interpreter(sdk::program_description&& description)
   if (desc_.reduction != TUTTI_REDUCE_NONE) make_reducer(desc_.reduction, desc_.accumulator);
 }
 
-void interpreter::check_ranges(const tutti_program_launch& launch) const {
+void host_program::check_ranges(const tutti_program_launch& launch, find_memory memory) const {
   const auto check = [&](const char* kind, size_t index, const tutti_program_operand& declared,
                          const tutti_operand& operand, uint32_t rank) {
-    const std::string what = sdk::program_name(desc_) + ": " + kind + " " + std::to_string(index);
-    sdk::validate_range(what, operand.offset, sdk::dtype_size(declared.dtype), rank, launch.extent,
-                        operand.stride, operand.buffer->bytes);
+    const std::string what = program_name(desc_) + ": " + kind + " " + std::to_string(index);
+    validate_range(what, operand.offset, dtype_size(declared.dtype), rank, launch.extent,
+                   operand.stride, memory(*operand.buffer).bytes);
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
     check("input", i, inputs_[i], launch.inputs[i], desc_.kept_rank + desc_.reduced_rank);
@@ -110,32 +136,38 @@ void interpreter::check_ranges(const tutti_program_launch& launch) const {
   }
 }
 
-void interpreter::run(const tutti_program_launch& launch) const {
-  check_ranges(launch);
-  run_state state(launch, inputs_.size() + scalar_dtypes_.size() + steps_.size());
-  for (size_t i = 0; i < scalar_dtypes_.size(); ++i) {
-    broadcast_scalar(scalar_dtypes_[i], launch.scalars[i], &state.values[inputs_.size() + i]);
-  }
+void host_program::run(const tutti_program_launch& launch, find_memory memory,
+                       thread_team& team) const {
+  check_ranges(launch, memory);
+  const operands on(desc_, launch, memory);
   const uint32_t rank = desc_.kept_rank + desc_.reduced_rank;
   const uint64_t kept = point_count(launch.extent, 0, desc_.kept_rank);
   if (desc_.reduction == TUTTI_REDUCE_NONE) {
-    run_elementwise(state, kept);
-  } else {
-    if (point_count(launch.extent, 0, rank) == 0) return run_reduction(state, kept, 0);
-    run_reduction(state, kept, point_count(launch.extent, desc_.kept_rank, rank));
+    const uint64_t blocks = (kept + block_lanes - 1) / block_lanes;
+    return team.split(blocks, least_blocks, [&](uint64_t begin, uint64_t end) {
+      run_state state(*this, on);
+      run_elementwise(state, begin * block_lanes, std::min(kept, end * block_lanes));
+    });
   }
+  const bool empty = point_count(launch.extent, 0, rank) == 0;
+  const uint64_t reduced = empty ? 0 : point_count(launch.extent, desc_.kept_rank, rank);
+  const uint64_t least = least_blocks * block_lanes / std::max<uint64_t>(reduced, 1);
+  team.split(kept, least, [&](uint64_t begin, uint64_t end) {
+    run_state state(*this, on);
+    run_reduction(state, begin, end, reduced);
+  });
 }
 
-void interpreter::load_inputs(run_state& state, uint64_t first, size_t count) const {
+void host_program::load_inputs(run_state& state, uint64_t first, size_t count) const {
   const uint32_t rank = desc_.kept_rank + desc_.reduced_rank;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const tutti_operand& operand = state.launch.inputs[i];
-    walk(state.launch.extent, rank, operand.stride, first, count, state.offsets.data());
-    loads_[i](operand.buffer->data + operand.offset, state.offsets.data(), count, &state.values[i]);
+    const tutti_operand& operand = state.on.launch.inputs[i];
+    walk(state.on.launch.extent, rank, operand.stride, first, count, state.offsets.data());
+    loads_[i](state.on.inputs[i], state.offsets.data(), count, &state.values[i]);
   }
 }
 
-void interpreter::run_steps(run_state& state, uint64_t first, size_t count) const {
+void host_program::run_steps(run_state& state, uint64_t first, size_t count) const {
   auto& values = state.values;
   for (const step& next : steps_) {
     next.run({&values[next.operand[0]], &values[next.operand[1]], &values[next.operand[2]],
@@ -143,51 +175,54 @@ void interpreter::run_steps(run_state& state, uint64_t first, size_t count) cons
   }
 }
 
-void interpreter::store_outputs(run_state& state, uint64_t first, size_t count) const {
+void host_program::store_outputs(run_state& state, uint64_t first, size_t count) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const tutti_operand& operand = state.launch.outputs[i];
-    walk(state.launch.extent, desc_.kept_rank, operand.stride, first, count, state.offsets.data());
-    stores_[i](operand.buffer->data + operand.offset, state.offsets.data(), count,
-               &state.values[outputs_[i].value]);
+    const tutti_operand& operand = state.on.launch.outputs[i];
+    walk(state.on.launch.extent, desc_.kept_rank, operand.stride, first, count,
+         state.offsets.data());
+    stores_[i](state.on.outputs[i], state.offsets.data(), count, &state.values[outputs_[i].value]);
   }
 }
 
-void interpreter::run_elementwise(run_state& state, uint64_t points) const {
-  for (uint64_t first = 0; first < points; first += block_lanes) {
-    const size_t count = std::min<uint64_t>(block_lanes, points - first);
+void host_program::run_elementwise(run_state& state, uint64_t begin, uint64_t end) const {
+  for (uint64_t first = begin; first < end; first += block_lanes) {
+    const size_t count = std::min<uint64_t>(block_lanes, end - first);
     load_inputs(state, first, count);
     run_steps(state, first, count);
     store_outputs(state, first, count);
   }
 }
 
-void interpreter::run_reduction(run_state& state, uint64_t kept, uint64_t reduced) const {
+// Reductions of the kept points from `begin` to `end`.
+void host_program::run_reduction(run_state& state, uint64_t begin, uint64_t end,
+                                 uint64_t reduced) const {
   const std::unique_ptr<reducer> total = make_reducer(desc_.reduction, desc_.accumulator);
   const auto finish = [&](uint64_t kept_index) {
-    const tutti_operand& operand = state.launch.outputs[0];
+    const tutti_operand& operand = state.on.launch.outputs[0];
     total->finish(&state.reduced);
-    walk(state.launch.extent, desc_.kept_rank, operand.stride, kept_index, 1, state.offsets.data());
-    stores_[0](operand.buffer->data + operand.offset, state.offsets.data(), 1, &state.reduced);
+    walk(state.on.launch.extent, desc_.kept_rank, operand.stride, kept_index, 1,
+         state.offsets.data());
+    stores_[0](state.on.outputs[0], state.offsets.data(), 1, &state.reduced);
     total->reset();
   };
   if (reduced == 0) {
-    for (uint64_t index = 0; index < kept; ++index) finish(index);
+    for (uint64_t index = begin; index < end; ++index) finish(index);
     return;
   }
   const void* value = nullptr;
-  for (uint64_t first = 0; first < kept * reduced; first += block_lanes) {
-    const size_t count = std::min<uint64_t>(block_lanes, kept * reduced - first);
+  for (uint64_t first = begin * reduced; first < end * reduced; first += block_lanes) {
+    const size_t count = std::min<uint64_t>(block_lanes, end * reduced - first);
     load_inputs(state, first, count);
     run_steps(state, first, count);
     value = &state.values[outputs_[0].value];
     for (size_t lane = 0; lane < count;) {
       const uint64_t done = (first + lane) % reduced;
-      const size_t end = std::min<uint64_t>(count, lane + (reduced - done));
-      total->feed(value, lane, end);
-      if (done + (end - lane) == reduced) finish((first + lane) / reduced);
-      lane = end;
+      const size_t until = std::min<uint64_t>(count, lane + (reduced - done));
+      total->feed(value, lane, until);
+      if (done + (until - lane) == reduced) finish((first + lane) / reduced);
+      lane = until;
     }
   }
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk
