@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Output folders, compiler settings and the helpers that the rooms of this project share, above all
-# tutti_embed_text (files into a C++ source) and tutti_add_plugin (a backend library).
+# tutti_embed_text (files into a C++ source), and tutti_add_plugin, which is installed as well.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -109,12 +109,4 @@ function(tutti_operator_kernels folder extension)
   set(TUTTI_OPERATOR_KERNEL_PARTS ${all_parts} PARENT_SCOPE)
 endfunction()
 
-# tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.
-function(tutti_add_plugin name)
-  add_library(tutti_${name} MODULE ${ARGN})
-  set_property(GLOBAL APPEND PROPERTY TUTTI_PLUGINS ${name}) # tests run once on each
-  target_link_libraries(tutti_${name} PRIVATE tutti_options tutti_sdk)
-  set_target_properties(tutti_${name} PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY ${TUTTI_PLUGIN_OUTPUT_DIRECTORY})
-  install(TARGETS tutti_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/TuttiPlugin.cmake)

@@ -206,6 +206,17 @@ const char* against_on_host(const operator_call& launch) {
   return launch.kind == TUTTI_OPERATOR_MATMUL ? against_epilogue(launch) : nullptr;
 }
 
+std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* desc,
+                                                    const char*& against) {
+  auto what = std::make_shared<owned_operator>(desc, against);
+  if (against != nullptr) return nullptr;
+  check_operator(what->call());
+  if (what->has_packed()) against = "packed operands are not read";
+  if (what->is_measured()) against = "results are not measured";
+  if (against == nullptr) against = against_on_host(what->call());
+  return against == nullptr ? what : nullptr;
+}
+
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,
                 const thread_team::range& body) {
   constexpr uint64_t steps_of_a_piece = 16384;

@@ -18,6 +18,11 @@ namespace tutti::sdk {
 /// Why the loops do not compute an operator that has passed check_operator, or null.
 const char* against_on_host(const operator_call& call);
 
+/// The description at full size, or null and the reason `against` it. Throws plugin_error where it
+/// is malformed. Packed operands and extents to be measured are none of the loops' business.
+std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* desc,
+                                                    const char*& against);
+
 /// A view with its memory.
 struct host_view {
   std::byte* data;  // of the element at index 0

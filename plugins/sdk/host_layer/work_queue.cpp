@@ -92,7 +92,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   void block(std::optional<plugin_error> why) {
     if (!blocked_) blocked_ = std::move(why);
   }
-  void unblock() { blocked_.reset(); }
+  std::optional<plugin_error> unblock() { return std::exchange(blocked_, std::nullopt); }
   void tell_unreported() {
     if (const auto failure = std::exchange(unreported_, std::nullopt)) throw plugin_error(*failure);
   }
@@ -162,8 +162,9 @@ void work_queue::drain() {
 
 void work_queue::synchronize() {
   const auto start_anew = [worker = worker_.get()] {
-    worker->unblock();
+    const auto blocked = worker->unblock();
     worker->tell_unreported();
+    if (blocked) throw plugin_error(*blocked);
   };
   worker_->add(start_anew, true)->wait();
 }

@@ -51,7 +51,7 @@ class work_queue {
   void wait_for(std::shared_ptr<const completion> other);
   /// Waits for everything in line. Throws the first failure that nobody has been told of.
   void drain();
-  /// The same, and the queue starts anew: what wait_for has stopped goes on.
+  /// The same, or the failure that wait_for met. The queue starts anew.
   void synchronize();
 
  private:
