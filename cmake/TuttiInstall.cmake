@@ -19,12 +19,16 @@ set(destination \"${CMAKE_INSTALL_INCLUDEDIR}/tutti\")")
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_sdk.cmake)
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${package_dir})
 
+set(kernel_folder ${CMAKE_INSTALL_DATADIR}/tutti/kernels_cl)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels_cl/ DESTINATION ${kernel_folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TuttiConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/TuttiConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/TuttiConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS kernel_folder)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/TuttiPlugin.cmake DESTINATION ${package_dir})
+  ${PROJECT_SOURCE_DIR}/cmake/TuttiPlugin.cmake ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+  DESTINATION ${package_dir})
 
 # Folders as pkg-config wants them: seen from the files themselves, so that the prefix may move.
 set(pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

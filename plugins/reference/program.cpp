@@ -4,12 +4,12 @@
 // interpreter of the SDK.
 #include "reference/objects.hpp"
 #include "sdk/capabilities.hpp"
-#include "sdk/host_layer/host_program.hpp"
+#include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/owned_launch.hpp"
 #include "sdk/program_description.hpp"
 
 struct tutti_program {
-  std::shared_ptr<const tutti::sdk::host_program> program;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::program_interpreter> program;  // kept by launches in line
 };
 
 namespace tutti::reference {
@@ -42,7 +42,7 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
     deref(device, "device");
     deref(program, "program") = nullptr;
     *program = new tutti_program{
-        std::make_shared<sdk::host_program>(sdk::program_description(desc, limits))};
+        std::make_shared<sdk::program_interpreter>(sdk::program_description(desc, limits))};
   });
 }
 

@@ -49,8 +49,8 @@ tutti_status* launch(tutti_stream* stream, tutti_plan* plan, const tutti_operato
   return guarded([&] {
     const auto what = deref(plan, "plan").what;
     sdk::host_operator work(what, sdk::read_launch(given, what->call()), memory_of);
-    enqueue(deref(stream, "stream"), event,
-            [work = std::move(work), team = stream->team] { work.run(*team); });
+    tutti_stream& line = deref(stream, "stream");
+    enqueue(line, event, [work = std::move(work), team = line.team] { work.run(*team); });
   });
 }
 

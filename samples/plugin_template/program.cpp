@@ -2,14 +2,14 @@
 //
 // The program group: fused programs are checked, copied and run by the SDK's interpreter.
 #include <tutti/sdk/capabilities.hpp>
-#include <tutti/sdk/host_layer/host_program.hpp>
+#include <tutti/sdk/host_layer/program_interpreter.hpp>
 #include <tutti/sdk/owned_launch.hpp>
 #include <vector>
 
 #include "objects.hpp"
 
 struct tutti_program {
-  std::shared_ptr<const tutti::sdk::host_program> interpreter;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::program_interpreter> interpreter;  // kept by launches in line
 };
 
 namespace threads {
@@ -37,7 +37,7 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
     deref(device, "device");
     deref(program, "program") = nullptr;
     sdk::program_description mine(desc, limits);
-    *program = new tutti_program{std::make_shared<const sdk::host_program>(std::move(mine))};
+    *program = new tutti_program{std::make_shared<const sdk::program_interpreter>(std::move(mine))};
   });
 }
 
@@ -60,7 +60,8 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
     sdk::read_operands(desc, mine, operands);
     sdk::validate_launch(desc, mine);
     sdk::owned_program_launch kept(desc, mine);
-    enqueue(deref(stream, "stream"), event, [interpreter, kept, team = stream->team] {
+    tutti_stream& line = deref(stream, "stream");
+    enqueue(line, event, [interpreter, kept, team = line.team] {
       interpreter->run(kept.get(), memory_of, *team);
     });
   });

@@ -13,7 +13,7 @@
 
 #include "sdk/host_layer/host_memory.hpp"
 #include "sdk/host_layer/host_operator.hpp"
-#include "sdk/host_layer/host_program.hpp"
+#include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 #include "sdk/host_layer/work_queue.hpp"
 
@@ -209,7 +209,7 @@ std::vector<std::byte> run_program(uint8_t reduction, uint64_t rows, uint64_t co
   desc.inputs = &input;
   desc.outputs = &output;
   desc.instructions = instructions;
-  const host_program program(program_description(&desc, {1, 1, 2}));
+  const program_interpreter program(program_description(&desc, {1, 1, 2}));
 
   tutti_buffer from = floats(rows * columns), to = floats(reduces ? rows : rows * columns);
   tutti_operand in{&from, 0, {static_cast<int64_t>(columns), 1}}, out = in;

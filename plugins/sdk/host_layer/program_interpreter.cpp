@@ -4,7 +4,7 @@
 // visited in that order; the values of a block are loaded, computed instruction by instruction, and
 // then stored or reduced. All loads of a block come before its stores, so outputs may alias inputs.
 // Threads share the kept points.
-#include "sdk/host_layer/host_program.hpp"
+#include "sdk/host_layer/program_interpreter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,7 +61,7 @@ uint64_t point_count(const uint64_t* extent, uint32_t begin, uint32_t end) {
 }  // namespace
 
 // The launch, with where its operands lie.
-struct host_program::operands {
+struct program_interpreter::operands {
   operands(const tutti_program_desc& desc, const tutti_program_launch& given, find_memory memory)
       : launch(given) {
     const auto place = [memory](const tutti_operand& operand) {
@@ -76,8 +76,8 @@ struct host_program::operands {
 };
 
 // What one thread needs.
-struct host_program::run_state {
-  run_state(const host_program& program, const operands& operands_of_launch)
+struct program_interpreter::run_state {
+  run_state(const program_interpreter& program, const operands& operands_of_launch)
       : on(operands_of_launch),
         values(program.inputs_.size() + program.scalar_dtypes_.size() + program.steps_.size()) {
     for (size_t i = 0; i < program.scalar_dtypes_.size(); ++i) {
@@ -92,7 +92,7 @@ struct host_program::run_state {
   std::array<int64_t, block_lanes> offsets;
 };
 
-host_program::host_program(program_description&& description)
+program_interpreter::program_interpreter(program_description&& description)
     : description_(std::move(description)),
       inputs_(desc_.inputs, desc_.input_count),
       outputs_(desc_.outputs, desc_.output_count),
@@ -121,7 +121,8 @@ host_program::host_program(program_description&& description)
   if (desc_.reduction != TUTTI_REDUCE_NONE) make_reducer(desc_.reduction, desc_.accumulator);
 }
 
-void host_program::check_ranges(const tutti_program_launch& launch, find_memory memory) const {
+void program_interpreter::check_ranges(const tutti_program_launch& launch,
+                                       find_memory memory) const {
   const auto check = [&](const char* kind, size_t index, const tutti_program_operand& declared,
                          const tutti_operand& operand, uint32_t rank) {
     const std::string what = program_name(desc_) + ": " + kind + " " + std::to_string(index);
@@ -136,8 +137,8 @@ void host_program::check_ranges(const tutti_program_launch& launch, find_memory 
   }
 }
 
-void host_program::run(const tutti_program_launch& launch, find_memory memory,
-                       thread_team& team) const {
+void program_interpreter::run(const tutti_program_launch& launch, find_memory memory,
+                              thread_team& team) const {
   check_ranges(launch, memory);
   const operands on(desc_, launch, memory);
   const uint32_t rank = desc_.kept_rank + desc_.reduced_rank;
@@ -158,7 +159,7 @@ void host_program::run(const tutti_program_launch& launch, find_memory memory,
   });
 }
 
-void host_program::load_inputs(run_state& state, uint64_t first, size_t count) const {
+void program_interpreter::load_inputs(run_state& state, uint64_t first, size_t count) const {
   const uint32_t rank = desc_.kept_rank + desc_.reduced_rank;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const tutti_operand& operand = state.on.launch.inputs[i];
@@ -167,7 +168,7 @@ void host_program::load_inputs(run_state& state, uint64_t first, size_t count) c
   }
 }
 
-void host_program::run_steps(run_state& state, uint64_t first, size_t count) const {
+void program_interpreter::run_steps(run_state& state, uint64_t first, size_t count) const {
   auto& values = state.values;
   for (const step& next : steps_) {
     next.run({&values[next.operand[0]], &values[next.operand[1]], &values[next.operand[2]],
@@ -175,7 +176,7 @@ void host_program::run_steps(run_state& state, uint64_t first, size_t count) con
   }
 }
 
-void host_program::store_outputs(run_state& state, uint64_t first, size_t count) const {
+void program_interpreter::store_outputs(run_state& state, uint64_t first, size_t count) const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const tutti_operand& operand = state.on.launch.outputs[i];
     walk(state.on.launch.extent, desc_.kept_rank, operand.stride, first, count,
@@ -184,7 +185,7 @@ void host_program::store_outputs(run_state& state, uint64_t first, size_t count)
   }
 }
 
-void host_program::run_elementwise(run_state& state, uint64_t begin, uint64_t end) const {
+void program_interpreter::run_elementwise(run_state& state, uint64_t begin, uint64_t end) const {
   for (uint64_t first = begin; first < end; first += block_lanes) {
     const size_t count = std::min<uint64_t>(block_lanes, end - first);
     load_inputs(state, first, count);
@@ -194,8 +195,8 @@ void host_program::run_elementwise(run_state& state, uint64_t begin, uint64_t en
 }
 
 // Reductions of the kept points from `begin` to `end`.
-void host_program::run_reduction(run_state& state, uint64_t begin, uint64_t end,
-                                 uint64_t reduced) const {
+void program_interpreter::run_reduction(run_state& state, uint64_t begin, uint64_t end,
+                                        uint64_t reduced) const {
   const std::unique_ptr<reducer> total = make_reducer(desc_.reduction, desc_.accumulator);
   const auto finish = [&](uint64_t kept_index) {
     const tutti_operand& operand = state.on.launch.outputs[0];

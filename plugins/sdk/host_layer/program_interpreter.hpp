@@ -17,12 +17,12 @@
 namespace tutti::sdk {
 
 /// A program ready to run. Immutable, so launches may run at once.
-class host_program {
+class program_interpreter {
  public:
   /// Throws plugin_error where the description has something that is not defined for its dtype.
-  explicit host_program(program_description&& description);
-  host_program(const host_program&) = delete;
-  host_program& operator=(const host_program&) = delete;
+  explicit program_interpreter(program_description&& description);
+  program_interpreter(const program_interpreter&) = delete;
+  program_interpreter& operator=(const program_interpreter&) = delete;
 
   const tutti_program_desc& desc() const { return description_.desc(); }
 
