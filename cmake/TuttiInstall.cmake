@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The installed package: headers, library, plugins beside it in tutti/plugins, the tutti command,
-# and what find_package(Tutti) needs to offer Tutti::tutti. Each plugin installs itself
-# (tutti_add_plugin).
+# The installed package: headers, library, plugins beside it in tutti/plugins, the tutti command, the
+# SDK for plugins, the documents, and what find_package(Tutti) and pkg-config need. Each plugin
+# installs itself (tutti_add_plugin).
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
-install(TARGETS tutti EXPORT TuttiTargets
+install(TARGETS tutti tutti_plugin_header tutti_sdk EXPORT TuttiTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -13,12 +13,34 @@ install(TARGETS tutti EXPORT TuttiTargets
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tutti
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.def")
+install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")
+set(staging \"${PROJECT_BINARY_DIR}/sdk_headers\")
+set(destination \"${CMAKE_INSTALL_INCLUDEDIR}/tutti\")")
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_sdk.cmake)
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${package_dir})
 
+set(kernel_folder ${CMAKE_INSTALL_DATADIR}/tutti/kernels_cl)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels_cl/ DESTINATION ${kernel_folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TuttiConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/TuttiConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/TuttiConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS kernel_folder)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/TuttiPlugin.cmake ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
   DESTINATION ${package_dir})
+
+# Folders as pkg-config wants them: seen from the files themselves, so that the prefix may move.
+set(pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH up /${pkg_config_dir} /)
+string(REGEX REPLACE "/$" "" up ${up})
+foreach(name IN ITEMS tutti tutti-plugin tutti-plugin-sdk)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkg_config_dir})
+endforeach()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples/plugin_template
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

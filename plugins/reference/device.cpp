@@ -3,8 +3,8 @@
 // The device group: one device of type CPU and its properties.
 #include <string>
 
-#include "reference/host_info.hpp"
 #include "reference/objects.hpp"
+#include "sdk/host_layer/host_info.hpp"
 
 namespace tutti::reference {
 namespace {
@@ -25,7 +25,7 @@ tutti_status* count(uint32_t* result) {
 tutti_status* properties(uint32_t index, tutti_device_properties* result) {
   return guarded([&] {
     check_index(index);
-    static const auto* const name = new std::string("host (" + processor_name() + ")");
+    static const auto* const name = new std::string("host (" + sdk::processor_name() + ")");
     tutti_device_properties p{};
     p.type = TUTTI_DEVICE_CPU;
     p.compute_units = 1;
@@ -33,7 +33,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     p.vendor = "Tutti";
     p.driver = "plain loops 0.1.0";
     p.cache_key = "reference";
-    p.memory_bytes = physical_memory();
+    p.memory_bytes = sdk::physical_memory();
     p.max_allocation_bytes = p.memory_bytes;
     p.stored_dtypes = stored_dtypes;
     p.computed_dtypes = computed_dtypes;
@@ -62,7 +62,7 @@ void release(tutti_device* device) { delete device; }
 tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
   return guarded([&] {
     deref(device, "device");
-    deref(bytes, "bytes") = available_memory();
+    deref(bytes, "bytes") = sdk::available_memory();
   });
 }
 

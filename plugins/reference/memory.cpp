@@ -5,8 +5,8 @@
 #include <new>
 #include <string>
 
-#include "reference/host_info.hpp"
 #include "reference/objects.hpp"
+#include "sdk/host_layer/host_info.hpp"
 #include "sdk/validate.hpp"
 
 namespace tutti::reference {
@@ -21,10 +21,10 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
     const uint64_t bytes = wanted.bytes;
     sdk::deref(device, "device");
     sdk::deref(buffer, "buffer") = nullptr;
-    if (bytes > physical_memory()) {
-      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, "allocate: " + std::to_string(bytes) +
-                                                             " bytes of a host with " +
-                                                             std::to_string(physical_memory()));
+    if (bytes > sdk::physical_memory()) {
+      throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
+                              "allocate: " + std::to_string(bytes) + " bytes of a host with " +
+                                  std::to_string(sdk::physical_memory()));
     }
     auto made = std::make_unique<tutti_buffer>();
     void* data = ::operator new(bytes > 0 ? bytes : 1, alignment, std::nothrow);

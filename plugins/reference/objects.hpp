@@ -12,7 +12,8 @@
 #include <mutex>
 #include <optional>
 
-#include "sdk/operator_call.hpp"
+#include "sdk/host_layer/host_memory.hpp"
+#include "sdk/host_layer/thread_team.hpp"
 #include "sdk/status.hpp"
 #include "tutti/plugin.h"
 
@@ -94,13 +95,13 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
 // reported then.
 void drain(tutti_stream& stream);
 
-// Runs a checked scan, sort or what belongs to them (scan.cpp, sort.cpp).
-void order(const sdk::operator_call& launch);
-void scan(const sdk::operator_call& launch);
-// Runs a checked take or scatter (rows.cpp).
-void move_rows(const sdk::operator_call& launch);
-// How many flags TUTTI_OPERATOR_SELECT will find (sort.cpp).
-uint64_t selected(const sdk::operator_call& launch);
+// Where a buffer lies, for the SDK's loops.
+inline sdk::host_block memory_of(const tutti_buffer& buffer) { return {buffer.data, buffer.bytes}; }
+// Plain loops: everything in the thread that asks, in one order.
+inline sdk::thread_team& one_thread() {
+  static auto* const team = new sdk::thread_team(1);
+  return *team;
+}
 
 // Nanoseconds of a clock that never goes back.
 uint64_t now_ns();

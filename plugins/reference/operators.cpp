@@ -1,105 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group, and the matrix product as nested loops.
+// The operator group: the plain loops of the SDK, with an input that is packed and an extent that
+// is measured.
 #include <algorithm>
-#include <array>
-#include <complex>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "reference/accessor.hpp"
 #include "reference/objects.hpp"
+#include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_types.hpp"
-#include "sdk/ordering.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
-#include "semantics/host_math.hpp"
 
 namespace tutti::reference {
 namespace {
 
-using sdk::with_stored_type;
-
 using sdk::deref;
 using sdk::guarded;
 using sdk::throw_invalid;
-
-template <typename T>
-struct sum_type {
-  using type = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-};
-template <typename T>
-struct sum_type<std::complex<T>> {
-  using type = std::complex<double>;
-};
-
-// sum + a * b
-template <typename T>
-T multiply_add(T a, T b, T sum) {
-  if constexpr (std::is_integral_v<T>) {
-    return host::add<T>(sum, host::multiply<T>(a, b));
-  } else {
-    return sum + a * b;
-  }
-}
-
-// Floats are summed in double, integers wrap. A row of the result at a time, so that b is read
-// along its rows.
-template <typename S>
-void matmul(const sdk::operator_call& launch) {
-  using T = typename S::value;
-  using total = typename sum_type<T>::type;
-  const tutti_view &out_view = launch.views[0], &a_view = launch.views[1];
-  const accessor<S> out(out_view), a(a_view), b(launch.views[2]);
-  const tutti_matmul_params params = sdk::matmul_params(launch);
-  const accessor<S> bias(launch.views[params.has_bias != 0 ? 3 : 0]);
-  const uint64_t rows = out_view.extent[1], columns = out_view.extent[2];
-  std::vector<total> sums(columns);
-  for (uint64_t batch = 0; batch < out_view.extent[0]; ++batch) {
-    for (uint64_t row = 0; row < rows; ++row) {
-      std::fill(sums.begin(), sums.end(), total(0));
-      for (uint64_t k = 0; k < a_view.extent[2]; ++k) {
-        const total left = a.get(batch, row, k);
-        for (uint64_t column = 0; column < columns; ++column) {
-          sums[column] = multiply_add<total>(left, b.get(batch, k, column), sums[column]);
-        }
-      }
-      for (uint64_t column = 0; column < columns; ++column) {
-        total value = sums[column];
-        if (params.has_bias != 0)
-          value = multiply_add<total>(bias.get(batch, row, column), total(1), value);
-        if constexpr (std::is_floating_point_v<T>) {
-          if (params.activation == TUTTI_ACTIVATION_RELU) value = host::maximum<total>(value, 0);
-        }
-        out.set(batch, row, column, static_cast<T>(value));
-      }
-    }
-  }
-}
-
-// ---- plans
-
-const char* reason_against(const sdk::operator_call& launch) {
-  if (sdk::is_ordering(launch.kind)) return nullptr;
-  const int32_t dtype = launch.views[0].dtype;
-  const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
-  if (launch.kind == TUTTI_OPERATOR_SCATTER) return sdk::against_scatter(launch, ~0u);
-  if (complex && launch.kind != TUTTI_OPERATOR_MATMUL) return "complex numbers are not implemented";
-  const bool copying = launch.kind == TUTTI_OPERATOR_TAKE;
-  if (dtype == TUTTI_BOOL && !copying) return "sums of bool are not defined";
-  return launch.kind == TUTTI_OPERATOR_MATMUL ? sdk::against_epilogue(launch) : nullptr;
-}
-
-void run(const sdk::operator_call& launch) {
-  if (sdk::is_ordering(launch.kind)) return order(launch);
-  if (launch.kind != TUTTI_OPERATOR_MATMUL) return move_rows(launch);
-  with_stored_type(static_cast<uint8_t>(launch.views[0].dtype), [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<typename S::value, bool>) matmul<S>(launch);
-  });
-}
 
 // Packed is the second factor of a product, with its columns one after the other: it is read like
 // any other view then.
@@ -125,46 +44,10 @@ std::shared_ptr<const sdk::owned_operator> read_description(const tutti_operator
   sdk::check_operator(call);
   if (what->is_measured() && call.kind != TUTTI_OPERATOR_SELECT)
     against = "the extents of this operator's results do not depend on values";
-  if (against == nullptr) against = reason_against(call);
+  if (against == nullptr) against = sdk::against_on_host(call);
   if (against != nullptr) return nullptr;
   if (what->is_packed(packable)) lay_out_packed(*what);
   return what;
-}
-
-// Views with the memory of one launch. Keeps the plan's description, so that the plan may go.
-struct placed {
-  std::shared_ptr<const sdk::owned_operator> what;
-  std::array<tutti_view, sdk::most_operands> views;
-
-  placed(std::shared_ptr<const sdk::owned_operator> described, const sdk::operator_memory& memory,
-         uint32_t first)
-      : what(std::move(described)) {
-    const sdk::operator_call call = what->call();
-    std::copy(call.views, call.views + call.view_count, views.begin());
-    for (uint32_t n = first; n < call.view_count; ++n) {
-      views[n].offset = memory.operands[n].offset;
-      views[n].buffer = &deref(memory.operands[n].buffer, sdk::operator_name(call.kind));
-    }
-  }
-  sdk::operator_call call() const {
-    sdk::operator_call result = what->call();
-    result.views = views.data();
-    return result;
-  }
-  // On the stream: a launch beyond its buffers fails its event.
-  void check(uint32_t first) const {
-    const sdk::operator_call now = call();
-    for (uint32_t n = first; n < now.view_count; ++n)
-      sdk::check_operand(now, n, views[n].offset, views[n].buffer->bytes);
-  }
-};
-
-template <typename S>
-void copy_view(const tutti_view& from, const tutti_view& to) {
-  const accessor<S> source(from), target(to);
-  for (uint64_t i = 0; i < to.extent[0]; ++i)
-    for (uint64_t j = 0; j < to.extent[1]; ++j)
-      for (uint64_t k = 0; k < to.extent[2]; ++k) target.set(i, j, k, source.get(i, j, k));
 }
 
 }  // namespace
@@ -215,12 +98,13 @@ tutti_status* launch_operator(tutti_stream* stream, tutti_plan* plan,
     if (what->is_measured())
       throw_invalid(std::string(sdk::operator_name(what->call().kind)) +
                     ": launched with extents that are unknown");
-    placed work(what, sdk::read_launch(given, what->call()), 0);
-    enqueue(deref(stream, "stream"), event, [work = std::move(work)] {
-      work.check(0);
-      run(work.call());
-    });
+    sdk::host_operator work(what, sdk::read_launch(given, what->call()), memory_of);
+    enqueue(deref(stream, "stream"), event, [work = std::move(work)] { work.run(one_thread()); });
   });
+}
+
+sdk::host_view with_memory(const tutti_view& v) {
+  return {memory_of(*v.buffer).data + v.offset, v.dtype, v.rank, v.extent, v.stride};
 }
 
 const tutti_view& packed_view(const tutti_plan& plan, uint32_t operand) {
@@ -256,8 +140,7 @@ tutti_status* pack(tutti_stream* stream, tutti_plan* plan, uint32_t operand, con
       for (const tutti_view* v : {&source, &target})
         sdk::validate_range("pack", v->offset, sdk::dtype_size(v->dtype), v->rank, v->extent,
                             v->stride, v->buffer->bytes);
-      with_stored_type(static_cast<uint8_t>(target.dtype),
-                       [&](auto tag) { copy_view<typename decltype(tag)::type>(source, target); });
+      sdk::copy_on_host(with_memory(source), with_memory(target));
     });
   });
 }
@@ -269,12 +152,11 @@ tutti_status* measure(tutti_stream* stream, tutti_plan* plan, const tutti_operat
     const char* name = sdk::operator_name(what->call().kind);
     if (!what->is_measured())
       throw_invalid(std::string(name) + ": there is nothing to measure, the extents are known");
-    placed work(what, sdk::read_launch(given, what->call()), 1);
+    sdk::host_operator work(what, sdk::read_launch(given, what->call()), memory_of, 1);
     const tutti_range place = deref(to, "extents");
     deref(place.buffer, "buffer of the extents");
     enqueue(deref(stream, "stream"), event, [work = std::move(work), place] {
-      work.check(1);
-      const uint64_t extents[TUTTI_MAX_RANK] = {selected(work.call())};
+      const uint64_t extents[TUTTI_MAX_RANK] = {work.selected()};
       sdk::validate_span("extents", place.offset, sizeof extents, place.buffer->bytes);
       std::memcpy(place.buffer->data + place.offset, extents, sizeof extents);
     });

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program group: checks what comes in, keeps a copy, and hands launches to the interpreter.
-#include "reference/interpreter.hpp"
+// The program group: checks what comes in, keeps a copy, and hands launches to the
+// interpreter of the SDK.
 #include "reference/objects.hpp"
 #include "sdk/capabilities.hpp"
+#include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/owned_launch.hpp"
 #include "sdk/program_description.hpp"
 
 struct tutti_program {
-  std::shared_ptr<const tutti::reference::interpreter> interpreter;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::program_interpreter> program;  // kept by launches in line
 };
 
 namespace tutti::reference {
@@ -40,8 +41,8 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
   return guarded([&] {
     deref(device, "device");
     deref(program, "program") = nullptr;
-    *program =
-        new tutti_program{std::make_shared<interpreter>(sdk::program_description(desc, limits))};
+    *program = new tutti_program{
+        std::make_shared<sdk::program_interpreter>(sdk::program_description(desc, limits))};
   });
 }
 
@@ -58,13 +59,13 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
                      const tutti_program_launch* given, tutti_event** event) {
   return guarded([&] {
     tutti_program_launch mine = sdk::read_struct(given, "program launch");
-    const auto interpreter = deref(program, "program").interpreter;
+    const auto plain = deref(program, "program").program;
     std::vector<tutti_operand> operands;
-    sdk::read_operands(interpreter->desc(), mine, operands);
-    sdk::validate_launch(interpreter->desc(), mine);
+    sdk::read_operands(plain->desc(), mine, operands);
+    sdk::validate_launch(plain->desc(), mine);
     enqueue(deref(stream, "stream"), event,
-            [interpreter, copy = sdk::owned_program_launch(interpreter->desc(), mine)] {
-              interpreter->run(copy.get());
+            [plain, copy = sdk::owned_program_launch(plain->desc(), mine)] {
+              plain->run(copy.get(), memory_of, one_thread());
             });
   });
 }

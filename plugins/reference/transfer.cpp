@@ -13,10 +13,6 @@ namespace {
 using sdk::deref;
 using sdk::guarded;
 
-void check_host(const void* host, uint64_t bytes, const char* what) {
-  if (host == nullptr && bytes > 0) sdk::throw_invalid(std::string(what) + ": host is NULL");
-}
-
 void copy_bytes(void* to, const void* from, uint64_t bytes) {
   if (bytes > 0) std::memmove(to, from, static_cast<size_t>(bytes));
 }
@@ -35,7 +31,7 @@ tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, con
                     uint64_t bytes, int32_t blocking, tutti_event** event) {
   return guarded([&] {
     deref(to, "write: buffer");
-    check_host(host, bytes, "write");
+    sdk::validate_host("write", host, bytes);
     enqueue(deref(stream, "write: stream"), event, [=] {
       sdk::validate_span("write", offset, bytes, to->bytes);
       copy_bytes(to->data + offset, host, bytes);
@@ -48,7 +44,7 @@ tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, vo
                    uint64_t bytes, int32_t blocking, tutti_event** event) {
   return guarded([&] {
     deref(from, "read: buffer");
-    check_host(host, bytes, "read");
+    sdk::validate_host("read", host, bytes);
     enqueue(deref(stream, "read: stream"), event, [=] {
       sdk::validate_span("read", offset, bytes, from->bytes);
       copy_bytes(host, from->data + offset, bytes);

@@ -24,7 +24,7 @@ const tutti_program_operand& program::operand_desc(uint32_t n) const {
 }
 
 std::string program::pointer_type(uint32_t n) const {
-  return join(words_.global, n < layout_.inputs ? "const " : "", type(operand_desc(n).dtype), "* ");
+  return join(words_.global, n < layout_.inputs ? "const " : "", type(operand_desc(n).dtype), "*");
 }
 
 namespace {

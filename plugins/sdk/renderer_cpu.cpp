@@ -20,8 +20,8 @@ void program::cpu_line_pointers(uint32_t inner) {
     const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
                                  ? std::string("start")
                                  : join("start * ", operand(n), "_stride", inner);
-    out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (", base(n, 0, inner, true),
-              " + ", step, ");");
+    out_.line(pointer_type(n), " p_", operand(n), " = ", operand(n), " + (",
+              base(n, 0, inner, true), " + ", step, ");");
   }
 }
 
@@ -133,7 +133,7 @@ void program::cpu_inner() {
     const std::string step = operand_desc(n).access == TUTTI_ACCESS_UNIT
                                  ? std::string("start")
                                  : join("start * ", operand(n), "_stride", rank - 1);
-    out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (",
+    out_.line(pointer_type(n), " p_", operand(n), " = ", operand(n), " + (",
               base(n, 0, rank - 1, true), " + ", step, ");");
   }
   if (layout_.finds_index()) {
@@ -227,7 +227,7 @@ void program::cpu_outer() {
                                    ? std::string("start")
                                    : join("start * ", operand(n), "_stride", inner);
     std::string outer = base(n, 0, inner, true) + " + " + base(n, kept, last + 1, false);
-    out_.line(pointer_type(n), "p_", operand(n), " = ", operand(n), " + (", outer, " + ", column,
+    out_.line(pointer_type(n), " p_", operand(n), " = ", operand(n), " + (", outer, " + ", column,
               ");");
   }
   out_.line("while (run > 0) {");

@@ -290,6 +290,10 @@ void validate_map(uint64_t offset, uint64_t bytes, uint32_t flags, uint64_t buff
   validate_span("map", offset, bytes, buffer_bytes);
 }
 
+void validate_host(const std::string& what, const void* host, uint64_t bytes) {
+  if (host == nullptr && bytes > 0) throw_invalid(what + ": host is NULL");
+}
+
 bool wants_profile(const tutti_stream_desc* desc) {
   const tutti_stream_desc mine = read_struct(desc, "stream description");
   if ((mine.flags & ~static_cast<uint32_t>(TUTTI_STREAM_PROFILE)) != 0)

@@ -37,6 +37,9 @@ void validate_range(const std::string& what, uint64_t offset, uint32_t element_s
 // `offset + bytes <= buffer_bytes`, without overflow.
 void validate_span(const std::string& what, uint64_t offset, uint64_t bytes, uint64_t buffer_bytes);
 
+// The caller's memory of a transfer: present, unless there are no bytes.
+void validate_host(const std::string& what, const void* host, uint64_t bytes);
+
 // Whether a stream is to tell times. Throws TUTTI_ERROR_UNSUPPORTED for flags that nobody knows.
 bool wants_profile(const tutti_stream_desc* desc);
 

@@ -6,16 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reference/objects.hpp"
+#include "sdk/host_layer/host_operator.hpp"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 
 /// Element access of a rank 3 view (rank 1: the first index only).
 template <typename S>
 class accessor {
  public:
-  explicit accessor(const tutti_view& view)
-      : base_(view.buffer->data + view.offset), stride_(view.stride) {}
+  explicit accessor(const host_view& view) : base_(view.data), stride_(view.stride) {}
 
   auto get(uint64_t i, uint64_t j, uint64_t k) const { return S::load(at(i, j, k)); }
   auto get(uint64_t i) const { return S::load(base_ + signed_index(i) * stride_[0] * S::bytes); }
@@ -35,4 +34,4 @@ class accessor {
   const int64_t* stride_;
 };
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

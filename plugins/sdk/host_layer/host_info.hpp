@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
-namespace tutti::reference {
+namespace tutti::sdk {
 
 uint64_t physical_memory();   // bytes
 uint64_t available_memory();  // bytes that can be had without swapping
 std::string processor_name();
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

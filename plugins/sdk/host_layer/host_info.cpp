@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of this plugin that is POSIX and Linux: memory sizes and the processor's name.
-#include "reference/host_info.hpp"
+#include "sdk/host_layer/host_info.hpp"
 
 #include <unistd.h>
 
 #include <fstream>
 
-namespace tutti::reference {
+namespace tutti::sdk {
 namespace {
 
 uint64_t pages(int name) {
@@ -42,4 +42,4 @@ std::string processor_name() {
   return "processor";
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

@@ -6,20 +6,20 @@
 #include <limits>
 #include <vector>
 
-#include "reference/objects.hpp"
+#include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/ordering.hpp"
 #include "semantics/host_math.hpp"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 namespace {
 
 // The elements of x as T: integers wrap, floats come as they are.
 template <typename T>
-std::vector<T> load_as(const tutti_view& x, uint64_t count) {
+std::vector<T> load_as(const host_view& x, uint64_t count) {
   std::vector<T> out(count);
-  const std::byte* from = x.buffer->data + x.offset;
-  sdk::with_real_stored_type(static_cast<uint8_t>(x.dtype), [&](auto tag) {
+  const std::byte* from = x.data;
+  with_real_stored_type(static_cast<uint8_t>(x.dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     for (uint64_t i = 0; i < count; ++i)
       out[i] = static_cast<T>(S::load(from + static_cast<int64_t>(i) * S::bytes));
@@ -80,27 +80,27 @@ void scan_row(const tutti_scan_params& p, std::byte* out, const std::vector<T>& 
 }
 
 template <typename S>
-void scan_into(const sdk::operator_call& l) {
+void scan_into(const host_call& l) {
   using stored = typename S::value;
   using T = std::conditional_t<std::is_floating_point_v<stored>, double,
                                std::conditional_t<std::is_same_v<stored, bool>, uint8_t, stored>>;
-  const tutti_view& out = l.views[0];
+  const host_view& out = l.views[0];
   const uint64_t outer = out.extent[0], length = out.extent[1], inner = out.extent[2];
   const std::vector<T> x = load_as<T>(l.views[1], outer * length * inner);
-  const tutti_scan_params params = sdk::scan_params(l);
-  for (uint64_t o = 0; o < outer; ++o) {
-    for (uint64_t i = 0; i < inner; ++i) {
-      scan_row<S, T>(params, out.buffer->data + out.offset, x, o * length * inner + i, length,
-                     inner);
+  const tutti_scan_params params = scan_params(*l.what);
+  share_rows(l, outer * inner, length, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t line = begin; line < end; ++line) {
+      const uint64_t start = line / inner * length * inner + line % inner;
+      scan_row<S, T>(params, out.data, x, start, length, inner);
     }
-  }
+  });
 }
 
 }  // namespace
 
-void scan(const sdk::operator_call& launch) {
-  sdk::with_real_stored_type(static_cast<uint8_t>(launch.views[0].dtype),
-                             [&](auto tag) { scan_into<typename decltype(tag)::type>(launch); });
+void scan_on_host(const host_call& l) {
+  with_real_stored_type(static_cast<uint8_t>(l.views[0].dtype),
+                        [&](auto tag) { scan_into<typename decltype(tag)::type>(l); });
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

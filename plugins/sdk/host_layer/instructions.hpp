@@ -9,7 +9,7 @@
 
 #include "tutti/plugin.h"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 
 constexpr size_t block_lanes = 256;
 
@@ -37,4 +37,4 @@ store_fn find_store(uint8_t stored_dtype);
 // Fills a register with one scalar argument.
 void broadcast_scalar(uint8_t dtype, const tutti_scalar& scalar, void* to);
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

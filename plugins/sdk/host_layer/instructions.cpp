@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One loop per row of op_table.def and dtype: the expression in the row's `host` column.
-#include "reference/instructions.hpp"
+#include "sdk/host_layer/instructions.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -9,21 +9,17 @@
 #include "sdk/host_types.hpp"
 #include "semantics/host_math.hpp"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 namespace {
 
-using sdk::stored;
-using sdk::with_register_type;
-using sdk::with_stored_type;
-
-using enum sdk::op_kind;
-using enum sdk::op_result;
+using enum op_kind;
+using enum op_result;
 
 // A row as a type: its name and its expression. A is the type of the first operand.
 #define TUTTI_OP(id, name, arity, kinds, result, float_text, int_text, expression, ...)      \
   struct name##_row {                                                                        \
-    static constexpr sdk::op_kind kind = kinds;                                              \
-    static constexpr sdk::op_result result_kind = result;                                    \
+    static constexpr op_kind kind = kinds;                                                   \
+    static constexpr op_result result_kind = result;                                         \
     template <typename A, typename T>                                                        \
     static auto evaluate([[maybe_unused]] A a, [[maybe_unused]] T b, [[maybe_unused]] T c) { \
       return expression;                                                                     \
@@ -51,7 +47,7 @@ instruction_fn find_row(const tutti_instruction&, const uint8_t* operand) {
     if constexpr (host::takes<T>(Row::kind)) {
       return run_row<Row, T, T>;
     } else {
-      sdk::throw_invalid("instruction is not defined for this dtype");
+      throw_invalid("instruction is not defined for this dtype");
     }
   });
 }
@@ -79,7 +75,7 @@ instruction_fn find_row<cast_row>(const tutti_instruction& instruction, const ui
     return with_register_type(to, [](auto to_tag) -> instruction_fn {
       using To = typename decltype(to_tag)::type;
       if constexpr (host::Complex<From> && !host::Complex<To> && !std::is_same_v<To, bool>) {
-        sdk::throw_invalid("complex numbers become complex or bool only");
+        throw_invalid("complex numbers become complex or bool only");
       } else {
         return run_cast<From, To>;
       }
@@ -135,7 +131,7 @@ instruction_fn find_instruction(const tutti_instruction& instruction, const uint
 #include "tutti/op_table.def"
 #undef TUTTI_OP
     default:
-      sdk::throw_invalid("opcode " + std::to_string(instruction.opcode) + " is unknown");
+      throw_invalid("opcode " + std::to_string(instruction.opcode) + " is unknown");
   }
 }
 
@@ -157,4 +153,4 @@ void broadcast_scalar(uint8_t dtype, const tutti_scalar& scalar, void* to) {
   });
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

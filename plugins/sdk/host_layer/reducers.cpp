@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reductions, as plain as they can be written.
-#include "reference/reducers.hpp"
+#include "sdk/host_layer/reducers.hpp"
 
 #include <complex>
 #include <limits>
@@ -10,10 +10,8 @@
 #include "sdk/host_types.hpp"
 #include "semantics/host_math.hpp"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 namespace {
-
-using sdk::with_register_type;
 
 // Kinds: a start value, and how a value joins the total. W is the type that the total is kept in.
 template <typename T>
@@ -130,7 +128,7 @@ std::unique_ptr<reducer> make_typed(uint8_t reduction) {
     if (reduction == TUTTI_REDUCE_PROD) return std::make_unique<plain_reducer<T, prod_kind<T>>>();
   }
   // clang-format on
-  sdk::throw_invalid("reduction " + std::to_string(reduction) + " is not defined for this dtype");
+  throw_invalid("reduction " + std::to_string(reduction) + " is not defined for this dtype");
 }
 
 }  // namespace
@@ -140,4 +138,4 @@ std::unique_ptr<reducer> make_reducer(uint8_t reduction, uint8_t accumulator) {
       accumulator, [&](auto tag) { return make_typed<typename decltype(tag)::type>(reduction); });
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

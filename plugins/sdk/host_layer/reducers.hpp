@@ -9,7 +9,7 @@
 
 #include "tutti/plugin.h"
 
-namespace tutti::reference {
+namespace tutti::sdk {
 
 class reducer {
  public:
@@ -25,4 +25,4 @@ class reducer {
 // Sums and products of floats run in double, those of integers wrap.
 std::unique_ptr<reducer> make_reducer(uint8_t reduction, uint8_t accumulator);
 
-}  // namespace tutti::reference
+}  // namespace tutti::sdk

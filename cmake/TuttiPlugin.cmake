@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# tutti_add_plugin, for the backends of this project and, installed, for those of others, and what
+# those with kernels in a C-like language need: tutti_operator_kernels and tutti_shared_math put
+# kernels together, tutti_embed_text puts files into a C++ source. TUTTI_KERNEL_FOLDER has the shared
+# ones.
+
+# tutti_add_plugin(NAME SOURCE...): the target tutti_NAME, which builds libtutti_NAME.so with the
+# plugin SDK in it and installs it to tutti/plugins below the library folder. NAME is what users write
+# in TUTTI_DEVICE. Outside Tutti the file lies in the folder of the project's build.
+function(tutti_add_plugin name)
+  if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
+    message(FATAL_ERROR "tutti_add_plugin(${name}): a name is a lower-case letter, then lower-case "
+      "letters, digits and _")
+  endif()
+  if(NOT ARGN)
+    message(FATAL_ERROR "tutti_add_plugin(${name}): no sources")
+  endif()
+  add_library(tutti_${name} MODULE ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY TUTTI_PLUGINS ${name}) # tests run once on each
+  target_link_libraries(tutti_${name} PRIVATE Tutti::plugin_sdk)
+  if(TARGET tutti_options)
+    target_link_libraries(tutti_${name} PRIVATE tutti_options)
+  endif()
+  if(NOT TUTTI_PLUGIN_OUTPUT_DIRECTORY)
+    set(TUTTI_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  endif()
+  # Only the entry is seen from outside: plugins that are loaded beside each other share no symbols.
+  set_target_properties(tutti_${name} PROPERTIES
+    PREFIX lib
+    LIBRARY_OUTPUT_DIRECTORY ${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
+    C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  include(GNUInstallDirs)
+  install(TARGETS tutti_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+endfunction()
+
+# tutti_embed_text(TARGET NAMESPACE FILE...): gives TARGET a header "embedded_NAMESPACE.hpp" that
+# declares, for every FILE, a std::string_view tutti::NAMESPACE::<file name with _ for .>.
+function(tutti_embed_text target namespace)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.hpp)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.cpp)
+  add_custom_command(
+    OUTPUT ${header} ${source}
+    COMMAND ${CMAKE_COMMAND} -DNAMESPACE=${namespace} -DHEADER=${header} -DSOURCE=${source}
+            "-DFILES=${ARGN}" -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_text.cmake
+    DEPENDS ${ARGN} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_text.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${header} ${source})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+
+# tutti_shared_math(OUTPUT [OLD NEW]): kernels_cl/math_shared.cl together with its twin for double,
+# with OLD replaced by NEW.
+set(TUTTI_SHARED_MATH ${TUTTI_KERNEL_FOLDER}/math_shared.cl)
+function(tutti_shared_math output)
+  file(READ ${TUTTI_SHARED_MATH} single)
+  string(REPLACE "c64" "c128" double "${single}")
+  string(REPLACE "f32" "f64" double "${double}")
+  string(REPLACE "float" "double" double "${double}")
+  set(text "${single}${double}")
+  if(ARGC GREATER 1)
+    string(REPLACE "${ARGV1}" "${ARGV2}" text "${text}")
+  endif()
+  file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+endfunction()
+
+# tutti_join_text(OUTPUT FILE...): the text of the files one after the other.
+function(tutti_join_text output)
+  set(joined "")
+  foreach(file IN LISTS ARGN)
+    file(READ ${file} text)
+    string(APPEND joined "${text}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${output} CONTENT "${joined}" @ONLY)
+endfunction()
+
+# tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
+# EXTENSION for gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl says once for
+# all, begun by language.EXTENSION and, where the language has one, ended by NAME_cpu.EXTENSION. These
+# lie in the project's folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and what
+# they are made of in TUTTI_OPERATOR_KERNEL_PARTS.
+function(tutti_operator_kernels folder extension)
+  set(shared ${TUTTI_KERNEL_FOLDER})
+  set(own ${PROJECT_SOURCE_DIR}/kernels_${extension})
+  set(start_of_partition ordering)
+  set(start_of_sort ordering)
+  set(start_of_scan scan_steps)
+  foreach(name IN ITEMS gather lookup partition scan sort)
+    set(parts ${own}/language.${extension})
+    if(DEFINED start_of_${name})
+      list(APPEND parts ${shared}/${start_of_${name}}_shared.cl ${own}/before_me.${extension})
+    endif()
+    list(APPEND parts ${shared}/${name}_shared.cl)
+    if(EXISTS ${own}/${name}_cpu.${extension})
+      list(APPEND parts ${own}/${name}_cpu.${extension})
+    endif()
+    tutti_join_text(${folder}/${name}.${extension} ${parts})
+    list(APPEND files ${folder}/${name}.${extension})
+    list(APPEND all_parts ${parts})
+  endforeach()
+  list(REMOVE_DUPLICATES all_parts)
+  set(TUTTI_OPERATOR_KERNELS ${files} PARENT_SCOPE)
+  set(TUTTI_OPERATOR_KERNEL_PARTS ${all_parts} PARENT_SCOPE)
+endfunction()

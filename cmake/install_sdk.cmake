@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Part of the installation: the headers of the plugin SDK, and those of core/semantics and core/base
+# that they include, as tutti/sdk/... Their include lines are changed to match, so that no name of
+# theirs can clash with one of another project. Given: `source`, `staging` and `destination`, which is
+# relative to the prefix.
+file(REMOVE_RECURSE ${staging})
+file(GLOB_RECURSE headers RELATIVE ${source}/plugins ${source}/plugins/sdk/*.hpp)
+list(REMOVE_ITEM headers sdk/renderer_internal.hpp)
+file(GLOB semantics RELATIVE ${source}/core ${source}/core/semantics/*.hpp)
+foreach(header IN LISTS headers semantics ITEMS base/signals.hpp)
+  if(header MATCHES "^sdk/")
+    file(READ ${source}/plugins/${header} text)
+    set(installed ${header})
+  else()
+    file(READ ${source}/core/${header} text)
+    set(installed sdk/${header})
+  endif()
+  string(REPLACE "#include \"sdk/" "#include \"tutti/sdk/" text "${text}")
+  string(REGEX REPLACE "#include \"(semantics|base)/" "#include \"tutti/sdk/\\1/" text "${text}")
+  file(WRITE ${staging}/${installed} "${text}")
+endforeach()
+file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/${destination}" TYPE DIRECTORY
+  FILES ${staging}/sdk)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators of the ABI over host memory: plain loops, shared by threads.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "sdk/host_layer/host_memory.hpp"
+#include "sdk/host_layer/thread_team.hpp"
+#include "sdk/operator_call.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+/// Why the loops do not compute an operator that has passed check_operator, or null.
+const char* against_on_host(const operator_call& call);
+
+/// The description at full size, or null and the reason `against` it. Throws plugin_error where it
+/// is malformed. Packed operands and extents to be measured are none of the loops' business.
+std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* desc,
+                                                    const char*& against);
+
+/// A view with its memory.
+struct host_view {
+  std::byte* data;  // of the element at index 0
+  int32_t dtype;
+  uint32_t rank;
+  const uint64_t* extent;
+  const int64_t* stride;  // elements
+};
+
+/// An operator with the memory of one launch.
+struct host_call {
+  const operator_call* what;
+  const host_view* views;
+  thread_team* team;
+};
+
+/// One launch, ready for a stream. Keeps the description, so that the plan may go.
+class host_operator {
+ public:
+  /// Takes the memory of the operands from `first` on. Throws plugin_error where one is missing.
+  host_operator(std::shared_ptr<const owned_operator> what, const operator_memory& memory,
+                find_memory find, uint32_t first = 0);
+
+  /// Throws plugin_error where an operand leaves its buffer. Results do not depend on the number of
+  /// threads.
+  void run(thread_team& team) const;
+  /// How many flags TUTTI_OPERATOR_SELECT will find, from its input alone. Throws as run does.
+  uint64_t selected() const;
+
+ private:
+  std::array<host_view, most_operands> checked_views() const;
+
+  struct place {
+    host_block memory{nullptr, 0};
+    uint64_t offset = 0;
+  };
+  std::shared_ptr<const owned_operator> what_;
+  std::array<place, most_operands> places_{};
+  uint32_t first_;
+};
+
+/// dtype-by-dtype copy of a rank 3 view into another of the same dtype and extents.
+void copy_on_host(const host_view& from, const host_view& to);
+
+// ---- of this folder
+
+/// TUTTI_OPERATOR_SCAN to TUTTI_OPERATOR_PARTITION (scan.cpp, sort.cpp).
+void order_on_host(const host_call& call);
+void scan_on_host(const host_call& call);
+/// TUTTI_OPERATOR_TAKE and both scatters (rows.cpp).
+void move_rows_on_host(const host_call& call);
+uint64_t selected_on_host(const host_view& counts);
+/// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
+void share_rows(const host_call& call, uint64_t items, uint64_t steps,
+                const thread_team::range& body);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One loop at a time is shared: its caller and the helpers take pieces of it until none is left.
+#include "sdk/host_layer/thread_team.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "base/signals.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+// So that a thread that is held up leaves the others something to do.
+constexpr uint64_t pieces_per_thread = 4;
+
+}  // namespace
+
+// Guarded by the team's mutex, but for what stays as it is.
+struct thread_team::loop {
+  const uint64_t count, piece;
+  const range& body;
+  uint64_t next = 0;
+  unsigned helpers = 0;
+  std::exception_ptr failure = nullptr;
+};
+
+thread_team::~thread_team() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+void thread_team::start() {
+  try {
+    while (helpers_.size() + 1 < threads_)
+      helpers_.push_back(detail::start_thread([this] { serve(); }));
+  } catch (const std::system_error&) {
+    // The system has no more threads to give; those that there are do the work.
+  }
+}
+
+void thread_team::split(uint64_t count, uint64_t least, const range& body) {
+  if (count == 0) return;
+  least = std::max<uint64_t>(least, 1);
+  const uint64_t pieces =
+      std::min(count / least, threads_ > 1 ? threads_ * pieces_per_thread : uint64_t{1});
+  if (pieces < 2) return body(0, count);
+  const std::unique_lock mine(turn_, std::try_to_lock);
+  if (!mine.owns_lock()) return body(0, count);
+  start();
+  loop shared{count, (count + pieces - 1) / pieces, body};
+  {
+    const std::lock_guard lock(mutex_);
+    loop_ = &shared;
+  }
+  wake_.notify_all();
+  take_pieces(shared);
+  std::unique_lock lock(mutex_);
+  loop_ = nullptr;
+  idle_.wait(lock, [&] { return shared.helpers == 0; });
+  if (shared.failure) std::rethrow_exception(shared.failure);
+}
+
+void thread_team::take_pieces(loop& shared) {
+  std::unique_lock lock(mutex_);
+  while (shared.next < shared.count) {
+    const uint64_t begin = shared.next;
+    const uint64_t end = std::min(shared.count, begin + shared.piece);
+    shared.next = end;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      shared.body(begin, end);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    if (!failure) continue;
+    if (!shared.failure) shared.failure = failure;
+    shared.next = shared.count;  // nobody wants the rest
+  }
+}
+
+void thread_team::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock,
+               [this] { return stopping_ || (loop_ != nullptr && loop_->next < loop_->count); });
+    if (stopping_) return;
+    loop& shared = *loop_;
+    ++shared.helpers;
+    lock.unlock();
+    take_pieces(shared);
+    lock.lock();
+    if (--shared.helpers == 0) idle_.notify_one();
+  }
+}
+
+}  // namespace tutti::sdk

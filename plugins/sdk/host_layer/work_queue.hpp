@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streams and events of a backend that computes in threads of the host: a queue is a stream, a
+// completion an event. Failures go the way that plugin.h lays down.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "sdk/status.hpp"
+
+namespace tutti::sdk {
+
+/// The outcome of one piece of work.
+class completion {
+ public:
+  void set(std::optional<plugin_error> failure);
+  /// Whether the work is over. Throws its failure.
+  bool query() const;
+  /// Throws the work's failure, or TUTTI_ERROR_TIMEOUT where it is not over after `timeout_ns`.
+  void wait(uint64_t timeout_ns = TUTTI_FOREVER) const;
+  /// Waits; the failure, if there is one.
+  std::optional<plugin_error> outcome() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool done_ = false;
+  std::optional<plugin_error> failure_;
+};
+
+/// Work in line, on a thread of its own. Calls on one queue are serialised by the caller. A queue
+/// that goes away finishes what is in line first, without being waited for.
+class work_queue {
+ public:
+  work_queue();
+  ~work_queue();
+  work_queue(const work_queue&) = delete;
+  work_queue& operator=(const work_queue&) = delete;
+
+  /// Puts `work` in line. What it throws goes to the completion and stays with the queue, for
+  /// those who wait for it.
+  std::shared_ptr<completion> add(std::function<void()> work);
+  /// Stands for all work before it: fails with the failure that nobody has been told of.
+  std::shared_ptr<completion> record();
+  /// What comes later waits for `other`, and fails like it until synchronize().
+  void wait_for(std::shared_ptr<const completion> other);
+  /// Waits for everything in line. Throws the first failure that nobody has been told of.
+  void drain();
+  /// The same, or the failure that wait_for met. The queue starts anew.
+  void synchronize();
+
+ private:
+  class worker;
+  std::shared_ptr<worker> worker_;
+};
+
+}  // namespace tutti::sdk

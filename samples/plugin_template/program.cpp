@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program group: fused programs are checked, copied and run by the SDK's interpreter.
+#include <tutti/sdk/capabilities.hpp>
+#include <tutti/sdk/host_layer/program_interpreter.hpp>
+#include <tutti/sdk/owned_launch.hpp>
+#include <vector>
+
+#include "objects.hpp"
+
+struct tutti_program {
+  std::shared_ptr<const tutti::sdk::program_interpreter> interpreter;  // kept by launches in line
+};
+
+namespace threads {
+namespace {
+
+tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
+  return guarded([&] {
+    deref(device, "device");
+    sdk::write_struct(result, sdk::programs_in(computed_dtypes).capabilities(), "capabilities");
+  });
+}
+
+tutti_status* supports(tutti_device* device, const tutti_program_desc* desc, int32_t* support,
+                       const char** reason) {
+  return guarded([&] {
+    deref(device, "device");
+    deref(support, "support") =
+        sdk::supports_program(sdk::programs_in(computed_dtypes), limits, desc, reason);
+  });
+}
+
+tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
+                     tutti_program** program) {
+  return guarded([&] {
+    deref(device, "device");
+    deref(program, "program") = nullptr;
+    sdk::program_description mine(desc, limits);
+    *program = new tutti_program{std::make_shared<const sdk::program_interpreter>(std::move(mine))};
+  });
+}
+
+void release(tutti_program* program) { delete program; }
+
+tutti_status* workspace(tutti_program* program, const tutti_program_launch*, uint64_t* bytes) {
+  return guarded([&] {
+    deref(program, "program");
+    deref(bytes, "bytes") = 0;
+  });
+}
+
+tutti_status* launch(tutti_stream* stream, tutti_program* program,
+                     const tutti_program_launch* given, tutti_event** event) {
+  return guarded([&] {
+    const auto interpreter = deref(program, "program").interpreter;
+    const tutti_program_desc& desc = interpreter->desc();
+    tutti_program_launch mine = sdk::read_struct(given, "program launch");
+    std::vector<tutti_operand> operands;
+    sdk::read_operands(desc, mine, operands);
+    sdk::validate_launch(desc, mine);
+    sdk::owned_program_launch kept(desc, mine);
+    tutti_stream& line = deref(stream, "stream");
+    enqueue(line, event, [interpreter, kept, team = line.team] {
+      interpreter->run(kept.get(), memory_of, *team);
+    });
+  });
+}
+
+// Nothing is generated here.
+const char* source(tutti_program*) { return nullptr; }
+
+}  // namespace
+
+const tutti_program_api program_api = {
+    sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch, source};
+
+}  // namespace threads

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stream group: a stream is a queue with a thread of its own, which shares the loops of its
+// work with the threads of the device; an event is what became of one piece of work.
+#include <utility>
+
+#include "objects.hpp"
+
+namespace threads {
+namespace {
+
+// Calls `add`, which gives the completion of what it puts in line, and makes that the event. Room
+// for it comes first: work in line cannot be taken back.
+template <typename F>
+void with_event(tutti_event** event, const F& add) {
+  if (event == nullptr) return static_cast<void>(add());
+  *event = nullptr;
+  auto made = std::make_unique<tutti_event>();
+  made->state = add();
+  *event = made.release();
+}
+
+tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_stream** stream) {
+  return guarded([&] {
+    deref(stream, "stream") = nullptr;
+    sdk::wants_profile(desc);  // refuses flags that nobody knows; times are not kept here
+    *stream = new tutti_stream{deref(device, "device").team, {}};
+  });
+}
+
+void release(tutti_stream* stream) { delete stream; }
+
+// Work begins as soon as it is in line.
+tutti_status* flush(tutti_stream* stream) {
+  return guarded([&] { deref(stream, "stream"); });
+}
+
+tutti_status* synchronize(tutti_stream* stream) {
+  return guarded([&] { deref(stream, "stream").queue.synchronize(); });
+}
+
+tutti_status* record(tutti_stream* stream, tutti_event** event) {
+  return guarded([&] {
+    deref(event, "event");
+    with_event(event, [&] { return deref(stream, "stream").queue.record(); });
+  });
+}
+
+tutti_status* wait(tutti_stream* stream, tutti_event* event) {
+  return guarded([&] { deref(stream, "stream").queue.wait_for(deref(event, "event").state); });
+}
+
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
+  return guarded([&] { deref(event, "event").state->wait(timeout_ns); });
+}
+
+tutti_status* event_query(tutti_event* event, int32_t* done) {
+  return guarded([&] {
+    deref(done, "done") = 1;  // also where the work failed, which is thrown
+    *done = deref(event, "event").state->query() ? 1 : 0;
+  });
+}
+
+void event_release(tutti_event* event) { delete event; }
+
+}  // namespace
+
+void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work) {
+  with_event(event, [&] { return stream.queue.add(std::move(work)); });
+}
+
+const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
+                                     create,
+                                     release,
+                                     flush,
+                                     synchronize,
+                                     record,
+                                     wait,
+                                     event_wait,
+                                     event_query,
+                                     event_release,
+                                     nullptr,
+                                     nullptr};
+
+}  // namespace threads

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Script mode: the plugin template is to be read before it is copied, so it stays below 500 lines.
+cmake_minimum_required(VERSION 3.25)
+file(GLOB files ${TEMPLATE}/*)
+set(lines 0)
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  string(REGEX REPLACE "[^\n]" "" text "${text}")
+  string(LENGTH "${text}" count)
+  math(EXPR lines "${lines} + ${count}")
+endforeach()
+message("${lines} lines")
+if(lines EQUAL 0 OR lines GREATER_EQUAL 500)
+  message(FATAL_ERROR "the plugin template has ${lines} lines")
+endif()
