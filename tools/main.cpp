@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `tutti` command: `tutti devices`, `tutti doctor`, `tutti --version`. Exit status 0: fine,
-// 1: a problem was found, 2: wrong usage.
+// The `tutti` command: `tutti devices`, `tutti doctor`, `tutti --version`; signing.hpp has more.
+// Exit status 0: fine, 1: a problem was found, 2: wrong usage.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +14,7 @@
 #include "devices.hpp"
 #include "doctor.hpp"
 #include "probe.hpp"
+#include "signing.hpp"
 #include "tutti/plugin.h"
 
 namespace {
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
   probe->add_option("path", path)->required();
   probe->add_flag("--known-answers", with_answers);
   probe->add_option("--report-to", report_to);
+  const auto run_signing = tutti::tools::add_signing_commands(app);
 
   try {
     app.parse(argc, argv);
@@ -53,6 +55,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "tutti: {} (see tutti --help)\n", e.what());
     return 2;
   }
+  if (const auto status = run_signing()) return *status;
   using tutti::tools::depth;
   if (probe->parsed())
     return tutti::tools::run_probe(path, with_answers ? depth::known_answers : depth::devices,
