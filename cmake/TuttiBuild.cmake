@@ -109,7 +109,27 @@ function(tutti_operator_kernels folder extension)
   set(TUTTI_OPERATOR_KERNEL_PARTS ${all_parts} PARENT_SCOPE)
 endfunction()
 
-# tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it.
+# tutti_install_manifest(NAME): writes the manifest of the plugin behind its installation. It is of
+# the file as it is there, with another RPATH than in the build and perhaps without symbols.
+function(tutti_install_manifest name)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+  if(NOT IS_ABSOLUTE ${folder})
+    string(PREPEND folder "\${CMAKE_INSTALL_PREFIX}/")
+  endif()
+  set(plugin "\$ENV{DESTDIR}${folder}/$<TARGET_FILE_NAME:tutti_${name}>")
+  if(CMAKE_CROSSCOMPILING)
+    install(CODE "file(REMOVE \"${plugin}.json\")
+      message(STATUS \"No manifest: run tutti sign on ${plugin} where that runs\")")
+    return()
+  endif()
+  install(CODE "execute_process(
+    COMMAND \"${CMAKE_COMMAND}\" -E env TUTTI_PLUGIN_OWNER=any
+      \"$<TARGET_FILE:tutti_command>\" sign \"${plugin}\"
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
+endfunction()
+
+# tutti_add_plugin(NAME SOURCE...): builds libtutti_NAME.so into the plugin folder and installs it,
+# with its manifest.
 function(tutti_add_plugin name)
   add_library(tutti_${name} MODULE ${ARGN})
   set_property(GLOBAL APPEND PROPERTY TUTTI_PLUGINS ${name}) # tests run once on each
@@ -117,4 +137,5 @@ function(tutti_add_plugin name)
   set_target_properties(tutti_${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${TUTTI_PLUGIN_OUTPUT_DIRECTORY})
   install(TARGETS tutti_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+  tutti_install_manifest(${name})
 endfunction()
