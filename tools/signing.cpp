@@ -17,7 +17,6 @@
 #include "plugin/loader.hpp"
 #include "plugin/manifest.hpp"
 #include "plugin/signature.hpp"
-#include "plugin/small_file.hpp"
 #include "plugin/trust.hpp"
 #include "secret_key.hpp"
 #include "tutti/error.hpp"
@@ -102,6 +101,11 @@ void write_manifest(const fs::path& place, const std::string& text) {
   fs::rename(temporary, place);
 }
 
+std::string stated_text(const detail::manifest& m) {
+  return fmt::format("{} {}, plugin ABI {}.{}, {}", m.name, m.version, m.abi_major, m.abi_minor,
+                     m.key.empty() ? "not signed" : "signed with the key " + m.key);
+}
+
 int sign(const options& o) {
   std::unique_ptr<const secret_key> key;
   if (!o.key.empty()) key = std::make_unique<secret_key>(fs::path(o.key));
@@ -119,34 +123,23 @@ int sign(const options& o) {
   const std::string text = to_json(m);
   detail::parse_manifest(text);  // what a plugin calls its version may be no line of text
   write_manifest(place, text);
-  fmt::print("{}: {} {}, plugin ABI {}.{}, {}\n", place.string(), m.name, m.version, m.abi_major,
-             m.abi_minor, key != nullptr ? "signed with the key " + m.key : "not signed");
+  fmt::print("{}: {}\n", place.string(), stated_text(m));
   return 0;
 }
 
 int verify(const options& o) {
-  const detail::public_key key = detail::read_public_key(o.key);
   const detail::plugin_file file = plugin_at(o.plugin);
-  const fs::path place = detail::manifest_path(file.path);
-  const auto refuse = [&](const std::string& why) -> int {
-    throw plugin_error(fmt::format("{}: {}", file.path.string(), why));
-  };
-  const auto found = detail::read_small_file(place, detail::most_manifest_bytes);
-  if (!found) return refuse(fmt::format("there is no manifest {}", place.filename().string()));
-  const detail::manifest m = detail::parse_manifest(found->content);
-  if (m.name != file.name) return refuse(fmt::format("its manifest is of a plugin {}", m.name));
-  if (m.key.empty()) return refuse("its manifest is not signed");
-  if (m.key != key.id)
-    return refuse(fmt::format("it is signed with the key {}, not with {}", m.key, key.id));
-  if (!detail::is_signature(m.signature, signed_text(m), key.bytes))
-    return refuse("the signature is not of this key, or not of this manifest");
-  const std::string hash = hash_of(file.path);
-  if (hash != m.sha256)
-    return refuse(
-        fmt::format("what is signed is another file: SHA-256 {}, this one has {}", m.sha256, hash));
-  fmt::print("{}: {} {}, plugin ABI {}.{}, signed with the key {}\n", file.path.string(), m.name,
-             m.version, m.abi_major, m.abi_minor, m.key);
-  return 0;
+  detail::trust_rules rules;
+  rules.what = detail::trust_rules::level::signature;
+  rules.any_owner = true;  // it is about the bytes, and loads nothing
+  rules.keys = {fs::path(o.key)};
+  try {
+    const detail::trusted_file trusted(file.path, file.name, rules);
+    fmt::print("{}: {}\n", file.path.string(), stated_text(*trusted.stated()));
+    return 0;
+  } catch (const detail::distrust& e) {
+    throw plugin_error(fmt::format("{}: {}", file.path.string(), e.why()));
+  }
 }
 
 int keygen(const options& o) {

@@ -159,7 +159,7 @@ std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rule
   trusted.require_same();
   auto result = negotiate(mapped, failure);
   trusted.require_stated(result->version, result->abi_major, result->abi_minor);
-  result->has_manifest = trusted.has_manifest();
+  result->has_manifest = trusted.stated().has_value();
   result->signed_by = trusted.signed_by();
   return result;
 }

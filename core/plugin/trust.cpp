@@ -75,6 +75,11 @@ std::vector<fs::path> usual_keys() {
   return places;
 }
 
+/// `problem` for a plugin that would do without the wish.
+std::string against(const trust_rules& rules, const std::string& problem) {
+  return rules.asked_by.empty() ? problem : fmt::format("{}, and {}", rules.asked_by, problem);
+}
+
 void require_own(const fs::path& file) {
   if (const auto found = changeable_by_others(file, own_library()))
     throw distrust(found->why, found->advice);
@@ -101,6 +106,7 @@ trust_rules trust_rules_from_environment() {
   const std::string word =
       env_word("TUTTI_PLUGIN_TRUST", {"any", "manifest", "signed"}).value_or("any");
   rules.what = word == "any" ? level::any : word == "manifest" ? level::manifest : level::signature;
+  rules.asked_by = "TUTTI_PLUGIN_TRUST=" + word;
   rules.any_owner = env_word("TUTTI_PLUGIN_OWNER", {"any"}).has_value();
   const auto keys = env("TUTTI_PLUGIN_KEYS");
   rules.keys = keys ? listed_keys(*keys) : usual_keys();
@@ -146,8 +152,7 @@ void trusted_file::read_manifest(const std::string& name, const trust_rules& rul
   }
   if (!manifest_) {
     if (rules.what == level::any) return;
-    throw distrust(fmt::format("TUTTI_PLUGIN_TRUST={}, and there is no manifest {} beside it",
-                               to_string(rules.what), file),
+    throw distrust(against(rules, fmt::format("there is no manifest {} beside it", file)),
                    "`tutti sign` makes one, if you know where the plugin is from");
   }
   if (!rules.any_owner) require_own(place);
@@ -168,15 +173,14 @@ void trusted_file::read_manifest(const std::string& name, const trust_rules& rul
 }
 
 void trusted_file::require_signature(const trust_rules& rules) {
-  constexpr const char* rule = "TUTTI_PLUGIN_TRUST=signed";
   if (manifest_->key.empty())
-    throw distrust(fmt::format("{}, and its manifest is not signed", rule),
+    throw distrust(against(rules, "its manifest is not signed"),
                    "get a signed build, or sign it yourself: `tutti sign --key FILE`");
   std::vector<public_key> keys;
   try {
     keys = read_public_keys(rules.keys);
   } catch (const std::exception& e) {
-    throw distrust(fmt::format("{}, and not all keys can be used: {}", rule, e.what()),
+    throw distrust(against(rules, fmt::format("not all keys can be used: {}", e.what())),
                    "mend that file, or name the keys in TUTTI_PLUGIN_KEYS");
   }
   std::vector<std::string> known;
@@ -190,10 +194,12 @@ void trusted_file::require_signature(const trust_rules& rules) {
     signed_by_ = key.id;
     return;
   }
+  const std::string all =
+      known.empty() ? "there are none" : fmt::format("{}", fmt::join(known, ", "));
   throw distrust(
-      fmt::format("{}, and it is signed with the key {}, which is not among the trusted ones: {}",
-                  rule, manifest_->key,
-                  known.empty() ? "there are none" : fmt::format("{}", fmt::join(known, ", "))),
+      against(rules,
+              fmt::format("it is signed with the key {}, which is not among the trusted ones: {}",
+                          manifest_->key, all)),
       fmt::format("if you trust that key, put its file into {} or name it in TUTTI_PLUGIN_KEYS",
                   default_keys));
 }

@@ -34,6 +34,8 @@ struct trust_rules {
   bool any_owner = false;  ///< others may change the plugin
   /// Of public keys: files, and folders of them. Those that are absent are errors.
   std::vector<std::filesystem::path> keys;
+  /// Whose wish `what` is, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: nobody needs to know.
+  std::string asked_by;
 };
 
 /// TUTTI_PLUGIN_TRUST, TUTTI_PLUGIN_OWNER and TUTTI_PLUGIN_KEYS; without the last, those of the
@@ -41,7 +43,7 @@ struct trust_rules {
 /// value_error for other words, and for relative paths of keys.
 TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 
-/// "any", "manifest" or "signed".
+/// "none", "any", "manifest" or "signed".
 TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
 
 /// A plugin that the rules refuse: which one, and what to do.
@@ -67,7 +69,7 @@ class TUTTI_INTERNAL_API trusted_file {
   /// What the loaded plugin says of itself must be what the manifest says. Throws distrust.
   void require_stated(const std::string& version, uint32_t abi_major, uint32_t abi_minor) const;
 
-  bool has_manifest() const { return manifest_.has_value(); }
+  const std::optional<manifest>& stated() const { return manifest_; }
   /// The identifier of the key that was asked for and fits; else empty.
   const std::string& signed_by() const { return signed_by_; }
 

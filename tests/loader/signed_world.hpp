@@ -65,7 +65,7 @@ struct signed_world {
 
   tutti::detail::trust_rules rules(tutti::detail::trust_rules::level what,
                                    bool any_owner = false) const {
-    return {what, any_owner, keys};
+    return {what, any_owner, keys, std::string("TUTTI_PLUGIN_TRUST=") + to_string(what)};
   }
 };
 

@@ -133,18 +133,19 @@ BOOST_AUTO_TEST_CASE(signatures_are_verified) {
                                  ": vendorx 1.0.0, plugin ABI 2.0, signed with the key " +
                                  w.id("mine") + "\n");
   fails(verify + quoted(w.key("other")),
-        "it is signed with the key " + w.id("mine") + ", not with " + w.id("other"));
+        "it is signed with the key " + w.id("mine") +
+            ", which is not among the trusted ones: " + w.id("other"));
   fails(verify + quoted(w.secret("mine")), "it is not one line \"tutti-public-key ed25519\"");
   const std::string sound = file_content(w.manifest);
   w.set("version", "1.0.1");
-  fails(mine, "the signature is not of this key, or not of this manifest");
+  fails(mine, "its signature is not of the key " + w.id("mine") + ", or not of this manifest");
   w.set("name", "opencl");
   fails(mine, "its manifest is of a plugin opencl");
   write_file(w.manifest, "{}");
   fails(mine, "it names no format");
   write_file(w.manifest, sound);
   write_file(w.plugin, file_content(w.plugin) + "x");
-  fails(mine, "what is signed is another file: SHA-256 ");
+  fails(mine, "its manifest is of another file: SHA-256 ");
 }
 
 BOOST_AUTO_TEST_CASE(usage) {
