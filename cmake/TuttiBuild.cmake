@@ -43,3 +43,22 @@ endif()
 
 set(TUTTI_KERNEL_FOLDER ${PROJECT_SOURCE_DIR}/kernels_cl)
 include(${CMAKE_CURRENT_LIST_DIR}/TuttiPlugin.cmake)
+
+# tutti_install_manifest(NAME): writes the manifest of the plugin behind its installation. It is of
+# the file as it is there, with another RPATH than in the build and perhaps without symbols.
+function(tutti_install_manifest name)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+  if(NOT IS_ABSOLUTE ${folder})
+    string(PREPEND folder "\${CMAKE_INSTALL_PREFIX}/")
+  endif()
+  set(plugin "\$ENV{DESTDIR}${folder}/$<TARGET_FILE_NAME:tutti_${name}>")
+  if(CMAKE_CROSSCOMPILING)
+    install(CODE "file(REMOVE \"${plugin}.json\")
+      message(STATUS \"No manifest: run tutti sign on ${plugin} where that runs\")")
+    return()
+  endif()
+  install(CODE "execute_process(
+    COMMAND \"${CMAKE_COMMAND}\" -E env TUTTI_PLUGIN_OWNER=any
+      \"$<TARGET_FILE:tutti_command>\" sign \"${plugin}\"
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
+endfunction()

@@ -6,7 +6,8 @@
 
 # tutti_add_plugin(NAME SOURCE...): the target tutti_NAME, which builds libtutti_NAME.so with the
 # plugin SDK in it and installs it to tutti/plugins below the library folder. NAME is what users write
-# in TUTTI_DEVICE. Outside Tutti the file lies in the folder of the project's build.
+# in TUTTI_DEVICE. Outside Tutti the file lies in the folder of the project's build, and `tutti sign`
+# makes its manifest where one is wanted.
 function(tutti_add_plugin name)
   if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
     message(FATAL_ERROR "tutti_add_plugin(${name}): a name is a lower-case letter, then lower-case "
@@ -33,6 +34,9 @@ function(tutti_add_plugin name)
     VISIBILITY_INLINES_HIDDEN ON)
   include(GNUInstallDirs)
   install(TARGETS tutti_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
+  if(COMMAND tutti_install_manifest)
+    tutti_install_manifest(${name})
+  endif()
 endfunction()
 
 # tutti_embed_text(TARGET NAMESPACE FILE...): gives TARGET a header "embedded_NAMESPACE.hpp" that

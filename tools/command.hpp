@@ -22,7 +22,13 @@ struct command {
 command add_devices(CLI::App& app);
 command add_doctor(CLI::App& app);
 command add_verify(CLI::App& app);
+// The manifests of plugins, in signing.cpp.
+command add_keygen(CLI::App& app);
+command add_sign(CLI::App& app);
+command add_verify_signature(CLI::App& app);
 /// Of devices and doctor: a plugin looked at in a process of its own. Not shown in the help.
 command add_probe(CLI::App& app);
+/// Of sign: what a plugin says of itself. Not shown in the help.
+command add_identify(CLI::App& app);
 
 }  // namespace tutti::tools

@@ -114,6 +114,15 @@ std::string print_table(const std::vector<device>& all, const selection& s) {
   return out;
 }
 
+/// By which rule plugins are loaded, and what each loaded one has to show.
+std::string print_trust() {
+  std::string out;
+  for (const detail::plugin* p : detail::registry().loader().loaded())
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", p->name, detail::trust_text(*p));
+  return fmt::format("\nplugins (TUTTI_PLUGIN_TRUST={}): {}\n",
+                     to_string(detail::registry().loader().rules().what), out);
+}
+
 std::string print_left_out(const std::vector<detail::unusable>& all) {
   std::vector<std::vector<std::string>> rows;
   for (const detail::unusable& item : all)
@@ -131,8 +140,15 @@ int print_devices(bool json, const time_limits& limits) {
     nlohmann::json out = {{"devices", nlohmann::json::array()},
                           {"default", nullptr},
                           {"reason", s.reason},
+                          {"plugin_trust", to_string(detail::registry().loader().rules().what)},
+                          {"plugins", nlohmann::json::array()},
                           {"not_usable", nlohmann::json::array()}};
     for (const device& d : all) out["devices"].push_back(to_json(d, s));
+    for (const detail::plugin* p : detail::registry().loader().loaded())
+      out["plugins"].push_back({{"name", p->name},
+                                {"version", p->version},
+                                {"file", p->path},
+                                {"trust", detail::trust_text(*p)}});
     for (const detail::unusable& item : left_out)
       out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();
@@ -141,7 +157,7 @@ int print_devices(bool json, const time_limits& limits) {
   } else if (all.empty()) {
     fmt::print("no device found; `tutti doctor` says what was tried\n{}", print_left_out(left_out));
   } else {
-    fmt::print("{}{}", print_table(all, s), print_left_out(left_out));
+    fmt::print("{}{}{}", print_table(all, s), print_trust(), print_left_out(left_out));
   }
   if (!s.error.empty()) fmt::print(stderr, "tutti: {}\n", s.error);
   return s.error.empty() && !all.empty() ? 0 : 1;

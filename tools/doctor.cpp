@@ -45,6 +45,7 @@ findings examine_folders(detail::device_registry& registry) {
 }
 
 std::string advice_for(const detail::load_failure& f) {
+  if (!f.advice.empty()) return f.advice;
   if (f.abi_major != 0 && f.abi_major != TUTTI_ABI_MAJOR)
     return "install the plugin that belongs to this version of the library, or build it again";
   const auto says = [&](const char* text) { return f.message.find(text) != std::string::npos; };
@@ -64,14 +65,17 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
     return {grade::good,
             "plugins",
             file.name,
-            fmt::format("version {}, plugin ABI {} (library {}), {}", p.version,
+            fmt::format("version {}, plugin ABI {} (library {}), {}, {}", p.version,
                         abi_text(p.abi_major, p.abi_minor),
-                        abi_text(TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR), p.path),
+                        abi_text(TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR), detail::trust_text(p), p.path),
             {}};
   } catch (const std::exception& e) {
     finding f{grade::problem, "plugins", file.name, e.what(), "remove the file"};
     for (const auto& failure : registry.loader().failures())
-      if (failure.name == file.name) f.advice = advice_for(failure);
+      if (failure.name == file.name) {
+        f.text = fmt::format("{}: {}", failure.path.string(), failure.message);
+        f.advice = advice_for(failure);
+      }
     return f;
   }
 }

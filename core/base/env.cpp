@@ -84,6 +84,8 @@ void check_environment() {
   pool_limit();
   env_word("TUTTI_CACHE", {"on", "off"});
   env_megabytes("TUTTI_CACHE_MB");
+  env_word("TUTTI_PLUGIN_TRUST", {"any", "manifest", "signed"});
+  env_word("TUTTI_PLUGIN_OWNER", {"any"});
   env_word("TUTTI_LOG", {"off", "error", "warn", "info", "debug"});
   // Read by those plugins that know other precisions than the highest.
   env_word("TUTTI_MATMUL_PRECISION", {"highest", "high", "medium"});

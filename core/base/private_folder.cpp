@@ -16,6 +16,7 @@
 #include <memory>
 #include <system_error>
 
+#include "base/descriptor.hpp"
 #include "base/signals.hpp"
 #include "tutti/error.hpp"
 
@@ -33,26 +34,6 @@ std::string system_text(int number) { return std::generic_category().message(num
   throw io_error(path.string() + ": " + why);
 }
 
-class descriptor {
- public:
-  explicit descriptor(int fd) : fd_(fd) {}
-  ~descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  int get() const { return fd_; }
-  /// Closes now; false where the data did not reach the file.
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
-
 bool write_all(int fd, std::string_view data) {
   const limits_are_errors here;
   while (!data.empty()) {
@@ -62,19 +43,6 @@ bool write_all(int fd, std::string_view data) {
     data.remove_prefix(static_cast<size_t>(written));
   }
   return true;
-}
-
-std::string read_all(int fd, size_t bytes) {
-  std::string content(bytes, '\0');
-  size_t have = 0;
-  while (have < content.size()) {
-    const ssize_t got = ::read(fd, content.data() + have, content.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    have += static_cast<size_t>(got);
-  }
-  content.resize(have);
-  return content;
 }
 
 int64_t modified_ns(const struct stat& info) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/dll/runtime_symbol_info.hpp>
 #include <boost/dll/shared_library.hpp>
 #include <cstdlib>
 #include <system_error>
@@ -19,6 +18,7 @@
 #include "base/process.hpp"
 #include "plugin/elf_file.hpp"
 #include "plugin/host.hpp"
+#include "plugin/ownership.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -43,6 +43,11 @@ std::optional<std::string> plugin_name(const std::string& file) {
       });
   if (!valid) return std::nullopt;
   return name;
+}
+
+/// Of a plugin; whether that is there is not asked.
+bool is_manifest(const std::string& file) {
+  return file.ends_with(".json") && plugin_name(fs::path(file).stem().string()).has_value();
 }
 
 /// What the dynamic linker says, as it says it, but for the path at its start: ours comes before
@@ -129,8 +134,8 @@ void map_file(boost::dll::shared_library& library, const fs::path& path, std::er
   std::abort();
 }
 
-/// Maps the file of `failure` and negotiates; throws with the reason.
-std::unique_ptr<plugin> load_file(load_failure& failure) {
+/// Checks the file of `failure`, maps it and negotiates; throws with the reason.
+std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rules) {
   std::error_code code;
   const fs::file_status status = fs::status(failure.path, code);
   if (!fs::exists(status) && fs::is_symlink(failure.path, code))
@@ -139,16 +144,24 @@ std::unique_ptr<plugin> load_file(load_failure& failure) {
   // The dynamic linker would wait for somebody to write to a pipe.
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw plugin_error("is not a regular file");
+  const trusted_file trusted(failure.path, failure.name, rules);
   if (const std::string problem = elf_problem(failure.path); !problem.empty())
     throw plugin_error(problem);
   auto library = std::make_unique<boost::dll::shared_library>();
   note_plugin_loaded();
   logging::info("loading {}", failure.path.string());
   announce("the loading of its file");
+  trusted.require_same();
   code.clear();
   map_file(*library, failure.path, code);
   if (code) throw plugin_error(linker_message(failure.path));
-  return negotiate(keep_forever(std::move(library)), failure);
+  boost::dll::shared_library& mapped = keep_forever(std::move(library));
+  trusted.require_same();
+  auto result = negotiate(mapped, failure);
+  trusted.require_stated(result->version, result->abi_major, result->abi_minor);
+  result->has_manifest = trusted.stated().has_value();
+  result->signed_by = trusted.signed_by();
+  return result;
 }
 
 }  // namespace
@@ -171,14 +184,14 @@ search_path default_search_path() {
       begin = end + 1;
     }
   }
-  std::error_code error;
-  const fs::path library = fs::canonical(boost::dll::this_line_location(), error);
-  if (!error) result.folders.push_back(library.parent_path() / "tutti" / "plugins");
+  const fs::path library = own_library();
+  if (!library.empty()) result.folders.push_back(library.parent_path() / "tutti" / "plugins");
   return result;
 }
 
-plugin_loader::plugin_loader(std::vector<fs::path> folders, plugin_records* records)
-    : folders_(std::move(folders)), records_(records) {}
+plugin_loader::plugin_loader(std::vector<fs::path> folders, plugin_records* records,
+                             trust_rules rules)
+    : folders_(std::move(folders)), records_(records), rules_(std::move(rules)) {}
 
 void plugin_loader::add_folder(const fs::path& folder, std::vector<plugin_file>& found) {
   std::vector<plugin_file> here;
@@ -187,7 +200,8 @@ void plugin_loader::add_folder(const fs::path& folder, std::vector<plugin_file>&
     const std::string file = i->path().filename().string();
     if (auto name = plugin_name(file))
       here.push_back({std::move(*name), i->path()});
-    else if (file.starts_with("libtutti") || file.find(suffix) != std::string::npos)
+    else if (!is_manifest(file) &&
+             (file.starts_with("libtutti") || file.find(suffix) != std::string::npos))
       overlooked_.push_back(
           {i->path(), fmt::format("plugins are called {}NAME{}, where NAME is a lower-case letter "
                                   "followed by lower-case letters, digits and _, and not auto",
@@ -239,8 +253,8 @@ const plugin& plugin_loader::load(const std::string& name, wanted why,
     try_to_load(known, name, why, attempt != nullptr ? *attempt : own);
   if (known.loaded != nullptr) return *known.loaded;
   const load_failure& f = *known.failure;
-  throw plugin_error(f.path.empty() ? f.message
-                                    : fmt::format("{}: {}", f.path.string(), f.message));
+  const std::string reason = f.advice.empty() ? f.message : f.message + "; " + f.advice;
+  throw plugin_error(f.path.empty() ? reason : fmt::format("{}: {}", f.path.string(), reason));
 }
 
 void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted why,
@@ -261,11 +275,16 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
       logging::warn("{}: {}; it was asked for by name, and is tried again", failure.path.string(),
                     *before);
     attempt.emplace(records_, failure.path, "the loading");
-    auto loaded = load_file(failure);
+    auto loaded = load_file(failure, rules_);
     loaded->records = records_;
     known.loaded = std::move(loaded);
     logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
                    failure.abi_major, failure.abi_minor, failure.path.string());
+  } catch (const distrust& e) {
+    failure.message = e.why();
+    failure.advice = e.advice();
+    if (why == wanted::with_others) logging::warn("{}: {}", failure.path.string(), e.what());
+    known.failure = std::move(failure);
   } catch (const std::exception& e) {
     failure.message = e.what();
     if (known.is_passed_over) logging::warn("{}: {}", failure.path.string(), failure.message);

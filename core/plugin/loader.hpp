@@ -15,6 +15,7 @@
 
 #include "plugin/plugin.hpp"
 #include "plugin/records.hpp"
+#include "plugin/trust.hpp"
 
 namespace tutti::detail {
 
@@ -32,6 +33,7 @@ struct load_failure {
   std::string name;
   std::filesystem::path path;
   std::string message;
+  std::string advice;      ///< where the plugin is not trusted: what to do
   uint32_t abi_major = 0;  ///< of the plugin; 0.0 where it was not reached
   uint32_t abi_minor = 0;
 };
@@ -55,10 +57,13 @@ TUTTI_INTERNAL_API search_path default_search_path();
 class TUTTI_INTERNAL_API plugin_loader {
  public:
   /// `records` tells what failed before, and is told of what is attempted; NULL: nothing is kept.
+  /// `rules` tell which files are loaded at all.
   explicit plugin_loader(std::vector<std::filesystem::path> folders,
-                         plugin_records* records = nullptr);
+                         plugin_records* records = nullptr,
+                         trust_rules rules = trust_rules_from_environment());
 
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
+  const trust_rules& rules() const { return rules_; }
 
   /// The plugin files found, by folder and then by name; the first of equal names wins.
   const std::vector<plugin_file>& files();
@@ -66,7 +71,8 @@ class TUTTI_INTERNAL_API plugin_loader {
   std::vector<overlooked_file> overlooked();
 
   /// Loads the plugin unless that has happened. Throws plugin_error naming the path, the loader's
-  /// message and, for a mismatch, both ABI versions; or the folders where there is no such file.
+  /// message and, for a mismatch, both ABI versions; the rule by which the file is not trusted; or
+  /// the folders where there is no such file.
   /// One that took an earlier process down is passed over, unless it is wanted by its name. Where
   /// the plugin is loaded now and `attempt` is given, the caller ends that.
   const plugin& load(const std::string& name, wanted why = wanted::by_name,
@@ -93,6 +99,7 @@ class TUTTI_INTERNAL_API plugin_loader {
 
   std::vector<std::filesystem::path> folders_;
   plugin_records* records_;
+  trust_rules rules_;
   std::mutex mutex_;
   std::optional<std::vector<plugin_file>> files_;
   std::vector<overlooked_file> overlooked_;

@@ -37,6 +37,8 @@ struct plugin {
   std::string path;
   uint32_t abi_major = 0;
   uint32_t abi_minor = 0;
+  bool has_manifest = false;  ///< which says of the file what it is
+  std::string signed_by;      ///< key that the manifest had to be signed with; else empty
 
   plugin_records* records = nullptr;  ///< NULL: nothing is kept of what becomes of it
 
@@ -59,6 +61,9 @@ struct plugin {
 /// Copies what `api` offers into `to`. Throws plugin_error where a function is missing without
 /// which no device can be used. The major version has been checked by the caller.
 TUTTI_INTERNAL_API void read_tables(const tutti_plugin_api* api, plugin& to);
+
+/// "no manifest", "manifest", "signed with the key 0123456789abcdef".
+TUTTI_INTERNAL_API std::string trust_text(const plugin& of);
 
 /// The fields of `api` that lie within its struct_size, the rest zero.
 TUTTI_INTERNAL_API tutti_plugin_api read_plugin_api(const tutti_plugin_api* api);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the file of a plugin may be loaded: who may change it, and what its manifest says. Asked
+// in one place, before the dynamic linker gets the file. docs/plugins.md lists the rules.
+//
+// A file that was checked is loaded by its path, not by a descriptor: $ORIGIN in its RUNPATH,
+// debuggers and messages go by the path. What keeps the file the same between the check and the
+// loading is that nobody else may change it or a folder on the way, which is the first thing that
+// is checked; require_same() notices an update at the same time.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/manifest.hpp"
+#include "tutti/error.hpp"
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+struct trust_rules {
+  enum class level {
+    none,       ///< manifests are not read
+    any,        ///< a manifest need not be there; one that is there must be right
+    manifest,   ///< it must be there
+    signature,  ///< and be signed with a key of `keys`
+  };
+  level what = level::any;
+  bool any_owner = false;  ///< others may change the plugin
+  /// Of public keys: files, and folders of them. Those that are absent are errors.
+  std::vector<std::filesystem::path> keys;
+  /// Whose wish `what` is, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: nobody needs to know.
+  std::string asked_by;
+};
+
+/// TUTTI_PLUGIN_TRUST, TUTTI_PLUGIN_OWNER and TUTTI_PLUGIN_KEYS; without the last, those of the
+/// folders /etc/tutti/keys and tutti/keys in the user's configuration that exist. Throws
+/// value_error for other words, and for relative paths of keys.
+TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
+
+/// "none", "any", "manifest" or "signed".
+TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
+
+/// A plugin that the rules refuse: which one, and what to do.
+class TUTTI_INTERNAL_API distrust : public plugin_error {
+ public:
+  distrust(const std::string& why, std::string what_to_do)
+      : plugin_error(why + "; " + what_to_do), why_(why), advice_(std::move(what_to_do)) {}
+  const std::string& why() const { return why_; }
+  const std::string& advice() const { return advice_; }
+
+ private:
+  std::string why_, advice_;
+};
+
+class TUTTI_INTERNAL_API trusted_file {
+ public:
+  /// `name` is the NAME of libtutti_NAME.so. Throws distrust, and plugin_error where the file
+  /// cannot be read.
+  trusted_file(std::filesystem::path plugin, const std::string& name, const trust_rules& rules);
+
+  /// Throws plugin_error where the path leads to another file by now.
+  void require_same() const;
+  /// What the loaded plugin says of itself must be what the manifest says. Throws distrust.
+  void require_stated(const std::string& version, uint32_t abi_major, uint32_t abi_minor) const;
+
+  const std::optional<manifest>& stated() const { return manifest_; }
+  /// The identifier of the key that was asked for and fits; else empty.
+  const std::string& signed_by() const { return signed_by_; }
+
+ private:
+  void read_manifest(const std::string& name, const trust_rules& rules);
+  void require_signature(const trust_rules& rules);
+
+  std::filesystem::path path_;
+  struct stat info_ {};
+  std::optional<manifest> manifest_;
+  std::string signed_by_;
+};
+
+/// The hash of the file, of which `info` is the state; kept in program_cache() by that state.
+/// Throws plugin_error.
+TUTTI_INTERNAL_API std::string sha256_of(const std::filesystem::path& file, struct stat& info);
+
+}  // namespace tutti::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file made anew: nothing is overwritten, and no link is followed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string_view>
+
+namespace tutti::tools {
+
+/// Throws tutti::io_error where the file is there already or cannot be written; then none is left.
+void write_new_file(const std::filesystem::path& file, std::string_view text, mode_t mode);
+
+}  // namespace tutti::tools

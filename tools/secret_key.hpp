@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The secret half of a key, in a file that its owner alone may read, and in memory that is wiped.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "plugin/signature.hpp"
+
+namespace tutti::tools {
+
+class secret_key {
+ public:
+  secret_key();  ///< a new one, of random numbers
+  /// Throws tutti::plugin_error for a file that is no key, is not this user's, or that anybody else
+  /// may read or write.
+  explicit secret_key(const std::filesystem::path& file);
+  ~secret_key();
+  secret_key(const secret_key&) = delete;
+  secret_key& operator=(const secret_key&) = delete;
+
+  /// Ed25519, as 128 hexadecimal digits.
+  std::string sign(std::string_view text) const;
+  const detail::key_bytes& public_bytes() const { return public_; }
+
+  /// Makes STEM.key, mode 0600, and STEM.pub. Throws tutti::io_error, and leaves nothing behind,
+  /// where one of them is there or cannot be written.
+  void write_files(const std::filesystem::path& stem) const;
+
+ private:
+  void derive();
+
+  detail::key_bytes seed_{};
+  detail::key_bytes public_{};
+  std::array<unsigned char, 64> secret_{};
+};
+
+}  // namespace tutti::tools

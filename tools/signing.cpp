@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tutti keygen`, `tutti sign` and `tutti verify-signature`: the manifests of plugins. Exit status
+// 0: done and right, 1: refused or failed, which the standard error says.
+//
+// `tutti sign` asks the plugin itself for its version, in a child process: nobody has to write it
+// down a second time, and a plugin that crashes takes nothing with it.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/descriptor.hpp"
+#include "child_process.hpp"
+#include "command.hpp"
+#include "new_file.hpp"
+#include "plugin/loader.hpp"
+#include "plugin/manifest.hpp"
+#include "plugin/signature.hpp"
+#include "plugin/trust.hpp"
+#include "secret_key.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct options {
+  std::string plugin, key;
+  int report_to = 1;
+};
+
+/// Throws where the file has no plugin's name, or is not there.
+detail::plugin_file plugin_at(const std::string& path) {
+  const fs::path file = fs::absolute(path).lexically_normal();
+  detail::plugin_loader loader({file.parent_path()});
+  for (const detail::plugin_file& found : loader.files())
+    if (found.path == file) return found;
+  throw plugin_error(fmt::format(
+      "{}: there is no such file, or it is not called libtutti_NAME.so as plugins are", path));
+}
+
+std::string hash_of(const fs::path& file) {
+  const detail::descriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (opened.get() < 0)
+    throw plugin_error(
+        fmt::format("{}: {}", file.string(), std::generic_category().message(errno)));
+  return detail::sha256_of_file(opened.get());
+}
+
+/// In the child: what the plugin says of itself, or why it cannot be asked.
+int identify(const options& o) {
+  be_a_child(o.report_to);
+  json line;
+  try {
+    const detail::plugin_file file = plugin_at(o.plugin);
+    detail::trust_rules rules = detail::trust_rules_from_environment();
+    rules.what = detail::trust_rules::level::none;  // the manifest is to be made
+    detail::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
+    const detail::plugin& p = loader.load(file.name);
+    line = {{"name", p.name},
+            {"version", p.version},
+            {"abi_major", p.abi_major},
+            {"abi_minor", p.abi_minor}};
+  } catch (const std::exception& e) {
+    line = {{"error", e.what()}};
+  }
+  report_line(o.report_to, line.dump(-1, ' ', false, json::error_handler_t::replace));
+  return 0;
+}
+
+detail::manifest ask(const detail::plugin_file& file) {
+  constexpr double seconds = 60;
+  json said;
+  const child_end end = run_self(
+      {"identify", file.path.string()}, [] { return seconds; },
+      [&](std::string_view line) { said = json::parse(line); });
+  if (!said.is_object()) {
+    const std::string how = end.how == child_end::kind::signalled ? "by " + signal_text(end.number)
+                            : end.how == child_end::kind::silent  ? "after too long"
+                                                                  : "without a word";
+    throw plugin_error(fmt::format("{}: its process ended {} while the plugin was loaded",
+                                   file.path.string(), how));
+  }
+  if (said.contains("error")) throw plugin_error(said["error"].get<std::string>());
+  detail::manifest m;
+  m.name = said["name"];
+  m.version = said["version"];
+  m.abi_major = said["abi_major"];
+  m.abi_minor = said["abi_minor"];
+  return m;
+}
+
+/// Under a name of its own first, so that nobody reads half of it.
+void write_manifest(const fs::path& place, const std::string& text) {
+  const fs::path temporary = place.string() + ".tmp";
+  fs::remove(temporary);  // of a call that was interrupted
+  write_new_file(temporary, text, 0644);
+  fs::rename(temporary, place);
+}
+
+std::string stated_text(const detail::manifest& m) {
+  return fmt::format("{} {}, plugin ABI {}.{}, {}", m.name, m.version, m.abi_major, m.abi_minor,
+                     m.key.empty() ? "not signed" : "signed with the key " + m.key);
+}
+
+int sign(const options& o) {
+  std::unique_ptr<const secret_key> key;
+  if (!o.key.empty()) key = std::make_unique<secret_key>(fs::path(o.key));
+  const detail::plugin_file file = plugin_at(o.plugin);
+  const std::string hash = hash_of(file.path);
+  detail::manifest m = ask(file);
+  m.sha256 = hash_of(file.path);
+  if (m.sha256 != hash)
+    throw plugin_error(fmt::format("{}: the file changed meanwhile", file.path.string()));
+  if (key != nullptr) {
+    m.key = detail::key_id(key->public_bytes());
+    m.signature = key->sign(detail::signed_text(m));
+  }
+  const fs::path place = detail::manifest_path(file.path);
+  const std::string text = to_json(m);
+  detail::parse_manifest(text);  // what a plugin calls its version may be no line of text
+  write_manifest(place, text);
+  fmt::print("{}: {}\n", place.string(), stated_text(m));
+  return 0;
+}
+
+int verify(const options& o) {
+  const detail::plugin_file file = plugin_at(o.plugin);
+  detail::trust_rules rules;
+  rules.what = detail::trust_rules::level::signature;
+  rules.any_owner = true;  // it is about the bytes, and loads nothing
+  rules.keys = {fs::path(o.key)};
+  try {
+    const detail::trusted_file trusted(file.path, file.name, rules);
+    fmt::print("{}: {}\n", file.path.string(), stated_text(*trusted.stated()));
+    return 0;
+  } catch (const detail::distrust& e) {
+    throw plugin_error(fmt::format("{}: {}", file.path.string(), e.why()));
+  }
+}
+
+int keygen(const std::string& stem) {
+  const secret_key key;
+  key.write_files(stem);
+  fmt::print("{0}.key signs plugins: keep it to yourself\n{0}.pub is its public key {1}\n", stem,
+             detail::key_id(key.public_bytes()));
+  return 0;
+}
+
+void add_plugin(CLI::App& parser, options& o) {
+  parser.add_option("plugin", o.plugin, "libtutti_NAME.so")->required();
+}
+
+}  // namespace
+
+command add_keygen(CLI::App& app) {
+  const auto stem = std::make_shared<std::string>();
+  CLI::App* const parser = app.add_subcommand("keygen", "Make a pair of keys for signing plugins");
+  parser->add_option("stem", *stem, "Makes STEM.key, which is secret, and STEM.pub")->required();
+  return {parser, [stem] { return keygen(*stem); }};
+}
+
+command add_sign(CLI::App& app) {
+  const auto o = std::make_shared<options>();
+  CLI::App* const parser = app.add_subcommand(
+      "sign", "Write a plugin's manifest (name, version, hash), signed where a key is given");
+  parser->add_option("--key", o->key, "Secret key, a file of mode 0600");
+  add_plugin(*parser, *o);
+  return {parser, [o] { return sign(*o); }};
+}
+
+command add_verify_signature(CLI::App& app) {
+  const auto o = std::make_shared<options>();
+  CLI::App* const parser =
+      app.add_subcommand("verify-signature", "Check a plugin's manifest and signature");
+  parser->add_option("--key", o->key, "Public key, a file")->required();
+  add_plugin(*parser, *o);
+  return {parser, [o] { return verify(*o); }};
+}
+
+command add_identify(CLI::App& app) {
+  const auto o = std::make_shared<options>();
+  CLI::App* const parser = app.add_subcommand("identify", "")->group("");
+  parser->add_option("--report-to", o->report_to);
+  add_plugin(*parser, *o);
+  return {parser, [o] { return identify(*o); }};
+}
+
+}  // namespace tutti::tools
