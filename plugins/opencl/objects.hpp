@@ -81,20 +81,37 @@ using sdk::log;
 // builtins_vector.cl.
 enum class calls { scalars, vectors };
 
+// What is left of a build for the first launch of each of its kernels; see compile.cpp.
+struct unfinished_build {
+  const device_info& device;
+  std::string key, label;
+};
+
+struct built_program {
+  owned_program handle;
+  std::shared_ptr<const unfinished_build> rest;  // null: nothing
+};
+
+struct built_kernel {
+  owned_kernel handle;
+  // Until the first launch, under the lock of the kernel's arguments.
+  mutable std::shared_ptr<const unfinished_build> rest;
+};
+
 // A program for `device` from source, or from the host's cache; `options` come after those of every
 // build. Throws TUTTI_ERROR_COMPILE with the build log.
-owned_program build_program(tutti_device& device, const std::string& source,
+built_program build_program(tutti_device& device, const std::string& source,
                             const std::string& options, calls what, const std::string& label);
 // The same of the application's source, which sees what OpenCL C declares; options that name a
 // version of the language replace ours.
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& options, const std::string& label);
-owned_kernel make_kernel(cl_program program, const char* name);
+built_kernel make_kernel(const built_program& program, const char* name);
 
 // A kernel of the plugin's own files with the lock that its arguments need.
 struct shared_kernel {
   std::mutex mutex;
-  owned_kernel kernel;
+  built_kernel kernel;
 };
 
 template <typename T>
@@ -102,7 +119,14 @@ void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
   check(clSetKernelArg(kernel, index, sizeof(T), &value), "clSetKernelArg");
 }
 
-void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
+struct launch_size {
+  cl_uint dimensions;
+  const size_t *global, *local;
+};
+// The caller has the lock of the kernel's arguments.
+void enqueue(cl_command_queue queue, const built_kernel& kernel, const launch_size& size,
+             tutti_event** event, const char* what);
+void enqueue(cl_command_queue queue, const built_kernel& kernel, size_t groups, size_t group_size,
              tutti_event** event, const char* what);
 
 // CL_COMPLETE, CL_QUEUED, ... or what the work failed with.
@@ -125,7 +149,6 @@ struct tutti_device {
   std::shared_ptr<const tutti::opencl::owned_context> context;
   std::atomic<uint64_t> allocated{0};
   std::mutex mutex;  // guards what follows
-  std::map<std::string, tutti::opencl::owned_program> programs;
   std::map<std::string, std::unique_ptr<tutti::opencl::shared_kernel>> kernels;
 
   // Kernel `name` of `source` built with `options`; compiled once, kept with the device.
@@ -152,17 +175,17 @@ namespace tutti::opencl {
 // A kernel of the plugin's own files, for as long as its arguments are ours.
 struct locked_kernel {
   explicit locked_kernel(shared_kernel& shared) : lock(shared.mutex), kernel(shared.kernel) {}
-  operator const owned_kernel&() const { return kernel; }
+  operator const built_kernel&() const { return kernel; }
 
   std::unique_lock<std::mutex> lock;
-  const owned_kernel& kernel;
+  const built_kernel& kernel;
 };
 
 // The launches of one call; the last brings the event that is wanted.
 class recording {
  public:
   recording(tutti_stream& stream, tutti_event** wanted) : stream_(stream), wanted_(wanted) {}
-  void launch(const owned_kernel& kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
+  void launch(const built_kernel& kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
               uint32_t group_size, bool last, const char* what);
   // An event for work that turned out to be empty.
   void finish();
@@ -187,8 +210,8 @@ struct backend {
   using buffer = tutti_buffer;
   using stream = tutti_stream;
   using memory = cl_mem;
-  using code = owned_program;
-  using kernel = owned_kernel;
+  using code = built_program;
+  using kernel = built_kernel;
   using product = prepared_product;
   using recording = opencl::recording;
   struct scope {
