@@ -103,39 +103,38 @@ bool build_with_own_declarations(tutti_device& device, const std::string& source
   return false;
 }
 
-// What is built, and where it is kept: `options` are all but those that keep clear of crashes.
 struct build_request {
   tutti_device& device;
   const std::string& source;
   std::string options;
   const std::string& label;
   bool is_kept;  // in the host's cache
-
-  std::string key() const { return options + '\n' + source; }
 };
 
 // From source by `compile`, or from the host's cache. `compile` is given all options and builds the
-// program, or throws.
+// program, or throws. What marks the compilation is handed to the caller.
 template <class Compile>
-owned_program build_cached(build_request r, Compile&& compile) {
+owned_program build_cached(const build_request& r, std::unique_ptr<sdk::compilation>& guard,
+                           Compile&& compile) {
   const device_info& info = *r.device.info;
-  const sdk::compilation guard(info, r.key(), r.label);
-  r.options += guard.careful_options(safer_options);
+  guard = std::make_unique<sdk::compilation>(info, r.options + '\n' + r.source, r.label);
+  const std::string options = r.options + guard->careful_options(safer_options);
   if (is_pocl(info.driver)) restore_pocl_folder();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  const std::string key = options + '\n' + r.source;
   std::vector<char> binary;
-  if (r.is_kept && sdk::cache_load(info, r.key(), binary)) {
-    if (owned_program program = from_binary(r.device, binary, r.options)) {
+  if (r.is_kept && sdk::cache_load(info, key, binary)) {
+    if (owned_program program = from_binary(r.device, binary, options)) {
       sdk::report_compiled(r.label, seconds(), true);
       return program;
     }
     log(TUTTI_LOG_WARN, r.label + ": " + info.name + " refused the cached binary, rebuilding");
   }
-  owned_program program = compile(r.options);
-  if (r.is_kept && sdk::has_cache()) store_binary(info, program.get(), r.key());
+  owned_program program = compile(options);
+  if (r.is_kept && sdk::has_cache()) store_binary(info, program.get(), key);
   sdk::report_compiled(r.label, seconds(), false);
   return program;
 }
@@ -153,13 +152,9 @@ owned_program build_or_throw(tutti_device& device, const std::string& source,
                           code);
 }
 
-// A driver that keeps its programs itself generates the machine code of a kernel when it is first
-// launched, in a thread of its own: what may take the process down there is marked until that
-// launch has ended. Null where nothing is left to generate.
+// What the first launch of a program is to end; null for later ones.
 std::unique_ptr<sdk::compilation> first_launch(const built_kernel& kernel) {
-  const auto rest = std::exchange(kernel.rest, nullptr);
-  if (rest == nullptr) return nullptr;
-  return std::make_unique<sdk::compilation>(rest->device, rest->key, rest->label);
+  return kernel.compilation != nullptr ? std::move(*kernel.compilation) : nullptr;
 }
 
 void end_with(cl_event done, std::unique_ptr<sdk::compilation> guard) {
@@ -174,20 +169,18 @@ void end_with(cl_event done, std::unique_ptr<sdk::compilation> guard) {
 
 built_program build_program(tutti_device& device, const std::string& source,
                             const std::string& own_options, calls what, const std::string& label) {
-  const device_info& info = *device.info;
-  const bool is_kept = !keeps_programs(info.driver);
-  const build_request request{device, source,
-                              base_options + (own_options.empty() ? "" : " " + own_options), label,
-                              is_kept};
+  const bool is_kept = !keeps_programs(device.info->driver);
+  std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
+  std::unique_ptr<sdk::compilation> guard;
   built_program made;
-  made.handle = build_cached(request, [&](const std::string& all) {
-    owned_program program;
-    if (build_with_own_declarations(device, source, all, what, label, program)) return program;
-    return build_or_throw(device, source, all, label);
-  });
+  made.handle = build_cached(
+      {device, source, std::move(options), label, is_kept}, guard, [&](const std::string& all) {
+        owned_program program;
+        if (build_with_own_declarations(device, source, all, what, label, program)) return program;
+        return build_or_throw(device, source, all, label);
+      });
   if (!is_kept)
-    made.rest =
-        std::make_shared<const unfinished_build>(unfinished_build{info, request.key(), label});
+    made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
   return made;
 }
 
@@ -195,15 +188,16 @@ owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& own_options, const std::string& label) {
   std::string options = own_options.find("-cl-std=") == std::string::npos ? base_options : "-w";
   if (!own_options.empty()) options += " " + own_options;
+  std::unique_ptr<sdk::compilation> guard;
   return build_cached(
-      {device, source, std::move(options), label, true},
+      {device, source, std::move(options), label, true}, guard,
       [&](const std::string& all) { return build_or_throw(device, source, all, label); });
 }
 
 built_kernel make_kernel(const built_program& program, const char* name) {
   cl_int code = CL_SUCCESS;
   built_kernel kernel{owned_kernel(clCreateKernel(program.handle.get(), name, &code)),
-                      program.rest};
+                      program.compilation};
   if (code != CL_SUCCESS) throw_error(code, std::string("kernel ") + name);
   return kernel;
 }

@@ -81,21 +81,19 @@ using sdk::log;
 // builtins_vector.cl.
 enum class calls { scalars, vectors };
 
-// What is left of a build for the first launch of each of its kernels; see compile.cpp.
-struct unfinished_build {
-  const device_info& device;
-  std::string key, label;
-};
+// A driver that keeps its programs itself generates the machine code of a kernel when it is first
+// launched, in a thread of its own: that belongs to the compilation, which the first launch of a
+// program ends. Empty where that has been, or nothing was left.
+using open_compilation = std::shared_ptr<std::unique_ptr<sdk::compilation>>;
 
 struct built_program {
   owned_program handle;
-  std::shared_ptr<const unfinished_build> rest;  // null: nothing
+  open_compilation compilation;
 };
 
 struct built_kernel {
   owned_kernel handle;
-  // Until the first launch, under the lock of the kernel's arguments.
-  mutable std::shared_ptr<const unfinished_build> rest;
+  open_compilation compilation;  // under the lock of the kernel's arguments
 };
 
 // A program for `device` from source, or from the host's cache; `options` come after those of every
