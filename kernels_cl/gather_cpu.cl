@@ -44,6 +44,7 @@ static inline void take_elements(global T* target, global const T* source,
 }
 
 // target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
+#if WANTS(tutti_take)
 KERNEL void tutti_take(global T* target, global const T* source, global const INDEX* index,
                        const tutti_gather g) {
   if (g.columns == 1) {
@@ -76,6 +77,7 @@ KERNEL void tutti_take(global T* target, global const T* source, global const IN
     }
   }
 }
+#endif
 
 #if !TAKE_ONLY
 
@@ -157,6 +159,7 @@ static inline void end_losses(const unit_losses* u, long rows, global T* to, lon
 
 // target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
 // two units touch the same element.
+#if WANTS(tutti_scatter)
 KERNEL void tutti_scatter(global T* target, global const T* source,
                           global const INDEX* index LOST_ARGUMENT, const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.ranges * g.blocks) {
@@ -228,5 +231,6 @@ KERNEL void tutti_scatter(global T* target, global const T* source,
 #endif
   }
 }
+#endif
 #endif
 #endif

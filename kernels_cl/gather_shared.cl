@@ -58,6 +58,7 @@ INLINE T product(T x, T y) {
 INLINE long nearest_row(long row, long rows) { return row < 0 ? 0 : row < rows ? row : rows - 1; }
 
 // target[o, i, n] = source[o, index[i], n]; an index outside is moved to the nearest row.
+#if WANTS(tutti_take)
 KERNEL void tutti_take(GLOBAL T* target, GLOBAL const T* source, GLOBAL const INDEX* index,
                        const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.picks * g.columns) {
@@ -69,11 +70,13 @@ KERNEL void tutti_take(GLOBAL T* target, GLOBAL const T* source, GLOBAL const IN
                                             r * g.source_stride[1] + n * g.source_stride[2]];
   }
 }
+#endif
 
 #if !TAKE_ONLY
 
 // target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
 // two items touch the same element.
+#if WANTS(tutti_scatter)
 KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
                           GLOBAL const INDEX* index LOST_ARGUMENT, const tutti_gather g) {
   EACH_UNIT(u, g.outer * g.ranges * g.columns) {
@@ -107,6 +110,7 @@ KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
 #endif
   }
 }
+#endif
 
 #endif
 #endif

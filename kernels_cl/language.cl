@@ -7,6 +7,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
+// A build has one kernel: drivers compile each that they see, and more than once.
+#define WANTS(name) (WANTED_##name)
 #define INLINE static inline __attribute__((always_inline))
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define GLOBAL global

@@ -38,6 +38,7 @@ INLINE int is_less(R a, R b) { return SAME_NAN ? a < b || (b != b && a == a) : a
 #define TOGETHER 1
 #endif
 
+#if WANTS(tutti_search)
 KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const T* values,
                          const tutti_lookup_shape g) {
   const long count = g.rows * g.values;
@@ -64,9 +65,11 @@ KERNEL void tutti_search(GLOBAL long* out, GLOBAL const T* sorted, GLOBAL const 
       if (u * TOGETHER + k < count) out[g.out_offset + u * TOGETHER + k] = place[k];
   }
 }
+#endif
 
 #else
 
+#if WANTS(tutti_select)
 KERNEL void tutti_select(GLOBAL long* out, GLOBAL const INDEX* counts, const tutti_lookup_shape g) {
 #if GROUP == 1
   // The next place is written in each step, and stays where the step finds a flag: no branch to
@@ -88,12 +91,16 @@ KERNEL void tutti_select(GLOBAL long* out, GLOBAL const INDEX* counts, const tut
   }
 #endif
 }
+#endif
 
 // Every group has counts of its own among `copies`, where there are enough of them.
+#if WANTS(tutti_count_clear)
 KERNEL void tutti_count_clear(GLOBAL uint* partial, const tutti_lookup_shape g) {
   EACH_UNIT(u, g.copies * g.bins) partial[g.partial_offset + u] = 0;
 }
+#endif
 
+#if WANTS(tutti_count)
 KERNEL void tutti_count(GLOBAL uint* partial, GLOBAL const INDEX* index,
                         const tutti_lookup_shape g) {
   GLOBAL uint* mine = partial + g.partial_offset + (long)(get_group_id(0) % g.copies) * g.bins;
@@ -107,7 +114,9 @@ KERNEL void tutti_count(GLOBAL uint* partial, GLOBAL const INDEX* index,
 #endif
   }
 }
+#endif
 
+#if WANTS(tutti_count_sums)
 KERNEL void tutti_count_sums(GLOBAL long* out, GLOBAL const uint* partial,
                              const tutti_lookup_shape g) {
   EACH_UNIT(u, g.bins) {
@@ -116,5 +125,6 @@ KERNEL void tutti_count_sums(GLOBAL long* out, GLOBAL const uint* partial,
     out[g.out_offset + u] = sum;
   }
 }
+#endif
 
 #endif

@@ -18,6 +18,8 @@
 #define VLOAD(p) CAT(vload, VW)(0, p)
 #define VSTORE(v, p) CAT(vstore, VW)(v, 0, p)
 #define NR (2 * VW)
+// A build has one kernel: drivers compile each that they see, and more than once.
+#define WANTS(name) (WANTED_##name)
 #define INLINE static inline __attribute__((always_inline))
 #define CPU_KERNEL kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 
@@ -231,10 +233,18 @@ INLINE void tiles(TILE_ARGUMENTS, const bool b_packed) {
 }
 
 // A contiguous along k, or (also when packed) along its rows; B in place or packed.
+#if WANTS(matmul_tiles_rows)
 TILE_KERNEL(matmul_tiles_rows, a_row, 1, false)
+#endif
+#if WANTS(matmul_tiles_rows_packed)
 TILE_KERNEL(matmul_tiles_rows_packed, a_row, 1, true)
+#endif
+#if WANTS(matmul_tiles_columns)
 TILE_KERNEL(matmul_tiles_columns, 1, a_k, false)
+#endif
+#if WANTS(matmul_tiles_columns_packed)
 TILE_KERNEL(matmul_tiles_columns_packed, 1, a_k, true)
+#endif
 
 // Packing: panels of `width` columns, each depth x width, the last one padded with zeros.
 // Element (k, n) is read at src[k * k_stride + n * n_stride]. Groups: 1 + batches * panels *
@@ -262,6 +272,7 @@ static bool find_panel(Panel* p, long src_batch, long dst_batch, long n_stride, 
 }
 
 // The columns are adjacent in memory (n_stride is 1): rows are copied.
+#if WANTS(matmul_pack_rows)
 CPU_KERNEL void matmul_pack_rows(global const T* restrict src, long src_offset, long src_batch,
                                  long n_stride, long k_stride, global T* restrict dst,
                                  long dst_offset, long dst_batch, long cols, long depth, long width,
@@ -286,6 +297,7 @@ CPU_KERNEL void matmul_pack_rows(global const T* restrict src, long src_offset, 
     }
   }
 }
+#endif
 
 INLINE void transpose4(global const T* s, long stride, global T* d, long width) {
   T4 r0 = vload4(0, s), r1 = vload4(0, s + stride), r2 = vload4(0, s + 2 * stride),
@@ -298,6 +310,7 @@ INLINE void transpose4(global const T* s, long stride, global T* d, long width) 
 
 // Each column is contiguous (k_stride is 1): blocks of 4 x 4 are transposed. Other strides are
 // right as well, but slow.
+#if WANTS(matmul_pack_columns)
 CPU_KERNEL void matmul_pack_columns(global const T* restrict src, long src_offset, long src_batch,
                                     long n_stride, long k_stride, global T* restrict dst,
                                     long dst_offset, long dst_batch, long cols, long depth,
@@ -322,8 +335,10 @@ CPU_KERNEL void matmul_pack_columns(global const T* restrict src, long src_offse
     for (long n = 0; n < width; n++)
       p.dst[k * width + n] = n < p.valid ? p.src[n * n_stride + k * k_stride] : 0;
 }
+#endif
 
 // out[i] = sum over s of parts[i + s * count]. Groups: 1 + count / block, rounded up.
+#if WANTS(matmul_sum_splits)
 CPU_KERNEL void matmul_sum_splits(global const T* restrict parts, long parts_offset,
                                   global T* restrict out, long out_offset, long count, long splits,
                                   long block) {
@@ -343,6 +358,7 @@ CPU_KERNEL void matmul_sum_splits(global const T* restrict parts, long parts_off
     out[i] = sum;
   }
 }
+#endif
 
 #if VW == 16
 INLINE T4 fold(V v) {
@@ -408,6 +424,7 @@ INLINE void dot_rows4(global const T* w, long w_row, global const T* x, long dep
 
 // y[r] = sum over k of w[r * w_stride + k] * x[k]: rows and x contiguous, one vector.
 // Groups of both products with vectors: 1 + splits * batches * blocks.
+#if WANTS(matvec_rows)
 CPU_KERNEL void matvec_rows(MATVEC_ARGUMENTS) {
   long g = (long)get_group_id(0) - 1;
   if (g < 0) return;
@@ -421,6 +438,7 @@ CPU_KERNEL void matvec_rows(MATVEC_ARGUMENTS) {
   for (; r + 4 <= r_end; r += 4) dot_rows4(w + r * w_stride, w_stride, x, n_k, y + r);
   for (; r < r_end; r++) y[r] = dot_row(w + r * w_stride, x, n_k);
 }
+#endif
 
 // y[n] += sum over eight rows of w.
 INLINE void add_rows8(global const T* w, long stride, global const T* x, long x_stride, global T* y,
@@ -453,6 +471,7 @@ INLINE void add_rows8(global const T* w, long stride, global const T* x, long x_
 
 // y[v, n] = sum over k of x[k * x_stride + v * x_vector] * w[k * w_stride + n]: eight rows of w at
 // a time stream past y, and runs of them stay in the first-level cache for all vectors.
+#if WANTS(matvec_columns)
 CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
   long g = (long)get_group_id(0) - 1;
   if (g < 0) return;
@@ -478,10 +497,12 @@ CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
         y[v * count + n] = f * w[k * w_stride + n] + y[v * count + n];
     }
 }
+#endif
 
 #if EPILOGUE
 // C = relu(C + bias) in place, after kernels that do not do it themselves. C is `count` elements in
 // rows of `cols`. Groups: 1 + count / block, rounded up.
+#if WANTS(matmul_finish)
 CPU_KERNEL void matmul_finish(global T* restrict c, long c_offset, global const T* restrict bias,
                               long bias_offset, long bias_col, long has_bias, long relu, long count,
                               long cols, long block) {
@@ -498,4 +519,5 @@ CPU_KERNEL void matmul_finish(global T* restrict c, long c_offset, global const 
     }
   }
 }
+#endif
 #endif

@@ -113,6 +113,7 @@ INLINE void move_chunk(global const K* x, global K* to, global const ulong* stat
 
 #if WAY == 0
 
+#if WANTS(tutti_partition_counts)
 KERNEL void tutti_partition_counts(global const K* from, global const ulong* states,
                                    global uint* counts, const tutti_partition_shape g) {
   EACH_UNIT(u, g.rows * g.chunks) {
@@ -122,7 +123,9 @@ KERNEL void tutti_partition_counts(global const K* from, global const ulong* sta
                  prefix, g.pass, g.descending, counts + g.counts_offset + u * DIGITS);
   }
 }
+#endif
 
+#if WANTS(tutti_partition_find)
 KERNEL void tutti_partition_find(global ulong* states, global uint* counts,
                                  const tutti_partition_shape g) {
   EACH_UNIT(o, g.rows)
@@ -130,7 +133,9 @@ KERNEL void tutti_partition_find(global ulong* states, global uint* counts,
              counts + g.counts_offset + o * g.chunks * DIGITS,
              counts + g.parts_offset + o * g.chunks * 2, g.chunks, g.place, g.pass);
 }
+#endif
 
+#if WANTS(tutti_partition_moves)
 KERNEL void tutti_partition_moves(global const K* from, global result* to,
                                   global const ulong* states, global const uint* counts,
                                   const tutti_partition_shape g) {
@@ -141,9 +146,11 @@ KERNEL void tutti_partition_moves(global const K* from, global result* to,
                c * g.chunk, min(g.length, (c + 1) * g.chunk), &g);
   }
 }
+#endif
 
 #else
 
+#if WANTS(tutti_partition_rows)
 KERNEL void tutti_partition_rows(global const K* from, global result* to, global ulong* states,
                                  global uint* counts, const tutti_partition_shape g) {
   const long mine = get_group_id(0);
@@ -160,6 +167,7 @@ KERNEL void tutti_partition_rows(global const K* from, global result* to, global
     move_chunk(x, to + g.to_offset + o * RESULTS, state, parts, 0, g.length, &g);
   }
 }
+#endif
 
 #endif
 
@@ -199,6 +207,7 @@ INLINE uint keep_first(global K* keys, global uint* places, uint n, uint wanted,
   return wanted;
 }
 
+#if WANTS(tutti_topk_chunks)
 KERNEL void tutti_topk_chunks(global const K* from, global long* to, global K* stages,
                               global uint* memory, const tutti_partition_shape g) {
   const uint wanted = (uint)g.place + 1;
@@ -235,8 +244,10 @@ KERNEL void tutti_topk_chunks(global const K* from, global long* to, global K* s
     for (uint i = 0; i < n; ++i) to[g.to_offset + o * wanted + i] = places[i];
   }
 }
+#endif
 
 // The first of those that the chunks of a row kept.
+#if WANTS(tutti_topk_rows)
 KERNEL void tutti_topk_rows(global long* to, global K* stages, global uint* memory,
                             const tutti_partition_shape g) {
   const uint wanted = (uint)g.place + 1;
@@ -257,6 +268,7 @@ KERNEL void tutti_topk_rows(global long* to, global K* stages, global uint* memo
     for (uint i = 0; i < n; ++i) to[g.to_offset + o * wanted + i] = places[i];
   }
 }
+#endif
 
 #endif
 

@@ -42,6 +42,7 @@ typedef K result;
 
 #if GROUP != 1
 
+#if WANTS(tutti_partition_counts)
 KERNEL void tutti_partition_counts(GLOBAL const K* from, GLOBAL const ulong* states,
                                    GLOBAL uint* counts, const tutti_partition_shape g) {
   SHARED uint count[DIGITS];
@@ -61,7 +62,9 @@ KERNEL void tutti_partition_counts(GLOBAL const K* from, GLOBAL const ulong* sta
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
+#endif
 
+#if WANTS(tutti_partition_find)
 KERNEL void tutti_partition_find(GLOBAL ulong* states, GLOBAL uint* memory,
                                  const tutti_partition_shape g) {
   SHARED uint total[DIGITS];
@@ -107,8 +110,10 @@ KERNEL void tutti_partition_find(GLOBAL ulong* states, GLOBAL uint* memory,
     }
   }
 }
+#endif
 
 // A tile of GROUP elements at a time; counts of two kinds in the halves of a number.
+#if WANTS(tutti_partition_moves)
 KERNEL void tutti_partition_moves(GLOBAL const K* from, GLOBAL result* to,
                                   GLOBAL const ulong* states, GLOBAL const uint* memory,
                                   const tutti_partition_shape g) {
@@ -141,5 +146,6 @@ KERNEL void tutti_partition_moves(GLOBAL const K* from, GLOBAL result* to,
     }
   }
 }
+#endif
 
 #endif

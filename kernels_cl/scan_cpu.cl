@@ -72,6 +72,7 @@ INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* 
   }
 }
 
+#if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.blocks) {
     const long row = u / g.blocks, first = (u - row * g.blocks) * g.block;
@@ -79,7 +80,9 @@ KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutt
     columns_total(x, totals, &g, o, row - o * g.chunks, first, min(g.block, g.inner - first));
   }
 }
+#endif
 
+#if WANTS(tutti_scan)
 KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* totals,
                        const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.blocks) {
@@ -88,6 +91,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     columns_scan(out, x, totals, &g, o, row - o * g.chunks, first, min(g.block, g.inner - first));
   }
 }
+#endif
 
 #else
 
@@ -198,6 +202,7 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
   return value;
 }
 
+#if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks) {
     const long o = u / g.chunks, c = u - o * g.chunks;
@@ -207,7 +212,9 @@ KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutt
     totals[g.totals_offset + u] = row_total(x, row, row + end - begin);
   }
 }
+#endif
 
+#if WANTS(tutti_scan)
 KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* totals,
                        const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks) {
@@ -255,6 +262,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     }
   }
 }
+#endif
 
 #endif
 #endif

@@ -12,6 +12,7 @@
 #define ITEMS 8
 #define TILE (GROUP * ITEMS)
 
+#if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
   SHARED ACC shared[BEFORE_ME_SIZE];
   EACH_CHUNK(u, g.outer * g.chunks) {
@@ -26,7 +27,9 @@ KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutt
     if (get_local_id(0) == 0) totals[g.totals_offset + u] = all;
   }
 }
+#endif
 
+#if WANTS(tutti_scan)
 KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* totals,
                        const tutti_scan_shape g) {
   SHARED ACC shared[BEFORE_ME_SIZE];
@@ -66,11 +69,13 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
     }
   }
 }
+#endif
 
 #else
 
 // ---- columns: an item takes one column of one chunk
 
+#if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.inner) {
     const long row = u / g.inner, i = u - row * g.inner;
@@ -84,7 +89,9 @@ KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutt
     totals[g.totals_offset + u] = value;
   }
 }
+#endif
 
+#if WANTS(tutti_scan)
 KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* totals,
                        const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.inner) {
@@ -101,6 +108,7 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
     }
   }
 }
+#endif
 
 #endif
 #endif

@@ -6,6 +6,7 @@
 
 #if !WHOLE
 
+#if WANTS(tutti_sort_counts)
 KERNEL void tutti_sort_counts(global const K* from, global uint* counts, const tutti_sort_shape g) {
   uint count[DIGITS];
   EACH_UNIT(u, g.rows * g.chunks) {
@@ -18,7 +19,9 @@ KERNEL void tutti_sort_counts(global const K* from, global uint* counts, const t
     for (int d = 0; d < DIGITS; ++d) to[d * g.chunks] = count[d];
   }
 }
+#endif
 
+#if WANTS(tutti_sort_offsets)
 KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
   EACH_UNIT(o, g.rows) {
     global uint* row = counts + g.counts_offset + o * DIGITS * g.chunks;
@@ -30,6 +33,7 @@ KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
     }
   }
 }
+#endif
 
 // Elements on their way to one digit's place are collected until they fill a line of memory.
 #define LINE (sizeof(K) == 8 ? 8 : 16)
@@ -41,6 +45,7 @@ KERNEL void tutti_sort_offsets(global uint* counts, const tutti_sort_shape g) {
 #define STORE_LINE(v, p) vstore16(v, 0, p)
 #endif
 
+#if WANTS(tutti_sort_moves)
 KERNEL void tutti_sort_moves(global const K* from, global K* to, global const uint* index_from,
                              global uint* index_to, global const uint* counts, global uint* stages,
                              const tutti_sort_shape g) {
@@ -98,6 +103,7 @@ KERNEL void tutti_sort_moves(global const K* from, global K* to, global const ui
     }
   }
 }
+#endif
 
 #else
 
@@ -123,6 +129,7 @@ INLINE void insert_sorted(global K* keys, global uint* places, long n) {
   }
 }
 
+#if WANTS(tutti_sort_rows)
 KERNEL void tutti_sort_rows(global const K* from, global K* to, global uint* index_to,
                             global uint* stages, const tutti_sort_shape g) {
   uint count[256];
@@ -169,6 +176,7 @@ KERNEL void tutti_sort_rows(global const K* from, global K* to, global uint* ind
 #endif
   }
 }
+#endif
 
 #endif
 

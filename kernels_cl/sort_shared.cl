@@ -28,6 +28,7 @@ INLINE K load_key(GLOBAL const K* from, const tutti_sort_shape* g, long i) {
 #define ITEMS 8
 #define TILE (GROUP * ITEMS)
 
+#if WANTS(tutti_sort_counts)
 KERNEL void tutti_sort_counts(GLOBAL const K* from, GLOBAL uint* counts, const tutti_sort_shape g) {
   SHARED uint count[DIGITS];
   const int me = get_local_id(0);
@@ -44,7 +45,9 @@ KERNEL void tutti_sort_counts(GLOBAL const K* from, GLOBAL uint* counts, const t
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
+#endif
 
+#if WANTS(tutti_sort_offsets)
 KERNEL void tutti_sort_offsets(GLOBAL uint* counts, const tutti_sort_shape g) {
   SHARED uint shared[BEFORE_ME_SIZE];
   EACH_CHUNK(o, g.rows) {
@@ -60,7 +63,9 @@ KERNEL void tutti_sort_offsets(GLOBAL uint* counts, const tutti_sort_shape g) {
     }
   }
 }
+#endif
 
+#if WANTS(tutti_sort_moves)
 KERNEL void tutti_sort_moves(GLOBAL const K* from, GLOBAL K* to, GLOBAL const uint* index_from,
                              GLOBAL uint* index_to, GLOBAL const uint* counts, GLOBAL uint* stages,
                              const tutti_sort_shape g) {
@@ -121,5 +126,6 @@ KERNEL void tutti_sort_moves(GLOBAL const K* from, GLOBAL K* to, GLOBAL const ui
     }
   }
 }
+#endif
 
 #endif

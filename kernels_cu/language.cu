@@ -21,6 +21,7 @@ static_assert(sizeof(long) == 8 && (char)-1 < 0, "long and char are i64 and i8, 
 #define as_uint(x) __float_as_uint(x)
 #define INFINITY __int_as_float(0x7f800000)
 
+#define WANTS(name) 1  // NVRTC takes them together
 #define INLINE static __device__ __forceinline__
 #define KERNEL extern "C" __global__ __launch_bounds__(GROUP)
 #define GLOBAL

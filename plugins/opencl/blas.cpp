@@ -157,14 +157,13 @@ void backend::matmul(tutti_stream& stream, const sdk::operator_call& call,
     shared_kernel& kernel = product.kernels.empty() ? kernel_of_step(*stream.device, product, step)
                                                     : *product.kernels[n];
     const std::lock_guard lock(kernel.mutex);
-    set_arguments(kernel.kernel.get(), step, memory, element_bytes);
+    set_arguments(kernel.kernel.handle.get(), step, memory, element_bytes);
     const bool last = n + 1 == launches.size();
     cl_event done = nullptr;
-    check(clEnqueueNDRangeKernel(stream.queue, kernel.kernel.get(), step.dimensions, nullptr,
-                                 step.global.data(), step.local.data(), 0, nullptr,
-                                 last && event != nullptr ? &done : nullptr),
-          "matmul");
-    if (last && event != nullptr) *event = hand_out(stream, done);
+    const bool wanted = last && event != nullptr;
+    enqueue(stream.queue, kernel.kernel, {step.dimensions, step.global.data(), step.local.data()},
+            wanted ? &done : nullptr, "matmul");
+    if (wanted) *event = hand_out(stream, done);
   }
 }
 

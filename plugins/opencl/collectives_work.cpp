@@ -265,7 +265,7 @@ void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, 
   const uint32_t given = std::min(most_sources, n_ - launch * most_sources);
   shared_kernel& shared = kernel(d, launch);
   const std::lock_guard lock(shared.mutex);
-  const cl_kernel handle = shared.kernel.get();
+  const cl_kernel handle = shared.kernel.handle.get();
   combine_range range{};
   range.count = static_cast<int64_t>(count);
   range.target = static_cast<int64_t>(to.offset / size_);
@@ -283,7 +283,8 @@ void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, 
   const uint64_t wanted = cpu ? count * given / 16384 : (count + group - 1) / group;
   const uint64_t groups = std::clamp<uint64_t>(wanted, 1, cpu ? units * 4 : units * 32);
   cl_event event = nullptr;
-  opencl::enqueue(lane.queue.get(), handle, groups, group, &event, collective_name(op_.shape.kind));
+  opencl::enqueue(lane.queue.get(), shared.kernel, groups, group, &event,
+                  collective_name(op_.shape.kind));
   hold(event);
 }
 

@@ -103,31 +103,39 @@ bool build_with_own_declarations(tutti_device& device, const std::string& source
   return false;
 }
 
+struct build_request {
+  tutti_device& device;
+  const std::string& source;
+  std::string options;
+  const std::string& label;
+  bool is_kept;  // in the host's cache
+};
+
 // From source by `compile`, or from the host's cache. `compile` is given all options and builds the
-// program, or throws.
+// program, or throws. What marks the compilation is handed to the caller.
 template <class Compile>
-owned_program build_cached(tutti_device& device, const std::string& source, std::string options,
-                           const std::string& label, Compile&& compile) {
-  const device_info& info = *device.info;
-  const sdk::compilation guard(info, options + '\n' + source, label);
-  options += guard.careful_options(safer_options);
+owned_program build_cached(const build_request& r, std::unique_ptr<sdk::compilation>& guard,
+                           Compile&& compile) {
+  const device_info& info = *r.device.info;
+  guard = std::make_unique<sdk::compilation>(info, r.options + '\n' + r.source, r.label);
+  const std::string options = r.options + guard->careful_options(safer_options);
   if (is_pocl(info.driver)) restore_pocl_folder();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const std::string key = options + '\n' + source;
+  const std::string key = options + '\n' + r.source;
   std::vector<char> binary;
-  if (sdk::cache_load(info, key, binary)) {
-    if (owned_program program = from_binary(device, binary, options)) {
-      sdk::report_compiled(label, seconds(), true);
+  if (r.is_kept && sdk::cache_load(info, key, binary)) {
+    if (owned_program program = from_binary(r.device, binary, options)) {
+      sdk::report_compiled(r.label, seconds(), true);
       return program;
     }
-    log(TUTTI_LOG_WARN, label + ": " + info.name + " refused the cached binary, rebuilding");
+    log(TUTTI_LOG_WARN, r.label + ": " + info.name + " refused the cached binary, rebuilding");
   }
   owned_program program = compile(options);
-  if (sdk::has_cache()) store_binary(info, program.get(), key);
-  sdk::report_compiled(label, seconds(), false);
+  if (r.is_kept && sdk::has_cache()) store_binary(info, program.get(), key);
+  sdk::report_compiled(r.label, seconds(), false);
   return program;
 }
 
@@ -144,39 +152,75 @@ owned_program build_or_throw(tutti_device& device, const std::string& source,
                           code);
 }
 
+// What the first launch of a program is to end; null for later ones.
+std::unique_ptr<sdk::compilation> first_launch(const built_kernel& kernel) {
+  return kernel.compilation != nullptr ? std::move(*kernel.compilation) : nullptr;
+}
+
+void end_with(cl_event done, std::unique_ptr<sdk::compilation> guard) {
+  const auto end = [](cl_event, cl_int, void* held) {
+    delete static_cast<sdk::compilation*>(held);
+  };
+  if (clSetEventCallback(done, CL_COMPLETE, end, guard.get()) == CL_SUCCESS)
+    static_cast<void>(guard.release());
+}
+
 }  // namespace
 
-owned_program build_program(tutti_device& device, const std::string& source,
+built_program build_program(tutti_device& device, const std::string& source,
                             const std::string& own_options, calls what, const std::string& label) {
-  const std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
-  return build_cached(device, source, options, label, [&](const std::string& all) {
-    owned_program program;
-    if (build_with_own_declarations(device, source, all, what, label, program)) return program;
-    return build_or_throw(device, source, all, label);
-  });
+  const bool is_kept = !keeps_programs(device.info->driver);
+  std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
+  std::unique_ptr<sdk::compilation> guard;
+  built_program made;
+  made.handle = build_cached(
+      {device, source, std::move(options), label, is_kept}, guard, [&](const std::string& all) {
+        owned_program program;
+        if (build_with_own_declarations(device, source, all, what, label, program)) return program;
+        return build_or_throw(device, source, all, label);
+      });
+  if (!is_kept)
+    made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
+  return made;
 }
 
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& own_options, const std::string& label) {
   std::string options = own_options.find("-cl-std=") == std::string::npos ? base_options : "-w";
   if (!own_options.empty()) options += " " + own_options;
-  return build_cached(device, source, options, label, [&](const std::string& all) {
-    return build_or_throw(device, source, all, label);
-  });
+  std::unique_ptr<sdk::compilation> guard;
+  return build_cached(
+      {device, source, std::move(options), label, true}, guard,
+      [&](const std::string& all) { return build_or_throw(device, source, all, label); });
 }
 
-owned_kernel make_kernel(cl_program program, const char* name) {
+built_kernel make_kernel(const built_program& program, const char* name) {
   cl_int code = CL_SUCCESS;
-  owned_kernel kernel(clCreateKernel(program, name, &code));
+  built_kernel kernel{owned_kernel(clCreateKernel(program.handle.get(), name, &code)),
+                      program.compilation};
   if (code != CL_SUCCESS) throw_error(code, std::string("kernel ") + name);
   return kernel;
 }
 
-void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
+void enqueue(cl_command_queue queue, const built_kernel& kernel, const launch_size& size,
+             cl_event* event, const char* what) {
+  std::unique_ptr<sdk::compilation> guard = first_launch(kernel);
+  cl_event done = nullptr;
+  check(clEnqueueNDRangeKernel(queue, kernel.handle.get(), size.dimensions, nullptr, size.global,
+                               size.local, 0, nullptr,
+                               event != nullptr || guard != nullptr ? &done : nullptr),
+        what);
+  if (guard != nullptr) end_with(done, std::move(guard));
+  if (event != nullptr)
+    *event = done;
+  else
+    owned_event dropped(done);
+}
+
+void enqueue(cl_command_queue queue, const built_kernel& kernel, size_t groups, size_t group_size,
              cl_event* event, const char* what) {
   const size_t global = groups * group_size;
-  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &group_size, 0, nullptr, event),
-        what);
+  enqueue(queue, kernel, {1, &global, &group_size}, event, what);
 }
 
 }  // namespace tutti::opencl
@@ -185,18 +229,12 @@ tutti::opencl::shared_kernel& tutti_device::kernel(std::string_view source,
                                                    const std::string& options, const char* name) {
   using namespace tutti::opencl;
   const std::lock_guard lock(mutex);
-  const std::string program_key =
-      std::to_string(reinterpret_cast<uintptr_t>(source.data())) + ' ' + options;
-  const std::string kernel_key = program_key + ' ' + name;
-  if (const auto found = kernels.find(kernel_key); found != kernels.end()) return *found->second;
-  auto program = programs.find(program_key);
-  if (program == programs.end()) {
-    program = programs
-                  .emplace(program_key,
-                           build_program(*this, std::string(source), options, calls::vectors, name))
-                  .first;
-  }
+  const std::string key =
+      std::to_string(reinterpret_cast<uintptr_t>(source.data())) + ' ' + options + ' ' + name;
+  if (const auto found = kernels.find(key); found != kernels.end()) return *found->second;
   auto made = std::make_unique<shared_kernel>();
-  made->kernel = make_kernel(program->second.get(), name);
-  return *kernels.emplace(kernel_key, std::move(made)).first->second;
+  const std::string all = options + (options.empty() ? "" : " ") + "-DWANTED_" + name + "=1";
+  const built_program code = build_program(*this, std::string(source), all, calls::vectors, name);
+  made->kernel = make_kernel(code, name);
+  return *kernels.emplace(key, std::move(made)).first->second;
 }

@@ -81,20 +81,35 @@ using sdk::log;
 // builtins_vector.cl.
 enum class calls { scalars, vectors };
 
+// A driver that keeps its programs itself generates the machine code of a kernel when it is first
+// launched, in a thread of its own: that belongs to the compilation, which the first launch of a
+// program ends. Empty where that has been, or nothing was left.
+using open_compilation = std::shared_ptr<std::unique_ptr<sdk::compilation>>;
+
+struct built_program {
+  owned_program handle;
+  open_compilation compilation;
+};
+
+struct built_kernel {
+  owned_kernel handle;
+  open_compilation compilation;  // under the lock of the kernel's arguments
+};
+
 // A program for `device` from source, or from the host's cache; `options` come after those of every
 // build. Throws TUTTI_ERROR_COMPILE with the build log.
-owned_program build_program(tutti_device& device, const std::string& source,
+built_program build_program(tutti_device& device, const std::string& source,
                             const std::string& options, calls what, const std::string& label);
 // The same of the application's source, which sees what OpenCL C declares; options that name a
 // version of the language replace ours.
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& options, const std::string& label);
-owned_kernel make_kernel(cl_program program, const char* name);
+built_kernel make_kernel(const built_program& program, const char* name);
 
 // A kernel of the plugin's own files with the lock that its arguments need.
 struct shared_kernel {
   std::mutex mutex;
-  owned_kernel kernel;
+  built_kernel kernel;
 };
 
 template <typename T>
@@ -102,7 +117,14 @@ void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
   check(clSetKernelArg(kernel, index, sizeof(T), &value), "clSetKernelArg");
 }
 
-void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
+struct launch_size {
+  cl_uint dimensions;
+  const size_t *global, *local;
+};
+// The caller has the lock of the kernel's arguments.
+void enqueue(cl_command_queue queue, const built_kernel& kernel, const launch_size& size,
+             cl_event* event, const char* what);
+void enqueue(cl_command_queue queue, const built_kernel& kernel, size_t groups, size_t group_size,
              cl_event* event, const char* what);
 
 // Hands `event` out. What became of it is also told by `behind`: PoCL 3.1 breaks down over commands
@@ -123,7 +145,6 @@ struct tutti_device {
   std::atomic<uint64_t> allocated{0};
   bool works_in_place = false;  // buffers of memory that we bring are that memory (memory.cpp)
   std::mutex mutex;             // guards what follows
-  std::map<std::string, tutti::opencl::owned_program> programs;
   std::map<std::string, std::unique_ptr<tutti::opencl::shared_kernel>> kernels;
 
   // Kernel `name` of `source` built with `options`; compiled once, kept with the device.
@@ -153,17 +174,17 @@ namespace tutti::opencl {
 // A kernel of the plugin's own files, for as long as its arguments are ours.
 struct locked_kernel {
   explicit locked_kernel(shared_kernel& shared) : lock(shared.mutex), kernel(shared.kernel) {}
-  operator const owned_kernel&() const { return kernel; }
+  operator const built_kernel&() const { return kernel; }
 
   std::unique_lock<std::mutex> lock;
-  const owned_kernel& kernel;
+  const built_kernel& kernel;
 };
 
 // The launches of one call; the last brings the event that is wanted.
 class recording {
  public:
   recording(tutti_stream& stream, tutti_event** wanted) : stream_(stream), wanted_(wanted) {}
-  void launch(const owned_kernel& kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
+  void launch(const built_kernel& kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
               uint32_t group_size, bool last, const char* what);
   // An event for work that turned out to be empty.
   void finish();
@@ -188,8 +209,8 @@ struct backend {
   using buffer = tutti_buffer;
   using stream = tutti_stream;
   using memory = cl_mem;
-  using code = owned_program;
-  using kernel = owned_kernel;
+  using code = built_program;
+  using kernel = built_kernel;
   using product = prepared_product;
   using recording = opencl::recording;
   struct scope {

@@ -34,15 +34,15 @@ shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
   return &device.kernel(text_of(file), options, name);
 }
 
-void recording::launch(const owned_kernel& kernel, const sdk::kernel_arguments& arguments,
+void recording::launch(const built_kernel& kernel, const sdk::kernel_arguments& arguments,
                        uint64_t groups, uint32_t group_size, bool last, const char* what) {
   for (uint32_t n = 0; n < arguments.count; ++n) {
-    check(clSetKernelArg(kernel.get(), n, arguments.bytes[n], arguments.values[n]),
+    check(clSetKernelArg(kernel.handle.get(), n, arguments.bytes[n], arguments.values[n]),
           "clSetKernelArg");
   }
   cl_event done = nullptr;
   const bool wanted = last && wanted_ != nullptr;
-  enqueue(stream_.queue, kernel.get(), groups, group_size, wanted ? &done : nullptr, what);
+  enqueue(stream_.queue, kernel, groups, group_size, wanted ? &done : nullptr, what);
   if (wanted) *wanted_ = hand_out(stream_, done);
 }
 

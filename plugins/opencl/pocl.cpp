@@ -23,6 +23,11 @@ const char* folder_in_use() {
 
 bool is_pocl(std::string_view name) { return name.starts_with("Portable Computing Language"); }
 
+bool keeps_programs(std::string_view driver) {
+  const char* kept = std::getenv("POCL_KERNEL_CACHE");
+  return is_pocl(driver) && (kept == nullptr || std::strcmp(kept, "0") != 0);
+}
+
 void prepare_pocl() {
   // Pins its threads, which halves launch times.
   setenv("POCL_AFFINITY", "1", 0);

@@ -11,6 +11,10 @@ namespace tutti::opencl {
 
 /// Whether a platform or a driver of this name is PoCL.
 bool is_pocl(std::string_view name);
+/// Whether a driver of this name keeps what it has compiled in a folder, so that nobody else needs
+/// to. To be asked for a binary costs PoCL far more: for it, it compiles each kernel once more, in
+/// a form that it never runs.
+bool keeps_programs(std::string_view driver);
 /// Sets its variables; to be called before the first call into a platform.
 void prepare_pocl();
 /// Makes its folder again where somebody has removed it; before each build.

@@ -16,13 +16,13 @@ uint32_t backend::argument_bytes(const sdk::program_layout& layout) {
   return bytes + (layout.reduces() ? 24 : 0);
 }
 
-owned_program backend::build(tutti_device& device, const std::string& source,
+built_program backend::build(tutti_device& device, const std::string& source,
                              const std::string& label) {
   return build_program(device, source, "", calls::scalars, label);
 }
 
-owned_kernel backend::make_kernel(owned_program& program, const char* name) {
-  return opencl::make_kernel(program.get(), name);
+built_kernel backend::make_kernel(built_program& program, const char* name) {
+  return opencl::make_kernel(program, name);
 }
 
 const tutti_program_api program_api = sdk::program_functions<backend, tutti_program>::api;

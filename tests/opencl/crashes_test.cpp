@@ -64,6 +64,19 @@ BOOST_FIXTURE_TEST_CASE(a_program_that_crashed_the_compiler_is_built_with_safer_
   BOOST_TEST(has(end, "exp"), end.output);
 }
 
+// PoCL generates machine code when a kernel is launched for the first time.
+BOOST_FIXTURE_TEST_CASE(one_that_crashed_it_at_its_launch_as_well, fixture) {
+  int crashes = 0;
+  tutti_test::outcome end = run("TUTTI_TEST_CRASH=launch");
+  for (; end.status != 0 && crashes < 20; ++crashes) {
+    BOOST_REQUIRE(!has(end, "error: in"));
+    end = run("TUTTI_TEST_CRASH=launch");
+  }
+  BOOST_TEST(crashes > 0);
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(has(end, "compiled with safer options"), end.output);
+}
+
 BOOST_FIXTURE_TEST_CASE(one_that_crashes_it_again_runs_on_the_reference_device, fixture) {
   int crashes = 0;
   tutti_test::outcome end = run("TUTTI_TEST_CRASH=always");

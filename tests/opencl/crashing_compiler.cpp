@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Preloaded: an OpenCL compiler that takes the process down over programs that call exp, unless it
-// does not optimise; with TUTTI_TEST_CRASH=always over these as well.
+// does not optimise; with TUTTI_TEST_CRASH=always over these as well, with TUTTI_TEST_CRASH=launch
+// only when a kernel is launched, as drivers do that generate machine code then.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -20,17 +21,45 @@ std::string source_of(cl_program program) {
   return text;
 }
 
+bool crashes(const char* how) {
+  const char* given = std::getenv("TUTTI_TEST_CRASH");
+  return std::strcmp(given != nullptr ? given : "", how) == 0;
+}
+
+bool calls_exp(cl_program program) {
+  return source_of(program).find("= tutti_exp_f32(") != std::string::npos;
+}
+
+template <class F>
+F* real(const char* name) {
+  return reinterpret_cast<F*>(dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), name));
+}
+
+bool optimises(const char* options) { return std::strstr(options, "-cl-opt-disable") == nullptr; }
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) cl_int clBuildProgram(
     cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
     void (*done)(cl_program, void*), void* data) {
-  const bool optimises = std::strstr(options, "-cl-opt-disable") == nullptr;
-  const char* when = std::getenv("TUTTI_TEST_CRASH");
-  const bool always = when != nullptr && std::strcmp(when, "always") == 0;
-  if ((optimises || always) && source_of(program).find("= tutti_exp_f32(") != std::string::npos)
-    std::abort();
-  const auto real = reinterpret_cast<decltype(&clBuildProgram)>(
-      dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), "clBuildProgram"));
-  return real(program, count, devices, options, done, data);
+  const bool at_once = (crashes("") && optimises(options)) || crashes("always");
+  if (at_once && calls_exp(program)) std::abort();
+  return real<decltype(clBuildProgram)>("clBuildProgram")(program, count, devices, options, done,
+                                                          data);
+}
+
+extern "C" __attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(
+    cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
+    const size_t* global, const size_t* local, cl_uint count, const cl_event* events,
+    cl_event* done) {
+  cl_program program = nullptr;
+  cl_device_id device = nullptr;
+  char options[1024] = "";
+  clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr);
+  clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options,
+                        nullptr);
+  if (crashes("launch") && optimises(options) && calls_exp(program)) std::abort();
+  return real<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel")(
+      queue, kernel, dimensions, offset, global, local, count, events, done);
 }
