@@ -28,10 +28,12 @@ struct keyed_routine {
 };
 
 // Sorted by key.
-std::vector<keyed_routine> index_of(const routine_table& table) {
+std::vector<keyed_routine> make_index(host_routines set) {
   std::vector<keyed_routine> rows;
-  for (const block_row* row = table.blocks; row != table.blocks + table.block_count; ++row)
-    rows.push_back({key_of(row->opcode, row->of, row->result), row->run});
+  for (const routine_table* table : tables_of(set)) {
+    for (const block_row* row = table->blocks; row != table->blocks + table->block_count; ++row)
+      rows.push_back({key_of(row->opcode, row->of, row->result), row->run});
+  }
   std::sort(rows.begin(), rows.end(),
             [](const keyed_routine& a, const keyed_routine& b) { return a.key < b.key; });
   return rows;
@@ -41,7 +43,7 @@ const std::vector<keyed_routine>& index_of(host_routines set) {
   static std::array<std::once_flag, 3> made;
   static std::array<std::vector<keyed_routine>, 3> indices;
   const auto n = static_cast<size_t>(set);
-  std::call_once(made[n], [&] { indices[n] = index_of(table_of(set)); });
+  std::call_once(made[n], [&] { indices[n] = make_index(set); });
   return indices[n];
 }
 
@@ -83,16 +85,16 @@ std::string_view name_of(host_routines set) {
   return "baseline";
 }
 
-const routine_table& table_of(host_routines set) {
+std::array<const routine_table*, 2> tables_of(host_routines set) {
   if (!has_host_routines(set)) {
     throw_unsupported("host engine: this processor or this build lacks the routines for " +
                       std::string(name_of(set)));
   }
 #ifdef TUTTI_X86_ROUTINES
-  if (set == host_routines::avx2) return routines::avx2_table;
-  if (set == host_routines::avx512) return routines::avx512_table;
+  if (set == host_routines::avx2) return {&routines::avx2_real, &routines::avx2_complex};
+  if (set == host_routines::avx512) return {&routines::avx512_real, &routines::avx512_complex};
 #endif
-  return routines::baseline_table;
+  return {&routines::baseline_real, &routines::baseline_complex};
 }
 
 routines::block_routine find_block(host_routines set, uint16_t opcode, uint8_t of, uint8_t result) {
@@ -110,7 +112,7 @@ routines::block_routine find_block(host_routines set, uint16_t opcode, uint8_t o
 
 const routines::reduction_row& find_reduction(host_routines set, uint8_t reduction,
                                               uint8_t accumulator) {
-  const routine_table& table = table_of(set);
+  const routine_table& table = *tables_of(set)[is_complex(accumulator)];
   for (unsigned long n = 0; n < table.reduction_count; ++n) {
     const routines::reduction_row& row = table.reductions[n];
     if (row.reduction == reduction && row.accumulator == accumulator) return row;

@@ -3,6 +3,7 @@
 // The tables of routines that this processor can use, and rows in them by what they compute.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "sdk/host_engine/host_engine.hpp"
@@ -10,8 +11,9 @@
 
 namespace tutti::sdk {
 
-/// Throws plugin_error, TUTTI_ERROR_UNSUPPORTED, for a set that has_host_routines denies.
-const routines::routine_table& table_of(host_routines set);
+/// Real and complex ones. Throws plugin_error, TUTTI_ERROR_UNSUPPORTED, for a set that
+/// has_host_routines denies.
+std::array<const routines::routine_table*, 2> tables_of(host_routines set);
 
 /// The routine for a register dtype of the first operand (a stored one for loads) and a dtype of
 /// the result. Throws TUTTI_ERROR_UNSUPPORTED where there is none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All routines for one set of instructions: compiled once for each (CMakeLists.txt), with
-// TUTTI_ROUTINE_TABLE as the name of the table.
+// Half of the routines for one set of instructions: compiled for each and both halves
+// (CMakeLists.txt), with TUTTI_ROUTINE_TABLE as the name of the table.
 #include "sdk/host_engine/routines.hpp"
 
 namespace {

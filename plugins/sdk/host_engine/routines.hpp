@@ -44,6 +44,8 @@ struct routine_table {
   unsigned long reduction_count;
 };
 
-extern const routine_table baseline_table, avx2_table, avx512_table;
+// Real numbers, and those with complex operands or results.
+extern const routine_table baseline_real, baseline_complex;
+extern const routine_table avx2_real, avx2_complex, avx512_real, avx512_complex;
 
 }  // namespace tutti::sdk::routines

@@ -3,7 +3,7 @@
 // Writes the routines of the host engine as C++: write_routines OUTPUT PRELUDE MATH... Each is what
 // the renderer makes of a program of one instruction, or of one reduction, for every row of
 // op_table.def and every dtype that it takes; MATH are the files that the renderer picks functions
-// from.
+// from. Those with complex numbers are a part of their own, TUTTI_COMPLEX_ROUTINES.
 #include <array>
 #include <cstdio>
 #include <fstream>
@@ -83,24 +83,34 @@ class routine_writer {
     desc.reduce_layout = TUTTI_REDUCE_INNER;
     desc.accumulator = accumulator;
     const std::string name = join("reduce_", uint32_t{kind}, "_", dtype_name(accumulator));
-    functions_ += with_operands(desc, {accumulator}, result, 0).reduction_functions(name, needed_);
+    part& to = parts_[is_complex(accumulator)];
+    to.functions +=
+        with_operands(desc, {accumulator}, result, 0).reduction_functions(name, needed_);
     const bool sums = kind == TUTTI_REDUCE_SUM && is_floating(part_dtype(accumulator));
     const auto optional = [&](bool there, const char* step) {
       return there ? join(name, step) : std::string("nullptr");
     };
-    reductions_ += join("    {", uint32_t{kind}, ", ", uint32_t{accumulator}, ", ", name,
-                        "_start, ", name, "_line, ", name, "_row, ", optional(index, "_join"), ", ",
-                        optional(sums, "_compensate"), ", ", optional(sums, "_settle"), "},\n");
+    to.reductions +=
+        join("    {", uint32_t{kind}, ", ", uint32_t{accumulator}, ", ", name, "_start, ", name,
+             "_line, ", name, "_row, ", optional(index, "_join"), ", ",
+             optional(sums, "_compensate"), ", ", optional(sums, "_settle"), "},\n");
   }
 
   std::string text(const std::string& prelude) const {
-    return join(prelude, detail::helper_text(words_, needed_), functions_,
-                "constexpr tutti::sdk::routines::block_row blocks[] = {\n", blocks_,
-                "};\nconstexpr tutti::sdk::routines::reduction_row reductions[] = {\n", reductions_,
-                "};\n");
+    return join(prelude, detail::helper_text(words_, needed_), "#if TUTTI_COMPLEX_ROUTINES\n",
+                parts_[1].text(), "#else\n", parts_[0].text(), "#endif\n");
   }
 
  private:
+  struct part {
+    std::string functions, blocks, reductions;
+    std::string text() const {
+      return join(functions, "constexpr tutti::sdk::routines::block_row blocks[] = {\n", blocks,
+                  "};\nconstexpr tutti::sdk::routines::reduction_row reductions[] = {\n",
+                  reductions, "};\n");
+    }
+  };
+
   detail::program with_operands(tutti_program_desc& desc, const std::vector<uint8_t>& operands,
                                 uint8_t result, uint32_t value) {
     inputs_ = {};
@@ -120,16 +130,17 @@ class routine_writer {
            uint8_t result, uint32_t value) {
     const std::string name = join(find_op(opcode)->name, "_of_", dtype_name(operands[0]), "_to_",
                                   dtype_name(result), "_block");
-    functions_ += with_operands(desc, operands, result, value).block_function(name, needed_);
-    blocks_ += join("    {", uint32_t{opcode}, ", ", uint32_t{operands[0]}, ", ", uint32_t{result},
-                    ", ", name, "},\n");
+    part& to = parts_[is_complex(operands[0]) || is_complex(result)];
+    to.functions += with_operands(desc, operands, result, value).block_function(name, needed_);
+    to.blocks += join("    {", uint32_t{opcode}, ", ", uint32_t{operands[0]}, ", ",
+                      uint32_t{result}, ", ", name, "},\n");
   }
 
   const dialect& words_;
   std::array<tutti_program_operand, 3> inputs_{};
   tutti_program_operand output_{};
   detail::helpers needed_;
-  std::string functions_, blocks_, reductions_;
+  part parts_[2];  // real and complex
 };
 
 constexpr uint8_t dtypes[] = {TUTTI_BOOL, TUTTI_I8,  TUTTI_I16, TUTTI_I32, TUTTI_I64,
