@@ -40,19 +40,20 @@ struct host_tier::job {
   tutti_program_launch launch;
   std::vector<tutti_operand> inputs, outputs;
   std::vector<tutti_scalar> scalars;
+  std::vector<size_t> place;  // of each operand's address among the arguments
   uint32_t compute_units;
   std::shared_ptr<std::atomic<cl_int>> result;
 };
 
 host_tier::host_tier(const tutti_program_desc& desc) : work_(std::make_shared<work>(desc)) {}
 
-// The arguments: the job, then an address for each operand, which the driver puts in.
+// The arguments: the job, then an address for each buffer, which the driver puts in.
 void CL_CALLBACK host_tier::run(void* arguments) {
   void* const* const block = static_cast<void**>(arguments);
   const std::unique_ptr<job> j(static_cast<job*>(block[0]));
   const auto start = std::chrono::steady_clock::now();
   const auto address = [&](size_t n, const tutti_operand& operand) {
-    return static_cast<std::byte*>(block[1 + n]) + operand.offset;
+    return static_cast<std::byte*>(block[j->place[n]]) + operand.offset;
   };
   try {
     std::vector<const std::byte*> inputs;
@@ -88,14 +89,21 @@ void host_tier::launch(tutti_stream& stream, const sdk::program_layout& layout,
   j->compute_units = units;
   j->result = std::make_shared<std::atomic<cl_int>>(CL_COMPLETE);
   const std::shared_ptr<std::atomic<cl_int>> result = j->result;
-  std::vector<void*> block(1 + memory.size(), nullptr);
+  // Each buffer once: PoCL leaves the address out where one comes again.
+  std::vector<cl_mem> buffers;
+  for (const cl_mem buffer : memory) {
+    const auto found = std::find(buffers.begin(), buffers.end(), buffer);
+    j->place.push_back(1 + static_cast<size_t>(found - buffers.begin()));
+    if (found == buffers.end()) buffers.push_back(buffer);
+  }
+  std::vector<void*> block(1 + buffers.size(), nullptr);
   block[0] = j.get();
   std::vector<const void*> places;
-  for (size_t n = 0; n < memory.size(); ++n) places.push_back(&block[1 + n]);
+  for (size_t n = 1; n < block.size(); ++n) places.push_back(&block[n]);
   cl_event done = nullptr;
   check(clEnqueueNativeKernel(stream.queue, run, block.data(), block.size() * sizeof(void*),
-                              static_cast<cl_uint>(memory.size()), memory.data(), places.data(), 0,
-                              nullptr, event != nullptr ? &done : nullptr),
+                              static_cast<cl_uint>(buffers.size()), buffers.data(), places.data(),
+                              0, nullptr, event != nullptr ? &done : nullptr),
         label);
   j.release();
   if (event != nullptr) *event = publish(owned_event(done), result);
