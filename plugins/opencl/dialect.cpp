@@ -11,8 +11,9 @@ sdk::dialect make_dialect(const device_info& info) {
   sdk::dialect d;
   d.name = "OpenCL C 1.2";
   d.prologue_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-  // The same rounding everywhere: no multiply-add unless a function asks for fma.
-  d.after_functions = "#pragma OPENCL FP_CONTRACT OFF\n";
+  // The same rounding everywhere: no multiply-add unless a function asks for fma. On a CPU in the
+  // library's functions as well, so that the host engine (sdk/host_engine) gives the same bits.
+  (cpu ? d.prologue : d.after_functions) = "#pragma OPENCL FP_CONTRACT OFF\n";
   d.kernel = "__attribute__((reqd_work_group_size($n, 1, 1)))\nkernel";
   d.global = "global ";
   d.local = "local ";

@@ -13,13 +13,52 @@ rendered_program render(const tutti_program_desc& desc, const dialect& words,
   return detail::program(desc, words, options).render();
 }
 
+program_layout layout_of(const tutti_program_desc& desc, const render_options& options) {
+  program_layout l;
+  l.kind = options.kind;
+  l.reduction = desc.reduction;
+  l.reduce_layout = desc.reduce_layout;
+  l.accumulator = desc.accumulator;
+  l.wide = desc.wide_index != 0;
+  l.given_kept = l.kept = desc.kept_rank;
+  l.given_reduced = l.reduced = desc.reduced_rank;
+  const bool outer = l.reduces() && l.reduce_layout == TUTTI_REDUCE_OUTER;
+  if (l.kept == 0 && (!l.reduces() || outer)) l.kept = 1;
+  if (l.reduces() && l.reduced == 0) l.reduced = 1;
+  l.inputs = desc.input_count;
+  l.outputs = desc.output_count;
+  l.instructions = desc.instruction_count;
+  l.work_group = l.kind == schedule::gpu ? options.work_group : 1;
+  bool strided = false;
+  for (uint32_t n = 0; n < l.inputs + l.outputs; ++n) {
+    const tutti_program_operand& operand = detail::operand_of(desc, n);
+    l.element_bytes.push_back(static_cast<uint8_t>(dtype_size(operand.dtype)));
+    strided = strided || operand.access == TUTTI_ACCESS_STRIDED;
+  }
+  // Lines can change places unless their elements are counted.
+  l.tiled = l.kind == schedule::cpu && !l.reduces() && l.given_kept >= 2 && strided &&
+            (l.given_kept == 2 || !detail::uses_iota(desc));
+  for (uint32_t n = 0; n < desc.scalar_count; ++n) {
+    l.scalar_bytes.push_back(static_cast<uint8_t>(dtype_size(desc.scalar_dtypes[n])));
+  }
+  if (l.reduces()) {
+    l.block = 4096 / dtype_size(l.accumulator);
+  }
+  return l;
+}
+
 namespace detail {
 
 program::program(const tutti_program_desc& desc, const dialect& words,
                  const render_options& options)
-    : desc_(desc), words_(words), options_(options) {
+    : desc_(desc), words_(words), options_(options), layout_(layout_of(desc, options)) {
   check_types();
-  make_layout();
+  for (uint32_t n = 0; n < desc.input_count; ++n)
+    dtypes_.push_back(register_dtype(desc.inputs[n].dtype));
+  for (uint32_t n = 0; n < desc.scalar_count; ++n) dtypes_.push_back(desc.scalar_dtypes[n]);
+  for (uint32_t n = 0; n < desc.instruction_count; ++n)
+    dtypes_.push_back(desc.instructions[n].dtype);
+  index_ = layout_.kind == schedule::gpu && !layout_.wide ? type(TUTTI_I32) : type(TUTTI_I64);
 }
 
 void program::check_types() const {
@@ -35,44 +74,14 @@ void program::check_types() const {
   if (desc_.reduction != TUTTI_REDUCE_NONE) need(desc_.accumulator);
 }
 
-void program::make_layout() {
-  program_layout& l = layout_;
-  l.kind = options_.kind;
-  l.reduction = desc_.reduction;
-  l.reduce_layout = desc_.reduce_layout;
-  l.accumulator = desc_.accumulator;
-  l.wide = desc_.wide_index != 0;
-  l.given_kept = l.kept = desc_.kept_rank;
-  l.given_reduced = l.reduced = desc_.reduced_rank;
-  const bool outer = l.reduces() && l.reduce_layout == TUTTI_REDUCE_OUTER;
-  if (l.kept == 0 && (!l.reduces() || outer)) l.kept = 1;
-  if (l.reduces() && l.reduced == 0) l.reduced = 1;
-  l.inputs = desc_.input_count;
-  l.outputs = desc_.output_count;
-  l.instructions = desc_.instruction_count;
-  l.work_group = l.kind == schedule::gpu ? options_.work_group : 1;
-  for (uint32_t n = 0; n < l.inputs + l.outputs; ++n) {
-    l.element_bytes.push_back(static_cast<uint8_t>(dtype_size(operand_desc(n).dtype)));
-  }
-  // Lines can change places unless their elements are counted.
-  l.tiled = l.kind == schedule::cpu && !l.reduces() && l.given_kept >= 2 &&
-            (l.given_kept == 2 || !uses_iota());
-  bool strided = false;
-  for (uint32_t n = 0; n < l.inputs + l.outputs; ++n)
-    strided = strided || operand_desc(n).access == TUTTI_ACCESS_STRIDED;
-  l.tiled = l.tiled && strided;
-  for (uint32_t n = 0; n < desc_.scalar_count; ++n) {
-    l.scalar_bytes.push_back(static_cast<uint8_t>(dtype_size(desc_.scalar_dtypes[n])));
-  }
-  if (l.reduces()) {
-    l.block = 4096 / dtype_size(l.accumulator);
-  }
-  for (uint32_t n = 0; n < l.inputs; ++n) dtypes_.push_back(register_dtype(desc_.inputs[n].dtype));
-  for (uint32_t n = 0; n < desc_.scalar_count; ++n) dtypes_.push_back(desc_.scalar_dtypes[n]);
-  for (uint32_t n = 0; n < desc_.instruction_count; ++n) {
-    dtypes_.push_back(desc_.instructions[n].dtype);
-  }
-  index_ = l.kind == schedule::gpu && !l.wide ? type(TUTTI_I32) : type(TUTTI_I64);
+void program::see_complex_types() {
+  const auto see = [&](uint8_t dtype) {
+    if (is_complex(dtype))
+      helpers_.functions.insert(join("tutti_complex_", dtype_name(part_dtype(dtype))));
+  };
+  see(layout_.accumulator);
+  for (uint8_t dtype : dtypes_) see(dtype);
+  for (uint32_t n = 0; n < layout_.outputs; ++n) see(desc_.outputs[n].dtype);
 }
 
 rendered_program program::render() {
@@ -88,29 +97,17 @@ rendered_program program::render() {
   out_.line("}");
   if (layout_.reduces()) finish_kernel_text();
 
-  writer head;
   bool f64 = false;
-  const auto see = [&](uint8_t dtype) {
-    f64 = f64 || part_dtype(dtype) == TUTTI_F64;
-    if (is_complex(dtype)) functions_.insert(join("tutti_complex_", dtype_name(part_dtype(dtype))));
-  };
+  const auto see = [&](uint8_t dtype) { f64 = f64 || part_dtype(dtype) == TUTTI_F64; };
   see(layout_.accumulator);
   for (uint8_t dtype : dtypes_) see(dtype);
   for (uint32_t n = 0; n < layout_.outputs; ++n) see(desc_.outputs[n].dtype);
+  see_complex_types();
+  writer head;
   head.text += words_.prologue;
   if (f64) head.text += words_.prologue_f64;
   head.text += words_.prelude;
-  for (uint8_t dtype : integers_) {
-    head.line("TUTTI_INTEGER(", dtype_name(dtype), ", ", type(dtype), ", ",
-              type(unsigned_dtype(dtype)), ", ", dtype_size(dtype) * 8, ")");
-  }
-  for (const auto& [from, to] : saturating_) {
-    const uint32_t bits = dtype_size(to) * 8;
-    head.line(unsigned_dtype(to) == to ? "TUTTI_FLOAT_TO_UNSIGNED(" : "TUTTI_FLOAT_TO_SIGNED(",
-              dtype_name(from), ", ", type(from), ", ", dtype_name(to), ", ", type(to), ", ",
-              type(unsigned_dtype(to)), ", ", bits, ")");
-  }
-  head.text += library_functions(words_, functions_);
+  head.text += helper_text(words_, helpers_);
   head.text += words_.after_functions;
   head.line("typedef struct {");
   head.line(layout_.wide ? type(TUTTI_I64) : type(TUTTI_I32), " word[", layout_.geometry_words(),

@@ -80,6 +80,9 @@ struct rendered_program {
   program_layout layout;
 };
 
+// The layout alone, for launches that need no source. `desc` has passed validate_program.
+program_layout layout_of(const tutti_program_desc& desc, const render_options& options);
+
 // `desc` has passed validate_program. Throws plugin_error, TUTTI_ERROR_UNSUPPORTED, for a dtype
 // that the dialect has no type for.
 rendered_program render(const tutti_program_desc& desc, const dialect& words,

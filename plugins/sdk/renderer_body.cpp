@@ -7,6 +7,15 @@
 
 namespace tutti::sdk::detail {
 
+const tutti_program_operand& operand_of(const tutti_program_desc& desc, uint32_t n) {
+  return n < desc.input_count ? desc.inputs[n] : desc.outputs[n - desc.input_count];
+}
+
+bool uses_iota(const tutti_program_desc& desc) {
+  return std::any_of(desc.instructions, desc.instructions + desc.instruction_count,
+                     [](const tutti_instruction& i) { return i.opcode == TUTTI_OP_iota; });
+}
+
 std::string program::type(uint8_t dtype) const { return text_of(words_.types[dtype]); }
 
 std::string program::register_type(uint8_t dtype) const {
@@ -20,7 +29,7 @@ std::string program::operand(uint32_t n) const {
 }
 
 const tutti_program_operand& program::operand_desc(uint32_t n) const {
-  return n < desc_.input_count ? desc_.inputs[n] : desc_.outputs[n - desc_.input_count];
+  return operand_of(desc_, n);
 }
 
 std::string program::pointer_type(uint32_t n) const {
@@ -73,7 +82,7 @@ std::string program::cast_register(const std::string& value, uint8_t from, uint8
   }
   if (to == TUTTI_BOOL) return value + " != 0";
   if (is_floating(from) && is_integer(to)) {
-    saturating_.emplace(from, to);
+    helpers_.saturating.emplace(from, to);
     return join("tutti_", dtype_name(from), "_to_", dtype_name(to), "(", value, ")");
   }
   return join("(", type(to), ")", value);
@@ -81,7 +90,7 @@ std::string program::cast_register(const std::string& value, uint8_t from, uint8
 
 std::string program::call(const char* name, uint8_t dtype, const std::string& arguments) {
   const std::string function = join("tutti_", name, "_", dtype_name(dtype));
-  functions_.insert(function);
+  helpers_.functions.insert(function);
   return join(function, "(", arguments, ")");
 }
 
@@ -116,9 +125,9 @@ std::string program::expression(uint32_t number) {
   if (text.find('@') != std::string::npos) {
     text = replaced(text, "@", dtype_name(of));
     if (is_floating(of)) {
-      collect_functions(text, functions_);
+      collect_functions(text, helpers_.functions);
     } else if (is_integer(of)) {
-      integers_.insert(of);
+      helpers_.integers.insert(of);
     }
   }
   const bool exact = i.dtype == TUTTI_BOOL || is_floating(i.dtype) || is_complex(i.dtype);
@@ -152,10 +161,7 @@ std::string program::reduced_value() {
   return cast_register(join("v", value), dtypes_[value], layout_.accumulator);
 }
 
-bool program::uses_iota() const {
-  return std::any_of(desc_.instructions, desc_.instructions + desc_.instruction_count,
-                     [](const tutti_instruction& i) { return i.opcode == TUTTI_OP_iota; });
-}
+bool program::uses_iota() const { return detail::uses_iota(desc_); }
 
 uint8_t program::widest_bytes() const {
   uint32_t widest = 1;

@@ -258,9 +258,8 @@ void program::cpu_outer() {
   out_.line("const ", index_, " c", inner, " = start + j;");
   if (compensates()) {
     out_.line(accumulator_type(), " total = totals[j];");
-    for (const std::string& part : parts_of("")) {
-      out_.line("total", part, " += lane[j]", part, " - losses[j]", part, ";");
-    }
+    out_.line(accumulator_type(), " lost = losses[j];");
+    add_last_lane();
   } else {
     out_.line("const ", accumulator_type(), " total = lane[j];");
   }

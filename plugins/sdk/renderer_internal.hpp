@@ -49,10 +49,24 @@ struct op_texts {
 };
 op_texts texts_of(uint16_t opcode);
 
+// Inputs, then outputs.
+const tutti_program_operand& operand_of(const tutti_program_desc& desc, uint32_t n);
+bool uses_iota(const tutti_program_desc& desc);
+
 // Appends the library functions that `used` names, with what they depend on, once each.
 std::string library_functions(const dialect& words, const std::set<std::string>& used);
 // Adds every tutti_* identifier of `text` to `names`.
 void collect_functions(std::string_view text, std::set<std::string>& names);
+
+// What code calls that stands before it: names of library functions, dtypes whose integer helpers
+// are needed, and casts from a float to an integer dtype.
+struct helpers {
+  std::set<std::string> functions;
+  std::set<uint8_t> integers;
+  std::set<std::pair<uint8_t, uint8_t>> saturating;
+};
+// The text of `needed`, and of what that depends on.
+std::string helper_text(const dialect& words, const helpers& needed);
 
 // How the operand `input` (false: output) number n is reached in the innermost loop: pointer and
 // index expressions.
@@ -64,11 +78,14 @@ class program {
  public:
   program(const tutti_program_desc& desc, const dialect& words, const render_options& options);
   rendered_program render();
+  // C++ functions of the host engine (renderer_host.cpp), called `name`, for descriptions whose
+  // operands all have unit access. What they call joins `needed`.
+  std::string block_function(const std::string& name, helpers& needed);
+  std::string reduction_functions(const std::string& name, helpers& needed);
 
  private:
   // What both schedules share (renderer.cpp, renderer_body.cpp).
   void check_types() const;
-  void make_layout();
   void open_kernel(const char* name, bool main);
   void declare_geometry(bool main);
   void declare_scalars();
@@ -109,11 +126,17 @@ class program {
   std::string position_type() const;
   std::string no_position() const;
   void add_to_total(const std::string& value, const std::string& at);
+  void add_last_lane();
   bool compensates() const;
   // The real variables that a total consists of: itself, or "name.re" and "name.im".
   std::vector<std::string> parts_of(const std::string& name) const;
   void store_result(const std::string& kept_index);
   void finish_kernel_text();
+  // Of the host engine.
+  void reduction_of_a_line(const std::string& name);
+  void reduction_of_rows(const std::string& name, bool numbered);
+  void sums_of_rows(const std::string& name);
+  void see_complex_types();
 
   // CPU schedule (renderer_cpu.cpp).
   void cpu_map();
@@ -141,9 +164,7 @@ class program {
   writer out_;
   std::string index_;            // type of index arithmetic
   std::vector<uint8_t> dtypes_;  // of each value
-  std::set<std::string> functions_;
-  std::set<uint8_t> integers_;                        // dtypes whose helpers are needed
-  std::set<std::pair<uint8_t, uint8_t>> saturating_;  // casts float -> integer
+  helpers helpers_;
 };
 
 }  // namespace tutti::sdk::detail

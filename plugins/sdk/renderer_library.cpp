@@ -107,4 +107,19 @@ std::string library_functions(const dialect& words, const std::set<std::string>&
   return out;
 }
 
+std::string helper_text(const dialect& words, const helpers& needed) {
+  writer out;
+  for (uint8_t dtype : needed.integers) {
+    out.line("TUTTI_INTEGER(", dtype_name(dtype), ", ", words.types[dtype], ", ",
+             words.types[unsigned_dtype(dtype)], ", ", dtype_size(dtype) * 8, ")");
+  }
+  for (const auto& [from, to] : needed.saturating) {
+    const uint8_t unsigned_to = unsigned_dtype(to);
+    out.line(unsigned_to == to ? "TUTTI_FLOAT_TO_UNSIGNED(" : "TUTTI_FLOAT_TO_SIGNED(",
+             dtype_name(from), ", ", words.types[from], ", ", dtype_name(to), ", ", words.types[to],
+             ", ", words.types[unsigned_to], ", ", dtype_size(to) * 8, ")");
+  }
+  return out.text + library_functions(words, needed.functions);
+}
+
 }  // namespace tutti::sdk::detail

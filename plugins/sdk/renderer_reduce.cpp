@@ -59,7 +59,7 @@ std::string program::combined(const std::string& a, const std::string& b) {
   const auto extremum = [&](const char* op, const char* function) {
     if (!floating) return join(a, op, b, " ? ", a, " : ", b);
     const std::string name = join(function, dtype_name(dtype));
-    functions_.insert(name);
+    helpers_.functions.insert(name);
     return join(name, "(", a, ", ", b, ")");
   };
   switch (layout_.reduction) {
@@ -147,6 +147,12 @@ void program::add_to_total(const std::string& value, const std::string& at) {
     out_.line("}");
   }
   if (totals.size() > 1) out_.line("}");
+}
+
+// What OUTER has not yet added to the compensated `total`.
+void program::add_last_lane() {
+  for (const std::string& part : parts_of(""))
+    out_.line("total", part, " += lane[j]", part, " - lost", part, ";");
 }
 
 // Stores `total` for the kept point with coordinates c0.. and linear index `kept_index`.

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The elementwise part of a program: its loads and instructions as routines over blocks, and the
+// registers that one thread runs them in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "sdk/host_engine/dispatch.hpp"
+#include "sdk/host_engine/memory_walk.hpp"
+
+namespace tutti::sdk {
+
+/// Immutable. Values are numbered as in the description; casts that outputs or the accumulator need
+/// are instructions of their own at the end.
+class block_program {
+ public:
+  /// `block`: elements of a register.
+  block_program(const tutti_program_desc& desc, host_routines set, uint32_t block);
+
+  uint32_t block() const { return block_; }
+  /// Of maps the value that output n stores, in the dtype that it has in a register; of a reduction
+  /// (n = 0) what is reduced, in the accumulator's dtype.
+  uint32_t result(uint32_t n) const { return results_[n]; }
+  /// Whether the last instruction computes nothing but this result.
+  bool ends_with(uint32_t n) const {
+    return !steps_.empty() && steps_.back().result == results_[n];
+  }
+
+ private:
+  friend class block_registers;
+  static constexpr uint32_t no_slot = ~0u;
+  struct typed_value {
+    uint8_t dtype;     // in the register
+    uint32_t element;  // its bytes
+    uint32_t slot = no_slot;
+  };
+  struct stored_input {
+    uint32_t element;                         // bytes as stored
+    routines::block_routine widen = nullptr;  // of f16 and bf16
+  };
+  struct block_step {
+    routines::block_routine run;  // NULL: iota
+    uint32_t operand[3];
+    uint32_t operands;
+    uint32_t result;
+  };
+
+  uint32_t add_value(uint8_t dtype);
+  uint32_t with_dtype(uint32_t value, uint8_t dtype);
+  void give_slots();
+
+  host_routines set_;
+  uint32_t block_;
+  std::vector<stored_input> inputs_;
+  uint32_t scalars_ = 0;
+  std::vector<typed_value> values_;
+  std::vector<block_step> steps_;
+  std::vector<uint32_t> results_;
+  uint32_t slots_ = 0, slot_bytes_ = 0;
+};
+
+/// The inputs of a launch over a space.
+struct bound_inputs {
+  const walk_space* space;
+  std::vector<walk_access> access;
+  std::vector<const std::byte*> base;
+  // Inputs that are copied before anything is stored, because an output is the same memory.
+  bool copied = false;
+};
+
+/// One thread's registers.
+class block_registers {
+ public:
+  /// The program and the scalars stay where they are meanwhile. No more than `most` elements are
+  /// computed at once.
+  block_registers(const block_program& program, const tutti_scalar* scalars, uint64_t most);
+  /// `inputs` stay until the next ones are bound.
+  void bind(const bound_inputs& inputs);
+
+  /// Computes all values of the points [first, first + count). The last instruction writes to
+  /// `last` where that is given.
+  void evaluate(uint64_t first, uint64_t count, std::byte* last = nullptr);
+  /// The most elements at once.
+  uint64_t block() const { return most_; }
+  /// The result n of the points that were computed last.
+  const std::byte* result(uint32_t n) const { return at_[program_.results_[n]]; }
+
+ private:
+  std::byte* slot(uint32_t n) { return memory_.get() + size_t{n} * slot_bytes_; }
+  void load(uint32_t n, uint64_t first, uint64_t count);
+  void load_constant(uint32_t n);
+
+  struct aligned_delete {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  };
+  const block_program& program_;
+  const bound_inputs* inputs_ = nullptr;
+  uint64_t most_;
+  size_t slot_bytes_;
+  std::unique_ptr<std::byte[], aligned_delete> memory_;
+  std::vector<const std::byte*> at_;  // where each value of the current block lies
+};
+
+}  // namespace tutti::sdk

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenCL C's words in C++, as far as kernels_cl/math_*, prelude.cl and the renderer use them. Only
+// for the routines, which are compiled several times for different processors: everything here is
+// static and nothing of the standard library is included, because an inline function that the
+// linker shared between the sets could hold instructions that the processor lacks.
+#pragma once
+
+typedef signed char schar;
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
+// Of tables.
+#define constant const
+
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+
+#define TUTTI_HOST static inline __attribute__((always_inline))
+
+TUTTI_HOST float as_float(int x) { return __builtin_bit_cast(float, x); }
+TUTTI_HOST float as_float(uint x) { return __builtin_bit_cast(float, x); }
+TUTTI_HOST int as_int(float x) { return __builtin_bit_cast(int, x); }
+TUTTI_HOST uint as_uint(float x) { return __builtin_bit_cast(uint, x); }
+TUTTI_HOST double as_double(long x) { return __builtin_bit_cast(double, x); }
+TUTTI_HOST double as_double(ulong x) { return __builtin_bit_cast(double, x); }
+TUTTI_HOST long as_long(double x) { return __builtin_bit_cast(long, x); }
+TUTTI_HOST ulong as_ulong(double x) { return __builtin_bit_cast(ulong, x); }
+
+// All rounded once; fma is a call of the C library where the processor has none.
+#define TUTTI_REAL_FUNCTIONS(T, S)                                        \
+  TUTTI_HOST T fma(T a, T b, T c) { return __builtin_fma##S(a, b, c); }   \
+  TUTTI_HOST T fabs(T a) { return __builtin_fabs##S(a); }                 \
+  TUTTI_HOST T copysign(T a, T b) { return __builtin_copysign##S(a, b); } \
+  TUTTI_HOST T sqrt(T a) { return __builtin_sqrt##S(a); }                 \
+  TUTTI_HOST T floor(T a) { return __builtin_floor##S(a); }               \
+  TUTTI_HOST T ceil(T a) { return __builtin_ceil##S(a); }                 \
+  TUTTI_HOST T trunc(T a) { return __builtin_trunc##S(a); }               \
+  TUTTI_HOST T rint(T a) { return __builtin_rint##S(a); }
+TUTTI_REAL_FUNCTIONS(float, f)
+TUTTI_REAL_FUNCTIONS(double, )

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranges of a strided operand to and from contiguous blocks. Points of a space are numbered
+// row-major.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+/// The extents of a row-major space without those of 1, at least one of them.
+struct walk_space {
+  uint32_t rank = 0;
+  uint64_t extent[TUTTI_MAX_RANK] = {};
+  // Which of the given dimensions these are.
+  uint32_t given[TUTTI_MAX_RANK] = {};
+
+  walk_space() = default;
+  walk_space(const uint64_t* extents, uint32_t count);
+};
+
+enum class walk_kind : uint8_t { constant, dense, strided };
+
+/// An operand over a space: its address at the origin and strides, in elements, of the dimensions
+/// that the space kept.
+struct walk_access {
+  walk_kind kind = walk_kind::strided;
+  uint32_t element = 0;  // bytes: 1, 2, 4, 8 or 16
+  int64_t stride[TUTTI_MAX_RANK] = {};
+
+  walk_access() = default;
+  walk_access(const walk_space& space, const int64_t* strides, uint32_t element_bytes);
+};
+
+/// The coordinates of a point.
+struct walk_point {
+  uint64_t at[TUTTI_MAX_RANK] = {};
+  walk_point(const walk_space& space, uint64_t number);
+};
+
+/// Copies `count` elements from the point on into a contiguous block, or from there back.
+void gather(const walk_space& space, const walk_access& access, const walk_point& from,
+            const std::byte* base, uint64_t count, std::byte* block);
+void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
+             const std::byte* block, uint64_t count, std::byte* base);
+/// block[0, count) = *value.
+void fill_block(const std::byte* value, uint32_t element, uint64_t count, std::byte* block);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which values join which totals, and when; the routines do the additions.
+#include "sdk/host_engine/reductions.hpp"
+
+#include <algorithm>
+
+namespace tutti::sdk {
+namespace {
+
+constexpr uint64_t rows_at_once = 8, rows_between_totals = 256;  // as program::cpu_outer
+
+}  // namespace
+
+reduction_totals::reduction_totals(const routines::reduction_row& routines, uint32_t element_bytes,
+                                   uint64_t count, uint64_t kept_points, bool finds_index)
+    : row(&routines),
+      element(element_bytes),
+      kept(kept_points),
+      values(count * element_bytes),
+      indices(finds_index ? count : 0) {
+  row->start(values.data(), index(0), static_cast<long>(count));
+}
+
+void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint64_t origin,
+                  block_registers& registers, reduction_totals& totals) {
+  // Steps are numbered along the lines; this is the element that one begins with.
+  const auto begin_of = [&](uint64_t step) {
+    return step / s.segments * s.reduced_inner + step % s.segments * s.segment;
+  };
+  const auto bound = [&](uint64_t part) { return s.steps * part / s.parts; };
+  const uint64_t end_of_units =
+      (last - 1) / s.parts * s.reduced + begin_of(bound((last - 1) % s.parts + 1));
+  uint64_t computed = 0, computed_end = 0;
+  alignas(16) std::byte lost[16];
+  for (uint64_t unit = first; unit < last; ++unit) {
+    const uint64_t kept_index = unit / s.parts, part = unit % s.parts;
+    const uint64_t to = s.parts > 1 ? part * s.kept + kept_index : unit - origin;
+    totals.row->start(lost, totals.index(to), 1);
+    totals.row->start(totals.value(to), totals.index(to), 1);
+    for (uint64_t step = bound(part); step < bound(part + 1); ++step) {
+      const uint64_t linear = begin_of(step), point = kept_index * s.reduced + linear;
+      const uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
+      if (point + length > computed_end) {
+        // Whole lines at once where several fit.
+        const uint64_t lines = registers.block() / s.reduced_inner * s.reduced_inner;
+        const uint64_t count = std::max(length, std::min(lines, end_of_units - point));
+        registers.evaluate(point, count);
+        computed = point;
+        computed_end = point + count;
+      }
+      const std::byte* values = registers.result(0) + (point - computed) * totals.element;
+      totals.row->line(values, static_cast<long>(linear), static_cast<long>(length),
+                       totals.value(to), totals.index(to), lost);
+    }
+  }
+}
+
+void reduce_outer(const reduction_shape& s, const outer_unit& unit, uint32_t block,
+                  block_registers& registers, reduction_totals& totals) {
+  const routines::reduction_row& row = *totals.row;
+  const bool sums = row.compensate != nullptr;
+  const auto width = static_cast<long>(unit.width);
+  const bool finds_index = totals.index(0) != nullptr;
+  // Lanes, the sum of a few rows, and what totals are short of.
+  reduction_totals state(row, totals.element, unit.width * (sums ? 3 : 1), 0, finds_index);
+  std::byte* const lane = state.value(0);
+  std::byte* const rows_sum = sums ? state.value(unit.width) : nullptr;
+  std::byte* const losses = sums ? state.value(2 * unit.width) : nullptr;
+  row.start(totals.value(unit.at), totals.index(unit.at), width);
+  const uint64_t row_bytes = unit.width * totals.element;
+  const uint64_t end = s.steps * (unit.part + 1) / s.parts;
+  uint64_t added = 0;
+  for (uint64_t step = s.steps * unit.part / s.parts; step < end;) {
+    const uint64_t run = std::min(s.reduced_inner - step % s.reduced_inner, end - step);
+    for (uint64_t done = 0; done < run;) {
+      uint64_t rows = std::min(run - done, block / unit.width);
+      if (rows >= rows_at_once) rows -= rows % rows_at_once;
+      registers.evaluate((step + done) * unit.width, rows * unit.width);
+      const std::byte* values = registers.result(0);
+      for (uint64_t r = 0; r < rows;) {
+        const uint64_t taken = rows - r >= rows_at_once ? rows_at_once : 1;
+        const bool apart = sums && taken > 1;
+        if (apart) row.start(rows_sum, nullptr, width);
+        for (uint64_t u = 0; u < taken; ++u) {
+          row.row(apart ? rows_sum : lane, state.index(0), values + (r + u) * row_bytes,
+                  static_cast<long>(step + done + r + u), width);
+        }
+        if (apart) row.row(lane, nullptr, rows_sum, 0, width);
+        r += taken;
+        added += taken;
+        if (sums && added >= rows_between_totals) {
+          added = 0;
+          row.compensate(totals.value(unit.at), losses, lane, width);
+          row.start(lane, nullptr, width);
+        }
+      }
+      done += rows;
+    }
+    step += run;
+  }
+  if (sums) {
+    row.settle(totals.value(unit.at), losses, lane, width);
+  } else if (finds_index) {
+    std::copy_n(lane, row_bytes, totals.value(unit.at));
+    std::copy_n(state.index(0), unit.width, totals.index(unit.at));
+  } else {
+    std::copy_n(lane, row_bytes, totals.value(unit.at));
+  }
+}
+
+void fold_parts(const reduction_shape& s, uint64_t first, uint64_t last, reduction_totals& partial,
+                reduction_totals& totals) {
+  const routines::reduction_row& row = *totals.row;
+  const auto count = static_cast<long>(last - first);
+  const uint64_t sums = row.compensate != nullptr ? last - first : 0;
+  reduction_totals lost(row, totals.element, sums, 0, false);
+  row.start(totals.value(0), totals.index(0), count);
+  for (uint64_t part = 0; part < s.parts; ++part) {
+    const uint64_t from = part * s.kept + first;
+    if (row.compensate != nullptr) {
+      row.compensate(totals.value(0), lost.value(0), partial.value(from), count);
+    } else if (row.join != nullptr) {
+      row.join(totals.value(0), totals.index(0), partial.value(from), partial.index(from), count);
+    } else {
+      row.row(totals.value(0), nullptr, partial.value(from), 0, count);
+    }
+  }
+}
+
+}  // namespace tutti::sdk

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions in the order in which the CPU schedule's kernels add (renderer_cpu.cpp: cpu_inner,
+// cpu_outer).
+#pragma once
+
+#include <vector>
+
+#include "sdk/host_engine/block_program.hpp"
+#include "sdk/launch_plan.hpp"
+
+namespace tutti::sdk {
+
+/// Totals of kept points, one after the other, in the accumulator's dtype; indices where those are
+/// what is found. Of a reduction in parts: the totals of part p begin at p * kept.
+struct reduction_totals {
+  const routines::reduction_row* row;
+  uint32_t element;  // bytes of the accumulator
+  uint64_t kept;     // kept points, the distance between two parts
+  std::vector<std::byte> values;
+  std::vector<long> indices;
+
+  /// Room for `count` totals, all neutral.
+  reduction_totals(const routines::reduction_row& routines, uint32_t element_bytes, uint64_t count,
+                   uint64_t kept_points, bool finds_index);
+  std::byte* value(uint64_t n) { return values.data() + n * element; }
+  long* index(uint64_t n) { return indices.empty() ? nullptr : indices.data() + n; }
+};
+
+/// The sizes of a reduction, in normalised dimensions.
+struct reduction_shape {
+  uint64_t kept = 1, kept_inner = 1;
+  uint64_t reduced = 1, reduced_inner = 1;
+  uint64_t parts = 1, segment = 1, segments = 1, steps = 0;
+};
+
+/// Adds up units [first, last) of kept * parts into `totals`, which has unit `origin` at 0 where
+/// there is one part. `registers` are bound to kept dimensions followed by reduced ones.
+void reduce_inner(const reduction_shape& shape, uint64_t first, uint64_t last, uint64_t origin,
+                  block_registers& registers, reduction_totals& totals);
+
+/// Columns [start, start + width) of one row of kept points, in part `part`; `at` is where the
+/// first of them is in `totals`. `registers` are bound to the reduced dimensions, followed by these
+/// columns.
+struct outer_unit {
+  uint64_t part, width, at;
+};
+void reduce_outer(const reduction_shape& shape, const outer_unit& unit, uint32_t block,
+                  block_registers& registers, reduction_totals& totals);
+
+/// Folds the parts of kept points [first, last) of `partial` into `totals`, which has `first` at 0.
+void fold_parts(const reduction_shape& shape, uint64_t first, uint64_t last,
+                reduction_totals& partial, reduction_totals& totals);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the routines of the host engine as C++: write_routines OUTPUT PRELUDE MATH... Each is what
+// the renderer makes of a program of one instruction, or of one reduction, for every row of
+// op_table.def and every dtype that it takes; MATH are the files that the renderer picks functions
+// from. Those with complex numbers are a part of their own, TUTTI_COMPLEX_ROUTINES.
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "sdk/renderer_internal.hpp"
+
+using namespace tutti::sdk;
+using detail::join;
+
+namespace {
+
+std::string read(const char* path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) throw std::runtime_error(std::string("cannot read ") + path);
+  return text.str();
+}
+
+// C++ with the words of host_language.hpp.
+dialect host_dialect() {
+  dialect d;
+  d.name = "C++";
+  d.kernel = "static";
+  d.vector_loop = "#pragma GCC ivdep";
+  d.load_f16 = "tutti_load_f16($p[$i])";
+  d.store_f16 = "$p[$i] = tutti_to_f16($v)";
+  d.load_bf16 = "tutti_load_bf16($p[$i])";
+  d.store_bf16 = "$p[$i] = tutti_to_bf16($v)";
+  d.types[TUTTI_BOOL] = "uchar";
+  d.types[TUTTI_I8] = "schar";
+  d.types[TUTTI_I16] = "short";
+  d.types[TUTTI_I32] = "int";
+  d.types[TUTTI_I64] = "long";
+  d.types[TUTTI_U8] = "uchar";
+  d.types[TUTTI_U16] = "ushort";
+  d.types[TUTTI_U32] = "uint";
+  d.types[TUTTI_U64] = "ulong";
+  d.types[TUTTI_F16] = "ushort";
+  d.types[TUTTI_BF16] = "ushort";
+  d.types[TUTTI_F32] = "float";
+  d.types[TUTTI_F64] = "double";
+  d.types[TUTTI_C64] = "tutti_c64";
+  d.types[TUTTI_C128] = "tutti_c128";
+  d.size_type = "ulong";
+  return d;
+}
+
+class routine_writer {
+ public:
+  explicit routine_writer(const dialect& words) : words_(words) {}
+
+  // An instruction over operands of these register dtypes.
+  void block(uint16_t opcode, std::vector<uint8_t> operands, uint8_t result) {
+    tutti_instruction instruction{};
+    instruction.opcode = opcode;
+    instruction.dtype = result;
+    instruction.operand_count = static_cast<uint8_t>(operands.size());
+    for (uint32_t n = 0; n < operands.size(); ++n) instruction.operand[n] = n;
+    tutti_program_desc desc{};
+    desc.instructions = &instruction;
+    desc.instruction_count = 1;
+    add(desc, opcode, operands, result, static_cast<uint32_t>(operands.size()));
+  }
+
+  // A load or a store: the conversion is that of the operand itself.
+  void copy(uint8_t from, uint8_t to) { add({}, TUTTI_OP_cast, {from}, to, 0); }
+
+  void reduction(uint8_t kind, uint8_t accumulator) {
+    const bool index = kind == TUTTI_REDUCE_ARGMIN || kind == TUTTI_REDUCE_ARGMAX;
+    const uint8_t result = index ? uint8_t{TUTTI_I64} : accumulator;
+    tutti_program_desc desc{};
+    desc.reduced_rank = 1;
+    desc.reduction = kind;
+    desc.reduce_layout = TUTTI_REDUCE_INNER;
+    desc.accumulator = accumulator;
+    const std::string name = join("reduce_", uint32_t{kind}, "_", dtype_name(accumulator));
+    part& to = parts_[is_complex(accumulator)];
+    to.functions +=
+        with_operands(desc, {accumulator}, result, 0).reduction_functions(name, needed_);
+    const bool sums = kind == TUTTI_REDUCE_SUM && is_floating(part_dtype(accumulator));
+    const auto optional = [&](bool there, const char* step) {
+      return there ? join(name, step) : std::string("nullptr");
+    };
+    to.reductions +=
+        join("    {", uint32_t{kind}, ", ", uint32_t{accumulator}, ", ", name, "_start, ", name,
+             "_line, ", name, "_row, ", optional(index, "_join"), ", ",
+             optional(sums, "_compensate"), ", ", optional(sums, "_settle"), "},\n");
+  }
+
+  std::string text(const std::string& prelude) const {
+    return join(prelude, detail::helper_text(words_, needed_), "#if TUTTI_COMPLEX_ROUTINES\n",
+                parts_[1].text(), "#else\n", parts_[0].text(), "#endif\n");
+  }
+
+ private:
+  struct part {
+    std::string functions, blocks, reductions;
+    std::string text() const {
+      return join(functions, "constexpr tutti::sdk::routines::block_row blocks[] = {\n", blocks,
+                  "};\nconstexpr tutti::sdk::routines::reduction_row reductions[] = {\n",
+                  reductions, "};\n");
+    }
+  };
+
+  detail::program with_operands(tutti_program_desc& desc, const std::vector<uint8_t>& operands,
+                                uint8_t result, uint32_t value) {
+    inputs_ = {};
+    for (size_t n = 0; n < operands.size(); ++n)
+      inputs_[n] = {operands[n], TUTTI_ACCESS_UNIT, 0, 0};
+    output_ = {result, TUTTI_ACCESS_UNIT, 0, value};
+    desc.struct_size = sizeof desc;
+    desc.kept_rank = desc.reduction == TUTTI_REDUCE_NONE ? 1 : 0;
+    desc.inputs = inputs_.data();
+    desc.input_count = static_cast<uint32_t>(operands.size());
+    desc.outputs = &output_;
+    desc.output_count = 1;
+    return {desc, words_, {schedule::cpu}};
+  }
+
+  void add(tutti_program_desc desc, uint16_t opcode, const std::vector<uint8_t>& operands,
+           uint8_t result, uint32_t value) {
+    const std::string name = join(find_op(opcode)->name, "_of_", dtype_name(operands[0]), "_to_",
+                                  dtype_name(result), "_block");
+    part& to = parts_[is_complex(operands[0]) || is_complex(result)];
+    to.functions += with_operands(desc, operands, result, value).block_function(name, needed_);
+    to.blocks += join("    {", uint32_t{opcode}, ", ", uint32_t{operands[0]}, ", ",
+                      uint32_t{result}, ", ", name, "},\n");
+  }
+
+  const dialect& words_;
+  std::array<tutti_program_operand, 3> inputs_{};
+  tutti_program_operand output_{};
+  detail::helpers needed_;
+  part parts_[2];  // real and complex
+};
+
+constexpr uint8_t dtypes[] = {TUTTI_BOOL, TUTTI_I8,  TUTTI_I16, TUTTI_I32, TUTTI_I64,
+                              TUTTI_U8,   TUTTI_U16, TUTTI_U32, TUTTI_U64, TUTTI_F32,
+                              TUTTI_F64,  TUTTI_C64, TUTTI_C128};
+
+void write_blocks(routine_writer& out) {
+  for (const op_info& row : op_rows()) {
+    for (uint8_t dtype : dtypes) {
+      if (accepts(row.kind, dtype))
+        out.block(row.opcode, std::vector<uint8_t>(row.arity, dtype),
+                  result_dtype(row.result, dtype));
+    }
+  }
+  out.block(TUTTI_OP_philox, {TUTTI_I64, TUTTI_U64}, TUTTI_U32);
+  for (uint8_t from : dtypes) {
+    out.block(TUTTI_OP_where, {TUTTI_BOOL, from, from}, from);
+    for (uint8_t to : dtypes) {
+      const bool defined = !is_complex(from) || is_complex(to) || to == TUTTI_BOOL;
+      if (defined && from != to) out.block(TUTTI_OP_cast, {from}, to);
+    }
+    out.copy(from, from);
+  }
+  for (uint8_t half : {TUTTI_F16, TUTTI_BF16}) {
+    out.copy(half, TUTTI_F32);
+    out.copy(TUTTI_F32, half);
+  }
+}
+
+void write_reductions(routine_writer& out) {
+  for (uint8_t dtype : dtypes) {
+    if (dtype == TUTTI_BOOL) {
+      out.reduction(TUTTI_REDUCE_ANY, dtype);
+      out.reduction(TUTTI_REDUCE_ALL, dtype);
+    } else {
+      out.reduction(TUTTI_REDUCE_SUM, dtype);
+      out.reduction(TUTTI_REDUCE_PROD, dtype);
+    }
+    if (is_complex(dtype)) continue;
+    for (uint8_t kind :
+         {TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX, TUTTI_REDUCE_ARGMIN, TUTTI_REDUCE_ARGMAX}) {
+      out.reduction(kind, dtype);
+    }
+  }
+}
+
+void write(int count, char** arguments) {
+  if (count < 4) throw std::runtime_error("usage: write_routines OUTPUT PRELUDE MATH...");
+  std::vector<std::string> math;
+  for (int n = 3; n < count; ++n) math.push_back(read(arguments[n]));
+  dialect words = host_dialect();
+  words.libraries.assign(math.begin(), math.end());
+  routine_writer out(words);
+  write_blocks(out);
+  write_reductions(out);
+  std::ofstream file(arguments[1]);
+  file << out.text(read(arguments[2])) << std::flush;
+  if (!file) throw std::runtime_error(std::string("cannot write ") + arguments[1]);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    write(count, arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "write_routines: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same text as C++ functions over blocks of contiguous elements, from which the host engine is
+// built (host_engine/write_routines.cpp): one instruction, and the steps of a reduction.
+#include "sdk/renderer_internal.hpp"
+
+namespace tutti::sdk::detail {
+
+namespace {
+
+void join_helpers(helpers& all, const helpers& more) {
+  all.functions.insert(more.functions.begin(), more.functions.end());
+  all.integers.insert(more.integers.begin(), more.integers.end());
+  all.saturating.insert(more.saturating.begin(), more.saturating.end());
+}
+
+}  // namespace
+
+std::string program::block_function(const std::string& name, helpers& needed) {
+  out_.line("static void ", name, "(const void* const* in, void* out, ", index_, " count) {");
+  for (uint32_t n = 0; n < layout_.inputs; ++n) {
+    out_.line(pointer_type(n), operand(n), " = (", pointer_type(n), ")in[", n, "];");
+  }
+  out_.line(pointer_type(layout_.inputs), "out0 = (", pointer_type(layout_.inputs), ")out;");
+  vector_pragma();
+  out_.line("for (", index_, " i = 0; i < count; ++i) {");
+  body([this](uint32_t n) { return place{operand(n), "i"}; }, false, "");
+  const uint32_t value = desc_.outputs[0].value;
+  out_.line(
+      store(0, place{"out0", "i"}, cast(join("v", value), dtypes_[value], desc_.outputs[0].dtype)));
+  out_.line("}");
+  out_.line("}");
+  see_complex_types();
+  join_helpers(needed, helpers_);
+  return out_.text;
+}
+
+std::string program::reduction_functions(const std::string& name, helpers& needed) {
+  const std::string acc = accumulator_type();
+  out_.line("static void ", name, "_start(void* into, ", type(TUTTI_I64), "* into_at, ", index_,
+            " count) {");
+  out_.line("for (", index_, " j = 0; j < count; ++j) ((", acc, "*)into)[j] = ", identity(), ";");
+  if (layout_.finds_index())
+    out_.line("for (", index_, " j = 0; j < count; ++j) into_at[j] = 0x7fffffffffffffffL;");
+  out_.line("}");
+  reduction_of_a_line(name);
+  reduction_of_rows(name, false);
+  if (layout_.finds_index()) reduction_of_rows(name, true);
+  if (compensates()) sums_of_rows(name);
+  see_complex_types();
+  join_helpers(needed, helpers_);
+  return out_.text;
+}
+
+// What the CPU schedule does with one contiguous line: the values are those of input 0.
+void program::reduction_of_a_line(const std::string& name) {
+  const std::string acc = accumulator_type(), at = type(TUTTI_I64);
+  const bool index = layout_.finds_index();
+  out_.line("static void ", name, "_line(const void* values, ", index_, " linear, ", index_,
+            " length, void* into, ", at, "* into_at, void* losses) {");
+  out_.line(pointer_type(0), "p_in0 = (", pointer_type(0), ")values;");
+  out_.line(acc, " total = *(", acc, "*)into;");
+  if (index) out_.line(at, " total_at = *into_at;");
+  if (compensates()) out_.line(acc, " lost = *(", acc, "*)losses;");
+  cpu_inner_row();
+  out_.line("*(", acc, "*)into = total;");
+  if (index) out_.line("*into_at = total_at;");
+  if (compensates()) out_.line("*(", acc, "*)losses = lost;");
+  out_.line("}");
+}
+
+// Element by element. `numbered`: the indices of the values are given one by one, else all are
+// `step`.
+void program::reduction_of_rows(const std::string& name, bool numbered) {
+  const std::string acc = accumulator_type(), at = type(TUTTI_I64);
+  out_.line("static void ", name, numbered ? "_join" : "_row", "(void* into, ", at,
+            "* into_at, const void* values, ",
+            numbered ? join("const ", at, "* value_at") : join(index_, " step"), ", ", index_,
+            " count) {");
+  out_.line(acc, "* lane = (", acc, "*)into;");
+  out_.line(pointer_type(0), "in0 = (", pointer_type(0), ")values;");
+  vector_pragma();
+  out_.line("for (", index_, " j = 0; j < count; ++j) {");
+  body([this](uint32_t n) { return place{operand(n), "j"}; }, false, "");
+  combine("lane[j]", reduced_value(), "into_at[j]", numbered ? "value_at[j]" : "step");
+  out_.line("}");
+  out_.line("}");
+}
+
+// Compensated totals: lanes join them and begin anew, and the last ones do at the end.
+void program::sums_of_rows(const std::string& name) {
+  const std::string acc = accumulator_type();
+  const auto open = [&](const char* step) {
+    out_.line("static void ", name, step, "(void* into, void* loss, const void* values, ", index_,
+              " count) {");
+    out_.line(acc, "* totals = (", acc, "*)into;");
+    out_.line(acc, "* losses = (", acc, "*)loss;");
+    out_.line("const ", acc, "* lane = (const ", acc, "*)values;");
+    vector_pragma();
+    out_.line("for (", index_, " j = 0; j < count; ++j) {");
+    out_.line(acc, " total = totals[j], lost = losses[j];");
+  };
+  open("_compensate");
+  add_to_total("lane[j]", "");
+  out_.line("totals[j] = total;");
+  out_.line("losses[j] = lost;");
+  out_.line("}");
+  out_.line("}");
+  open("_settle");
+  add_last_lane();
+  out_.line("totals[j] = total;");
+  out_.line("}");
+  out_.line("}");
+}
+
+}  // namespace tutti::sdk::detail
