@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/harness.hpp"
+#include "verify/harness.hpp"
 #include "sdk/host_engine/host_engine.hpp"
 #include "sdk/status.hpp"
 #include "tutti_test/paths.hpp"
