@@ -3,7 +3,6 @@
 // The reverse sweep: nodes of a trace in topological order, cotangents summed node by node.
 #include "autograd/backward.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>

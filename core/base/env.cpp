@@ -57,7 +57,7 @@ bool fallback_is_error() { return env_word("TUTTI_FALLBACK", {"error"}).has_valu
 bool operands_move() { return env_word("TUTTI_TRANSFER", {"auto"}).has_value(); }
 
 double proof_time_limit() {
-  constexpr double usual = 60;  // a busy machine compiles for a while
+  constexpr double usual = 120;  // on a busy machine compilers take a minute
   const auto text = env("TUTTI_PROOF");
   if (!text || *text == "on") return usual;
   if (*text == "off") return 0;

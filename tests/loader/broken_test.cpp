@@ -3,6 +3,7 @@
 // Plugins that throw or whose tables have holes, within one process: what is caught, and that it
 // names plugin, function and text. broken_plugin.cpp tells of the faults.
 #include <boost/test/unit_test.hpp>
+#include <memory>
 
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"

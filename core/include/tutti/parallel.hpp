@@ -109,7 +109,7 @@ class TUTTI_API chunk_results {
 
 /// Computes one chunk with arrays on c.device and returns the results, not evaluated. It is called
 /// from one thread for each device, at the same time from several, and again for a chunk that was
-/// taken back.
+/// taken back: it must not assign to an array that it captured (`total += part`), which a sink may.
 using chunk_body = std::function<std::vector<array>(const chunk& c)>;
 
 /// Receives the results of each chunk, exactly once for each index, one call at a time, in the
@@ -158,7 +158,8 @@ TUTTI_API std::string to_string(const loop_report& report);
 /// throws, and anything that sink throws: the loop stops then, and sinks may have been called for a
 /// part of it. A device_error of code TUTTI_ERROR_INVALID_ARGUMENT is such an error of the caller,
 /// as where body uses an array that it captured from another device than c.device: body moves it,
-/// with to(c.device). So is a result on another device than c.device.
+/// with to(c.device). So is a result on another device than c.device. A result that is being
+/// differentiated is a value_error with loop_options::fetch: its values have no gradient.
 ///
 /// A body that hangs in itself keeps what it captured: after a time_limit it may go on, in a thread
 /// of its own, when parallel_for has returned. What it captures by reference has to outlive that;
