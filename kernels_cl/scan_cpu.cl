@@ -10,25 +10,92 @@
 #define BLOCK 256
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 
-// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
-// for integers, and past an infinity or a NaN.
-INLINE ACC lost_of(ACC a, ACC b, ACC s) {
-  const ACC moved = s - a;
-  const ACC lost = (a - (s - moved)) + (b - moved);
-  return lost - lost == 0 ? lost : 0;
-}
+#if !ROWS || OUT_KIND == 0
+#define LANES 16
+#define V CAT(ACC, LANES)
+#endif
 
-#if OP == 0
-#define LOST_OF(a, b, s) lost_of(a, b, s)
-#define WITH_LOST(s, lost) ((s) + (lost))
-#else
-#define LOST_OF(a, b, s) 0
-#define WITH_LOST(s, lost) (s)
+#if OP == 4
+// Sums of exponentials as sum * exp(top), where top is the largest number that was met; NaN wins.
+#define LARGER(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
+// exp(a - top) for an a that is not above it, infinities included.
+#define BELOW(a, top) exp((a) == (top) ? (V)(0) : (a) - (top))
 #endif
 
 #if !ROWS
 
 // ---- columns: a unit of work is a block of columns of one chunk; rows of any length
+
+#if OP == 4
+
+// Those of columns, in vectors; the last lanes of a block that is not full are not used.
+typedef struct {
+  ACC top[BLOCK], sum[BLOCK], lost[BLOCK], next[BLOCK];
+} exponentials;
+
+INLINE void begin_columns(exponentials* e) {
+  for (int i = 0; i < BLOCK; ++i) {
+    e->top[i] = e->next[i] = NEUTRAL;
+    e->sum[i] = e->lost[i] = 0;
+  }
+}
+
+INLINE void add_columns(exponentials* e, global const IN* x, long row, long width) {
+  VECTOR_LOOP
+  for (long i = 0; i < width; ++i) e->next[i] = load(x, row + i);
+  for (long i = 0; i < width; i += LANES) {
+    const V next = CAT(vload, LANES)(0, e->next + i), top = CAT(vload, LANES)(0, e->top + i);
+    const V larger = LARGER(top, next), factor = BELOW(top, larger), own = BELOW(next, larger);
+    const V sum = CAT(vload, LANES)(0, e->sum + i) * factor, after = sum + own;
+    const V moved = after - sum, lost = (sum - (after - moved)) + (own - moved);
+    CAT(vstore, LANES)(larger, 0, e->top + i);
+    CAT(vstore, LANES)(after, 0, e->sum + i);
+    CAT(vstore, LANES)(CAT(vload, LANES)(0, e->lost + i) * factor + lost, 0, e->lost + i);
+  }
+}
+
+INLINE void logarithms(exponentials* e, ACC* to, long width) {
+  for (long i = 0; i < width; i += LANES) {
+    const V sum = CAT(vload, LANES)(0, e->sum + i) + CAT(vload, LANES)(0, e->lost + i);
+    CAT(vstore, LANES)(CAT(vload, LANES)(0, e->top + i) + log(sum), 0, to + i);
+  }
+}
+
+INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_scan_shape* g, long o,
+                          long c, long first, long width) {
+  exponentials e;
+  ACC value[BLOCK];
+  begin_columns(&e);
+  const long end = min(g->length, (c + 1) * g->chunk);
+  for (long step = c * g->chunk; step < end; ++step)
+    add_columns(&e, x, g->in_offset + (o * g->length + place(g, step)) * g->inner + first, width);
+  logarithms(&e, value, width);
+  global ACC* to = totals + g->totals_offset + (o * g->chunks + c) * g->inner + first;
+  for (long i = 0; i < width; ++i) to[i] = value[i];
+}
+
+INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* totals,
+                         const tutti_scan_shape* g, long o, long c, long first, long width) {
+  exponentials e;
+  ACC value[BLOCK];
+  begin_columns(&e);
+  for (long i = 0; i < width; ++i) {
+    e.top[i] = value[i] = seed(totals, g, o, c, first + i);
+    e.sum[i] = 1;
+  }
+  const long end = min(g->length, (c + 1) * g->chunk);
+  for (long step = c * g->chunk; step < end; ++step) {
+    const long row = (o * g->length + place(g, step)) * g->inner + first;
+    if (g->exclusive)
+      for (long i = 0; i < width; ++i) store(out, g->out_offset + row + i, value[i]);
+    add_columns(&e, x, g->in_offset + row, width);
+    logarithms(&e, value, width);
+    if (!g->exclusive)
+      for (long i = 0; i < width; ++i) store(out, g->out_offset + row + i, value[i]);
+  }
+}
+
+#else
 
 INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_scan_shape* g, long o,
                           long c, long first, long width) {
@@ -44,7 +111,7 @@ INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_sc
     for (long i = 0; i < width; ++i) {
       const ACC before = value[i], next = load(x, row + i);
       value[i] = COMBINE(before, next);
-      lost[i] += LOST_OF(before, next, value[i]);
+      lost[i] = NEXT_LOST(lost[i], before, next, value[i]);
     }
   }
   global ACC* to = totals + g->totals_offset + (o * g->chunks + c) * g->inner + first;
@@ -66,13 +133,18 @@ INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* 
       const ACC before = value[i], so_far = WITH_LOST(before, lost[i]);
       const ACC next = load(x, g->in_offset + row + i);
       value[i] = COMBINE(before, next);
-      lost[i] += LOST_OF(before, next, value[i]);
+      lost[i] = NEXT_LOST(lost[i], before, next, value[i]);
       store(out, g->out_offset + row + i, g->exclusive ? so_far : WITH_LOST(value[i], lost[i]));
     }
   }
 }
 
+<<<<<<< HEAD
 #if WANTS(tutti_scan_totals)
+=======
+#endif
+
+>>>>>>> B/B
 KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.blocks) {
     const long row = u / g.blocks, first = (u - row * g.blocks) * g.block;
@@ -98,9 +170,6 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
 // ---- rows on a CPU: I = 1, vectors of LANES elements where the type has them
 
 #if OUT_KIND == 0
-#define LANES 16
-#define V CAT(ACC, LANES)
-
 INLINE V load_lanes(global const IN* x, long i) {
 #if IN_KIND == 1
   return CAT(vload_half, LANES)(0, (global const half*)x + i);
@@ -125,12 +194,35 @@ INLINE V load_lanes(global const IN* x, long i) {
   v = combine(v, UP8(v, e))
 #define BACKWARDS(v) (v).sfedcba9876543210
 
-#if OP == 4
-// Numbers as sum * exp(top), where top is the largest that was met; NaN wins.
-#define LARGER(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
-// exp(a - top) for an a that is not above it, infinities included.
-#define BELOW(a, top) exp((a) == (top) ? (V)(0) : (a) - (top))
+#if OP == 1 && FLOATING
+// A product and what rounding took from it.
+typedef struct {
+  V value, lost;
+} products;
 
+INLINE products multiply(products a, V value, V lost) {
+  products p;
+  p.value = a.value * value;
+  p.lost = fma(a.value, value, -p.value) + (a.value * lost + a.lost * value);
+  return p;
+}
+
+// Multiplies lane i by lanes 0 to i - 1.
+INLINE products scan_products(products p) {
+  p = multiply(p, UP1(p.value, 1), UP1(p.lost, 0));
+  p = multiply(p, UP2(p.value, 1), UP2(p.lost, 0));
+  p = multiply(p, UP4(p.value, 1), UP4(p.lost, 0));
+  return multiply(p, UP8(p.value, 1), UP8(p.lost, 0));
+}
+
+// Past an infinity or a NaN, nothing is known to be lost.
+INLINE V rounded(products p) {
+  const V all = p.value + p.lost;
+  return p.lost - p.lost == (V)(0) ? all : p.value;
+}
+#endif
+
+#if OP == 4
 INLINE ACC lanes_total(V top, V sum) {
   V all = top;
   SCAN_LANES(all, NEUTRAL, LARGER);
@@ -146,8 +238,9 @@ INLINE void add_lanes(V* top, V* sum, V next) {
   *top = larger;
 }
 
-// The logarithms of the sums of *sum * exp(*top) and lanes 0 to i; the last is the next *top, *sum.
-INLINE V scan_logarithms(V v, ACC* top, ACC* sum) {
+// The logarithms of the sums of (*sum + *lost) * exp(*top) and lanes 0 to i; the last is the next
+// *top, *sum and what rounding has taken from that.
+INLINE V scan_logarithms(V v, ACC* top, ACC* sum, ACC* lost) {
   V tops = v;
   SCAN_LANES(tops, NEUTRAL, LARGER);
   tops = LARGER((V)(*top), tops);
@@ -161,10 +254,11 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum) {
   factor *= UP4(factor, 1);
   sums += factor * UP8(sums, 0);
   factor *= UP8(factor, 1);
-  sums += factor * *sum;
+  const V carried = factor * *sum, all = sums + carried, more = factor * *lost;
   *top = tops.sf;
-  *sum = sums.sf;
-  return tops + log(sums);
+  *sum = all.sf;
+  *lost = more.sf + lost_of(carried.sf, sums.sf, all.sf);
+  return tops + log(all + more);
 }
 #endif
 #endif
@@ -180,6 +274,12 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
     for (; i + LANES <= end; i += LANES) add_lanes(&top, &sum, load_lanes(x, i));
     value = lanes_total(top, sum);
   }
+#elif defined LANES && OP == 1 && FLOATING
+  if (i + LANES <= end) {
+    products all = {(V)(1), (V)(0)};
+    for (; i + LANES <= end; i += LANES) all = multiply(all, load_lanes(x, i), (V)(0));
+    value = rounded(scan_products(all)).sf;
+  }
 #elif defined LANES
   while (i + 4 * LANES <= end) {
     const long stop = min(end, i + SEGMENT);
@@ -191,7 +291,7 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
     SCAN_LANES(last, NEUTRAL, COMBINE);
     const ACC before = value;
     value = COMBINE(before, last.sf);
-    lost += LOST_OF(before, last.sf, value);
+    lost = NEXT_LOST(lost, before, last.sf, value);
   }
 #endif
   value = WITH_LOST(value, lost);
@@ -234,13 +334,19 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       V v = load_lanes(from, at);
       if (g.reverse) v = BACKWARDS(v);
 #if OP == 4
-      v = scan_logarithms(v, &top, &sum);
+      v = scan_logarithms(v, &top, &sum, &lost);
       const ACC next = v.sf, so_far = value;
+#elif OP == 1 && FLOATING
+      products p = {v, (V)(0)};
+      p = multiply(scan_products(p), (V)(value), (V)(lost));
+      const ACC next = p.value.sf, so_far = WITH_LOST(value, lost);
+      v = rounded(p);
+      lost = p.lost.sf - p.lost.sf == 0 ? p.lost.sf : 0;
 #elif OP == 0
       SCAN_LANES(v, NEUTRAL, COMBINE);
       const ACC own = v.sf, next = value + own, so_far = value + lost;
       v = (V)(value) + (v + (V)(lost));
-      lost += lost_of(value, own, next);
+      lost = NEXT_LOST(lost, value, own, next);
 #else
       SCAN_LANES(v, NEUTRAL, COMBINE);
       v = COMBINE((V)(value), v);

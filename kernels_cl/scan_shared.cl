@@ -75,18 +75,55 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
 
 // ---- columns: an item takes one column of one chunk
 
+<<<<<<< HEAD
 #if WANTS(tutti_scan_totals)
+=======
+// What has been combined, and what rounding took from it; of logarithms `value` is the largest that
+// was met and `sum` that of the exponentials of what is left of each.
+typedef struct {
+  ACC value, sum, lost;
+} tutti_running;
+
+INLINE tutti_running begun(ACC value) {
+  tutti_running r;
+  r.value = value;
+  r.sum = 1;
+  r.lost = 0;
+  return r;
+}
+
+INLINE void join(tutti_running* r, ACC next) {
+  const ACC before = r->value;
+#if OP == 4
+  r->value = (before > next) | (before != before) ? before : next;
+  const ACC factor = below(before, r->value), own = below(next, r->value);
+  const ACC sum = r->sum * factor;
+  r->sum = sum + own;
+  r->lost = r->lost * factor + lost_of(sum, own, r->sum);
+#else
+  r->value = COMBINE(before, next);
+  r->lost = NEXT_LOST(r->lost, before, next, r->value);
+#endif
+}
+
+INLINE ACC so_far(const tutti_running* r) {
+#if OP == 4
+  return r->value + log(r->sum + r->lost);
+#else
+  return WITH_LOST(r->value, r->lost);
+#endif
+}
+
+>>>>>>> B/B
 KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.inner) {
     const long row = u / g.inner, i = u - row * g.inner;
     const long o = row / g.chunks, c = row - o * g.chunks;
     const long end = min(g.length, (c + 1) * g.chunk);
-    ACC value = NEUTRAL;
-    for (long step = c * g.chunk; step < end; ++step) {
-      const ACC next = load(x, g.in_offset + (o * g.length + place(&g, step)) * g.inner + i);
-      value = COMBINE(value, next);
-    }
-    totals[g.totals_offset + u] = value;
+    tutti_running value = begun(NEUTRAL);
+    for (long step = c * g.chunk; step < end; ++step)
+      join(&value, load(x, g.in_offset + (o * g.length + place(&g, step)) * g.inner + i));
+    totals[g.totals_offset + u] = so_far(&value);
   }
 }
 #endif
@@ -98,13 +135,12 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
     const long row = u / g.inner, i = u - row * g.inner;
     const long o = row / g.chunks, c = row - o * g.chunks;
     const long end = min(g.length, (c + 1) * g.chunk);
-    ACC value = seed(totals, &g, o, c, i);
+    tutti_running value = begun(seed(totals, &g, o, c, i));
     for (long step = c * g.chunk; step < end; ++step) {
       const long at = (o * g.length + place(&g, step)) * g.inner + i;
-      const ACC before = value;
-      const ACC next = load(x, g.in_offset + at);
-      value = COMBINE(before, next);
-      store(out, g.out_offset + at, g.exclusive ? before : value);
+      const ACC before = so_far(&value);
+      join(&value, load(x, g.in_offset + at));
+      store(out, g.out_offset + at, g.exclusive ? before : so_far(&value));
     }
   }
 }

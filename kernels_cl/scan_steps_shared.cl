@@ -33,6 +33,42 @@ INLINE ACC log_add_exp(ACC a, ACC b) {
 }
 #endif
 
+#define JOINED_(a, b) a##b
+#define JOINED(a, b) JOINED_(a, b)
+#define FLOATING_float 1
+#define FLOATING_double 1
+#define FLOATING JOINED(FLOATING_, ACC)
+
+// What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2): 0
+// for integers, and past an infinity or a NaN.
+INLINE ACC lost_of(ACC a, ACC b, ACC s) {
+  const ACC moved = s - a;
+  const ACC lost = (a - (s - moved)) + (b - moved);
+  return lost - lost == 0 ? lost : 0;
+}
+
+// Sums and products of floats carry along what rounding has taken from them so far: NEXT_LOST after
+// `next` has joined `before`, which gave `after`.
+#if OP == 0
+#define NEXT_LOST(lost, before, next, after) ((lost) + lost_of(before, next, after))
+#define WITH_LOST(s, lost) ((s) + (lost))
+#elif OP == 1 && FLOATING
+INLINE ACC lost_of_product(ACC lost, ACC before, ACC next, ACC after) {
+  const ACC all = fma(before, next, -after) + lost * next;
+  return all - all == 0 ? all : 0;
+}
+#define NEXT_LOST(lost, before, next, after) lost_of_product(lost, before, next, after)
+#define WITH_LOST(s, lost) ((s) + (lost))
+#else
+#define NEXT_LOST(lost, before, next, after) 0
+#define WITH_LOST(s, lost) (s)
+#endif
+
+#if OP == 4
+// exp(a - top) for an a that is not above it, infinities included.
+INLINE ACC below(ACC a, ACC top) { return exp(a == top ? (ACC)0 : a - top); }
+#endif
+
 INLINE ACC load(GLOBAL const IN* x, long i) {
 #if IN_KIND == 1
   return LOAD_F16(x, i);

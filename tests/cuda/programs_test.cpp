@@ -161,7 +161,9 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
       for (const sdk::combination how : {add, set, multiply, min, max}) {
         const bool complex = dtype >= TUTTI_C64;
         if (complex ? how != multiply : dtype >= TUTTI_U8 && how == set) continue;
-        count += built(kernels::gather_cu, sdk::scatter_options(gpu(), dtype, index, how));
+        const bool compensated = how == add && (dtype == TUTTI_F32 || dtype == TUTTI_F64);
+        count +=
+            built(kernels::gather_cu, sdk::scatter_options(gpu(), dtype, index, how, compensated));
       }
       if (dtype < TUTTI_U8)
         count += built(kernels::gather_cu, sdk::take_options(gpu(), dtype, index));

@@ -264,6 +264,56 @@ BOOST_AUTO_TEST_CASE(disagreements_name_both) {
   BOOST_TEST((arrays[0].read(r.devices[0]).bytes == numbers(64, triangle(r.size())).bytes));
 }
 
+// All participants in one call: one that is wrong keeps the others from beginning, one that
+// disagrees fails the group, and the participants stay in step.
+BOOST_AUTO_TEST_CASE(groups_begin_together) {
+  rig r;
+  if (r.size() < 2) return;
+  const auto arrays = arrays_on(r, 64);
+  const tutti_test::collective_calls api = r.calls();
+  std::vector<tutti_view> views;
+  std::vector<tutti_event*> events(r.size());
+  for (uint32_t n = 0; n < r.size(); ++n) views.push_back(arrays[n].view(0, 64));
+  std::vector<tutti_collective_call> group;
+  for (uint32_t n = 0; n < r.size(); ++n)
+    group.push_back({TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, r.members[n],
+                     r.devices[n].main_stream.get(), &views[n], &views[n], &events[n]});
+  tutti_collective_call& last = group.back();
+  const std::string name = "participant " + std::to_string(r.size() - 1);
+  last.kind = 4711;
+  BOOST_TEST(take(api.group(group)).message == "collectives: kind 4711 is unknown");
+  last.kind = TUTTI_COLLECTIVE_ALL_REDUCE;
+  last.reduction = TUTTI_REDUCE_NONE;
+  BOOST_TEST(take(api.group(group)).message.find("all_reduce, " + name + ": no reduction") == 0u);
+  last.reduction = TUTTI_REDUCE_MAX;
+  const outcome disagree = take(api.group(group));
+  BOOST_TEST(disagree.code == TUTTI_ERROR_INVALID_ARGUMENT);
+  BOOST_TEST(disagree.message.find("all_reduce: the participants disagree") == 0u);
+  for (const tutti_event* event : events) BOOST_TEST(event == nullptr);
+  last.reduction = TUTTI_REDUCE_SUM;
+  check(api.group(group), "a group");
+  for (tutti_event* event : events) BOOST_TEST(wait_a_while(r, r.own(event)).message == "");
+  for (uint32_t n = 0; n < r.size(); ++n)
+    BOOST_TEST((arrays[n].read(r.devices[n]).bytes == numbers(64, triangle(r.size())).bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_group_of_several_processes_is_unsupported) {
+  rig r(1);
+  const tutti_participant mine{r.devices[0].device.get(), 1, 0};
+  tutti_communicator_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.identifier = "far away";
+  desc.size = 2;
+  desc.participant_count = 1;
+  desc.participant_size = sizeof mine;
+  desc.participants = &mine;
+  tutti_communicator* made = nullptr;
+  const outcome refused = take(r.api().collective->create(&desc, &made));
+  BOOST_TEST(refused.code == TUTTI_ERROR_UNSUPPORTED);
+  BOOST_TEST(refused.message ==
+             "collectives: 1 of 2 participants are of this process, and OpenCL reaches no others");
+}
+
 BOOST_AUTO_TEST_CASE(abort_frees_those_who_wait) {
   rig r;
   if (r.size() < 2) return;

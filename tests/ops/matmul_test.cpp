@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(vectors) {
 BOOST_AUTO_TEST_CASE(long_depths) {
   constexpr std::int64_t depth = 8192;
   for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(3, 5), std::pair(40, 1)}) {
-    const array a = tutti::full({rows, depth}, 0.1F).wait();
-    const array b = tutti::full({depth, columns}, 0.3F).wait();
+    const array a = tutti::full({rows, depth}, 0.1F, dtype::f32).wait();
+    const array b = tutti::full({depth, columns}, 0.3F, dtype::f32).wait();
     const dense expected = tabulate(
         {rows, columns}, [](const position&) { return depth * (double(0.1F) * double(0.3F)); });
     BOOST_TEST_CONTEXT(rows << " rows, " << columns << " columns") {

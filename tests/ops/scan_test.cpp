@@ -82,6 +82,40 @@ BOOST_AUTO_TEST_CASE(long_sums_of_equal_numbers) {
   }
 }
 
+// The same of products and of logarithms of sums, whose terms are equal: plain ones were off by
+// 2e-5 to 8e-5.
+BOOST_AUTO_TEST_CASE(long_products_and_logarithms_of_equal_numbers) {
+  constexpr std::int64_t length = 100000, columns = 20;
+  for (const bool reverse : {false, true}) {
+    const auto worst = [&](const array& got, auto expected) {
+      const std::vector<float> values = got.to_vector<float>();
+      double most = 0;
+      for (std::int64_t i = 0; i < length; ++i)
+        for (const std::int64_t c : {std::int64_t{0}, columns - 1}) {
+          const auto at = static_cast<std::size_t>((reverse ? length - 1 - i : i) * columns + c);
+          most = std::max(most, std::fabs(values[at] / expected(static_cast<double>(i + 1)) - 1));
+        }
+      return most;
+    };
+    const auto of = [](float value) {
+      return array::from(std::vector<float>(length * columns, value), {length, columns});
+    };
+    const scan_options along(0, false, reverse);
+    const double factor = 1.0001F, term = 0.25F;
+    BOOST_TEST(worst(tutti::cumprod(of(1.0001F), along),
+                     [&](double n) { return std::pow(factor, n); }) <= 1e-5);
+    BOOST_TEST(worst(tutti::logcumsumexp(of(0.25F), along),
+                     [&](double n) { return term + std::log(n); }) <= 1e-5);
+  }
+  // Of a row.
+  const array row = array::from(std::vector<float>(1000003, 0.25F));
+  const std::vector<float> sums = tutti::logcumsumexp(row, 0).to_vector<float>();
+  double most = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    most = std::max(most, std::fabs(sums[i] / (0.25 + std::log(double(i + 1))) - 1));
+  BOOST_TEST(most <= 5e-6);
+}
+
 BOOST_AUTO_TEST_CASE(every_kind_axis_direction_and_layout) {
   const dense x = random_dense({3, 37, 5}, 0.5, 1.5, 301);
   for (const kind& k : kinds) {

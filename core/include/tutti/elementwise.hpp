@@ -158,9 +158,9 @@ TUTTI_API array hypot(const array& a, const array& b);
 ///   0; complex: 1 for an exponent of 0, and a base of 0 gives 0 where the exponent is real and
 ///   positive, else NaN.
 /// - Tolerance: 4 ulp, from 0.1 to 4.
-/// - Gradient: of base `g * where(exponent == 0, 0, exponent * power(base, where(exponent == 0, 1,
-///   exponent - 1)))`; of exponent `where(base == 0, 0, g * result * log(where(base == 0, 1,
-///   base)))`.
+/// - Gradient: of base `g * where(exponent == 0, exponent / where((base == 0) | (base != base), 1,
+///   base), exponent * power(base, where(exponent == 0, 1, exponent - 1)))`; of exponent
+///   `where(base == 0, 0, g * result * log(where(base == 0, 1, base)))`.
 /// - Source: IEEE 754-2008, 9.2.1; products without loss after T. J. Dekker, "A floating-point
 ///   technique for extending the available precision", Numer. Math. 18, 1971.
 TUTTI_API array power(const array& base, const array& exponent);
@@ -171,7 +171,8 @@ TUTTI_API array power(const array& base, const array& exponent);
 /// - Edges: signs of zeros count, as in C99 Annex F: atan2(0, -0.0) is pi, atan2(-0.0, -0.0) is
 ///   -pi; two infinities give odd multiples of pi / 4.
 /// - Tolerance: 4 ulp, from -10 to 10.
-/// - Gradient: of y `g * x / (square(y) + square(x))`; of x `-g * y / (square(y) + square(x))`.
+/// - Gradient: of y `g * (x / hypot(y, x)) / hypot(y, x)`; of x `-g * (y / hypot(y, x)) / hypot(y,
+///   x)`.
 TUTTI_API array atan2(const array& y, const array& x);
 
 // ---- comparison and logic
@@ -478,7 +479,7 @@ TUTTI_API array cosh(const array& x);
 /// - dtypes: floats, complex; bool and integers become f32. Result: the same.
 /// - Edges: -1 and 1 at infinities; a zero keeps its sign.
 /// - Tolerance: 5 ulp, from -5 to 5.
-/// - Gradient: `g * (1 - square(result))`.
+/// - Gradient: `is_complex(a.dtype()) ? g * (1 - square(result)) : g / square(cosh(x))`.
 TUTTI_API array tanh(const array& x);
 
 /// The inverse hyperbolic sine of x.
@@ -487,7 +488,7 @@ TUTTI_API array tanh(const array& x);
 /// - Edges: infinities and zeros are what they are; complex: branch cuts along the imaginary axis
 ///   below -i and above i, and NaN is possible where a part is infinite.
 /// - Tolerance: 4 ulp, from -10 to 10.
-/// - Gradient: `g * rsqrt(square(x) + 1)`.
+/// - Gradient: `is_complex(a.dtype()) ? g * rsqrt(square(x) + 1) : g / hypot(x, 1)`.
 /// - Source: as asin.
 TUTTI_API array asinh(const array& x);
 
