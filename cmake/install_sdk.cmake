@@ -19,5 +19,6 @@ foreach(header IN LISTS headers semantics ITEMS base/signals.hpp)
   string(REGEX REPLACE "#include \"(semantics|base)/" "#include \"tutti/sdk/\\1/" text "${text}")
   file(WRITE ${staging}/${installed} "${text}")
 endforeach()
-file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}/${destination}" TYPE DIRECTORY
+cmake_path(ABSOLUTE_PATH destination BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
+file(INSTALL DESTINATION ${destination} TYPE DIRECTORY
   FILES ${staging}/sdk)
