@@ -139,12 +139,9 @@ INLINE void columns_scan(global OUT* out, global const IN* x, global const ACC* 
   }
 }
 
-<<<<<<< HEAD
-#if WANTS(tutti_scan_totals)
-=======
 #endif
 
->>>>>>> B/B
+#if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(global const IN* x, global ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.blocks) {
     const long row = u / g.blocks, first = (u - row * g.blocks) * g.block;

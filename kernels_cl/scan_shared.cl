@@ -75,9 +75,6 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
 
 // ---- columns: an item takes one column of one chunk
 
-<<<<<<< HEAD
-#if WANTS(tutti_scan_totals)
-=======
 // What has been combined, and what rounding took from it; of logarithms `value` is the largest that
 // was met and `sum` that of the exponentials of what is left of each.
 typedef struct {
@@ -114,7 +111,7 @@ INLINE ACC so_far(const tutti_running* r) {
 #endif
 }
 
->>>>>>> B/B
+#if WANTS(tutti_scan_totals)
 KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutti_scan_shape g) {
   EACH_UNIT(u, g.outer * g.chunks * g.inner) {
     const long row = u / g.inner, i = u - row * g.inner;

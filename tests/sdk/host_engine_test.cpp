@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host engine without a device: plain loops say what comes out. That it has the bits of
+// compiled kernels is tests/opencl/host_engine_test.cpp.
+#include "sdk/host_engine/host_engine.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sdk/op_info.hpp"
+#include "sdk/status.hpp"
+
+using namespace tutti;
+
+namespace {
+
+// One instruction over two inputs, or a reduction of the first, and its launch.
+struct case_of {
+  tutti_program_operand inputs[2] = {}, output{};
+  tutti_instruction instruction{};
+  tutti_program_desc desc{};
+  tutti_operand in[2] = {}, out{};
+  tutti_program_launch launch{};
+
+  case_of(uint8_t dtype, uint32_t kept, uint32_t reduced) {
+    for (tutti_program_operand& input : inputs) input = {dtype, TUTTI_ACCESS_STRIDED, 0, 0};
+    output = {dtype, TUTTI_ACCESS_STRIDED, 0, reduced > 0 ? 0u : 2u};
+    instruction = {TUTTI_OP_subtract, dtype, 2, {0, 1, 0}};
+    desc.struct_size = sizeof desc;
+    desc.kept_rank = kept;
+    desc.reduced_rank = reduced;
+    desc.inputs = inputs;
+    desc.input_count = reduced > 0 ? 1 : 2;
+    desc.instructions = &instruction;
+    desc.instruction_count = reduced > 0 ? 0 : 1;
+    desc.outputs = &output;
+    desc.output_count = 1;
+    if (reduced > 0) {
+      desc.reduction = TUTTI_REDUCE_SUM;
+      desc.accumulator = dtype;
+    }
+    launch.struct_size = sizeof launch;
+    launch.operand_size = sizeof(tutti_operand);
+    launch.inputs = in;
+    launch.outputs = &out;
+  }
+
+  template <typename T>
+  void run(const T* a, const T* b, T* to, sdk::host_routines set,
+           const sdk::host_parallel_for& parallel = {}) const {
+    const std::byte* from[] = {reinterpret_cast<const std::byte*>(a),
+                               reinterpret_cast<const std::byte*>(b)};
+    std::byte* into[] = {reinterpret_cast<std::byte*>(to)};
+    sdk::host_program(desc, set).run(launch, {from, into}, sdk::machine{4}, parallel);
+  }
+};
+
+std::vector<sdk::host_routines> sets() {
+  std::vector<sdk::host_routines> all;
+  for (const auto set :
+       {sdk::host_routines::baseline, sdk::host_routines::avx2, sdk::host_routines::avx512})
+    if (sdk::has_host_routines(set)) all.push_back(set);
+  return all;
+}
+
+// A thread for every second one.
+void shared(uint64_t count, const std::function<void(uint64_t)>& work) {
+  std::thread other([&] {
+    for (uint64_t n = 1; n < count; n += 2) work(n);
+  });
+  for (uint64_t n = 0; n < count; n += 2) work(n);
+  other.join();
+}
+
+std::vector<int32_t> numbers(size_t count) {
+  std::vector<int32_t> all(count);
+  for (size_t i = 0; i < count; ++i) all[i] = static_cast<int32_t>(i * 2654435761u >> 7);
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(host_engine)
+
+BOOST_AUTO_TEST_CASE(a_set_of_routines_is_there_and_has_a_name) {
+  BOOST_TEST(sdk::has_host_routines(sdk::host_routines::baseline));
+  BOOST_TEST(sdk::has_host_routines(sdk::best_host_routines()));
+  BOOST_TEST(sdk::name_of(sdk::host_routines::avx2) == "avx2");
+}
+
+BOOST_AUTO_TEST_CASE(maps_over_strides) {
+  const int64_t rows = 70, columns = 611;
+  const std::vector<int32_t> a = numbers(rows * columns), b = numbers(columns);
+  case_of c(TUTTI_I32, 2, 0);
+  c.launch.extent[0] = rows;
+  c.launch.extent[1] = columns;
+  c.in[0].stride[0] = -1;  // transposed and backwards
+  c.in[0].stride[1] = rows;
+  c.in[1].stride[1] = 1;  // the same for each row
+  c.out.stride[0] = 2 * columns;
+  c.out.stride[1] = 2;  // every second one
+  for (const sdk::host_routines set : sets()) {
+    for (const bool many : {false, true}) {
+      std::vector<int32_t> out(2 * a.size(), -7);
+      c.run(a.data() + rows - 1, b.data(), out.data(), set,
+            many ? sdk::host_parallel_for(shared) : sdk::host_parallel_for());
+      int64_t wrong = 0;
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t k = 0; k < columns; ++k) {
+          const auto at = static_cast<size_t>(2 * (r * columns + k));
+          const auto x = static_cast<size_t>(rows - 1 - r + k * rows);
+          wrong += out[at] != a[x] - b[static_cast<size_t>(k)] || out[at + 1] != -7;
+        }
+      }
+      BOOST_TEST(wrong == 0, std::string(sdk::name_of(set)) << (many ? ", shared" : ""));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_rows_and_of_columns) {
+  for (const auto& [rows, columns] : {std::pair<size_t, size_t>{3, 40000}, {900, 7}, {1, 1}}) {
+    const std::vector<int32_t> a = numbers(rows * columns);
+    for (const bool inner : {true, false}) {
+      case_of c(TUTTI_I32, 1, 1);
+      c.desc.reduce_layout = inner ? TUTTI_REDUCE_INNER : TUTTI_REDUCE_OUTER;
+      c.launch.extent[0] = inner ? rows : columns;
+      c.launch.extent[1] = inner ? columns : rows;
+      c.in[0].stride[0] = inner ? static_cast<int64_t>(columns) : 1;
+      c.in[0].stride[1] = inner ? 1 : static_cast<int64_t>(columns);
+      c.out.stride[0] = 1;
+      std::vector<int32_t> want(inner ? rows : columns, 0);
+      for (size_t i = 0; i < a.size(); ++i) {
+        int32_t& sum = want[inner ? i / columns : i % columns];
+        sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(a[i]));
+      }
+      for (const sdk::host_routines set : sets()) {
+        std::vector<int32_t> out(want.size(), -7);
+        c.run<int32_t>(a.data(), nullptr, out.data(), set, shared);
+        BOOST_TEST((out == want), (inner ? "rows" : "columns") << " of " << rows << "x" << columns
+                                                               << ", " << sdk::name_of(set));
+      }
+    }
+  }
+}
+
+// Without a multiply-add instruction, fma is the C library's: exact as well.
+BOOST_AUTO_TEST_CASE(every_set_gives_the_same_bits) {
+  std::vector<double> a(5000), want(5000);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::ldexp(1.0 + double(i) / 4999, int(i % 40) - 20);
+  for (const uint16_t opcode : {TUTTI_OP_sin, TUTTI_OP_exp, TUTTI_OP_log, TUTTI_OP_erfc}) {
+    case_of c(TUTTI_F64, 1, 0);
+    c.instruction = {opcode, TUTTI_F64, 1, {0, 0, 0}};
+    c.launch.extent[0] = a.size();
+    c.in[0].stride[0] = c.in[1].stride[0] = c.out.stride[0] = 1;
+    c.run(a.data(), a.data(), want.data(), sdk::host_routines::baseline);
+    if (opcode == TUTTI_OP_log) BOOST_TEST(std::fabs(want[20] - std::log(a[20])) < 1e-15);
+    for (const sdk::host_routines set : sets()) {
+      std::vector<double> out(a.size());
+      c.run(a.data(), a.data(), out.data(), set);
+      BOOST_TEST((out == want), sdk::find_op(opcode)->name << ", " << sdk::name_of(set));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_launch_is_refused) {
+  case_of c(TUTTI_I32, 1, 0);
+  int32_t number = 0;
+  BOOST_CHECK_EXCEPTION(
+      c.run(&number, &number, &number, sdk::host_routines::baseline), sdk::plugin_error,
+      [](const sdk::plugin_error& e) { return e.code == TUTTI_ERROR_INVALID_ARGUMENT; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
