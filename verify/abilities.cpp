@@ -32,8 +32,8 @@ void add_optional(abilities& all, const session& s) {
   add("collectives", api.collective != nullptr);
   add("native handles", api.native != nullptr);
   add("the application's own kernels", api.kernel != nullptr);
-  add("host memory", api.memory->allocate_host != nullptr);
-  add("host events", api.stream->create_host_event != nullptr);
+  add("memory in place", api.memory->map != nullptr);
+  add("host events", api.stream->event_create != nullptr);
   add("packed operands", api.op->pack != nullptr);
   add("measured extents", api.op->measure != nullptr);
   if (api.kernel == nullptr || api.kernel->languages == nullptr) return;

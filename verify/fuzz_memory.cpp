@@ -32,7 +32,8 @@ bool lies_within(uint64_t offset, uint64_t bytes, uint64_t size) {
 // One random buffer that may not be made, and one random stream.
 void ask_for_objects(session& s, generator& random) {
   tutti_buffer_desc desc{sizeof desc,
-                         one_of<uint64_t>(random, {1, 4096, uint64_t{1} << 62, ~uint64_t{0}})};
+                         one_of<uint64_t>(random, {1, 4096, uint64_t{1} << 62, ~uint64_t{0}}),
+                         TUTTI_MEMORY_DEVICE, 0};
   changes c;
   if (chance(random, 3)) c.set("struct_size", desc.struct_size, one_of(random, {0, 7, 8, 64}));
   c.set("bytes", desc.bytes, desc.bytes);

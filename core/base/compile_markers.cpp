@@ -75,7 +75,16 @@ struct compile_markers::state {
     private_folder::claim claim;
     uint32_t ends;
     std::string what;
-    std::vector<crash_witness> threads;  // that compile it
+    uint32_t holders;                    // that have begun it and not ended
+    std::vector<crash_witness> threads;  // those of them that compile it themselves
+
+    bool drop_own_thread() {
+      const auto mine = std::find_if(threads.begin(), threads.end(),
+                                     [](const crash_witness& w) { return w.is_of_this_thread(); });
+      if (mine == threads.end()) return false;
+      threads.erase(mine);
+      return true;
+    }
   };
 
   folder_on_demand folder;
@@ -104,6 +113,7 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return 0;
   if (const auto found = s.begun.find(key); found != s.begun.end()) {
+    ++found->second.holders;
     found->second.threads.emplace_back(found->second.claim.file());
     return counted(found->second.ends);
   }
@@ -118,9 +128,15 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   claim->rewrite(line(running, ends, what));
   const int file = claim->file();
   const auto made = s.begun.emplace(
-      std::string(key), state::mark{name, std::move(*claim), ends, std::string(what), {}});
+      std::string(key), state::mark{name, std::move(*claim), ends, std::string(what), 1, {}});
   made.first->second.threads.emplace_back(file);
   return counted(ends);
+}
+
+void compile_markers::continue_elsewhere(std::string_view key) {
+  state& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (const auto found = s.begun.find(key); found != s.begun.end()) found->second.drop_own_thread();
 }
 
 void compile_markers::end(std::string_view key) {
@@ -128,15 +144,11 @@ void compile_markers::end(std::string_view key) {
   const std::lock_guard lock(s.mutex);
   const auto found = s.begun.find(key);
   if (found == s.begun.end()) return;
-  std::vector<crash_witness>& threads = found->second.threads;
-  const auto mine = std::find_if(threads.begin(), threads.end(),
-                                 [](const crash_witness& w) { return w.is_of_this_thread(); });
-  if (mine != threads.end())
-    threads.erase(mine);
-  else if (!threads.empty())
-    threads.pop_back();
-  if (!threads.empty()) return;
-  s.finish(found->second);
+  state::mark& m = found->second;
+  // Where it has gone on elsewhere, this thread has one of another holder at most.
+  if (m.threads.size() == m.holders && !m.drop_own_thread()) m.threads.pop_back();
+  if (--m.holders > 0) return;
+  s.finish(m);
   s.begun.erase(found);
 }
 

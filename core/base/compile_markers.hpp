@@ -36,6 +36,9 @@ class TUTTI_INTERNAL_API compile_markers {
   /// and end for `key`, those that still compile it left aside. Both are called in the thread that
   /// compiles.
   uint32_t begin(std::string_view key, std::string_view what);
+  /// A crash of this thread, which has begun, is not the compiler's any more.
+  void continue_elsewhere(std::string_view key);
+  /// In any thread.
   void end(std::string_view key);
   /// It hangs, and nobody waits for it any more: as if the process had ended there. Another thread
   /// may call it; end() does nothing then.

@@ -127,6 +127,15 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
   }
 }
 
+void compile_elsewhere(void* context, const char* device_key, const void* key, uint64_t key_size) {
+  try {
+    const host_identity& identity = identity_of(context);
+    if (identity.cache_prefix.empty() || key == nullptr) return;
+    program_markers().continue_elsewhere(full_key(identity, device_key, key, key_size));
+  } catch (...) {
+  }
+}
+
 void compile_end(void* context, const char* device_key, const void* key, uint64_t key_size) {
   try {
     const host_identity& identity = identity_of(context);
@@ -170,6 +179,7 @@ const tutti_host* make_host(host_identity** identity) {
                  compiled,
                  folder_of_driver,
                  keeps ? compile_begin : nullptr,
+                 keeps ? compile_elsewhere : nullptr,
                  keeps ? compile_end : nullptr,
                  option,
                  extension};

@@ -179,8 +179,9 @@ built_program build_program(tutti_device& device, const std::string& source,
         if (build_with_own_declarations(device, source, all, what, label, program)) return program;
         return build_or_throw(device, source, all, label);
       });
-  if (!is_kept)
-    made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
+  if (is_kept) return made;
+  guard->continue_elsewhere();
+  made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
   return made;
 }
 

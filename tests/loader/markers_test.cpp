@@ -266,6 +266,21 @@ BOOST_AUTO_TEST_CASE(what_is_not_the_compilers_counts_in_pairs_only) {
     BOOST_TEST(markers.begin(key, "what") == 0u, key);
     markers.end(key);
   }
+  // And one of a thread whose compilation the driver's own threads go on with.
+  for (const uint32_t counted : {0u, 1u}) {
+    const int end = status_of([](compile_markers& own) {
+      own.begin("elsewhere", "what");
+      own.continue_elsewhere("elsewhere");
+      std::abort();
+    });
+    BOOST_TEST(WIFSIGNALED(end));
+    BOOST_TEST(markers.records().back().counted == counted);
+  }
+  markers.begin("elsewhere", "what");
+  markers.continue_elsewhere("elsewhere");
+  std::thread([&] { markers.end("elsewhere"); }).join();
+  BOOST_TEST(markers.records().size() == 1u);
+  fs::remove(markers.records().at(0).file);
   const int status = status_of([](compile_markers& own) {
     own.begin("key", "what");
     own.end("key");

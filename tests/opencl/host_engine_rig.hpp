@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "verify/harness.hpp"
 #include "sdk/host_engine/host_engine.hpp"
 #include "sdk/status.hpp"
 #include "tutti_test/paths.hpp"
+#include "verify/harness.hpp"
 
 namespace tutti::test {
 

@@ -148,12 +148,16 @@ typedef struct tutti_host {
    * none can be written to. The host removes what was not used for long where it grows too large.
    * The text stays valid until process exit. */
   const char* (*driver_folder)(void* context, const char* name);
-  /* Optional. Around each call of a compiler, so that one that takes the process down
-   * does not go on to do so. Begin returns what the ends of earlier processes within this
-   * compilation ask for. 0: nothing; 1: use safer options; more: leave it. A single end, which may
-   * have been an interrupt, asks for nothing. End is called whatever became of it. */
+  /* Optional. Around each call of a compiler, so that one that takes the process down does not go
+   * on to do so. Begin, in the thread that compiles, returns what the ends of earlier processes
+   * within this compilation ask for. 0: nothing; 1: use safer options; more: leave it. A crash of
+   * that thread counts at once, another end, which may have been an interrupt, only after a second
+   * one. `elsewhere` says that the rest is compiled by threads of the driver's own, so that a crash
+   * of this one is not the compiler's. End is called in any thread whatever became of it. */
   int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
                            uint64_t key_size, const char* what);
+  void (*compile_elsewhere)(void* context, const char* device_key, const void* key,
+                            uint64_t key_size);
   void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);
   /* What the user set for a name ("OPENCL_SCHEDULE": the environment variable TUTTI_ and the name),
    * NULL where it is not set or empty. The text stays valid until process exit. Plugins ask here
