@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One loop at a time is shared: its caller and the helpers take pieces of it until none is left.
+// One loop at a time is shared: its caller and the workers take pieces of it until none is left.
 #include "sdk/host_layer/thread_team.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct thread_team::loop {
   const uint64_t count, piece;
   const range& body;
   uint64_t next = 0;
-  unsigned helpers = 0;
+  unsigned workers = 0;
   std::exception_ptr failure = nullptr;
 };
 
@@ -32,13 +32,13 @@ thread_team::~thread_team() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& helper : helpers_) helper.join();
+  for (std::thread& worker : workers_) worker.join();
 }
 
 void thread_team::start() {
   try {
-    while (helpers_.size() + 1 < threads_)
-      helpers_.push_back(detail::start_thread([this] { serve(); }));
+    while (workers_.size() + 1 < threads_)
+      workers_.push_back(detail::start_thread([this] { serve(); }));
   } catch (const std::system_error&) {
     // The system has no more threads to give; those that there are do the work.
   }
@@ -62,7 +62,7 @@ void thread_team::split(uint64_t count, uint64_t least, const range& body) {
   take_pieces(shared);
   std::unique_lock lock(mutex_);
   loop_ = nullptr;
-  idle_.wait(lock, [&] { return shared.helpers == 0; });
+  idle_.wait(lock, [&] { return shared.workers == 0; });
   if (shared.failure) std::rethrow_exception(shared.failure);
 }
 
@@ -93,11 +93,11 @@ void thread_team::serve() {
                [this] { return stopping_ || (loop_ != nullptr && loop_->next < loop_->count); });
     if (stopping_) return;
     loop& shared = *loop_;
-    ++shared.helpers;
+    ++shared.workers;
     lock.unlock();
     take_pieces(shared);
     lock.lock();
-    if (--shared.helpers == 0) idle_.notify_one();
+    if (--shared.workers == 0) idle_.notify_one();
   }
 }
 

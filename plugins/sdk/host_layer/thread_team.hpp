@@ -37,7 +37,7 @@ class thread_team {
 
   const unsigned threads_;
   std::mutex turn_;  // held by the caller whose loop is shared
-  std::vector<std::thread> helpers_;
+  std::vector<std::thread> workers_;
   std::mutex mutex_;  // of what follows
   std::condition_variable wake_, idle_;
   loop* loop_ = nullptr;
