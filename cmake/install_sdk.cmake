@@ -6,6 +6,7 @@
 file(REMOVE_RECURSE ${staging})
 file(GLOB_RECURSE headers RELATIVE ${source}/plugins ${source}/plugins/sdk/*.hpp)
 list(REMOVE_ITEM headers sdk/renderer_internal.hpp)
+list(FILTER headers EXCLUDE REGEX "^sdk/host_engine/") # a library of its own, which is not installed
 file(GLOB semantics RELATIVE ${source}/core ${source}/core/semantics/*.hpp)
 foreach(header IN LISTS headers semantics ITEMS base/signals.hpp)
   if(header MATCHES "^sdk/")
