@@ -2,7 +2,8 @@
 //
 // A plugin of ABI 2.0 that knows nothing but the frozen header: the reference plugin behind tables
 // of the sizes that this header gives them, or, with FROZEN_IS_least, cut off behind the last
-// function that no device goes without, or, with FROZEN_IS_more, longer than this header knows.
+// function that no device goes without, or, with FROZEN_IS_unmapped, without those that map memory,
+// or, with FROZEN_IS_more, longer than this header knows.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -70,6 +71,9 @@ extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
   CUT_BEHIND(memory, release);
   CUT_BEHIND(stream, event_release);
   CUT_BEHIND(program, launch);
+#if defined(FROZEN_IS_unmapped)
+  memory.struct_size = offsetof(tutti_memory_api, map);
+#endif
   tutti_plugin_api api{};
   api.struct_size = sizeof api;
   api.abi_major = TUTTI_ABI_MAJOR;

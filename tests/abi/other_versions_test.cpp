@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plugins of other minor versions under this core: one built with the frozen header of 2.0, one
-// with the least that tables may hold, one whose tables are longer than this core knows. The oracle
-// is arithmetic on whole numbers.
+// with the least that tables may hold, one that maps no memory, one whose tables are longer than
+// this core knows. The oracle is arithmetic on whole numbers.
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 #include <string>
@@ -14,7 +14,7 @@ using tutti::array;
 
 namespace {
 
-const std::string versions[] = {"same", "least", "more"};
+const std::string versions[] = {"same", "least", "unmapped", "more"};
 
 std::vector<float> counting(std::size_t count) {
   std::vector<float> all(count);

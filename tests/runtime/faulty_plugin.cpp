@@ -232,7 +232,25 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
   if (state.lost) return lost();
   if (state.countdown[fault_out_of_memory].load() < 0 || strikes(state, fault_out_of_memory))
     return failure(TUTTI_ERROR_OUT_OF_MEMORY, "no memory left, as told");
-  return real->memory->allocate(device, desc, buffer);
+  tutti_status* const status = real->memory->allocate(device, desc, buffer);
+  if (status == nullptr && desc->kind == TUTTI_MEMORY_HOST) note(*buffer, {&state});
+  return status;
+}
+
+void release_buffer(tutti_buffer* buffer) {
+  forget(buffer);
+  real->memory->release(buffer);
+}
+
+// The host's memory alone: what is on the device is read by transfers, which fail on command.
+tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
+                  void** host) {
+  {
+    const std::lock_guard lock(known().mutex);
+    if (known().handles.count(buffer) == 0)
+      return failure(TUTTI_ERROR_UNSUPPORTED, "memory of the device");
+  }
+  return real->memory->map(buffer, offset, bytes, flags, host);
 }
 
 tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
@@ -453,7 +471,8 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   device.properties = properties;
   device.open = open;
   memory.allocate = allocate;
-  memory.map = nullptr;  // so that what is read is read by transfers, which fail on command
+  memory.release = release_buffer;
+  memory.map = map;
   stream.create = create_stream;
   stream.release = release_stream;
   stream.synchronize = synchronize;
