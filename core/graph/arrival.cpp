@@ -16,8 +16,9 @@ void arrival::finish(std::optional<failure> why) {
     done_ = true;
   }
   changed_.notify_all();
-  // Also after a failure: what waits on the device goes on, and its readers learn of it here.
-  if (signal_ != nullptr && event_ != nullptr) detail::ignore((*signal_)(event_.get()));
+  // Not failed, also after a failure: the stream that waits goes on and stays sound for the work of
+  // others, and those who read the value learn of it here.
+  if (signal_ != nullptr && event_ != nullptr) detail::ignore((*signal_)(event_.get(), nullptr));
 }
 
 void arrival::wait() const {

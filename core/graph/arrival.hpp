@@ -25,7 +25,7 @@ class arrival {
     std::string device;  // that failed
   };
 
-  using signal_function = detail::guarded<tutti_status* (*)(tutti_event*)>;
+  using signal_function = detail::guarded<tutti_status* (*)(tutti_event*, const tutti_status*)>;
 
   /// `event` (may be null) belongs to the target device: done when the value is there. `signal`
   /// (may be null) is what finish() calls for it.

@@ -13,12 +13,10 @@
 
 namespace tutti::graph {
 
-enum class collective_kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all };
-
 /// The first node to be evaluated launches the call for all; the results of the others wait here.
 struct collective_call {
-  collective_kind kind = collective_kind::all_reduce;
-  tutti_reduction reduction = TUTTI_REDUCE_SUM;
+  tutti_collective kind = TUTTI_COLLECTIVE_ALL_REDUCE;
+  tutti_reduction reduction = TUTTI_REDUCE_NONE;
   double time_limit = 0;  // seconds; 0: none
   std::string label;
 

@@ -56,9 +56,10 @@ inline program_handle own(const plugin& p, tutti_program* x) { return {x, {&p.pr
 inline kernel_handle own(const plugin& p, tutti_kernel* k) { return {k, {&p.kernel.release}}; }
 inline plan_handle own(const plugin& p, tutti_plan* x) { return {x, {&p.op.release}}; }
 
-inline buffer_handle allocate(const opened_device& d, uint64_t bytes) {
+inline buffer_handle allocate(const opened_device& d, uint64_t bytes,
+                              tutti_memory_kind kind = TUTTI_MEMORY_DEVICE) {
   tutti_buffer* made = nullptr;
-  const tutti_buffer_desc desc{sizeof desc, bytes};
+  const tutti_buffer_desc desc{sizeof desc, bytes, static_cast<uint32_t>(kind), 0};
   tutti_status* status = d.plugin->memory.allocate(d.handle, &desc, &made);
   if (status != nullptr) check(status, d, "allocate", std::to_string(bytes) + " bytes");
   return own(*d.plugin, made);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives by NCCL, loaded at run time (TUTTI_CUDA_NCCL names another file). Participants work
-// side by side, so each is to be called from a thread of its own: NCCL may wait for the others when
-// it first connects them. Signatures and numbers stand here, as NCCL is not part of the toolkit.
+// Collectives by NCCL, loaded at run time (TUTTI_CUDA_NCCL names another file), of devices in one
+// process or several. Signatures and numbers stand here, as NCCL is not part of the toolkit.
+
+#include <array>
+#include <span>
 
 #include "cuda/objects.hpp"
 #include "sdk/device_layer/collective_table.hpp"
@@ -10,14 +12,16 @@
 #include "sdk/op_info.hpp"
 
 struct tutti_communicator {
+  using call = tutti::sdk::collective_call<tutti::cuda::backend, tutti_communicator>;
+
   tutti_device* device = nullptr;
-  void* handle = nullptr;  // ncclComm_t
+  std::atomic<void*> handle = nullptr;  // ncclComm_t; null: aborted
   uint32_t rank = 0, participants = 1;
 
   uint32_t size() const { return participants; }
-  void require_peer(uint32_t, const char*) const {}  // NCCL knows messages to oneself
-  void enqueue(tutti_stream& stream, const tutti::sdk::collective_call<tutti::cuda::backend>& call,
-               tutti_event** event);
+  void require_peer(uint32_t, const std::string&) const {}  // NCCL knows messages to oneself
+  const char* against_dtype(int32_t dtype) const;
+  static void enqueue(std::span<call> calls);
 };
 
 namespace tutti::cuda {
@@ -25,9 +29,15 @@ namespace {
 
 using comm = void*;
 
+// ncclUniqueId: what the participants of a group meet by.
+struct group_id {
+  std::array<char, 128> bytes;
+};
+
 #define TUTTI_NCCL_FUNCTIONS(X)                                                               \
   X(error_string, "ncclGetErrorString", const char*, (int))                                   \
-  X(init_all, "ncclCommInitAll", int, (comm*, int, const int*))                               \
+  X(unique_id, "ncclGetUniqueId", int, (group_id*))                                           \
+  X(init_rank, "ncclCommInitRank", int, (comm*, int, group_id, int))                          \
   X(destroy, "ncclCommDestroy", int, (comm))                                                  \
   X(abort, "ncclCommAbort", int, (comm))                                                      \
   X(group_start, "ncclGroupStart", int, ())                                                   \
@@ -76,8 +86,8 @@ void check_nccl(int code, const char* what) {
                           code);
 }
 
-// ncclDataType_t; truth values travel as u8.
-int type_of(int32_t dtype, const char* what) {
+// ncclDataType_t; truth values travel as u8. -1: none.
+int type_of(int32_t dtype) {
   switch (dtype) {
     // clang-format off
     case TUTTI_I8: return 0;
@@ -92,7 +102,7 @@ int type_of(int32_t dtype, const char* what) {
     case TUTTI_BF16: return 9;
     // clang-format on
     default:
-      sdk::throw_unsupported(std::string(what) + ": NCCL has no " + sdk::dtype_name(dtype));
+      return -1;
   }
 }
 
@@ -105,113 +115,177 @@ int operation_of(int32_t reduction) {
 
 void release(tutti_communicator* participant) {
   if (participant == nullptr) return;
-  if (participant->handle != nullptr) nccl().destroy(participant->handle);
+  if (void* const handle = participant->handle.exchange(nullptr)) nccl().destroy(handle);
   delete participant;
 }
 
-tutti_status* create(tutti_device* const* devices, uint32_t count,
-                     tutti_communicator** participants) {
+// The first participant makes the id of the group; its process leaves it with the store for others.
+group_id meet(const tutti_communicator_desc& desc,
+              const std::vector<tutti_participant>& participants) {
+  const bool makes_it = std::any_of(participants.begin(), participants.end(),
+                                    [](const tutti_participant& p) { return p.rank == 0; });
+  group_id id{};
+  if (makes_it) check_nccl(nccl().unique_id(&id), "collectives");
+  if (participants.size() == desc.size) return id;
+  if (desc.store == nullptr)
+    sdk::throw_invalid("collectives: " + std::to_string(participants.size()) + " of " +
+                       std::to_string(desc.size) +
+                       " participants, and no store to meet the others");
+  const tutti_store store = sdk::read_struct(desc.store, "collectives: store");
+  const std::string key = std::string("tutti/nccl/") + desc.identifier;
+  tutti_status* const status =
+      makes_it ? store.set(store.context, key.c_str(), id.bytes.data(), id.bytes.size())
+               : store.get(store.context, key.c_str(), id.bytes.data(), id.bytes.size(),
+                           desc.timeout_ns);
+  sdk::throw_status(status, "collectives: " + key);
+  return id;
+}
+
+// Ends a group of NCCL's calls in any case: what is begun there must not stay open.
+class nccl_group {
+ public:
+  explicit nccl_group(const char* what) : what_(what) { check_nccl(nccl().group_start(), what); }
+  nccl_group(const nccl_group&) = delete;
+  nccl_group& operator=(const nccl_group&) = delete;
+  ~nccl_group() {
+    if (open_) nccl().group_end();
+  }
+  void end() {
+    open_ = false;
+    check_nccl(nccl().group_end(), what_);
+  }
+
+ private:
+  const char* const what_;
+  bool open_ = true;
+};
+
+tutti_status* create(const tutti_communicator_desc* desc, tutti_communicator** communicators) {
   return sdk::guarded([&] {
-    if (devices == nullptr || participants == nullptr || count == 0) {
-      sdk::throw_invalid("collectives: no devices");
+    const tutti_communicator_desc wanted = sdk::read_struct(desc, "communicator description");
+    sdk::deref(communicators, "communicators");
+    const std::vector<tutti_participant> participants = sdk::validate_communicator(wanted);
+    std::fill_n(communicators, participants.size(), nullptr);
+    const group_id id = meet(wanted, participants);
+    std::vector<comm> handles(participants.size());
+    {
+      nccl_group group("collectives");
+      for (size_t n = 0; n < participants.size(); ++n) {
+        const scoped_context context(*participants[n].device);
+        check_nccl(nccl().init_rank(&handles[n], static_cast<int>(wanted.size), id,
+                                    static_cast<int>(participants[n].rank)),
+                   "collectives");
+      }
+      group.end();
     }
-    std::vector<int> numbers;
-    std::vector<std::unique_ptr<tutti_communicator>> made;
-    for (uint32_t n = 0; n < count; ++n) {
-      numbers.push_back(sdk::deref(devices[n], "device").info->id);
-      made.push_back(std::make_unique<tutti_communicator>());
-    }
-    std::vector<comm> handles(count);
-    const scoped_context context(*devices[0]);
-    check_nccl(nccl().init_all(handles.data(), static_cast<int>(count), numbers.data()),
-               "collectives");
-    for (uint32_t n = 0; n < count; ++n) {
-      *made[n] = {devices[n], handles[n], n, count};
-      participants[n] = made[n].release();
+    for (size_t n = 0; n < participants.size(); ++n) {
+      auto made = std::make_unique<tutti_communicator>();
+      made->device = participants[n].device;
+      made->handle = handles[n];
+      made->rank = participants[n].rank;
+      made->participants = wanted.size;
+      communicators[n] = made.release();
     }
   });
 }
 
-int exchange_all(const tutti_communicator& c, const char* in, char* out, uint64_t share,
+int exchange_all(comm handle, uint32_t size, const char* in, char* out, uint64_t share,
                  uint64_t bytes, int type, CUstream stream) {
-  check_nccl(nccl().group_start(), "all_to_all");
-  int code = 0;
-  for (uint32_t peer = 0; peer < c.size() && code == 0; ++peer) {
+  for (uint32_t peer = 0; peer < size; ++peer) {
     const uint64_t at = bytes * peer;
     const int number = static_cast<int>(peer);
-    code = nccl().send(in + at, share, type, number, c.handle, stream);
-    if (code != 0) break;
-    code = nccl().receive(out + at, share, type, number, c.handle, stream);
+    if (const int code = nccl().send(in + at, share, type, number, handle, stream)) return code;
+    if (const int code = nccl().receive(out + at, share, type, number, handle, stream)) return code;
   }
-  const int ended = nccl().group_end();
-  return code != 0 ? code : ended;
+  return 0;
 }
 
-int exchange(const tutti_communicator& c, const sdk::collective_call<backend>& call,
-             CUstream stream) {
+int exchange(const tutti_communicator::call& call, comm handle) {
   using enum sdk::collective_kind;
+  const tutti_communicator& c = *call.communicator;
+  CUstream stream = call.stream->handle;
   auto* const in = reinterpret_cast<char*>(call.in.memory + call.in.offset);
   auto* const out = reinterpret_cast<char*>(call.out.memory + call.out.offset);
   const uint64_t count = call.shape.count;
-  const int type = type_of(call.shape.dtype, call.name);
+  const int type = type_of(call.shape.dtype);
   const int operation = operation_of(call.shape.reduction);
   const int root = static_cast<int>(call.shape.root), peer = static_cast<int>(call.peer);
   const uint64_t share = count / c.size();
   switch (call.shape.kind) {
     case all_reduce:
-      return nccl().all_reduce(in, out, count, type, operation, c.handle, stream);
+      return nccl().all_reduce(in, out, count, type, operation, handle, stream);
     case reduce:
       return nccl().reduce(in, c.rank == call.shape.root ? out : nullptr, count, type, operation,
-                           root, c.handle, stream);
+                           root, handle, stream);
     case broadcast:
-      return nccl().broadcast(in, out, count, type, root, c.handle, stream);
+      return nccl().broadcast(in, out, count, type, root, handle, stream);
     case reduce_scatter:
-      return nccl().reduce_scatter(in, out, call.out.count, type, operation, c.handle, stream);
+      return nccl().reduce_scatter(in, out, call.out.count, type, operation, handle, stream);
     case all_gather:
-      return nccl().all_gather(in, out, count, type, c.handle, stream);
+      return nccl().all_gather(in, out, count, type, handle, stream);
     case all_to_all:
-      return exchange_all(c, in, out, share, share * sdk::dtype_size(call.shape.dtype), type,
-                          stream);
+      return exchange_all(handle, c.size(), in, out, share,
+                          share * sdk::dtype_size(call.shape.dtype), type, stream);
     default:
-      return call.sends ? nccl().send(in, count, type, peer, c.handle, stream)
-                        : nccl().receive(in, count, type, peer, c.handle, stream);
+      return call.sends ? nccl().send(in, count, type, peer, handle, stream)
+                        : nccl().receive(in, count, type, peer, handle, stream);
   }
+}
+
+// NCCL does not take back what has begun: participants of a group that failed are of no use.
+void give_up(std::span<const tutti_communicator::call> calls) noexcept {
+  for (const tutti_communicator::call& call : calls)
+    if (void* const handle = call.communicator->handle.exchange(nullptr)) nccl().abort(handle);
 }
 
 tutti_status* abort(tutti_communicator* participant) {
   return sdk::guarded([&] {
-    void* handle = std::exchange(sdk::deref(participant, "communicator").handle, nullptr);
+    void* const handle = sdk::deref(participant, "communicator").handle.exchange(nullptr);
     if (handle != nullptr) check_nccl(nccl().abort(handle), "abort");
   });
 }
 
-using calls = sdk::collective_functions<backend, tutti_communicator>;
+using calls = sdk::collective_functions<backend, tutti_communicator>;  // of the table
 
 }  // namespace
 
-const tutti_collective_api collective_api = {sizeof(tutti_collective_api),
-                                             create,
-                                             release,
-                                             calls::all_reduce,
-                                             calls::reduce,
-                                             calls::broadcast,
-                                             calls::reduce_scatter,
-                                             calls::all_gather,
-                                             calls::all_to_all,
-                                             calls::send,
-                                             calls::receive,
-                                             abort};
+const tutti_collective_api collective_api = {
+    sizeof(tutti_collective_api), create, release, calls::supports, calls::enqueue, abort};
 
 }  // namespace tutti::cuda
 
-void tutti_communicator::enqueue(tutti_stream& stream,
-                                 const tutti::sdk::collective_call<tutti::cuda::backend>& call,
-                                 tutti_event** event) {
+const char* tutti_communicator::against_dtype(int32_t dtype) const {
+  return tutti::cuda::type_of(dtype) < 0 ? "NCCL does not have it" : nullptr;
+}
+
+void tutti_communicator::enqueue(std::span<call> calls) {
   using namespace tutti::cuda;
-  if (handle == nullptr) {
-    tutti::sdk::throw_invalid(std::string(call.name) + ": was aborted");
+  std::vector<comm> handles;
+  for (const call& one : calls) {
+    handles.push_back(one.communicator->handle.load());
+    if (handles.back() == nullptr) tutti::sdk::throw_invalid(one.name + ": was aborted");
   }
-  event_recorder recorder(stream, event);
-  check_nccl(exchange(*this, call, stream.handle), call.name);
-  recorder.finish();
+  // Profiled streams get their first event before anything of the group.
+  std::vector<std::unique_ptr<event_recorder>> recorders;
+  for (const call& one : calls) {
+    const scoped_context context(*one.communicator->device);
+    recorders.push_back(std::make_unique<event_recorder>(*one.stream, one.event));
+  }
+  try {
+    nccl_group group(calls[0].name.c_str());
+    for (size_t n = 0; n < calls.size(); ++n) {
+      const scoped_context context(*calls[n].communicator->device);
+      check_nccl(exchange(calls[n], handles[n]), calls[n].name.c_str());
+    }
+    group.end();
+    for (size_t n = 0; n < calls.size(); ++n) {
+      const scoped_context context(*calls[n].communicator->device);
+      recorders[n]->finish();
+    }
+  } catch (...) {
+    give_up(calls);
+    for (call& one : calls)
+      if (one.event != nullptr) stream_api.event_release(std::exchange(*one.event, nullptr));
+    throw;
+  }
 }

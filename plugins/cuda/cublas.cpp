@@ -340,7 +340,7 @@ bool try_relu(tutti_device& device, int32_t dtype) {
   check(&device, cu().memory_allocate(&buffer.memory, buffer.bytes), "cuMemAlloc");
   const std::unique_ptr<tutti_buffer, void (*)(tutti_buffer*)> freed(
       &buffer, [](tutti_buffer* b) { cu().memory_free(b->memory); });
-  tutti_stream stream{&device, device.allocation_stream, false};
+  tutti_stream stream{&device, device.allocation_stream, false, {}};
   tutti_view views[3] = {};
   sdk::operator_memory memory{{}, {&buffer, 3 * bytes}, scratch};
   for (uint64_t n = 0; n < 3; ++n) {

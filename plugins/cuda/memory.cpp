@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/objects.hpp"
+#include "sdk/validate.hpp"
 
 namespace tutti::cuda {
 namespace {
@@ -16,11 +17,28 @@ CUresult allocate_once(tutti_device& device, CUdeviceptr* memory, uint64_t bytes
   return code == CUDA_SUCCESS ? cu().stream_synchronize(device.allocation_stream) : code;
 }
 
+// Pinned. With unified addressing, which every 64-bit Linux has, the device knows it by the same
+// address.
+void allocate_host(tutti_device& device, uint64_t bytes, tutti_buffer** result) {
+  const scoped_context context(device);
+  auto buffer = std::make_unique<tutti_buffer>();
+  check(&device,
+        cu().host_allocate(&buffer->host, std::max<uint64_t>(bytes, 1), CU_MEMHOSTALLOC_PORTABLE),
+        "cuMemHostAlloc");
+  buffer->device = &device;
+  buffer->memory = reinterpret_cast<CUdeviceptr>(buffer->host);
+  buffer->bytes = bytes;
+  *result = buffer.release();
+}
+
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** result) {
   return sdk::guarded([&] {
-    const uint64_t bytes = sdk::read_struct(desc, "buffer description").bytes;
+    const tutti_buffer_desc asked = sdk::read_struct(desc, "buffer description");
+    const uint64_t bytes = asked.bytes;
     sdk::deref(result, "buffer") = nullptr;
     const tutti_device_properties& p = sdk::deref(device, "device").info->properties;
+    if (sdk::memory_kind_of(asked) == TUTTI_MEMORY_HOST)
+      return allocate_host(*device, bytes, result);
     if (bytes > p.memory_bytes) {
       throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
                               "allocate: " + std::to_string(bytes) + " bytes asked for, " +
@@ -60,23 +78,31 @@ void release(tutti_buffer* buffer) {
       cu().memory_free(buffer->memory);
     }
   }
+  if (buffer->host != nullptr) {
+    const scoped_context context(device, std::nothrow);
+    cu().host_free(buffer->host);
+  }
   if (buffer->deleter != nullptr) buffer->deleter(buffer->deleter_context);
   delete buffer;
 }
 
-tutti_status* allocate_host(tutti_device* device, uint64_t bytes, void** host) {
+tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
+                  void** host) {
   return sdk::guarded([&] {
     sdk::deref(host, "host") = nullptr;
-    const scoped_context context(sdk::deref(device, "device"));
-    check(device, cu().host_allocate(host, std::max<uint64_t>(bytes, 1), CU_MEMHOSTALLOC_PORTABLE),
-          "cuMemHostAlloc");
+    sdk::validate_map(offset, bytes, flags, sdk::deref(buffer, "buffer").bytes);
+    if (buffer->host == nullptr)
+      sdk::throw_unsupported("map: the buffer is in memory of " + buffer->device->info->name);
+    *host = static_cast<char*>(buffer->host) + offset;
   });
 }
 
-void release_host(tutti_device* device, void* host) {
-  if (device == nullptr || host == nullptr) return;
-  const scoped_context context(*device, std::nothrow);
-  cu().host_free(host);
+// Pinned memory has one address on both sides.
+tutti_status* unmap(tutti_buffer* buffer, void* host) {
+  return sdk::guarded([&] {
+    sdk::deref(buffer, "buffer");
+    if (host == nullptr) sdk::throw_invalid("unmap: host is NULL");
+  });
 }
 
 // ---- native handles
@@ -146,8 +172,7 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 
 }  // namespace
 
-const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, allocate_host,
-                                     release_host};
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, map, unmap};
 const tutti_native_api native_api = {
     sizeof(tutti_native_api), TUTTI_NATIVE_CUDA, native_device, native_stream, native_buffer, wrap};
 

@@ -16,6 +16,7 @@
 #include "cuda/driver.hpp"
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/host.hpp"
+#include "sdk/event_outcome.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::cuda {
@@ -179,13 +180,15 @@ struct tutti_buffer {
   uint64_t bytes = 0;
   void (*deleter)(void*) = nullptr;
   void* deleter_context = nullptr;
-  bool owned = false;  // allocated here, counted in device->allocated
+  bool owned = false;    // allocated here, counted in device->allocated
+  void* host = nullptr;  // pinned memory, where this is of that kind
 };
 
 struct tutti_stream {
   tutti_device* device = nullptr;
   CUstream handle = nullptr;
   bool profile = false;
+  tutti::sdk::awaited_outcomes awaited;
 };
 
 struct tutti_event {
@@ -193,7 +196,9 @@ struct tutti_event {
   CUevent end = nullptr;
   CUevent begin = nullptr;  // only in profiled streams
   bool timed = false;
-  tutti::cuda::host_word word;  // of a host event
+  tutti::cuda::host_word word;     // of a host event
+  tutti::sdk::shared_outcome own;  // likewise
+  tutti::sdk::outcomes behind;     // what the work came after
 };
 
 namespace tutti::cuda {

@@ -97,6 +97,7 @@ void event_recorder::finish() {
   if (!event_) return;
   event_->end = stream_.device->events.take(*stream_.device, event_->timed);
   check(stream_.device, cu().event_record(event_->end, stream_.handle), "cuEventRecord");
+  if (!stream_.awaited.empty()) event_->behind = stream_.awaited.open();
   *wanted_ = event_.release();
 }
 
@@ -178,6 +179,7 @@ tutti_status* synchronize(tutti_stream* stream) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(stream, "stream").device);
     check(stream->device, cu().stream_synchronize(stream->handle), "work on the device failed");
+    stream->awaited.throw_and_forget();
   });
 }
 
@@ -193,23 +195,23 @@ bool is_signalled(const host_word& word) {
   return std::atomic_ref(*word.at).load(std::memory_order_acquire) >= word.target;
 }
 
-tutti_status* create_host_event(tutti_device* device, tutti_event** result) {
+tutti_status* event_create(tutti_device* device, tutti_event** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "event") = nullptr;
     const scoped_context context(sdk::deref(device, "device"));
     auto event = std::make_unique<tutti_event>();
     event->device = device;
     event->word = device->words.take(*device);
+    event->own = std::make_shared<sdk::event_outcome>();
+    event->behind = {event->own};
     *result = event.release();
   });
 }
 
-tutti_status* event_signal(tutti_event* event) {
+tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
   return sdk::guarded([&] {
-    const host_word word = sdk::deref(event, "event").word;
-    if (word.at == nullptr) {
-      sdk::throw_invalid("event signal: the event belongs to work on a stream");
-    }
+    sdk::signal(sdk::deref(event, "event").own.get(), status);
+    const host_word word = event->word;
     std::atomic_ref(*word.at).store(word.target, std::memory_order_release);
     std::atomic_ref(*word.at).notify_all();
   });
@@ -218,24 +220,30 @@ tutti_status* event_signal(tutti_event* event) {
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(stream, "stream").device);
-    if (const host_word word = sdk::deref(event, "event").word; word.at != nullptr) {
-      if (is_signalled(word)) return;
+    sdk::throw_failure_among(sdk::deref(event, "event").behind);
+    if (const host_word word = event->word; word.at != nullptr) {
+      if (is_signalled(word)) return sdk::throw_failure_among(event->behind);
       check(stream->device,
             cu().stream_wait_value(stream->handle, reinterpret_cast<CUdeviceptr>(word.at),
                                    word.target, CU_STREAM_WAIT_VALUE_GEQ),
             "cuStreamWaitValue32");
-      return;
+      return stream->awaited.add(event->behind);
     }
     check(stream->device, cu().stream_wait(stream->handle, event->end, CU_EVENT_WAIT_DEFAULT),
           "cuStreamWaitEvent");
+    stream->awaited.add(event->behind);
   });
 }
 
 bool is_done(const tutti_event& event) {
-  if (event.word.at != nullptr) return is_signalled(event.word);
-  const CUresult code = cu().event_query(event.end);
-  if (code == CUDA_ERROR_NOT_READY) return false;
-  check(event.device, code, "work on the device failed");
+  if (event.word.at != nullptr) {
+    if (!is_signalled(event.word)) return false;
+  } else {
+    const CUresult code = cu().event_query(event.end);
+    if (code == CUDA_ERROR_NOT_READY) return false;
+    check(event.device, code, "work on the device failed");
+  }
+  sdk::throw_failure_among(event.behind);
   return true;
 }
 
@@ -250,9 +258,10 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
       std::atomic_ref word(*event->word.at);
       for (uint32_t seen = word.load(); seen < event->word.target; seen = word.load())
         word.wait(seen);
-      return;
+    } else {
+      check(event->device, cu().event_synchronize(event->end), "work on the device failed");
     }
-    check(event->device, cu().event_synchronize(event->end), "work on the device failed");
+    sdk::throw_failure_among(event->behind);
   });
 }
 
@@ -317,7 +326,7 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      event_wait,
                                      event_query,
                                      event_release,
-                                     create_host_event,
+                                     event_create,
                                      event_signal};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 

@@ -74,6 +74,15 @@ bool wants_staging(const void* host, uint64_t bytes, bool blocking) {
   return blocking && bytes >= least_staged && !is_pinned(host);
 }
 
+// A blocking call tells itself what the stream waited for in vain; its event does not outlive that.
+void finish_blocking(tutti_stream& stream, tutti_event** event, const char* what) {
+  check(stream.device, cu().stream_synchronize(stream.handle), what);
+  const sdk::plugin_error* const failure = sdk::failure_among(stream.awaited.open());
+  if (failure == nullptr) return;
+  if (event != nullptr) stream_api.event_release(std::exchange(*event, nullptr));
+  throw sdk::plugin_error(*failure);
+}
+
 }  // namespace
 
 void backend::write(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, const void* host,
@@ -89,7 +98,7 @@ void backend::write(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, c
     check(&device, cu().copy_to_device(memory + offset, host, bytes, stream.handle), "write");
   }
   recorder.finish();
-  if (blocking) check(&device, cu().stream_synchronize(stream.handle), "write");
+  if (blocking) finish_blocking(stream, event, "write");
 }
 
 void backend::read(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, void* host,
@@ -105,7 +114,7 @@ void backend::read(tutti_stream& stream, CUdeviceptr memory, uint64_t offset, vo
     check(&device, cu().copy_to_host(host, memory + offset, bytes, stream.handle), "read");
   }
   recorder.finish();
-  if (blocking) check(&device, cu().stream_synchronize(stream.handle), "read");
+  if (blocking) finish_blocking(stream, event, "read");
 }
 
 void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,

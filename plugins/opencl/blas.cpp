@@ -164,7 +164,7 @@ void backend::matmul(tutti_stream& stream, const sdk::operator_call& call,
                                  step.global.data(), step.local.data(), 0, nullptr,
                                  last && event != nullptr ? &done : nullptr),
           "matmul");
-    if (last && event != nullptr) *event = to_event(done);
+    if (last && event != nullptr) *event = hand_out(stream, done);
   }
 }
 

@@ -219,7 +219,7 @@ bool clblast_matmul(tutti_stream& stream, const sdk::operator_call& call,
     distrust(*device.info, p.dtype, code);
     return false;
   }
-  if (event != nullptr) *event = to_event(done);
+  if (event != nullptr) *event = hand_out(stream, done);
   return true;
 }
 

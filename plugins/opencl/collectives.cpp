@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between devices of one platform, by copies and kernels of the plugin's own: the table
-// and the checks of each call. No call waits for the others, so one thread may make them all.
-// Messages are rendezvous: the sender's stream goes on when the receiver has called as well.
+// Collectives between devices of one platform, in one process, by copies and kernels of the
+// plugin's own: the table and the making of communicators. No call waits for the others, so one
+// thread may make them all. Messages are rendezvous: the sender's stream goes on when the receiver
+// has called as well.
 #include "opencl/collectives.hpp"
-
-#include "sdk/device_layer/collective_table.hpp"
 
 struct tutti_communicator {
   std::shared_ptr<tutti::opencl::collective_group> group;
@@ -15,14 +14,16 @@ struct tutti_communicator {
 
   uint32_t size() const { return group->size(); }
   // The stream of both would wait for itself.
-  void require_peer(uint32_t peer, const char* what) const {
+  void require_peer(uint32_t peer, const std::string& what) const {
     if (peer != rank) return;
-    tutti::sdk::throw_unsupported(std::string(what) + ": participant " + std::to_string(peer) +
+    tutti::sdk::throw_unsupported(what + ": participant " + std::to_string(peer) +
                                   " is the caller");
   }
-  void enqueue(tutti_stream& stream,
-               const tutti::sdk::collective_call<tutti::opencl::backend>& call,
-               tutti_event** event);
+  const char* against_dtype(int32_t dtype) const {
+    const uint32_t stored = device->info->properties.stored_dtypes;
+    return (stored & TUTTI_DTYPE_BIT(dtype)) != 0 ? nullptr : "the device does not store it";
+  }
+  static void enqueue(std::span<tutti::opencl::collective_call> calls);
 };
 
 namespace tutti::opencl {
@@ -34,36 +35,44 @@ void release(tutti_communicator* participant) {
   delete participant;
 }
 
-tutti_status* create(tutti_device* const* devices, uint32_t count,
-                     tutti_communicator** participants) {
+// The devices by rank.
+std::vector<tutti_device*> devices_of(const std::vector<tutti_participant>& participants) {
+  std::vector<tutti_device*> devices(participants.size());
+  for (const tutti_participant& p : participants) devices[p.rank] = p.device;
+  for (size_t n = 0; n < devices.size(); ++n) {
+    for (size_t other = 0; other < n; ++other) {
+      if (devices[other]->info != devices[n]->info) continue;
+      sdk::throw_unsupported("collectives: participants " + std::to_string(other) + " and " +
+                             std::to_string(n) + " are both on " + devices[n]->info->name);
+    }
+    if (devices[0]->context != devices[n]->context) {
+      sdk::throw_unsupported("collectives: " + devices[0]->info->name + " and " +
+                             devices[n]->info->name + " are not of one platform");
+    }
+  }
+  return devices;
+}
+
+tutti_status* create(const tutti_communicator_desc* desc, tutti_communicator** communicators) {
   return sdk::guarded([&] {
-    if (devices == nullptr || participants == nullptr || count == 0) {
-      sdk::throw_invalid("collectives: no devices");
+    const tutti_communicator_desc wanted = sdk::read_struct(desc, "communicator description");
+    sdk::deref(communicators, "communicators");
+    const std::vector<tutti_participant> participants = sdk::validate_communicator(wanted);
+    std::fill_n(communicators, participants.size(), nullptr);
+    if (participants.size() != wanted.size) {
+      sdk::throw_unsupported("collectives: " + std::to_string(participants.size()) + " of " +
+                             std::to_string(wanted.size) +
+                             " participants are of this process, and OpenCL reaches no others");
     }
-    std::vector<tutti_device*> members;
-    for (uint32_t n = 0; n < count; ++n) {
-      participants[n] = nullptr;
-      tutti_device& device = sdk::deref(devices[n], "device");
-      for (uint32_t other = 0; other < n; ++other) {
-        if (members[other]->info != device.info) continue;
-        sdk::throw_unsupported("collectives: participants " + std::to_string(other) + " and " +
-                               std::to_string(n) + " are both on " + device.info->name);
-      }
-      if (n > 0 && members[0]->context != device.context) {
-        sdk::throw_unsupported("collectives: " + members[0]->info->name + " and " +
-                               device.info->name + " are not of one platform");
-      }
-      members.push_back(&device);
-    }
-    const auto group = std::make_shared<collective_group>(members);
+    const auto group = std::make_shared<collective_group>(devices_of(participants));
     std::vector<std::unique_ptr<tutti_communicator>> made;
-    for (uint32_t n = 0; n < count; ++n) {
+    for (const tutti_participant& p : participants) {
       made.push_back(std::make_unique<tutti_communicator>());
-      made[n]->group = group;
-      made[n]->device = members[n];
-      made[n]->rank = n;
+      made.back()->group = group;
+      made.back()->device = p.device;
+      made.back()->rank = p.rank;
     }
-    for (uint32_t n = 0; n < count; ++n) participants[n] = made[n].release();
+    for (size_t n = 0; n < made.size(); ++n) communicators[n] = made[n].release();
   });
 }
 
@@ -79,30 +88,30 @@ using exchange = sdk::collective_functions<backend, tutti_communicator>;
 
 }  // namespace
 
-const tutti_collective_api collective_api = {sizeof(tutti_collective_api),
-                                             create,
-                                             release,
-                                             exchange::all_reduce,
-                                             exchange::reduce,
-                                             exchange::broadcast,
-                                             exchange::reduce_scatter,
-                                             exchange::all_gather,
-                                             exchange::all_to_all,
-                                             exchange::send,
-                                             exchange::receive,
-                                             abort};
+const tutti_collective_api collective_api = {
+    sizeof(tutti_collective_api), create, release, exchange::supports, exchange::enqueue, abort};
 
 }  // namespace tutti::opencl
 
-void tutti_communicator::enqueue(tutti_stream& stream,
-                                 const tutti::sdk::collective_call<tutti::opencl::backend>& call,
-                                 tutti_event** event) {
+// Each call takes part, also where one before it failed: so all participants stay in step, and all
+// of a collective that fails are told.
+void tutti_communicator::enqueue(std::span<tutti::opencl::collective_call> calls) {
   using namespace tutti::opencl;
-  const place in{call.in.memory, call.in.offset}, out{call.out.memory, call.out.offset};
-  const bool wanted = event != nullptr;
-  tutti_event* const done =
-      call.shape.kind == collective_kind::send_receive
-          ? group->meet(call.sends, rank, call.peer, stream, call.shape, in, wanted)
-          : group->join(rank, calls, stream, call.shape, in, out, wanted);
-  if (wanted) *event = done;
+  std::exception_ptr first;
+  for (collective_call& call : calls) {
+    tutti_communicator& c = *call.communicator;
+    try {
+      tutti_event* const done = call.shape.kind == collective_kind::send_receive
+                                    ? c.group->meet(call, c.rank)
+                                    : c.group->join(call, c.rank, c.calls);
+      if (call.event != nullptr) *call.event = done;
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first == nullptr) return;
+  for (collective_call& call : calls) {
+    if (call.event != nullptr) stream_api.event_release(std::exchange(*call.event, nullptr));
+  }
+  std::rethrow_exception(first);
 }

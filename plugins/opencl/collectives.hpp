@@ -13,12 +13,13 @@
 #include <thread>
 
 #include "opencl/objects.hpp"
-#include "sdk/collective.hpp"
+#include "sdk/device_layer/collective_table.hpp"
 
 namespace tutti::opencl {
 
 using sdk::collective_kind;
 using sdk::collective_shape;
+using collective_call = sdk::collective_call<backend, tutti_communicator>;
 
 struct place {
   cl_mem memory = nullptr;
@@ -32,26 +33,32 @@ struct collective_operation {
   struct part {
     bool arrived = false;
     place in, out;
-    owned_event before;  // on the participant's stream at the call
-    owned_event done;    // a user event that the stream waits for; absent where work is on it
-    owned_event held;    // that wait
-    std::atomic<bool> settled{false};
-    std::shared_ptr<std::atomic<cl_int>> result =
-        std::make_shared<std::atomic<cl_int>>(CL_COMPLETE);
+    uint32_t rank = 0;
+    owned_event before;    // on the participant's stream at the call
+    sdk::outcomes behind;  // what that stream had waited for
+    owned_event done;      // a user event that the stream waits for; absent where work is on it
+    owned_event held;      // that wait
+    sdk::shared_outcome result = std::make_shared<sdk::event_outcome>();
   };
-  explicit collective_operation(size_t participants) : parts(participants) {}
+  explicit collective_operation(size_t participants) : parts(participants) {
+    for (uint32_t n = 0; n < participants; ++n) parts[n].rank = n;
+  }
 
-  // Tells the participants, once, that the work is done or, where `state` is negative, has failed.
-  void settle(cl_int state) noexcept;
-  // CL_COMPLETE, what something of it failed with, or CL_QUEUED.
-  cl_int progress() const;
+  // Tells the participants, once, that the work is done or has failed.
+  void settle(const std::optional<sdk::plugin_error>& why);
+  struct state {
+    bool done = false;
+    std::optional<sdk::plugin_error> failure;  // with the name of the collective and a participant
+  };
+  state progress() const;
+  std::string name_of(size_t number) const;  // "all_reduce: participant 1"
 
   collective_shape shape{};
   uint32_t first_caller = 0;
   std::vector<part> parts;
   uint32_t arrived = 0;
-  uint32_t seen = 0;    // arrived, or called and told of the failure
-  std::string failure;  // of a disagreement, for those who call later
+  uint32_t seen = 0;                         // arrived, or called and told of the failure
+  std::optional<sdk::plugin_error> failure;  // for those who call later
   std::vector<owned_event> ends;
   std::vector<owned_event> held;  // of other commands: PoCL 3.1 loses count of what fails unheld
   std::atomic<uint32_t> unfinished{0};  // of `ends`
@@ -74,19 +81,17 @@ struct collective_lane {
 
 class collective_group {
  public:
-  explicit collective_group(std::vector<tutti_device*> devices);
+  explicit collective_group(const std::vector<tutti_device*>& devices);
   ~collective_group();
   collective_group(const collective_group&) = delete;
   collective_group& operator=(const collective_group&) = delete;
 
   uint32_t size() const { return static_cast<uint32_t>(lanes_.size()); }
 
-  // The call of participant `rank`, its `number`th. Returns its event where one is `wanted`.
-  tutti_event* join(uint32_t rank, uint64_t& number, tutti_stream& stream,
-                    const collective_shape& shape, place in, place out, bool wanted);
+  // The call of participant `rank`, its `number`th. Returns its event where one is wanted.
+  tutti_event* join(const collective_call& call, uint32_t rank, uint64_t& number);
   // One side of a message.
-  tutti_event* meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
-                    const collective_shape& shape, place where, bool wanted);
+  tutti_event* meet(const collective_call& call, uint32_t rank);
   // Fails what waits for others; later calls say `why`.
   void abort(const std::string& why);
   // Fails what has begun, which may still end on the devices.
@@ -94,17 +99,17 @@ class collective_group {
 
  private:
   struct broken {
-    cl_int state = CL_COMPLETE;
+    std::optional<sdk::plugin_error> failure;
     std::string why;
   };
 
-  void require_working(const collective_shape& shape) const;
+  void require_working(const std::string& name) const;
   shared_operation operation(uint64_t number);
   void forget_seen();
-  void arrive(collective_operation& op, size_t part, tutti_stream& stream, place in, place out,
-              bool waits);
-  void launch(const shared_operation& op);
+  static void arrive(collective_operation& op, size_t part, const collective_call& call);
+  void launch(const shared_operation& op, const std::string& name);
   void deliver(const shared_operation& op, size_t part, tutti_stream& stream);
+  sdk::plugin_error aborted() const;
   void follow(const shared_operation& op);
   void watch(const std::stop_token& stop);
 

@@ -20,7 +20,7 @@ owned_event retained(const owned_event& event) {
 }
 
 tutti_event* handed_out(const collective_operation::part& part) {
-  return publish(retained(part.done), part.result);
+  return publish(retained(part.done), {part.result});
 }
 
 // PoCL's only state of what failed because of something else is -1, OpenCL's -14.
@@ -38,13 +38,18 @@ cl_int peek(cl_event event) noexcept {
 }
 
 void CL_CALLBACK on_end(cl_event event, cl_int state, void* data) {
-  const std::unique_ptr<shared_operation> op(static_cast<shared_operation*>(data));
+  const std::unique_ptr<shared_operation> held(static_cast<shared_operation*>(data));
+  collective_operation& op = **held;
   // PoCL reports a failed event as done where it failed before the callback was set.
-  const cl_int found = state < 0 ? told(state) : peek(event);
-  if (found < 0) {
-    (*op)->settle(found);
-  } else if (--(*op)->unfinished == 0) {
-    (*op)->settle(CL_COMPLETE);
+  const bool failed = state < 0 || peek(event) < 0;
+  if (!failed && --op.unfinished != 0) return;
+  const collective_operation::state found = op.progress();
+  if (found.failure) {
+    op.settle(found.failure);
+  } else if (failed) {
+    op.settle(error_of(collective_earlier_work, op.name_of(0)));
+  } else {
+    op.settle(std::nullopt);
   }
 }
 
@@ -59,20 +64,23 @@ std::string text(const collective_shape& s) {
   return result;
 }
 
-std::string disagreement(uint32_t first, const collective_shape& one, uint32_t second,
-                         const collective_shape& other) {
-  return std::string(collective_name(other.kind)) + ": participant " + std::to_string(first) +
-         " has " + text(one) + ", participant " + std::to_string(second) + " " + text(other);
+sdk::plugin_error disagreement(uint32_t first, const collective_shape& one, uint32_t second,
+                               const collective_shape& other) {
+  return sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
+                           std::string(collective_name(other.kind)) +
+                               ": the participants disagree: participant " + std::to_string(first) +
+                               " has " + text(one) + ", participant " + std::to_string(second) +
+                               " " + text(other));
 }
 
-// What others are told of the exception that is being handled.
-cl_int state_of_current_exception() {
+// The exception that is being handled, for those it is told to.
+sdk::plugin_error current_failure(const std::string& name) {
   try {
     throw;
   } catch (const sdk::plugin_error& error) {
-    return error.vendor_code < 0 ? error.vendor_code : CL_OUT_OF_RESOURCES;
-  } catch (...) {
-    return CL_OUT_OF_HOST_MEMORY;
+    return error;
+  } catch (const std::exception& error) {
+    return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, name + ": " + error.what());
   }
 }
 
@@ -85,28 +93,38 @@ const char* collective_name(collective_kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-void collective_operation::settle(cl_int state) noexcept {
+std::string collective_operation::name_of(size_t number) const {
+  return std::string(collective_name(shape.kind)) + ": participant " +
+         std::to_string(parts[number].rank);
+}
+
+void collective_operation::settle(const std::optional<sdk::plugin_error>& why) {
   for (part& p : parts) {
-    if (!p.done || p.settled.exchange(true)) continue;
-    *p.result = state;
-    clSetUserEventStatus(p.done.get(), CL_COMPLETE);
+    if (p.result->settle(why) && p.done) clSetUserEventStatus(p.done.get(), CL_COMPLETE);
   }
   over = true;
 }
 
-cl_int collective_operation::progress() const {
-  cl_int result = CL_COMPLETE;
-  const auto look = [&result](const owned_event& event) {
-    const cl_int state = event ? peek(event.get()) : CL_COMPLETE;
-    if (state < 0) result = result < 0 ? result : state;
-    if (state > CL_COMPLETE && result == CL_COMPLETE) result = CL_QUEUED;
+collective_operation::state collective_operation::progress() const {
+  state result{true, std::nullopt};
+  const auto look = [&](const owned_event& event, size_t number) {
+    const cl_int found = event ? peek(event.get()) : CL_COMPLETE;
+    if (found < 0 && !result.failure) result.failure = error_of(found, name_of(number));
+    if (found > CL_COMPLETE) result.done = false;
   };
-  for (const part& p : parts) look(p.before);
-  for (const owned_event& end : ends) look(end);
+  for (size_t n = 0; n < parts.size(); ++n) {
+    look(parts[n].before, n);
+    if (const sdk::plugin_error* const why = sdk::failure_among(parts[n].behind);
+        why != nullptr && !result.failure)
+      result.failure = sdk::plugin_error(why->code, name_of(n) + ": " + why->what(),
+                                         why->vendor_code, why->retryable);
+  }
+  for (size_t n = 0; n < ends.size(); ++n) look(ends[n], n);
   return result;
 }
 
-collective_group::collective_group(std::vector<tutti_device*> devices) : lanes_(devices.size()) {
+collective_group::collective_group(const std::vector<tutti_device*>& devices)
+    : lanes_(devices.size()) {
   for (size_t n = 0; n < devices.size(); ++n) {
     cl_int code = CL_SUCCESS;
     lanes_[n].device = devices[n];
@@ -136,10 +154,12 @@ collective_group::~collective_group() {
   }
 }
 
-void collective_group::require_working(const collective_shape& shape) const {
-  const std::string name = collective_name(shape.kind);
+void collective_group::require_working(const std::string& name) const {
   if (!broken_.why.empty()) sdk::throw_invalid(name + ": " + broken_.why);
-  if (broken_.state < 0) throw_error(broken_.state, name + ": an earlier one failed");
+  if (broken_.failure)
+    throw sdk::plugin_error(broken_.failure->code,
+                            name + ": an earlier one failed: " + broken_.failure->what(),
+                            broken_.failure->vendor_code);
 }
 
 shared_operation collective_group::operation(uint64_t number) {
@@ -156,76 +176,72 @@ void collective_group::forget_seen() {
   }
 }
 
-// Marks the place in the stream and, where the work will not be on it, makes the stream wait.
-void collective_group::arrive(collective_operation& op, size_t number, tutti_stream& stream,
-                              place in, place out, bool waits) {
+// Marks the place in the stream and makes the stream wait for the outcome.
+void collective_group::arrive(collective_operation& op, size_t number,
+                              const collective_call& call) {
   collective_operation::part& part = op.parts[number];
+  tutti_stream& stream = *call.stream;
   cl_event marker = nullptr;
   check(clEnqueueMarkerWithWaitList(stream.queue, 0, nullptr, &marker),
         "clEnqueueMarkerWithWaitList");
-  owned_event before(marker), done, held;
-  if (waits) {
-    cl_int code = CL_SUCCESS;
-    done = owned_event(clCreateUserEvent(stream.device->context->get(), &code));
-    check(code, "clCreateUserEvent");
-    const cl_event handle = done.get();
-    cl_event barrier = nullptr;
-    check(clEnqueueBarrierWithWaitList(stream.queue, 1, &handle, &barrier),
-          "clEnqueueBarrierWithWaitList");
-    held = owned_event(barrier);
-  }
-  part.held = std::move(held);
+  owned_event before(marker);
+  cl_int code = CL_SUCCESS;
+  owned_event done(clCreateUserEvent(stream.device->context->get(), &code));
+  check(code, "clCreateUserEvent");
+  const cl_event handle = done.get();
+  cl_event barrier = nullptr;
+  check(clEnqueueBarrierWithWaitList(stream.queue, 1, &handle, &barrier),
+        "clEnqueueBarrierWithWaitList");
+  part.held = owned_event(barrier);
   part.before = std::move(before);
+  part.behind = stream.awaited.open();
   part.done = std::move(done);
-  part.in = in;
-  part.out = out;
+  part.in = {call.in.memory, call.in.offset};
+  part.out = {call.out.memory, call.out.offset};
   part.arrived = true;
   ++op.arrived;
   check(clFlush(stream.queue), "clFlush");
 }
 
-tutti_event* collective_group::join(uint32_t rank, uint64_t& number, tutti_stream& stream,
-                                    const collective_shape& shape, place in, place out,
-                                    bool wanted) {
+tutti_event* collective_group::join(const collective_call& call, uint32_t rank, uint64_t& number) {
   const std::lock_guard lock(mutex_);
-  require_working(shape);
+  require_working(call.name);
   const shared_operation op = operation(number);
   if (op->seen == 0) {
-    op->shape = shape;
+    op->shape = call.shape;
     op->first_caller = rank;
-  } else if (op->failure.empty() && op->shape != shape) {
-    op->failure = disagreement(op->first_caller, op->shape, rank, shape);
-    op->settle(collective_disagreement);
+  } else if (!op->failure && op->shape != call.shape) {
+    op->failure = disagreement(op->first_caller, op->shape, rank, call.shape);
+    op->settle(op->failure);
   }
-  const bool agrees = op->failure.empty();
-  if (agrees) arrive(*op, rank, stream, in, out, true);
+  // Seen whatever becomes of it, so that the participants stay in step.
   ++number;
   ++op->seen;
   forget_seen();
-  if (!agrees) sdk::throw_invalid(op->failure);
-  if (op->arrived == size()) launch(op);
-  return wanted ? handed_out(op->parts[rank]) : nullptr;
+  if (op->failure) throw sdk::plugin_error(*op->failure);
+  try {
+    arrive(*op, rank, call);
+    if (op->arrived == size()) launch(op, call.name);
+  } catch (...) {
+    op->failure = current_failure(call.name);
+    op->settle(op->failure);
+    throw;
+  }
+  return call.event != nullptr ? handed_out(op->parts[rank]) : nullptr;
 }
 
-void collective_group::launch(const shared_operation& op) {
-  bool begun = false;
+void collective_group::launch(const shared_operation& op, const std::string& name) {
+  // An event that has failed must not be waited for (see the stream's wait).
+  if (const auto state = op->progress(); state.failure) throw sdk::plugin_error(*state.failure);
+  const collective_operation::state earlier =
+      previous_ ? previous_->progress() : collective_operation::state{true, std::nullopt};
+  if (earlier.failure) broken_.failure = earlier.failure;
+  require_working(name);
+  prepare_collective(lanes_, *op);
   try {
-    const std::string name = collective_name(op->shape.kind);
-    for (uint32_t n = 0; n < size(); ++n) {
-      // An event that has failed must not be waited for (see the stream's wait).
-      const cl_int state = peek(op->parts[n].before.get());
-      if (state < 0) throw_error(state, name + ": participant " + std::to_string(n));
-    }
-    const cl_int earlier = previous_ ? previous_->progress() : CL_COMPLETE;
-    if (earlier < 0) broken_.state = earlier;
-    require_working(op->shape);
-    prepare_collective(lanes_, *op);
-    begun = true;
-    enqueue_collective(lanes_, *op, earlier == CL_COMPLETE ? nullptr : previous_.get());
+    enqueue_collective(lanes_, *op, earlier.done ? nullptr : previous_.get());
   } catch (...) {
-    const cl_int state = state_of_current_exception();
-    if (begun) broken_.state = state;
-    op->settle(state);
+    broken_.failure = current_failure(name);  // something of it is on the lanes
     throw;
   }
   trim_collective(lanes_);
@@ -247,35 +263,42 @@ void collective_group::follow(const shared_operation& op) {
   if (idle) wake_.notify_one();
 }
 
-tutti_event* collective_group::meet(bool sends, uint32_t rank, uint32_t peer, tutti_stream& stream,
-                                    const collective_shape& shape, place where, bool wanted) {
+tutti_event* collective_group::meet(const collective_call& call, uint32_t rank) {
   const std::lock_guard lock(mutex_);
-  require_working(shape);
-  auto& queue = messages_[sends ? std::pair(rank, peer) : std::pair(peer, rank)];
-  const size_t mine = sends ? 0 : 1;
+  require_working(call.name);
+  auto& queue = messages_[call.sends ? std::pair(rank, call.peer) : std::pair(call.peer, rank)];
+  const size_t mine = call.sends ? 0 : 1;
   if (queue.empty() || queue.front()->parts[mine].arrived) {
     auto op = std::make_shared<collective_operation>(2);
-    op->shape = shape;
-    arrive(*op, mine, stream, where, where, true);
+    op->shape = call.shape;
+    op->parts[mine].rank = rank;
+    op->parts[1 - mine].rank = call.peer;
+    arrive(*op, mine, call);
     queue.push_back(op);
-    return wanted ? handed_out(op->parts[mine]) : nullptr;
+    return call.event != nullptr ? handed_out(op->parts[mine]) : nullptr;
   }
   const shared_operation op = queue.front();
   queue.pop_front();
-  if (op->shape != shape) {
-    op->settle(collective_disagreement);
-    sdk::throw_invalid(disagreement(peer, op->shape, rank, shape));
+  if (op->shape != call.shape) {
+    const sdk::plugin_error why = disagreement(call.peer, op->shape, rank, call.shape);
+    op->settle(why);
+    throw sdk::plugin_error(why);
   }
-  op->parts[mine].in = op->parts[mine].out = where;
+  tutti_stream& stream = *call.stream;
+  op->parts[mine].in = op->parts[mine].out = {call.in.memory, call.in.offset};
+  op->parts[mine].behind = stream.awaited.open();
   deliver(op, mine, stream);
-  return wanted ? to_event(retained(op->ends.front()).take()) : nullptr;
+  if (call.event == nullptr) return nullptr;
+  sdk::outcomes behind = op->parts[0].behind;
+  behind.insert(behind.end(), op->parts[1].behind.begin(), op->parts[1].behind.end());
+  return publish(retained(op->ends.front()), behind);
 }
 
 // A message goes over the stream of who calls last: nothing but its own work can hold it up there.
 void collective_group::deliver(const shared_operation& op, size_t part, tutti_stream& stream) {
   const cl_event early = op->parts[1 - part].before.get();
   try {
-    if (const cl_int state = peek(early); state < 0) throw_error(state, "send/receive: the other");
+    if (const auto state = op->progress(); state.failure) throw sdk::plugin_error(*state.failure);
     const uint64_t bytes = op->shape.count * sdk::dtype_size(op->shape.dtype);
     const place from = op->parts[0].in, to = op->parts[1].out;
     cl_event end = nullptr;
@@ -286,18 +309,23 @@ void collective_group::deliver(const shared_operation& op, size_t part, tutti_st
     op->ends.emplace_back(end);
     check(clFlush(stream.queue), "clFlush");
   } catch (...) {
-    op->settle(state_of_current_exception());
+    op->settle(current_failure(op->name_of(part)));
     throw;
   }
   follow(op);
 }
 
+sdk::plugin_error collective_group::aborted() const {
+  return sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
+                           "the collective was aborted: " + broken_.why);
+}
+
 void collective_group::abort(const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (broken_.why.empty()) broken_.why = why;
-  for (const auto& op : pending_) op->settle(collective_aborted);
+  for (const auto& op : pending_) op->settle(aborted());
   for (const auto& [pair, queue] : messages_) {
-    for (const auto& op : queue) op->settle(collective_aborted);
+    for (const auto& op : queue) op->settle(aborted());
   }
   pending_.clear();
   messages_.clear();
@@ -305,7 +333,7 @@ void collective_group::abort(const std::string& why) {
 
 void collective_group::stop_running() {
   const std::lock_guard lock(mutex_);
-  for (const auto& op : running_) op->settle(collective_aborted);
+  for (const auto& op : running_) op->settle(aborted());
 }
 
 void collective_group::watch(const std::stop_token& stop) {
@@ -313,13 +341,14 @@ void collective_group::watch(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     wake_.wait(lock, stop, [this] { return !running_.empty(); });
     for (const auto& op : running_) {
+      if (op->over) continue;
       const bool message = op->shape.kind == collective_kind::send_receive;
-      cl_int state = op->over ? CL_QUEUED : op->progress();
-      if (state < 0 && !message) broken_.state = state;
+      collective_operation::state state = op->progress();
+      if (state.failure && !message && !broken_.failure) broken_.failure = state.failure;
       // What comes later on the same queues cannot be done either.
-      if (broken_.state < 0 && !message) state = broken_.state;
-      if (state <= CL_COMPLETE) op->settle(state);
-      if (state < 0) failed_.push_back(op);
+      if (broken_.failure && !message && !state.failure) state.failure = broken_.failure;
+      if (state.failure || state.done) op->settle(state.failure);
+      if (state.failure) failed_.push_back(op);
     }
     std::erase_if(running_, [](const auto& op) { return op->over.load(); });
     wake_.wait_for(lock, stop, watch_interval, [] { return false; });

@@ -282,9 +282,9 @@ void work::combine(uint32_t d, uint32_t launch, const place* sources, place to, 
   const uint64_t group = cpu ? 1 : info.work_group;
   const uint64_t wanted = cpu ? count * given / 16384 : (count + group - 1) / group;
   const uint64_t groups = std::clamp<uint64_t>(wanted, 1, cpu ? units * 4 : units * 32);
-  tutti_event* event = nullptr;
+  cl_event event = nullptr;
   opencl::enqueue(lane.queue.get(), handle, groups, group, &event, collective_name(op_.shape.kind));
-  hold(to_cl(event));
+  hold(event);
 }
 
 void work::reduce_slice(uint32_t d) {
@@ -328,7 +328,7 @@ void work::exchange() {
   for (uint32_t to = 0; to < n_; ++to) {
     const place out = op_.parts[to].out;
     if (op_.shape.kind == collective_kind::broadcast) {
-      if (to != op_.shape.root) copy(to, op_.parts[op_.shape.root].in, out, all);
+      copy(to, op_.parts[op_.shape.root].in, out, all);
       continue;
     }
     for (uint32_t step = 0; step < n_; ++step) {

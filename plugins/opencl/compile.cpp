@@ -173,13 +173,10 @@ owned_kernel make_kernel(cl_program program, const char* name) {
 }
 
 void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
-             tutti_event** event, const char* what) {
+             cl_event* event, const char* what) {
   const size_t global = groups * group_size;
-  cl_event done = nullptr;
-  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &group_size, 0, nullptr,
-                               event != nullptr ? &done : nullptr),
+  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &group_size, 0, nullptr, event),
         what);
-  if (event != nullptr) *event = to_event(done);
 }
 
 }  // namespace tutti::opencl

@@ -234,6 +234,7 @@ tutti_status* open(uint32_t index, tutti_device** result) {
     auto device = std::make_unique<tutti_device>();
     device->info = &info;
     device->context = context_of(info.platform);
+    device->works_in_place = works_in_place(info, device->context->get());
     warn_of_affinity(info);
     *result = device.release();
   });

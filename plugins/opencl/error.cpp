@@ -57,8 +57,6 @@ constexpr named names[] = {
     NAMED(CL_INVALID_GLOBAL_WORK_SIZE),
     NAMED(CL_INVALID_PROPERTY),
     {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
-    {collective_disagreement, "the participants of a collective disagree"},
-    {collective_aborted, "the collective was aborted"},
     {collective_earlier_work, "work of a participant before a collective failed"},
 };
 #undef NAMED
@@ -71,9 +69,6 @@ tutti_code code_of(cl_int code) {
       return TUTTI_ERROR_OUT_OF_MEMORY;
     case CL_DEVICE_NOT_AVAILABLE:
       return TUTTI_ERROR_DEVICE_LOST;
-    case collective_disagreement:
-    case collective_aborted:
-      return TUTTI_ERROR_INVALID_ARGUMENT;
     case CL_PROFILING_INFO_NOT_AVAILABLE:
       return TUTTI_ERROR_UNSUPPORTED;
     default:
@@ -90,11 +85,13 @@ const char* error_name(cl_int code) {
   return "unknown OpenCL error";
 }
 
-void throw_error(cl_int code, const std::string& what) {
+sdk::plugin_error error_of(cl_int code, const std::string& what) {
   const tutti_code mapped = code_of(code);
-  throw sdk::plugin_error(mapped,
-                          what + ": " + error_name(code) + " (" + std::to_string(code) + ")", code,
-                          mapped == TUTTI_ERROR_OUT_OF_MEMORY);
+  return sdk::plugin_error(mapped,
+                           what + ": " + error_name(code) + " (" + std::to_string(code) + ")", code,
+                           mapped == TUTTI_ERROR_OUT_OF_MEMORY);
 }
+
+void throw_error(cl_int code, const std::string& what) { throw error_of(code, what); }
 
 }  // namespace tutti::opencl

@@ -91,5 +91,5 @@ void tutti_kernel::launch(tutti_stream& stream, const sdk::kernel_arguments& arg
                                local[0] != 0 ? local : nullptr, 0, nullptr,
                                event != nullptr ? &done : nullptr),
         label.c_str());
-  if (event != nullptr) *event = to_event(done);
+  if (event != nullptr) *event = hand_out(stream, done);
 }

@@ -18,20 +18,20 @@
 #include "opencl/matmul_plan.hpp"
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/host.hpp"
+#include "sdk/event_outcome.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::opencl {
 
 const char* error_name(cl_int code);
-// Throws plugin_error: out of memory, device lost or a driver error, with OpenCL's name and number.
+sdk::plugin_error error_of(cl_int code, const std::string& what);
+// Throws it: out of memory, device lost or a driver error, with OpenCL's name and number.
 [[noreturn]] void throw_error(cl_int code, const std::string& what);
 inline void check(cl_int code, const char* what) {
   if (code != CL_SUCCESS) throw_error(code, what);
 }
 
-// Failures of the plugin's own making, beside those of OpenCL.
-inline constexpr cl_int collective_disagreement = -9101;
-inline constexpr cl_int collective_aborted = -9102;
+// A failure of the plugin's own making, beside those of OpenCL.
 inline constexpr cl_int collective_earlier_work = -9103;
 
 // Owns an OpenCL object; never used for objects of static lifetime.
@@ -103,16 +103,13 @@ void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
 }
 
 void enqueue(cl_command_queue queue, cl_kernel kernel, size_t groups, size_t group_size,
-             tutti_event** event, const char* what);
+             cl_event* event, const char* what);
 
-// CL_COMPLETE, CL_QUEUED, ... or what the work failed with.
-cl_int state_of(cl_event event);
-
-// What work of the plugin's own came to, told beside its user event, which is completed in any
-// case: PoCL 3.1 breaks down over commands that wait for an event which fails.
-using event_result = std::shared_ptr<const std::atomic<cl_int>>;
-// Hands `event` out; the result is looked up until event_release.
-tutti_event* publish(owned_event event, event_result result);
+// Hands `event` out. What became of it is also told by `behind`: PoCL 3.1 breaks down over commands
+// that wait for an event which fails, so user events are completed in any case.
+tutti_event* publish(owned_event event, const sdk::outcomes& behind);
+// The same of work on a stream, which comes after what that has waited for.
+tutti_event* hand_out(tutti_stream& stream, cl_event event);
 
 inline tutti_event* to_event(cl_event event) { return reinterpret_cast<tutti_event*>(event); }
 inline cl_event to_cl(tutti_event* event) { return reinterpret_cast<cl_event>(event); }
@@ -124,7 +121,8 @@ struct tutti_device {
   // One for all devices of a platform, so that they share events and copy directly.
   std::shared_ptr<const tutti::opencl::owned_context> context;
   std::atomic<uint64_t> allocated{0};
-  std::mutex mutex;  // guards what follows
+  bool works_in_place = false;  // buffers of memory that we bring are that memory (memory.cpp)
+  std::mutex mutex;             // guards what follows
   std::map<std::string, tutti::opencl::owned_program> programs;
   std::map<std::string, std::unique_ptr<tutti::opencl::shared_kernel>> kernels;
 
@@ -139,12 +137,15 @@ struct tutti_buffer {
   uint64_t bytes = 0;
   void (*deleter)(void*) = nullptr;
   void* deleter_context = nullptr;
-  bool counted = false;  // in device->allocated
+  bool counted = false;               // in device->allocated
+  void* host = nullptr;               // where the host sees it; NULL: nowhere
+  cl_command_queue mapped = nullptr;  // that `host` was mapped by, for as long as it lives
 };
 
 struct tutti_stream {
   tutti_device* device = nullptr;
   cl_command_queue queue = nullptr;
+  tutti::sdk::awaited_outcomes awaited;
 };
 
 namespace tutti::opencl {
@@ -237,6 +238,10 @@ struct backend {
   static void copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
                    uint64_t to_offset, uint64_t bytes, tutti_event** event);
 };
+
+// Whether `info` computes in memory that a buffer is made of, so that the host may read and write
+// it where it lies: tried out.
+bool works_in_place(const device_info& info, cl_context context);
 
 inline cl_mem memory_on(const tutti_device& device, const tutti_buffer* buffer, const char* what) {
   return sdk::memory_on<backend>(device, buffer, what);

@@ -40,7 +40,10 @@ void recording::launch(const owned_kernel& kernel, const sdk::kernel_arguments& 
     check(clSetKernelArg(kernel.get(), n, arguments.bytes[n], arguments.values[n]),
           "clSetKernelArg");
   }
-  enqueue(stream_.queue, kernel.get(), groups, group_size, last ? wanted_ : nullptr, what);
+  cl_event done = nullptr;
+  const bool wanted = last && wanted_ != nullptr;
+  enqueue(stream_.queue, kernel.get(), groups, group_size, wanted ? &done : nullptr, what);
+  if (wanted) *wanted_ = hand_out(stream_, done);
 }
 
 void recording::finish() {
@@ -48,7 +51,7 @@ void recording::finish() {
   cl_event done = nullptr;
   check(clEnqueueMarkerWithWaitList(stream_.queue, 0, nullptr, &done),
         "clEnqueueMarkerWithWaitList");
-  *wanted_ = to_event(done);
+  *wanted_ = hand_out(stream_, done);
 }
 
 const tutti_operator_api operator_api = sdk::operator_functions<backend, tutti_plan>::api;

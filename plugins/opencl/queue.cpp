@@ -19,7 +19,7 @@ tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_
     owned_queue queue(
         clCreateCommandQueue(device->context->get(), device->info->id, wanted, &code));
     check(code, "clCreateCommandQueue");
-    *result = new tutti_stream{device, queue.get()};
+    *result = new tutti_stream{device, queue.get(), {}};
     queue.take();
   });
 }
@@ -36,7 +36,10 @@ tutti_status* flush(tutti_stream* stream) {
 }
 
 tutti_status* synchronize(tutti_stream* stream) {
-  return sdk::guarded([&] { check(clFinish(sdk::deref(stream, "stream").queue), "clFinish"); });
+  return sdk::guarded([&] {
+    check(clFinish(sdk::deref(stream, "stream").queue), "clFinish");
+    stream->awaited.throw_and_forget();
+  });
 }
 
 tutti_status* record(tutti_stream* stream, tutti_event** result) {
@@ -45,7 +48,7 @@ tutti_status* record(tutti_stream* stream, tutti_event** result) {
     cl_event event = nullptr;
     check(clEnqueueMarkerWithWaitList(sdk::deref(stream, "stream").queue, 0, nullptr, &event),
           "clEnqueueMarkerWithWaitList");
-    *result = to_event(event);
+    *result = hand_out(*stream, event);
   });
 }
 
@@ -77,14 +80,34 @@ owned_event bridge(cl_context context, cl_event event) {
   return local;
 }
 
-}  // namespace
-
-namespace {
+// What is known of an event beside its state in OpenCL.
+struct published_event {
+  sdk::shared_outcome own;  // of a host event
+  sdk::outcomes behind;
+};
 
 struct published_events {
   std::atomic<size_t> count{0};  // so that others need not look
   std::mutex mutex;
-  std::map<cl_event, event_result> results;
+  std::map<cl_event, published_event> all;
+
+  void add(cl_event event, published_event what) {
+    const std::lock_guard lock(mutex);
+    all.insert_or_assign(event, std::move(what));
+    count = all.size();
+  }
+  published_event find(cl_event event) {
+    if (count == 0) return {};
+    const std::lock_guard lock(mutex);
+    const auto found = all.find(event);
+    return found == all.end() ? published_event() : found->second;
+  }
+  void forget(cl_event event) {
+    if (count == 0) return;
+    const std::lock_guard lock(mutex);
+    all.erase(event);
+    count = all.size();
+  }
 };
 
 published_events& published() {
@@ -92,33 +115,27 @@ published_events& published() {
   return *all;
 }
 
-// Of an event that is done.
-cl_int result_of(cl_event event) {
-  published_events& all = published();
-  if (all.count == 0) return CL_COMPLETE;
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.results.find(event);
-  return found == all.results.end() ? CL_COMPLETE : found->second->load();
-}
-
 }  // namespace
 
-tutti_event* publish(owned_event event, event_result result) {
-  published_events& all = published();
-  const std::lock_guard lock(all.mutex);
-  all.results.emplace(event.get(), std::move(result));
-  all.count = all.results.size();
+tutti_event* publish(owned_event event, const sdk::outcomes& behind) {
+  published().add(event.get(), {nullptr, behind});
   return to_event(event.take());
 }
+
+tutti_event* hand_out(tutti_stream& stream, cl_event event) {
+  owned_event owned(event);
+  if (stream.awaited.empty() || stream.awaited.open().empty()) return to_event(owned.take());
+  return publish(std::move(owned), stream.awaited.open());
+}
+
+namespace {
 
 cl_int state_of(cl_event event) {
   cl_int state = 0;
   check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
         "clGetEventInfo");
-  return state == CL_COMPLETE ? result_of(event) : state;
+  return state;
 }
-
-namespace {
 
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
@@ -131,6 +148,8 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
     const cl_int state = state_of(source);
     if (state < 0) throw_error(state, "work on the device failed");
+    const sdk::outcomes behind = published().find(source).behind;
+    sdk::throw_failure_among(behind);
     owned_event local;
     if (other != context) {
       local = bridge(context, source);
@@ -138,13 +157,16 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     }
     check(clEnqueueBarrierWithWaitList(stream->queue, 1, &source, nullptr),
           "clEnqueueBarrierWithWaitList");
+    stream->awaited.add(behind);
   });
 }
 
 bool is_done(cl_event event) {
   const cl_int state = state_of(event);
   if (state < 0) throw_error(state, "work on the device failed");
-  return state == CL_COMPLETE;
+  if (state != CL_COMPLETE) return false;
+  sdk::throw_failure_among(published().find(event).behind);
+  return true;
 }
 
 tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
@@ -161,8 +183,7 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
       throw_error(state < 0 ? state : code, "work on the device failed");
     }
     check(code, "clWaitForEvents");
-    const cl_int result = result_of(handle);
-    if (result < 0) throw_error(result, "work on the device failed");
+    sdk::throw_failure_among(published().find(handle).behind);
   });
 }
 
@@ -176,27 +197,26 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
 
 void event_release(tutti_event* event) {
   if (event == nullptr) return;
-  if (published_events& all = published(); all.count != 0) {
-    const std::lock_guard lock(all.mutex);
-    all.results.erase(to_cl(event));
-    all.count = all.results.size();
-  }
+  published().forget(to_cl(event));
   clReleaseEvent(to_cl(event));
 }
 
-tutti_status* create_host_event(tutti_device* device, tutti_event** result) {
+tutti_status* event_create(tutti_device* device, tutti_event** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "event") = nullptr;
     cl_int code = CL_SUCCESS;
-    const cl_event event = clCreateUserEvent(sdk::deref(device, "device").context->get(), &code);
+    owned_event event(clCreateUserEvent(sdk::deref(device, "device").context->get(), &code));
     check(code, "clCreateUserEvent");
-    *result = to_event(event);
+    const auto own = std::make_shared<sdk::event_outcome>();
+    published().add(event.get(), {own, {own}});
+    *result = to_event(event.take());
   });
 }
 
-tutti_status* event_signal(tutti_event* event) {
+tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
   return sdk::guarded([&] {
     if (event == nullptr) sdk::throw_invalid("event signal: event is NULL");
+    sdk::signal(published().find(to_cl(event)).own.get(), status);
     check(clSetUserEventStatus(to_cl(event), CL_COMPLETE), "clSetUserEventStatus");
   });
 }
@@ -247,7 +267,7 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      event_wait,
                                      event_query,
                                      event_release,
-                                     create_host_event,
+                                     event_create,
                                      event_signal};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 

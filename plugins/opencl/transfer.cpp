@@ -54,6 +54,15 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   if (done != nullptr) *done = event.take();
 }
 
+// A blocking call tells itself what the stream waited for in vain.
+void finish_blocking(tutti_stream& stream, bool blocking, cl_event done) {
+  if (!blocking || stream.awaited.empty()) return;
+  const sdk::plugin_error* const failure = sdk::failure_among(stream.awaited.open());
+  if (failure == nullptr) return;
+  if (done != nullptr) clReleaseEvent(done);
+  throw sdk::plugin_error(*failure);
+}
+
 }  // namespace
 
 void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,
@@ -63,7 +72,8 @@ void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const 
   check(clEnqueueWriteBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
                              host, 0, nullptr, event != nullptr ? &done : nullptr),
         "clEnqueueWriteBuffer");
-  if (event != nullptr) *event = to_event(done);
+  finish_blocking(stream, blocking, done);
+  if (event != nullptr) *event = hand_out(stream, done);
 }
 
 void backend::read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* host, uint64_t bytes,
@@ -74,7 +84,8 @@ void backend::read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* h
   check(clEnqueueReadBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
                             host, 0, nullptr, event != nullptr ? &done : nullptr),
         "clEnqueueReadBuffer");
-  if (event != nullptr) *event = to_event(done);
+  finish_blocking(stream, blocking, done);
+  if (event != nullptr) *event = hand_out(stream, done);
 }
 
 void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,
@@ -90,7 +101,7 @@ void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offse
                               0, nullptr, wanted),
           "clEnqueueCopyBuffer");
   }
-  if (event != nullptr) *event = to_event(done);
+  if (event != nullptr) *event = hand_out(stream, done);
 }
 
 const tutti_transfer_api transfer_api = sdk::transfer_functions<backend>::api;

@@ -7,6 +7,7 @@
 
 #include "reference/host_info.hpp"
 #include "reference/objects.hpp"
+#include "sdk/validate.hpp"
 
 namespace tutti::reference {
 namespace {
@@ -15,7 +16,9 @@ constexpr std::align_val_t alignment{buffer_alignment};
 
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
   return sdk::guarded([&] {
-    const uint64_t bytes = sdk::read_struct(desc, "buffer description").bytes;
+    const tutti_buffer_desc wanted = sdk::read_struct(desc, "buffer description");
+    sdk::memory_kind_of(wanted);  // all are the host's
+    const uint64_t bytes = wanted.bytes;
     sdk::deref(device, "device");
     sdk::deref(buffer, "buffer") = nullptr;
     if (bytes > physical_memory()) {
@@ -41,9 +44,24 @@ void release(tutti_buffer* buffer) {
   delete buffer;
 }
 
+tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
+                  void** host) {
+  return sdk::guarded([&] {
+    sdk::deref(host, "host") = nullptr;
+    sdk::validate_map(offset, bytes, flags, sdk::deref(buffer, "buffer").bytes);
+    *host = buffer->data + offset;
+  });
+}
+
+tutti_status* unmap(tutti_buffer* buffer, void* host) {
+  return sdk::guarded([&] {
+    sdk::deref(buffer, "buffer");
+    if (host == nullptr) sdk::throw_invalid("unmap: host is NULL");
+  });
+}
+
 }  // namespace
 
-// All of its memory is host memory.
-const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, nullptr, nullptr};
+const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, map, unmap};
 
 }  // namespace tutti::reference

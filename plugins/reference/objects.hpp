@@ -33,7 +33,8 @@ namespace tutti::reference {
 // The outcome of one piece of work, shared by its event and the stream that runs it.
 class completion {
  public:
-  void set(std::optional<sdk::plugin_error> failure);
+  /// False, and nothing happens, where that was done before.
+  bool set(std::optional<sdk::plugin_error> failure);
   bool is_done() const;
   /// Waits; the failure, if the work failed.
   const std::optional<sdk::plugin_error>& wait() const;

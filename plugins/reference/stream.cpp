@@ -9,6 +9,7 @@
 
 #include "base/signals.hpp"
 #include "reference/objects.hpp"
+#include "sdk/event_outcome.hpp"
 #include "sdk/validate.hpp"
 
 namespace tutti::reference {
@@ -21,13 +22,15 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-void completion::set(std::optional<sdk::plugin_error> failure) {
+bool completion::set(std::optional<sdk::plugin_error> failure) {
   {
     const std::lock_guard lock(mutex_);
+    if (done_) return false;
     failure_ = std::move(failure);
     done_ = true;
   }
   changed_.notify_all();
+  return true;
 }
 
 bool completion::is_done() const {
@@ -101,7 +104,7 @@ class stream_worker : public std::enable_shared_from_this<stream_worker> {
   void block(const sdk::plugin_error& why) {
     if (!blocked_) blocked_ = why;
   }
-  void unblock() { blocked_.reset(); }
+  std::optional<sdk::plugin_error> unblock() { return std::exchange(blocked_, {}); }
   std::optional<sdk::plugin_error> take_unreported() { return std::exchange(unreported_, {}); }
   const std::optional<sdk::plugin_error>& unreported() const { return unreported_; }
 
@@ -189,8 +192,9 @@ tutti_status* flush(tutti_stream* stream) {
 tutti_status* synchronize(tutti_stream* stream) {
   return guarded([&] {
     run_in_line(deref(stream, "stream"), [worker = stream->worker.get()] {
-      worker->unblock();
+      const auto blocked = worker->unblock();
       if (const auto failure = worker->take_unreported()) throw sdk::plugin_error(*failure);
+      if (blocked) throw sdk::plugin_error(*blocked);
     });
   });
 }
@@ -234,7 +238,7 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
 
 void event_release(tutti_event* event) { delete event; }
 
-tutti_status* create_host_event(tutti_device* device, tutti_event** event) {
+tutti_status* event_create(tutti_device* device, tutti_event** event) {
   return guarded([&] {
     deref(device, "device");
     deref(event, "event") = nullptr;
@@ -242,12 +246,10 @@ tutti_status* create_host_event(tutti_device* device, tutti_event** event) {
   });
 }
 
-tutti_status* event_signal(tutti_event* event) {
+tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
   return guarded([&] {
-    if (!deref(event, "event").host) {
-      sdk::throw_invalid("event_signal: the event belongs to work on a stream");
-    }
-    event->state->set(std::nullopt);
+    if (!deref(event, "event").host) sdk::throw_invalid(sdk::no_host_event);
+    if (!event->state->set(sdk::failure_of(status))) sdk::throw_invalid(sdk::signalled_before);
   });
 }
 
@@ -281,7 +283,7 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      event_wait,
                                      event_query,
                                      event_release,
-                                     create_host_event,
+                                     event_create,
                                      event_signal};
 
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, clock};

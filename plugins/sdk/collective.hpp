@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "tutti/plugin.h"
 
 namespace tutti::sdk {
 
+// As tutti_collective, but that the two sides of a message are one.
 enum class collective_kind {
   all_reduce,
   reduce,
@@ -19,6 +22,10 @@ enum class collective_kind {
   all_to_all,
   send_receive
 };
+
+// "all_reduce"; null for a number that is none of tutti_collective.
+const char* collective_call_name(int32_t kind);
+collective_kind collective_kind_of(int32_t kind);
 
 // What participants have to agree on. `count` is the elements of an input, of a broadcast's buffer
 // or of a message.
@@ -39,16 +46,27 @@ struct collective_part {
 };
 
 // Throws unless the view is contiguous, in row-major order, and lies inside `buffer_bytes`.
-collective_part validate_part(const tutti_view& view, const char* what, uint64_t buffer_bytes);
+collective_part validate_part(const tutti_view& view, const std::string& what,
+                              uint64_t buffer_bytes);
 
-// Throws, with both, unless `good` and the dtypes are the same.
-void require_counts(bool good, const char* what, const collective_part& in,
-                    const collective_part& out);
+// Throws, with both, unless the elements of input and output are as the kind has them among `size`
+// participants and the dtypes are the same.
+void require_counts(collective_kind kind, uint32_t size, const std::string& what,
+                    const collective_part& in, const collective_part& out);
 
-void require_participant(uint32_t number, uint32_t size, const char* what);
+void require_participant(uint32_t number, uint32_t size, const std::string& what);
 
-// Sum, product, minimum and maximum of numbers, any and all of truth values; anything else is
-// TUTTI_ERROR_UNSUPPORTED.
-void require_reduction(int32_t reduction, int32_t dtype, const char* what);
+// Sum, product, minimum and maximum of numbers, any and all of truth values, and no reduction of
+// what does not reduce; anything else is TUTTI_ERROR_UNSUPPORTED.
+void require_reduction(collective_kind kind, int32_t reduction, int32_t dtype,
+                       const std::string& what);
+bool has_reduction(collective_kind kind, int32_t reduction, int32_t dtype);
+inline bool reduces(collective_kind kind) {
+  return kind == collective_kind::all_reduce || kind == collective_kind::reduce ||
+         kind == collective_kind::reduce_scatter;
+}
+
+// The participants of this process, checked: at least one, ranks below `size` and each once.
+std::vector<tutti_participant> validate_communicator(const tutti_communicator_desc& desc);
 
 }  // namespace tutti::sdk

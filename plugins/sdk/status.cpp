@@ -40,6 +40,15 @@ void throw_invalid(const std::string& message) {
   throw plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, message);
 }
 
+void throw_status(tutti_status* status, const std::string& what) {
+  if (status == nullptr) return;
+  const plugin_error error(static_cast<tutti_code>(status->code),
+                           what + ": " + (status->message != nullptr ? status->message : ""),
+                           status->vendor_code, status->retryable != 0);
+  if (status->release != nullptr) status->release(status);
+  throw plugin_error(error);
+}
+
 void throw_timeout(const std::string& action) {
   throw plugin_error(TUTTI_ERROR_TIMEOUT, action + ": not done within the time limit", 0, true);
 }

@@ -44,6 +44,9 @@ class plugin_error : public std::exception {
 [[noreturn]] void throw_invalid(const std::string& message);
 [[noreturn]] void throw_unsupported(const std::string& message);
 [[noreturn]] void throw_timeout(const std::string& action);
+// What a function of the host's returned: throws it, with `what` before its message, and releases
+// it, unless it is NULL.
+void throw_status(tutti_status* status, const std::string& what);
 
 // A status that owns a copy of `message` and is freed by its own release. Where not even that can
 // be allocated, a static status of the same code is returned. Never NULL.

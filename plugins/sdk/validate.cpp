@@ -275,6 +275,21 @@ void validate_span(const std::string& what, uint64_t offset, uint64_t bytes,
               " of a buffer of " + std::to_string(buffer_bytes));
 }
 
+tutti_memory_kind memory_kind_of(const tutti_buffer_desc& desc) {
+  if (desc.kind > TUTTI_MEMORY_HOST)
+    throw_unsupported("allocate: memory of kind " + std::to_string(desc.kind) + " is unknown");
+  if (desc.flags != 0)
+    throw_unsupported("allocate: flags " + std::to_string(desc.flags) + " are unknown");
+  return static_cast<tutti_memory_kind>(desc.kind);
+}
+
+void validate_map(uint64_t offset, uint64_t bytes, uint32_t flags, uint64_t buffer_bytes) {
+  constexpr uint32_t known = TUTTI_MAP_READ | TUTTI_MAP_WRITE;
+  if (flags == 0 || (flags & ~known) != 0)
+    throw_unsupported("map: flags " + std::to_string(flags) + " are unknown");
+  validate_span("map", offset, bytes, buffer_bytes);
+}
+
 bool wants_profile(const tutti_stream_desc* desc) {
   const tutti_stream_desc mine = read_struct(desc, "stream description");
   if ((mine.flags & ~static_cast<uint32_t>(TUTTI_STREAM_PROFILE)) != 0)

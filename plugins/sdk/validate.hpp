@@ -40,6 +40,11 @@ void validate_span(const std::string& what, uint64_t offset, uint64_t bytes, uin
 // Whether a stream is to tell times. Throws TUTTI_ERROR_UNSUPPORTED for flags that nobody knows.
 bool wants_profile(const tutti_stream_desc* desc);
 
+// The kind of memory; throws TUTTI_ERROR_UNSUPPORTED for one that is not known, and for flags.
+tutti_memory_kind memory_kind_of(const tutti_buffer_desc& desc);
+// What map asks for, against a buffer of `buffer_bytes`.
+void validate_map(uint64_t offset, uint64_t bytes, uint32_t flags, uint64_t buffer_bytes);
+
 // "program `label`" or "program"; for messages.
 std::string program_name(const tutti_program_desc& desc);
 

@@ -126,7 +126,7 @@ session::session(const std::string& path, uint32_t device_index, uint64_t seed_v
 
 handle<tutti_buffer> session::allocate(uint64_t bytes) const {
   tutti_buffer* buffer = nullptr;
-  const tutti_buffer_desc desc{sizeof desc, bytes};
+  const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_DEVICE, 0};
   check(api->memory->allocate(device.get(), &desc, &buffer), "allocate");
   return {buffer, api->memory->release};
 }

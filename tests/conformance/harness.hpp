@@ -115,6 +115,7 @@ using groups = std::vector<group>;
 // Every file of groups adds its own.
 void add_abi_groups(groups& all, const session& s);
 void add_memory_groups(groups& all, const session& s);
+void add_host_groups(groups& all, const session& s);
 void add_elementwise_groups(groups& all, const session& s);
 void add_complex_groups(groups& all, const session& s);
 void add_layout_groups(groups& all, const session& s);

@@ -117,6 +117,7 @@ int run_all(const options& chosen) {
   groups all;
   add_abi_groups(all, s);
   add_memory_groups(all, s);
+  add_host_groups(all, s);
   add_elementwise_groups(all, s);
   add_complex_groups(all, s);
   add_layout_groups(all, s);

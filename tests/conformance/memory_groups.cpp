@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffers, transfers, streams, events, profiling and native handles; failures that travel with
-// events; out of memory.
+// events; out of memory. What the host makes itself is in host_groups.cpp.
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "byte_checks.hpp"
 #include "harness.hpp"
 #include "oracle.hpp"
 
 namespace tutti::conformance {
 namespace {
-
-std::vector<uint8_t> bytes_of(uint64_t count, uint64_t seed) {
-  generator random(seed);
-  std::vector<uint8_t> bytes(count);
-  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
-  return bytes;
-}
-
-void compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want, const char* what) {
-  const auto where = std::mismatch(got.begin(), got.end(), want.begin());
-  require(where.first == got.end(), [&] {
-    return std::string(what) + ": byte " + std::to_string(where.first - got.begin()) + " of " +
-           std::to_string(got.size()) + " differs";
-  });
-}
-
-handle<tutti_event> event_handle(const session& s, tutti_event* event) {
-  require(event != nullptr, "no event was returned");
-  return {event, s.api->stream->event_release};
-}
 
 void check_round_trip(session& s) {
   for (const uint64_t size : {1, 3, 64, 1000, 4097, 3'000'001}) {
@@ -97,75 +78,6 @@ void check_copy(session& s) {
   compare(got, b, "copy within one buffer");
 }
 
-// Whether a function that came with a later minor version is there.
-template <class Table, class Function>
-bool offers(const Table* table, Function Table::*member) {
-  const auto* at = reinterpret_cast<const char*>(&(table->*member));
-  const auto end = static_cast<uint64_t>(at - reinterpret_cast<const char*>(table)) + sizeof(at);
-  return table->struct_size >= end && table->*member != nullptr;
-}
-
-// Work behind a host event does not run before the signal and runs after it.
-void check_host_event(session& s) {
-  if (!offers(s.api->stream, &tutti_stream_api::event_signal)) return;
-  constexpr uint64_t size = 4096;
-  const handle<tutti_buffer> a = s.allocate(size);
-  const handle<tutti_stream> gated = s.stream();
-  const std::vector<uint8_t> before = bytes_of(size, s.seed), after = bytes_of(size, s.seed + 1);
-  std::vector<uint8_t> got(size);
-  const auto* stream = s.api->stream;
-  const auto* transfer = s.api->transfer;
-  for (int round = 0; round < 3; ++round) {
-    check(transfer->write(s.main_stream.get(), a.get(), 0, before.data(), size, 1, nullptr),
-          "write");
-    tutti_event *gate = nullptr, *written = nullptr;
-    check(stream->create_host_event(s.device.get(), &gate), "create host event");
-    const auto gate_handle = event_handle(s, gate);
-    check(stream->wait(gated.get(), gate), "stream wait");
-    check(transfer->write(gated.get(), a.get(), 0, after.data(), size, 0, &written), "write");
-    const auto written_handle = event_handle(s, written);
-    check(stream->flush(gated.get()), "flush");
-    int32_t done = -1;
-    check(stream->event_query(gate, &done), "event query");
-    for (const uint64_t limit : {uint64_t{0}, uint64_t{20'000'000}}) {
-      const outcome late = take(stream->event_wait(gate, limit));
-      require(late.code == TUTTI_ERROR_TIMEOUT, [&] {
-        return "a wait with a limit for what is not done gives code " + std::to_string(late.code);
-      });
-    }
-    require(done == 0, "a host event is done before the signal");
-    check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
-    compare(got, before, "before the signal");
-    std::thread signaller([&] { check(stream->event_signal(gate), "event signal"); });
-    check(stream->event_wait(gate, TUTTI_FOREVER), "event wait");
-    signaller.join();
-    check(stream->event_wait(written, TUTTI_FOREVER), "event wait");
-    check(stream->event_query(gate, &done), "event query");
-    require(done == 1, "a host event is not done after the signal");
-    check(transfer->read(s.main_stream.get(), a.get(), 0, got.data(), size, 1, nullptr), "read");
-    compare(got, after, "after the signal");
-  }
-}
-
-void check_host_memory(session& s) {
-  if (!offers(s.api->memory, &tutti_memory_api::release_host)) return;
-  for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{5000}, uint64_t{1} << 20}) {
-    void* host = nullptr;
-    check(s.api->memory->allocate_host(s.device.get(), size, &host), "allocate host memory");
-    require(host != nullptr, "no host memory was returned");
-    const handle<tutti_buffer> a = s.allocate(size);
-    const std::vector<uint8_t> sent = bytes_of(size, s.seed);
-    std::copy(sent.begin(), sent.end(), static_cast<uint8_t*>(host));
-    const auto* transfer = s.api->transfer;
-    check(transfer->write(s.main_stream.get(), a.get(), 0, host, size, 1, nullptr), "write");
-    std::fill_n(static_cast<uint8_t*>(host), size, uint8_t{0});
-    check(transfer->read(s.main_stream.get(), a.get(), 0, host, size, 1, nullptr), "read");
-    const auto* bytes = static_cast<uint8_t*>(host);
-    compare({bytes, bytes + size}, sent, "through host memory");
-    s.api->memory->release_host(s.device.get(), host);
-  }
-}
-
 // Write on one stream, copy on a second, read on a third, ordered by events alone.
 void check_streams(session& s) {
   constexpr uint64_t size = 1 << 20;
@@ -218,7 +130,7 @@ void check_query(session& s) {
 void check_out_of_memory(session& s) {
   for (const uint64_t bytes : {uint64_t{1} << 62, s.properties.memory_bytes * 8}) {
     tutti_buffer* buffer = nullptr;
-    const tutti_buffer_desc desc{sizeof desc, bytes};
+    const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_DEVICE, 0};
     const outcome result = take(s.api->memory->allocate(s.device.get(), &desc, &buffer));
     require(result.code == TUTTI_ERROR_OUT_OF_MEMORY, [&] {
       return "allocating " + std::to_string(bytes) + " bytes gives code " +
@@ -398,8 +310,6 @@ void add_memory_groups(groups& all, const session&) {
   all.push_back({"memory/out_of_memory", check_out_of_memory});
   all.push_back({"stream/order", check_streams});
   all.push_back({"stream/query", check_query});
-  all.push_back({"stream/host_event", check_host_event});
-  all.push_back({"memory/host", check_host_memory});
   all.push_back({"stream/poison", check_poison});
   all.push_back({"stream/blocking_failure", check_blocking_failure});
   all.push_back({"stream/threads", check_threads});

@@ -145,7 +145,9 @@ void check_unknown_fields(session& s) {
   refused("the parameters' reserved field", [](newer_caller& c) { c.params.known.reserved = 1; });
   refused("a field beyond a view", [](newer_caller& c) { c.views[1].beyond[4] = 1; });
   refused("a storage format", [](newer_caller& c) { c.views[1].known.storage = 4711; });
-  refused("a format without storage", [](newer_caller& c) { c.views[1].known.format = &c.params; });
+  refused("a format without storage", [](newer_caller& c) {
+    c.views[1].known.format = reinterpret_cast<const tutti_storage_format*>(&c.params);
+  });
   refused("a layout", [](newer_caller& c) { c.views[1].known.layout = 4711; });
   refused("a packed output", [](newer_caller& c) {
     c.views[0].known.layout = TUTTI_LAYOUT_PACKED;

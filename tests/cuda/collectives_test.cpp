@@ -3,8 +3,10 @@
 // What the collectives hand to NCCL, over a stub of it: counts, types, operations, roots, and the
 // answers to wrong arguments. A missing library comes first: what is found is kept.
 #include <boost/test/unit_test.hpp>
+#include <map>
 
 #include "plugin.hpp"
+#include "tutti_test/collective_calls.hpp"
 
 using namespace tutti::test;
 
@@ -52,7 +54,8 @@ BOOST_AUTO_TEST_CASE(a_missing_library_is_named) {
   {
     pair_of_devices d;
     tutti_communicator* participants[2] = {};
-    const outcome result = take(plugin().collective->create(d.device, 2, participants));
+    const outcome result =
+        take(tutti_test::collective_calls{*plugin().collective}.create(d.device, 2, participants));
     BOOST_TEST(result.code == TUTTI_ERROR_UNSUPPORTED);
     BOOST_TEST(result.message.find("libnccl_absent.so.2 not found") != std::string::npos);
   }
@@ -62,9 +65,9 @@ BOOST_AUTO_TEST_CASE(a_missing_library_is_named) {
 BOOST_AUTO_TEST_CASE(calls_reach_nccl) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
-  const tutti_collective_api& api = *plugin().collective;
+  const tutti_test::collective_calls api{*plugin().collective};
   good(api.create(d.device, 2, p));
-  BOOST_TEST(calls() == "init 2\n");
+  BOOST_TEST(calls() == "id\nstart\ninit@0 of 2 by id 1\ninit@1 of 2 by id 1\nend\n");
   const tutti_view f16 = d.view(0, TUTTI_F16, 16), half = d.view(0, TUTTI_F16, 8);
   const tutti_view there = d.view(1, TUTTI_BF16, 16), flags = d.view(1, TUTTI_BOOL, 5);
   good(api.all_reduce(p[0], d.stream[0], &f16, &f16, TUTTI_REDUCE_SUM, nullptr));
@@ -79,30 +82,31 @@ BOOST_AUTO_TEST_CASE(calls_reach_nccl) {
   good(api.receive(p[1], d.stream[1], &there, 0, &event));
   good(plugin().stream->event_wait(event, TUTTI_FOREVER));
   plugin().stream->event_release(event);
+  // Each call is a group of its own here.
   BOOST_TEST(calls() ==
-             "all_reduce@0 16 of type 6 op 0\n"
-             "all_reduce@1 5 of type 1 op 3\n"
-             "reduce@0 16 of type 6 op 2 root 1\n"
-             "reduce@1 16 of type 9 op 1 root 1 receives\n"
-             "broadcast@1 16 of type 9 root 0\n"
-             "reduce_scatter@0 8 of type 6 op 3\n"
-             "all_gather@0 8 of type 6\n"
-             "send@0 8 of type 6 to 1\n"
-             "receive@1 16 of type 9 from 0\n");
+             "start\nall_reduce@0 16 of type 6 op 0\nend\n"
+             "start\nall_reduce@1 5 of type 1 op 3\nend\n"
+             "start\nreduce@0 16 of type 6 op 2 root 1\nend\n"
+             "start\nreduce@1 16 of type 9 op 1 root 1 receives\nend\n"
+             "start\nbroadcast@1 16 of type 9 root 0\nend\n"
+             "start\nreduce_scatter@0 8 of type 6 op 3\nend\n"
+             "start\nall_gather@0 8 of type 6\nend\n"
+             "start\nsend@0 8 of type 6 to 1\nend\n"
+             "start\nreceive@1 16 of type 9 from 0\nend\n");
   good(api.all_to_all(p[0], d.stream[0], &f16, &f16, nullptr));
   BOOST_TEST(calls() ==
              "start\nsend@0 8 of type 6 to 0\nreceive@0 8 of type 6 from 0\n"
              "send@0 8 of type 6 to 1\nreceive@0 8 of type 6 from 1\nend\n");
   good(api.abort(p[1]));
   const outcome aborted = take(api.broadcast(p[1], d.stream[1], &there, 0, nullptr));
-  BOOST_TEST(aborted.message == "broadcast: was aborted");
+  BOOST_TEST(aborted.message == "broadcast, participant 1: was aborted");
   for (tutti_communicator* one : p) api.release(one);
 }
 
 BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
-  const tutti_collective_api& api = *plugin().collective;
+  const tutti_test::collective_calls api{*plugin().collective};
   good(api.create(d.device, 2, p));
   calls();
   const tutti_view a = d.view(0, TUTTI_F32, 16), b = d.view(0, TUTTI_F32, 9);
@@ -111,15 +115,141 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
   const tutti_view small = d.view(0, TUTTI_I16, 4);
   const auto message = [](tutti_status* status) { return take(status).message; };
   BOOST_TEST(message(api.all_reduce(p[0], d.stream[0], &a, &b, TUTTI_REDUCE_SUM, nullptr)) ==
-             "all_reduce: 16 f32 in, 9 f32 out");
+             "all_reduce, participant 0: 16 f32 in, 9 f32 out");
   BOOST_TEST(message(api.all_reduce(p[0], d.stream[0], &a, &spread, TUTTI_REDUCE_SUM, nullptr)) ==
-             "all_reduce: the view is not contiguous");
-  BOOST_TEST(message(api.send(p[0], d.stream[0], &a, 2, nullptr)) == "send: participant 2 of 2");
+             "all_reduce, participant 0: the view is not contiguous");
+  BOOST_TEST(message(api.send(p[0], d.stream[0], &a, 2, nullptr)) ==
+             "send, participant 0: participant 2 of 2");
   BOOST_TEST(message(api.send(p[0], d.stream[1], &a, 1, nullptr)) ==
-             "send: the stream belongs to another device");
-  BOOST_TEST(message(api.send(p[0], d.stream[0], &small, 1, nullptr)) == "send: NCCL has no i16");
+             "send, participant 0: the stream belongs to another device");
+  BOOST_TEST(message(api.send(p[0], d.stream[0], &small, 1, nullptr)) ==
+             "send, participant 0: NCCL does not have it: i16");
   BOOST_TEST(take(api.all_reduce(p[0], d.stream[0], &a, &a, TUTTI_REDUCE_ARGMIN, nullptr)).code ==
              TUTTI_ERROR_UNSUPPORTED);
   BOOST_TEST(calls() == "");
+  for (tutti_communicator* one : p) api.release(one);
+}
+
+// The participants of a process in one call, by one thread.
+BOOST_AUTO_TEST_CASE(a_group_is_one_of_nccl) {
+  pair_of_devices d;
+  tutti_communicator* p[2] = {};
+  const tutti_test::collective_calls api{*plugin().collective};
+  good(api.create(d.device, 2, p));
+  calls();
+  const tutti_view views[2] = {d.view(0, TUTTI_F32, 16), d.view(1, TUTTI_F32, 16)};
+  tutti_event* events[2] = {};
+  std::vector<tutti_collective_call> group;
+  for (int n = 0; n < 2; ++n)
+    group.push_back({TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, p[n], d.stream[n],
+                     &views[n], &views[n], n == 0 ? &events[n] : nullptr});
+  good(api.group(group));
+  BOOST_TEST(calls() ==
+             "start\nall_reduce@0 16 of type 7 op 0\nall_reduce@1 16 of type 7 op 0\nend\n");
+  BOOST_TEST(events[0] != nullptr);
+  plugin().stream->event_release(events[0]);
+  // One wrong call, and nothing of the group begins.
+  const tutti_view nine = d.view(1, TUTTI_F32, 9);
+  group[1].out = &nine;
+  BOOST_TEST(take(api.group(group)).message == "all_reduce, participant 1: 16 f32 in, 9 f32 out");
+  BOOST_TEST(events[0] == nullptr);
+  BOOST_TEST(calls() == "");
+  // What NCCL refuses has begun: the participants are of no use any more.
+  group[1].out = &views[1];
+  const tutti_view refused[2] = {d.view(0, TUTTI_F32, 13), d.view(1, TUTTI_F32, 13)};
+  for (int n = 0; n < 2; ++n) group[n].in = group[n].out = &refused[n];
+  const outcome failed = take(api.group(group));
+  BOOST_TEST(failed.code == TUTTI_ERROR_DRIVER);
+  BOOST_TEST(failed.message.find("all_reduce, participant 0: NCCL: ") == 0, failed.message);
+  BOOST_TEST(events[0] == nullptr);
+  BOOST_TEST(calls() == "start\nend\nabort\nabort\n");
+  for (int n = 0; n < 2; ++n)
+    BOOST_TEST(take(api.broadcast(p[n], d.stream[n], &views[n], 0, nullptr)).message ==
+               "broadcast, participant " + std::to_string(n) + ": was aborted");
+  for (tutti_communicator* one : p) api.release(one);
+}
+
+namespace {
+
+// A store of this process, which stands for one between processes.
+struct fake_store {
+  std::map<std::string, std::string> words;
+  tutti_store table{sizeof table, this, set, get};
+
+  static tutti_status* set(void* self, const char* key, const void* data, uint64_t bytes) {
+    static_cast<fake_store*>(self)->words[key] = {static_cast<const char*>(data), bytes};
+    return nullptr;
+  }
+  static tutti_status* get(void* self, const char* key, void* data, uint64_t bytes, uint64_t) {
+    const auto& all = static_cast<fake_store*>(self)->words;
+    const auto found = all.find(key);
+    if (found == all.end() || found->second.size() != bytes) {
+      static tutti_status late = {sizeof late,   TUTTI_ERROR_TIMEOUT, 0, 1, 0,
+                                  "nobody came", [](tutti_status*) {}};
+      return &late;
+    }
+    found->second.copy(static_cast<char*>(data), bytes);
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+// Two processes of one participant each, one after the other.
+BOOST_AUTO_TEST_CASE(processes_meet_in_the_store) {
+  pair_of_devices d;
+  fake_store store;
+  const tutti_collective_api& api = *plugin().collective;
+  const auto create = [&](uint32_t rank, const tutti_store* with, tutti_communicator** made) {
+    const tutti_participant mine{d.device[rank], rank, 0};
+    tutti_communicator_desc desc{};
+    desc.struct_size = sizeof desc;
+    desc.identifier = "group seven";
+    desc.size = 2;
+    desc.participant_count = 1;
+    desc.participant_size = sizeof mine;
+    desc.participants = &mine;
+    desc.store = with;
+    return take(api.create(&desc, made));
+  };
+  calls();
+  tutti_communicator* p[2] = {};
+  const outcome alone = create(1, &store.table, &p[1]);
+  BOOST_TEST(alone.code == TUTTI_ERROR_TIMEOUT);
+  BOOST_TEST(alone.message == "collectives: tutti/nccl/group seven: nobody came");
+  BOOST_TEST(create(0, nullptr, &p[0]).message ==
+             "collectives: 1 of 2 participants, and no store to meet the others");
+  calls();
+  BOOST_TEST(create(0, &store.table, &p[0]).message == "");
+  BOOST_TEST(create(1, &store.table, &p[1]).message == "");
+  BOOST_TEST(store.words.size() == 1u);
+  // Both by the id that the first has made.
+  const std::string said = calls();
+  const std::string id =
+      said.substr(said.find("by id"), said.find('\n', said.find("by id")) - said.find("by id"));
+  BOOST_TEST(said ==
+             "id\nstart\ninit@0 of 2 " + id + "\nend\nstart\ninit@1 of 2 " + id + "\nend\n");
+  for (tutti_communicator* one : p) api.release(one);
+}
+
+BOOST_AUTO_TEST_CASE(it_says_what_it_supports) {
+  pair_of_devices d;
+  tutti_communicator* p[2] = {};
+  const tutti_test::collective_calls api{*plugin().collective};
+  good(api.create(d.device, 2, p));
+  const auto supports = [&](int32_t kind, int32_t dtype, int32_t reduction) {
+    int32_t support = -1;
+    const char* reason = nullptr;
+    good(api.api.supports(p[0], kind, dtype, reduction, &support, &reason));
+    BOOST_TEST((reason == nullptr) == (support == TUTTI_SUPPORT_YES));
+    return support;
+  };
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_F32, TUTTI_REDUCE_SUM) == 1);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_BOOL, TUTTI_REDUCE_NONE) == 1);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_I16, TUTTI_REDUCE_NONE) == 0);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_F32, TUTTI_REDUCE_ARGMAX) == 0);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_F32, TUTTI_REDUCE_SUM) == 0);
+  BOOST_TEST(supports(99, TUTTI_F32, TUTTI_REDUCE_NONE) == 0);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_SEND, 99, TUTTI_REDUCE_NONE) == 0);
   for (tutti_communicator* one : p) api.release(one);
 }

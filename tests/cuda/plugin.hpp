@@ -110,7 +110,7 @@ inline const tutti_plugin_api& plugin() {
 }
 
 inline tutti_status* allocate(tutti_device* device, uint64_t bytes, tutti_buffer** buffer) {
-  const tutti_buffer_desc desc{sizeof desc, bytes};
+  const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_DEVICE, 0};
   return plugin().memory->allocate(device, &desc, buffer);
 }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libnccl.so.2 for tests: notes each call as text, does nothing else. stub_nccl_calls() gives the
-// notes, one a line, and forgets them.
+// A libnccl.so.2 for tests: notes each call as text, does nothing else, and fails for 13 elements.
+// stub_nccl_calls() gives the notes, one a line, and forgets them.
 #include <string>
 
 namespace {
 
 struct communicator {
   int rank;
+};
+struct group_id {
+  int number;
+  char rest[124];
 };
 std::string calls;
 std::string taken;
@@ -32,12 +36,16 @@ const char* stub_nccl_calls() {
   return taken.c_str();
 }
 const char* ncclGetErrorString(int) { return "an error of the stub"; }
-int ncclCommInitAll(void** comms, int count, const int* devices) {
-  for (int n = 0; n < count; ++n) {
-    if (devices[n] == 7) return 3;
-    comms[n] = new communicator{n};
-  }
-  return note("init " + std::to_string(count));
+int ncclGetUniqueId(group_id* id) {
+  static int made = 0;
+  *id = {};
+  id->number = ++made;
+  return note("id");
+}
+int ncclCommInitRank(void** result, int count, group_id id, int rank) {
+  *result = new communicator{rank};
+  return note("init" + rank_of(*result) + " of " + std::to_string(count) + " by id " +
+              std::to_string(id.number));
 }
 int ncclCommDestroy(void* c) {
   delete static_cast<communicator*>(c);
@@ -47,6 +55,7 @@ int ncclCommAbort(void* c) { return ncclCommDestroy(c), note("abort"); }
 int ncclGroupStart() { return note("start"); }
 int ncclGroupEnd() { return note("end"); }
 int ncclAllReduce(const void*, void*, size_t count, int type, int op, void* c, stream) {
+  if (count == 13) return 3;
   return note("all_reduce" + rank_of(c) + numbers(count, type) + " op " + std::to_string(op));
 }
 int ncclReduce(const void*, void* out, size_t count, int type, int op, int root, void* c, stream) {

@@ -47,7 +47,7 @@ handle<tutti_event> all_reduce(const rig& r, uint32_t n, const array& a) {
 
 handle<tutti_event> host_event(const session& s) {
   tutti_event* event = nullptr;
-  check(s.api->stream->create_host_event(s.device.get(), &event), "create_host_event");
+  check(s.api->stream->event_create(s.device.get(), &event), "event_create");
   return {event, s.api->stream->event_release};
 }
 
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(work_before_and_after_stays_in_order) {
   }
   std::this_thread::sleep_for(milliseconds(20));
   for (const auto& event : events) BOOST_TEST(!r.done(event));
-  check(r.api().stream->event_signal(gate.get()), "signal");
+  check(r.api().stream->event_signal(gate.get(), nullptr), "signal");
   for (uint32_t n = 0; n < r.size(); ++n) {
     BOOST_TEST(wait_a_while(r, events[n]).message == "");
     check(r.api().stream->synchronize(r.devices[n].main_stream.get()), "synchronize");
@@ -199,8 +199,8 @@ BOOST_AUTO_TEST_CASE(messages_arrive_in_order) {
   const outcome refused = take(r.calls().receive(r.members[1], to, &nine, 0, nullptr));
   BOOST_TEST(refused.code == TUTTI_ERROR_INVALID_ARGUMENT);
   BOOST_TEST(refused.message ==
-             "send/receive: participant 0 has a message of 10 u32, participant 1 a message of 9 "
-             "u32");
+             "send/receive: the participants disagree: participant 0 has a message of 10 u32, "
+             "participant 1 a message of 9 u32");
   BOOST_TEST(wait_a_while(r, sent).code == TUTTI_ERROR_INVALID_ARGUMENT);
 }
 
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(disagreements_name_both) {
   rig r;
   if (r.size() < 2) return;
   const auto arrays = arrays_on(r, 64);
-  const tutti_collective_api& api = r.calls();
+  const tutti_test::collective_calls api = r.calls();
   const auto disagree = [&](auto&& first, auto&& second, const std::string& message) {
     // Streams of their own: what waits for the failed collective fails as well.
     const handle<tutti_stream> s[2] = {r.devices[0].stream(), r.devices[1].stream()};
@@ -237,33 +237,81 @@ BOOST_AUTO_TEST_CASE(disagreements_name_both) {
         v.extent[0] = 9;
         return api.all_reduce(r.members[1], s, &v, &v, TUTTI_REDUCE_SUM, nullptr);
       },
-      "all_reduce: " + has + "all_reduce of 9 u32, reduction 1");
+      "all_reduce: the participants disagree: " + has + "all_reduce of 9 u32, reduction 1");
   disagree(
       sum,
       [&](tutti_stream* s, tutti_view v) {
         v.dtype = TUTTI_F32;
         return api.all_reduce(r.members[1], s, &v, &v, TUTTI_REDUCE_MAX, nullptr);
       },
-      "all_reduce: " + has + "all_reduce of 16 f32, reduction 4");
+      "all_reduce: the participants disagree: " + has + "all_reduce of 16 f32, reduction 4");
   disagree(
       sum,
       [&](tutti_stream* s, const tutti_view& v) {
         return api.broadcast(r.members[1], s, &v, 1, nullptr);
       },
-      "broadcast: " + has + "broadcast of 16 u32, root 1");
-  disagree(
-      [&](tutti_stream* s, const tutti_view& v, tutti_event** event) {
-        return api.broadcast(r.members[0], s, &v, 0, event);
-      },
-      [&](tutti_stream* s, const tutti_view& v) {
-        return api.broadcast(r.members[1], s, &v, 1, nullptr);
-      },
-      "broadcast: participant 0 has broadcast of 16 u32, root 0, participant 1 broadcast of 16 "
-      "u32, root 1");
+      "broadcast: the participants disagree: " + has + "broadcast of 16 u32, root 1");
+  disagree([&](tutti_stream* s, const tutti_view& v,
+               tutti_event** event) { return api.broadcast(r.members[0], s, &v, 0, event); },
+           [&](tutti_stream* s, const tutti_view& v) {
+             return api.broadcast(r.members[1], s, &v, 1, nullptr);
+           },
+           "broadcast: the participants disagree: participant 0 has broadcast of 16 u32, root 0, "
+           "participant 1 broadcast of 16 u32, root 1");
   std::vector<handle<tutti_event>> events;
   for (uint32_t n = 0; n < r.size(); ++n) events.push_back(all_reduce(r, n, arrays[n]));
   for (const auto& event : events) BOOST_TEST(wait_a_while(r, event).message == "");
   BOOST_TEST((arrays[0].read(r.devices[0]).bytes == numbers(64, triangle(r.size())).bytes));
+}
+
+// All participants in one call: one that is wrong keeps the others from beginning, one that
+// disagrees fails the group, and the participants stay in step.
+BOOST_AUTO_TEST_CASE(groups_begin_together) {
+  rig r;
+  if (r.size() < 2) return;
+  const auto arrays = arrays_on(r, 64);
+  const tutti_test::collective_calls api = r.calls();
+  std::vector<tutti_view> views;
+  std::vector<tutti_event*> events(r.size());
+  for (uint32_t n = 0; n < r.size(); ++n) views.push_back(arrays[n].view(0, 64));
+  std::vector<tutti_collective_call> group;
+  for (uint32_t n = 0; n < r.size(); ++n)
+    group.push_back({TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_REDUCE_SUM, 0, 0, r.members[n],
+                     r.devices[n].main_stream.get(), &views[n], &views[n], &events[n]});
+  tutti_collective_call& last = group.back();
+  const std::string name = "participant " + std::to_string(r.size() - 1);
+  last.kind = 4711;
+  BOOST_TEST(take(api.group(group)).message == "collectives: kind 4711 is unknown");
+  last.kind = TUTTI_COLLECTIVE_ALL_REDUCE;
+  last.reduction = TUTTI_REDUCE_NONE;
+  BOOST_TEST(take(api.group(group)).message.find("all_reduce, " + name + ": no reduction") == 0u);
+  last.reduction = TUTTI_REDUCE_MAX;
+  const outcome disagree = take(api.group(group));
+  BOOST_TEST(disagree.code == TUTTI_ERROR_INVALID_ARGUMENT);
+  BOOST_TEST(disagree.message.find("all_reduce: the participants disagree") == 0u);
+  for (const tutti_event* event : events) BOOST_TEST(event == nullptr);
+  last.reduction = TUTTI_REDUCE_SUM;
+  check(api.group(group), "a group");
+  for (tutti_event* event : events) BOOST_TEST(wait_a_while(r, r.own(event)).message == "");
+  for (uint32_t n = 0; n < r.size(); ++n)
+    BOOST_TEST((arrays[n].read(r.devices[n]).bytes == numbers(64, triangle(r.size())).bytes));
+}
+
+BOOST_AUTO_TEST_CASE(a_group_of_several_processes_is_unsupported) {
+  rig r(1);
+  const tutti_participant mine{r.devices[0].device.get(), 1, 0};
+  tutti_communicator_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.identifier = "far away";
+  desc.size = 2;
+  desc.participant_count = 1;
+  desc.participant_size = sizeof mine;
+  desc.participants = &mine;
+  tutti_communicator* made = nullptr;
+  const outcome refused = take(r.api().collective->create(&desc, &made));
+  BOOST_TEST(refused.code == TUTTI_ERROR_UNSUPPORTED);
+  BOOST_TEST(refused.message ==
+             "collectives: 1 of 2 participants are of this process, and OpenCL reaches no others");
 }
 
 BOOST_AUTO_TEST_CASE(abort_frees_those_who_wait) {
@@ -291,10 +339,10 @@ BOOST_AUTO_TEST_CASE(abort_frees_those_who_wait) {
     outcome later{};
     all_reduce(r, r.members[n], arrays[n], r.devices[n].main_stream.get(), &later);
     BOOST_TEST(later.code == TUTTI_ERROR_INVALID_ARGUMENT);
-    BOOST_TEST(later.message == "all_reduce: was aborted");
+    BOOST_TEST(later.message == "all_reduce, participant " + std::to_string(n) + ": was aborted");
   }
   check(r.calls().abort(r.members[0]), "abort again");
-  check(r.api().stream->event_signal(gate.get()), "signal");
+  check(r.api().stream->event_signal(gate.get(), nullptr), "signal");
 }
 
 BOOST_AUTO_TEST_CASE(a_released_participant_is_missed) {
@@ -309,7 +357,7 @@ BOOST_AUTO_TEST_CASE(a_released_participant_is_missed) {
   BOOST_TEST(wait_a_while(r, waiting).code == TUTTI_ERROR_INVALID_ARGUMENT);
   outcome later{};
   all_reduce(r, members[0], arrays[1], stream, &later);
-  BOOST_TEST(later.message == "all_reduce: participant 0 was released");
+  BOOST_TEST(later.message == "all_reduce, participant 1: participant 0 was released");
   r.release(members);
 }
 
@@ -339,7 +387,8 @@ BOOST_AUTO_TEST_CASE(a_failure_reaches_all_participants) {
   }
   outcome later{};
   all_reduce(r, r.members[0], arrays[0], r.devices[0].main_stream.get(), &later);
-  BOOST_TEST(later.message.find("all_reduce: an earlier one failed") == 0, later.message);
+  BOOST_TEST(later.message.find("all_reduce, participant 0: an earlier one failed") == 0,
+             later.message);
   // A failed event is refused instead of waited for.
   BOOST_TEST(take(r.api().stream->wait(streams[1].get(), events[0].get())).code ==
              TUTTI_ERROR_DRIVER);

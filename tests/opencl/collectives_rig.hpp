@@ -13,6 +13,7 @@
 #include "conformance/harness.hpp"
 #include "conformance/oracle.hpp"
 #include "sdk/host_types.hpp"
+#include "tutti_test/collective_calls.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace tutti::test {
@@ -51,7 +52,7 @@ struct rig {
   rig& operator=(const rig&) = delete;
 
   const tutti_plugin_api& api() const { return *devices[0].api; }
-  const tutti_collective_api& calls() const { return *api().collective; }
+  tutti_test::collective_calls calls() const { return {*api().collective}; }
   uint32_t size() const { return static_cast<uint32_t>(devices.size()); }
 
   std::vector<tutti_communicator*> communicators() const {
@@ -147,7 +148,7 @@ struct trial {
 inline tutti_status* call(const rig& r, const trial& t, uint32_t n, tutti_communicator* member,
                           tutti_stream* stream, const tutti_view& in, const tutti_view& out,
                           tutti_event** event) {
-  const tutti_collective_api& api = r.calls();
+  const tutti_test::collective_calls api = r.calls();
   switch (t.what) {
     case kind::all_reduce:
       return api.all_reduce(member, stream, &in, &out, t.reduction, event);

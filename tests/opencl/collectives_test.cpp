@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(views_of_any_rank_that_are_contiguous) {
 
 BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
   rig r;
-  const tutti_collective_api& api = r.calls();
+  const tutti_test::collective_calls api = r.calls();
   const session& s = r.devices[0];
   const array a(s, image(TUTTI_F32, 64));
   tutti_stream* const stream = s.main_stream.get();
@@ -144,26 +144,26 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
     BOOST_TEST(found.message.find(message) != std::string::npos, found.message);
   };
   refused(api.all_reduce(c, stream, &sixteen, &nine, TUTTI_REDUCE_SUM, nullptr),
-          TUTTI_ERROR_INVALID_ARGUMENT, "all_reduce: 16 f32 in, 9 f32 out");
+          TUTTI_ERROR_INVALID_ARGUMENT, "all_reduce, participant 0: 16 f32 in, 9 f32 out");
   refused(api.all_reduce(c, stream, &sixteen, &spread, TUTTI_REDUCE_SUM, nullptr),
-          TUTTI_ERROR_INVALID_ARGUMENT, "all_reduce: the view is not contiguous");
+          TUTTI_ERROR_INVALID_ARGUMENT, "all_reduce, participant 0: the view is not contiguous");
   refused(api.broadcast(c, stream, &beyond, 0, nullptr), TUTTI_ERROR_INVALID_ARGUMENT, "broadcast");
   refused(api.broadcast(c, stream, nullptr, 0, nullptr), TUTTI_ERROR_INVALID_ARGUMENT,
-          "view is NULL");
+          "broadcast, participant 0: view is NULL");
   refused(api.broadcast(c, stream, &nine, r.size(), nullptr), TUTTI_ERROR_INVALID_ARGUMENT,
-          "broadcast: participant " + size + " of " + size);
+          "broadcast, participant 0: participant " + size + " of " + size);
   refused(api.send(c, stream, &nine, 0, nullptr), TUTTI_ERROR_UNSUPPORTED,
-          "send: participant 0 is the caller");
+          "send, participant 0: participant 0 is the caller");
   refused(api.all_reduce(c, stream, &nine, &nine, TUTTI_REDUCE_ARGMIN, nullptr),
-          TUTTI_ERROR_UNSUPPORTED, "all_reduce: no reduction 7 of f32");
+          TUTTI_ERROR_UNSUPPORTED, "all_reduce, participant 0: no reduction 7 of f32");
   refused(api.all_reduce(c, stream, &nine, &nine, TUTTI_REDUCE_ANY, nullptr),
-          TUTTI_ERROR_UNSUPPORTED, "all_reduce: no reduction 5 of f32");
+          TUTTI_ERROR_UNSUPPORTED, "all_reduce, participant 0: no reduction 5 of f32");
   refused(api.all_reduce(nullptr, stream, &nine, &nine, TUTTI_REDUCE_SUM, nullptr),
           TUTTI_ERROR_INVALID_ARGUMENT, "communicator is NULL");
   tutti_device* const twice[] = {s.device.get(), s.device.get()};
   tutti_communicator* made[2] = {};
   refused(api.create(twice, 2, made), TUTTI_ERROR_UNSUPPORTED, "participants 0 and 1 are both on");
-  refused(api.create(twice, 0, made), TUTTI_ERROR_INVALID_ARGUMENT, "no devices");
+  refused(api.create(twice, 0, made), TUTTI_ERROR_INVALID_ARGUMENT, "no participants");
   if (r.size() > 1) {
     refused(api.broadcast(r.members[1], stream, &nine, 0, nullptr), TUTTI_ERROR_INVALID_ARGUMENT,
             "the stream belongs to another device");

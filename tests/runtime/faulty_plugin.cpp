@@ -119,7 +119,7 @@ void run_delays(device_state& device) {
     lock.unlock();
     if (tutti_status* s = real->stream->event_wait(next.after, TUTTI_FOREVER)) s->release(s);
     std::this_thread::sleep_for(std::chrono::milliseconds(next.milliseconds));
-    if (tutti_status* s = real->stream->event_signal(next.signal)) s->release(s);
+    if (tutti_status* s = real->stream->event_signal(next.signal, nullptr)) s->release(s);
     release_after_real(next.after);
     release_after_real(next.signal);
     lock.lock();
@@ -138,7 +138,7 @@ void delay(device_state& device, const delayed& job) {
 tutti_status* prolong(tutti_stream* stream, device_state& device, bool hang, int milliseconds,
                       tutti_event** event) {
   tutti_event* signal = nullptr;
-  if (tutti_status* s = real->stream->create_host_event(device.handle, &signal)) return s;
+  if (tutti_status* s = real->stream->event_create(device.handle, &signal)) return s;
   if (tutti_status* s = real->stream->wait(stream, signal)) return s;
   tutti_event* end = nullptr;
   if (tutti_status* s = real->stream->record(stream, &end)) return s;
@@ -232,7 +232,25 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
   if (state.lost) return lost();
   if (state.countdown[fault_out_of_memory].load() < 0 || strikes(state, fault_out_of_memory))
     return failure(TUTTI_ERROR_OUT_OF_MEMORY, "no memory left, as told");
-  return real->memory->allocate(device, desc, buffer);
+  tutti_status* const status = real->memory->allocate(device, desc, buffer);
+  if (status == nullptr && desc->kind == TUTTI_MEMORY_HOST) note(*buffer, {&state});
+  return status;
+}
+
+void release_buffer(tutti_buffer* buffer) {
+  forget(buffer);
+  real->memory->release(buffer);
+}
+
+// The host's memory alone: what is on the device is read by transfers, which fail on command.
+tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
+                  void** host) {
+  {
+    const std::lock_guard lock(known().mutex);
+    if (known().handles.count(buffer) == 0)
+      return failure(TUTTI_ERROR_UNSUPPORTED, "memory of the device");
+  }
+  return real->memory->map(buffer, offset, bytes, flags, host);
 }
 
 tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
@@ -295,8 +313,8 @@ void event_release(tutti_event* event) {
   real->stream->event_release(event);
 }
 
-tutti_status* create_host_event(tutti_device* device, tutti_event** event) {
-  return making(device, event, [&] { return real->stream->create_host_event(device, event); });
+tutti_status* event_create(tutti_device* device, tutti_event** event) {
+  return making(device, event, [&] { return real->stream->event_create(device, event); });
 }
 
 tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
@@ -422,7 +440,7 @@ extern "C" TUTTI_PLUGIN_EXPORT void tutti_faulty_arm_device(int kind, int after,
   }
   if (kind != fault_hang) return;
   for (tutti_event* event : state.hung) {
-    if (tutti_status* s = real->stream->event_signal(event)) s->release(s);
+    if (tutti_status* s = real->stream->event_signal(event, nullptr)) s->release(s);
     release_after_real(event);
   }
   state.hung.clear();
@@ -453,6 +471,8 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   device.properties = properties;
   device.open = open;
   memory.allocate = allocate;
+  memory.release = release_buffer;
+  memory.map = map;
   stream.create = create_stream;
   stream.release = release_stream;
   stream.synchronize = synchronize;
@@ -461,7 +481,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   stream.event_wait = event_wait;
   stream.event_query = event_query;
   stream.event_release = event_release;
-  stream.create_host_event = create_host_event;
+  stream.event_create = event_create;
   transfer.write = write;
   transfer.read = read;
   transfer.copy = copy;

@@ -5,22 +5,28 @@
  * tutti_plugin_entry, and hands out tables of function pointers.
  *
  * Rules that hold for every function here:
- *  - It returns NULL for success, or a status object that the caller releases; but for release
- *    functions, which return nothing and cannot fail.
+ *  - It returns NULL for success, or a status object that the caller releases. Release functions
+ *    return nothing and cannot fail; those that answer with a value say so where they stand.
  *  - Structs grow at their end, fields are never moved or reused, and sizes are never compared for
- *    equality. A struct that says so starts with its size in bytes, struct_size:
- *      - in what is read (descriptions, launches, tables, a status), it is set by who filled the
- *        struct in; the reader takes min(mine, yours) bytes, the rest is zero or absent;
- *      - in what is filled in for the caller (properties, capabilities, times), the caller sets it
- *        to the room there is, and the callee to the bytes that it filled in.
- *    Structs in an array have no size of their own: who points to the array says how far apart its
- *    elements are (operand_size, instruction_size), at least 8, and the reader takes that many
- * bytes of each at most.
+ *    equality. How much of a struct there is, is said in one of three ways:
+ *      - What is read (descriptions, launches, tables, a status) begins with struct_size, which
+ *        whoever filled the struct in has set. The reader takes min(mine, yours) bytes; the rest is
+ *        zero or absent.
+ *      - What is filled in for the caller (properties, capabilities, times, infos) begins with
+ *        struct_size as well. The caller sets it to the room there is, the callee to the bytes that
+ *        it filled in.
+ *      - Elements of an array have no size of their own: who points to the array says how far apart
+ *        they are (operand_size, call_size), at least 8, and the reader takes that many bytes of
+ *        each at most.
+ *    tutti_scalar, tutti_range and tutti_view never grow.
  *  - A plugin never aborts, never throws across this boundary and never frees what it did not
- *    allocate. A plugin outlives its devices, a device outlives its buffers, streams, events and
- *    programs. Libraries stay loaded until the process exits.
+ *    allocate. A plugin outlives its devices, a device outlives its buffers, streams, events,
+ *    programs, plans, kernels and communicators. Libraries stay loaded until the process exits.
  *  - Functions may be called from any thread; calls that take the same stream are serialised by
- *    the caller. Only event wait, stream synchronize and blocking transfers may block.
+ *    the caller. Only event_wait, synchronize, map, blocking transfers and the making of
+ *    communicators may block.
+ *  - A function that enqueues work takes `event`, where it puts an event that is done when the work
+ *    is. NULL: none is wanted, and none is made.
  */
 #ifndef TUTTI_PLUGIN_H
 #define TUTTI_PLUGIN_H
@@ -215,23 +221,51 @@ typedef struct tutti_device_api {
 /* ---- memory: raw; the core pools --------------------------------------------------------------
  */
 
+typedef enum tutti_memory_kind {
+  TUTTI_MEMORY_DEVICE = 0, /* where the device computes fastest */
+  /* The host's, pinned or mapped, which transfers of the device reach without a further copy. Can
+   * be mapped, any number of times at once. */
+  TUTTI_MEMORY_HOST = 1
+} tutti_memory_kind;
+
 typedef struct tutti_buffer_desc {
   uint64_t struct_size;
   uint64_t bytes; /* at least 1 */
+  uint32_t kind;  /* tutti_memory_kind; one that the plugin does not know is "unsupported" */
+  uint32_t flags; /* none as yet; a bit that the plugin does not know is "unsupported" */
 } tutti_buffer_desc;
+
+typedef enum tutti_map_flags {
+  TUTTI_MAP_READ = 1, /* the host reads what the buffer holds */
+  TUTTI_MAP_WRITE = 2 /* what the host writes is the buffer's after unmap */
+} tutti_map_flags;
 
 typedef struct tutti_memory_api {
   uint64_t struct_size;
   tutti_status* (*allocate)(tutti_device* device, const tutti_buffer_desc* desc,
                             tutti_buffer** buffer);
   void (*release)(tutti_buffer* buffer); /* the caller has made sure that no work uses it */
-  /* Optional: host memory that transfers of this device reach without a copy. */
-  tutti_status* (*allocate_host)(tutti_device* device, uint64_t bytes, void** host);
-  void (*release_host)(tutti_device* device, void* host);
+  /* Optional: the bytes of a buffer in the host's address space, at `*host`, until unmap. In place:
+   * a plugin answers "unsupported" where it would have to copy them. The caller has made sure that
+   * no work under way writes there, none even reads where TUTTI_MAP_WRITE is among the flags (not
+   * 0), and enqueues none such before unmap. The core maps buffers of TUTTI_MEMORY_HOST, and others
+   * of devices with unified_memory. */
+  tutti_status* (*map)(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
+                       void** host);
+  tutti_status* (*unmap)(tutti_buffer* buffer, void* host); /* `host`: as map gave it */
 } tutti_memory_api;
 
 /* ---- streams and events ------------------------------------------------------------------------
- */
+ * Work of a stream runs in order, as if each began when the one before has ended.
+ *
+ * After a failure: work that fails fails its event, with its status. A stream that waits for an
+ * event which fails passes that on: what is enqueued behind the wait may run or be left out, so its
+ * results are not to be used, and its events fail with the status of the event that was waited for,
+ * the same code and a message that holds the same words. It goes on until `synchronize`, which
+ * waits for everything, returns the failure and leaves the stream sound: what is enqueued then
+ * succeeds. `wait` may return the failure of an event that has failed already instead; the stream
+ * is as before then. Other streams and devices are not touched. Where a failure has taken the
+ * device along, each call says TUTTI_ERROR_DEVICE_LOST. */
 
 typedef enum tutti_stream_flags {
   TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
@@ -264,10 +298,12 @@ typedef struct tutti_stream_api {
   tutti_status* (*event_wait)(tutti_event* event, uint64_t timeout_ns);
   tutti_status* (*event_query)(tutti_event* event, int32_t* done);
   void (*event_release)(tutti_event* event);
-  /* Optional: an event that is done when the host says so. Streams of the device may
-   * wait for it; released before that, it stays pending. */
-  tutti_status* (*create_host_event)(tutti_device* device, tutti_event** event);
-  tutti_status* (*event_signal)(tutti_event* event);
+  /* Optional: an event of the host's, which streams of the device may wait for, and event_wait. It
+   * is done when it is signalled: with NULL, or failed with the code, vendor_code, retryable and
+   * message of `status`, which are copied. A second signal is TUTTI_ERROR_INVALID_ARGUMENT, as is
+   * one for an event of work. Released before it is signalled, it stays pending for who waits. */
+  tutti_status* (*event_create)(tutti_device* device, tutti_event** event);
+  tutti_status* (*event_signal)(tutti_event* event, const tutti_status* status);
 } tutti_stream_api;
 
 /* Optional: times of finished events, on the device's clock, and that clock now. */
@@ -278,7 +314,7 @@ typedef struct tutti_profile_api {
 } tutti_profile_api;
 
 /* ---- transfers ---------------------------------------------------------------------------------
- * A non-blocking write may read `host` until its event is done. `event` may be NULL. */
+ * A non-blocking write may read `host` until its work is done. */
 
 typedef struct tutti_transfer_api {
   uint64_t struct_size;
@@ -443,7 +479,7 @@ typedef struct tutti_range {
   uint64_t offset; /* bytes, a multiple of the element size */
 } tutti_range;
 
-/* A view with its memory. */
+/* A view with its memory, of plain storage. */
 typedef struct tutti_view {
   tutti_buffer* buffer;
   uint64_t offset; /* bytes */
@@ -462,16 +498,37 @@ typedef enum tutti_layout {
 /* Of an output in a description that is only measured: found in a first phase. */
 #define TUTTI_EXTENT_UNKNOWN UINT64_MAX
 
+/* How elements lie in memory. All but the first are reserved: a place for formats whose elements
+ * share a byte or a scale, which the core does not ask for and plugins of 2.0 refuse as
+ * "unsupported". The dtype is then what elements count as in arithmetic. */
+typedef enum tutti_storage {
+  TUTTI_STORAGE_PLAIN = 0, /* one by one, as their dtype says */
+  TUTTI_STORAGE_INT4 = 1,  /* signed, two in a byte, the first in the low bits */
+  TUTTI_STORAGE_UINT4 = 2,
+  TUTTI_STORAGE_FP8_E4M3 = 3,
+  TUTTI_STORAGE_FP8_E5M2 = 4,
+  TUTTI_STORAGE_FP4_E2M1 = 5
+} tutti_storage;
+
+#define TUTTI_NO_VIEW 0xffffffffu
+
+/* Reserved: scales and zero points that the elements of a block share. */
+typedef struct tutti_storage_format {
+  uint64_t struct_size;
+  uint32_t scales; /* number of the view that has them, one for each block; TUTTI_NO_VIEW: none */
+  uint32_t zeros;  /* likewise of what is subtracted before scaling */
+  uint64_t block[TUTTI_MAX_RANK]; /* elements of a block along each dimension, at least 1 */
+} tutti_storage_format;
+
 /* A view without memory. */
 typedef struct tutti_view_desc {
   int32_t dtype;
   uint32_t rank;
   int32_t layout;  /* tutti_layout */
-  int32_t storage; /* 0: elements one by one as their dtype says. Formats whose elements share
-                      scales, or a byte, get other numbers */
+  int32_t storage; /* tutti_storage */
   uint64_t extent[TUTTI_MAX_RANK];
-  int64_t stride[TUTTI_MAX_RANK]; /* elements */
-  const void* format;             /* what `storage` needs besides; NULL for 0 */
+  int64_t stride[TUTTI_MAX_RANK];     /* elements */
+  const tutti_storage_format* format; /* of `storage`; NULL for TUTTI_STORAGE_PLAIN */
 } tutti_view_desc;
 
 typedef enum tutti_operator {
@@ -637,33 +694,91 @@ typedef struct tutti_operator_api {
 } tutti_operator_api;
 
 /* ---- optional: collectives between devices of one plugin ---------------------------------------
- * One call per participant and stream, enqueued like a kernel; counts in elements. */
+ * Participants have ranks from 0 on, in one process or several. Each has a communicator, which its
+ * calls go through; the calls of all participants belong together by their order, messages by the
+ * order of those between the two. */
+
+typedef enum tutti_collective {
+  TUTTI_COLLECTIVE_ALL_REDUCE = 1, /* out[N] = reduction of all in[N] */
+  TUTTI_COLLECTIVE_REDUCE = 2,     /* the same on the root; the others have no output */
+  /* out[N] = in[N] of the root, which may go without output; the others have no input */
+  TUTTI_COLLECTIVE_BROADCAST = 3,
+  TUTTI_COLLECTIVE_REDUCE_SCATTER = 4, /* out[N] = its share of the reduction of all in[size * N] */
+  TUTTI_COLLECTIVE_ALL_GATHER = 5,     /* out[size * N] = all in[N], by rank */
+  TUTTI_COLLECTIVE_ALL_TO_ALL =
+      6,                       /* out[size * N] = this rank's share of all in[size * N], by rank */
+  TUTTI_COLLECTIVE_SEND = 7,   /* in[N] to `peer` */
+  TUTTI_COLLECTIVE_RECEIVE = 8 /* out[N] from `peer` */
+} tutti_collective;
+
+/* Where processes leave each other words before they are connected: the host's, whichever way it
+ * has. Functions may be called during `create` only, from any thread. */
+typedef struct tutti_store {
+  uint64_t struct_size;
+  void* context;
+  tutti_status* (*set)(void* context, const char* key, const void* data, uint64_t bytes);
+  /* Waits until the key is set, and copies its `bytes`, exactly as many; TUTTI_ERROR_TIMEOUT where
+   * it is not set within `timeout_ns`. */
+  tutti_status* (*get)(void* context, const char* key, void* data, uint64_t bytes,
+                       uint64_t timeout_ns);
+} tutti_store;
+
+typedef struct tutti_participant {
+  tutti_device* device;
+  uint32_t rank;
+  uint32_t reserved;
+} tutti_participant;
+
+typedef struct tutti_communicator_desc {
+  uint64_t struct_size;
+  /* Names the group: the same in all of its processes, and no other group's. Printable, at most 255
+   * bytes. */
+  const char* identifier;
+  uint32_t size;              /* participants in all processes */
+  uint32_t participant_count; /* of this process: each one's ranks stand in one call */
+  uint64_t participant_size;  /* bytes from one of `participants` to the next */
+  const tutti_participant* participants;
+  /* NULL where participant_count is size. A plugin that cannot span processes answers "unsupported"
+   * where it is less. */
+  const tutti_store* store;
+  uint64_t timeout_ns; /* of meeting the other processes */
+} tutti_communicator_desc;
+
+typedef struct tutti_collective_call {
+  int32_t kind;      /* tutti_collective */
+  int32_t reduction; /* tutti_reduction, where the kind reduces: sum, prod, min, max; any, all */
+  uint32_t peer;     /* rank: the root, the receiver of a message, the sender of a message */
+  uint32_t reserved;
+  tutti_communicator* communicator;
+  tutti_stream* stream; /* of the communicator's device */
+  /* Contiguous; NULL where the kind gives this participant none. An output may be its input's very
+   * buffer and offset; of an all-gather the input may be its share of the output, of a
+   * reduce-scatter the output its share of the input. */
+  const tutti_view* in;
+  const tutti_view* out;
+  tutti_event** event; /* may be NULL */
+} tutti_collective_call;
 
 typedef struct tutti_collective_api {
   uint64_t struct_size;
-  tutti_status* (*create)(tutti_device* const* devices, uint32_t count,
-                          tutti_communicator** participants /* count of them */);
-  void (*release)(tutti_communicator* participant);
-  tutti_status* (*all_reduce)(tutti_communicator* participant, tutti_stream* stream,
-                              const tutti_view* in, const tutti_view* out, int32_t reduction,
-                              tutti_event** event);
-  tutti_status* (*reduce)(tutti_communicator* participant, tutti_stream* stream,
-                          const tutti_view* in, const tutti_view* out, int32_t reduction,
-                          uint32_t root, tutti_event** event);
-  tutti_status* (*broadcast)(tutti_communicator* participant, tutti_stream* stream,
-                             const tutti_view* inout, uint32_t root, tutti_event** event);
-  tutti_status* (*reduce_scatter)(tutti_communicator* participant, tutti_stream* stream,
-                                  const tutti_view* in, const tutti_view* out, int32_t reduction,
-                                  tutti_event** event);
-  tutti_status* (*all_gather)(tutti_communicator* participant, tutti_stream* stream,
-                              const tutti_view* in, const tutti_view* out, tutti_event** event);
-  tutti_status* (*all_to_all)(tutti_communicator* participant, tutti_stream* stream,
-                              const tutti_view* in, const tutti_view* out, tutti_event** event);
-  tutti_status* (*send)(tutti_communicator* participant, tutti_stream* stream, const tutti_view* in,
-                        uint32_t peer, tutti_event** event);
-  tutti_status* (*receive)(tutti_communicator* participant, tutti_stream* stream,
-                           const tutti_view* out, uint32_t peer, tutti_event** event);
-  tutti_status* (*abort)(tutti_communicator* participant);
+  /* Makes the communicators of this process's participants, in their order, and returns when the
+   * others have made theirs. */
+  tutti_status* (*create)(const tutti_communicator_desc* desc, tutti_communicator** communicators);
+  void (*release)(tutti_communicator* communicator);
+  /* Whether calls of this kind, dtype and reduction (TUTTI_REDUCE_NONE where it has none) are
+   * taken. `reason` (may be NULL) receives a string that stays valid until process exit. */
+  tutti_status* (*supports)(tutti_communicator* communicator, int32_t kind, int32_t dtype,
+                            int32_t reduction, int32_t* support, const char** reason);
+  /* Enqueues a group of calls, which proceed together: none waits for what is enqueued after this
+   * returns but by participants of other processes, so one thread may bring those of all
+   * participants, at once or one after the other. Where a call is refused, nothing of the group is
+   * enqueued. Where it fails later than that, or one of its participants disagrees with another
+   * about what they do, all events of that collective fail, on all participants, with a status that
+   * names the collective and a participant; no event is handed out then. */
+  tutti_status* (*enqueue)(const tutti_collective_call* calls, uint32_t count, uint64_t call_size);
+  /* Fails what has begun or waits for others, on all participants of this process; later calls of
+   * theirs fail as well. To be called by anybody, also while enqueue waits. */
+  tutti_status* (*abort)(tutti_communicator* communicator);
 } tutti_collective_api;
 
 /* ---- optional: the application's own kernels ---------------------------------------------------

@@ -15,12 +15,9 @@ namespace {
 
 using collective::reduction;
 
-// What every library of collectives has.
-bool is_common(dtype type) {
-  return is_floating(type) || (is_integral(type) && type != dtype::i16 && type != dtype::u16);
-}
-
-tutti_reduction code_of(reduction with) {
+tutti_reduction code_of(tutti_collective kind, reduction with) {
+  if (kind != TUTTI_COLLECTIVE_ALL_REDUCE && kind != TUTTI_COLLECTIVE_REDUCE_SCATTER)
+    return TUTTI_REDUCE_NONE;
   switch (with) {
     case reduction::prod:
       return TUTTI_REDUCE_PROD;
@@ -37,7 +34,7 @@ bool is_suited(const std::vector<array>& values, reduction with, const collectiv
   const dtype type = values[0].dtype();
   const bool ordered = with == reduction::min || with == reduction::max;
   return values.size() > 1 && how.algorithm == collective::algorithm::automatic &&
-         !how.deterministic && is_common(type) && !(ordered && is_floating(type)) &&
+         !how.deterministic && !(ordered && is_floating(type)) &&
          std::none_of(values.begin(), values.end(), [](const array& v) {
            return v.size() == 0 || v.node()->is_traced() || v.node()->device == nullptr;
          });
@@ -47,17 +44,19 @@ bool is_suited(const std::vector<array>& values, reduction with, const collectiv
 
 std::optional<std::vector<array>> by_backend(const device_group& group,
                                              const std::vector<array>& values,
-                                             graph::collective_kind kind, reduction with,
+                                             tutti_collective kind, reduction with,
                                              std::int64_t elements, const collective::options& how,
                                              std::string_view op) {
   if (!is_suited(values, with, how)) return std::nullopt;
   std::vector<const detail::opened_device*> members;
   for (const device& d : group) members.push_back(&detail::get(d));
-  if (!runtime::offers_collectives(members)) return std::nullopt;
+  const tutti_reduction reduction = code_of(kind, with);
+  if (!runtime::offers_collectives(members, kind, values[0].dtype(), reduction))
+    return std::nullopt;
 
   auto call = std::make_shared<graph::collective_call>();
   call->kind = kind;
-  call->reduction = code_of(with);
+  call->reduction = reduction;
   call->time_limit = std::isinf(how.time_limit) ? detail::transfer_time_limit() : how.time_limit;
   call->label = std::string(op);
   std::vector<array> flat;

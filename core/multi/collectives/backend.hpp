@@ -18,8 +18,8 @@ namespace tutti::multi {
 /// gradients have to pass, or where libraries differ from what Tutti promises (NaN in min and max).
 std::optional<std::vector<array>> by_backend(const device_group& group,
                                              const std::vector<array>& values,
-                                             graph::collective_kind kind,
-                                             collective::reduction with, std::int64_t elements,
-                                             const collective::options& how, std::string_view op);
+                                             tutti_collective kind, collective::reduction with,
+                                             std::int64_t elements, const collective::options& how,
+                                             std::string_view op);
 
 }  // namespace tutti::multi

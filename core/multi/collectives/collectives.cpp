@@ -17,7 +17,6 @@
 namespace tutti::collective {
 namespace {
 
-using graph::collective_kind;
 using multi::equal_boundaries;
 using multi::piece;
 
@@ -232,7 +231,7 @@ std::vector<array> all_reduce(const device_group& group, const std::vector<array
                               reduction with, const options& how) {
   exchange e("all_reduce", group, how);
   const std::vector<array> operands = checked_operands("all_reduce", group, values, with);
-  if (auto flat = multi::by_backend(group, operands, collective_kind::all_reduce, with,
+  if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_REDUCE, with,
                                     operands[0].size(), how, "all_reduce"))
     return shaped(*flat, operands[0].shape());
   e.choose(operands[0].nbytes());
@@ -249,7 +248,7 @@ std::vector<array> reduce_scatter(const device_group& group, const std::vector<a
   const int along = checked_axis(operands[0], axis, op);
   if (cuts_evenly(operands[0], along, e.count()))
     if (auto flat =
-            multi::by_backend(group, operands, collective_kind::reduce_scatter, with,
+            multi::by_backend(group, operands, TUTTI_COLLECTIVE_REDUCE_SCATTER, with,
                               operands[0].size() / static_cast<std::int64_t>(e.count()), how, op))
       return shaped(*flat, divided(operands[0].shape(), e.count()));
   e.choose(operands[0].nbytes());
@@ -269,7 +268,7 @@ std::vector<array> all_gather(const device_group& group, const std::vector<array
   multi::require_agreement(group, operands, along, op);
   const shape whole = multi::joined_extents(operands, along, op);
   if (have_one_shape(operands) && along == 0)
-    if (auto flat = multi::by_backend(group, operands, collective_kind::all_gather, reduction::sum,
+    if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_GATHER, reduction::sum,
                                       whole.size(), how, op))
       return shaped(*flat, whole);
   e.choose(static_cast<std::size_t>(whole.size()) * size_of(operands[0].dtype()));
@@ -313,7 +312,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
   const int along = checked_axis(operands[0], axis, op);
   multi::require_agreement(group, operands, along, op);
   if (have_one_shape(operands) && cuts_evenly(operands[0], along, e.count()))
-    if (auto flat = multi::by_backend(group, operands, collective_kind::all_to_all, reduction::sum,
+    if (auto flat = multi::by_backend(group, operands, TUTTI_COLLECTIVE_ALL_TO_ALL, reduction::sum,
                                       operands[0].size(), how, op))
       return shaped(*flat, operands[0].shape());
   std::vector<std::vector<array>> received(e.count());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <unordered_map>
 
@@ -15,6 +16,7 @@
 #include "graph/fold.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/launch.hpp"
+#include "runtime/memory/mapped_memory.hpp"
 #include "semantics/host_half.hpp"
 
 namespace tutti::runtime {
@@ -121,16 +123,32 @@ void fill_host(const node& n, void* host) {
   }
 }
 
-// One blocking call on the transfer stream, which takes one at a time, put on the trace.
+// Puts what happens during its life on the trace.
+class traced_transfer {
+ public:
+  traced_transfer(const device_context& context, const char* name, std::uint64_t bytes)
+      : device_(context.device), name_(name), bytes_(bytes) {}
+  traced_transfer(const traced_transfer&) = delete;
+  traced_transfer& operator=(const traced_transfer&) = delete;
+  ~traced_transfer() {
+    if (begin_ == 0 || std::uncaught_exceptions() > 0) return;
+    detail::trace_complete(detail::trace_track(device_.name, "transfer"), name_, begin_,
+                           detail::trace_now_ns(), {"", bytes_, 0});
+  }
+
+ private:
+  const detail::opened_device& device_;
+  const char* const name_;
+  const std::uint64_t bytes_;
+  const std::uint64_t begin_ = detail::trace_enabled() ? detail::trace_now_ns() : 0;
+};
+
+// One blocking call on the transfer stream, which takes one at a time.
 template <class Call>
 void transfer(device_context& context, const char* name, std::uint64_t bytes, Call&& call) {
   const std::lock_guard lock(context.transfer_mutex);
-  const bool traced = detail::trace_enabled();
-  const std::uint64_t begin = traced ? detail::trace_now_ns() : 0;
+  const traced_transfer trace(context, name, bytes);
   detail::check(call(), context.device, name, "array");
-  if (!traced) return;
-  detail::trace_complete(detail::trace_track(context.device.name, "transfer"), name, begin,
-                         detail::trace_now_ns(), {"", bytes, 0});
 }
 
 // Gives a data node its storage and copies n.elements values into it.
@@ -146,11 +164,16 @@ void store_from_host(node& n, const void* data) {
     block = context.allocate_idle(bytes);
   }
   n.storage = block;
+  detail::count().bytes_written.add(bytes);
+  if (mapped_memory to(context.device, block->handle(), 0, bytes, TUTTI_MAP_WRITE); to) {
+    const traced_transfer trace(context, "write", bytes);
+    std::memcpy(to.get(), data, bytes);
+    return to.finish();
+  }
   transfer(context, "write", bytes, [&] {
     return context.device.plugin->transfer.write(context.transfer.get(), block->handle(), 0, data,
                                                  bytes, 1, nullptr);
   });
-  detail::count().bytes_written.add(bytes);
 }
 
 void change_alone(const detail::opened_device& device, const std::function<void()>& change) {
@@ -238,11 +261,17 @@ void read(const node& n, void* host) {
   const std::uint64_t offset =
       static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
   const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
-  transfer(context, "read", bytes, [&] {
-    return context.device.plugin->transfer.read(context.transfer.get(), block_of(base)->handle(),
-                                                offset, host, bytes, 1, nullptr);
-  });
   detail::count().bytes_read.add(bytes);
+  tutti_buffer* const buffer = block_of(base)->handle();
+  if (const mapped_memory from(context.device, buffer, offset, bytes, TUTTI_MAP_READ); from) {
+    const traced_transfer trace(context, "read", bytes);
+    std::memcpy(host, from.get(), bytes);
+    return;
+  }
+  transfer(context, "read", bytes, [&] {
+    return context.device.plugin->transfer.read(context.transfer.get(), buffer, offset, host, bytes,
+                                                1, nullptr);
+  });
 }
 
 array upload(const void* data, dtype type, const shape& extents,

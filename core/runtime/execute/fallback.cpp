@@ -9,6 +9,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/stats.hpp"
+#include "runtime/memory/mapped_memory.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -79,23 +80,32 @@ buffer_block& reference_blocks::add(std::uint64_t bytes) {
 
 void copy_bytes(const place& from, const place& to, std::uint64_t bytes, const char* label) {
   if (bytes == 0) return;
-  std::vector<char> host(bytes);
   // A transfer stream takes one call at a time, of whichever thread.
-  const auto check = [&](const device_context& context, tutti_status* status, const char* what) {
-    detail::check(status, context.device, what, label);
-  };
-  {
+  const auto read = [&](void* host) {
     const std::lock_guard lock(from.context.transfer_mutex);
-    check(from.context,
-          from.context.device.plugin->transfer.read(from.context.transfer.get(), from.buffer,
-                                                    from.offset, host.data(), bytes, 1, nullptr),
-          "read");
+    detail::check(
+        from.context.device.plugin->transfer.read(from.context.transfer.get(), from.buffer,
+                                                  from.offset, host, bytes, 1, nullptr),
+        from.context.device, "read", label);
+  };
+  const auto write = [&](const void* host) {
+    const std::lock_guard lock(to.context.transfer_mutex);
+    detail::check(to.context.device.plugin->transfer.write(to.context.transfer.get(), to.buffer,
+                                                           to.offset, host, bytes, 1, nullptr),
+                  to.context.device, "write", label);
+  };
+  if (const mapped_memory source(from.context.device, from.buffer, from.offset, bytes,
+                                 TUTTI_MAP_READ);
+      source)
+    return write(source.get());
+  if (mapped_memory target(to.context.device, to.buffer, to.offset, bytes, TUTTI_MAP_WRITE);
+      target) {
+    read(target.get());
+    return target.finish();
   }
-  const std::lock_guard lock(to.context.transfer_mutex);
-  check(to.context,
-        to.context.device.plugin->transfer.write(to.context.transfer.get(), to.buffer, to.offset,
-                                                 host.data(), bytes, 1, nullptr),
-        "write");
+  std::vector<char> host(bytes);
+  read(host.data());
+  write(host.data());
 }
 
 void wait_for_inputs(device_context& context, std::span<const graph::node* const> inputs,

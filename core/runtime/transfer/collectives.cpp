@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Communicators, and a thread that carries calls out: it waits for the inputs of all members,
-// enqueues the members' parts on their copy streams and keeps the time limit.
+// enqueues the members' parts on their copy streams as one group and keeps the time limit.
 #include "runtime/transfer/collectives.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/background_thread.hpp"
@@ -27,7 +30,6 @@ namespace {
 
 using detail::opened_device;
 using graph::collective_call;
-using graph::collective_kind;
 using members_list = std::vector<const opened_device*>;
 
 using communicators = std::vector<tutti_communicator*>;  // empty: refused
@@ -42,14 +44,28 @@ std::map<members_list, communicators>& all_communicators() {
   return *all;
 }
 
+// No other group's, in this process or another.
+std::string new_identifier() {
+  static std::atomic<std::uint64_t> made{0};
+  return fmt::format("tutti-{}-{}-{}", getpid(),
+                     std::chrono::system_clock::now().time_since_epoch().count(), ++made);
+}
+
 communicators create(const members_list& members) {
   communicators made(members.size());
-  std::vector<tutti_device*> handles;
-  for (const opened_device* d : members) handles.push_back(d->handle);
+  std::vector<tutti_participant> participants;
+  for (const opened_device* d : members)
+    participants.push_back({d->handle, static_cast<std::uint32_t>(participants.size()), 0});
+  const std::string identifier = new_identifier();
+  tutti_communicator_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.identifier = identifier.c_str();
+  desc.size = desc.participant_count = static_cast<std::uint32_t>(participants.size());
+  desc.participant_size = sizeof(tutti_participant);
+  desc.participants = participants.data();
   try {
-    detail::check(members[0]->plugin->collective.create(
-                      handles.data(), static_cast<std::uint32_t>(handles.size()), made.data()),
-                  *members[0], "set up collectives");
+    detail::check(members[0]->plugin->collective.create(&desc, made.data()), *members[0],
+                  "set up collectives");
   } catch (const device_error& e) {
     logging::info("collectives go by copies: {}", e.what());
     made.clear();
@@ -86,11 +102,10 @@ struct member_work {
   arrivals upstream;
   tutti_view in, out;
   tutti_event* event = nullptr;
-  tutti_status* status = nullptr;
 };
 
 struct running_call {
-  collective_kind kind;
+  tutti_collective kind;
   tutti_reduction reduction;
   double time_limit;
   std::string label;
@@ -105,43 +120,23 @@ members_list devices_of(const running_call& call) {
   return list;
 }
 
-void enqueue(const running_call& call, member_work& m) {
-  const detail::collective_functions& api = m.context->device.plugin->collective;
-  const std::lock_guard lock(m.context->copies_mutex);
-  tutti_stream* const stream = m.context->copies();
-  switch (call.kind) {
-    case collective_kind::all_reduce:
-      m.status = api.all_reduce(m.participant, stream, &m.in, &m.out, call.reduction, &m.event);
-      break;
-    case collective_kind::reduce_scatter:
-      m.status = api.reduce_scatter(m.participant, stream, &m.in, &m.out, call.reduction, &m.event);
-      break;
-    case collective_kind::all_gather:
-      m.status = api.all_gather(m.participant, stream, &m.in, &m.out, &m.event);
-      break;
-    case collective_kind::all_to_all:
-      m.status = api.all_to_all(m.participant, stream, &m.in, &m.out, &m.event);
-      break;
-  }
-  if (m.status == nullptr) m.status = m.context->device.plugin->stream.flush(stream);
-}
-
-// Libraries may hold each member's call until the others have called: a thread each.
+// All members' parts as one group, by this thread.
 void enqueue_all(running_call& call) {
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < call.members.size(); ++i)
-    threads.push_back(detail::start_thread([&, i] { enqueue(call, call.members[i]); }));
-  enqueue(call, call.members[0]);
-  for (std::thread& t : threads) t.join();
-  std::exception_ptr first;
+  std::vector<std::unique_lock<std::mutex>> locks;  // nobody else takes more than one of these
+  std::vector<tutti_collective_call> calls;
   for (member_work& m : call.members) {
-    try {
-      detail::check(m.status, m.context->device, "launch", call.label);
-    } catch (...) {
-      if (first == nullptr) first = std::current_exception();
-    }
+    locks.emplace_back(m.context->copies_mutex);
+    calls.push_back({call.kind, call.reduction, 0, 0, m.participant, m.context->copies(), &m.in,
+                     &m.out, &m.event});
   }
-  if (first != nullptr) std::rethrow_exception(first);
+  const opened_device& first = call.members[0].context->device;
+  detail::check(
+      first.plugin->collective.enqueue(calls.data(), static_cast<std::uint32_t>(calls.size()),
+                                       sizeof(tutti_collective_call)),
+      "collectives of " + first.plugin->name + ": launch " + call.label);
+  for (const member_work& m : call.members)
+    detail::check(first.plugin->stream.flush(m.context->copies()), m.context->device, "launch",
+                  call.label);
 }
 
 void wait_member(const running_call& call, const member_work& m, tutti_event* event) {
@@ -159,10 +154,7 @@ void carry_out(running_call& call) {
     for (const auto& a : m.upstream) a->wait();
   }
   enqueue_all(call);
-  for (member_work& m : call.members) {
-    const auto event = detail::own(*m.context->device.plugin, m.event);
-    wait_member(call, m, event.get());
-  }
+  for (const member_work& m : call.members) wait_member(call, m, m.event);
 }
 
 void follow(running_call& call) {
@@ -175,6 +167,8 @@ void follow(running_call& call) {
   } catch (const std::exception& e) {
     why = arrival::failure{e.what(), TUTTI_ERROR_INTERNAL, 0, {}};
   }
+  for (const member_work& m : call.members)
+    if (m.event != nullptr) m.context->device.plugin->stream.event_release(m.event);
   if (why) {
     abandon(devices_of(call));
     for (member_work& m : call.members) m.context->renew_copies();
@@ -267,12 +261,20 @@ void launch_all(graph::node& n) {
 
 }  // namespace
 
-bool offers_collectives(std::span<const opened_device* const> members) {
+bool offers_collectives(std::span<const opened_device* const> members, tutti_collective kind,
+                        dtype type, tutti_reduction reduction) {
   if (members.size() < 2) return false;
   for (const opened_device* d : members)
     if (d->plugin != members[0]->plugin) return false;
   if (!members[0]->plugin->has_collective) return false;
-  return !participants_of({members.begin(), members.end()}).empty();
+  const communicators participants = participants_of({members.begin(), members.end()});
+  return !participants.empty() &&
+         std::all_of(participants.begin(), participants.end(), [&](tutti_communicator* c) {
+           std::int32_t support = TUTTI_SUPPORT_NO;
+           return !detail::ignore(members[0]->plugin->collective.supports(
+                      c, kind, static_cast<std::int32_t>(type), reduction, &support, nullptr)) &&
+                  support == TUTTI_SUPPORT_YES;
+         });
 }
 
 void launch_collective(graph::node& n) {

@@ -11,9 +11,10 @@
 
 namespace tutti::runtime {
 
-/// Whether the members are devices of one plugin that runs collectives between them. The first
-/// question sets up what the answer needs, and a refusal is logged once.
-bool offers_collectives(std::span<const detail::opened_device* const> members);
+/// Whether the members are devices of one plugin that runs these collectives between them. The
+/// first question sets up what the answer needs, and a refusal is logged once.
+bool offers_collectives(std::span<const detail::opened_device* const> members,
+                        tutti_collective kind, dtype type, tutti_reduction reduction);
 
 /// Launches the call of n, a node of kind collective, on the copy streams of all members, unless
 /// that has happened, and publishes n's result. The caller holds all members' devices.

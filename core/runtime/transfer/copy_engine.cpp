@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "runtime/exit.hpp"
+#include "runtime/memory/mapped_memory.hpp"
 #include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
 
@@ -49,34 +49,17 @@ void wait_for(const copy_job& job, const detail::opened_device& device, tutti_ev
 // Host memory that transfers of both devices pass through, in two pieces.
 class staging {
  public:
-  explicit staging(const detail::opened_device& fast) : device_(fast) {
-    piece_ = device_.properties.type == device_type::cpu ? std::uint64_t{1} << 20
-                                                         : std::uint64_t{4} << 20;
-    void* host = nullptr;
-    pinned_ =
-        !detail::ignore(device_.plugin->memory.allocate_host(device_.handle, 2 * piece_, &host));
-    if (!pinned_) host = std::aligned_alloc(4096, 2 * piece_);
-    if (host == nullptr)
-      throw out_of_memory("no host memory for copies between devices", TUTTI_ERROR_OUT_OF_MEMORY);
-    memory_ = static_cast<char*>(host);
-  }
-  staging(const staging&) = delete;
-  staging& operator=(const staging&) = delete;
-  ~staging() {
-    if (pinned_)
-      device_.plugin->memory.release_host(device_.handle, memory_);
-    else
-      std::free(memory_);
-  }
+  explicit staging(const detail::opened_device& fast)
+      : piece_(fast.properties.type == device_type::cpu ? std::uint64_t{1} << 20
+                                                        : std::uint64_t{4} << 20),
+        memory_(fast, 2 * piece_) {}
 
   std::uint64_t piece() const { return piece_; }
-  char* at(std::uint64_t n) const { return memory_ + (n % 2) * piece_; }
+  char* at(std::uint64_t n) const { return memory_.get() + (n % 2) * piece_; }
 
  private:
-  const detail::opened_device& device_;
   std::uint64_t piece_;
-  char* memory_ = nullptr;
-  bool pinned_ = false;
+  host_memory memory_;
 };
 
 // A transfer on the copy stream of a device, which several pairs share.
@@ -117,16 +100,6 @@ detail::event_handle enqueue_copy(const copy_job& job) {
   auto owned = detail::own(*r.to->device.plugin, event);
   detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
   return owned;
-}
-
-// Where a plugin's memory is the host's, the bytes of a block; else null.
-char* host_bytes(const detail::opened_device& device, const buffer_block& block) {
-  const detail::plugin& plugin = *device.plugin;
-  void* host = nullptr;
-  if (!plugin.has_native || plugin.native.kind != TUTTI_NATIVE_HOST ||
-      detail::ignore(plugin.native.buffer(block.handle(), &host)))
-    return nullptr;
-  return static_cast<char*>(host);
 }
 
 class pair_worker {
@@ -170,13 +143,16 @@ class pair_worker {
       const auto copied = enqueue_copy(job);
       return wait_for(job, r.to->device, copied.get(), "copy");
     }
-    if (const char* host = host_bytes(r.from->device, *r.source)) {
-      const auto written = enqueue_write(job, 0, host + r.source_offset, r.bytes);
+    if (const mapped_memory from(r.from->device, r.source->handle(), r.source_offset, r.bytes,
+                                 TUTTI_MAP_READ);
+        from) {
+      const auto written = enqueue_write(job, 0, from.get(), r.bytes);
       return wait_for(job, r.to->device, written.get(), "write");
     }
-    if (char* host = host_bytes(r.to->device, *r.target)) {
-      const auto read = enqueue_read(job, 0, host, r.bytes);
-      return wait_for(job, r.from->device, read.get(), "read");
+    if (mapped_memory to(r.to->device, r.target->handle(), 0, r.bytes, TUTTI_MAP_WRITE); to) {
+      const auto read = enqueue_read(job, 0, to.get(), r.bytes);
+      wait_for(job, r.from->device, read.get(), "read");
+      return to.finish();
     }
     move_in_pieces(job);
   }
@@ -228,7 +204,7 @@ std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   const auto& stream = to.plugin->stream;
   tutti_event* event = nullptr;
   // Without such events readers wait on the host.
-  if (detail::ignore(stream.create_host_event(to.handle, &event)))
+  if (detail::ignore(stream.event_create(to.handle, &event)))
     return std::make_shared<arrival>(nullptr, nullptr);
   const auto release = [call = stream.event_release](tutti_event* done) {
     // Static arrays: the driver may be gone by now.

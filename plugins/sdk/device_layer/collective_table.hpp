@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The collective group of the ABI for a backend, but for making and aborting communicators: checks
-// of each call, then the backend's own exchange.
+// of all calls of a group, then the backend's own exchange.
 #pragma once
+
+#include <span>
 
 #include "sdk/collective.hpp"
 #include "sdk/device_layer/backend.hpp"
+#include "sdk/op_info.hpp"
 
 namespace tutti::sdk {
 
@@ -15,156 +18,139 @@ struct collective_memory : collective_part {
   typename B::memory memory{};
 };
 
-/// One checked call of one participant. Where it only sends or only receives, `in` and `out` are
+/// One checked call of one participant. Where it only gives or only receives, `in` and `out` are
 /// the same.
-template <typename B>
+template <typename B, typename Communicator>
 struct collective_call {
+  Communicator* communicator = nullptr;
+  typename B::stream* stream = nullptr;
   collective_shape shape;
   collective_memory<B> in, out;
   uint32_t peer = 0;   // of messages
   bool sends = false;  // of messages
-  const char* name = "";
+  std::string name;    // "all_reduce, participant 1"
+  tutti_event** event = nullptr;
 };
 
-/// Communicator is tutti_communicator: `device`, `rank`, size(), and enqueue(stream, call, event),
-/// which hands over the event that the caller may want.
+/// Communicator is tutti_communicator: `device`, `rank`, size(), and
+/// - require_peer(peer, name): throws where it cannot exchange messages with that one
+/// - against_dtype(dtype): why it does not take arrays of it, null where it does
+/// - enqueue(calls), static: enqueues them, and hands over the events that are wanted
 template <device_backend B, typename Communicator>
 struct collective_functions {
-  static tutti_status* all_reduce(tutti_communicator* participant, tutti_stream* stream,
-                                  const tutti_view* in, const tutti_view* out, int32_t reduction,
-                                  tutti_event** event) {
-    return enqueue(participant, stream, event, "all_reduce", [&](Communicator& c, call& k) {
-      take_both(c, k, in, out);
-      require_counts(k.in.count == k.out.count, k.name, k.in, k.out);
-      reduce_by(c, k, reduction);
-      k.shape.kind = collective_kind::all_reduce;
+  using call = collective_call<B, Communicator>;
+
+  static tutti_status* supports(tutti_communicator* communicator, int32_t kind, int32_t dtype,
+                                int32_t reduction, int32_t* support, const char** reason) {
+    return guarded([&] {
+      const Communicator& c = deref(communicator, "communicator");
+      deref(support, "support") = TUTTI_SUPPORT_NO;
+      const char* const why = against(c, kind, dtype, reduction);
+      if (reason != nullptr) *reason = why;
+      if (why == nullptr) *support = TUTTI_SUPPORT_YES;
     });
   }
 
-  static tutti_status* reduce(tutti_communicator* participant, tutti_stream* stream,
-                              const tutti_view* in, const tutti_view* out, int32_t reduction,
-                              uint32_t root, tutti_event** event) {
-    return enqueue(participant, stream, event, "reduce", [&](Communicator& c, call& k) {
-      require_participant(root, c.size(), k.name);
-      // Only the root receives.
-      take_both(c, k, in, c.rank == root ? out : in);
-      require_counts(k.in.count == k.out.count, k.name, k.in, k.out);
-      reduce_by(c, k, reduction);
-      k.shape.kind = collective_kind::reduce;
-      k.shape.root = root;
+  static tutti_status* enqueue(const tutti_collective_call* given, uint32_t count,
+                               uint64_t call_size) {
+    return guarded([&] {
+      if (count > 0) deref(given, "calls");
+      std::vector<tutti_collective_call> all;
+      read_array(given, count, call_size, "collectives: call_size", all);
+      for (const tutti_collective_call& one : all)
+        if (one.event != nullptr) *one.event = nullptr;
+      std::vector<call> checked(count);
+      for (uint32_t n = 0; n < count; ++n) check(all[n], checked[n]);
+      if (count > 0) Communicator::enqueue(std::span<call>(checked));
     });
-  }
-
-  static tutti_status* broadcast(tutti_communicator* participant, tutti_stream* stream,
-                                 const tutti_view* inout, uint32_t root, tutti_event** event) {
-    return enqueue(participant, stream, event, "broadcast", [&](Communicator& c, call& k) {
-      require_participant(root, c.size(), k.name);
-      take_both(c, k, inout, inout);
-      k.shape.kind = collective_kind::broadcast;
-      k.shape.root = root;
-    });
-  }
-
-  static tutti_status* reduce_scatter(tutti_communicator* participant, tutti_stream* stream,
-                                      const tutti_view* in, const tutti_view* out,
-                                      int32_t reduction, tutti_event** event) {
-    return enqueue(participant, stream, event, "reduce_scatter", [&](Communicator& c, call& k) {
-      take_both(c, k, in, out);
-      require_counts(k.in.count == k.out.count * c.size(), k.name, k.in, k.out);
-      reduce_by(c, k, reduction);
-      k.shape.kind = collective_kind::reduce_scatter;
-    });
-  }
-
-  static tutti_status* all_gather(tutti_communicator* participant, tutti_stream* stream,
-                                  const tutti_view* in, const tutti_view* out,
-                                  tutti_event** event) {
-    return enqueue(participant, stream, event, "all_gather", [&](Communicator& c, call& k) {
-      take_both(c, k, in, out);
-      require_counts(k.in.count * c.size() == k.out.count, k.name, k.in, k.out);
-      k.shape.kind = collective_kind::all_gather;
-    });
-  }
-
-  static tutti_status* all_to_all(tutti_communicator* participant, tutti_stream* stream,
-                                  const tutti_view* in, const tutti_view* out,
-                                  tutti_event** event) {
-    return enqueue(participant, stream, event, "all_to_all", [&](Communicator& c, call& k) {
-      take_both(c, k, in, out);
-      require_counts(k.in.count == k.out.count && k.in.count % c.size() == 0, k.name, k.in, k.out);
-      k.shape.kind = collective_kind::all_to_all;
-    });
-  }
-
-  static tutti_status* send(tutti_communicator* participant, tutti_stream* stream,
-                            const tutti_view* in, uint32_t peer, tutti_event** event) {
-    return message(participant, stream, in, peer, event, true);
-  }
-
-  static tutti_status* receive(tutti_communicator* participant, tutti_stream* stream,
-                               const tutti_view* out, uint32_t peer, tutti_event** event) {
-    return message(participant, stream, out, peer, event, false);
   }
 
  private:
-  using call = collective_call<B>;
+  static const char* against(const Communicator& c, int32_t kind, int32_t dtype,
+                             int32_t reduction) {
+    if (collective_call_name(kind) == nullptr) return "a collective that this plugin does not know";
+    if (dtype_size(dtype) == 0) return "a dtype that this plugin does not know";
+    if (!has_reduction(collective_kind_of(kind), reduction, dtype))
+      return "a reduction that collectives do not have of this dtype";
+    if (reduction != TUTTI_REDUCE_NONE && lacks_f64(c, dtype)) return "the device has no f64";
+    return c.against_dtype(dtype);
+  }
+
+  static bool lacks_f64(const Communicator& c, int32_t dtype) {
+    const device_description& device = *c.device->info;
+    return dtype == TUTTI_F64 &&
+           (device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) == 0;
+  }
 
   static collective_memory<B> memory_of(const Communicator& c, const tutti_view* given,
-                                        const char* what) {
-    const tutti_view& v = deref(given, "view");
-    const typename B::memory memory = memory_on<B>(*c.device, v.buffer, what);
+                                        const std::string& what) {
+    if (given == nullptr) throw_invalid(what + ": view is NULL");
+    const tutti_view& v = *given;
+    const typename B::memory memory = memory_on<B>(*c.device, v.buffer, what.c_str());
     const typename B::buffer& buffer = *v.buffer;
     return {validate_part(v, what, buffer.bytes), memory};
   }
 
-  static void take_both(const Communicator& c, call& k, const tutti_view* in,
-                        const tutti_view* out) {
-    k.in = memory_of(c, in, k.name);
-    k.out = memory_of(c, out, k.name);
+  // Which of its views a call has to have, by the kind and who makes it.
+  struct sides {
+    bool in = true, out = true;
+  };
+  static sides sides_of(const Communicator& c, const tutti_collective_call& from) {
+    const bool root = c.rank == from.peer;
+    switch (from.kind) {
+      case TUTTI_COLLECTIVE_REDUCE:
+        return {true, root};
+      case TUTTI_COLLECTIVE_BROADCAST:
+        return {root, !root || from.out != nullptr};
+      case TUTTI_COLLECTIVE_SEND:
+        return {true, false};
+      case TUTTI_COLLECTIVE_RECEIVE:
+        return {false, true};
+      default:
+        return {};
+    }
+  }
+
+  static void check(const tutti_collective_call& from, call& k) {
+    Communicator& c = deref(from.communicator, "communicator");
+    const char* const name = collective_call_name(from.kind);
+    if (name == nullptr)
+      throw_unsupported("collectives: kind " + std::to_string(from.kind) + " is unknown");
+    k.name = std::string(name) + ", participant " + std::to_string(c.rank);
+    k.communicator = &c;
+    k.stream = &deref(from.stream, "stream");
+    k.event = from.event;
+    if (!B::same_device(*k.stream->device, *c.device))
+      throw_invalid(k.name + ": the stream belongs to another device");
+    k.shape.kind = collective_kind_of(from.kind);
+    check_peer(from, c, k);
+    const sides has = sides_of(c, from);
+    k.in = memory_of(c, has.in ? from.in : from.out, k.name);
+    k.out = memory_of(c, has.out ? from.out : from.in, k.name);
+    if (has.in && has.out) require_counts(k.shape.kind, c.size(), k.name, k.in, k.out);
     k.shape.count = k.in.count;
     k.shape.dtype = k.in.dtype;
+    require_reduction(k.shape.kind, from.reduction, k.in.dtype, k.name);
+    k.shape.reduction = from.reduction;
+    if (from.reduction != TUTTI_REDUCE_NONE && lacks_f64(c, k.in.dtype))
+      throw_unsupported(k.name + ": " + c.device->info->name + " has no f64");
+    if (const char* const why = c.against_dtype(k.in.dtype))
+      throw_unsupported(k.name + ": " + why + ": " + dtype_name(k.in.dtype));
   }
 
-  static void reduce_by(const Communicator& c, call& k, int32_t reduction) {
-    require_reduction(reduction, k.in.dtype, k.name);
-    k.shape.reduction = reduction;
-    const device_description& device = *c.device->info;
-    if (k.in.dtype != TUTTI_F64) return;
-    if ((device.properties.computed_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) == 0)
-      throw_unsupported(std::string(k.name) + ": " + device.name + " has no f64");
-  }
-
-  static tutti_status* message(tutti_communicator* participant, tutti_stream* stream,
-                               const tutti_view* view, uint32_t peer, tutti_event** event,
-                               bool sends) {
-    return enqueue(participant, stream, event, sends ? "send" : "receive",
-                   [&](Communicator& c, call& k) {
-                     require_participant(peer, c.size(), k.name);
-                     k.peer = peer;
-                     k.sends = sends;
-                     c.require_peer(peer, k.name);
-                     take_both(c, k, view, view);
-                     k.shape.kind = collective_kind::send_receive;
-                   });
-  }
-
-  // The frame of each call; `check` fills in the rest.
-  template <typename F>
-  static tutti_status* enqueue(tutti_communicator* participant, tutti_stream* stream,
-                               tutti_event** event, const char* what, F&& check) {
-    return guarded([&] {
-      if (event != nullptr) *event = nullptr;
-      Communicator& c = deref(participant, "communicator");
-      typename B::stream& s = deref(stream, "stream");
-      if (!B::same_device(*s.device, *c.device)) {
-        throw_invalid(std::string(what) + ": the stream belongs to another device");
-      }
-      call k;
-      k.name = what;
-      check(c, k);
-      [[maybe_unused]] const typename B::scope scope(*c.device);
-      c.enqueue(s, k, event);
-    });
+  static void check_peer(const tutti_collective_call& from, const Communicator& c, call& k) {
+    const bool message = k.shape.kind == collective_kind::send_receive;
+    if (!message && k.shape.kind != collective_kind::reduce &&
+        k.shape.kind != collective_kind::broadcast)
+      return;
+    require_participant(from.peer, c.size(), k.name);
+    if (!message) {
+      k.shape.root = from.peer;
+      return;
+    }
+    k.peer = from.peer;
+    k.sends = from.kind == TUTTI_COLLECTIVE_SEND;
+    c.require_peer(from.peer, k.name);
   }
 };
 

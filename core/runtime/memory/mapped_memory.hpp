@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of device memory in place, on devices whose memory is the host's: nothing is copied to
+// read or write them.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/raii.hpp"
+
+namespace tutti::runtime {
+
+/// Part of a buffer in the host's address space, for as long as this lives. The caller has made
+/// sure that no work writes there meanwhile, and that none reads what it writes itself.
+class mapped_memory {
+ public:
+  /// Null where the device has no unified memory or the plugin does not map this buffer: go by
+  /// transfers then.
+  mapped_memory(const detail::opened_device& device, tutti_buffer* buffer, std::uint64_t offset,
+                std::uint64_t bytes, tutti_map_flags flags)
+      : device_(device), buffer_(buffer) {
+    void* host = nullptr;
+    if (device.limits.unified_memory == 0 ||
+        detail::ignore(device.plugin->memory.map(buffer, offset, bytes,
+                                                 static_cast<std::uint32_t>(flags), &host)))
+      return;
+    host_ = static_cast<char*>(host);
+  }
+  mapped_memory(const mapped_memory&) = delete;
+  mapped_memory& operator=(const mapped_memory&) = delete;
+  ~mapped_memory() {
+    if (host_ != nullptr) detail::ignore(device_.plugin->memory.unmap(buffer_, host_));
+  }
+
+  explicit operator bool() const { return host_ != nullptr; }
+  char* get() const { return host_; }
+
+  /// After writing: throws where what was written does not arrive.
+  void finish() {
+    if (char* const host = std::exchange(host_, nullptr))
+      detail::check(device_.plugin->memory.unmap(buffer_, host), device_, "write", "mapped memory");
+  }
+
+ private:
+  const detail::opened_device& device_;
+  tutti_buffer* const buffer_;
+  char* host_ = nullptr;
+};
+
+/// Host memory that transfers of a device reach without a further copy.
+class host_memory {
+ public:
+  /// Ordinary memory where the device has none of the kind. Throws out_of_memory.
+  host_memory(const detail::opened_device& device, std::uint64_t bytes);
+  host_memory(const host_memory&) = delete;
+  host_memory& operator=(const host_memory&) = delete;
+  ~host_memory();
+
+  char* get() const { return host_; }
+
+ private:
+  const detail::opened_device& device_;
+  detail::buffer_handle buffer_;  // null: `host_` is ordinary memory
+  char* host_ = nullptr;
+};
+
+}  // namespace tutti::runtime

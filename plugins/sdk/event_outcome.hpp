@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of an event that the host completes, kept beside the driver's own: drivers break down
+// over events that fail, or have none that can. Streams remember whom they waited for, so that a
+// failure goes on as plugin.h lays it down.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "sdk/status.hpp"
+
+namespace tutti::sdk {
+
+class event_outcome {
+ public:
+  // Done, or failed with `why`. False, and nothing happens, where that was settled before.
+  bool settle(const std::optional<plugin_error>& why);
+  bool is_settled() const { return state_.load(std::memory_order_acquire) != state::pending; }
+  // Null where it has not failed; stays valid, since nothing changes any more.
+  const plugin_error* failure() const {
+    return state_.load(std::memory_order_acquire) == state::failed ? &*failure_ : nullptr;
+  }
+
+ private:
+  enum class state : uint8_t { pending, done, failed };
+  std::mutex mutex_;
+  std::atomic<state> state_ = state::pending;
+  std::optional<plugin_error> failure_;
+};
+
+using shared_outcome = std::shared_ptr<event_outcome>;
+// What some work comes after. It is only as good as all of them.
+using outcomes = std::vector<shared_outcome>;
+
+// The first that has failed; null where none has.
+const plugin_error* failure_among(const outcomes& all);
+// Throws that failure.
+void throw_failure_among(const outcomes& all);
+
+// What a host fails an event with: a copy of `status`, nothing for NULL.
+std::optional<plugin_error> failure_of(const tutti_status* status);
+// Settles a host event as event_signal has to; NULL stands for an event of work.
+void signal(event_outcome* event, const tutti_status* status);
+inline constexpr const char* no_host_event = "event signal: the event belongs to work on a stream";
+inline constexpr const char* signalled_before = "event signal: the event was signalled before";
+
+// The outcomes that a stream has waited for. Calls of one stream are serialised by the caller.
+class awaited_outcomes {
+ public:
+  void add(const outcomes& more);
+  // Those that may fail or have failed, for what is enqueued now.
+  const outcomes& open();
+  bool empty() const { return all_.empty(); }
+  // After a failure was awaited, and all else: throws it, and is sound again.
+  void throw_and_forget();
+
+ private:
+  outcomes all_;
+};
+
+}  // namespace tutti::sdk
