@@ -224,6 +224,18 @@ void check_counts(session& s) {
   place.judge(s.main_stream.get(), "after refused launches");
 }
 
+// More elements than any memory has: products of such extents overflow.
+void check_too_large(session& s) {
+  const uint64_t huge = uint64_t{1} << 62;
+  const std::vector<tutti_view_desc> views(2, contiguous_view(TUTTI_F32, {3, huge}));
+  const tutti_sort_params params{sizeof params, 0, 0};
+  tutti_plan* made = nullptr;
+  const tutti_operator_desc desc = describe(TUTTI_OPERATOR_SORT, views, &params);
+  const outcome refused = take(s.api->op->create(s.device.get(), &desc, &made));
+  const handle<tutti_plan> held(made, s.api->op->release);
+  require(bool(refused), "a plan for 3 * 2^62 elements was made");
+}
+
 // ---- packed inputs and measured outputs
 
 bool offers(const tutti_operator_api* api, size_t offset) {
@@ -325,6 +337,7 @@ void add_plan_groups(groups& all, const session&) {
   all.push_back({"plan/longer_structs", check_longer_structs});
   all.push_back({"plan/unknown_fields", check_unknown_fields});
   all.push_back({"plan/operand_counts", check_counts});
+  all.push_back({"plan/too_large", check_too_large});
   all.push_back({"plan/packed", check_packed});
   all.push_back({"plan/measured", check_measured});
 }

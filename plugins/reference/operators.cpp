@@ -27,8 +27,9 @@ constexpr uint64_t packed_form = 1;
 
 void lay_out_packed(sdk::owned_operator& what) {
   const tutti_view& b = what.call().views[packable];
-  const auto rows = static_cast<int64_t>(b.extent[1]), columns = static_cast<int64_t>(b.extent[2]);
-  what.set_strides(packable, {rows * columns, 1, rows});
+  // Unsigned, since that of no batches may be beyond 63 bits.
+  what.set_strides(packable, {static_cast<int64_t>(b.extent[1] * b.extent[2]), 1,
+                              static_cast<int64_t>(b.extent[1])});
 }
 
 // The description, or the reason against it.

@@ -54,6 +54,17 @@ void check_shapes(const operator_call& l, const char* name) {
   require(rows > 0 || last->extent[0] == 0, name, v, "index into no rows");
 }
 
+// What has elements fits 63 bits of bytes, so that no product of extents overflows behind this.
+void check_bytes(const tutti_view& v, const char* name) {
+  if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return;
+  uint64_t bytes = dtype_size(v.dtype);
+  for (uint32_t d = 0; d < v.rank; ++d) {
+    if (v.extent[d] == TUTTI_EXTENT_UNKNOWN) continue;
+    if (__builtin_mul_overflow(bytes, v.extent[d], &bytes) || bytes > INT64_MAX)
+      throw_invalid(std::string(name) + ": a view of 2^63 bytes or more: " + shape(v));
+  }
+}
+
 tutti_matmul_params params_of(const operator_call& launch) {
   if (launch.params == nullptr) return {};
   return read_struct(static_cast<const tutti_matmul_params*>(launch.params), "matmul params");
@@ -101,7 +112,10 @@ void check_operator(const operator_call& l) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));
   }
-  for (uint32_t n = 0; n < count; ++n) validate_view(l.views[n], name, true);
+  for (uint32_t n = 0; n < count; ++n) {
+    validate_view(l.views[n], name, true);
+    check_bytes(l.views[n], name);
+  }
   if (is_ordering(l.kind))
     check_ordering(l, name);
   else
