@@ -156,19 +156,6 @@ owned_program build_program(tutti_device& device, const std::string& source,
   });
 }
 
-owned_program cached_program(tutti_device& device, const std::string& source,
-                             const std::string& label) {
-  const std::string options = base_options;
-  if (is_pocl(device.info->driver)) restore_pocl_folder();
-  const auto start = std::chrono::steady_clock::now();
-  std::vector<char> binary;
-  if (!sdk::cache_load(*device.info, options + '\n' + source, binary)) return {};
-  owned_program program = from_binary(device, binary, options);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (program) sdk::report_compiled(label, taken.count(), true);
-  return program;
-}
-
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& own_options, const std::string& label) {
   std::string options = own_options.find("-cl-std=") == std::string::npos ? base_options : "-w";

@@ -69,8 +69,6 @@ struct device_info : sdk::device_description {
   std::string extensions;
   bool has_f64 = false;
   uint64_t local_bytes = 0;
-  bool runs_on_host =
-      false;  // programs may be run by the host engine, in queues and memory of ours
   mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
 };
 
@@ -91,9 +89,6 @@ owned_program build_program(tutti_device& device, const std::string& source,
 // version of the language replace ours.
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& options, const std::string& label);
-// A rendered program from the host's cache; nothing where that has none.
-owned_program cached_program(tutti_device& device, const std::string& source,
-                             const std::string& label);
 owned_kernel make_kernel(cl_program program, const char* name);
 
 // A kernel of the plugin's own files with the lock that its arguments need.
