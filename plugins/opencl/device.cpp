@@ -162,10 +162,6 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   p.speed_class = TUTTI_SPEED_PORTABLE;
   info->cache_key = platform_text(platform, CL_PLATFORM_VERSION) + "|" + info->name + "|" +
                     info->driver + "|" + p.schedule;
-  // Other drivers' kernels need not have the bits of the host engine: they divide less exactly.
-  const auto runs = query(id, CL_DEVICE_EXECUTION_CAPABILITIES, cl_device_exec_capabilities{0});
-  info->runs_on_host = p.type == TUTTI_DEVICE_CPU && info->kind == sdk::schedule::cpu &&
-                       is_pocl(info->driver) && (runs & CL_EXEC_NATIVE_KERNEL) != 0;
   info->takes_declarations = p.type == TUTTI_DEVICE_CPU && is_pocl(info->driver);
   p.name = info->name.c_str();
   p.vendor = info->vendor.c_str();

@@ -69,8 +69,6 @@ struct device_info : sdk::device_description {
   std::string extensions;
   bool has_f64 = false;
   uint64_t local_bytes = 0;
-  bool runs_on_host =
-      false;  // programs may be run by the host engine, in queues and memory of ours
   mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
 };
 

@@ -36,21 +36,12 @@ uint32_t units_of_parts() {
   return units;
 }
 
-tier tier_of_programs() {
-  const auto text = sdk::option("TIER");
-  if (!text || *text == "compiled") return tier::compiled;
-  if (*text == "host") return tier::host;
-  if (*text == "auto") return tier::automatic;
-  refuse("TIER", "auto, compiled or host", *text);
-}
-
 plugin_settings read() {
   plugin_settings found;
   if (const auto cpu = choice("OPENCL_SCHEDULE", "cpu", "gpu", "cpu or gpu"))
     found.schedule = *cpu ? sdk::schedule::cpu : sdk::schedule::gpu;
   found.clblast = choice("OPENCL_BLAS", "clblast", "own", "clblast or own");
   found.units_of_parts = units_of_parts();
-  found.programs = tier_of_programs();
   return found;
 }
 

@@ -10,15 +10,10 @@
 
 namespace tutti::opencl {
 
-// Who runs fused programs on CPU devices: compiled kernels, the host engine, or the host engine
-// until a kernel is worth its compilation.
-enum class tier { compiled, host, automatic };
-
 struct plugin_settings {
   std::optional<sdk::schedule> schedule;  // TUTTI_OPENCL_SCHEDULE
   std::optional<bool> clblast;            // TUTTI_OPENCL_BLAS: whether CLBlast is asked for
   uint32_t units_of_parts = 0;  // TUTTI_OPENCL_SUBDEVICES: compute units of each part; 0: undivided
-  tier programs = tier::compiled;  // TUTTI_TIER
 };
 
 // Read once, before devices are looked for. Throws TUTTI_ERROR_INVALID_ARGUMENT naming the

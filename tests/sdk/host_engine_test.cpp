@@ -77,7 +77,8 @@ void shared(uint64_t count, const std::function<void(uint64_t)>& work) {
 
 std::vector<int32_t> numbers(size_t count) {
   std::vector<int32_t> all(count);
-  for (size_t i = 0; i < count; ++i) all[i] = static_cast<int32_t>(i * 2654435761u >> 7);
+  for (size_t i = 0; i < count; ++i)
+    all[i] = static_cast<int32_t>(static_cast<uint32_t>(i) * 2654435761u >> 4);
   return all;
 }
 

@@ -52,13 +52,6 @@ struct device_program : rendered_description {
   std::vector<const void*> values;                // arguments of the main kernel
   std::vector<size_t> bytes;
 
-  // A backend that runs programs on the host as well (host_engine) hides these two: whether kernels
-  // are made later, by program_functions::build, and whether this launch was one of the host's.
-  bool waits_for_code() { return false; }
-  bool launched_on_host(typename B::stream&, const tutti_program_launch&, tutti_event**) {
-    return false;
-  }
-
   /// Once the layout is known; only scalars change their place after that.
   void place_arguments() {
     const auto add = [this](const void* value, size_t size) {

@@ -44,18 +44,12 @@ struct program_functions {
       program->device = &d;
       program->render_for(*d.info, desc, B::make_dialect(*d.info));
       program->require_arguments(*d.info, B::argument_bytes(program->layout));
+      program->code = B::build(d, program->source, program->label);
+      program->main = B::make_kernel(program->code, main_kernel);
+      if (program->layout.reduces()) program->finish = B::make_kernel(program->code, finish_kernel);
       program->place_arguments();
-      if (!program->waits_for_code()) build(*program);
       *result = program.release();
     });
-  }
-
-  /// Makes the kernels of a program that has been rendered.
-  static void build(Program& p) {
-    [[maybe_unused]] const typename B::scope scope(*p.device);
-    p.code = B::build(*p.device, p.source, p.label);
-    p.main = B::make_kernel(p.code, main_kernel);
-    if (p.layout.reduces()) p.finish = B::make_kernel(p.code, finish_kernel);
   }
 
   static void release(tutti_program* program) { delete static_cast<Program*>(program); }
@@ -83,7 +77,6 @@ struct program_functions {
       std::vector<tutti_operand> operands;
       read_operands(p.desc(), l, operands);
       validate_launch(p.desc(), l);
-      if (p.launched_on_host(s, l, event)) return;
       launch_plan planned = p.plan(*p.device->info, l);
       if (p.layout.tiled) cut_tiles(p.layout, l.extent, l.inputs, l.outputs, planned);
       [[maybe_unused]] const typename B::scope scope(*p.device);
