@@ -81,12 +81,10 @@ typedef struct {
   ACC value, sum, lost;
 } tutti_running;
 
-INLINE tutti_running begun(ACC value) {
-  tutti_running r;
-  r.value = value;
-  r.sum = 1;
-  r.lost = 0;
-  return r;
+INLINE void begin(tutti_running* r, ACC value) {
+  r->value = value;
+  r->sum = 1;
+  r->lost = 0;
 }
 
 INLINE void join(tutti_running* r, ACC next) {
@@ -117,7 +115,8 @@ KERNEL void tutti_scan_totals(GLOBAL const IN* x, GLOBAL ACC* totals, const tutt
     const long row = u / g.inner, i = u - row * g.inner;
     const long o = row / g.chunks, c = row - o * g.chunks;
     const long end = min(g.length, (c + 1) * g.chunk);
-    tutti_running value = begun(NEUTRAL);
+    tutti_running value;
+    begin(&value, NEUTRAL);
     for (long step = c * g.chunk; step < end; ++step)
       join(&value, load(x, g.in_offset + (o * g.length + place(&g, step)) * g.inner + i));
     totals[g.totals_offset + u] = so_far(&value);
@@ -132,7 +131,8 @@ KERNEL void tutti_scan(GLOBAL OUT* out, GLOBAL const IN* x, GLOBAL const ACC* to
     const long row = u / g.inner, i = u - row * g.inner;
     const long o = row / g.chunks, c = row - o * g.chunks;
     const long end = min(g.length, (c + 1) * g.chunk);
-    tutti_running value = begun(seed(totals, &g, o, c, i));
+    tutti_running value;
+    begin(&value, seed(totals, &g, o, c, i));
     for (long step = c * g.chunk; step < end; ++step) {
       const long at = (o * g.length + place(&g, step)) * g.inner + i;
       const ACC before = so_far(&value);

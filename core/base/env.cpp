@@ -56,11 +56,12 @@ bool fallback_is_error() { return env_word("TUTTI_FALLBACK", {"error"}).has_valu
 
 bool operands_move() { return env_word("TUTTI_TRANSFER", {"auto"}).has_value(); }
 
+bool devices_prove_themselves() { return env("TUTTI_PROOF") != "off"; }
+
 double proof_time_limit() {
   constexpr double usual = 120;  // on a busy machine compilers take a minute
   const auto text = env("TUTTI_PROOF");
-  if (!text || *text == "on") return usual;
-  if (*text == "off") return 0;
+  if (!text || *text == "on" || *text == "off") return usual;
   return seconds_of("TUTTI_PROOF", *text, "on, off or a positive number of seconds, or nothing");
 }
 

@@ -31,7 +31,9 @@ std::optional<std::uint64_t> env_megabytes(const char* name);
 bool fallback_is_error();
 /// TUTTI_TRANSFER=auto: operands move by themselves.
 bool operands_move();
-/// TUTTI_PROOF: seconds that a device has for an answer; 0 for `off`.
+/// TUTTI_PROOF, but for `off`: devices are asked before they are used.
+bool devices_prove_themselves();
+/// Seconds that a device has for an answer, whoever asks: a number in TUTTI_PROOF, else 120.
 double proof_time_limit();
 /// TUTTI_CHECK_INDICES, but for `off`.
 bool indices_are_checked();

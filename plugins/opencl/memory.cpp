@@ -33,42 +33,51 @@ void require_room(const tutti_device& device, uint64_t bytes) {
 
 // Gives back what a buffer has, also one that is only half made.
 void dispose(tutti_buffer& buffer) noexcept {
-  if (buffer.mapped != nullptr) {
-    clEnqueueUnmapMemObject(buffer.mapped, buffer.memory, buffer.host, 0, nullptr, nullptr);
-    clFinish(buffer.mapped);
-    clReleaseCommandQueue(buffer.mapped);
-  }
+  if (buffer.maps != nullptr) clReleaseCommandQueue(buffer.maps);
   if (buffer.memory != nullptr) clReleaseMemObject(buffer.memory);
 }
 
-// Memory of ours, on whole cache lines and, where it is large, pages.
-void* allocate_host(uint64_t bytes, uint64_t alignment) {
-  constexpr uint64_t line = 64, page = 4096;
+using host_memory = std::unique_ptr<void, void (*)(void*)>;
+
+// Memory of ours, on whole cache lines and, where it is large, pages, and a buffer of all of it:
+// drivers make copies of what begins or ends within a line. Both are empty where that fails.
+struct memory_in_place {
+  host_memory host{nullptr, std::free};
+  owned_memory buffer;
+};
+
+memory_in_place make_in_place(cl_context context, uint64_t bytes, uint64_t alignment,
+                              cl_int* code) {
+  constexpr uint64_t line = 128, page = 4096;
   const uint64_t unit = std::max(alignment, bytes >= page ? page : line);
-  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+  const uint64_t whole = (bytes + unit - 1) / unit * unit;
+  memory_in_place made;
+  made.host = host_memory(std::aligned_alloc(unit, whole), std::free);
+  *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  if (made.host == nullptr) return made;
+  made.buffer = owned_memory(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole,
+                                            made.host.get(), code));
+  return made;
 }
 
 void CL_CALLBACK free_memory(cl_mem, void* host) { std::free(host); }
 
-// A buffer of memory of ours, which is freed when the driver has done with it: commands may outlive
-// the release of their buffers.
-void make_in_place(tutti_device& device, tutti_buffer& buffer, uint64_t bytes) {
-  std::unique_ptr<void, void (*)(void*)> host(
-      allocate_host(bytes, device.info->properties.alignment), std::free);
-  const std::string what = "allocate " + std::to_string(bytes) + " bytes on " + device.info->name;
-  if (host == nullptr) throw_error(CL_MEM_OBJECT_ALLOCATION_FAILURE, what);
+// The memory is freed when the driver has done with it: commands may outlive the release of their
+// buffers.
+void give_in_place(tutti_device& device, tutti_buffer& buffer, uint64_t bytes) {
   cl_int code = CL_SUCCESS;
-  owned_memory memory(clCreateBuffer(device.context->get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                     bytes, host.get(), &code));
-  if (code != CL_SUCCESS) throw_error(code, what);
-  check(clSetMemObjectDestructorCallback(memory.get(), free_memory, host.get()),
+  memory_in_place made =
+      make_in_place(device.context->get(), bytes, device.info->properties.alignment, &code);
+  if (code != CL_SUCCESS)
+    throw_error(code, "allocate " + std::to_string(bytes) + " bytes on " + device.info->name);
+  check(clSetMemObjectDestructorCallback(made.buffer.get(), free_memory, made.host.get()),
         "clSetMemObjectDestructorCallback");
-  buffer.host = host.release();
-  buffer.memory = memory.take();
+  buffer.host = made.host.release();
+  buffer.memory = made.buffer.take();
 }
 
 void make_memory(tutti_device& device, tutti_buffer& buffer, uint64_t bytes, cl_mem_flags flags) {
-  if (device.works_in_place) return make_in_place(device, buffer, bytes);
+  if (device.works_in_place) return give_in_place(device, buffer, bytes);
   cl_int code = CL_SUCCESS;
   buffer.memory =
       clCreateBuffer(device.context->get(), CL_MEM_READ_WRITE | flags, bytes, nullptr, &code);
@@ -77,15 +86,12 @@ void make_memory(tutti_device& device, tutti_buffer& buffer, uint64_t bytes, cl_
   }
 }
 
-// Host memory of the driver's choice, mapped from now on.
-void map_for_life(tutti_device& device, tutti_buffer& buffer, uint64_t bytes) {
+// Where the driver places memory of the host's, it also maps it, in a queue of its own.
+void make_mappable(tutti_device& device, tutti_buffer& buffer) {
   cl_int code = CL_SUCCESS;
   owned_queue queue(clCreateCommandQueue(device.context->get(), device.info->id, 0, &code));
   check(code, "clCreateCommandQueue");
-  buffer.host = clEnqueueMapBuffer(queue.get(), buffer.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                   0, bytes, 0, nullptr, nullptr, &code);
-  check(code, "clEnqueueMapBuffer");
-  buffer.mapped = queue.take();
+  buffer.maps = queue.take();
 }
 
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** result) {
@@ -102,7 +108,7 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
                                                                   });
     const uint64_t bytes = std::max<uint64_t>(wanted.bytes, 1);
     make_memory(*device, *buffer, bytes, host ? CL_MEM_ALLOC_HOST_PTR : 0);
-    if (host && buffer->host == nullptr) map_for_life(*device, *buffer, bytes);
+    if (host && buffer->host == nullptr) make_mappable(*device, *buffer);
     buffer->device = device;
     buffer->bytes = wanted.bytes;
     buffer->counted = true;
@@ -124,18 +130,31 @@ tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_
   return sdk::guarded([&] {
     sdk::deref(host, "host") = nullptr;
     sdk::validate_map(offset, bytes, flags, sdk::deref(buffer, "buffer").bytes);
-    if (buffer->host == nullptr)
+    if (buffer->host != nullptr) {
+      *host = static_cast<char*>(buffer->host) + offset;
+      return;
+    }
+    if (buffer->maps == nullptr)
       sdk::throw_unsupported("map: the buffer of " + buffer->device->info->name +
                              " is not in memory of the host's");
-    *host = static_cast<char*>(buffer->host) + offset;
+    if (bytes == 0) return;
+    const cl_map_flags wanted = ((flags & TUTTI_MAP_READ) != 0 ? CL_MAP_READ : 0) |
+                                ((flags & TUTTI_MAP_WRITE) != 0 ? CL_MAP_WRITE : 0);
+    cl_int code = CL_SUCCESS;
+    *host = clEnqueueMapBuffer(buffer->maps, buffer->memory, CL_TRUE, wanted, offset, bytes, 0,
+                               nullptr, nullptr, &code);
+    check(code, "clEnqueueMapBuffer");
   });
 }
 
-// The memory is one and the same.
 tutti_status* unmap(tutti_buffer* buffer, void* host) {
   return sdk::guarded([&] {
     sdk::deref(buffer, "buffer");
     if (host == nullptr) sdk::throw_invalid("unmap: host is NULL");
+    if (buffer->maps == nullptr) return;  // the memory is one and the same
+    check(clEnqueueUnmapMemObject(buffer->maps, buffer->memory, host, 0, nullptr, nullptr),
+          "clEnqueueUnmapMemObject");
+    check(clFinish(buffer->maps), "clFinish");
   });
 }
 
@@ -188,34 +207,33 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 }  // namespace
 
 // A buffer of our memory is filled by a command and read where it lies, then the other way round.
-// CPU drivers work there; one that keeps a copy of its own shows it.
+// CPU drivers work there; one that keeps a copy of its own, of small buffers or of all, shows it.
 bool works_in_place(const device_info& info, cl_context context) {
   if (info.properties.type != TUTTI_DEVICE_CPU || info.properties.unified_memory == 0) return false;
-  constexpr size_t words = 1024, bytes = words * sizeof(uint32_t);
-  constexpr uint32_t first = 0x5a17c0de, second = 0xc0ffee11;
-  const std::unique_ptr<void, void (*)(void*)> memory(
-      allocate_host(bytes, info.properties.alignment), std::free);
-  if (memory == nullptr) return false;
-  auto* const here = static_cast<uint32_t*>(memory.get());
-  std::fill_n(here, words, 0);
+  constexpr uint8_t first = 0x5a, second = 0xc3;
   cl_int code = CL_SUCCESS;
   const owned_queue queue(clCreateCommandQueue(context, info.id, 0, &code));
   if (code != CL_SUCCESS) return false;
-  const owned_memory buffer(
-      clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, here, &code));
-  if (code != CL_SUCCESS) return false;
-  const auto is = [&](const uint32_t* at, uint32_t value) {
-    return std::all_of(at, at + words, [value](uint32_t word) { return word == value; });
-  };
-  if (clEnqueueFillBuffer(queue.get(), buffer.get(), &first, sizeof first, 0, bytes, 0, nullptr,
-                          nullptr) != CL_SUCCESS ||
-      clFinish(queue.get()) != CL_SUCCESS || !is(here, first))
-    return false;
-  std::fill_n(here, words, second);
-  std::vector<uint32_t> seen(words);
-  return clEnqueueReadBuffer(queue.get(), buffer.get(), CL_TRUE, 0, bytes, seen.data(), 0, nullptr,
-                             nullptr) == CL_SUCCESS &&
-         is(seen.data(), second);
+  for (const size_t bytes : {size_t{1}, size_t{100}, size_t{5000}}) {
+    const memory_in_place made = make_in_place(context, bytes, info.properties.alignment, &code);
+    if (code != CL_SUCCESS) return false;
+    auto* const here = static_cast<uint8_t*>(made.host.get());
+    const auto is = [&](const uint8_t* at, uint8_t value) {
+      return std::all_of(at, at + bytes, [value](uint8_t byte) { return byte == value; });
+    };
+    std::fill_n(here, bytes, uint8_t{0});
+    if (clEnqueueFillBuffer(queue.get(), made.buffer.get(), &first, sizeof first, 0, bytes, 0,
+                            nullptr, nullptr) != CL_SUCCESS ||
+        clFinish(queue.get()) != CL_SUCCESS || !is(here, first))
+      return false;
+    std::fill_n(here, bytes, second);
+    std::vector<uint8_t> seen(bytes);
+    if (clEnqueueReadBuffer(queue.get(), made.buffer.get(), CL_TRUE, 0, bytes, seen.data(), 0,
+                            nullptr, nullptr) != CL_SUCCESS ||
+        !is(seen.data(), second))
+      return false;
+  }
+  return true;
 }
 
 const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, map, unmap};

@@ -158,9 +158,9 @@ struct tutti_buffer {
   uint64_t bytes = 0;
   void (*deleter)(void*) = nullptr;
   void* deleter_context = nullptr;
-  bool counted = false;               // in device->allocated
-  void* host = nullptr;               // where the host sees it; NULL: nowhere
-  cl_command_queue mapped = nullptr;  // that `host` was mapped by, for as long as it lives
+  bool counted = false;             // in device->allocated
+  void* host = nullptr;             // where the host sees it at all times; NULL: nowhere
+  cl_command_queue maps = nullptr;  // of a buffer that the driver maps
 };
 
 struct tutti_stream {

@@ -36,6 +36,7 @@ std::string program::block_function(const std::string& name, helpers& needed) {
 }
 
 std::string program::reduction_functions(const std::string& name, helpers& needed) {
+  layout_.wide = true;  // programs of any size have these functions, and so positions of any size
   const std::string acc = accumulator_type();
   out_.line("static void ", name, "_start(void* into, ", type(TUTTI_I64), "* into_at, ", index_,
             " count) {");
