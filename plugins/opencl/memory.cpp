@@ -206,11 +206,12 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 
 }  // namespace
 
-// A buffer of our memory is filled by a command and read where it lies, then the other way round.
-// CPU drivers work there; one that keeps a copy of its own, of small buffers or of all, shows it.
+// A buffer of our memory is written by commands and read where it lies, then the other way round.
+// CPU drivers work there; one that keeps a copy of its own shows it, and so does Intel's, which
+// puts what it is given in small writes there later.
 bool works_in_place(const device_info& info, cl_context context) {
   if (info.properties.type != TUTTI_DEVICE_CPU || info.properties.unified_memory == 0) return false;
-  constexpr uint8_t first = 0x5a, second = 0xc3;
+  constexpr uint8_t first = 0x5a, second = 0xc3, third = 0x96;
   cl_int code = CL_SUCCESS;
   const owned_queue queue(clCreateCommandQueue(context, info.id, 0, &code));
   if (code != CL_SUCCESS) return false;
@@ -226,8 +227,12 @@ bool works_in_place(const device_info& info, cl_context context) {
                             nullptr, nullptr) != CL_SUCCESS ||
         clFinish(queue.get()) != CL_SUCCESS || !is(here, first))
       return false;
+    std::vector<uint8_t> seen(bytes, third);
+    if (clEnqueueWriteBuffer(queue.get(), made.buffer.get(), CL_TRUE, 0, bytes, seen.data(), 0,
+                             nullptr, nullptr) != CL_SUCCESS ||
+        !is(here, third))
+      return false;
     std::fill_n(here, bytes, second);
-    std::vector<uint8_t> seen(bytes);
     if (clEnqueueReadBuffer(queue.get(), made.buffer.get(), CL_TRUE, 0, bytes, seen.data(), 0,
                             nullptr, nullptr) != CL_SUCCESS ||
         !is(seen.data(), second))
