@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/signals.hpp"
@@ -68,8 +69,9 @@ bool asked_within(double seconds, std::function<void()> question, std::function<
       std::move(question), std::move(late));
   questions& all = questions::all();
   all.begin();
+  std::thread thread;
   try {
-    start_thread([state, work] { run(*state, work->first, work->second); }).detach();
+    thread = start_thread([state, work] { run(*state, work->first, work->second); });
   } catch (const std::exception&) {  // no thread, or no memory for one
     run(*state, work->first, work->second);
     return true;
@@ -77,10 +79,17 @@ bool asked_within(double seconds, std::function<void()> question, std::function<
   constexpr double most = 1e9;  // the clock counts nanoseconds in 64 bits
   const std::chrono::duration<double> limit(std::min(seconds, most));
   std::unique_lock lock(all.mutex);
-  if (all.changed.wait_for(lock, limit, [&] { return state->has_ended; })) return true;
-  state->is_given_up = true;
-  --all.awaited;
+  const bool has_ended = all.changed.wait_for(lock, limit, [&] { return state->has_ended; });
+  if (!has_ended) {
+    state->is_given_up = true;
+    --all.awaited;
+  }
   lock.unlock();
+  if (has_ended) {
+    thread.join();  // so that nothing of it is left when the process exits at once
+    return true;
+  }
+  thread.detach();
   all.changed.notify_all();
   return false;
 }
