@@ -37,42 +37,41 @@ void dispose(tutti_buffer& buffer) noexcept {
   if (buffer.memory != nullptr) clReleaseMemObject(buffer.memory);
 }
 
-using host_memory = std::unique_ptr<void, void (*)(void*)>;
+void CL_CALLBACK free_memory(cl_mem, void* host) { std::free(host); }
 
-// Memory of ours, on whole cache lines and, where it is large, pages, and a buffer of all of it:
-// drivers make copies of what begins or ends within a line. Both are empty where that fails.
 struct memory_in_place {
-  host_memory host{nullptr, std::free};
+  void* host = nullptr;
   owned_memory buffer;
 };
 
+// Memory of ours, on whole cache lines and, where it is large, pages, and a buffer of all of it:
+// drivers make copies of what begins or ends within a line. It is freed when the driver has done
+// with it: commands, and what drivers put off, may outlive the release of their buffers.
 memory_in_place make_in_place(cl_context context, uint64_t bytes, uint64_t alignment,
                               cl_int* code) {
   constexpr uint64_t line = 128, page = 4096;
   const uint64_t unit = std::max(alignment, bytes >= page ? page : line);
   const uint64_t whole = (bytes + unit - 1) / unit * unit;
-  memory_in_place made;
-  made.host = host_memory(std::aligned_alloc(unit, whole), std::free);
+  std::unique_ptr<void, void (*)(void*)> host(std::aligned_alloc(unit, whole), std::free);
   *code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  if (made.host == nullptr) return made;
-  made.buffer = owned_memory(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole,
-                                            made.host.get(), code));
+  if (host == nullptr) return {};
+  memory_in_place made;
+  made.buffer = owned_memory(
+      clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole, host.get(), code));
+  if (*code != CL_SUCCESS) return {};
+  *code = clSetMemObjectDestructorCallback(made.buffer.get(), free_memory, host.get());
+  if (*code != CL_SUCCESS) return {};  // the buffer goes first
+  made.host = host.release();
   return made;
 }
 
-void CL_CALLBACK free_memory(cl_mem, void* host) { std::free(host); }
-
-// The memory is freed when the driver has done with it: commands may outlive the release of their
-// buffers.
 void give_in_place(tutti_device& device, tutti_buffer& buffer, uint64_t bytes) {
   cl_int code = CL_SUCCESS;
   memory_in_place made =
       make_in_place(device.context->get(), bytes, device.info->properties.alignment, &code);
   if (code != CL_SUCCESS)
     throw_error(code, "allocate " + std::to_string(bytes) + " bytes on " + device.info->name);
-  check(clSetMemObjectDestructorCallback(made.buffer.get(), free_memory, made.host.get()),
-        "clSetMemObjectDestructorCallback");
-  buffer.host = made.host.release();
+  buffer.host = made.host;
   buffer.memory = made.buffer.take();
 }
 
@@ -218,7 +217,7 @@ bool works_in_place(const device_info& info, cl_context context) {
   for (const size_t bytes : {size_t{1}, size_t{100}, size_t{5000}}) {
     const memory_in_place made = make_in_place(context, bytes, info.properties.alignment, &code);
     if (code != CL_SUCCESS) return false;
-    auto* const here = static_cast<uint8_t*>(made.host.get());
+    auto* const here = static_cast<uint8_t*>(made.host);
     const auto is = [&](const uint8_t* at, uint8_t value) {
       return std::all_of(at, at + bytes, [value](uint8_t byte) { return byte == value; });
     };
