@@ -334,30 +334,56 @@ static inline tutti_c64 tutti_tan_c64(tutti_c64 a) {
 }
 //@end
 
-// The inverse functions by W. Kahan, "Branch cuts for complex elementary functions", 1987. Where a
-// part is infinite they may give NaN.
+// The inverse functions by W. Kahan, "Branch cuts for complex elementary functions", 1987, and
+// where a part is infinite as C's annex G has it: the angle of a point so far out, whose finite
+// part counts as 0.
+//@fn tutti_far_angle_c64
+static inline float tutti_far_angle_c64(float up, float along) {
+  const bool has_nan = (up != up) | (along != along);
+  const float y = fabs(up) == INFINITY ? copysign((float)1, up) : copysign((float)0, up);
+  const float x = fabs(along) == INFINITY ? copysign((float)1, along) : (float)0;
+  return has_nan ? up + along : tutti_atan2_f32(y, x);
+}
+//@end
 //@fn tutti_asin_c64
 static inline tutti_c64 tutti_asin_c64(tutti_c64 a) {
   const tutti_c64 low = tutti_sqrt_c64(tutti_complex_f32(1 - a.re, -a.im));
   const tutti_c64 high = tutti_sqrt_c64(tutti_complex_f32(1 + a.re, a.im));
+  const bool far = (fabs(a.re) == INFINITY) | (fabs(a.im) == INFINITY);
+  const float far_re = tutti_far_angle_c64(a.re, fabs(a.im));
   const float re = tutti_atan2_f32(a.re, low.re * high.re - low.im * high.im);
-  return tutti_complex_f32(re, tutti_asinh_f32(low.re * high.im - low.im * high.re));
+  const float im = tutti_asinh_f32(low.re * high.im - low.im * high.re);
+  return tutti_complex_f32(far         ? far_re
+                           : a.re == 0 ? a.re
+                                       : re,
+                           copysign(far ? INFINITY : im, a.im));
 }
 //@end
 //@fn tutti_acos_c64
 static inline tutti_c64 tutti_acos_c64(tutti_c64 a) {
   const tutti_c64 low = tutti_sqrt_c64(tutti_complex_f32(1 - a.re, -a.im));
   const tutti_c64 high = tutti_sqrt_c64(tutti_complex_f32(1 + a.re, a.im));
+  const bool far = (fabs(a.re) == INFINITY) | (fabs(a.im) == INFINITY);
+  const float far_re = tutti_far_angle_c64(fabs(a.im), a.re);
+  const float re = 2 * tutti_atan2_f32(low.re, high.re);
   const float im = tutti_asinh_f32(high.re * low.im - high.im * low.re);
-  return tutti_complex_f32(2 * tutti_atan2_f32(low.re, high.re), im);
+  const float right_angle = (float)1.5707963267948966192;
+  return tutti_complex_f32(far         ? far_re
+                           : a.re == 0 ? right_angle
+                                       : re,
+                           copysign(far ? INFINITY : im, -a.im));
 }
 //@end
 //@fn tutti_acosh_c64
 static inline tutti_c64 tutti_acosh_c64(tutti_c64 a) {
   const tutti_c64 low = tutti_sqrt_c64(tutti_complex_f32(a.re - 1, a.im));
   const tutti_c64 high = tutti_sqrt_c64(tutti_complex_f32(a.re + 1, a.im));
+  const bool far = (fabs(a.re) == INFINITY) | (fabs(a.im) == INFINITY);
+  const float far_im = tutti_far_angle_c64(fabs(a.im), a.re);
   const float re = tutti_asinh_f32(low.re * high.re + low.im * high.im);
-  return tutti_complex_f32(re, 2 * tutti_atan2_f32(low.im, high.re));
+  const float angle = 2 * tutti_atan2_f32(low.im, high.re);
+  const float im = a.re == 0 ? (float)1.5707963267948966192 : angle;
+  return tutti_complex_f32(far ? INFINITY : fabs(re), copysign(far ? far_im : im, a.im));
 }
 //@end
 // With parts swapped: asinh from asin, atan from atanh.
@@ -384,7 +410,8 @@ static inline tutti_c64 tutti_atanh_c64(tutti_c64 a) {
   const float elsewhere = tutti_log1p_f32(4 * x / ((1 - x) * (1 - x) + y2)) / 4;
   const float re = pole ? there : elsewhere;
   const float im = tutti_atan2_f32(2 * y, (1 - x) * (1 + x) - y2) / 2;
-  return tutti_complex_f32(copysign(far ? far_re : re, a.re), far ? far_im : im);
+  const float near_re = a.re == 0 ? (float)0 : re;
+  return tutti_complex_f32(copysign(far ? far_re : near_re, a.re), far ? far_im : im);
 }
 //@end
 //@fn tutti_atan_c64

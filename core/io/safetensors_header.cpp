@@ -34,24 +34,54 @@ constexpr type_name type_names[] = {
     {dtype::u64, "U64"},      {dtype::f16, "F16"}, {dtype::bf16, "BF16"}, {dtype::f32, "F32"},
     {dtype::f64, "F64"},      {dtype::c64, "C64"}};
 
-/// Refuses a name that occurs twice in one object, of which the parser itself keeps the last, and
-/// nesting beyond what a header has. (The parser's own callbacks take a time quadratic in the
-/// number of tensors.)
-class name_check : public json::json_sax_t {
+constexpr std::size_t longest_shown = 60;  // of a value in a message
+
+/// A value of the header. Not a json object of the parser: to destroy one takes memory, and ends
+/// the process where there is none.
+struct value {
+  enum kinds : std::uint8_t { other, natural, string, list, object };
+
+  kinds kind = other;
+  std::uint64_t number = 0;    // natural
+  std::string text{};          // of a string; else as it is shown, but for lists and objects
+  std::vector<value> items{};  // of a list, or an object's, in the order of the names
+  std::vector<std::string> names{};
+
+  const value* find(std::string_view name) const {
+    const auto at = std::find(names.begin(), names.end(), name);
+    return at == names.end() ? nullptr : &items[static_cast<std::size_t>(at - names.begin())];
+  }
+};
+
+/// Makes values of what the parser reads. Refuses a name that occurs twice in one object, and
+/// nesting beyond what a header has.
+class value_builder : public json::json_sax_t {
  public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(json::number_integer_t) override { return true; }
-  bool number_unsigned(json::number_unsigned_t) override { return true; }
-  bool number_float(json::number_float_t, const std::string&) override { return true; }
-  bool string(std::string&) override { return true; }
-  bool binary(json::binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return enter(); }
-  bool start_array(std::size_t) override { return enter(); }
+  value take() { return std::move(root_); }
+
+  bool null() override { return add({.text = "null"}); }
+  bool boolean(bool is_true) override { return add({.text = is_true ? "true" : "false"}); }
+  bool number_integer(json::number_integer_t n) override {
+    return add({.text = fmt::to_string(n)});
+  }
+  bool number_unsigned(json::number_unsigned_t n) override {
+    return add({.kind = value::natural, .number = n, .text = fmt::to_string(n)});
+  }
+  bool number_float(json::number_float_t, const std::string& text) override {
+    return add({.text = text});
+  }
+  bool string(std::string& text) override {
+    return add({.kind = value::string, .text = std::move(text)});
+  }
+  bool binary(json::binary_t&) override { return add({.text = "null"}); }
+  bool start_object(std::size_t) override { return enter(value::object); }
+  bool start_array(std::size_t) override { return enter(value::list); }
   bool end_object() override { return leave(); }
   bool end_array() override { return leave(); }
   bool key(std::string& name) override {
-    if (!names_.back().insert(name).second) bad("name {} occurs twice", printable(name));
+    level& now = open_.back();
+    if (!now.seen.insert(name).second) bad("name {} occurs twice", printable(name));
+    now.made.names.push_back(name);
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
@@ -59,58 +89,80 @@ class name_check : public json::json_sax_t {
   }
 
  private:
-  bool enter() {
+  struct level {
+    value made;
+    std::unordered_set<std::string> seen;  // names of an object
+  };
+
+  bool add(value v) {
+    if (open_.empty())
+      root_ = std::move(v);
+    else
+      open_.back().made.items.push_back(std::move(v));
+    return true;
+  }
+  bool enter(value::kinds kind) {
     constexpr std::size_t deepest = 4;
-    if (names_.size() == deepest) bad("header is nested too deeply");
-    names_.emplace_back();
+    if (open_.size() == deepest) bad("header is nested too deeply");
+    open_.push_back({{.kind = kind}, {}});
     return true;
   }
   bool leave() {
-    names_.pop_back();
-    return true;
+    value made = std::move(open_.back().made);
+    open_.pop_back();
+    return add(std::move(made));
   }
 
-  std::vector<std::unordered_set<std::string>> names_;  // of each object that is open
+  value root_;
+  std::vector<level> open_;
 };
 
-json parse_unique(std::string_view text) {
-  name_check check;
-  json::sax_parse(text, &check);
-  return json::parse(text);
-}
-
-/// A value for a message.
-std::string shown(const json& value) {
-  constexpr std::size_t longest = 60;
-  const std::string text = value.dump();
-  return text.size() > longest ? text.substr(0, longest) + "..." : text;
-}
-
-dtype type_in(const json& value, const std::string& tensor) {
-  if (value.is_string()) {
-    const auto text = value.get<std::string>();
-    for (const type_name& row : type_names) {
-      if (row.name == text) return row.type;
+/// A value for a message, as JSON, cut where it is long.
+void show(const value& v, std::string& out) {
+  if (v.kind == value::string) {
+    out += json(v.text).dump();
+  } else if (v.kind == value::list || v.kind == value::object) {
+    const bool named = v.kind == value::object;
+    out += named ? '{' : '[';
+    for (std::size_t i = 0; i < v.items.size() && out.size() < longest_shown; ++i) {
+      if (i > 0) out += ',';
+      if (named) out += json(v.names[i]).dump() + ':';
+      show(v.items[i], out);
     }
-    bad("tensor {}: dtype {} is not supported", tensor, printable(text));
+    out += named ? '}' : ']';
+  } else {
+    out += v.text;
   }
-  bad("tensor {}: dtype is not a string", tensor);
 }
 
-shape shape_in(const json& value, const std::string& tensor) {
-  if (!value.is_array()) bad("tensor {}: shape is not a list", tensor);
-  if (value.size() > static_cast<std::size_t>(max_rank)) {
-    bad("tensor {}: {} dimensions, at most {} are supported", tensor, value.size(), max_rank);
+std::string shown(const value& v) {
+  std::string text;
+  show(v, text);
+  return text.size() > longest_shown ? text.substr(0, longest_shown) + "..." : text;
+}
+
+dtype type_in(const value& v, const std::string& tensor) {
+  if (v.kind != value::string) bad("tensor {}: dtype is not a string", tensor);
+  for (const type_name& row : type_names) {
+    if (row.name == v.text) return row.type;
+  }
+  bad("tensor {}: dtype {} is not supported", tensor, printable(v.text));
+}
+
+shape shape_in(const value& v, const std::string& tensor) {
+  if (v.kind != value::list) bad("tensor {}: shape is not a list", tensor);
+  if (v.items.size() > static_cast<std::size_t>(max_rank)) {
+    bad("tensor {}: {} dimensions, at most {} are supported", tensor, v.items.size(), max_rank);
   }
   shape out;
   std::uint64_t total = 1;
-  for (const json& extent : value) {
-    if (!extent.is_number_unsigned()) {
+  for (const value& extent : v.items) {
+    if (extent.kind != value::natural) {
       bad("tensor {}: extent {} is not a natural number", tensor, shown(extent));
     }
-    const auto n = extent.get<std::uint64_t>();
+    const std::uint64_t n = extent.number;
     if (n != 0 && total > (std::numeric_limits<std::uint64_t>::max() >> 5) / n) {
-      bad("tensor {}: shape {} is too large", tensor, shown(value));
+      bad("tensor {}: shape {} is too large", tensor, shown(v));
     }
     total *= std::max<std::uint64_t>(n, 1);
     out.push_back(static_cast<std::int64_t>(n));
@@ -118,20 +170,20 @@ shape shape_in(const json& value, const std::string& tensor) {
   return out;
 }
 
-entry entry_in(const std::string& name, const json& value, std::uint64_t data_bytes) {
+entry entry_in(const std::string& name, const value& v, std::uint64_t data_bytes) {
   const std::string tensor = printable(name);
-  if (!value.is_object()) bad("tensor {}: entry is not an object", tensor);
+  if (v.kind != value::object) bad("tensor {}: entry is not an object", tensor);
   for (const char* key : {"dtype", "shape", "data_offsets"}) {
-    if (!value.contains(key)) bad("tensor {}: \"{}\" is missing", tensor, key);
+    if (v.find(key) == nullptr) bad("tensor {}: \"{}\" is missing", tensor, key);
   }
-  if (value.size() != 3) bad("tensor {}: entry has unknown fields", tensor);
-  const json& offsets = value["data_offsets"];
-  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
-      !offsets[1].is_number_unsigned()) {
+  if (v.items.size() != 3) bad("tensor {}: entry has unknown fields", tensor);
+  const value& offsets = *v.find("data_offsets");
+  if (offsets.kind != value::list || offsets.items.size() != 2 ||
+      offsets.items[0].kind != value::natural || offsets.items[1].kind != value::natural) {
     bad("tensor {}: data_offsets {} are not two natural numbers", tensor, shown(offsets));
   }
-  entry out{name, type_in(value["dtype"], tensor), shape_in(value["shape"], tensor),
-            offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};
+  entry out{name, type_in(*v.find("dtype"), tensor), shape_in(*v.find("shape"), tensor),
+            offsets.items[0].number, offsets.items[1].number};
   if (out.begin > out.end || out.end > data_bytes) {
     bad("tensor {}: offsets [{},{}] are outside the {} bytes of data", tensor, out.begin, out.end,
         data_bytes);
@@ -144,10 +196,10 @@ entry entry_in(const std::string& name, const json& value, std::uint64_t data_by
   return out;
 }
 
-void check_metadata(const json& value) {
-  const bool strings =
-      value.is_object() &&
-      std::all_of(value.begin(), value.end(), [](const json& text) { return text.is_string(); });
+void check_metadata(const value& v) {
+  const bool strings = v.kind == value::object &&
+                       std::all_of(v.items.begin(), v.items.end(),
+                                   [](const value& text) { return text.kind == value::string; });
   if (!strings) bad("\"{}\" is not an object of strings", metadata_name);
 }
 
@@ -160,13 +212,15 @@ bool has_dtype(dtype type) {
 
 std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes) {
   if (!text.starts_with('{')) bad("header does not start with {{");
-  const json header = parse_unique(text);
+  value_builder builder;
+  json::sax_parse(text, &builder);
+  const value header = builder.take();
   std::vector<entry> entries;
-  for (const auto& [name, value] : header.items()) {
-    if (name == metadata_name)
-      check_metadata(value);
+  for (std::size_t i = 0; i < header.items.size(); ++i) {
+    if (header.names[i] == metadata_name)
+      check_metadata(header.items[i]);
     else
-      entries.push_back(entry_in(name, value, data_bytes));
+      entries.push_back(entry_in(header.names[i], header.items[i], data_bytes));
   }
   std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -186,7 +240,7 @@ std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes)
   return entries;
 }
 
-// Without a json object: to destroy one takes memory, and ends the process where there is none.
+// Without a json object, as `value` is none.
 std::string render_header(const std::vector<entry>& entries,
                           const std::map<std::string, std::string>& metadata) {
   const auto quoted = [](const std::string& text) { return json(text).dump(); };

@@ -253,6 +253,35 @@ BOOST_AUTO_TEST_CASE(saving_without_memory_leaves_nothing_behind) {
   }
 }
 
+// Loading ends with an exception as well, and never with the process.
+BOOST_AUTO_TEST_CASE(loading_without_memory_throws) {
+  const tutti_test::temporary_folder folder;
+  const array x = array::from(std::vector<float>(40, 1.5f), {4, 10}, here());
+  tutti::io::save_safetensors(folder / "a.safetensors", {{"a", x}, {"b", x}}, {{"of", "a test"}});
+  tutti::io::save_npy(folder / "a.npy", x);
+  tutti::io::save_npz(folder / "a.npz", {{"a", x}});
+  std::ofstream(folder / "a.csv") << "1,2\n3,4\n";
+  const std::vector<std::function<void()>> ways{
+      [&] { tutti::io::load_safetensors(folder / "a.safetensors", here()); },
+      [&] { tutti::io::load_npy(folder / "a.npy", here()); },
+      [&] { tutti::io::load_npz(folder / "a.npz", here()); },
+      [&] { tutti::io::read_csv(folder / "a.csv"); },
+  };
+  for (const auto& way : ways) {
+    int calm = 0;
+    for (int k = 0; k < 2000 && calm < 3; ++k) {
+      allocations_left = k;
+      try {
+        way();
+      } catch (const std::exception&) {
+      }
+      calm = allocations_left < 0 ? 0 : calm + 1;
+      allocations_left = -1;
+    }
+    BOOST_TEST(calm == 3);
+  }
+}
+
 // The failure that waiting finds is thrown at the next look where there was no memory to keep it.
 BOOST_AUTO_TEST_CASE(a_failure_is_not_forgotten_where_there_is_no_memory_for_it) {
   const array x = array::from({1.f, 2.f}, there()) + 1.f;
