@@ -54,6 +54,9 @@ array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
   if (shape.size() < 0 || static_cast<std::size_t>(shape.size()) != count)
     throw shape_error("array: " + std::to_string(count) + " values do not fill shape " +
                       shape.str());
+  if (data == nullptr && count > 0)
+    throw value_error("array: " + std::to_string(count) +
+                      " values are to come from a null pointer");
   return runtime::upload(data, type, shape, &detail::get(on));
 }
 
@@ -87,6 +90,8 @@ void array::copy_to(void* host, std::size_t bytes) const {
   if (bytes != nbytes())
     throw value_error("copy_to: " + std::to_string(bytes) + " bytes given for an array of " +
                       std::to_string(nbytes()));
+  if (host == nullptr && bytes > 0)
+    throw value_error("copy_to: " + std::to_string(bytes) + " bytes are to go to a null pointer");
   if (!n.is_constant() && !graph::is_contiguous(n.extents, layout_of(n).strides)) {
     const array packed = contiguous(*this);
     packed.eval();

@@ -43,7 +43,7 @@ dtype promote_floats(dtype a, dtype b) {
 
 }  // namespace
 
-std::string_view name(dtype t) { return names[static_cast<std::size_t>(t)]; }
+std::string_view name(dtype t) { return names[is_dtype(t) ? static_cast<std::size_t>(t) : 0]; }
 
 std::ostream& operator<<(std::ostream& out, dtype t) { return out << name(t); }
 

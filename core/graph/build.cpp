@@ -26,12 +26,12 @@ constinit exclusion exclude = nullptr;
 
 node_ref make(kind k, dtype type, const shape& extents, const opened_device* device,
               std::string_view op) {
+  const std::int64_t elements = checked_elements(extents, type, op);
   if (device != nullptr) {
     if ((device->properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) == 0)
       throw dtype_error(std::string(op) + ": device " + device->title + " has no " +
                         std::string(name(type)));
   }
-  const std::int64_t elements = checked_elements(extents, type, op);
   node_ref n(new node(k, type, extents, device));
   n->elements = elements;
   return n;

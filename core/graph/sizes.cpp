@@ -12,6 +12,8 @@
 namespace tutti::graph {
 
 std::int64_t checked_elements(const shape& extents, dtype type, std::string_view op) {
+  if (!is_dtype(type))
+    throw dtype_error(fmt::format("{}: {} is the number of no dtype", op, static_cast<int>(type)));
   std::int64_t bytes = static_cast<std::int64_t>(size_of(type)), elements = 1;
   bool fits = true;
   for (std::int64_t e : extents) {

@@ -223,7 +223,8 @@ class table_builder {
            fmt::format("line {}, column {}: {} does not fit a double", line, column,
                        printable(field)));
     }
-    if (code != std::errc() || stop != end) {
+    // from_chars takes C's nan(text) too.
+    if (code != std::errc() || stop != end || text.find('(') != std::string_view::npos) {
       fail(op, path_,
            fmt::format("line {}, column {}: expected a number, found {}", line, column,
                        printable(field)));

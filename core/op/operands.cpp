@@ -187,6 +187,9 @@ common_type promote_operands(std::span<const array> operands, row_kind kind, std
   std::optional<dtype> weak;
   for (const array& a : operands) {
     const graph::node& n = graph::get(a, op);
+    // Each is a truth value by itself, so that their dtypes need nothing in common.
+    if (kind == row_kind::LOGICAL) (n.weak ? weak : strong) = dtype::boolean;
+    if (kind == row_kind::LOGICAL) continue;
     if (n.weak)
       weak = weak ? join_weak(*weak, n.type) : n.type;
     else

@@ -130,6 +130,8 @@ BOOST_AUTO_TEST_CASE(of_large_arrays_only_the_corners_are_read) {
              std::string::npos);
   BOOST_TEST(tutti::stats().bytes_read - before == 36u * 4);
   BOOST_TEST(to_string(x, {.edgeitems = 0}) == "[...]");
+  for (const std::int64_t most : {std::int64_t{1} << 62, INT64_MAX})
+    BOOST_TEST(to_string(tutti::arange(3), {.threshold = 0, .edgeitems = most}) == "[0, 1, 2]");
 }
 
 BOOST_AUTO_TEST_CASE(wrong_options) {

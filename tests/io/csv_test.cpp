@@ -59,6 +59,12 @@ BOOST_AUTO_TEST_CASE(reads_odd_but_right_files) {
   BOOST_TEST(read_csv(semicolons, {.delimiter = ';'}).values == expected, same);
 }
 
+BOOST_AUTO_TEST_CASE(takes_no_nan_with_a_text_in_it) {
+  const tutti_test::temporary_folder folder;
+  const auto path = folder.write("a.csv", "1,nan(1)\n");
+  BOOST_TEST(fails<tutti::io_error>([&] { read_csv(path); }, "column 2: expected a number"));
+}
+
 BOOST_AUTO_TEST_CASE(reads_nan_and_infinity) {
   const tutti_test::temporary_folder folder;
   const table t = read_csv(folder.write("a.csv", "nan,inf,-inf,-0.0\n"));

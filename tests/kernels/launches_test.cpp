@@ -316,7 +316,13 @@ BOOST_AUTO_TEST_CASE(what_the_function_throws_comes_with_the_results) {
   };
   BOOST_TEST(fails<tutti::device_error>(read, "kernel broken"));
   BOOST_TEST(fails<tutti::device_error>(read, "the sky is too low"));
+  BOOST_CHECK_EXCEPTION(read(), tutti::device_error, [](const tutti::device_error& e) {
+    return e.code() == TUTTI_ERROR_INVALID_ARGUMENT;  // nothing is wrong with the library
+  });
   BOOST_TEST((tutti::ones({3}) + 1).to_vector<float>()[0] == 2.f);
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] { broken({}, {.outputs = {{{4}, dtype::f32, tutti::ones({3})}}}); },
+      "kernel broken, what an output begins with: [3] does not broadcast to [4]"));
   const tutti::kernel wrong({.name = "wrong", .host = [](const tutti::kernel_host_call& c) {
                                c.output<double>(0)[0] = 1;
                              }});

@@ -121,6 +121,44 @@ void check_training(const device_group& group, const data_parallel_options& opti
   }
 }
 
+template <class Optimizer>
+void load(Optimizer& into, const Optimizer& from) {
+  if constexpr (requires { from.steps(); })
+    into.load_state(from.state(), from.steps());
+  else
+    into.load_state(from.state());
+}
+
+/// A run that is stopped and goes on from what it saved, and one that is not.
+template <class Optimizer>
+void check_resuming(const device_group& group, const Optimizer& rule) {
+  const tutti::device alone = group[0];
+  const tutti::data_parallel step(loss(), group, {});
+  const auto train = [&](std::vector<sharded> parameters,
+                         tutti::replicated_optimizer<Optimizer>& optimizer, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      const auto got = step(parameters, batch_at(i).on(alone));
+      parameters = optimizer.step(parameters, got.gradients);
+      for (const sharded& p : parameters) p.eval();
+    }
+    return parameters;
+  };
+  tutti::replicated_optimizer<Optimizer> straight(group, rule);
+  const auto expected = train(replicate(parameters_on(alone), group), straight, 0, 4);
+
+  tutti::replicated_optimizer<Optimizer> before(group, rule);
+  std::vector<array> saved;
+  for (const sharded& p : train(replicate(parameters_on(alone), group), before, 0, 2))
+    saved.push_back(p.gather(alone));
+  Optimizer one = rule;
+  load(one, before.first());
+  tutti::replicated_optimizer<Optimizer> after(group, one);
+  const auto resumed = train(replicate(saved, group), after, 2, 4);
+  for (std::size_t p = 0; p < expected.size(); ++p)
+    BOOST_TEST(matches(resumed[p].gather(alone), read(expected[p].gather(alone)),
+                       {.relative = 1e-11, .absolute = 1e-13}));
+}
+
 std::vector<double> uneven(std::size_t members) {
   std::vector<double> out;
   for (std::size_t m = 0; m < members; ++m) out.push_back(m == 1 ? 0.0 : 1.0 + double(m));
@@ -156,6 +194,13 @@ BOOST_AUTO_TEST_CASE(training_equals_one_device) {
     for (const bool deterministic : {false, true})
       check_training(group, {.batches = shares(uneven(group.size())),
                              .collectives = {.deterministic = deterministic}});
+}
+
+BOOST_AUTO_TEST_CASE(training_goes_on_from_what_was_saved) {
+  for (const device_group& group : groups()) {
+    check_resuming(group, nn::adam({.learning_rate = 0.05}));
+    check_resuming(group, nn::sgd({.learning_rate = 0.05, .momentum = 0.9}));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(batches_that_are_split_already) {

@@ -227,6 +227,17 @@ BOOST_AUTO_TEST_CASE(texts_of_extreme_numbers) {
        [] { tutti::linspace(nan, 1, 3); }},
       {"uniform: -1.7e+308 and 1.7e+308 are too far apart",
        [] { draw::uniform({}, {2}, -far, far); }},
+      {"uniform: -1.8e+38 and 1.8e+38 are too far apart for f32",
+       [] { draw::uniform({}, {2}, -1.8e38, 1.8e38); }},
+      {"uniform: 1e+39 is beyond f32", [] { draw::uniform({}, {2}, 0, 1e39); }},
+      {"uniform: -3e+38 and 3e+38 are too far apart for bf16",
+       [] { draw::uniform({}, {2}, -3e38, 3e38, dtype::bf16); }},
+      {"uniform: 100000000 is beyond f16",
+       [] { draw::uniform({}, {2}, 1e8, 1e8 + 64, dtype::f16); }},
+      {"normal: 1e+39 is beyond f32", [] { draw::normal({}, {2}, 1e39); }},
+      {"exponential: 1e+39 is beyond f32", [] { draw::exponential({}, {2}, 1e39); }},
+      {"truncated_normal: 1e+39 is beyond f32",
+       [] { draw::truncated_normal({}, {2}, -1, 1, 1e39); }},
       {"histogram: bounds -1.7e+308 and 1.7e+308 are too far apart",
        [] { tutti::histogram(tutti::ones({2}), 3, -far, far); }},
       {"poisson: the mean 1.7e+308 is not in", [] { draw::poisson({}, {2}, far); }},
@@ -236,6 +247,49 @@ BOOST_AUTO_TEST_CASE(texts_of_extreme_numbers) {
        [] { draw::truncated_normal({}, {2}, 1e308, far); }},
   });
   BOOST_TEST(tutti::arange(-far, far, 1e308, dtype::f64).size() == 4);
+}
+
+// Numbers that were cast to an enumeration which has none such.
+BOOST_AUTO_TEST_CASE(numbers_of_no_enumerator) {
+  const auto none = static_cast<dtype>(99);
+  BOOST_TEST(tutti::name(none) == "invalid");
+  BOOST_TEST(tutti::size_of(none) == 0u);
+  const array x = tutti::ones({3});
+  check_all<tutti::dtype_error>({
+      {"zeros: 99 is the number of no dtype", [&] { tutti::zeros({2}, none); }},
+      {"full: 99 is the number of no dtype", [&] { tutti::full({2}, 1, none); }},
+      {"99 is the number of no dtype", [&] { x.astype(none); }},
+      {"99 is the number of no dtype", [&] { (x + 1).astype(static_cast<dtype>(99)).eval(); }},
+      {"99 is the number of no dtype", [&] { array::from_bytes("abc", 3, none, {3}); }},
+      {"", [&] { tutti::sum(x, {}, none); }},
+      {"", [&] { tutti::arange(0, 3, 1, none); }},
+      {"", [&] { tutti::eye(3, none); }},
+      {"", [&] { draw::uniform({}, {2}, 0, 1, none); }},
+  });
+  check_all<tutti::value_error>({
+      {"pad: no mode of number 55",
+       [&] {
+         const tutti::pad_width one[] = {{1, 1}};
+         tutti::pad(x, one, static_cast<tutti::pad_mode>(55));
+       }},
+      {"quantile: no interpolation of number 77",
+       [&] { tutti::quantile(x, 0.3, {}, static_cast<tutti::interpolation>(77)); }},
+      {"no mode of number 55",
+       [&] { tutti::put(x, array(1), array(2.f), static_cast<tutti::scatter_mode>(55)); }},
+  });
+}
+
+BOOST_AUTO_TEST_CASE(null_pointers) {
+  check_all<tutti::value_error>({
+      {"array: 2 values are to come from a null pointer",
+       [] { array::from_bytes(nullptr, 2, dtype::f32, {2}); }},
+      {"copy_to: 24 bytes are to go to a null pointer",
+       [] {
+         tutti::ones({2, 3}).copy_to(nullptr, 24);
+       }},
+  });
+  BOOST_TEST(array::from_bytes(nullptr, 0, dtype::f32, {0}).size() == 0);
+  tutti::ones({0}).copy_to(nullptr, 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_fits_is_not_refused) {

@@ -214,6 +214,11 @@ BOOST_AUTO_TEST_CASE(truth_values_of_numbers) {
   const array a = array::from<float>({0, 2, -1, std::nanf("")});
   BOOST_TEST(matches(tutti::logical_not(a), {{4}, {1, 0, 0, 0}}));
   BOOST_TEST(matches(tutti::logical_and(a, 1), {{4}, {0, 1, 1, 1}}));
+  // Truth values need no dtype that holds both.
+  const array wide = array::from<std::uint64_t>({1, 0}), small = array::from<std::int8_t>({-1, 2});
+  BOOST_TEST(matches(tutti::logical_and(wide, small), {{2}, {1, 0}}));
+  BOOST_TEST(matches(tutti::logical_or(small, wide), {{2}, {1, 1}}));
+  BOOST_TEST(matches(tutti::logical_xor(wide, small), {{2}, {0, 1}}));
 }
 
 BOOST_AUTO_TEST_CASE(casts_that_promotion_allows) {

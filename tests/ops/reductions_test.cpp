@@ -284,6 +284,24 @@ BOOST_AUTO_TEST_CASE(empty_arrays) {
   BOOST_TEST(fails<tutti::value_error>([&] { tutti::argmin(a); }, "[3,0,2]"));
 }
 
+// Partial products near 1 round the same way again and again.
+BOOST_AUTO_TEST_CASE(long_products_of_f32) {
+  constexpr std::int64_t rows = 1000, columns = 1000;
+  const dense x = random_dense({rows, columns}, 0.9999, 1.0001, 77);
+  const array a = upload_as<float>(x);
+  const auto product = [&](std::int64_t from, std::int64_t to, std::int64_t step) {
+    double out = 1;
+    for (std::int64_t i = from; i < to; i += step)
+      out *= static_cast<float>(x.values[static_cast<std::size_t>(i)]);
+    return out;
+  };
+  const auto by = boost::test_tools::tolerance(1e-5);
+  BOOST_TEST((tutti::prod(a).dtype() == dtype::f32));
+  BOOST_TEST(tutti::prod(a).item() == product(0, rows * columns, 1), by);
+  BOOST_TEST(tutti::prod(a, 0)[7].item() == product(7, rows * columns, columns), by);
+  BOOST_TEST(tutti::prod(a, 1)[7].item() == product(7 * columns, 8 * columns, 1), by);
+}
+
 BOOST_AUTO_TEST_CASE(halves_accumulate_in_f32) {
   const array ones = tutti::ones({5000}, dtype::f16);
   BOOST_TEST(matches(tutti::sum(ones), {{}, {5000}}));

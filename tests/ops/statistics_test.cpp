@@ -108,6 +108,15 @@ BOOST_AUTO_TEST_CASE(norms) {
              boost::test_tools::tolerance(1e-6));
   BOOST_TEST(tutti::norm(array::from<float>({3e-30F, 4e-30F}), 2, 0).item() == 5e-30,
              boost::test_tools::tolerance(1e-6));
+  // For a p below 0 the smallest decides, and the powers of the others vanish.
+  const auto by = boost::test_tools::tolerance(1e-6);
+  BOOST_TEST(tutti::norm(array::from<float>({1e-3F, 1e3F}), -7).item() == 1e-3, by);
+  BOOST_TEST(tutti::norm(array::from<float>({1e-5F, 1e15F}), -2).item() == 1e-5, by);
+  BOOST_TEST(tutti::norm(array::from<double>({1e-300, 1e10}), -1).item() == 1e-300, by);
+  BOOST_TEST(tutti::norm(array::from<float>({0, 2}), -1).item() == 0);
+  BOOST_TEST(tutti::norm(array::from<float>({2, INFINITY}), -1).item() == 2);
+  BOOST_TEST(tutti::norm(tutti::zeros({0}), -1).item() == HUGE_VAL);
+  BOOST_TEST(tutti::norm(tutti::zeros({0, 2}), 0.5, 0).to_vector<float>()[1] == 0);
   BOOST_TEST(tutti::norm(tutti::zeros({0})).item() == 0);
   BOOST_TEST(tutti::norm(array(-2.0)).item() == 2);
   BOOST_TEST(fails<tutti::value_error>([] { tutti::norm(tutti::zeros({0}), HUGE_VAL); }, "norm"));
@@ -147,11 +156,18 @@ BOOST_AUTO_TEST_CASE(weighted_means) {
 
 BOOST_AUTO_TEST_CASE(gradients_of_statistics) {
   const dense x = random_dense({3, 4}, 0.5, 2, 604), w = random_dense({3, 4}, 0.5, 2, 605);
-  for (double p : {1.0, 2.0, 3.0, 0.5, HUGE_VAL})
+  for (double p : {1.0, 2.0, 3.0, 0.5, -1.0, -2.5, HUGE_VAL})
     check_gradient([&](const arguments& v) { return weighted_sum(tutti::norm(v[0], p, 1)); }, {x});
   check_gradient([&](const arguments& v) { return weighted_sum(tutti::stddev(v[0], 0, 1)); }, {x});
   check_gradient([&](const arguments& v) { return weighted_sum(tutti::average(v[0], v[1], 1)); },
                  {x, w});
   const auto at_zero = tutti::grad([](const arguments& v) { return tutti::norm(v[0]); });
   BOOST_TEST(matches(at_zero({tutti::zeros({3})})[0], {{3}, {0, 0, 0}}));
+  for (double p : {0.5, 1.0, 1.5, -1.0, -2.0}) {
+    const auto slope = tutti::grad([&](const array& v) { return tutti::norm(v, p); });
+    BOOST_TEST(matches(slope(tutti::zeros({2})), {{2}, {0, 0}}), p);
+    if (p < 0) BOOST_TEST(matches(slope(array::from<float>({0, 2})), {{2}, {0, 0}}), p);
+  }
+  const auto wide = tutti::grad([](const array& v) { return tutti::norm(v, -1); });
+  BOOST_TEST(matches(wide(array::from<double>({1e-300, 1e10})), {{2}, {1, 0}}));
 }

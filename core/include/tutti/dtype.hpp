@@ -37,13 +37,16 @@ enum class dtype : std::uint8_t {
   c128 = 15
 };
 
-/// Bytes of one element.
+/// Whether t is one of the above: a number that was cast to dtype may be none.
+constexpr bool is_dtype(dtype t) { return t >= dtype::boolean && t <= dtype::c128; }
+
+/// Bytes of one element; 0 for what is no dtype.
 constexpr std::size_t size_of(dtype t) {
   constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-  return sizes[static_cast<std::uint8_t>(t)];
+  return is_dtype(t) ? sizes[static_cast<std::uint8_t>(t)] : 0;
 }
 
-/// "f32", "i64", "bool", ...
+/// "f32", "i64", "bool", ...; "invalid" for what is no dtype.
 TUTTI_API std::string_view name(dtype t);
 /// name().
 TUTTI_API std::ostream& operator<<(std::ostream& out, dtype t);
@@ -55,7 +58,7 @@ constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
 constexpr bool is_integral(dtype t) { return t >= dtype::i8 && t <= dtype::u64; }
 constexpr bool is_unsigned(dtype t) { return t >= dtype::u8 && t <= dtype::u64; }
 constexpr bool is_floating(dtype t) { return t >= dtype::f16 && t <= dtype::f64; }
-constexpr bool is_complex(dtype t) { return t >= dtype::c64; }
+constexpr bool is_complex(dtype t) { return t == dtype::c64 || t == dtype::c128; }
 
 /// The dtype of the parts of a complex dtype; others are what they are.
 constexpr dtype real_dtype(dtype t) {

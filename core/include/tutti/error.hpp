@@ -19,8 +19,7 @@ class TUTTI_API error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Shapes that do not fit the operation or each other, sizes that no array can have, or an axis
-/// that does not exist.
+/// Shapes that do not fit the operation or each other, or sizes that no array can have.
 class TUTTI_API shape_error : public error {
  public:
   using error::error;
@@ -32,7 +31,7 @@ class TUTTI_API dtype_error : public error {
   using error::error;
 };
 
-/// An index outside its extent.
+/// An index outside its extent, or an axis that does not exist.
 class TUTTI_API index_error : public error {
  public:
   using error::error;

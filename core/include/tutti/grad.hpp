@@ -73,11 +73,12 @@ using backward_function = std::function<std::vector<array>(const std::vector<arr
 /// `backward` returns, whatever is inside. For kernels, which have none otherwise, and for formulas
 /// that are better than the one that would be derived.
 ///
-/// Neither function may use arrays that are being differentiated and are not among its arguments:
-/// `forward` throws value_error for that. Cotangents that are not one for each argument throw
-/// value_error, those of another shape shape_error. A second derivative goes through the operations
-/// in `backward`; where there is a kernel in it, that kernel needs a custom_vjp of its own, else it
-/// throws value_error.
+/// Neither function may use arrays that are being differentiated and are not among its arguments.
+/// Where an argument is being differentiated, `forward` throws value_error for that; where none is,
+/// it is an ordinary function, and what it captured has the derivative of its operations.
+/// Cotangents that are not one for each argument throw value_error, those of another shape
+/// shape_error. A second derivative goes through the operations in `backward`; where there is a
+/// kernel in it, that kernel needs a custom_vjp of its own, else it throws value_error.
 TUTTI_API vector_function custom_vjp(vector_function forward, backward_function backward);
 
 }  // namespace tutti

@@ -90,8 +90,9 @@ struct kernel_source {
   /// The same on the host, in row-major order over all of the launch. It runs on the reference
   /// device, and instead of any device that takes none of the texts, as operators do that a device
   /// lacks: counted, said once, refused with TUTTI_FALLBACK=error. It is called from another
-  /// thread, later, and what it throws is thrown where the results are read. It must not compute
-  /// with arrays.
+  /// thread, later, and what it throws fails the results: whoever reads them gets a device_error
+  /// with its text, of code TUTTI_ERROR_INVALID_ARGUMENT (TUTTI_ERROR_OUT_OF_MEMORY for bad_alloc).
+  /// It must not compute with arrays.
   std::function<void(const kernel_host_call&)> host = {};
 };
 

@@ -269,6 +269,7 @@ class TUTTI_API data_parallel {
 template <class Optimizer>
 class replicated_optimizer {
  public:
+  /// Each member gets a copy of `optimizer`, whose state, if it has any, moves to the member.
   replicated_optimizer(device_group group, const Optimizer& optimizer, bool deterministic = false);
 
   /// The new parameters, replicated. Evaluate them with state() and the loss.
@@ -276,6 +277,10 @@ class replicated_optimizer {
                             const std::vector<sharded>& gradients);
   /// The state of every member's optimiser.
   std::vector<array> state() const;
+  /// The optimiser of the first member: its state() and steps() are what to save, and a
+  /// replicated_optimizer that is made of such an optimiser, by its load_state(), goes on from
+  /// them.
+  const Optimizer& first() const { return optimizers_.front(); }
   /// Changes the options of all: o.configure([](auto& options) { options.learning_rate = 0.1; }).
   template <class F>
   void configure(F&& change) {
@@ -295,7 +300,16 @@ replicated_optimizer<Optimizer>::replicated_optimizer(device_group group,
                                                       const Optimizer& optimizer,
                                                       bool deterministic)
     : group_(std::move(group)),
-      optimizers_(deterministic && !compute_alike(group_) ? 1 : group_.size(), optimizer) {}
+      optimizers_(deterministic && !compute_alike(group_) ? 1 : group_.size(), optimizer) {
+  for (std::size_t i = 0; i < optimizers_.size() && !optimizer.state().empty(); ++i) {
+    std::vector<array> moved;
+    for (const array& a : optimizer.state()) moved.push_back(a.to(group_[i]));
+    if constexpr (requires { optimizer.steps(); })
+      optimizers_[i].load_state(moved, optimizer.steps());
+    else
+      optimizers_[i].load_state(moved);
+  }
+}
 
 template <class Optimizer>
 std::vector<sharded> replicated_optimizer<Optimizer>::step(const std::vector<sharded>& parameters,

@@ -140,8 +140,8 @@ struct histogram_result {
   array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
 };
 /// How many elements lie in each of `bins` equal parts of [low, high]; the last part holds its
-/// upper edge. As in NumPy, edge i is i * (high - low) / bins + low in f64, rounded to the dtype of
-/// the edges, and elements are compared with those. Elements outside and NaN are not counted.
+/// upper edge. As in NumPy, edge i is i * ((high - low) / bins) + low in f64, rounded to the dtype
+/// of the edges, and elements are compared with those. Elements outside and NaN are not counted.
 /// Throws value_error for bins < 1, low > high and bounds that are not finite or whose difference
 /// is not; equal bounds are moved apart by 1/2 each.
 TUTTI_API histogram_result histogram(const array& a, std::int64_t bins, double low, double high);

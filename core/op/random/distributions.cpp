@@ -165,6 +165,7 @@ array bernoulli(key from, const shape& shape, double probability, const device& 
 array exponential(key from, const shape& shape, double scale, dtype type, const device& on) {
   require_floating(type, "exponential");
   require_positive(scale, "scale", "exponential");
+  require_held("exponential", type, {scale});
   require_size(shape, "exponential");
   const array u = unit_above_zero(from, shape, graph::compute_dtype(type), on);
   return astype(log(u) * -scale, type);
@@ -179,6 +180,7 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
     throw value_error(fmt::format(
         "truncated_normal: needs a finite mean and finite deviation >= 0, got {} and {}", mean,
         deviation));
+  require_held("truncated_normal", type, {mean, deviation});
   require_size(shape, "truncated_normal");
   // Probabilities near 1 have no digits left, those near 0 do.
   const bool mirrored = low + high > 0;

@@ -72,7 +72,15 @@ double below(double high, dtype type) {
   return widen(bits) < high ? widen(bits) : widen(previous(bits));
 }
 
+double largest(dtype type) { return below(HUGE_VAL, type); }
+
 }  // namespace
+
+void require_held(std::string_view op, dtype type, std::initializer_list<double> values) {
+  for (const double value : values)
+    if (std::abs(value) > largest(type))
+      throw value_error(fmt::format("{}: {} is beyond {}", op, value, name(type)));
+}
 
 std::vector<key> split(key from, int count) {
   if (count < 0) throw value_error("split: " + std::to_string(count) + " keys are asked for");
@@ -100,6 +108,10 @@ array uniform(key from, const shape& shape, double low, double high, dtype type,
     throw value_error(fmt::format("uniform: needs finite low < high, got {} and {}", low, high));
   if (!std::isfinite(high - low))
     throw value_error(fmt::format("uniform: {} and {} are too far apart", low, high));
+  require_held("uniform", type, {low, high});
+  if (high - low > largest(graph::compute_dtype(type)))
+    throw value_error(
+        fmt::format("uniform: {} and {} are too far apart for {}", low, high, name(type)));
   const int count = bits_of(type);
   const array integer = type == dtype::f64 ? wide_bits(from, shape, 2, 0, on)
                                            : right_shift(words(from, shape, 1, 0, on), 32 - count);
@@ -116,6 +128,7 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
   if (!std::isfinite(mean) || !std::isfinite(deviation) || deviation < 0)
     throw value_error(fmt::format(
         "normal: needs a finite mean and finite deviation >= 0, got {} and {}", mean, deviation));
+  require_held("normal", type, {mean, deviation});
   const bool wide = type == dtype::f64;
   const double unit = std::ldexp(1.0, wide ? -53 : -24);
   const array first =

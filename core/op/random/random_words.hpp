@@ -3,6 +3,7 @@
 // Random words by element index: what every distribution is made of.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 
 #include "tutti/random.hpp"
@@ -19,6 +20,8 @@ array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_
 std::int64_t swap_partner(key from, std::int64_t i);
 /// Throws dtype_error naming `op`.
 void require_floating(dtype type, std::string_view op);
+/// Throws value_error naming `op` where a finite value is beyond the largest of a floating dtype.
+void require_held(std::string_view op, dtype type, std::initializer_list<double> values);
 /// Throws shape_error naming `op` where words() would have no room for the index of an element.
 void require_size(const shape& extents, std::string_view op);
 

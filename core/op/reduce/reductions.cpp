@@ -5,6 +5,7 @@
 
 #include "op/operands.hpp"
 #include "op/reduced_axes.hpp"
+#include "plugin/opened_device.hpp"
 
 namespace tutti {
 namespace {
@@ -30,6 +31,16 @@ array accumulate(tutti_reduction reduction, const array& a, const reduce_options
   const dtype type = op::accumulator_type(a, wanted, op);
   return reduce(reduction, op::cast(a, type, op), resolve(a, options, op), options.keepdims, type,
                 neutral, op);
+}
+
+bool multiplies_f64(const array& a) {
+  const graph::node& n = *a.node();
+  const detail::opened_device& device =
+      n.device != nullptr ? *n.device : detail::get(default_device());
+  const std::uint8_t widened[] = {TUTTI_F64, TUTTI_F32};
+  return (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0 &&
+         device.programs.has(TUTTI_OP_cast, widened) &&
+         device.programs.reduces(TUTTI_REDUCE_PROD, TUTTI_F64);
 }
 
 void require_elements(const array& a, const reduced_axes& axes, std::string_view op) {
@@ -107,6 +118,11 @@ array sum(const array& a, const reduce_options& options, std::optional<dtype> ty
 }
 
 array prod(const array& a, const reduce_options& options, std::optional<dtype> type) {
+  // Roundings of partial products that lie close together go the same way and add up, so those of
+  // f32 are formed in f64 where there is that.
+  if (op::accumulator_type(a, type, "prod") == dtype::f32 && multiplies_f64(a))
+    return op::cast(accumulate(TUTTI_REDUCE_PROD, a, options, dtype::f64, 1, "prod"), dtype::f32,
+                    "prod");
   return accumulate(TUTTI_REDUCE_PROD, a, options, type, 1, "prod");
 }
 

@@ -27,16 +27,25 @@ array extreme_norm(const array& x, bool largest, const reduce_options& options) 
   return largest ? max(abs(x), options) : min(abs(x), options);
 }
 
-// A power of two near the largest element, by which powers of the others neither overflow nor
-// vanish together, and which changes no digit; 1 where that is 0, infinite or NaN.
-array scale_of(const array& x, const reduce_options& options) {
+// A power of two near the element that decides a p-norm, the largest or, for p below 0, the
+// smallest, by which powers of the others neither overflow nor vanish together, and which changes
+// no digit; 1 where that is 0, infinite or NaN.
+array scale_of(const array& x, double p, const reduce_options& options) {
   reduce_options keep = options;
   keep.keepdims = true;
-  const array top = stop_gradient(max(abs(x), keep));
+  const array top = stop_gradient(extreme_norm(x, p > 0, keep));
   const array usable = (top > 0) & isfinite(top);
   // A power of two that every float of this kind holds with its reciprocal.
   const double most = x.dtype() == dtype::f64 ? 1000 : 120;
   return exp2(clip(floor(log2(where(usable, top, 1))), -most, most));
+}
+
+// |y|^p; for p below 1, whose slope at 0 is infinite, with a gradient of 0 there.
+array absolute_power(const array& y, double p) {
+  if (p == 2) return square(y);
+  if (p >= 1) return power(abs(y), p);
+  const array is_zero = y == 0;
+  return where(is_zero, p > 0 ? 0 : HUGE_VAL, power(abs(where(is_zero, 1, y)), p));
 }
 
 }  // namespace
@@ -71,12 +80,12 @@ array norm(const array& a, double p, const reduce_options& options) {
     } else if (p == 1) {
       out = sum(abs(x), options);
     } else if (x.size() == 0) {
-      out = sum(x, options);
+      out = sum(x, options) + (p < 0 ? HUGE_VAL : 0);
     } else {
-      const array scale = scale_of(x, options);
+      const array scale = scale_of(x, p, options);
       const array y = x / scale;
       const auto root = [&](const array& v) { return p == 2 ? sqrt(v) : power(v, 1 / p); };
-      const array total = root_of(sum(p == 2 ? square(y) : power(abs(y), p), options), root);
+      const array total = root_of(sum(absolute_power(y, p), options), root);
       out = total * reshape(scale, total.shape());
     }
     return op::cast(out, type, "norm");

@@ -265,6 +265,8 @@ array flip(const array& a, const axis_list& axes) {
 array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, const array& value) {
   return named("pad", [&] {
     const shape extents = graph::get(a, "pad").extents;
+    if (mode > pad_mode::reflect)
+      throw value_error("pad: no mode of number " + std::to_string(static_cast<int>(mode)));
     if (widths.size() > static_cast<std::size_t>(extents.rank()))
       throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
                         extents.str());

@@ -80,9 +80,10 @@ tutti_status* run_host(void* context, const tutti_host_kernel_call* call) {
   } catch (const std::bad_alloc&) {
     return failed(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory");
   } catch (const std::exception& e) {
-    return failed(TUTTI_ERROR_INTERNAL, e.what());
+    return failed(TUTTI_ERROR_INVALID_ARGUMENT, e.what());
   } catch (...) {
-    return failed(TUTTI_ERROR_INTERNAL, "the host function threw what is no std::exception");
+    return failed(TUTTI_ERROR_INVALID_ARGUMENT,
+                  "the host function threw what is no std::exception");
   }
 }
 
