@@ -12,6 +12,7 @@
 
 #include "sources.hpp"
 #include "tutti/movement.hpp"
+#include "tutti/plugin.h"
 #include "tutti/stats.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
@@ -321,7 +322,9 @@ BOOST_AUTO_TEST_CASE(what_the_function_throws_comes_with_the_results) {
   });
   BOOST_TEST((tutti::ones({3}) + 1).to_vector<float>()[0] == 2.f);
   BOOST_TEST(fails<tutti::shape_error>(
-      [&] { broken({}, {.outputs = {{{4}, dtype::f32, tutti::ones({3})}}}); },
+      [&] {
+        broken({}, {.outputs = {{{4}, dtype::f32, tutti::ones({3})}}});
+      },
       "kernel broken, what an output begins with: [3] does not broadcast to [4]"));
   const tutti::kernel wrong({.name = "wrong", .host = [](const tutti::kernel_host_call& c) {
                                c.output<double>(0)[0] = 1;

@@ -221,6 +221,8 @@ BOOST_AUTO_TEST_CASE(texts_of_extreme_numbers) {
   check_all<tutti::value_error>({
       {"arange: too many elements: from -1.7e+308 to 1.7e+308 in steps of 1",
        [] { tutti::arange(-far, far); }},
+      {"arange: too many elements: from -9223372036854775808 to 9223372036854775807 in steps of 1",
+       [] { tutti::arange(smallest, largest, std::int64_t{1}); }},
       {"linspace: needs bounds that are finite in f32, got -1.7e+308 and 1.7e+308",
        [] { tutti::linspace(-far, far, 3); }},
       {"linspace: needs bounds that are finite in f32, got nan and 1",

@@ -134,7 +134,10 @@ array arange(std::int64_t start, std::int64_t stop, std::int64_t step, dtype typ
   const std::uint64_t width =
       step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
   const std::uint64_t count = none ? 0 : (high - low - 1) / width + 1;
-  return integer_range(start, step, integer(count), type, on);
+  if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    throw value_error(
+        fmt::format("arange: too many elements: from {} to {} in steps of {}", start, stop, step));
+  return integer_range(start, step, static_cast<std::int64_t>(count), type, on);
 }
 
 array eye(std::int64_t n, dtype type, const device& on) { return eye(n, n, 0, type, on); }
