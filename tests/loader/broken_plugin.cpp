@@ -138,7 +138,8 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
 
 tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
   std::string how;
-  told("notify", how);
+  if (event == nullptr || listener == nullptr || !told("notify", how))
+    return real->stream->event_notify(event, listener, context);
   if (how == "never") return nullptr;
   if (how == "early") return listener(context, nullptr), nullptr;
   if (how == "twice")
