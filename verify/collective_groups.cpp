@@ -3,6 +3,7 @@
 // Collectives between the first devices of the plugin, at most three: values of all kinds, dtypes
 // and places against loops on the host, messages, communicators, what is refused, and what all are
 // told where one fails. With one device there are groups of one.
+#include <array>
 #include <optional>
 
 #include "collective_trials.hpp"
@@ -132,6 +133,44 @@ void check_messages(session& s) {
       for (size_t n = 0; n < to.size(); ++n)
         require(to[n].read(r.devices[1]).bytes == from[n].data.bytes,
                 "message " + std::to_string(n) + " did not arrive as it was sent");
+    }
+  });
+}
+
+// Messages in both directions as one group, whose calls stand in any order.
+void check_exchange(session& s) {
+  with_devices(s, 2, [&](collective_rig& r) {
+    if (r.size() < 2) throw skipped("one device alone");
+    constexpr uint64_t count = 100;
+    // Numbers of the calls: 0 and 1 are sends of the ranks, 2 and 3 receipts.
+    for (const auto& order :
+         {std::array{0, 2, 1, 3}, std::array{0, 1, 2, 3}, std::array{2, 0, 3, 1},
+          std::array{3, 2, 1, 0}, std::array{0, 3, 2, 1}}) {
+      std::deque<collective_array> from, to;
+      std::vector<tutti_view> views;
+      for (uint32_t n = 0; n < 2; ++n)
+        from.emplace_back(r.devices[n], numbers(TUTTI_I32, count, 1000 * n));
+      for (uint32_t n = 0; n < 2; ++n) to.emplace_back(r.devices[n], numbers(TUTTI_I32, count, 7));
+      for (const auto* list : {&from, &to})
+        for (const collective_array& a : *list) views.push_back(a.view(0, count));
+      tutti_event* events[4] = {};
+      std::vector<tutti_collective_call> calls;
+      for (const int number : order) {
+        const auto n = static_cast<uint32_t>(number);
+        const uint32_t rank = n % 2;
+        calls.push_back({n < 2 ? TUTTI_COLLECTIVE_SEND : TUTTI_COLLECTIVE_RECEIVE,
+                         TUTTI_REDUCE_NONE, 1 - rank, 0, r.members[rank],
+                         r.devices[rank].main_stream.get(), n < 2 ? &views[n] : nullptr,
+                         n < 2 ? nullptr : &views[n], &events[n]});
+      }
+      check(r.calls().group(calls), "a group of messages");
+      for (tutti_event* const event : events) {
+        const outcome end = r.wait(r.own(event));
+        require(!end, "a message failed: " + end.message);
+      }
+      for (uint32_t n = 0; n < 2; ++n)
+        require(to[n].read(r.devices[n]).bytes == from[1 - n].data.bytes,
+                "a message did not arrive as it was sent");
     }
   });
 }
@@ -356,6 +395,7 @@ void add_collective_groups(groups& all, const session&) {
   all.push_back({"collective/reductions", check_reductions});
   all.push_back({"collective/kinds", check_kinds});
   all.push_back({"collective/messages", check_messages});
+  all.push_back({"collective/exchange", check_exchange});
   all.push_back({"collective/communicators", check_communicators});
   all.push_back({"collective/refusals", check_refusals});
   all.push_back({"collective/disagreement", check_disagreement});
