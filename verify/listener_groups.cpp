@@ -60,6 +60,18 @@ struct listeners {
   heard* all;
 };
 
+// Where a check fails, work in line is let through and awaited before its memory goes. Declared
+// behind that.
+struct awaited {
+  const tutti_stream_api& api;
+  std::vector<tutti_stream*> streams;
+  tutti_event* gate = nullptr;  // that they wait for
+  ~awaited() {
+    if (gate != nullptr) take(api.event_signal(gate, nullptr));
+    for (tutti_stream* const stream : streams) take(api.synchronize(stream));
+  }
+};
+
 void listen(session& s, tutti_event* event, heard& who) {
   check(s.api->stream->event_notify(event, heard::listen, &who), "event notify");
 }
@@ -84,6 +96,7 @@ void check_listeners(session& s) {
   const handle<tutti_stream> stream = s.stream();
   const std::vector<uint8_t> sent = bytes_of(1 << 20, s.seed);
   const handle<tutti_buffer> a = s.allocate(sent.size());
+  const awaited before_memory_goes{*s.api->stream, {stream.get()}};
   listeners who(3);
   require(take(s.api->stream->event_notify(nullptr, heard::listen, &who[0])).code ==
               TUTTI_ERROR_INVALID_ARGUMENT,
@@ -109,6 +122,7 @@ void check_many(session& s) {
   const handle<tutti_stream> streams[] = {s.stream(), s.stream()};
   const std::vector<uint8_t> sent = bytes_of(4096, s.seed);
   const handle<tutti_buffer> buffers[] = {s.allocate(sent.size()), s.allocate(sent.size())};
+  const awaited before_memory_goes{*s.api->stream, {streams[0].get(), streams[1].get()}};
   listeners who(2 * count);
   for (size_t n = 0; n < count; ++n) {
     const auto event = written(s, streams[n % 2].get(), buffers[n % 2].get(), sent);
@@ -140,6 +154,7 @@ void check_gated(session& s) {
     tutti_event *gate = nullptr, *mark = nullptr;
     check(stream->event_create(s.device.get(), &gate), "event create");
     const auto gate_handle = event_handle(s, gate);
+    const awaited before_memory_goes{*stream, {gated.get()}, gate};
     listen(s, gate, who[0]);
     check(stream->wait(gated.get(), gate), "stream wait");
     {
