@@ -12,6 +12,7 @@ groups all_groups(const session& s) {
   add_abi_groups(all, s);
   add_memory_groups(all, s);
   add_host_groups(all, s);
+  add_listener_groups(all, s);
   add_elementwise_groups(all, s);
   add_complex_groups(all, s);
   add_layout_groups(all, s);
@@ -22,6 +23,7 @@ groups all_groups(const session& s) {
   add_ordering_groups(all, s);
   add_kernel_groups(all, s);
   add_plan_groups(all, s);
+  add_collective_groups(all, s);
   return all;
 }
 

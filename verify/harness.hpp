@@ -93,6 +93,14 @@ struct worst_error {
   uint64_t allowed = 0;
 };
 
+// Whether a function that came with a later minor version is there.
+template <class Table, class Function>
+bool offers(const Table* table, Function Table::*member) {
+  const auto* at = reinterpret_cast<const char*>(&(table->*member));
+  const auto end = static_cast<uint64_t>(at - reinterpret_cast<const char*>(table)) + sizeof(at);
+  return table->struct_size >= end && table->*member != nullptr;
+}
+
 class session {
  private:
   std::unique_ptr<plugin_file> plugin_;
@@ -149,6 +157,8 @@ void add_table_groups(groups& all, const session& s);
 void add_abi_groups(groups& all, const session& s);
 void add_memory_groups(groups& all, const session& s);
 void add_host_groups(groups& all, const session& s);
+void add_collective_groups(groups& all, const session& s);
+void add_listener_groups(groups& all, const session& s);
 void add_elementwise_groups(groups& all, const session& s);
 void add_complex_groups(groups& all, const session& s);
 void add_layout_groups(groups& all, const session& s);

@@ -11,14 +11,6 @@
 namespace tutti::conformance {
 namespace {
 
-// Whether a function that came with a later minor version is there.
-template <class Table, class Function>
-bool offers(const Table* table, Function Table::*member) {
-  const auto* at = reinterpret_cast<const char*>(&(table->*member));
-  const auto end = static_cast<uint64_t>(at - reinterpret_cast<const char*>(table)) + sizeof(at);
-  return table->struct_size >= end && table->*member != nullptr;
-}
-
 // Work behind a host event does not run before the signal and runs after it.
 void check_host_event(session& s) {
   if (!offers(s.api->stream, &tutti_stream_api::event_signal)) return;
@@ -171,10 +163,23 @@ void check_mapped_memory(session& s) {
               "map goes beyond the buffer");
     }
   }
-  tutti_buffer* none = nullptr;
-  const tutti_buffer_desc desc{sizeof desc, 16, 77, 0};
-  require(take(memory->allocate(s.device.get(), &desc, &none)).code == TUTTI_ERROR_UNSUPPORTED,
-          "memory of an unknown kind is not refused");
+}
+
+// What a later header may ask for is refused by all, not taken for something else.
+void check_unknown_memory(session& s) {
+  const std::pair<tutti_buffer_desc, const char*> unknown[] = {
+      {{sizeof(tutti_buffer_desc), 16, 77, 0}, "of an unknown kind"},
+      {{sizeof(tutti_buffer_desc), 16, ~0u, 0}, "of an unknown kind"},
+      {{sizeof(tutti_buffer_desc), 16, TUTTI_MEMORY_DEVICE, 1u << 31}, "with an unknown flag"}};
+  for (const auto& [desc, what] : unknown) {
+    tutti_buffer* made = nullptr;
+    const outcome result = take(s.api->memory->allocate(s.device.get(), &desc, &made));
+    const handle<tutti_buffer> held(made, s.api->memory->release);
+    require(result.code == TUTTI_ERROR_UNSUPPORTED && made == nullptr, [&] {
+      return std::string("memory ") + what + " gives code " + std::to_string(result.code) +
+             (made != nullptr ? ", and a buffer" : "");
+    });
+  }
 }
 
 // The host's memory as the other end of transfers.
@@ -205,6 +210,7 @@ void check_host_memory(session& s) {
 void add_host_groups(groups& all, const session&) {
   all.push_back({"stream/host_event", check_host_event});
   all.push_back({"stream/failed_event", check_failed_event});
+  all.push_back({"memory/unknown", check_unknown_memory});
   all.push_back({"memory/mapped", check_mapped_memory});
   all.push_back({"memory/host", check_host_memory});
 }

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "harness.hpp"
+#include "spirv_module.hpp"
 
 namespace tutti::conformance {
 namespace {
@@ -64,6 +65,12 @@ tutti_kernel_desc description(int32_t language, host_state& state) {
     desc.host_release = [](void* context) { ++static_cast<host_state*>(context)->released; };
     return desc;
   }
+  if (language == TUTTI_KERNEL_SPIRV) {
+    static const auto* const module = new std::vector<uint32_t>(scaled_module());
+    desc.source = module->data();
+    desc.source_bytes = module->size() * sizeof(uint32_t);
+    return desc;
+  }
   const char* text = language == TUTTI_KERNEL_CUDA_CXX ? cuda_text : opencl_text;
   desc.source = text;
   desc.source_bytes = std::strlen(text);
@@ -75,7 +82,8 @@ void each_language(session& s, const std::function<void(int32_t)>& f) {
   const uint32_t languages = languages_of(s);
   require(languages != 0, "a table of kernels, and no language");
   bool any = false;
-  for (const int32_t l : {TUTTI_KERNEL_OPENCL_C, TUTTI_KERNEL_CUDA_CXX, TUTTI_KERNEL_HOST}) {
+  for (const int32_t l :
+       {TUTTI_KERNEL_OPENCL_C, TUTTI_KERNEL_CUDA_CXX, TUTTI_KERNEL_SPIRV, TUTTI_KERNEL_HOST}) {
     if ((languages & TUTTI_KERNEL_LANGUAGE_BIT(l)) == 0) continue;
     f(l);
     any = true;

@@ -53,6 +53,8 @@ void take_table(const T*& field, T& mine) {
   field = &mine;
 }
 
+tutti_status* flushes_nothing(tutti_stream*) { return nullptr; }
+
 tutti_status* supports_nothing(tutti_device*, const tutti_operator_desc*, int32_t* support,
                                const char** reason) {
   *support = TUTTI_SUPPORT_NO;
@@ -98,6 +100,8 @@ plugin_file::plugin_file(const std::string& path, const step_listener& on_step) 
                     tutti_event**) -> tutti_status* { return nullptr; };
     api_.op = &op_;
   }
+  // Work of such a plugin begins by itself.
+  if (api_.stream != nullptr && stream_.flush == nullptr) stream_.flush = flushes_nothing;
   require_functions();
 }
 
@@ -114,7 +118,6 @@ void plugin_file::require_functions() const {
   REQUIRE(memory, release);
   REQUIRE(stream, create);
   REQUIRE(stream, release);
-  REQUIRE(stream, flush);
   REQUIRE(stream, synchronize);
   REQUIRE(stream, record);
   REQUIRE(stream, wait);

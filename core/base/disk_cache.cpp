@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -80,6 +81,24 @@ std::string cache_file_name(std::string_view key, std::string_view ending) {
   const uint64_t forward = fnv1a(key, 0xcbf29ce484222325ULL);
   return fmt::format("{:016x}{:016x}{}", forward, fnv1a(key, forward ^ 0x9e3779b97f4a7c15ULL),
                      ending);
+}
+
+std::optional<std::string> key_of_entry(const std::filesystem::path& file) {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  header head;
+  const header expected;
+  stream.read(reinterpret_cast<char*>(&head), sizeof head);
+  if (error || !stream || std::memcmp(head.magic, expected.magic, sizeof head.magic) != 0 ||
+      head.format != expected.format || bytes < sizeof head ||
+      head.key_bytes > bytes - sizeof head ||
+      head.data_bytes != bytes - sizeof head - head.key_bytes)
+    return std::nullopt;
+  std::string key(head.key_bytes, '\0');
+  stream.read(key.data(), static_cast<std::streamsize>(key.size()));
+  if (!stream) return std::nullopt;
+  return key;
 }
 
 struct disk_cache::state {

@@ -31,6 +31,9 @@ TUTTI_INTERNAL_API cache_options cache_options_from_environment();
 /// A name for what is kept for `key`: 128 bits of its hash, and the ending.
 TUTTI_INTERNAL_API std::string cache_file_name(std::string_view key, std::string_view ending);
 
+/// The key of the entry in a file, which is not marked as used; nothing where that is no entry.
+TUTTI_INTERNAL_API std::optional<std::string> key_of_entry(const std::filesystem::path& file);
+
 class TUTTI_INTERNAL_API disk_cache {
  public:
   explicit disk_cache(cache_options options);

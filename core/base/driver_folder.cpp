@@ -9,7 +9,10 @@
 #include <chrono>
 #include <exception>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/disk_cache.hpp"
@@ -24,6 +27,7 @@ using file_time = fs::file_time_type;
 
 constexpr std::chrono::hours recent(1);
 constexpr const char* stamp_name = ".trimmed";
+constexpr const char* use_name = ".used";  // locked by the processes that use the folder
 
 struct unit {
   fs::path path;
@@ -57,7 +61,8 @@ std::vector<unit> units_of(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
     std::error_code ignored;
-    if (i->is_symlink(ignored) || i->path().filename() == stamp_name) continue;
+    const fs::path name = i->path().filename();
+    if (i->is_symlink(ignored) || name == stamp_name || name == use_name) continue;
     if (!i->is_directory(ignored)) {
       all.push_back(measure(*i));
       continue;
@@ -91,6 +96,27 @@ std::string prepare(const fs::path& parent, const fs::path& folder) {
   }
 }
 
+// Until the process ends. One that clears the folder takes a moment; what cannot be locked at all
+// is used without.
+void use_folder(const fs::path& folder) {
+  static std::mutex mutex;
+  static auto* const used = new std::map<fs::path, private_folder::claim>;
+  const std::lock_guard lock(mutex);
+  if (used->contains(folder)) return;
+  try {
+    const private_folder ours(folder);
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      if (auto mine = ours.share(use_name)) {
+        used->emplace(folder, std::move(*mine));
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  } catch (const std::exception& e) {
+    logging::debug("folder of a driver: {}", e.what());
+  }
+}
+
 }  // namespace
 
 std::optional<fs::path> driver_folder(std::string_view name) {
@@ -106,10 +132,64 @@ std::optional<fs::path> driver_folder(std::string_view name) {
       logging::info("folder of a driver: {}", problem);
       continue;
     }
+    use_folder(folder);
     if (is_due(folder)) trim_driver_folder(folder, options.limit_bytes);
     return folder;
   }
   return std::nullopt;
+}
+
+std::vector<fs::path> driver_folders_in(const fs::path& folder) {
+  std::vector<fs::path> all;
+  std::error_code error;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    std::error_code ignored;
+    const bool is_ours =
+        fs::exists(i->path() / use_name, ignored) || fs::exists(i->path() / stamp_name, ignored);
+    if (is_ours && !i->is_symlink(ignored) && i->is_directory(ignored)) all.push_back(i->path());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+driver_folder_size size_of_driver_folder(const fs::path& folder) {
+  driver_folder_size size;
+  std::error_code error;
+  for (fs::recursive_directory_iterator i(folder, error), end; !error && i != end;
+       i.increment(error)) {
+    const fs::path name = i->path().filename();
+    std::error_code gone;
+    if (name == stamp_name || name == use_name || i->is_symlink(gone) || !i->is_regular_file(gone))
+      continue;
+    const uint64_t bytes = i->file_size(gone);
+    if (gone) continue;
+    ++size.files;
+    size.bytes += bytes;
+  }
+  return size;
+}
+
+bool is_driver_folder_used(const fs::path& folder) {
+  try {
+    return !private_folder(folder).hold(use_name).has_value();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool clear_driver_folder(const fs::path& folder) {
+  const private_folder ours(folder);
+  const auto alone = ours.hold(use_name);
+  if (!alone) {
+    trim_driver_folder(folder, 0);
+    return false;
+  }
+  std::error_code error;
+  std::vector<fs::path> all;
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error))
+    if (i->path().filename() != use_name) all.push_back(i->path());
+  for (const fs::path& one : all) fs::remove_all(one, error);
+  return true;
 }
 
 void trim_driver_folder(const fs::path& folder, uint64_t limit_bytes) {

@@ -138,7 +138,8 @@ bool private_folder::claim::rewrite(std::string_view text) const {
   return ::ftruncate(fd_, 0) == 0 && ::lseek(fd_, 0, SEEK_SET) == 0 && write_all(fd_, text);
 }
 
-std::optional<private_folder::claim> private_folder::hold(const std::string& name) const {
+std::optional<private_folder::claim> private_folder::lock(const std::string& name,
+                                                          bool shared) const {
   for (;;) {
     const int fd =
         ::openat(fd_, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -146,8 +147,8 @@ std::optional<private_folder::claim> private_folder::hold(const std::string& nam
     claim made(fd, {});
     struct stat info {};
     // The lock goes with the descriptor, and that with the process.
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_uid != ::geteuid())
+    if (::flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 || ::fstat(fd, &info) != 0 ||
+        !S_ISREG(info.st_mode) || info.st_uid != ::geteuid())
       return std::nullopt;
     if (info.st_nlink == 0) continue;  // removed by its holder between the two calls
     return claim(::fcntl(fd, F_DUPFD_CLOEXEC, first_of_ours),

@@ -61,9 +61,13 @@ class TUTTI_INTERNAL_API private_folder {
     std::string content_;
   };
   /// The file, made empty where there is none; nothing where another claim holds it, or on failure.
-  std::optional<claim> hold(const std::string& name) const;
+  std::optional<claim> hold(const std::string& name) const { return lock(name, false); }
+  /// The same of a file that several processes may share, and none holds.
+  std::optional<claim> share(const std::string& name) const { return lock(name, true); }
 
  private:
+  std::optional<claim> lock(const std::string& name, bool shared) const;
+
   int fd_ = -1;
   std::filesystem::path path_;
 };

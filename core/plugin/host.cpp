@@ -82,8 +82,10 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
       count().compiles.add();
       count().compile_ns.add(static_cast<uint64_t>(seconds * 1e9));
     }
-    logging::debug("{}: {} {} in {:.1f} ms", name, from_cache != 0 ? "loaded" : "compiled", label,
-                   seconds * 1e3);
+    if (from_cache != 0)
+      logging::debug("{}: loaded {} in {:.1f} ms", name, label, seconds * 1e3);
+    else
+      logging::info("{}: compiled {} in {:.1f} ms", name, label, seconds * 1e3);
     if (trace_enabled()) {
       static const uint32_t track = trace_track("host", "compile");
       const uint64_t end = trace_now_ns();

@@ -20,6 +20,8 @@ tutti_status* supports_nothing(tutti_device*, const tutti_operator_desc*, int32_
   return nullptr;
 }
 
+tutti_status* flushes_nothing(tutti_stream*) { return nullptr; }
+
 template <class Table>
 Table copy(const Table* table) {
   Table mine{};
@@ -60,6 +62,8 @@ void read_tables(const tutti_plugin_api* api, plugin& to) {
   to.has_collective = own.collective != nullptr;
   to.has_native = own.native != nullptr;
   to.has_kernel = own.kernel != nullptr;
+  if (copy(own.stream).flush == nullptr)
+    to.stream.flush = take(&flushes_nothing, need::optional, "stream.flush", to);
   if (copy(own.op).supports == nullptr)
     to.op.supports = take(&supports_nothing, need::optional, "op.supports", to);
 }

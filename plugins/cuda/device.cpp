@@ -119,6 +119,7 @@ void release(tutti_device* device) {
   device->products.reset();
   if (device->context != nullptr) {
     const scoped_context context(*device, std::nothrow);
+    device->listening.clear();
     device->events.clear();
     device->words.clear();
     if (device->clock_base != nullptr) cu().event_destroy(device->clock_base);

@@ -48,6 +48,7 @@ namespace tutti::cuda {
   X(stream_destroy, "cuStreamDestroy_v2", (CUstream))                                            \
   X(stream_synchronize, "cuStreamSynchronize", (CUstream))                                       \
   X(stream_wait, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))                             \
+  X(stream_callback, "cuStreamAddCallback", (CUstream, CUstreamCallback, void*, unsigned))       \
   X(stream_wait_value, "cuStreamWaitValue32_v2", (CUstream, CUdeviceptr, cuuint32_t, unsigned))  \
   X(event_create, "cuEventCreate", (CUevent*, unsigned))                                         \
   X(event_destroy, "cuEventDestroy_v2", (CUevent))                                               \

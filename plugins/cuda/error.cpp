@@ -64,15 +64,18 @@ bool is_sticky(CUresult code) {
   }
 }
 
-void throw_error(tutti_device* device, CUresult code, const std::string& what) {
-  const std::string text = what + ": " + error_text(code);
+sdk::plugin_error failure_of(tutti_device* device, CUresult code, const std::string& text) {
   if (device != nullptr && is_sticky(code)) {
     const std::lock_guard lock(device->mutex);
     if (!device->lost.exchange(true)) device->lost_because = text;
   }
   const tutti_code mapped = code_of(code);
-  throw sdk::plugin_error(mapped, text, static_cast<int32_t>(code),
-                          mapped == TUTTI_ERROR_OUT_OF_MEMORY);
+  return sdk::plugin_error(mapped, text, static_cast<int32_t>(code),
+                           mapped == TUTTI_ERROR_OUT_OF_MEMORY);
+}
+
+void throw_error(tutti_device* device, CUresult code, const std::string& what) {
+  throw failure_of(device, code, what + ": " + error_text(code));
 }
 
 scoped_context::scoped_context(tutti_device& device) {

@@ -38,6 +38,8 @@ sdk::dialect make_dialect();
 std::string error_text(CUresult code);  // "CUDA_ERROR_OUT_OF_MEMORY (2)"
 // Whether no call on the context succeeds after this one.
 bool is_sticky(CUresult code);
+// The failure `code` with this text; a sticky one also marks `device` lost. Calls nothing of CUDA.
+sdk::plugin_error failure_of(tutti_device* device, CUresult code, const std::string& text);
 // Throws plugin_error with CUDA's name and number; a sticky error also marks `device` lost.
 [[noreturn]] void throw_error(tutti_device* device, CUresult code, const std::string& what);
 inline void check(tutti_device* device, CUresult code, const char* what) {
@@ -144,6 +146,19 @@ class word_pool {
   std::vector<void*> pages_;
 };
 
+// Streams with nothing but a wait for one event and a callback behind it, so that who listens for
+// an event hears of it before another one is done.
+class stream_pool {
+ public:
+  CUstream take(tutti_device& device);
+  void give(CUstream stream) noexcept;
+  void clear() noexcept;  // waits for the callbacks
+
+ private:
+  std::mutex mutex_;
+  std::vector<CUstream> all_, free_;
+};
+
 struct matmul_cache;  // cublas.cpp
 struct cublas_plan;   // cublas.cpp
 
@@ -158,6 +173,7 @@ struct tutti_device {
   std::atomic<bool> lost{false};
   tutti::cuda::event_pool events;
   tutti::cuda::word_pool words;
+  tutti::cuda::stream_pool listening;
   tutti::cuda::staging staging;
   std::shared_ptr<tutti::cuda::matmul_cache> products;
 

@@ -75,6 +75,35 @@ void word_pool::clear() noexcept {
   free_.clear();
 }
 
+CUstream stream_pool::take(tutti_device& device) {
+  const std::lock_guard lock(mutex_);
+  if (!free_.empty()) {
+    const CUstream stream = free_.back();
+    free_.pop_back();
+    return stream;
+  }
+  all_.reserve(all_.size() + 1);
+  free_.reserve(all_.size() + 1);  // so that give() need not
+  CUstream stream = nullptr;
+  check(&device, cu().stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  all_.push_back(stream);
+  return stream;
+}
+
+void stream_pool::give(CUstream stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(stream);
+}
+
+void stream_pool::clear() noexcept {
+  for (CUstream stream : all_) {
+    cu().stream_synchronize(stream);
+    cu().stream_destroy(stream);
+  }
+  all_.clear();
+  free_.clear();
+}
+
 event_recorder::event_recorder(tutti_stream& stream, tutti_event** wanted)
     : stream_(stream), wanted_(wanted) {
   if (wanted_ == nullptr) return;
@@ -214,6 +243,7 @@ tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
     const host_word word = event->word;
     std::atomic_ref(*word.at).store(word.target, std::memory_order_release);
     std::atomic_ref(*word.at).notify_all();
+    event->own->tell_listeners();
   });
 }
 
@@ -273,6 +303,49 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
   });
 }
 
+struct driver_listener {
+  tutti_device* device;
+  CUstream stream;
+  sdk::event_listener listener;
+  sdk::outcomes behind;
+};
+
+// Called by the driver when the event is done or the device has failed; no CUDA function may be
+// called here.
+void CUDA_CB tell(CUstream, CUresult code, void* data) {
+  const std::unique_ptr<const driver_listener> mine(static_cast<driver_listener*>(data));
+  mine->device->listening.give(mine->stream);
+  if (code == CUDA_SUCCESS) return mine->listener.tell(sdk::failure_among(mine->behind));
+  const sdk::plugin_error why =
+      failure_of(mine->device, code,
+                 "work on the device failed: CUDA error " + std::to_string(static_cast<int>(code)));
+  mine->listener.tell(&why);
+}
+
+// A host function would not be called after an error of the device, as this callback is.
+tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
+  return sdk::guarded([&] {
+    tutti_device& device = *sdk::deref(event, "event").device;
+    const sdk::event_listener wanted = sdk::listener_of(listener, context);
+    if (event->own != nullptr) return event->own->notify(wanted);
+    const scoped_context current(device);
+    const CUresult state = cu().event_query(event->end);
+    if (state == CUDA_SUCCESS) return wanted.tell(sdk::failure_among(event->behind));
+    if (state != CUDA_ERROR_NOT_READY) {
+      const sdk::plugin_error why =
+          failure_of(&device, state, "work on the device failed: " + error_text(state));
+      return wanted.tell(&why);
+    }
+    std::unique_ptr<driver_listener> mine(
+        new driver_listener{&device, device.listening.take(device), wanted, event->behind});
+    CUresult code = cu().stream_wait(mine->stream, event->end, CU_EVENT_WAIT_DEFAULT);
+    if (code == CUDA_SUCCESS) code = cu().stream_callback(mine->stream, tell, mine.get(), 0);
+    if (code == CUDA_SUCCESS) return static_cast<void>(mine.release());
+    device.listening.give(mine->stream);
+    check(&device, code, "cuStreamAddCallback");
+  });
+}
+
 void event_release(tutti_event* event) {
   if (event == nullptr) return;
   if (event->word.at != nullptr && is_signalled(event->word)) {
@@ -327,7 +400,8 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      event_query,
                                      event_release,
                                      event_create,
-                                     event_signal};
+                                     event_signal,
+                                     event_notify};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::cuda

@@ -93,12 +93,44 @@ const tutti_collective_api collective_api = {
 
 }  // namespace tutti::opencl
 
+namespace {
+
+using tutti::opencl::collective_call;
+
+bool are_one_message(const collective_call& a, const collective_call& b) {
+  return b.shape.kind == tutti::sdk::collective_kind::send_receive && a.sends != b.sends &&
+         a.communicator->group == b.communicator->group && a.peer == b.communicator->rank &&
+         b.peer == a.communicator->rank;
+}
+
+// The two sides of a message after each other, so that none waits on its stream for another message
+// of the group whose other side is yet to come.
+std::vector<collective_call*> in_pairs(std::span<collective_call> calls) {
+  std::vector<collective_call*> order;
+  std::vector<bool> taken(calls.size());
+  for (size_t n = 0; n < calls.size(); ++n) {
+    if (taken[n]) continue;
+    order.push_back(&calls[n]);
+    if (calls[n].shape.kind != tutti::sdk::collective_kind::send_receive) continue;
+    for (size_t other = n + 1; other < calls.size(); ++other) {
+      if (taken[other] || !are_one_message(calls[n], calls[other])) continue;
+      taken[other] = true;
+      order.push_back(&calls[other]);
+      break;
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
 // Each call takes part, also where one before it failed: so all participants stay in step, and all
 // of a collective that fails are told.
 void tutti_communicator::enqueue(std::span<tutti::opencl::collective_call> calls) {
   using namespace tutti::opencl;
   std::exception_ptr first;
-  for (collective_call& call : calls) {
+  for (collective_call* const one : in_pairs(calls)) {
+    collective_call& call = *one;
     tutti_communicator& c = *call.communicator;
     try {
       tutti_event* const done = call.shape.kind == collective_kind::send_receive

@@ -3,6 +3,7 @@
 // Building programs, from source or from the host's cache of binaries.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "embedded_kernels.hpp"
 #include "opencl/objects.hpp"
@@ -139,17 +140,36 @@ owned_program build_cached(const build_request& r, std::unique_ptr<sdk::compilat
   return program;
 }
 
+[[noreturn]] void throw_log(const tutti_device& device, cl_program program, cl_int code,
+                            const std::string& label) {
+  throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
+                          label + ": " + error_name(code) + " on " + device.info->name +
+                              (is_pocl(device.info->driver) ? about_pocl() : std::string()) + "\n" +
+                              build_log(program, device.info->id),
+                          code);
+}
+
 // Throws with the log where it does not build.
 owned_program build_or_throw(tutti_device& device, const std::string& source,
                              const std::string& options, const std::string& label) {
   owned_program program;
   const cl_int code = build(device, source, options, program);
-  if (code == CL_SUCCESS) return program;
-  throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
-                          label + ": " + error_name(code) + " on " + device.info->name +
-                              (is_pocl(device.info->driver) ? about_pocl() : std::string()) + "\n" +
-                              build_log(program.get(), device.info->id),
-                          code);
+  if (code != CL_SUCCESS) throw_log(device, program.get(), code, label);
+  return program;
+}
+
+// Drivers need not survive what only looks like one.
+void require_module(const std::string& module, const std::string& label) {
+  constexpr uint32_t magic = 0x07230203;
+  constexpr size_t header_words = 5;
+  uint32_t first = 0;
+  if (module.size() >= header_words * sizeof first)
+    std::memcpy(&first, module.data(), sizeof first);
+  if (first == magic && module.size() % sizeof first == 0) return;
+  throw sdk::plugin_error(
+      TUTTI_ERROR_COMPILE,
+      label + ": the source is no SPIR-V module: " + std::to_string(module.size()) +
+          " bytes, which do not begin with 0x07230203 in this machine's order of bytes");
 }
 
 // What the first launch of a program is to end; null for later ones.
@@ -193,6 +213,25 @@ owned_program build_application(tutti_device& device, const std::string& source,
   return build_cached(
       {device, source, std::move(options), label, true}, guard,
       [&](const std::string& all) { return build_or_throw(device, source, all, label); });
+}
+
+owned_program build_module(tutti_device& device, const std::string& module,
+                           const std::string& options, const std::string& label) {
+  require_module(module, label);
+  std::unique_ptr<sdk::compilation> guard;
+  return build_cached({device, module, options, label, true}, guard, [&](const std::string& all) {
+    cl_int code = CL_SUCCESS;
+    owned_program program(
+        device.info->il(device.context->get(), module.data(), module.size(), &code));
+    if (code != CL_SUCCESS)
+      throw sdk::plugin_error(TUTTI_ERROR_COMPILE,
+                              label + ": " + error_name(code) + " on " + device.info->name +
+                                  ", which refuses the SPIR-V module",
+                              code);
+    code = clBuildProgram(program.get(), 1, &device.info->id, all.c_str(), nullptr, nullptr);
+    if (code != CL_SUCCESS) throw_log(device, program.get(), code, label);
+    return program;
+  });
 }
 
 built_kernel make_kernel(const built_program& program, const char* name) {

@@ -16,6 +16,10 @@
 #include "opencl/settings.hpp"
 #include "sdk/device_layer/device_table.hpp"
 
+// Of OpenCL 2.1; NULL where the loader is older. The headers do not show it to programs for 1.2.
+extern "C" __attribute__((weak)) CL_API_ENTRY cl_program CL_API_CALL
+clCreateProgramWithIL(cl_context context, const void* il, size_t length, cl_int* code);
+
 namespace tutti::opencl {
 namespace {
 
@@ -67,6 +71,17 @@ sdk::schedule choose_schedule(cl_device_type type, const std::string& driver) {
 bool has(const device_info& info, const char* extension) {
   return (" " + info.extensions + " ").find(std::string(" ") + extension + " ") !=
          std::string::npos;
+}
+
+constexpr cl_device_info device_il_version = 0x105B;  // of the extension too
+
+create_from_il find_il(const device_info& info) {
+  if (query_text(info.id, device_il_version).find("SPIR-V_") == std::string::npos) return nullptr;
+  if (!has(info, "cl_khr_il_program")) return &clCreateProgramWithIL;
+  if (void* const khr =
+          clGetExtensionFunctionAddressForPlatform(info.platform, "clCreateProgramWithILKHR"))
+    return reinterpret_cast<create_from_il>(khr);
+  return &clCreateProgramWithIL;
 }
 
 void find_identity(device_info& info) {
@@ -158,6 +173,7 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   find_limits(*info);
   find_dtypes(*info);
   find_identity(*info);
+  info->il = find_il(*info);
   p.schedule = info->kind == sdk::schedule::cpu ? "cpu" : "gpu";
   p.speed_class = TUTTI_SPEED_PORTABLE;
   info->cache_key = platform_text(platform, CL_PLATFORM_VERSION) + "|" + info->name + "|" +

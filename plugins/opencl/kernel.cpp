@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application's own kernels: OpenCL C, built as it is.
+// The application's own kernels: OpenCL C, or a SPIR-V module where the device takes it, built as
+// it is.
 #include <algorithm>
 #include <limits>
 
@@ -41,7 +42,8 @@ using namespace tutti;
 void tutti_kernel::build(const tutti_kernel_desc& desc) {
   using namespace tutti::opencl;
   const std::string source(static_cast<const char*>(desc.source), desc.source_bytes);
-  code_ = build_application(*device, source, desc.options != nullptr ? desc.options : "", label);
+  const auto build_source = desc.language == TUTTI_KERNEL_SPIRV ? build_module : build_application;
+  code_ = build_source(*device, source, desc.options != nullptr ? desc.options : "", label);
   cl_int code = CL_SUCCESS;
   entry_ = owned_kernel(clCreateKernel(code_.get(), desc.entry, &code));
   if (code == CL_INVALID_KERNEL_NAME) {

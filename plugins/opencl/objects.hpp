@@ -62,6 +62,9 @@ using owned_memory = owned<cl_mem, clReleaseMemObject>;
 using owned_queue = owned<cl_command_queue, clReleaseCommandQueue>;
 using owned_context = owned<cl_context, clReleaseContext>;
 
+// clCreateProgramWithIL, of OpenCL 2.1 or of an extension.
+using create_from_il = cl_program(CL_API_CALL*)(cl_context, const void*, size_t, cl_int*);
+
 // One device of the machine, found once and kept for the life of the process.
 struct device_info : sdk::device_description {
   cl_platform_id platform = nullptr;
@@ -70,6 +73,7 @@ struct device_info : sdk::device_description {
   bool has_f64 = false;
   uint64_t local_bytes = 0;
   mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
+  create_from_il il = nullptr;                           // NULL where it takes no SPIR-V
 };
 
 // The source language of a device.
@@ -104,6 +108,9 @@ built_program build_program(tutti_device& device, const std::string& source,
 // version of the language replace ours.
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& options, const std::string& label);
+// The same of a SPIR-V module, for a device that takes them, with no options but the given ones.
+owned_program build_module(tutti_device& device, const std::string& module,
+                           const std::string& options, const std::string& label);
 built_kernel make_kernel(const built_program& program, const char* name);
 
 // A kernel of the plugin's own files with the lock that its arguments need.
@@ -240,8 +247,9 @@ struct backend {
     cl_mem memory_;
   };
   static constexpr bool shared_is_argument = true;
-  static uint32_t kernel_languages(tutti_device&) {
-    return TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_OPENCL_C);
+  static uint32_t kernel_languages(tutti_device& device) {
+    return TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_OPENCL_C) |
+           (device.info->il != nullptr ? TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_SPIRV) : 0);
   }
   // In blas.cpp.
   static bool matmul_supported(tutti_device& device, const sdk::operator_call& call,

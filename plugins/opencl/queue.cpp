@@ -221,6 +221,32 @@ tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
   });
 }
 
+struct driver_listener {
+  sdk::event_listener listener;
+  sdk::outcomes behind;
+};
+
+// Called by the driver when the event is done or has failed.
+void CL_CALLBACK tell(cl_event, cl_int state, void* data) {
+  const std::unique_ptr<const driver_listener> mine(static_cast<driver_listener*>(data));
+  if (state >= 0) return mine->listener.tell(sdk::failure_among(mine->behind));
+  const sdk::plugin_error why = error_of(state, "work on the device failed");
+  mine->listener.tell(&why);
+}
+
+tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
+  return sdk::guarded([&] {
+    const cl_event handle = to_cl(event);
+    if (handle == nullptr) sdk::throw_invalid("event notify: event is NULL");
+    std::unique_ptr<driver_listener> mine(
+        new driver_listener{sdk::listener_of(listener, context), published().find(handle).behind});
+    const cl_int state = state_of(handle);
+    if (state <= CL_COMPLETE) return tell(handle, state, mine.release());
+    check(clSetEventCallback(handle, CL_COMPLETE, tell, mine.get()), "clSetEventCallback");
+    mine.release();
+  });
+}
+
 tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
   return sdk::guarded([&] {
     if (event == nullptr) sdk::throw_invalid("event times: event is NULL");
@@ -268,7 +294,8 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      event_query,
                                      event_release,
                                      event_create,
-                                     event_signal};
+                                     event_signal,
+                                     event_notify};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::opencl

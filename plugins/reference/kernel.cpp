@@ -110,7 +110,7 @@ tutti_status* launch(tutti_stream* stream, tutti_kernel* kernel, const tutti_ker
       }
       sdk::validate_kernel_buffer(a, buffer_alignment, deref(a.buffer, "buffer").bytes,
                                   function->label.c_str());
-      owned->addresses.push_back(a.buffer->data + a.offset);
+      owned->addresses.push_back(a.buffer->memory + a.offset);
     }
     owned->shared.resize((l.shared_bytes + sizeof(std::max_align_t) - 1) /
                          sizeof(std::max_align_t));

@@ -32,14 +32,14 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
       throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
                               "allocate: no room for " + std::to_string(bytes) + " bytes", 0, true);
     }
-    *made = {static_cast<std::byte*>(data), bytes, nullptr, nullptr, true};
+    *made = {device, static_cast<std::byte*>(data), bytes, nullptr, nullptr, true};
     *buffer = made.release();
   });
 }
 
 void release(tutti_buffer* buffer) {
   if (buffer == nullptr) return;
-  if (buffer->owned) ::operator delete(buffer->data, alignment);
+  if (buffer->owned) ::operator delete(buffer->memory, alignment);
   if (buffer->deleter != nullptr) buffer->deleter(buffer->deleter_context);
   delete buffer;
 }
@@ -49,7 +49,7 @@ tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_
   return sdk::guarded([&] {
     sdk::deref(host, "host") = nullptr;
     sdk::validate_map(offset, bytes, flags, sdk::deref(buffer, "buffer").bytes);
-    *host = buffer->data + offset;
+    *host = buffer->memory + offset;
   });
 }
 

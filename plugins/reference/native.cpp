@@ -26,7 +26,7 @@ tutti_status* stream(tutti_stream* handle, void** native) {
 }
 
 tutti_status* buffer(tutti_buffer* handle, void** native) {
-  return guarded([&] { deref(native, "handle") = deref(handle, "buffer").data; });
+  return guarded([&] { deref(native, "handle") = deref(handle, "buffer").memory; });
 }
 
 tutti_status* wrap(tutti_device* owner, void* memory, uint64_t bytes, void (*deleter)(void*),
@@ -35,8 +35,8 @@ tutti_status* wrap(tutti_device* owner, void* memory, uint64_t bytes, void (*del
     deref(owner, "device");
     deref(result, "buffer") = nullptr;
     if (memory == nullptr && bytes > 0) sdk::throw_invalid("wrap: handle is NULL");
-    *result =
-        new tutti_buffer{static_cast<std::byte*>(memory), bytes, deleter, deleter_context, false};
+    *result = new tutti_buffer{
+        owner, static_cast<std::byte*>(memory), bytes, deleter, deleter_context, false};
   });
 }
 

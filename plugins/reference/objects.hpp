@@ -4,66 +4,41 @@
 // one per group of the ABI, each filled in the file of its name.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 
+#include "sdk/device_layer/description.hpp"
 #include "sdk/host_layer/host_memory.hpp"
 #include "sdk/host_layer/thread_team.hpp"
+#include "sdk/host_layer/work_queue.hpp"
 #include "sdk/status.hpp"
 #include "tutti/plugin.h"
 
 struct tutti_device {
-  uint32_t index;
+  const tutti::sdk::device_description* info;  // one for each index
 };
 
 struct tutti_buffer {
-  std::byte* data;
+  tutti_device* device;
+  std::byte* memory;
   uint64_t bytes;
   void (*deleter)(void*);  // of wrapped memory; NULL where this plugin allocated it
   void* deleter_context;
   bool owned;
 };
 
-namespace tutti::reference {
-
-// The outcome of one piece of work, shared by its event and the stream that runs it.
-class completion {
- public:
-  /// False, and nothing happens, where that was done before.
-  bool set(std::optional<sdk::plugin_error> failure);
-  bool is_done() const;
-  /// Waits; the failure, if the work failed.
-  const std::optional<sdk::plugin_error>& wait() const;
-  /// False where that takes longer.
-  bool wait_for(uint64_t timeout_ns) const;
-
-  uint64_t begin_ns = 0, end_ns = 0;  // read after wait()
-
- private:
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  bool done_ = false;
-  std::optional<sdk::plugin_error> failure_;
-};
-
-class stream_worker;  // stream.cpp
-
-}  // namespace tutti::reference
-
 struct tutti_event {
-  std::shared_ptr<tutti::reference::completion> state;
+  std::shared_ptr<tutti::sdk::completion> state;
   bool timed;
   bool host;  // completed by event_signal
 };
 
 struct tutti_stream {
+  tutti_device* device;
   bool profile;
-  std::shared_ptr<tutti::reference::stream_worker> worker;
+  tutti::sdk::work_queue queue;
 };
 
 namespace tutti::reference {
@@ -75,6 +50,7 @@ extern const tutti_profile_api profile_api;
 extern const tutti_transfer_api transfer_api;
 extern const tutti_program_api program_api;
 extern const tutti_operator_api operator_api;
+extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
 extern const tutti_kernel_api kernel_api;
 
@@ -91,19 +67,18 @@ constexpr uint32_t computed_dtypes =
 // never to the caller. `event` may be NULL. Throws only where no event could be made.
 void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work);
 
-// Waits for everything in line. Throws the first failure that nobody was told of, which counts as
-// reported then.
-void drain(tutti_stream& stream);
+// The same of work that runs also where the stream has waited for what failed, which it is told.
+void enqueue_always(tutti_stream& stream, tutti_event** event,
+                    std::function<void(const sdk::plugin_error* before)> work);
 
 // Where a buffer lies, for the SDK's loops.
-inline sdk::host_block memory_of(const tutti_buffer& buffer) { return {buffer.data, buffer.bytes}; }
+inline sdk::host_block memory_of(const tutti_buffer& buffer) {
+  return {buffer.memory, buffer.bytes};
+}
 // Plain loops: everything in the thread that asks, in one order.
 inline sdk::thread_team& one_thread() {
   static auto* const team = new sdk::thread_team(1);
   return *team;
 }
-
-// Nanoseconds of a clock that never goes back.
-uint64_t now_ns();
 
 }  // namespace tutti::reference

@@ -159,7 +159,7 @@ tutti_status* measure(tutti_stream* stream, tutti_plan* plan, const tutti_operat
     enqueue(deref(stream, "stream"), event, [work = std::move(work), place] {
       const uint64_t extents[TUTTI_MAX_RANK] = {work.selected()};
       sdk::validate_span("extents", place.offset, sizeof extents, place.buffer->bytes);
-      std::memcpy(place.buffer->data + place.offset, extents, sizeof extents);
+      std::memcpy(place.buffer->memory + place.offset, extents, sizeof extents);
     });
   });
 }

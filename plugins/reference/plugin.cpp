@@ -3,6 +3,7 @@
 // The entry of the reference plugin: one device, the host, plain loops. It is the oracle of the
 // tests, the worked example for plugin authors, and the device of a machine without drivers.
 #include "reference/objects.hpp"
+#include "sdk/device_layer/host.hpp"
 
 namespace {
 
@@ -20,7 +21,7 @@ const tutti_plugin_api api = {
     .program = &tutti::reference::program_api,
     .op = &tutti::reference::operator_api,
     .profile = &tutti::reference::profile_api,
-    .collective = nullptr,
+    .collective = &tutti::reference::collective_api,
     .native = &tutti::reference::native_api,
     .kernel = &tutti::reference::kernel_api,
     .extension = nullptr,
@@ -28,5 +29,7 @@ const tutti_plugin_api api = {
 
 }  // namespace
 
-// Nothing is compiled or logged here, so the host's services stay unused.
-extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host*) { return &api; }
+extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  tutti::sdk::meet_host(host);  // for its options
+  return &api;
+}

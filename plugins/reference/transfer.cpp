@@ -20,7 +20,7 @@ void copy_bytes(void* to, const void* from, uint64_t bytes) {
 // A blocking call tells of the stream's failure itself; its event does not outlive a failure.
 void finish(tutti_stream& stream, tutti_event** event) {
   try {
-    drain(stream);
+    stream.queue.drain();
   } catch (...) {
     if (event != nullptr) delete std::exchange(*event, nullptr);
     throw;
@@ -34,7 +34,7 @@ tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, con
     sdk::validate_host("write", host, bytes);
     enqueue(deref(stream, "write: stream"), event, [=] {
       sdk::validate_span("write", offset, bytes, to->bytes);
-      copy_bytes(to->data + offset, host, bytes);
+      copy_bytes(to->memory + offset, host, bytes);
     });
     if (blocking != 0) finish(*stream, event);
   });
@@ -47,7 +47,7 @@ tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, vo
     sdk::validate_host("read", host, bytes);
     enqueue(deref(stream, "read: stream"), event, [=] {
       sdk::validate_span("read", offset, bytes, from->bytes);
-      copy_bytes(host, from->data + offset, bytes);
+      copy_bytes(host, from->memory + offset, bytes);
     });
     if (blocking != 0) finish(*stream, event);
   });
@@ -61,7 +61,7 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
     enqueue(deref(stream, "copy: stream"), event, [=] {
       sdk::validate_span("copy: from", from_offset, bytes, from->bytes);
       sdk::validate_span("copy: to", to_offset, bytes, to->bytes);
-      copy_bytes(to->data + to_offset, from->data + from_offset, bytes);
+      copy_bytes(to->memory + to_offset, from->memory + from_offset, bytes);
     });
   });
 }

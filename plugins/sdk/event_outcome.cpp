@@ -3,12 +3,43 @@
 
 namespace tutti::sdk {
 
+void event_listener::tell(const plugin_error* failure) const noexcept {
+  if (function == nullptr) return;
+  if (failure == nullptr) return function(context, nullptr);
+  const tutti_status status{
+      sizeof status,   failure->code,       failure->vendor_code, failure->retryable ? 1u : 0u, 0,
+      failure->what(), [](tutti_status*) {}};
+  function(context, &status);
+}
+
+event_listener listener_of(tutti_event_listener function, void* context) {
+  if (function == nullptr) throw_invalid("event notify: listener is NULL");
+  return {function, context};
+}
+
 bool event_outcome::settle(const std::optional<plugin_error>& why) {
   const std::lock_guard lock(mutex_);
   if (is_settled()) return false;
   failure_ = why;
   state_.store(why ? state::failed : state::done, std::memory_order_release);
   return true;
+}
+
+void event_outcome::notify(const event_listener& listener) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_settled()) return listeners_.push_back(listener);
+  }
+  listener.tell(failure());
+}
+
+void event_outcome::tell_listeners() noexcept {
+  std::vector<event_listener> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting.swap(listeners_);
+  }
+  for (const event_listener& one : waiting) one.tell(failure());
 }
 
 const plugin_error* failure_among(const outcomes& all) {

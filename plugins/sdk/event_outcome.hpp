@@ -15,10 +15,23 @@
 
 namespace tutti::sdk {
 
+// Whom event_notify has to tell; nothing where there is no function.
+struct event_listener {
+  tutti_event_listener function = nullptr;
+  void* context = nullptr;
+  void tell(const plugin_error* failure) const noexcept;  // NULL: it is done
+};
+// Throws TUTTI_ERROR_INVALID_ARGUMENT for a listener that is NULL.
+event_listener listener_of(tutti_event_listener function, void* context);
+
 class event_outcome {
  public:
   // Done, or failed with `why`. False, and nothing happens, where that was settled before.
   bool settle(const std::optional<plugin_error>& why);
+  // To be told once: by tell_listeners(), or here where it is settled.
+  void notify(const event_listener& listener);
+  // Behind settle(), when waiters are let go as well.
+  void tell_listeners() noexcept;
   bool is_settled() const { return state_.load(std::memory_order_acquire) != state::pending; }
   // Null where it has not failed; stays valid, since nothing changes any more.
   const plugin_error* failure() const {
@@ -30,6 +43,7 @@ class event_outcome {
   std::mutex mutex_;
   std::atomic<state> state_ = state::pending;
   std::optional<plugin_error> failure_;
+  std::vector<event_listener> listeners_;
 };
 
 using shared_outcome = std::shared_ptr<event_outcome>;

@@ -44,7 +44,7 @@ class checker {
   void require_contiguous() const {
     for (uint32_t n = 0; n < l_.view_count; ++n) {
       const uint64_t* const extent = view(n).extent;
-      if (std::find(extent, extent + view(n).rank, 0) != extent + view(n).rank) return;
+      if (std::find(extent, extent + view(n).rank, 0) != extent + view(n).rank) continue;
       int64_t step = 1;
       for (uint32_t d = view(n).rank; d-- > 0;) {
         require(view(n).extent[d] == 1 || view(n).stride[d] == step, "a view is not contiguous");

@@ -11,11 +11,12 @@ namespace {
 
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
   return guarded([&] {
-    const uint64_t bytes = sdk::read_struct(desc, "buffer description").bytes;
+    const tutti_buffer_desc wanted = sdk::read_struct(desc, "buffer description");
+    sdk::memory_kind_of(wanted);  // refuses what nobody knows; all there is, is the host's
     deref(device, "device");
     deref(buffer, "buffer") = nullptr;
     auto made = std::make_unique<tutti_buffer>();
-    made->memory = sdk::allocate_block(bytes, buffer_alignment);
+    made->memory = sdk::allocate_block(wanted.bytes, buffer_alignment);
     *buffer = made.release();
   });
 }

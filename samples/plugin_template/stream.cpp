@@ -30,11 +30,6 @@ tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_
 
 void release(tutti_stream* stream) { delete stream; }
 
-// Work begins as soon as it is in line.
-tutti_status* flush(tutti_stream* stream) {
-  return guarded([&] { deref(stream, "stream"); });
-}
-
 tutti_status* synchronize(tutti_stream* stream) {
   return guarded([&] { deref(stream, "stream").queue.synchronize(); });
 }
@@ -63,6 +58,10 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
 
 void event_release(tutti_event* event) { delete event; }
 
+tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
+  return guarded([&] { deref(event, "event").state->notify(listener, context); });
+}
+
 }  // namespace
 
 void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> work) {
@@ -72,14 +71,15 @@ void enqueue(tutti_stream& stream, tutti_event** event, std::function<void()> wo
 const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      create,
                                      release,
-                                     flush,
+                                     nullptr,  // flush: work begins as soon as it is in line
                                      synchronize,
                                      record,
                                      wait,
                                      event_wait,
                                      event_query,
                                      event_release,
+                                     nullptr,  // host events are optional
                                      nullptr,
-                                     nullptr};
+                                     event_notify};
 
 }  // namespace threads

@@ -291,12 +291,15 @@ typedef struct tutti_event_times {
   uint64_t end_ns;
 } tutti_event_times;
 
+typedef void (*tutti_event_listener)(void* context, const tutti_status* failure);
+
 typedef struct tutti_stream_api {
   uint64_t struct_size;
   tutti_status* (*create)(tutti_device* device, const tutti_stream_desc* desc,
                           tutti_stream** stream);
   void (*release)(tutti_stream* stream);
-  tutti_status* (*flush)(tutti_stream* stream);       /* hand queued work to the device */
+  tutti_status* (*flush)(tutti_stream* stream); /* hand queued work to the device; optional: NULL
+                                                   where that happens by itself */
   tutti_status* (*synchronize)(tutti_stream* stream); /* wait; returns the first failure */
   tutti_status* (*record)(tutti_stream* stream, tutti_event** event);
   tutti_status* (*wait)(tutti_stream* stream, tutti_event* event); /* later work waits for event */
@@ -310,6 +313,15 @@ typedef struct tutti_stream_api {
    * one for an event of work. Released before it is signalled, it stays pending for who waits. */
   tutti_status* (*event_create)(tutti_device* device, tutti_event** event);
   tutti_status* (*event_signal)(tutti_event* event, const tutti_status* status);
+  /* Optional: calls `listener(context, failure)` once, when the event is done, with NULL, or has
+   * failed, with what event_wait would return, which stays the plugin's and is valid during the
+   * call. Once for each of any number of these calls; never where this one fails. The listener runs
+   * on the thread that learns of it: one of the plugin's or of the driver's, that of event_signal,
+   * or the caller's before this returns, where that is known already. There it must not block,
+   * throw or call this plugin: it hands on what it was told. The event may be released meanwhile;
+   * a host event that is released before it is signalled tells nobody. The stream of the work has
+   * been flushed by the caller. */
+  tutti_status* (*event_notify)(tutti_event* event, tutti_event_listener listener, void* context);
 } tutti_stream_api;
 
 /* Optional: times of finished events, on the device's clock, and that clock now. */

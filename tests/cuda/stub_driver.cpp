@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,13 @@ int sticky = 0;
 float elapsed_ms = 0.25f;
 stub_counts counts{};
 std::vector<std::string> launches;
+struct callback_call {
+  CUstream stream;
+  CUstreamCallback function;
+  void* data;
+};
+std::vector<callback_call> callbacks;
+bool holds_callbacks = false;
 CUctx_st contexts[8] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
 thread_local CUcontext current = nullptr;
 
@@ -116,6 +124,17 @@ bool owns(CUdeviceptr at, size_t bytes) {
 bool is_pinned(CUdeviceptr at, size_t bytes) {
   const std::lock_guard lock(mutex);
   return find(pinned, at, bytes).second > 0;
+}
+
+void run_callbacks(CUresult code) {
+  std::vector<callback_call> all;
+  {
+    const std::lock_guard lock(mutex);
+    all.swap(callbacks);
+  }
+  std::thread([&] {
+    for (const callback_call& one : all) one.function(one.stream, code, one.data);
+  }).join();
 }
 
 CUresult move(void* to, const void* from, size_t bytes, CUdeviceptr device_side) {
@@ -375,6 +394,17 @@ STUB(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned)) {
   SCRIPTED(cuStreamWaitValue32_v2)
   return CUDA_SUCCESS;
 }
+// Where they are not held back, callbacks run before this returns, on another thread, as in a
+// driver.
+STUB(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void* data, unsigned)) {
+  SCRIPTED(cuStreamAddCallback) {
+    const std::lock_guard lock(mutex);
+    callbacks.push_back({stream, callback, data});
+    if (holds_callbacks) return CUDA_SUCCESS;
+  }
+  run_callbacks(CUDA_SUCCESS);
+  return CUDA_SUCCESS;
+}
 STUB(cuEventCreate, (CUevent * event, unsigned)) {
   SCRIPTED(cuEventCreate)
   *event = new CUevent_st{false};
@@ -488,6 +518,13 @@ extern "C" void stub_heal() {
   failures.clear();
   sticky = 0;
   elapsed_ms = 0.25f;
+}
+extern "C" void stub_hold_callbacks(bool hold, int code) {
+  {
+    const std::lock_guard lock(mutex);
+    holds_callbacks = hold;
+  }
+  if (!hold) run_callbacks(static_cast<CUresult>(code));
 }
 extern "C" stub_counts stub_count() {
   const std::lock_guard lock(mutex);

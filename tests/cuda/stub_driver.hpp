@@ -14,6 +14,8 @@ extern "C" void stub_fail(const char* function, int code, int times);
 extern "C" void stub_elapsed(float milliseconds);
 // Forgets scripted failures, sticky errors and times.
 extern "C" void stub_heal();
+// Callbacks wait from now on, or run with `code`, those that have waited first.
+extern "C" void stub_hold_callbacks(bool hold, int code);
 extern "C" stub_counts stub_count();
 // "kernel grid_x grid_y block_x"
 extern "C" const char* stub_launch(int index);

@@ -128,6 +128,26 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   return real->stream->event_wait(event, timeout_ns);
 }
 
+// One that takes kinds of memory for what it knows.
+tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
+  tutti_buffer_desc plain = *desc;
+  plain.kind = TUTTI_MEMORY_DEVICE;
+  plain.flags = 0;
+  return real->memory->allocate(device, &plain, buffer);
+}
+
+tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
+  std::string how;
+  if (event == nullptr || listener == nullptr || !told("notify", how))
+    return real->stream->event_notify(event, listener, context);
+  if (how == "never") return nullptr;
+  if (how == "early") return listener(context, nullptr), nullptr;
+  if (how == "twice")
+    if (tutti_status* const status = real->stream->event_notify(event, listener, context))
+      return status;
+  return real->stream->event_notify(event, listener, context);
+}
+
 void release_stream(tutti_stream* stream) {
   real->stream->release(stream);
   strike("release");
@@ -143,10 +163,12 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   static tutti_device_api device;
   static tutti_stream_api stream;
   static tutti_program_api program;
+  static tutti_memory_api memory;
   static tutti_plugin_api api;
   device = *real->device;  // anew each time, whatever was wrong before
   stream = *real->stream;
   program = *real->program;
+  memory = *real->memory;
   api = *real;
   api.name = "bad";
   device.count = count;
@@ -155,13 +177,20 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   stream.release = release_stream;
   stream.synchronize = synchronize;
   stream.event_wait = event_wait;
+  stream.event_notify = event_notify;
   program.workspace = workspace;
   program.launch = launch_program;
   api.device = &device;
   api.stream = &stream;
   api.program = &program;
   std::string how;
+  if (told("memory", how)) {
+    memory.allocate = allocate;
+    memory.map = nullptr;
+    api.memory = &memory;
+  }
   if (told("table", how)) {
+    if (how == "flushless") stream.flush = nullptr;
     if (how == "null") api.stream = nullptr;
     if (how == "hole") stream.record = nullptr;
     if (how == "half") device.struct_size = 12;

@@ -175,9 +175,9 @@ auto* const nowhere = reinterpret_cast<tutti_status* (*)(tutti_device*, uint64_t
 const padded<tutti_device_api> devices = {
     {device_size, count, properties, open, release_device, nowhere}, {}};
 const tutti_memory_api memory = {sizeof memory, allocate, release_buffer, nullptr, nullptr};
-const tutti_stream_api stream = {sizeof stream, create_stream, release_stream, of_stream,
-                                 of_stream,     record,        wait,           event_wait,
-                                 event_query,   release_event, nullptr,        nullptr};
+const tutti_stream_api stream = {
+    sizeof stream, create_stream, release_stream, of_stream, of_stream, record, wait,
+    event_wait,    event_query,   release_event,  nullptr,   nullptr,   nullptr};
 const tutti_transfer_api transfer = {sizeof transfer, write, read, copy};
 
 const padded<tutti_plugin_api> api = {

@@ -159,6 +159,24 @@ BOOST_AUTO_TEST_CASE(what_waits_for_a_failure_fails_alike_until_synchronize) {
   BOOST_CHECK(ran);
 }
 
+BOOST_AUTO_TEST_CASE(some_work_runs_behind_a_failure_and_is_told_of_it) {
+  work_queue first, second;
+  std::vector<int32_t> told;
+  const auto note = [&](const plugin_error* before) {
+    told.push_back(before != nullptr ? before->code : TUTTI_OK);
+  };
+  second.add_always(note)->wait();
+  second.wait_for(first.add(fail));
+  second.add_always(note)->wait();
+  const auto fails = second.add_always(
+      [](const plugin_error*) { throw plugin_error(TUTTI_ERROR_TIMEOUT, "its own"); });
+  BOOST_CHECK_EQUAL(code_of([&] { fails->wait(); }), TUTTI_ERROR_TIMEOUT);
+  BOOST_CHECK_EQUAL(code_of([&] { second.synchronize(); }), TUTTI_ERROR_TIMEOUT);
+  second.add_always(note)->wait();
+  const std::vector<int32_t> expected{TUTTI_OK, TUTTI_ERROR_DRIVER, TUTTI_OK};
+  BOOST_TEST(told == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_queue_that_goes_away_finishes_its_work) {
   std::shared_ptr<completion> done;
   std::atomic<bool> go = false;
@@ -170,6 +188,63 @@ BOOST_AUTO_TEST_CASE(a_queue_that_goes_away_finishes_its_work) {
   go = true;
   go.notify_all();
   done->wait();
+}
+
+namespace {
+
+struct heard {
+  std::atomic<int> calls = 0;
+  std::atomic<int32_t> code = TUTTI_OK;
+  std::string message;
+  std::thread::id where;
+
+  static void listen(void* self, const tutti_status* failure) {
+    auto& mine = *static_cast<heard*>(self);
+    mine.where = std::this_thread::get_id();
+    mine.code = failure != nullptr ? failure->code : TUTTI_OK;
+    mine.message = failure != nullptr ? failure->message : "";
+    ++mine.calls;
+  }
+  void wait_for_calls(int count) const {
+    while (calls < count) std::this_thread::yield();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(listeners_are_told_once_by_who_knows) {
+  work_queue queue;
+  heard before, after, failed;
+  std::atomic<bool> go = false;
+  const auto done = queue.add([&] { go.wait(false); });
+  done->notify(heard::listen, &before);
+  done->notify(heard::listen, &before);
+  BOOST_CHECK_EQUAL(before.calls.load(), 0);
+  go = true;
+  go.notify_all();
+  before.wait_for_calls(2);
+  BOOST_CHECK(before.where != std::this_thread::get_id());
+  done->notify(heard::listen, &after);
+  BOOST_CHECK_EQUAL(after.calls.load(), 1);
+  BOOST_CHECK(after.where == std::this_thread::get_id());
+  queue.add(fail)->notify(heard::listen, &failed);
+  failed.wait_for_calls(1);
+  BOOST_CHECK_EQUAL(failed.code.load(), TUTTI_ERROR_DRIVER);
+  BOOST_CHECK_EQUAL(failed.message, "the driver says no");
+  BOOST_CHECK_EQUAL(code_of([&] { done->notify(nullptr, &after); }), TUTTI_ERROR_INVALID_ARGUMENT);
+  BOOST_CHECK_EQUAL(code_of([&] { queue.synchronize(); }), TUTTI_ERROR_DRIVER);
+  BOOST_CHECK_EQUAL(before.calls.load(), 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_completion_is_set_once) {
+  completion event;
+  heard who;
+  event.notify(heard::listen, &who);
+  BOOST_CHECK(event.set(plugin_error(TUTTI_ERROR_DRIVER, "first")));
+  BOOST_CHECK(!event.set(std::nullopt));
+  BOOST_CHECK_EQUAL(who.calls.load(), 1);
+  BOOST_CHECK_EQUAL(who.message, "first");
+  BOOST_CHECK_EQUAL(code_of([&] { event.wait(); }), TUTTI_ERROR_DRIVER);
 }
 
 BOOST_AUTO_TEST_CASE(memory_is_aligned_and_absurd_sizes_are_refused) {
@@ -287,6 +362,33 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
     BOOST_CHECK(alone == run_operator(kind, 2));
     BOOST_CHECK(alone == run_operator(kind, 7));
   }
+}
+
+// The largest 0 of each row: a result without elements says nothing of the rows that are read.
+BOOST_AUTO_TEST_CASE(views_beside_one_without_elements_are_looked_at) {
+  const auto refusal = [](int64_t row_stride) {
+    tutti_view_desc views[2] = {};
+    views[0].dtype = TUTTI_I64;
+    views[1].dtype = TUTTI_F32;
+    views[0].rank = views[1].rank = 2;
+    views[0].extent[0] = views[1].extent[0] = 3;
+    views[1].extent[1] = 4;
+    views[0].stride[1] = views[1].stride[1] = 1;
+    views[1].stride[0] = row_stride;
+    tutti_sort_params params{};
+    params.struct_size = sizeof params;
+    tutti_operator_desc desc{};
+    desc.struct_size = sizeof desc;
+    desc.kind = TUTTI_OPERATOR_TOPK;
+    desc.output_count = desc.input_count = 1;
+    desc.view_size = sizeof views[0];
+    desc.views = views;
+    desc.params = &params;
+    const char* against = nullptr;
+    return code_of([&] { BOOST_REQUIRE(read_for_host(&desc, against)); });
+  };
+  BOOST_CHECK_EQUAL(refusal(4), TUTTI_OK);
+  BOOST_CHECK_EQUAL(refusal(9), TUTTI_ERROR_INVALID_ARGUMENT);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

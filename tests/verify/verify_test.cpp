@@ -145,6 +145,51 @@ BOOST_AUTO_TEST_CASE(wrong_values_are_told) {
   BOOST_TEST(is_seen, r.all["errors"].dump(1));
 }
 
+BOOST_AUTO_TEST_CASE(memory_of_kinds_that_nobody_knows_is_told) {
+  const auto found = [](const std::string& environment) {
+    return report_of(bad, "--filter memory/unknown", environment).of("memory/unknown");
+  };
+  BOOST_TEST(found("") == "passed: ");
+  BOOST_TEST(found("BROKEN=memory=any") ==
+             "failed: memory of an unknown kind gives code 0, and a buffer");
+}
+
+BOOST_AUTO_TEST_CASE(listeners_that_are_told_wrongly_are_told) {
+  const auto found = [](const std::string& group, const std::string& fault) {
+    return report_of(bad, "--filter " + group, "BROKEN=notify=" + fault).of(group);
+  };
+  for (const char* group : {"stream/listeners", "stream/many_listeners", "stream/gated_listeners"})
+    BOOST_TEST(found(group, "right") == "passed: ");
+  BOOST_TEST(found("stream/listeners", "never") ==
+             "failed: nobody is told of work under way within 20 seconds");
+  BOOST_TEST(has(found("stream/many_listeners", "twice"), "failed: a listener is told "));
+  BOOST_TEST(found("stream/gated_listeners", "early") ==
+             "failed: a listener is told before the host has signalled");
+  BOOST_TEST(
+      has(report_of(paths::little_plugin, "--filter stream/listeners").of("stream/listeners"),
+          "passed"));
+}
+
+BOOST_AUTO_TEST_CASE(as_many_reference_devices_as_are_asked_for) {
+  BOOST_TEST(verify(reference, "--device 2 --filter iota", "TUTTI_REFERENCE_DEVICES=3").status ==
+             0);
+  BOOST_TEST(verify(reference, "--device 1 --filter iota").status == 1);
+  for (const std::string wrong : {"0", "65", "-1", "two", "3 "}) {
+    const outcome told =
+        verify(reference, "--filter iota", "'TUTTI_REFERENCE_DEVICES=" + wrong + "'");
+    BOOST_TEST(told.status == 1);
+    BOOST_TEST(
+        has(told.output, "TUTTI_REFERENCE_DEVICES=" + wrong + ": expected a number from 1 to 64"),
+        told.output);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_plugin_without_flush_is_whole) {
+  const report r = report_of(bad, "--filter stream/ --filter op/add/f32", "BROKEN=table=flushless");
+  BOOST_TEST(r.status == 0, r.all.dump(1));
+  BOOST_TEST(r.of("stream/order") == "passed: ");
+}
+
 BOOST_AUTO_TEST_CASE(a_plugin_of_little_is_right_and_what_it_lacks_is_left_out) {
   const report r = report_of(paths::little_plugin, "");
   for (const json& group : r.all["groups"]) BOOST_TEST(group["outcome"] != "failed", group.dump(1));

@@ -32,11 +32,12 @@ struct collective_call {
   tutti_event** event = nullptr;
 };
 
-/// Communicator is tutti_communicator: `device`, `rank`, size(), and
+/// Of B it takes no more than device, buffer, stream, memory and same_device, as device_backend has
+/// them. Communicator is tutti_communicator: `device`, `rank`, size(), and
 /// - require_peer(peer, name): throws where it cannot exchange messages with that one
 /// - against_dtype(dtype): why it does not take arrays of it, null where it does
 /// - enqueue(calls), static: enqueues them, and hands over the events that are wanted
-template <device_backend B, typename Communicator>
+template <typename B, typename Communicator>
 struct collective_functions {
   using call = collective_call<B, Communicator>;
 

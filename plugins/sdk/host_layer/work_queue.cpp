@@ -13,13 +13,32 @@
 
 namespace tutti::sdk {
 
-void completion::set(std::optional<plugin_error> failure) {
+uint64_t now_ns() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+bool completion::set(std::optional<plugin_error> failure) {
+  std::vector<event_listener> listeners;
   {
     const std::lock_guard lock(mutex_);
+    if (done_) return false;
     failure_ = std::move(failure);
     done_ = true;
+    listeners.swap(listeners_);
   }
   changed_.notify_all();
+  for (const event_listener& one : listeners) one.tell(failure_ ? &*failure_ : nullptr);
+  return true;
+}
+
+void completion::notify(tutti_event_listener listener, void* context) {
+  const event_listener mine = listener_of(listener, context);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!done_) return listeners_.push_back(mine);
+  }
+  mine.tell(failure_ ? &*failure_ : nullptr);  // which does not change any more
 }
 
 bool completion::query() const {
@@ -67,14 +86,18 @@ std::optional<plugin_error> failure_of(const std::function<void()>& work) {
 
 class work_queue::worker : public std::enable_shared_from_this<worker> {
  public:
-  // `asks`: the work tells of failures of what was before it and is no failure of the queue itself.
-  std::shared_ptr<completion> add(std::function<void()> work, bool asks) {
+  enum class kind {
+    plain,
+    always,   // runs behind a failure that was waited for as well
+    question  // likewise; tells of failures before it, and is no failure of the queue itself
+  };
+  std::shared_ptr<completion> add(std::function<void()> work, kind how) {
     auto done = std::make_shared<completion>();
     {
       const std::lock_guard lock(mutex_);
       if (!started_) detail::start_thread([self = shared_from_this()] { self->run(); }).detach();
       started_ = true;
-      line_.push_back({std::move(work), done, asks});
+      line_.push_back({std::move(work), done, how});
     }
     changed_.notify_one();
     return done;
@@ -92,6 +115,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   void block(std::optional<plugin_error> why) {
     if (!blocked_) blocked_ = std::move(why);
   }
+  const plugin_error* blocked() const { return blocked_ ? &*blocked_ : nullptr; }
   std::optional<plugin_error> unblock() { return std::exchange(blocked_, std::nullopt); }
   void tell_unreported() {
     if (const auto failure = std::exchange(unreported_, std::nullopt)) throw plugin_error(*failure);
@@ -104,7 +128,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   struct job {
     std::function<void()> work;
     std::shared_ptr<completion> done;
-    bool asks = false;
+    kind how = kind::plain;
   };
 
   void run() {
@@ -122,9 +146,11 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   }
 
   void execute(job& next) {
-    std::optional<plugin_error> failure = next.asks ? std::nullopt : blocked_;
+    next.done->begin_ns = now_ns();
+    std::optional<plugin_error> failure = next.how == kind::plain ? blocked_ : std::nullopt;
     if (!failure) failure = failure_of(next.work);
-    if (failure && !unreported_ && !next.asks) unreported_ = failure;
+    next.done->end_ns = now_ns();
+    if (failure && !unreported_ && next.how != kind::question) unreported_ = failure;
     next.work = nullptr;  // what it holds is free before anybody hears of it
     next.done->set(std::move(failure));
   }
@@ -143,21 +169,29 @@ work_queue::work_queue() : worker_(std::make_shared<worker>()) {}
 work_queue::~work_queue() { worker_->stop(); }
 
 std::shared_ptr<completion> work_queue::add(std::function<void()> work) {
-  return worker_->add(std::move(work), false);
+  return worker_->add(std::move(work), worker::kind::plain);
+}
+
+std::shared_ptr<completion> work_queue::add_always(
+    std::function<void(const plugin_error* before)> work) {
+  return worker_->add([work = std::move(work), worker = worker_.get()] { work(worker->blocked()); },
+                      worker::kind::always);
 }
 
 std::shared_ptr<completion> work_queue::record() {
-  return worker_->add([worker = worker_.get()] { worker->check_unreported(); }, false);
+  return worker_->add([worker = worker_.get()] { worker->check_unreported(); },
+                      worker::kind::plain);
 }
 
 void work_queue::wait_for(std::shared_ptr<const completion> other) {
   worker_->add(
       [other = std::move(other), worker = worker_.get()] { worker->block(other->outcome()); },
-      false);
+      worker::kind::plain);
 }
 
 void work_queue::drain() {
-  worker_->add([worker = worker_.get()] { worker->tell_unreported(); }, true)->wait();
+  worker_->add([worker = worker_.get()] { worker->tell_unreported(); }, worker::kind::question)
+      ->wait();
 }
 
 void work_queue::synchronize() {
@@ -166,7 +200,7 @@ void work_queue::synchronize() {
     worker->tell_unreported();
     if (blocked) throw plugin_error(*blocked);
   };
-  worker_->add(start_anew, true)->wait();
+  worker_->add(start_anew, worker::kind::question)->wait();
 }
 
 }  // namespace tutti::sdk

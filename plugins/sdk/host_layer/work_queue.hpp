@@ -10,27 +10,39 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
+#include "sdk/event_outcome.hpp"
 #include "sdk/status.hpp"
 
 namespace tutti::sdk {
 
-/// The outcome of one piece of work.
+/// Nanoseconds of a clock that never goes back.
+uint64_t now_ns();
+
+/// The outcome of one piece of work, or of an event of the host's.
 class completion {
  public:
-  void set(std::optional<plugin_error> failure);
+  /// False, and nothing happens, where that was done before.
+  bool set(std::optional<plugin_error> failure);
   /// Whether the work is over. Throws its failure.
   bool query() const;
   /// Throws the work's failure, or TUTTI_ERROR_TIMEOUT where it is not over after `timeout_ns`.
   void wait(uint64_t timeout_ns = TUTTI_FOREVER) const;
   /// Waits; the failure, if there is one.
   std::optional<plugin_error> outcome() const;
+  /// Calls `listener` once, as plugin.h has it: in the thread of set(), or here where the work is
+  /// over. Throws where it is NULL.
+  void notify(tutti_event_listener listener, void* context);
+
+  uint64_t begin_ns = 0, end_ns = 0;  // of work, by now_ns(): to be read when it is over
 
  private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;
   std::optional<plugin_error> failure_;
+  std::vector<event_listener> listeners_;
 };
 
 /// Work in line, on a thread of its own. Calls on one queue are serialised by the caller. A queue
@@ -45,6 +57,9 @@ class work_queue {
   /// Puts `work` in line. What it throws goes to the completion and stays with the queue, for
   /// those who wait for it.
   std::shared_ptr<completion> add(std::function<void()> work);
+  /// The same of work that also runs behind what the queue has waited for in vain: it is told that
+  /// failure, else NULL.
+  std::shared_ptr<completion> add_always(std::function<void(const plugin_error* before)> work);
   /// Stands for all work before it: fails with the failure that nobody has been told of.
   std::shared_ptr<completion> record();
   /// What comes later waits for `other`, and fails like it until synchronize().

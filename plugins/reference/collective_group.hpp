@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the participants of a group of collectives share. Calls are matched by their order for each
+// participant, messages by their order between two; who arrives last, on the thread of its stream,
+// does the work of all by plain loops.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reference/objects.hpp"
+#include "sdk/collective.hpp"
+
+namespace tutti::reference {
+
+// One collective of all participants, or one message of two (sender, receiver).
+class collective_operation {
+ public:
+  struct part {
+    uint32_t rank = 0;
+    std::byte *in = nullptr, *out = nullptr;  // the same where the kind gives one of them
+  };
+
+  collective_operation(const sdk::collective_shape& what, uint32_t first, size_t participants);
+  const sdk::collective_shape& shape() const { return shape_; }
+  uint32_t first_caller() const { return first_caller_; }
+
+  // In line on the participant's stream, behind what came before: `before` is what that stream has
+  // waited for in vain, or NULL. Does the work where all others are there.
+  void arrive(size_t number, const part& who, const sdk::plugin_error* before) noexcept;
+  // Waits until it is done or has failed; throws the failure.
+  void wait() const;
+  // Fails it, unless it is over: at once, or when work that has begun is at its end.
+  void fail(const sdk::plugin_error& why) noexcept;
+
+ private:
+  void finish(std::optional<sdk::plugin_error> why) noexcept;
+
+  const sdk::collective_shape shape_;
+  const uint32_t first_caller_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::vector<part> parts_;
+  size_t arrived_ = 0;
+  bool is_running_ = false, over_ = false;
+  std::optional<sdk::plugin_error> failure_;
+};
+using shared_operation = std::shared_ptr<collective_operation>;
+
+class collective_group {
+ public:
+  explicit collective_group(uint32_t size) : size_(size), calls_(size, 0) {}
+  uint32_t size() const { return size_; }
+
+  // Where a call takes part: an operation, and the number of its part there.
+  struct seat {
+    shared_operation operation;
+    size_t number = 0;
+  };
+  // The next call of participant `rank`. Throws where the participants disagree, which fails the
+  // operation for all, and where the group was aborted.
+  seat join(const sdk::collective_shape& shape, uint32_t rank, const std::string& name);
+  // One side of a message.
+  seat meet(const sdk::collective_shape& shape, uint32_t rank, uint32_t peer, bool sends,
+            const std::string& name);
+  // Fails what has begun or waits for others; later calls are refused with `why`.
+  void abort(const std::string& why);
+
+ private:
+  struct open_operation {
+    shared_operation operation;
+    uint32_t called = 0;  // participants
+    bool has_failed = false;
+  };
+  struct open_message {
+    shared_operation operation;
+    bool from_sender = false;
+  };
+
+  void require_working(const std::string& name) const;
+  [[noreturn]] static void disagree(const collective_operation& first,
+                                    const sdk::collective_shape& shape, uint32_t rank);
+  void remember(const shared_operation& operation);
+
+  const uint32_t size_;
+  std::mutex mutex_;
+  std::vector<uint64_t> calls_;  // of each participant
+  std::deque<open_operation> open_;
+  uint64_t first_open_ = 0;                                                     // its number
+  std::map<std::pair<uint32_t, uint32_t>, std::deque<open_message>> messages_;  // from, to
+  std::vector<std::weak_ptr<collective_operation>> begun_;
+  std::string aborted_;
+};
+
+// The work of a collective whose participants are all there, by rank: as if all inputs were read
+// before an output is written.
+void run_collective(const sdk::collective_shape& shape,
+                    const std::vector<collective_operation::part>& parts);
+
+}  // namespace tutti::reference

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The collective group: communicators of devices in this process, and calls in line on the streams
+// of the participants.
+#include <span>
+
+#include "reference/collective_group.hpp"
+#include "sdk/device_layer/collective_table.hpp"
+
+struct tutti_communicator {
+  std::shared_ptr<tutti::reference::collective_group> group;
+  tutti_device* device = nullptr;
+  uint32_t rank = 0;
+
+  uint32_t size() const { return group->size(); }
+  // The stream of both would wait for itself.
+  void require_peer(uint32_t peer, const std::string& what) const {
+    if (peer != rank) return;
+    tutti::sdk::throw_unsupported(what + ": participant " + std::to_string(peer) +
+                                  " is the caller");
+  }
+  const char* against_dtype(int32_t) const { return nullptr; }
+  template <typename Call>
+  static void enqueue(std::span<Call> calls);
+};
+
+namespace tutti::reference {
+namespace {
+
+// What sdk/device_layer/collective_table.hpp asks for.
+struct backend {
+  using device = tutti_device;
+  using buffer = tutti_buffer;
+  using stream = tutti_stream;
+  using memory = std::byte*;
+  static bool same_device(const tutti_device& a, const tutti_device& b) { return a.info == b.info; }
+};
+
+void release(tutti_communicator* participant) {
+  if (participant == nullptr) return;
+  participant->group->abort("participant " + std::to_string(participant->rank) + " was released");
+  delete participant;
+}
+
+// A participant's stream waits for the others: two on one device might share it.
+void require_different(const std::vector<tutti_participant>& all) {
+  for (size_t n = 0; n < all.size(); ++n)
+    for (size_t other = 0; other < n; ++other)
+      if (backend::same_device(*all[n].device, *all[other].device))
+        sdk::throw_unsupported("collectives: participants " + std::to_string(all[other].rank) +
+                               " and " + std::to_string(all[n].rank) + " are both on " +
+                               all[n].device->info->name);
+}
+
+tutti_status* create(const tutti_communicator_desc* desc, tutti_communicator** communicators) {
+  return sdk::guarded([&] {
+    const tutti_communicator_desc wanted = sdk::read_struct(desc, "communicator description");
+    sdk::deref(communicators, "communicators");
+    const std::vector<tutti_participant> participants = sdk::validate_communicator(wanted);
+    std::fill_n(communicators, participants.size(), nullptr);
+    if (participants.size() != wanted.size)
+      sdk::throw_unsupported("collectives: " + std::to_string(participants.size()) + " of " +
+                             std::to_string(wanted.size) +
+                             " participants are of this process, and there is no way to others");
+    require_different(participants);
+    const auto group = std::make_shared<collective_group>(wanted.size);
+    std::vector<std::unique_ptr<tutti_communicator>> made;
+    for (const tutti_participant& p : participants)
+      made.emplace_back(new tutti_communicator{group, p.device, p.rank});
+    for (size_t n = 0; n < made.size(); ++n) communicators[n] = made[n].release();
+  });
+}
+
+tutti_status* abort(tutti_communicator* participant) {
+  return sdk::guarded([&] { sdk::deref(participant, "communicator").group->abort("was aborted"); });
+}
+
+using call = sdk::collective_call<backend, tutti_communicator>;
+using exchange = sdk::collective_functions<backend, tutti_communicator>;
+
+collective_group::seat seat_of(const call& c) {
+  collective_group& group = *c.communicator->group;
+  if (c.shape.kind == sdk::collective_kind::send_receive)
+    return group.meet(c.shape, c.communicator->rank, c.peer, c.sends, c.name);
+  return group.join(c.shape, c.communicator->rank, c.name);
+}
+
+collective_operation::part part_of(const call& c) {
+  return {c.communicator->rank, c.in.memory + c.in.offset, c.out.memory + c.out.offset};
+}
+
+// All calls of a stream arrive before one of them is waited for: so those of a group proceed
+// together, messages in both directions too.
+void line_up(std::span<call> calls, std::span<const collective_group::seat> seats) {
+  for (size_t n = 0; n < calls.size(); ++n)
+    calls[n].stream->queue.add_always(
+        [seat = seats[n], mine = part_of(calls[n])](const sdk::plugin_error* before) {
+          seat.operation->arrive(seat.number, mine, before);
+        });
+  for (size_t n = 0; n < calls.size(); ++n)
+    enqueue_always(
+        *calls[n].stream, calls[n].event,
+        [operation = seats[n].operation](const sdk::plugin_error*) { operation->wait(); });
+}
+
+}  // namespace
+
+const tutti_collective_api collective_api = {
+    sizeof(tutti_collective_api), create, release, exchange::supports, exchange::enqueue, abort};
+
+}  // namespace tutti::reference
+
+// Each call takes part, also where one before it failed: so all participants stay in step, and all
+// of a collective that fails are told.
+template <typename Call>
+void tutti_communicator::enqueue(std::span<Call> calls) {
+  using namespace tutti::reference;
+  std::exception_ptr first;
+  std::vector<collective_group::seat> seats;
+  for (const Call& one : calls) {
+    try {
+      seats.push_back(seat_of(one));
+    } catch (...) {
+      seats.emplace_back();
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  if (first == nullptr) return line_up(calls, seats);
+  for (const collective_group::seat& seat : seats)
+    if (seat.operation != nullptr)
+      seat.operation->fail(tutti::sdk::plugin_error(
+          TUTTI_ERROR_INVALID_ARGUMENT,
+          "collectives: another call of the group of a participant was refused"));
+  std::rethrow_exception(first);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// event_notify over the stub of the driver: who is told, when, with what, and that the streams that
+// callbacks wait on are used again.
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "plugin.hpp"
+
+using namespace tutti::test;
+
+namespace {
+
+struct heard {
+  int calls = 0;
+  int code = TUTTI_OK;
+  std::string message;
+  std::thread::id where;
+
+  static void listen(void* self, const tutti_status* failure) {
+    auto& mine = *static_cast<heard*>(self);
+    ++mine.calls;
+    mine.where = std::this_thread::get_id();
+    if (failure == nullptr) return;
+    mine.code = failure->code;
+    mine.message = failure->message;
+  }
+};
+
+struct rig {
+  tutti_device* device = nullptr;
+  tutti_stream* stream = nullptr;
+  const tutti_stream_api& api = *plugin().stream;
+  rig() {
+    good(plugin().device->open(0, &device));
+    good(create_stream(device, 0, &stream));
+  }
+  ~rig() {
+    STUB_CALL(stub_heal)();
+    api.release(stream);
+    plugin().device->release(device);
+  }
+  tutti_event* record() const {
+    tutti_event* event = nullptr;
+    good(api.record(stream, &event));
+    return event;
+  }
+  // Of an event whose work is not done yet.
+  void notify_pending(tutti_event* event, heard& who) const {
+    STUB_CALL(stub_fail)("cuEventQuery", 600, 1);  // CUDA_ERROR_NOT_READY
+    good(api.event_notify(event, heard::listen, &who));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(who_listens_late_is_told_at_once) {
+  const rig r;
+  heard who;
+  tutti_event* const event = r.record();
+  good(r.api.event_notify(event, heard::listen, &who));
+  BOOST_TEST(who.calls == 1);
+  BOOST_TEST(who.code == TUTTI_OK);
+  BOOST_TEST((who.where == std::this_thread::get_id()));
+  BOOST_TEST(take(r.api.event_notify(event, nullptr, nullptr)).code ==
+             TUTTI_ERROR_INVALID_ARGUMENT);
+  r.api.event_release(event);
+}
+
+BOOST_AUTO_TEST_CASE(the_driver_tells_who_waits_also_of_a_released_event) {
+  const rig r;
+  const int streams = STUB_CALL(stub_count)().streams;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<heard> all(20);
+    STUB_CALL(stub_hold_callbacks)(true, 0);
+    for (heard& who : all) {
+      tutti_event* const event = r.record();
+      r.notify_pending(event, who);
+      r.api.event_release(event);
+    }
+    for (const heard& who : all) BOOST_TEST(who.calls == 0);
+    STUB_CALL(stub_hold_callbacks)(false, 0);
+    for (const heard& who : all) {
+      BOOST_TEST(who.calls == 1);
+      BOOST_TEST(who.code == TUTTI_OK);
+      BOOST_TEST((who.where != std::this_thread::get_id()));
+    }
+  }
+  // One for each that waited at once, used again in later rounds.
+  BOOST_TEST(STUB_CALL(stub_count)().streams == streams + 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_of_the_device_is_told) {
+  heard who, later;
+  {
+    const rig r;
+    tutti_event* const event = r.record();
+    STUB_CALL(stub_hold_callbacks)(true, 0);
+    r.notify_pending(event, who);
+    STUB_CALL(stub_hold_callbacks)(false, 700);  // CUDA_ERROR_ILLEGAL_ADDRESS
+    BOOST_TEST(who.calls == 1);
+    BOOST_TEST(who.code == TUTTI_ERROR_DEVICE_LOST);
+    BOOST_TEST(who.message.find("700") != std::string::npos, who.message);
+    BOOST_TEST(take(r.api.event_notify(event, heard::listen, &later)).code ==
+               TUTTI_ERROR_DEVICE_LOST);
+    BOOST_TEST(later.calls == 0);
+    r.api.event_release(event);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_driver_refuses_is_returned_and_never_told) {
+  const rig r;
+  heard who;
+  tutti_event* const event = r.record();
+  for (const char* function : {"cuStreamWaitEvent", "cuStreamAddCallback"}) {
+    STUB_CALL(stub_fail)(function, 999, 1);
+    STUB_CALL(stub_fail)("cuEventQuery", 600, 1);
+    BOOST_TEST(take(r.api.event_notify(event, heard::listen, &who)).code == TUTTI_ERROR_DRIVER);
+  }
+  BOOST_TEST(who.calls == 0);
+  r.notify_pending(event, who);
+  BOOST_TEST(who.calls == 1);
+  r.api.event_release(event);
+}
+
+BOOST_AUTO_TEST_CASE(host_events_are_told_by_who_signals) {
+  const rig r;
+  heard gate_heard, behind_heard;
+  tutti_event* gate = nullptr;
+  good(r.api.event_create(r.device, &gate));
+  good(r.api.wait(r.stream, gate));
+  tutti_event* const behind = r.record();
+  good(r.api.event_notify(gate, heard::listen, &gate_heard));
+  STUB_CALL(stub_hold_callbacks)(true, 0);
+  r.notify_pending(behind, behind_heard);
+  BOOST_TEST(gate_heard.calls == 0);
+  tutti_status why{};
+  why.struct_size = sizeof why;
+  why.code = TUTTI_ERROR_DRIVER;
+  why.message = "parcel 17 went away";
+  good(r.api.event_signal(gate, &why));
+  STUB_CALL(stub_hold_callbacks)(false, 0);
+  for (const heard* who : {&gate_heard, &behind_heard}) {
+    BOOST_TEST(who->calls == 1);
+    BOOST_TEST(who->code == TUTTI_ERROR_DRIVER);
+    BOOST_TEST(who->message == "parcel 17 went away");
+  }
+  BOOST_TEST(take(r.api.synchronize(r.stream)).code == TUTTI_ERROR_DRIVER);
+  r.api.event_release(gate);
+  r.api.event_release(behind);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tutti cache info`, `clear` and `warm`: what is kept between runs, told and removed, and filled
+// by running programs. Loads no plugin.
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "base/disk_cache.hpp"
+#include "base/env.hpp"
+#include "base/one_line.hpp"
+#include "child_process.hpp"
+#include "command.hpp"
+#include "plugin/cache_contents.hpp"
+#include "text.hpp"
+
+namespace tutti::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct options {
+  CLI::App *info, *clear, *warm;
+  std::vector<std::string> programs;
+};
+
+/// The folder in use; says why there is none.
+fs::path folder_in_use(const detail::cache_options& cache) {
+  if (!cache.enabled)
+    fmt::print("nothing is kept: TUTTI_CACHE=off\n");
+  else if (cache.folder.empty())
+    fmt::print("nothing is kept: neither TUTTI_CACHE_DIR, XDG_CACHE_HOME nor HOME is set\n");
+  return cache.used_folder();
+}
+
+std::string count_text(uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+uint64_t print_shares(const detail::cache_contents& contents) {
+  std::vector<std::vector<std::string>> rows{{"entries", "size", "kind", "device"}};
+  uint64_t bytes = 0;
+  for (const detail::cache_share& s : contents.shares) {
+    rows.push_back({std::to_string(s.entries), size_text(s.bytes), s.use.kind,
+                    detail::one_line(s.use.device)});
+    bytes += s.bytes;
+  }
+  if (rows.size() > 1) fmt::print("{}", table(rows));
+  return bytes;
+}
+
+int info() {
+  const detail::cache_options cache = detail::cache_options_from_environment();
+  const fs::path folder = folder_in_use(cache);
+  if (folder.empty()) return 0;
+  fmt::print("{}\n", folder.string());
+  const auto contents = detail::contents_of_cache(folder);
+  if (!contents) {
+    fmt::print("not there yet\n");
+    return 0;
+  }
+  const uint64_t bytes = print_shares(*contents);
+  fmt::print("{} of at most {}\n", size_text(bytes), size_text(cache.limit_bytes));
+  for (const detail::driver_share& d : contents->drivers)
+    fmt::print("{}: {} in {}, of at most {}{}\n", d.folder.string(), size_text(d.bytes),
+               count_text(d.files, "file"), size_text(cache.limit_bytes),
+               d.in_use ? "; in use" : "");
+  if (const auto users = detail::env("POCL_CACHE_DIR"))
+    fmt::print("{}: PoCL's by POCL_CACHE_DIR, which is not looked after here\n", *users);
+  return 0;
+}
+
+int clear() {
+  const fs::path folder = folder_in_use(detail::cache_options_from_environment());
+  if (folder.empty()) return 0;
+  const detail::cache_removal gone = detail::clear_cache(folder);
+  fmt::print("{}: {}, {} removed\n", folder.string(), count_text(gone.files, "file"),
+             size_text(gone.bytes));
+  if (gone.held > 0) fmt::print("{} of running processes stayed\n", count_text(gone.held, "mark"));
+  for (const fs::path& driver : gone.drivers_in_use)
+    fmt::print("{}: in use; what was used in the last hour stayed\n", driver.string());
+  return 0;
+}
+
+uint64_t kept_bytes(const fs::path& folder, uint64_t& entries) {
+  uint64_t bytes = 0;
+  entries = 0;
+  const auto contents = detail::contents_of_cache(folder);
+  if (!contents) return 0;
+  for (const detail::cache_share& s : contents->shares) {
+    entries += s.entries;
+    bytes += s.bytes;
+  }
+  for (const detail::driver_share& d : contents->drivers) bytes += d.bytes;
+  return bytes;
+}
+
+/// Runs each as the shell does.
+int warm(const std::vector<std::string>& programs) {
+  const fs::path folder = folder_in_use(detail::cache_options_from_environment());
+  if (folder.empty()) return 1;
+  ::setenv("TUTTI_TIER", "compiled", 1);
+  int status = 0;
+  for (const std::string& program : programs) {
+    uint64_t before = 0, after = 0;
+    const uint64_t bytes_before = kept_bytes(folder, before);
+    const int raw = std::system(program.c_str());
+    const uint64_t bytes_after = kept_bytes(folder, after);
+    const int code = raw == -1 ? -1 : WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+    if (code != 0) {
+      status = 1;
+      fmt::print(stderr, "{}: ended with {}\n", program,
+                 raw != -1 && WIFSIGNALED(raw) ? signal_text(WTERMSIG(raw))
+                                               : fmt::format("exit status {}", code));
+    }
+    const auto more = [](uint64_t now, uint64_t then) { return now > then ? now - then : 0; };
+    fmt::print(
+        "{}: {} and {} more are kept\n", program,
+        more(after, before) == 1 ? "1 entry" : fmt::format("{} entries", more(after, before)),
+        size_text(more(bytes_after, bytes_before)));
+  }
+  return status;
+}
+
+}  // namespace
+
+command add_cache(CLI::App& app) {
+  const auto o = std::make_shared<options>();
+  CLI::App* const parser =
+      app.add_subcommand("cache", "what is kept between runs: tells, removes or fills it");
+  parser->require_subcommand(1);
+  o->info = parser->add_subcommand(
+      "info", "the folder, its entries by kind and device, and what drivers keep there");
+  o->clear = parser->add_subcommand(
+      "clear",
+      "removes all that `info` counts and nothing else; running processes go on, and what\n"
+      "their drivers used in the last hour stays");
+  o->warm = parser->add_subcommand(
+      "warm",
+      "runs programs to their ends with TUTTI_TIER=compiled, so that every kernel which they meet\n"
+      "is compiled and kept; each is a line of the shell: 'digits --epochs 1'");
+  o->warm->add_option("programs", o->programs, "programs to run, one after the other")->required();
+  return {parser, [o] {
+            if (o->info->parsed()) return info();
+            return o->clear->parsed() ? clear() : warm(o->programs);
+          }};
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collective_trials.hpp"
+
+#include <thread>
+
+#include "oracle.hpp"
+#include "sdk/host_types.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+uint64_t joined(uint8_t stored, int32_t reduction, uint64_t a, uint64_t b) {
+  return sdk::with_real_type(sdk::register_dtype(stored), [&](auto tag) -> uint64_t {
+    using T = typename decltype(tag)::type;
+    T x, y, result{};
+    std::memcpy(&x, &a, sizeof(T));
+    std::memcpy(&y, &b, sizeof(T));
+    const auto wide = [](T v) { return static_cast<uint64_t>(v); };
+    if (reduction == TUTTI_REDUCE_ANY) result = static_cast<T>(x || y);
+    if (reduction == TUTTI_REDUCE_ALL) result = static_cast<T>(x && y);
+    if (reduction == TUTTI_REDUCE_MIN) result = y < x || y != y ? y : x;
+    if (reduction == TUTTI_REDUCE_MAX) result = y > x || y != y ? y : x;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (reduction == TUTTI_REDUCE_SUM) result = x + y;
+      if (reduction == TUTTI_REDUCE_PROD) result = x * y;
+    } else {
+      if (reduction == TUTTI_REDUCE_SUM) result = static_cast<T>(wide(x) + wide(y));
+      if (reduction == TUTTI_REDUCE_PROD) result = static_cast<T>(wide(x) * wide(y));
+    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, &result, sizeof(T));
+    return bits;
+  });
+}
+
+tutti_status* call(const collective_rig& r, const trial& t, uint32_t n, tutti_communicator* member,
+                   tutti_stream* stream, const tutti_view& in, const tutti_view& out,
+                   tutti_event** event) {
+  const collective_calls api = r.calls();
+  switch (t.what) {
+    case trial_kind::all_reduce:
+      return api.all_reduce(member, stream, &in, &out, t.reduction, event);
+    case trial_kind::reduce:
+      return api.reduce(member, stream, &in, n == t.root ? &out : nullptr, t.reduction, t.root,
+                        event);
+    case trial_kind::broadcast:
+      return api.broadcast(member, stream, n == t.root ? &in : &out, t.root, event);
+    case trial_kind::reduce_scatter:
+      return api.reduce_scatter(member, stream, &in, &out, t.reduction, event);
+    case trial_kind::all_gather:
+      return api.all_gather(member, stream, &in, &out, event);
+    default:
+      return api.all_to_all(member, stream, &in, &out, event);
+  }
+}
+
+// The same bits, but for NaN and the sign of zero.
+bool same(uint8_t dtype, uint64_t a, uint64_t b) {
+  return a == b || (sdk::is_floating(dtype) && ulp_distance(dtype, a, b) == 0);
+}
+
+std::string text_of(const trial& t) {
+  static constexpr const char* names[] = {"all_reduce",     "reduce",     "broadcast",
+                                          "reduce_scatter", "all_gather", "all_to_all"};
+  static constexpr const char* places[] = {"apart", "in place", "among its share"};
+  return std::string(names[static_cast<size_t>(t.what)]) + " of " + std::to_string(t.share) + " " +
+         sdk::dtype_name(t.dtype) + ", reduction " + std::to_string(t.reduction) + ", root " +
+         std::to_string(t.root) + ", output " + places[static_cast<size_t>(t.out)];
+}
+
+}  // namespace
+
+experiment::experiment(collective_rig& r, const trial& t, generator& random)
+    : r_(r), t_(t), n_(r.size()) {
+  for (uint32_t n = 0; n < n_; ++n) {
+    image content(t.dtype, t.in_count(n_) + t.out_count(n_) + 2 * guard);
+    for (uint64_t i = 0; i < content.size(); ++i) content.set(i, value(random));
+    arrays_.emplace_back(r.devices[n], content);
+    const uint64_t between = t.in_count(n_) + guard;
+    in_.push_back(guard);
+    out_.push_back(t.out == where::apart ? between : guard);
+    if (t.out != where::own_share) continue;
+    if (t.what == trial_kind::all_gather) in_[n] += n * t.share;
+    if (t.what == trial_kind::reduce_scatter) out_[n] += n * t.share;
+  }
+}
+
+void experiment::run() {
+  std::vector<outcome> results(n_);
+  const auto one = [&](uint32_t n) {
+    tutti_event* event = nullptr;
+    const session& s = r_.devices[n];
+    results[n] = take(call(r_, t_, n, r_.members[n], s.main_stream.get(),
+                           arrays_[n].view(in_[n], t_.in_count(n_)),
+                           arrays_[n].view(out_[n], t_.out_count(n_)), &event));
+    events_.at(n) = r_.own(event);
+  };
+  events_.resize(n_);
+  std::vector<std::thread> threads;
+  for (uint32_t n = 0; n < n_; ++n) {
+    if (t_.threads) {
+      threads.emplace_back(one, n);
+    } else {
+      one(n_ - 1 - n);
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const outcome& result : results) require(!result, "refused: " + result.message);
+  for (const auto& event : events_) {
+    const outcome end = r_.wait(event);
+    require(!end, "failed: " + end.message);
+  }
+  for (uint32_t n = 0; n < n_; ++n) compare(n);
+}
+
+uint64_t experiment::value(generator& random) const {
+  const uint8_t in_register = sdk::register_dtype(t_.dtype);
+  const auto& special = special_values(in_register);
+  if (random() % 8 == 0) return special[random() % special.size()];
+  return random_value(t_.dtype, -9, 9, random);
+}
+
+uint64_t experiment::expected(uint32_t n, uint64_t i) const {
+  const auto input = [&](uint64_t from, uint64_t at) {
+    return arrays_[from].data.get(in_[from] + at);
+  };
+  switch (t_.what) {
+    case trial_kind::broadcast:
+      return input(t_.root, i);
+    case trial_kind::all_gather:
+      return input(i / t_.share, i % t_.share);
+    case trial_kind::all_to_all:
+      return input(i / t_.share, n * t_.share + i % t_.share);
+    default: {
+      const uint64_t at = t_.what == trial_kind::reduce_scatter ? n * t_.share + i : i;
+      uint64_t total = input(0, at);
+      for (uint32_t from = 1; from < n_; ++from)
+        total = joined(t_.dtype, t_.reduction, total, input(from, at));
+      return total;
+    }
+  }
+}
+
+void experiment::compare(uint32_t n) const {
+  image wanted = arrays_[n].data;
+  const bool writes = (t_.what != trial_kind::reduce || n == t_.root) &&
+                      (t_.what != trial_kind::broadcast || n != t_.root);
+  for (uint64_t i = 0; writes && i < t_.out_count(n_); ++i) wanted.set(out_[n] + i, expected(n, i));
+  const image found = arrays_[n].read(r_.devices[n]);
+  const uint8_t in_register = sdk::register_dtype(t_.dtype);
+  for (uint64_t i = 0; i < found.size(); ++i) {
+    if (same(in_register, found.get(i), wanted.get(i))) continue;
+    throw failure(text_of(t_) + ": participant " + std::to_string(n) + " has " +
+                  value_text(in_register, found.get(i)) + " at " + std::to_string(i) +
+                  ", expected " + value_text(in_register, wanted.get(i)));
+  }
+}
+
+}  // namespace tutti::conformance
