@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "opencl/matmul_plan.hpp"
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/host.hpp"
 #include "sdk/event_outcome.hpp"
@@ -197,8 +196,8 @@ class recording {
 // A matrix product by CLBlast, or by the launches of a plan on this plugin's own kernels.
 struct prepared_product {
   bool by_clblast = false;
-  MatmulProgram program;
-  MatmulPlan plan;
+  sdk::MatmulProgram program;
+  sdk::MatmulPlan plan;
   std::vector<shared_kernel*> kernels;  // one for each launch; none yet where CLBlast serves
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of the plugin ABI on the processor that the library runs on, without a compiler: the
-// kernels that CPU devices compile (kernels_cl/*_cpu.cl and what they begin with) were compiled as
-// C++ when the library was built, and are launched as the device layer plans it. So a result has
+// The operators of the plugin ABI on the processor that the library runs on, without a compiler:
+// the kernels that CPU devices compile (kernels_cl/*_cpu.cl and what they begin with) were compiled
+// as C++ when the library was built, and are launched as the device layer plans it. So a result has
 // the bits that the compiled kernels of the device give; docs/host-engine.md lists what may differ.
 #pragma once
 
@@ -40,8 +40,8 @@ class host_operator_plan {
 
   /// Runs the operator on checked memory: `views` has an address for each view of the operator,
   /// outputs first, each with the operand's offset already added and aligned to the element size.
-  /// `workspace` has workspace_bytes() bytes, aligned to 64; NULL: the run allocates them, and throws
-  /// std::bad_alloc where it cannot. All is done on return: on the calling thread without
+  /// `workspace` has workspace_bytes() bytes, aligned to 64; NULL: the run allocates them, and
+  /// throws std::bad_alloc where it cannot. All is done on return: on the calling thread without
   /// `parallel`, else shared through it, whose exceptions are passed on.
   void run(std::byte* const* views, const host_parallel_for& parallel = {},
            void* workspace = nullptr) const;
