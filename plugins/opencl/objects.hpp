@@ -17,6 +17,7 @@
 
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/host.hpp"
+#include "sdk/device_layer/matmul_plan.hpp"
 #include "sdk/event_outcome.hpp"
 #include "tutti/plugin.h"
 

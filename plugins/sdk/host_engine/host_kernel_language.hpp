@@ -16,9 +16,9 @@ static thread_local ulong group_at_work, groups_of_launch;
 TUTTI_HOST ulong get_group_id(int) { return group_at_work; }
 TUTTI_HOST ulong get_num_groups(int) { return groups_of_launch; }
 
-#define TUTTI_ORDERED(T)                                        \
-  TUTTI_HOST T min(T a, T b) { return a < b ? a : b; }          \
-  TUTTI_HOST T max(T a, T b) { return a > b ? a : b; }          \
+#define TUTTI_ORDERED(T)                               \
+  TUTTI_HOST T min(T a, T b) { return a < b ? a : b; } \
+  TUTTI_HOST T max(T a, T b) { return a > b ? a : b; } \
   TUTTI_HOST T clamp(T x, T low, T high) { return min(max(x, low), high); }
 TUTTI_ORDERED(int)
 TUTTI_ORDERED(uint)

@@ -11,12 +11,15 @@
 #endif
 
 namespace {
+// In this order.
+// clang-format off
 #include "sdk/host_engine/host_language.hpp"
 #include "sdk/host_engine/host_vectors.hpp"
 #include "prelude.cl"
 #include "sdk/host_engine/host_kernel_language.hpp"
 // The array `rows` and what it needs.
 #include TUTTI_KERNEL_FILE
+// clang-format on
 }  // namespace
 
 namespace tutti::sdk::routines {

@@ -21,10 +21,10 @@ namespace {
 
 using routines::kernel_routine;
 
-constexpr size_t most_words = 40;       // of a kernel's arguments
-constexpr size_t workspace_place = 4;   // among the addresses of a launch, after the views
+constexpr size_t most_words = 40;      // of a kernel's arguments
+constexpr size_t workspace_place = 4;  // among the addresses of a launch, after the views
 constexpr size_t place_count = 5;
-constexpr uint64_t few_groups = 4;      // not worth the waking of threads
+constexpr uint64_t few_groups = 4;          // not worth the waking of threads
 constexpr int64_t small_product = 1 << 20;  // multiply-adds, the same
 constexpr uint64_t converted_at_once = 8192;
 
@@ -110,8 +110,7 @@ step product_step(host_routines set, const MatmulLaunch& launch, const std::stri
 MatmulDevice device_of_product(const device_description& device, const MatmulProblem& problem,
                                host_routines set) {
   MatmulDevice on = matmul_device(device);
-  const bool real =
-      problem.element == MatmulElement::f32 || problem.element == MatmulElement::f64;
+  const bool real = problem.element == MatmulElement::f32 || problem.element == MatmulElement::f64;
   if (!real) on.vector_bytes = set == host_routines::baseline ? 16 : 32;
   return on;
 }
@@ -173,7 +172,7 @@ class conversion {
 };
 
 struct workspace_deleter {
-  void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{64}); }
+  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
 };
 using owned_workspace = std::unique_ptr<std::byte, workspace_deleter>;
 
@@ -192,7 +191,7 @@ struct host_operator_plan::state {
   uint32_t view_count = 0;
   std::vector<step> steps;
   uint64_t workspace_bytes = 0;
-  conversion scanned;  // of view 1, before the steps
+  conversion scanned;           // of view 1, before the steps
   uint64_t scanned_offset = 0;  // in the workspace
 
   void plan_product(const device_description& device, const operator_call& call,
@@ -238,16 +237,15 @@ struct host_operator_plan::state {
     for (uint64_t piece = 0; piece < pieces; ++piece) run(piece);
   }
 
-  void plan_others(const device_description& device, const operator_call& call,
-                   host_routines set) {
+  void plan_others(const device_description& device, const operator_call& call, host_routines set) {
     step_maker maker(set, steps);
     launch_operator(device, call, maker);
     if (!steps.empty()) workspace_bytes = operator_workspace(device, call);
   }
 };
 
-const char* host_operator_plan::against(const device_description& device,
-                                        const operator_call& call, host_routines routines) {
+const char* host_operator_plan::against(const device_description& device, const operator_call& call,
+                                        host_routines routines) {
   if (!has_host_routines(routines)) return "this processor lacks the host engine's instructions";
   if (device.kind != schedule::cpu) return "the host engine works in the order of CPUs";
   if (call.kind == TUTTI_OPERATOR_MATMUL) {
@@ -263,8 +261,8 @@ const char* host_operator_plan::against(const device_description& device,
   return nullptr;
 }
 
-host_operator_plan::host_operator_plan(const device_description& device,
-                                       const operator_call& call, host_routines routines) {
+host_operator_plan::host_operator_plan(const device_description& device, const operator_call& call,
+                                       host_routines routines) {
   if (const char* why = against(device, call, routines)) throw_unsupported(why);
   auto made = std::make_unique<state>();
   made->view_count = call.view_count;
@@ -289,8 +287,8 @@ void host_operator_plan::run(std::byte* const* views, const host_parallel_for& p
   std::copy_n(views, state_->view_count, at.begin());
   owned_workspace own;
   if (workspace == nullptr && state_->workspace_bytes > 0) {
-    own.reset(static_cast<std::byte*>(
-        ::operator new(state_->workspace_bytes, std::align_val_t{64})));
+    own.reset(
+        static_cast<std::byte*>(::operator new (state_->workspace_bytes, std::align_val_t{64})));
     workspace = own.get();
   }
   at[workspace_place] = static_cast<std::byte*>(workspace);

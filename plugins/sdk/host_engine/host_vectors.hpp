@@ -79,32 +79,30 @@ TUTTI_HOST masks<M> operator|(masks<M> a, masks<M> b) {
   return {a.lower | b.lower, a.upper | b.upper};
 }
 
-#define TUTTI_LANES_OPERATOR(op)                                                          \
-  template <typename T, int N>                                                            \
-  TUTTI_HOST lanes_of<T, N, true> operator op(lanes_of<T, N, true> a,                     \
-                                              lanes_of<T, N, true> b) {                   \
-    return lanes_of<T, N, true>(a.v op b.v);                                              \
-  }                                                                                       \
-  template <typename T, int N>                                                            \
-  TUTTI_HOST lanes_of<T, N, false> operator op(lanes_of<T, N, false> a,                   \
-                                               lanes_of<T, N, false> b) {                 \
-    return {a.lower op b.lower, a.upper op b.upper};                                      \
-  }                                                                                       \
-  template <typename T, int N, bool R>                                                    \
-  TUTTI_HOST lanes_of<T, N, R>& operator op##=(lanes_of<T, N, R>& a, lanes_of<T, N, R> b) { \
-    return a = a op b;                                                                    \
+#define TUTTI_LANES_OPERATOR(op)                                                                   \
+  template <typename T, int N>                                                                     \
+  TUTTI_HOST lanes_of<T, N, true> operator op(lanes_of<T, N, true> a, lanes_of<T, N, true> b) {    \
+    return lanes_of<T, N, true>(a.v op b.v);                                                       \
+  }                                                                                                \
+  template <typename T, int N>                                                                     \
+  TUTTI_HOST lanes_of<T, N, false> operator op(lanes_of<T, N, false> a, lanes_of<T, N, false> b) { \
+    return {a.lower op b.lower, a.upper op b.upper};                                               \
+  }                                                                                                \
+  template <typename T, int N, bool R>                                                             \
+  TUTTI_HOST lanes_of<T, N, R>& operator op##=(lanes_of<T, N, R>& a, lanes_of<T, N, R> b) {        \
+    return a = a op b;                                                                             \
   }
 TUTTI_LANES_OPERATOR(+)
 TUTTI_LANES_OPERATOR(-)
 TUTTI_LANES_OPERATOR(*)
 
-#define TUTTI_LANES_COMPARISON(op)                                                 \
-  template <typename T, int N>                                                     \
-  TUTTI_HOST auto operator op(lanes_of<T, N, true> a, lanes_of<T, N, true> b) {    \
-    return mask<decltype(a.v op b.v)>{a.v op b.v};                                 \
-  }                                                                                \
-  template <typename T, int N>                                                     \
-  TUTTI_HOST auto operator op(lanes_of<T, N, false> a, lanes_of<T, N, false> b) {  \
+#define TUTTI_LANES_COMPARISON(op)                                                      \
+  template <typename T, int N>                                                          \
+  TUTTI_HOST auto operator op(lanes_of<T, N, true> a, lanes_of<T, N, true> b) {         \
+    return mask<decltype(a.v op b.v)>{a.v op b.v};                                      \
+  }                                                                                     \
+  template <typename T, int N>                                                          \
+  TUTTI_HOST auto operator op(lanes_of<T, N, false> a, lanes_of<T, N, false> b) {       \
     return masks<decltype(a.lower op b.lower)>{a.lower op b.lower, a.upper op b.upper}; \
   }
 TUTTI_LANES_COMPARISON(<)
@@ -303,14 +301,14 @@ TUTTI_HOST void store_of(lanes_of<T, N, false> v, T* p) {
   store_of(v.lower, p);
   store_of(v.upper, p + N / 2);
 }
-#define TUTTI_VECTOR_MEMORY(N)                                      \
-  template <typename T>                                             \
-  TUTTI_HOST lanes<T, N> vload##N(long n, const T* p) {             \
-    return load_of<N>(p + n * N);                                   \
-  }                                                                 \
-  template <typename T, bool R>                                     \
-  TUTTI_HOST void vstore##N(lanes_of<T, N, R> v, long n, T* p) {    \
-    store_of(v, p + n * N);                                         \
+#define TUTTI_VECTOR_MEMORY(N)                                   \
+  template <typename T>                                          \
+  TUTTI_HOST lanes<T, N> vload##N(long n, const T* p) {          \
+    return load_of<N>(p + n * N);                                \
+  }                                                              \
+  template <typename T, bool R>                                  \
+  TUTTI_HOST void vstore##N(lanes_of<T, N, R> v, long n, T* p) { \
+    store_of(v, p + n * N);                                      \
   }
 TUTTI_VECTOR_MEMORY(2)
 TUTTI_VECTOR_MEMORY(4)
@@ -324,17 +322,17 @@ TUTTI_HOST lanes<To, N> converted(lanes_of<T, N, R> v) {
   else
     return joined(converted<To>(lower_of(v)), converted<To>(upper_of(v)));
 }
-#define TUTTI_VECTOR_TYPE(T)                                   \
-  typedef lanes<T, 4> T##4;                                    \
-  typedef lanes<T, 8> T##8;                                    \
-  typedef lanes<T, 16> T##16;                                  \
-  template <typename From, bool R>                             \
-  TUTTI_HOST T##16 convert_##T##16(lanes_of<From, 16, R> v) {  \
-    return converted<T>(v);                                    \
-  }                                                            \
-  template <typename From, bool R>                             \
-  TUTTI_HOST T##16 as_##T##16(lanes_of<From, 16, R> v) {       \
-    return __builtin_bit_cast(T##16, v);                       \
+#define TUTTI_VECTOR_TYPE(T)                                  \
+  typedef lanes<T, 4> T##4;                                   \
+  typedef lanes<T, 8> T##8;                                   \
+  typedef lanes<T, 16> T##16;                                 \
+  template <typename From, bool R>                            \
+  TUTTI_HOST T##16 convert_##T##16(lanes_of<From, 16, R> v) { \
+    return converted<T>(v);                                   \
+  }                                                           \
+  template <typename From, bool R>                            \
+  TUTTI_HOST T##16 as_##T##16(lanes_of<From, 16, R> v) {      \
+    return __builtin_bit_cast(T##16, v);                      \
   }
 TUTTI_VECTOR_TYPE(char)
 TUTTI_VECTOR_TYPE(uchar)
@@ -376,10 +374,9 @@ TUTTI_HOST four<T> operator+(four<T> a, four<T> b) {
 }
 template <typename T>
 TUTTI_HOST four<T> multiply_add(four<T> a, four<T> b, four<T> c) {
-  return {multiply_add(a.lane[0], b.lane[0], c.lane[0]),
-          multiply_add(a.lane[1], b.lane[1], c.lane[1]),
-          multiply_add(a.lane[2], b.lane[2], c.lane[2]),
-          multiply_add(a.lane[3], b.lane[3], c.lane[3])};
+  return {
+      multiply_add(a.lane[0], b.lane[0], c.lane[0]), multiply_add(a.lane[1], b.lane[1], c.lane[1]),
+      multiply_add(a.lane[2], b.lane[2], c.lane[2]), multiply_add(a.lane[3], b.lane[3], c.lane[3])};
 }
 template <typename T>
 TUTTI_HOST void vstore4(four<T> v, long n, T* p) {

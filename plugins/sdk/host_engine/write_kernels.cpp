@@ -3,8 +3,8 @@
 // Writes the kernels of operators as C++: write_kernels OUTPUT UNIT SOURCE, where SOURCE is the
 // kernel file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, where that would be too
 // much for one compilation, a part of it: scan_float, scan_int, matmul_float, ... The file is
-// included once for each set of options that the device layer builds kernels with, in a namespace of
-// its own.
+// included once for each set of options that the device layer builds kernels with, in a namespace
+// of its own.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -26,9 +26,9 @@ namespace {
 
 using names = std::vector<const char*>;
 
-constexpr int32_t dtypes[] = {TUTTI_BOOL, TUTTI_I8,  TUTTI_I16, TUTTI_I32,  TUTTI_I64,
-                              TUTTI_U8,   TUTTI_U16, TUTTI_U32, TUTTI_U64,  TUTTI_F16,
-                              TUTTI_BF16, TUTTI_F32, TUTTI_F64, TUTTI_C64,  TUTTI_C128};
+constexpr int32_t dtypes[] = {TUTTI_BOOL, TUTTI_I8,  TUTTI_I16, TUTTI_I32, TUTTI_I64,
+                              TUTTI_U8,   TUTTI_U16, TUTTI_U32, TUTTI_U64, TUTTI_F16,
+                              TUTTI_BF16, TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128};
 constexpr int32_t index_dtypes[] = {TUTTI_I32, TUTTI_I64};
 
 bool is_real(int32_t dtype) { return dtype <= TUTTI_F64; }
@@ -46,22 +46,24 @@ void add_gather(builds& to) {
   const device_description cpu = any_cpu();
   for (const int32_t index : index_dtypes) {
     for (const int32_t dtype : dtypes) {
-      if (is_real(dtype)) {
-        to[take_options(cpu, dtype, index)] = {"tutti_take"};
-        to[scatter_options(cpu, dtype, index, combination::set)] = {"tutti_scatter"};
-      }
-      const auto scatter = [&](combination how, bool compensated) {
-        to[scatter_options(cpu, dtype, index, how, compensated)] = {"tutti_scatter"};
-      };
-      if (!is_real(dtype)) scatter(combination::multiply, false);
-      if (!is_real(dtype) || dtype == TUTTI_BOOL || !is_register(static_cast<uint8_t>(dtype)))
-        continue;
+      if (!is_real(dtype)) continue;
+      to[take_options(cpu, dtype, index)] = {"tutti_take"};
+      to[scatter_options(cpu, dtype, index, combination::set)] = {"tutti_scatter"};
+      if (dtype == TUTTI_BOOL || !is_register(static_cast<uint8_t>(dtype))) continue;
       for (const combination how :
            {combination::add, combination::multiply, combination::min, combination::max})
-        scatter(how, false);
-      if (dtype == TUTTI_F32 || dtype == TUTTI_F64) scatter(combination::add, true);
+        to[scatter_options(cpu, dtype, index, how)] = {"tutti_scatter"};
+      if (dtype == TUTTI_F32 || dtype == TUTTI_F64)
+        to[scatter_options(cpu, dtype, index, combination::add, true)] = {"tutti_scatter"};
     }
   }
+}
+
+// Complex numbers are only multiplied: else they come as their parts.
+void add_gather_complex(builds& to) {
+  for (const int32_t index : index_dtypes)
+    for (const int32_t dtype : {TUTTI_C64, TUTTI_C128})
+      to[scatter_options(any_cpu(), dtype, index, combination::multiply)] = {"tutti_scatter"};
 }
 
 void add_lookup(builds& to) {
@@ -128,9 +130,11 @@ void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
   device.vector_bytes = vector_bytes;
   MatmulProblem problem;
   problem.element = element;
-  names kernels = {"matmul_tiles_rows",   "matmul_tiles_rows_packed", "matmul_tiles_columns",
-                   "matmul_pack_rows",    "matmul_pack_columns",      "matmul_tiles_columns_packed",
-                   "matmul_sum_splits",   "matvec_rows",              "matvec_columns"};
+  names kernels = {"matmul_tiles_rows",    "matmul_tiles_rows_packed",
+                   "matmul_tiles_columns", "matmul_pack_rows",
+                   "matmul_pack_columns",  "matmul_tiles_columns_packed",
+                   "matmul_sum_splits",    "matvec_rows",
+                   "matvec_columns"};
   to[matmul_program(problem, device).options] = kernels;
   kernels.push_back("matmul_finish");
   problem.has_bias = true;
@@ -208,9 +212,9 @@ class unit_writer {
 
 MatmulElement element_named(const std::string& name) {
   const std::map<std::string, MatmulElement> all = {
-      {"float", MatmulElement::f32},   {"double", MatmulElement::f64},
-      {"uchar", MatmulElement::int8},  {"ushort", MatmulElement::int16},
-      {"uint", MatmulElement::int32},  {"ulong", MatmulElement::int64}};
+      {"float", MatmulElement::f32},  {"double", MatmulElement::f64},
+      {"uchar", MatmulElement::int8}, {"ushort", MatmulElement::int16},
+      {"uint", MatmulElement::int32}, {"ulong", MatmulElement::int64}};
   return all.at(name);
 }
 
@@ -229,6 +233,7 @@ std::string unit_text(const std::string& unit, const char* path) {
   }
   builds all;
   if (unit == "gather") add_gather(all);
+  if (unit == "gather_complex") add_gather_complex(all);
   if (unit == "lookup") add_lookup(all);
   if (unit == "partition") add_partition(all);
   if (unit == "sort") add_sort(all);
