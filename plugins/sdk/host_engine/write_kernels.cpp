@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -151,15 +150,16 @@ std::string read(const char* path) {
 
 // The macros that a source defines, but for those that it leaves to whoever defined them before.
 std::set<std::string> macros_of(const std::string& source) {
-  static const std::regex line(R"(^[ ]*#[ ]*define[ ]+(\w+))");
   std::set<std::string> defined;
   bool left = false;  // within #ifndef
   std::istringstream lines(source);
   for (std::string text; std::getline(lines, text);) {
-    if (text.starts_with("#ifndef ")) left = true;
-    if (text.starts_with("#endif")) left = false;
-    std::smatch found;
-    if (!left && std::regex_search(text, found, line)) defined.insert(found[1]);
+    std::istringstream words(text);
+    std::string directive, name;
+    words >> directive >> name;
+    if (directive == "#ifndef") left = true;
+    if (directive == "#endif") left = false;
+    if (directive == "#define" && !left) defined.insert(name.substr(0, name.find('(')));
   }
   return defined;
 }
