@@ -6,6 +6,8 @@
 // tests/opencl/host_operators_test.cpp.
 #include "sdk/host_engine/host_operators.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <random>
@@ -106,7 +108,8 @@ struct case_of {
     return device;
   }
 
-  // The output; checks what lies behind it and behind the workspace.
+  // The output, or nothing where what lies behind it or behind the workspace has changed. Several
+  // threads may call this.
   bytes by_engine(const sdk::host_operator_plan& plan, const sdk::host_parallel_for& parallel,
                   bool own_workspace) const {
     std::vector<bytes> memory = data;
@@ -119,11 +122,12 @@ struct case_of {
     bytes room(size + 64 + guard_bytes, guard);
     std::byte* workspace = room.data() + (64 - reinterpret_cast<uintptr_t>(room.data()) % 64) % 64;
     plan.run(places.data(), parallel, own_workspace || size == 0 ? nullptr : workspace);
-    for (size_t n = 0; n < guard_bytes; ++n) {
-      BOOST_REQUIRE(memory[0][memory[0].size() - guard_bytes + n] == guard);
-      if (workspace + size + n < room.data() + room.size())
-        BOOST_REQUIRE(workspace[size + n] == guard);
-    }
+    const auto kept = [](const std::byte* from, const std::byte* to) {
+      return std::all_of(from, to, [](std::byte b) { return b == guard; });
+    };
+    const std::byte* end = memory[0].data() + memory[0].size();
+    if (!kept(end - guard_bytes, end) || !kept(workspace + size, room.data() + room.size()))
+      return {};
     memory[0].resize(memory[0].size() - guard_bytes);
     return memory[0];
   }
