@@ -16,7 +16,7 @@
 #define TUTTI_VECTOR_BYTES 16
 #endif
 
-// Whether compilers for this processor make one instruction, and one rounding, of a multiply-add.
+// Whether compilers for this processor make one instruction, rounding once, of a multiply-add.
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
 #define TUTTI_FUSED 1
 #else
@@ -223,10 +223,6 @@ TUTTI_HOST T last_of(lanes_of<T, N, false> v) {
 
 // ---- multiply-adds that round once
 
-template <typename T>
-TUTTI_HOST T fma_of(T a, T b, T c) {
-  return fma(a, b, c);
-}
 template <typename T, int N>
 TUTTI_HOST lanes_of<T, N, true> fma(lanes_of<T, N, true> a, lanes_of<T, N, true> b,
                                     lanes_of<T, N, true> c) {
@@ -249,7 +245,7 @@ TUTTI_HOST lanes_of<T, N, true> fma(lanes_of<T, N, true> a, lanes_of<T, N, true>
     return V((native)_mm512_fmadd_pd((__m512d)a.v, (__m512d)b.v, (__m512d)c.v));
 #endif
 #else
-  for (int n = 0; n < N; ++n) c.v[n] = fma_of<T>(a.v[n], b.v[n], c.v[n]);
+  for (int n = 0; n < N; ++n) c.v[n] = fma(a.v[n], b.v[n], c.v[n]);
   return c;
 #endif
 }

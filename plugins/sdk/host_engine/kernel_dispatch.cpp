@@ -6,15 +6,14 @@
 
 #include "sdk/host_engine/dispatch.hpp"
 
+// clang-format off
 #define TUTTI_FLOAT_PRODUCTS(F, SET) F(SET, matmul_float) F(SET, matmul_double)
-#define TUTTI_KERNEL_UNITS(F, SET)                                                            \
-  TUTTI_FLOAT_PRODUCTS(F, SET)                                                                \
-  F(SET, gather)                                                                              \
-  F(SET, gather_complex)                                                                      \
-  F(SET, lookup)                                                                              \
-  F(SET, partition)                                                                           \
-  F(SET, scan_float) F(SET, scan_int) F(SET, sort) F(SET, matmul_uchar) F(SET, matmul_ushort) \
-      F(SET, matmul_uint) F(SET, matmul_ulong)
+#define TUTTI_KERNEL_UNITS(F, SET)                                                   \
+  TUTTI_FLOAT_PRODUCTS(F, SET)                                                       \
+  F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition)             \
+  F(SET, scan_float) F(SET, scan_int) F(SET, sort)                                   \
+  F(SET, matmul_uchar) F(SET, matmul_ushort) F(SET, matmul_uint) F(SET, matmul_ulong)
+// clang-format on
 #define TUTTI_DECLARED(SET, UNIT) extern const kernel_table SET##_##UNIT;
 #define TUTTI_ADDRESS(SET, UNIT) &routines::SET##_##UNIT,
 
