@@ -105,7 +105,7 @@ void backend::matmul(tutti_stream& stream, const sdk::operator_call& call,
     const bool last = n + 1 == launches.size();
     cl_event done = nullptr;
     const bool wanted = last && event != nullptr;
-    enqueue(stream.queue, kernel.kernel, {step.dimensions, step.global.data(), step.local.data()},
+    enqueue(stream.queue(), kernel.kernel, {step.dimensions, step.global.data(), step.local.data()},
             wanted ? &done : nullptr, "matmul");
     if (wanted) *event = hand_out(stream, done);
   }
