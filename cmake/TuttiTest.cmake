@@ -10,7 +10,8 @@ set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
 file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
 set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 
-# What each test sees whatever the caller's shell has set.
+# What each test sees whatever the caller's shell has set. Tests of devices are tests of kernels:
+# those of the host tier say so.
 set(TUTTI_TEST_ENVIRONMENT
   POCL_AFFINITY=unset:
   POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
@@ -29,6 +30,7 @@ set(TUTTI_TEST_ENVIRONMENT
   TUTTI_OPENCL_SCHEDULE=unset:
   TUTTI_OPENCL_SUBDEVICES=unset:
   POCL_DEVICES=unset:
+  TUTTI_TIER=set:compiled
   TUTTI_TIMEOUT=unset:
   TUTTI_TRANSFER=unset:
   TUTTI_TRACE=unset:

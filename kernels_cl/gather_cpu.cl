@@ -5,8 +5,8 @@
 
 #if GROUP == 1
 
-#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
-#ifdef POCL_DEVICE_ADDRESS_BITS  // OpenCL's prefetch does nothing there; others lack the builtin
+// OpenCL's prefetch does nothing in PoCL; others lack the builtin.
+#if defined POCL_DEVICE_ADDRESS_BITS || defined __cplusplus
 #define PREFETCH(p) __builtin_prefetch((const void*)(uintptr_t)(p))
 #endif
 

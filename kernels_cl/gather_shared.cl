@@ -17,10 +17,11 @@ typedef struct {
   long lost_offset, hits_offset;  // COMPENSATED
 } tutti_gather;
 
-#if COMPENSATED
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
 #endif
+
+#if COMPENSATED
 #define LOST_ARGUMENT , GLOBAL T* lost_of_all
 // What rounding took from s = a + b (D. Knuth, "The Art of Computer Programming", vol. 2, 4.2.2).
 INLINE T lost_of(T a, T b, T s) {

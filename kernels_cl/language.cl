@@ -16,6 +16,10 @@
 #define SHARED local                // an array of the group; LOCAL: of pointers into it
 #define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
 
+#ifndef VECTOR_LOOP
+#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#endif
+
 // f16 in memory; OpenCL computes in float.
 #define LOAD_F16(x, i) vload_half(i, (global const half*)(x))
 #define STORE_F16(value, x, i) vstore_half_rte(value, i, (global half*)(x))

@@ -14,10 +14,19 @@
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 #define V CAT(T, VW)
-#define T4 CAT(T, 4)
 #define VLOAD(p) CAT(vload, VW)(0, p)
 #define VSTORE(v, p) CAT(vstore, VW)(v, 0, p)
 #define NR (2 * VW)
+// Where this is not compiled as OpenCL C these are defined before (docs/host-engine.md).
+#ifndef MULTIPLY_ADD
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))  // rounds once where the device can
+#define T4 CAT(T, 4)
+#define FOUR(a, b, c, d) ((T4)(a, b, c, d))
+#define LANE(v, n) ((v).s##n)
+#define LOWER(v) ((v).lo)
+#define UPPER(v) ((v).hi)
+#endif
+#define ACROSS(n, a, b, c, d) FOUR(LANE(a, n), LANE(b, n), LANE(c, n), LANE(d, n))
 // A build has one kernel: drivers compile each that they see, and more than once.
 #define WANTS(name) (WANTED_##name)
 #define INLINE static inline __attribute__((always_inline))
@@ -116,11 +125,11 @@ static void store_tile(global T* c, const Target* t, const T* tile, long width) 
 }
 
 #define ZERO2(r) V c##r##_0 = (V)(0), c##r##_1 = (V)(0);
-#define STEP2(r)                  \
-  {                               \
-    V x = (V)(a[r * a_row]);      \
-    c##r##_0 = x * b0 + c##r##_0; \
-    c##r##_1 = x * b1 + c##r##_1; \
+#define STEP2(r)                              \
+  {                                           \
+    V x = (V)(a[r * a_row]);                  \
+    c##r##_0 = MULTIPLY_ADD(x, b0, c##r##_0); \
+    c##r##_1 = MULTIPLY_ADD(x, b1, c##r##_1); \
   }
 #define STORE2(r)                                        \
   if (r >= t->row0 && r < t->row1) {                     \
@@ -150,7 +159,7 @@ INLINE void tile_wide(global const T* a, long a_row, long a_k, global const T* b
 }
 
 #define ZERO1(r) V c##r = (V)(0);
-#define STEP1(r) c##r = (V)(a[r * a_row]) * b0 + c##r;
+#define STEP1(r) c##r = MULTIPLY_ADD((V)(a[r * a_row]), b0, c##r);
 #define STORE1(r) \
   if (r >= t->row0 && r < t->row1) put(c + r * t->row_stride, c##r, t->first);
 #define SPILL1(r) VSTORE(c##r, tile + r * VW);
@@ -302,10 +311,10 @@ CPU_KERNEL void matmul_pack_rows(global const T* restrict src, long src_offset, 
 INLINE void transpose4(global const T* s, long stride, global T* d, long width) {
   T4 r0 = vload4(0, s), r1 = vload4(0, s + stride), r2 = vload4(0, s + 2 * stride),
      r3 = vload4(0, s + 3 * stride);
-  vstore4((T4)(r0.s0, r1.s0, r2.s0, r3.s0), 0, d);
-  vstore4((T4)(r0.s1, r1.s1, r2.s1, r3.s1), 0, d + width);
-  vstore4((T4)(r0.s2, r1.s2, r2.s2, r3.s2), 0, d + 2 * width);
-  vstore4((T4)(r0.s3, r1.s3, r2.s3, r3.s3), 0, d + 3 * width);
+  vstore4(ACROSS(0, r0, r1, r2, r3), 0, d);
+  vstore4(ACROSS(1, r0, r1, r2, r3), 0, d + width);
+  vstore4(ACROSS(2, r0, r1, r2, r3), 0, d + 2 * width);
+  vstore4(ACROSS(3, r0, r1, r2, r3), 0, d + 3 * width);
 }
 
 // Each column is contiguous (k_stride is 1): blocks of 4 x 4 are transposed. Other strides are
@@ -362,34 +371,34 @@ CPU_KERNEL void matmul_sum_splits(global const T* restrict parts, long parts_off
 
 #if VW == 16
 INLINE T4 fold(V v) {
-  CAT(T, 8) half_sum = v.lo + v.hi;
-  return half_sum.lo + half_sum.hi;
+  CAT(T, 8) half_sum = LOWER(v) + UPPER(v);
+  return LOWER(half_sum) + UPPER(half_sum);
 }
 #elif VW == 8
-INLINE T4 fold(V v) { return v.lo + v.hi; }
+INLINE T4 fold(V v) { return LOWER(v) + UPPER(v); }
 #elif VW == 4
 INLINE T4 fold(V v) { return v; }
 #else
-INLINE T4 fold(V v) { return (T4)(v.s0, v.s1, 0, 0); }
+INLINE T4 fold(V v) { return FOUR(LANE(v, 0), LANE(v, 1), 0, 0); }
 #endif
 
 INLINE T sum_lanes(V v) {
   T4 f = fold(v);
-  return (f.s0 + f.s1) + (f.s2 + f.s3);
+  return (LANE(f, 0) + LANE(f, 1)) + (LANE(f, 2) + LANE(f, 3));
 }
 
 static T dot_row(global const T* w, global const T* x, long depth) {
   V s0 = (V)(0), s1 = (V)(0), s2 = (V)(0), s3 = (V)(0);
   long k = 0;
   for (; k + 4 * VW <= depth; k += 4 * VW) {
-    s0 = VLOAD(w + k) * VLOAD(x + k) + s0;
-    s1 = VLOAD(w + k + VW) * VLOAD(x + k + VW) + s1;
-    s2 = VLOAD(w + k + 2 * VW) * VLOAD(x + k + 2 * VW) + s2;
-    s3 = VLOAD(w + k + 3 * VW) * VLOAD(x + k + 3 * VW) + s3;
+    s0 = MULTIPLY_ADD(VLOAD(w + k), VLOAD(x + k), s0);
+    s1 = MULTIPLY_ADD(VLOAD(w + k + VW), VLOAD(x + k + VW), s1);
+    s2 = MULTIPLY_ADD(VLOAD(w + k + 2 * VW), VLOAD(x + k + 2 * VW), s2);
+    s3 = MULTIPLY_ADD(VLOAD(w + k + 3 * VW), VLOAD(x + k + 3 * VW), s3);
   }
-  for (; k + VW <= depth; k += VW) s0 = VLOAD(w + k) * VLOAD(x + k) + s0;
+  for (; k + VW <= depth; k += VW) s0 = MULTIPLY_ADD(VLOAD(w + k), VLOAD(x + k), s0);
   T sum = sum_lanes((s0 + s1) + (s2 + s3));
-  for (; k < depth; k++) sum = w[k] * x[k] + sum;
+  for (; k < depth; k++) sum = MULTIPLY_ADD(w[k], x[k], sum);
   return sum;
 }
 
@@ -399,20 +408,21 @@ INLINE void dot_rows4(global const T* w, long w_row, global const T* x, long dep
   long k = 0;
   for (; k + 2 * VW <= depth; k += 2 * VW) {
     V x0 = VLOAD(x + k), x1 = VLOAD(x + k + VW);
-    s0 = VLOAD(w + k) * x0 + s0;
-    t0 = VLOAD(w + k + VW) * x1 + t0;
-    s1 = VLOAD(w + w_row + k) * x0 + s1;
-    t1 = VLOAD(w + w_row + k + VW) * x1 + t1;
-    s2 = VLOAD(w + 2 * w_row + k) * x0 + s2;
-    t2 = VLOAD(w + 2 * w_row + k + VW) * x1 + t2;
-    s3 = VLOAD(w + 3 * w_row + k) * x0 + s3;
-    t3 = VLOAD(w + 3 * w_row + k + VW) * x1 + t3;
+    s0 = MULTIPLY_ADD(VLOAD(w + k), x0, s0);
+    t0 = MULTIPLY_ADD(VLOAD(w + k + VW), x1, t0);
+    s1 = MULTIPLY_ADD(VLOAD(w + w_row + k), x0, s1);
+    t1 = MULTIPLY_ADD(VLOAD(w + w_row + k + VW), x1, t1);
+    s2 = MULTIPLY_ADD(VLOAD(w + 2 * w_row + k), x0, s2);
+    t2 = MULTIPLY_ADD(VLOAD(w + 2 * w_row + k + VW), x1, t2);
+    s3 = MULTIPLY_ADD(VLOAD(w + 3 * w_row + k), x0, s3);
+    t3 = MULTIPLY_ADD(VLOAD(w + 3 * w_row + k + VW), x1, t3);
   }
   T4 f0 = fold(s0 + t0), f1 = fold(s1 + t1), f2 = fold(s2 + t2), f3 = fold(s3 + t3);
-  T4 sum = ((T4)(f0.s0, f1.s0, f2.s0, f3.s0) + (T4)(f0.s1, f1.s1, f2.s1, f3.s1)) +
-           ((T4)(f0.s2, f1.s2, f2.s2, f3.s2) + (T4)(f0.s3, f1.s3, f2.s3, f3.s3));
+  T4 sum = (ACROSS(0, f0, f1, f2, f3) + ACROSS(1, f0, f1, f2, f3)) +
+           (ACROSS(2, f0, f1, f2, f3) + ACROSS(3, f0, f1, f2, f3));
   for (; k < depth; k++)
-    sum = (T4)(w[k], w[w_row + k], w[2 * w_row + k], w[3 * w_row + k]) * (T4)(x[k]) + sum;
+    sum =
+        MULTIPLY_ADD(FOUR(w[k], w[w_row + k], w[2 * w_row + k], w[3 * w_row + k]), (T4)(x[k]), sum);
   vstore4(sum, 0, y);
 }
 
@@ -448,23 +458,23 @@ INLINE void add_rows8(global const T* w, long stride, global const T* x, long x_
   global const T* q = w + 4 * stride;
   long n = 0;
   for (; n + VW <= cols; n += VW) {
-    V s = (V)(x0)*VLOAD(w + n) + VLOAD(y + n), t = (V)(x4)*VLOAD(q + n);
-    s = (V)(x1)*VLOAD(w + stride + n) + s;
-    t = (V)(x5)*VLOAD(q + stride + n) + t;
-    s = (V)(x2)*VLOAD(w + 2 * stride + n) + s;
-    t = (V)(x6)*VLOAD(q + 2 * stride + n) + t;
-    s = (V)(x3)*VLOAD(w + 3 * stride + n) + s;
-    t = (V)(x7)*VLOAD(q + 3 * stride + n) + t;
+    V s = MULTIPLY_ADD((V)(x0), VLOAD(w + n), VLOAD(y + n)), t = (V)(x4)*VLOAD(q + n);
+    s = MULTIPLY_ADD((V)(x1), VLOAD(w + stride + n), s);
+    t = MULTIPLY_ADD((V)(x5), VLOAD(q + stride + n), t);
+    s = MULTIPLY_ADD((V)(x2), VLOAD(w + 2 * stride + n), s);
+    t = MULTIPLY_ADD((V)(x6), VLOAD(q + 2 * stride + n), t);
+    s = MULTIPLY_ADD((V)(x3), VLOAD(w + 3 * stride + n), s);
+    t = MULTIPLY_ADD((V)(x7), VLOAD(q + 3 * stride + n), t);
     VSTORE(s + t, y + n);
   }
   for (; n < cols; n++) {
-    T s = x0 * w[n] + y[n], t = x4 * q[n];
-    s = x1 * w[stride + n] + s;
-    t = x5 * q[stride + n] + t;
-    s = x2 * w[2 * stride + n] + s;
-    t = x6 * q[2 * stride + n] + t;
-    s = x3 * w[3 * stride + n] + s;
-    t = x7 * q[3 * stride + n] + t;
+    T s = MULTIPLY_ADD(x0, w[n], y[n]), t = x4 * q[n];
+    s = MULTIPLY_ADD(x1, w[stride + n], s);
+    t = MULTIPLY_ADD(x5, q[stride + n], t);
+    s = MULTIPLY_ADD(x2, w[2 * stride + n], s);
+    t = MULTIPLY_ADD(x6, q[2 * stride + n], t);
+    s = MULTIPLY_ADD(x3, w[3 * stride + n], s);
+    t = MULTIPLY_ADD(x7, q[3 * stride + n], t);
     y[n] = s + t;
   }
 }
@@ -494,7 +504,7 @@ CPU_KERNEL void matvec_columns(MATVEC_ARGUMENTS) {
     for (long v = 0; v < vectors; v++) {
       T f = x[k * x_stride + v * x_vector];
       for (long n = n_begin; n < n_end; n++)
-        y[v * count + n] = f * w[k * w_stride + n] + y[v * count + n];
+        y[v * count + n] = MULTIPLY_ADD(f, w[k * w_stride + n], y[v * count + n]);
     }
 }
 #endif

@@ -8,7 +8,6 @@
 #define CAT(a, b) CAT_(a, b)
 #define CAT3(a, b, c) CAT(CAT(a, b), c)
 #define BLOCK 256
-#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 
 #if !ROWS || OUT_KIND == 0
 #define LANES 16
@@ -177,11 +176,16 @@ INLINE V load_lanes(global const IN* x, long i) {
 #endif
 }
 
+// Where this is not compiled as OpenCL C these are defined before (docs/host-engine.md).
+#ifndef UP1
 // v with its lanes moved up by 1, 2, 4 and 8, and e in the lowest.
 #define UP1(v, e) (V)(e, v.s01234567, v.s89ab, v.scd, v.se)
 #define UP2(v, e) (V)(e, e, v.s01234567, v.s89ab, v.scd)
 #define UP4(v, e) (V)(e, e, e, e, v.s01234567, v.s89ab)
 #define UP8(v, e) (V)(e, e, e, e, e, e, e, e, v.s01234567)
+#define BACKWARDS(v) (v).sfedcba9876543210
+#define LAST(v) ((v).sf)
+#endif
 
 // Combines lane i with lanes 0 to i - 1.
 #define SCAN_LANES(v, e, combine) \
@@ -189,7 +193,6 @@ INLINE V load_lanes(global const IN* x, long i) {
   v = combine(v, UP2(v, e));      \
   v = combine(v, UP4(v, e));      \
   v = combine(v, UP8(v, e))
-#define BACKWARDS(v) (v).sfedcba9876543210
 
 #if OP == 1 && FLOATING
 // A product and what rounding took from it.
@@ -215,7 +218,7 @@ INLINE products scan_products(products p) {
 // Past an infinity or a NaN, nothing is known to be lost.
 INLINE V rounded(products p) {
   const V all = p.value + p.lost;
-  return p.lost - p.lost == (V)(0) ? all : p.value;
+  return PICK(p.lost - p.lost == (V)(0), all, p.value);
 }
 #endif
 
@@ -223,10 +226,10 @@ INLINE V rounded(products p) {
 INLINE ACC lanes_total(V top, V sum) {
   V all = top;
   SCAN_LANES(all, NEUTRAL, LARGER);
-  V parts = sum * BELOW(top, (V)(all.sf));
+  V parts = sum * BELOW(top, (V)(LAST(all)));
   parts += parts.sfedcba9876543210;
-  return all.sf + log(((parts.s0 + parts.s1) + (parts.s2 + parts.s3)) +
-                      ((parts.s4 + parts.s5) + (parts.s6 + parts.s7)));
+  return LAST(all) + log(((parts.s0 + parts.s1) + (parts.s2 + parts.s3)) +
+                         ((parts.s4 + parts.s5) + (parts.s6 + parts.s7)));
 }
 
 INLINE void add_lanes(V* top, V* sum, V next) {
@@ -252,9 +255,9 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum, ACC* lost) {
   sums += factor * UP8(sums, 0);
   factor *= UP8(factor, 1);
   const V carried = factor * *sum, all = sums + carried, more = factor * *lost;
-  *top = tops.sf;
-  *sum = all.sf;
-  *lost = more.sf + lost_of(carried.sf, sums.sf, all.sf);
+  *top = LAST(tops);
+  *sum = LAST(all);
+  *lost = LAST(more) + lost_of(LAST(carried), LAST(sums), LAST(all));
   return tops + log(all + more);
 }
 #endif
@@ -275,7 +278,7 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
   if (i + LANES <= end) {
     products all = {(V)(1), (V)(0)};
     for (; i + LANES <= end; i += LANES) all = multiply(all, load_lanes(x, i), (V)(0));
-    value = rounded(scan_products(all)).sf;
+    value = LAST(rounded(scan_products(all)));
   }
 #elif defined LANES
   while (i + 4 * LANES <= end) {
@@ -287,8 +290,8 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
     V last = COMBINE(COMBINE(sums[0], sums[1]), COMBINE(sums[2], sums[3]));
     SCAN_LANES(last, NEUTRAL, COMBINE);
     const ACC before = value;
-    value = COMBINE(before, last.sf);
-    lost = NEXT_LOST(lost, before, last.sf, value);
+    value = COMBINE(before, LAST(last));
+    lost = NEXT_LOST(lost, before, LAST(last), value);
   }
 #endif
   value = WITH_LOST(value, lost);
@@ -332,22 +335,22 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
       if (g.reverse) v = BACKWARDS(v);
 #if OP == 4
       v = scan_logarithms(v, &top, &sum, &lost);
-      const ACC next = v.sf, so_far = value;
+      const ACC next = LAST(v), so_far = value;
 #elif OP == 1 && FLOATING
       products p = {v, (V)(0)};
       p = multiply(scan_products(p), (V)(value), (V)(lost));
-      const ACC next = p.value.sf, so_far = WITH_LOST(value, lost);
+      const ACC next = LAST(p.value), so_far = WITH_LOST(value, lost);
       v = rounded(p);
-      lost = p.lost.sf - p.lost.sf == 0 ? p.lost.sf : 0;
+      lost = LAST(p.lost) - LAST(p.lost) == 0 ? LAST(p.lost) : 0;
 #elif OP == 0
       SCAN_LANES(v, NEUTRAL, COMBINE);
-      const ACC own = v.sf, next = value + own, so_far = value + lost;
+      const ACC own = LAST(v), next = value + own, so_far = value + lost;
       v = (V)(value) + (v + (V)(lost));
       lost = NEXT_LOST(lost, value, own, next);
 #else
       SCAN_LANES(v, NEUTRAL, COMBINE);
       v = COMBINE((V)(value), v);
-      const ACC next = v.sf, so_far = value;
+      const ACC next = LAST(v), so_far = value;
 #endif
       if (g.exclusive) v = UP1(v, so_far);
       if (g.reverse) v = BACKWARDS(v);

@@ -17,14 +17,19 @@ typedef struct {
   int exclusive, reverse;
 } tutti_scan_shape;
 
+// a where it holds, for numbers and for vectors; languages whose own words differ define it before.
+#ifndef PICK
+#define PICK(condition, a, b) ((condition) ? (a) : (b))
+#endif
+
 #if OP == 0
 #define COMBINE(a, b) ((a) + (b))
 #elif OP == 1
 #define COMBINE(a, b) ((a) * (b))
 #elif OP == 2
-#define COMBINE(a, b) (((a) < (b)) | ((a) != (a)) ? (a) : (b))
+#define COMBINE(a, b) PICK(((a) < (b)) | ((a) != (a)), a, b)
 #elif OP == 3
-#define COMBINE(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
+#define COMBINE(a, b) PICK(((a) > (b)) | ((a) != (a)), a, b)
 #else
 #define COMBINE(a, b) log_add_exp(a, b)
 INLINE ACC log_add_exp(ACC a, ACC b) {

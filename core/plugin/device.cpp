@@ -79,6 +79,7 @@ void opened_device::open() {
   check(plugin->device.open(index, &made), *this, "open the device");
   handle = made;
   programs = programs_of(*this, made);
+  begins_on_host = plugin->tier.begins_on_host(made) != 0;
   is_open_.store(true, std::memory_order_release);
 }
 

@@ -40,7 +40,9 @@ void run_operator(const opened_device& device, const tutti_operator_desc& desc,
 bool supports(const opened_device& device, const tutti_operator_desc& desc) {
   std::int32_t support = TUTTI_SUPPORT_NO;
   ignore(device.plugin->op.supports(device.handle, &desc, &support, nullptr));
-  return support == TUTTI_SUPPORT_YES && switched_off(device, desc) == nullptr;
+  if (support != TUTTI_SUPPORT_YES) return false;
+  // Where the host may do it, who prepares it asks for a proof of what is compiled.
+  return device.begins_on_host || switched_off(device, desc) == nullptr;
 }
 
 bool supports_products(const opened_device& device, dtype type) {

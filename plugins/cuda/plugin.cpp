@@ -24,6 +24,7 @@ const tutti_plugin_api api = {
     &tutti::cuda::native_api,
     &tutti::cuda::kernel_api,
     nullptr,
+    nullptr,
 };
 
 }  // namespace

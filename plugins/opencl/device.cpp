@@ -243,6 +243,12 @@ std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
   return shared;
 }
 
+// Other drivers' kernels need not have the bits of the host engine: they divide less exactly.
+bool runs_on_host(const tutti_device& device) {
+  return settings().where != tier::compiled && device.works_in_place &&
+         device.info->kind == sdk::schedule::cpu && is_pocl(device.info->driver);
+}
+
 tutti_status* open(uint32_t index, tutti_device** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "device") = nullptr;
@@ -251,6 +257,9 @@ tutti_status* open(uint32_t index, tutti_device** result) {
     device->info = &info;
     device->context = context_of(info.platform);
     device->works_in_place = works_in_place(info, device->context->get());
+    device->runs_on_host = runs_on_host(*device);
+    const uint32_t units = info.properties.compute_units;
+    if (device->runs_on_host) device->team = std::make_unique<sdk::thread_team>(units);
     warn_of_affinity(info);
     *result = device.release();
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plugin's objects behind the handles of the ABI, OpenCL errors as exceptions, and what the
-// SDK's device layer asks of the plugin. A tutti_event is a cl_event.
+// SDK's device layer asks of the plugin.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -11,14 +11,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "opencl/matmul_plan.hpp"
 #include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/host.hpp"
+#include "sdk/device_layer/matmul_plan.hpp"
 #include "sdk/event_outcome.hpp"
+#include "sdk/host_layer/thread_team.hpp"
+#include "sdk/host_layer/work_queue.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::opencl {
@@ -139,11 +142,30 @@ void enqueue(cl_command_queue queue, const built_kernel& kernel, size_t groups, 
 tutti_event* publish(owned_event event, const sdk::outcomes& behind);
 // The same of work on a stream, which comes after what that has waited for.
 tutti_event* hand_out(tutti_stream& stream, cl_event event);
+// An event of all that a stream has been given, made where it is wanted.
+tutti_event* record_on(tutti_stream& stream);
 
-inline tutti_event* to_event(cl_event event) { return reinterpret_cast<tutti_event*>(event); }
-inline cl_event to_cl(tutti_event* event) { return reinterpret_cast<cl_event>(event); }
+uint64_t host_clock_ns();
+
+// One run of work on the host, in a lane: when it was, on the host's clock.
+struct lane_run {
+  uint64_t begin_ns = 0, end_ns = 0;            // once it is done
+  std::shared_ptr<sdk::completion> completion;  // all of it, the driver's part included
+};
 
 }  // namespace tutti::opencl
+
+// Work on a stream, or an event of the host's.
+struct tutti_event {
+  tutti::opencl::owned_event handle;  // none: the work was done when the event was made
+  tutti::sdk::shared_outcome own;     // of a host event
+  tutti::sdk::outcomes behind;
+  // Of what the host ran: whose it is, when it ran on the host's clock, or the run that tells.
+  tutti_device* device = nullptr;
+  uint64_t begin_ns = 0, end_ns = 0;
+  std::shared_ptr<const tutti::opencl::lane_run> run = nullptr;
+  bool on_host = false;  // work of the host tier
+};
 
 struct tutti_device {
   const tutti::opencl::device_info* info = nullptr;
@@ -151,6 +173,10 @@ struct tutti_device {
   std::shared_ptr<const tutti::opencl::owned_context> context;
   std::atomic<uint64_t> allocated{0};
   bool works_in_place = false;  // buffers of memory that we bring are that memory (memory.cpp)
+  bool runs_on_host = false;    // programs begin on the host (host_tier.hpp)
+  std::unique_ptr<tutti::sdk::thread_team> team;  // shares large work on the host
+  std::once_flag clock_once;
+  int64_t clock_offset_ns = 0;  // from the host's clock to the device's, once that was asked for
   std::mutex mutex;             // guards what follows
   std::map<std::string, std::unique_ptr<tutti::opencl::shared_kernel>> kernels;
 
@@ -171,9 +197,46 @@ struct tutti_buffer {
 };
 
 struct tutti_stream {
-  tutti_device* device = nullptr;
-  cl_command_queue queue = nullptr;
+  tutti_stream(tutti_device& of, cl_command_queue on) : device(&of), queue_(on) {}
+
+  // For a command that is enqueued now. Where it has an event, ends_with() is told of it.
+  cl_command_queue queue() {
+    last_ = {};
+    is_known_ = false;
+    return queue_;
+  }
+  // What was enqueued last ends with this event.
+  void ends_with(cl_event last);
+  // Of the driver, for calls that enqueue nothing.
+  cl_command_queue driver_queue() const { return queue_; }
+  // For somebody who enqueues without our knowledge.
+  cl_command_queue shared_queue() {
+    is_shared_ = true;
+    return queue();
+  }
+  void finish();
+  // After a call that has waited for all that was enqueued.
+  void has_finished() {
+    last_ = {};
+    is_known_ = true;
+  }
+  // All that was enqueued is done, and nothing that was waited for may fail.
+  bool is_idle();
+  // An event of what was enqueued last; none where all of it is done.
+  tutti::opencl::owned_event last_event();
+
+  tutti_device* const device;
   tutti::sdk::awaited_outcomes awaited;
+  bool is_compiled_only = false;               // TUTTI_STREAM_COMPILED
+  std::optional<tutti::sdk::work_queue> lane;  // what the host runs when its turn comes
+
+ private:
+  bool is_done();
+
+  const cl_command_queue queue_;
+  tutti::opencl::owned_event last_;  // of what was enqueued last; none where that is done
+  bool is_known_ = true;             // last_ says what was enqueued last
+  bool is_shared_ = false;
 };
 
 namespace tutti::opencl {
@@ -204,8 +267,8 @@ class recording {
 // A matrix product by CLBlast, or by the launches of a plan on this plugin's own kernels.
 struct prepared_product {
   bool by_clblast = false;
-  MatmulProgram program;
-  MatmulPlan plan;
+  sdk::MatmulProgram program;
+  sdk::MatmulPlan plan;
   std::vector<shared_kernel*> kernels;  // one for each launch; none yet where CLBlast serves
 };
 
@@ -286,5 +349,6 @@ extern const tutti_operator_api operator_api;
 extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
 extern const tutti_kernel_api kernel_api;
+extern const tutti_tier_api tier_api;
 
 }  // namespace tutti::opencl

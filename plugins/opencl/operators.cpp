@@ -2,12 +2,7 @@
 //
 // The operators of the SDK's device layer: their kernels, and how those are launched.
 #include "embedded_kernels.hpp"
-#include "opencl/objects.hpp"
-#include "sdk/device_layer/operator_table.hpp"
-
-struct tutti_plan : tutti::sdk::device_plan<tutti::opencl::backend> {
-  using device_plan::device_plan;
-};
+#include "opencl/plan.hpp"
 
 namespace tutti::opencl {
 namespace {
@@ -42,18 +37,14 @@ void recording::launch(const built_kernel& kernel, const sdk::kernel_arguments& 
   }
   cl_event done = nullptr;
   const bool wanted = last && wanted_ != nullptr;
-  enqueue(stream_.queue, kernel, groups, group_size, wanted ? &done : nullptr, what);
+  enqueue(stream_.queue(), kernel, groups, group_size, wanted ? &done : nullptr, what);
   if (wanted) *wanted_ = hand_out(stream_, done);
 }
 
 void recording::finish() {
-  if (wanted_ == nullptr || *wanted_ != nullptr) return;
-  cl_event done = nullptr;
-  check(clEnqueueMarkerWithWaitList(stream_.queue, 0, nullptr, &done),
-        "clEnqueueMarkerWithWaitList");
-  *wanted_ = hand_out(stream_, done);
+  if (wanted_ != nullptr && *wanted_ == nullptr) *wanted_ = record_on(stream_);
 }
 
-const tutti_operator_api operator_api = sdk::operator_functions<backend, tutti_plan>::api;
+const tutti_operator_api operator_api = operator_functions::api;
 
 }  // namespace tutti::opencl

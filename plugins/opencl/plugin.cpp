@@ -24,6 +24,7 @@ const tutti_plugin_api api = {
     &tutti::opencl::native_api,
     &tutti::opencl::kernel_api,
     nullptr,
+    &tutti::opencl::tier_api,
 };
 
 }  // namespace

@@ -19,25 +19,30 @@ tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_
     owned_queue queue(
         clCreateCommandQueue(device->context->get(), device->info->id, wanted, &code));
     check(code, "clCreateCommandQueue");
-    *result = new tutti_stream{device, queue.get(), {}};
+    auto stream = std::make_unique<tutti_stream>(*device, queue.get());
+    stream->is_compiled_only = sdk::wants_compiled(desc);
     queue.take();
+    *result = stream.release();
   });
 }
 
 void release(tutti_stream* stream) {
   if (stream == nullptr) return;
-  clFinish(stream->queue);
-  clReleaseCommandQueue(stream->queue);
+  clFinish(stream->driver_queue());
+  clReleaseCommandQueue(stream->driver_queue());
   delete stream;
 }
 
 tutti_status* flush(tutti_stream* stream) {
-  return sdk::guarded([&] { check(clFlush(sdk::deref(stream, "stream").queue), "clFlush"); });
+  return sdk::guarded([&] {
+    if (sdk::deref(stream, "stream").is_idle()) return;
+    check(clFlush(stream->driver_queue()), "clFlush");
+  });
 }
 
 tutti_status* synchronize(tutti_stream* stream) {
   return sdk::guarded([&] {
-    check(clFinish(sdk::deref(stream, "stream").queue), "clFinish");
+    sdk::deref(stream, "stream").finish();
     stream->awaited.throw_and_forget();
   });
 }
@@ -45,10 +50,7 @@ tutti_status* synchronize(tutti_stream* stream) {
 tutti_status* record(tutti_stream* stream, tutti_event** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "event") = nullptr;
-    cl_event event = nullptr;
-    check(clEnqueueMarkerWithWaitList(sdk::deref(stream, "stream").queue, 0, nullptr, &event),
-          "clEnqueueMarkerWithWaitList");
-    *result = hand_out(*stream, event);
+    *result = record_on(sdk::deref(stream, "stream"));
   });
 }
 
@@ -80,52 +82,39 @@ owned_event bridge(cl_context context, cl_event event) {
   return local;
 }
 
-// What is known of an event beside its state in OpenCL.
-struct published_event {
-  sdk::shared_outcome own;  // of a host event
-  sdk::outcomes behind;
-};
-
-struct published_events {
-  std::atomic<size_t> count{0};  // so that others need not look
-  std::mutex mutex;
-  std::map<cl_event, published_event> all;
-
-  void add(cl_event event, published_event what) {
-    const std::lock_guard lock(mutex);
-    all.insert_or_assign(event, std::move(what));
-    count = all.size();
-  }
-  published_event find(cl_event event) {
-    if (count == 0) return {};
-    const std::lock_guard lock(mutex);
-    const auto found = all.find(event);
-    return found == all.end() ? published_event() : found->second;
-  }
-  void forget(cl_event event) {
-    if (count == 0) return;
-    const std::lock_guard lock(mutex);
-    all.erase(event);
-    count = all.size();
-  }
-};
-
-published_events& published() {
-  static auto* const all = new published_events;
-  return *all;
+bool has_ended(cl_event event) {
+  cl_int state = 0;
+  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
+        "clGetEventInfo");
+  return state == CL_COMPLETE;
 }
 
 }  // namespace
 
+uint64_t host_clock_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 tutti_event* publish(owned_event event, const sdk::outcomes& behind) {
-  published().add(event.get(), {nullptr, behind});
-  return to_event(event.take());
+  return new tutti_event{std::move(event), nullptr, behind};
 }
 
 tutti_event* hand_out(tutti_stream& stream, cl_event event) {
   owned_event owned(event);
-  if (stream.awaited.empty() || stream.awaited.open().empty()) return to_event(owned.take());
+  stream.ends_with(event);
   return publish(std::move(owned), stream.awaited.open());
+}
+
+tutti_event* record_on(tutti_stream& stream) {
+  if (stream.is_idle()) {
+    const uint64_t now = host_clock_ns();
+    return new tutti_event{{}, nullptr, {}, stream.device, now, now};
+  }
+  cl_event event = nullptr;
+  check(clEnqueueMarkerWithWaitList(stream.queue(), 0, nullptr, &event),
+        "clEnqueueMarkerWithWaitList");
+  return hand_out(stream, event);
 }
 
 namespace {
@@ -137,53 +126,61 @@ cl_int state_of(cl_event event) {
   return state;
 }
 
+bool is_done(const tutti_event& event) {
+  if (event.handle) {
+    const cl_int state = state_of(event.handle.get());
+    if (state < 0) throw_error(state, "work on the device failed");
+    if (state != CL_COMPLETE) return false;
+  }
+  sdk::throw_failure_among(event.behind);
+  return true;
+}
+
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const cl_context context = sdk::deref(stream, "stream").device->context->get();
-    cl_event source = to_cl(event);
-    if (source == nullptr) sdk::throw_invalid("stream wait: event is NULL");
+    if (event == nullptr) sdk::throw_invalid("stream wait: event is NULL");
+    // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
+    if (is_done(*event) && (stream->device->runs_on_host || !event->handle)) return;
+    sdk::throw_failure_among(event->behind);
+    cl_event source = event->handle.get();
     cl_context other = nullptr;
     check(clGetEventInfo(source, CL_EVENT_CONTEXT, sizeof other, &other, nullptr),
           "clGetEventInfo");
-    // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
-    const cl_int state = state_of(source);
-    if (state < 0) throw_error(state, "work on the device failed");
-    const sdk::outcomes behind = published().find(source).behind;
-    sdk::throw_failure_among(behind);
     owned_event local;
     if (other != context) {
       local = bridge(context, source);
       source = local.get();
     }
-    check(clEnqueueBarrierWithWaitList(stream->queue, 1, &source, nullptr),
+    cl_event barrier = nullptr;
+    check(clEnqueueBarrierWithWaitList(stream->queue(), 1, &source, &barrier),
           "clEnqueueBarrierWithWaitList");
-    stream->awaited.add(behind);
+    const owned_event passed(barrier);
+    stream->ends_with(barrier);
+    stream->awaited.add(event->behind);
   });
 }
 
-bool is_done(cl_event event) {
-  const cl_int state = state_of(event);
-  if (state < 0) throw_error(state, "work on the device failed");
-  if (state != CL_COMPLETE) return false;
-  sdk::throw_failure_among(published().find(event).behind);
-  return true;
-}
-
-tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
-  return sdk::guarded([&] {
-    const cl_event handle = to_cl(event);
-    if (handle == nullptr) sdk::throw_invalid("event wait: event is NULL");
-    if (timeout_ns != TUTTI_FOREVER) {
-      sdk::poll_until_done(timeout_ns, [&] { return is_done(handle); });
-      return;
-    }
+void wait_for(const tutti_event& event) {
+  const cl_event handle = event.handle.get();
+  if (handle != nullptr) {
     const cl_int code = clWaitForEvents(1, &handle);
     if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
       const cl_int state = state_of(handle);
       throw_error(state < 0 ? state : code, "work on the device failed");
     }
     check(code, "clWaitForEvents");
-    sdk::throw_failure_among(published().find(handle).behind);
+  }
+  // So that the lane's thread is out of the driver when the process exits next.
+  if (event.run != nullptr) event.run->completion->wait();
+  sdk::throw_failure_among(event.behind);
+}
+
+tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
+  return sdk::guarded([&] {
+    if (event == nullptr) sdk::throw_invalid("event wait: event is NULL");
+    if (timeout_ns == TUTTI_FOREVER) return wait_for(*event);
+    sdk::poll_until_done(timeout_ns, [&] { return is_done(*event); });
   });
 }
 
@@ -191,15 +188,11 @@ tutti_status* event_query(tutti_event* event, int32_t* done) {
   return sdk::guarded([&] {
     sdk::deref(done, "done") = 0;
     if (event == nullptr) sdk::throw_invalid("event query: event is NULL");
-    *done = is_done(to_cl(event)) ? 1 : 0;
+    *done = is_done(*event) ? 1 : 0;
   });
 }
 
-void event_release(tutti_event* event) {
-  if (event == nullptr) return;
-  published().forget(to_cl(event));
-  clReleaseEvent(to_cl(event));
-}
+void event_release(tutti_event* event) { delete event; }
 
 tutti_status* event_create(tutti_device* device, tutti_event** result) {
   return sdk::guarded([&] {
@@ -207,17 +200,16 @@ tutti_status* event_create(tutti_device* device, tutti_event** result) {
     cl_int code = CL_SUCCESS;
     owned_event event(clCreateUserEvent(sdk::deref(device, "device").context->get(), &code));
     check(code, "clCreateUserEvent");
-    const auto own = std::make_shared<sdk::event_outcome>();
-    published().add(event.get(), {own, {own}});
-    *result = to_event(event.take());
+    auto own = std::make_shared<sdk::event_outcome>();
+    *result = new tutti_event{std::move(event), own, {own}};
   });
 }
 
 tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
   return sdk::guarded([&] {
     if (event == nullptr) sdk::throw_invalid("event signal: event is NULL");
-    sdk::signal(published().find(to_cl(event)).own.get(), status);
-    check(clSetUserEventStatus(to_cl(event), CL_COMPLETE), "clSetUserEventStatus");
+    sdk::signal(event->own.get(), status);
+    check(clSetUserEventStatus(event->handle.get(), CL_COMPLETE), "clSetUserEventStatus");
   });
 }
 
@@ -236,48 +228,72 @@ void CL_CALLBACK tell(cl_event, cl_int state, void* data) {
 
 tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
   return sdk::guarded([&] {
-    const cl_event handle = to_cl(event);
-    if (handle == nullptr) sdk::throw_invalid("event notify: event is NULL");
+    if (event == nullptr) sdk::throw_invalid("event notify: event is NULL");
     std::unique_ptr<driver_listener> mine(
-        new driver_listener{sdk::listener_of(listener, context), published().find(handle).behind});
-    const cl_int state = state_of(handle);
+        new driver_listener{sdk::listener_of(listener, context), event->behind});
+    const cl_event handle = event->handle.get();
+    const cl_int state = handle != nullptr ? state_of(handle) : CL_COMPLETE;
     if (state <= CL_COMPLETE) return tell(handle, state, mine.release());
     check(clSetEventCallback(handle, CL_COMPLETE, tell, mine.get()), "clSetEventCallback");
     mine.release();
   });
 }
 
+// OpenCL 1.2 has no clock to read: the end of an empty command on a queue of its own is one.
+uint64_t clock_of(tutti_device& device) {
+  cl_int code = CL_SUCCESS;
+  const owned_queue queue(clCreateCommandQueue(device.context->get(), device.info->id,
+                                               CL_QUEUE_PROFILING_ENABLE, &code));
+  check(code, "clCreateCommandQueue");
+  cl_event handle = nullptr;
+  check(clEnqueueMarkerWithWaitList(queue.get(), 0, nullptr, &handle),
+        "clEnqueueMarkerWithWaitList");
+  const owned_event event(handle);
+  check(clFinish(queue.get()), "clFinish");
+  cl_ulong end = 0;
+  check(clGetEventProfilingInfo(handle, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
+        "clGetEventProfilingInfo");
+  return end;
+}
+
+// Of an event that no command of the driver's tells the times of.
+std::optional<tutti_event_times> times_on_host(const tutti_event& event) {
+  if (event.device == nullptr) return std::nullopt;
+  if (!is_done(event)) sdk::throw_invalid("event times: the work is not done");
+  tutti_device& device = *event.device;
+  std::call_once(device.clock_once, [&] {
+    device.clock_offset_ns =
+        static_cast<int64_t>(clock_of(device)) - static_cast<int64_t>(host_clock_ns());
+  });
+  const auto on_device = [&](uint64_t host_ns) {
+    return static_cast<uint64_t>(static_cast<int64_t>(host_ns) + device.clock_offset_ns);
+  };
+  const bool later = event.run != nullptr;
+  return tutti_event_times{sizeof(tutti_event_times),
+                           on_device(later ? event.run->begin_ns : event.begin_ns),
+                           on_device(later ? event.run->end_ns : event.end_ns)};
+}
+
 tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
   return sdk::guarded([&] {
     if (event == nullptr) sdk::throw_invalid("event times: event is NULL");
+    if (const auto on_host = times_on_host(*event))
+      return sdk::write_struct(times, *on_host, "times");
     cl_ulong begin = 0, end = 0;
-    check(clGetEventProfilingInfo(to_cl(event), CL_PROFILING_COMMAND_START, sizeof begin, &begin,
+    check(clGetEventProfilingInfo(event->handle.get(), CL_PROFILING_COMMAND_START, sizeof begin,
+                                  &begin, nullptr),
+          "clGetEventProfilingInfo");
+    check(clGetEventProfilingInfo(event->handle.get(), CL_PROFILING_COMMAND_END, sizeof end, &end,
                                   nullptr),
           "clGetEventProfilingInfo");
-    check(
-        clGetEventProfilingInfo(to_cl(event), CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
-        "clGetEventProfilingInfo");
     sdk::write_struct(times, tutti_event_times{sizeof(tutti_event_times), begin, end}, "times");
   });
 }
 
-// OpenCL 1.2 has no clock to read: the end of an empty command on a queue of its own is one.
 tutti_status* device_clock(tutti_device* device, uint64_t* now_ns) {
   return sdk::guarded([&] {
     sdk::deref(now_ns, "now_ns") = 0;
-    cl_int code = CL_SUCCESS;
-    owned_queue queue(clCreateCommandQueue(sdk::deref(device, "device").context->get(),
-                                           device->info->id, CL_QUEUE_PROFILING_ENABLE, &code));
-    check(code, "clCreateCommandQueue");
-    cl_event handle = nullptr;
-    check(clEnqueueMarkerWithWaitList(queue.get(), 0, nullptr, &handle),
-          "clEnqueueMarkerWithWaitList");
-    const owned_event event(handle);
-    check(clFinish(queue.get()), "clFinish");
-    cl_ulong end = 0;
-    check(clGetEventProfilingInfo(handle, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
-          "clGetEventProfilingInfo");
-    *now_ns = end;
+    *now_ns = clock_of(sdk::deref(device, "device"));
   });
 }
 
@@ -299,3 +315,41 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::opencl
+
+using namespace tutti::opencl;
+
+void tutti_stream::ends_with(cl_event last) {
+  if (!device->runs_on_host) return;
+  check(clRetainEvent(last), "clRetainEvent");
+  last_ = owned_event(last);
+  is_known_ = true;
+}
+
+void tutti_stream::finish() {
+  if (is_idle()) return;
+  check(clFinish(queue_), "clFinish");
+  has_finished();
+}
+
+bool tutti_stream::is_done() {
+  if (!is_known_ || is_shared_) return false;
+  if (last_ && !has_ended(last_.get())) return false;
+  last_ = {};
+  return true;
+}
+
+bool tutti_stream::is_idle() {
+  return device->runs_on_host && is_done() && (awaited.empty() || awaited.open().empty());
+}
+
+owned_event tutti_stream::last_event() {
+  if (is_done()) return {};
+  if (!is_known_ || is_shared_) {
+    cl_event marker = nullptr;
+    check(clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &marker), "clEnqueueMarkerWithWaitList");
+    last_ = owned_event(marker);
+    is_known_ = true;
+  }
+  check(clRetainEvent(last_.get()), "clRetainEvent");
+  return owned_event(last_.get());
+}

@@ -17,7 +17,7 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   // `stream` may belong to either device; a queue of its own serves the other one.
   auto staging = std::make_unique<unsigned char[]>(bytes);
   const auto queue_for = [&](tutti_device& device, owned_queue& own) {
-    if (device.context->get() == stream->device->context->get()) return stream->queue;
+    if (device.context->get() == stream->device->context->get()) return stream->queue();
     cl_int code = CL_SUCCESS;
     own = owned_queue(clCreateCommandQueue(device.context->get(), device.info->id, 0, &code));
     check(code, "clCreateCommandQueue");
@@ -29,13 +29,13 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   check(clEnqueueReadBuffer(source, from->memory, CL_TRUE, from_offset, bytes, staging.get(), 0,
                             nullptr, nullptr),
         "clEnqueueReadBuffer");
-  if (target != stream->queue) {
+  if (target != stream->driver_queue()) {
     // The caller's stream is the source's: its later work must find the target written.
     check(clEnqueueWriteBuffer(target, to->memory, CL_TRUE, to_offset, bytes, staging.get(), 0,
                                nullptr, nullptr),
           "clEnqueueWriteBuffer");
     if (done != nullptr) {
-      check(clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, done),
+      check(clEnqueueMarkerWithWaitList(stream->queue(), 0, nullptr, done),
             "clEnqueueMarkerWithWaitList");
     }
     return;
@@ -56,6 +56,7 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
 
 // A blocking call tells itself what the stream waited for in vain.
 void finish_blocking(tutti_stream& stream, bool blocking, cl_event done) {
+  if (blocking) stream.has_finished();
   if (!blocking || stream.awaited.empty()) return;
   const sdk::plugin_error* const failure = sdk::failure_among(stream.awaited.open());
   if (failure == nullptr) return;
@@ -69,7 +70,7 @@ void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const 
                     uint64_t bytes, bool blocking, tutti_event** event) {
   if (bytes == 0) return recording(stream, event).finish();
   cl_event done = nullptr;
-  check(clEnqueueWriteBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
+  check(clEnqueueWriteBuffer(stream.queue(), memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
                              host, 0, nullptr, event != nullptr ? &done : nullptr),
         "clEnqueueWriteBuffer");
   finish_blocking(stream, blocking, done);
@@ -78,10 +79,10 @@ void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const 
 
 void backend::read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* host, uint64_t bytes,
                    bool blocking, tutti_event** event) {
-  if (bytes == 0 && blocking) check(clFinish(stream.queue), "clFinish");
+  if (bytes == 0 && blocking) stream.finish();
   if (bytes == 0) return recording(stream, event).finish();
   cl_event done = nullptr;
-  check(clEnqueueReadBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
+  check(clEnqueueReadBuffer(stream.queue(), memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
                             host, 0, nullptr, event != nullptr ? &done : nullptr),
         "clEnqueueReadBuffer");
   finish_blocking(stream, blocking, done);
@@ -97,7 +98,7 @@ void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offse
     copy_across(&stream, &from, from_offset, &to, to_offset, bytes, wanted);
   } else {
     if (stream.device != from.device) memory_on(*stream.device, &to, "copy");
-    check(clEnqueueCopyBuffer(stream.queue, from.memory, to.memory, from_offset, to_offset, bytes,
+    check(clEnqueueCopyBuffer(stream.queue(), from.memory, to.memory, from_offset, to_offset, bytes,
                               0, nullptr, wanted),
           "clEnqueueCopyBuffer");
   }

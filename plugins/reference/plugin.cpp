@@ -25,6 +25,7 @@ const tutti_plugin_api api = {
     .native = &tutti::reference::native_api,
     .kernel = &tutti::reference::kernel_api,
     .extension = nullptr,
+    .tier = nullptr,
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ const tutti_plugin_api api = {
     .native = nullptr,
     .kernel = nullptr,
     .extension = nullptr,
+    .tier = nullptr,
 };
 
 }  // namespace

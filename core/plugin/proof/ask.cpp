@@ -17,7 +17,9 @@ namespace {
 
 class conversation {
  public:
-  explicit conversation(const opened_device& d) : device_(d), stream_(create_stream(d)) {}
+  // Where the host would answer, it is not the one that is asked.
+  explicit conversation(const opened_device& d)
+      : device_(d), stream_(create_stream(d, d.begins_on_host ? TUTTI_STREAM_COMPILED : 0)) {}
 
   tutti_buffer* upload(const tensor& t) {
     tutti_buffer* const made = room(t.bytes.size());

@@ -34,9 +34,12 @@ std::string key_of(const opened_device& d) {
   return key;
 }
 
-const family_fault* first_fault(device_proof& proof) {
-  for (const kernel_family& family : basic_families)
-    if (const family_fault* found = proof.fault_of(family)) return found;
+// Where programs begin on the host no kernel is needed to begin with: who compiles asks then.
+const family_fault* first_fault(const opened_device& device) {
+  for (const kernel_family& family : basic_families) {
+    if (device.begins_on_host && family.kind != kernel_family::transfers) continue;
+    if (const family_fault* found = device.proof->fault_of(family)) return found;
+  }
   return nullptr;
 }
 
@@ -102,7 +105,7 @@ const family_fault* device_proof::known_basic_fault(bool& all_known) {
           return states_[f.index()] != state::unknown || known_.families.contains(name_of(f));
         });
   }
-  return all_known ? first_fault(*this) : nullptr;
+  return all_known ? first_fault(device_) : nullptr;
 }
 
 void device_proof::keep(const std::string& name, const outcome& found, const device_facts& facts) {
@@ -256,8 +259,13 @@ std::shared_ptr<device_proof> make_proof(const opened_device& device) {
 }
 
 const family_fault* switched_off(const opened_device& device, const tutti_program_desc& desc) {
+  return device.proof != nullptr ? switched_off(device, families_of(desc)) : nullptr;
+}
+
+const family_fault* switched_off(const opened_device& device,
+                                 std::span<const kernel_family> families) {
   if (device.proof == nullptr) return nullptr;
-  for (const kernel_family& family : families_of(desc))
+  for (const kernel_family& family : families)
     if (const family_fault* found = device.proof->fault_of(family)) return found;
   return nullptr;
 }
@@ -278,7 +286,7 @@ std::string why_unusable(opened_device& device) {
     } catch (const device_error&) {
       return {};  // who uses it is told why
     }
-    found = first_fault(*device.proof);
+    found = first_fault(device);
   }
   if (found == nullptr) return {};
   const std::string why = text_of(device, *found);
@@ -288,7 +296,7 @@ std::string why_unusable(opened_device& device) {
 
 void require_basics(const opened_device& device) {
   if (device.proof == nullptr) return;
-  if (const family_fault* found = first_fault(*device.proof)) [[unlikely]]
+  if (const family_fault* found = first_fault(device)) [[unlikely]]
     throw device_error(text_of(device, *found), TUTTI_ERROR_DRIVER, 0, false, device.name);
 }
 

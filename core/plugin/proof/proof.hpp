@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,8 @@ std::shared_ptr<device_proof> make_proof(const opened_device& device);
 /// The family that keeps an open device from running this; nothing where it may.
 const family_fault* switched_off(const opened_device& device, const tutti_program_desc& desc);
 const family_fault* switched_off(const opened_device& device, const tutti_operator_desc& launch);
+const family_fault* switched_off(const opened_device& device,
+                                 std::span<const kernel_family> families);
 
 /// Why the automatic choice must pass over a device; empty where it need not. Opens it where nobody
 /// has asked before.

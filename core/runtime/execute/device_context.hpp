@@ -19,6 +19,7 @@
 #include "base/stats.hpp"
 #include "graph/arrival.hpp"
 #include "runtime/execute/kernel_cache.hpp"
+#include "runtime/execute/promotion.hpp"
 #include "runtime/memory/memory_pool.hpp"
 
 namespace tutti::runtime {
@@ -28,21 +29,23 @@ using graph::arrivals;
 
 /// A compiled program with what logs and traces say about it.
 struct cached_program {
-  detail::program_handle handle;  // null where the device refuses the program
-  std::string refusal;            // why it does
-  bool is_switched_off = false;   // it would take the program, and get it wrong: that was said
+  std::shared_ptr<tutti_program> handle;  // null where the device refuses the program
+  std::string refusal;                    // why it does
+  bool is_switched_off = false;  // it would take the program, and get it wrong: that was said
   std::string label;
-  std::uint64_t last_use = 0;  // position on the compute stream
-  std::uint32_t flops = 0;     // per point of the iteration space
+  std::uint64_t last_use = 0;          // position on the compute stream
+  std::uint32_t flops = 0;             // per point of the iteration space
+  std::unique_ptr<promotion> on_host;  // where it begins there
 };
 
 /// A prepared operator.
 struct cached_plan {
-  detail::plan_handle handle;    // null where the device refuses the operator
-  std::string refusal;           // why it does
-  bool is_switched_off = false;  // for it gave a wrong answer, which has been said
-  std::uint64_t last_use = 0;    // position on the compute stream
+  std::shared_ptr<tutti_plan> handle;  // null where the device refuses the operator
+  std::string refusal;                 // why it does
+  bool is_switched_off = false;        // for it gave a wrong answer, which has been said
+  std::uint64_t last_use = 0;          // position on the compute stream
   std::uint64_t workspace_bytes = 0;
+  std::unique_ptr<promotion> on_host;  // where it begins there
 };
 
 class device_context final : public stream_progress {
@@ -167,7 +170,7 @@ class device_context final : public stream_progress {
   std::uint64_t untold_first_ = ~std::uint64_t{0}, untold_last_ = 0;
   std::uint64_t last_ = 0;
   std::atomic<std::uint64_t> retired_{0};
-  std::uint32_t trace_track_ = 0;
+  std::uint32_t trace_track_ = 0, host_trace_track_ = 0;
   std::int64_t clock_offset_ns_ = 0;
 };
 

@@ -214,6 +214,27 @@ void write_key(const operator_call& call, std::string& key) {
   }
 }
 
+// True where the operator runs on the host for now: nobody need vouch for kernels then, until they
+// are compiled.
+bool begin_on_host(const device_context& context, const operator_call& call,
+                   const tutti_operator_desc& desc, cached_plan& made) {
+  const detail::opened_device& device = context.device;
+  const detail::plugin& plugin = *device.plugin;
+  made.handle = detail::create_plan(device, desc, call.label);
+  if (plugin.tier.plan_is_on_host(made.handle.get()) == 0) {
+    made.handle = nullptr;
+    return false;
+  }
+  detail::check(plugin.op.workspace(made.handle.get(), &made.workspace_bytes), device, "plan",
+                call.label);
+  made.on_host = std::make_unique<promotion>();
+  made.on_host->device = &device;
+  if (const auto family = detail::family_of(desc)) made.on_host->families = {*family};
+  made.on_host->label = call.label;
+  made.on_host->plan = made.handle;
+  return true;
+}
+
 std::unique_ptr<cached_plan> prepare(const device_context& context, const operator_call& call) {
   const detail::plugin& plugin = *context.device.plugin;
   const tutti_operator_desc desc = description_of(call);
@@ -226,6 +247,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
     made->refusal = reason != nullptr ? reason : "no reason given";
     return made;
   }
+  if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;
   if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
     made->refusal = off->family + ": " + off->why;
     made->is_switched_off = true;
@@ -278,6 +300,7 @@ std::uint64_t enqueue(device_context& context, const operator_call& call, const 
       plugin.op.launch(context.compute.get(), plan.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", call.label);
+  if (plan.on_host != nullptr) plan.on_host->consider();
   return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
                           call.flops);
 }

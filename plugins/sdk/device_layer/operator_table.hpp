@@ -32,6 +32,13 @@ struct device_plan {
   uint64_t workspace_bytes = 0;
   std::vector<step> steps;
   std::optional<typename B::product> product;  // of TUTTI_OPERATOR_MATMUL, instead of steps
+
+  /// For a plugin with another way to run operators, which hides these: whether it needs no kernels
+  /// to begin with, and then the workspace is what either way takes; whether it runs this launch,
+  /// whose memory has been checked; and doing so.
+  bool begins_without_code() { return false; }
+  bool runs_without_code(typename B::stream&, const operator_memory&) { return false; }
+  void run_without_code(typename B::stream&, const operator_memory&, tutti_event**) {}
 };
 
 /// Keeps what an operator launches as the steps of a plan.
@@ -75,17 +82,33 @@ struct operator_functions {
       if (why == nullptr) why = against(d, what);
       if (why != nullptr) throw_unsupported(why);
       auto plan = std::make_unique<Plan>(d, what);
-      const operator_call call = plan->what.call();
-      if (call.kind == TUTTI_OPERATOR_MATMUL) {
-        plan->product.emplace(B::prepare_matmul(d, call));
-        plan->workspace_bytes = B::matmul_workspace(*plan->product);
-      } else {
-        plan_maker<B> maker(*plan);
-        launch_operator(*d.info, call, maker);
-        if (!plan->steps.empty()) plan->workspace_bytes = operator_workspace(*d.info, call);
-      }
+      if (!plan->begins_without_code()) plan->workspace_bytes = compile(*plan);
       *result = plan.release();
     });
+  }
+
+  /// Makes the kernels of a plan that has none. Returns the bytes of workspace that they take.
+  static uint64_t compile(Plan& plan) {
+    [[maybe_unused]] const typename B::scope scope(*plan.device);
+    const operator_call call = plan.what.call();
+    if (call.kind == TUTTI_OPERATOR_MATMUL) {
+      plan.product.emplace(B::prepare_matmul(*plan.device, call));
+      return B::matmul_workspace(*plan.product);
+    }
+    plan.steps.clear();  // of an attempt that failed
+    plan_maker<B> maker(plan);
+    launch_operator(*plan.device->info, call, maker);
+    return plan.steps.empty() ? 0 : operator_workspace(*plan.device->info, call);
+  }
+
+  /// Launches the kernels of a plan on checked memory.
+  static void launch_compiled(typename B::stream& stream, Plan& plan, const operator_memory& memory,
+                              tutti_event** event) {
+    [[maybe_unused]] const typename B::scope scope(*plan.device);
+    if (plan.product) return B::matmul(stream, plan.what.call(), *plan.product, memory, event);
+    typename B::recording recording(stream, event);
+    for (const auto& step : plan.steps) run(step, memory, *plan.device, recording);
+    recording.finish();
   }
 
   static void release(tutti_plan* plan) { delete static_cast<Plan*>(plan); }
@@ -112,11 +135,8 @@ struct operator_functions {
       }
       const operator_memory memory = read_launch(given, call);
       check_memory(p, call, name, memory);
-      [[maybe_unused]] const typename B::scope scope(*p.device);
-      if (p.product) return B::matmul(s, call, *p.product, memory, event);
-      typename B::recording recording(s, event);
-      for (const auto& step : p.steps) run(step, memory, *p.device, recording);
-      recording.finish();
+      if (p.runs_without_code(s, memory)) return p.run_without_code(s, memory, event);
+      launch_compiled(s, p, memory, event);
     });
   }
 

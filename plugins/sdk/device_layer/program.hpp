@@ -4,10 +4,12 @@
 // rendered source, and the scratch that a launch puts its arguments in.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "sdk/device_layer/backend.hpp"
 #include "sdk/device_layer/description.hpp"
 #include "sdk/launch_plan.hpp"
 #include "sdk/program_description.hpp"
@@ -51,6 +53,26 @@ struct device_program : rendered_description {
   uint64_t partial_offset = 0, index_offset = 0;  // in the workspace
   std::vector<const void*> values;                // arguments of the main kernel
   std::vector<size_t> bytes;
+  const void* finish_values[5] = {};
+  size_t finish_bytes[5] = {};
+
+  /// For a plugin with another way to run programs, which hides these: whether it needs no kernels
+  /// to begin with; whether it runs this launch, whose operands have been checked; and doing so.
+  bool begins_without_code() { return false; }
+  bool runs_without_code(typename B::stream&, const tutti_program_launch&) { return false; }
+  void run_without_code(typename B::stream&, const tutti_program_launch&, tutti_event**) {}
+
+  kernel_arguments main_arguments() const {
+    return {values.data(), bytes.data(), static_cast<uint32_t>(values.size())};
+  }
+  /// The output, then what the main kernel ends with: geometry, workspace and its offsets.
+  kernel_arguments finish_arguments() {
+    finish_values[0] = &memory[layout.inputs];
+    finish_bytes[0] = sizeof memory[0];
+    std::copy(values.end() - 4, values.end(), finish_values + 1);
+    std::copy(bytes.end() - 4, bytes.end(), finish_bytes + 1);
+    return {finish_values, finish_bytes, 5};
+  }
 
   /// Once the layout is known; only scalars change their place after that.
   void place_arguments() {

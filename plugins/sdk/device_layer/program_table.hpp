@@ -44,12 +44,22 @@ struct program_functions {
       program->device = &d;
       program->render_for(*d.info, desc, B::make_dialect(*d.info));
       program->require_arguments(*d.info, B::argument_bytes(program->layout));
-      program->code = B::build(d, program->source, program->label);
-      program->main = B::make_kernel(program->code, main_kernel);
-      if (program->layout.reduces()) program->finish = B::make_kernel(program->code, finish_kernel);
       program->place_arguments();
+      if (!program->begins_without_code()) compile(*program);
       *result = program.release();
     });
+  }
+
+  /// Makes the kernels of a program that has none.
+  static void compile(Program& p) {
+    [[maybe_unused]] const typename B::scope scope(*p.device);
+    typename B::code code = B::build(*p.device, p.source, p.label);
+    typename B::kernel main = B::make_kernel(code, main_kernel), finish{};
+    if (p.layout.reduces()) finish = B::make_kernel(code, finish_kernel);
+    const std::lock_guard lock(p.mutex);
+    p.code = std::move(code);
+    p.main = std::move(main);
+    p.finish = std::move(finish);
   }
 
   static void release(tutti_program* program) { delete static_cast<Program*>(program); }
@@ -78,6 +88,10 @@ struct program_functions {
       read_operands(p.desc(), l, operands);
       validate_launch(p.desc(), l);
       launch_plan planned = p.plan(*p.device->info, l);
+      if (p.runs_without_code(s, l)) {
+        check_memory(p, l, planned);
+        return p.run_without_code(s, l, event);
+      }
       if (p.layout.tiled) cut_tiles(p.layout, l.extent, l.inputs, l.outputs, planned);
       [[maybe_unused]] const typename B::scope scope(*p.device);
       typename B::recording recording(s, event);
@@ -127,6 +141,12 @@ struct program_functions {
     validate_span("workspace", l.workspace_offset, l.workspace_bytes, buffer.bytes);
   }
 
+  static void check_memory(Program& p, const tutti_program_launch& l, const launch_plan& planned) {
+    const std::lock_guard lock(p.mutex);
+    set_operands(p, l);
+    if (p.layout.reduces()) set_workspace(p, l, planned);
+  }
+
   static void enqueue(Program& p, const tutti_program_launch& l, const launch_plan& planned,
                       typename B::recording& recording) {
     set_operands(p, l);
@@ -135,17 +155,11 @@ struct program_functions {
     pack_geometry(p.layout, l.extent, l.inputs, l.outputs, planned, p.geometry.data());
     if (p.layout.reduces()) set_workspace(p, l, planned);
     const bool finishes = planned.finish_groups > 0;
-    recording.launch(p.main,
-                     {p.values.data(), p.bytes.data(), static_cast<uint32_t>(p.values.size())},
-                     planned.main_groups, p.layout.work_group, !finishes, p.label.c_str());
+    recording.launch(p.main, p.main_arguments(), planned.main_groups, p.layout.work_group,
+                     !finishes, p.label.c_str());
     if (!finishes) return;
-    // The output, then what the main kernel ends with: geometry, workspace and its offsets.
-    const void* values[5] = {&p.memory[p.layout.inputs]};
-    size_t bytes[5] = {sizeof p.memory[0]};
-    std::copy(p.values.end() - 4, p.values.end(), values + 1);
-    std::copy(p.bytes.end() - 4, p.bytes.end(), bytes + 1);
-    recording.launch(p.finish, {values, bytes, 5}, planned.finish_groups, p.layout.work_group, true,
-                     p.label.c_str());
+    recording.launch(p.finish, p.finish_arguments(), planned.finish_groups, p.layout.work_group,
+                     true, p.label.c_str());
   }
 };
 

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "sdk/host_engine/host_engine.hpp"
+#include "sdk/host_engine/host_kernels.hpp"
 #include "sdk/host_engine/routines.hpp"
 
 namespace tutti::sdk {
@@ -22,5 +24,8 @@ routines::block_routine find_block(host_routines set, uint16_t opcode, uint8_t o
 /// Throws TUTTI_ERROR_UNSUPPORTED where there is none.
 const routines::reduction_row& find_reduction(host_routines set, uint8_t reduction,
                                               uint8_t accumulator);
+
+/// The kernel of that key (kernel_row) of the set, or of a lesser one; null where there is none.
+routines::kernel_routine find_kernel(host_routines set, const std::string& key);
 
 }  // namespace tutti::sdk

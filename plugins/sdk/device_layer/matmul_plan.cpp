@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products brought to a normal form and sent to the plan that fits: the tiles, a product
 // with one or a few vectors at the speed of the memory, or the GPU kernel.
-#include "opencl/matmul_plan.hpp"
+#include "sdk/device_layer/matmul_plan.hpp"
 
-#include "opencl/matmul_task.hpp"
+#include "sdk/device_layer/matmul_task.hpp"
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 namespace matmul {
 
 MatmulLaunch sum_splits(Int parts, Int count, Int splits, Int units, Int lanes) {
@@ -250,4 +250,4 @@ MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device)
   return plan;
 }
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk

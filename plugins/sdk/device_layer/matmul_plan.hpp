@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 
 // Integers are named by width alone: products wrap, so signed and unsigned share a program.
 enum class MatmulElement : std::uint8_t { f32, f64, int8, int16, int32, int64 };
@@ -77,4 +77,4 @@ MatmulProgram matmul_program(const MatmulProblem& problem, const MatmulDevice& d
 // Empty when rows, cols or batches is 0. A depth of 0 writes zeros.
 MatmulPlan plan_matmul(const MatmulProblem& problem, const MatmulDevice& device);
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk

@@ -2,9 +2,9 @@
 // The general matrix product on a CPU device: which operand is packed, how C is cut into blocks so
 // that all cores end together, when K is split, and how the packed copies stay in the cache.
 // Costs are in cycles of a core and need only be right to a factor of two.
-#include "opencl/matmul_task.hpp"
+#include "sdk/device_layer/matmul_task.hpp"
 
-namespace tutti::opencl::matmul {
+namespace tutti::sdk::matmul {
 namespace {
 
 constexpr Int slice_depth = 256;        // a panel of B this deep fits the first-level cache
@@ -224,4 +224,4 @@ MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile) {
   return plan;
 }
 
-}  // namespace tutti::opencl::matmul
+}  // namespace tutti::sdk::matmul

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "opencl/matmul_plan.hpp"
+#include "sdk/device_layer/matmul_plan.hpp"
 
-namespace tutti::opencl::matmul {
+namespace tutti::sdk::matmul {
 
 using Int = std::int64_t;
 using Kind = MatmulArgument::Kind;
@@ -98,4 +98,4 @@ MatmulLaunch sum_splits(Int parts, Int count, Int splits, Int units, Int lanes);
 
 MatmulPlan plan_tiles(Task task, const MatmulDevice& device, const Tile& tile);
 
-}  // namespace tutti::opencl::matmul
+}  // namespace tutti::sdk::matmul

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lanes, and the mode that arithmetic runs in.
+#include "opencl/host_tier.hpp"
+
+#include <cfenv>
+#include <new>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tutti::opencl {
+
+void host_cost::add(double units, uint64_t ns) {
+  if (units < 1) return;
+  // Half of what is new: a first run finds cold caches, and one that was interrupted is no rule.
+  const double before = ns_per_unit_.load(std::memory_order_relaxed);
+  const double now = static_cast<double>(ns) / units;
+  ns_per_unit_.store(0.5 * (before + now), std::memory_order_relaxed);
+  if (static_cast<double>(ns) > worth_a_launch_ns) spent_.fetch_add(ns, std::memory_order_relaxed);
+}
+
+#if defined(__x86_64__)
+plain_arithmetic::plain_arithmetic() : before_(_mm_getcsr()) {
+  constexpr unsigned masked_and_nearest = 0x1f80;
+  if ((before_ & 0xffc0u) != masked_and_nearest) _mm_setcsr(masked_and_nearest);
+}
+
+plain_arithmetic::~plain_arithmetic() {
+  constexpr unsigned flags = 0x3f;
+  if (((_mm_getcsr() ^ before_) & ~flags) != 0) _mm_setcsr(before_);
+}
+#else
+plain_arithmetic::plain_arithmetic() : before_(static_cast<unsigned>(std::fegetround())) {
+  if (before_ != FE_TONEAREST) std::fesetround(FE_TONEAREST);
+}
+
+plain_arithmetic::~plain_arithmetic() {
+  if (before_ != FE_TONEAREST) std::fesetround(static_cast<int>(before_));
+}
+#endif
+
+sdk::host_parallel_for shared_by(tutti_device& device) {
+  return [&device](uint64_t count, const std::function<void(uint64_t)>& work) {
+    device.team->split(count, 1, [&](uint64_t begin, uint64_t end) {
+      const plain_arithmetic mode;
+      for (uint64_t n = begin; n < end; ++n) work(n);
+    });
+  };
+}
+
+tutti_event* done_on_host(tutti_stream& stream, const host_times& when) {
+  return new tutti_event{{}, nullptr, {}, stream.device, when.begin_ns, when.end_ns, nullptr, true};
+}
+
+namespace {
+
+std::optional<sdk::plugin_error> failure_of(const std::function<host_times()>& work,
+                                            lane_run& run) {
+  try {
+    const host_times when = work();
+    run.begin_ns = when.begin_ns;
+    run.end_ns = when.end_ns;
+    return std::nullopt;
+  } catch (const sdk::plugin_error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, "out of host memory", 0, true);
+  } catch (const std::exception& error) {
+    return sdk::plugin_error(TUTTI_ERROR_INTERNAL, error.what());
+  }
+}
+
+// One piece of work in a lane, and what it goes between.
+struct lane_task {
+  owned_event before;  // none: all of it was done
+  sdk::outcomes behind;
+  std::function<host_times()> work;
+  std::shared_ptr<lane_run> run;
+  sdk::shared_outcome outcome;
+  owned_event done;  // the queue waits for it; always completed successfully (publish)
+
+  void operator()() {
+    std::optional<sdk::plugin_error> failure;
+    const cl_event first = before.get();
+    if (first != nullptr) {
+      const cl_int code = clWaitForEvents(1, &first);
+      if (code != CL_SUCCESS) failure = error_of(code, "work on the device failed");
+    }
+    if (const auto* earlier = sdk::failure_among(behind)) failure = *earlier;
+    if (!failure) failure = failure_of(work, *run);
+    work = nullptr;
+    outcome->settle(failure);
+    clSetUserEventStatus(done.get(), CL_COMPLETE);
+    before = {};
+    done = {};
+  }
+};
+
+owned_event retained(cl_event event) {
+  check(clRetainEvent(event), "clRetainEvent");
+  return owned_event(event);
+}
+
+}  // namespace
+
+void run_in_lane(tutti_stream& stream, std::function<host_times()> work, tutti_event** event) {
+  auto task = std::make_shared<lane_task>();
+  task->before = stream.last_event();
+  if (task->before) check(clFlush(stream.driver_queue()), "clFlush");
+  task->behind = stream.awaited.open();
+  task->work = std::move(work);
+  task->run = std::make_shared<lane_run>();
+  task->outcome = std::make_shared<sdk::event_outcome>();
+  cl_int code = CL_SUCCESS;
+  task->done = owned_event(clCreateUserEvent(stream.device->context->get(), &code));
+  check(code, "clCreateUserEvent");
+  std::unique_ptr<tutti_event> made;
+  if (event != nullptr)
+    made.reset(new tutti_event{
+        retained(task->done.get()), nullptr, {}, stream.device, 0, 0, task->run, true});
+  const cl_event done = task->done.get();
+  cl_event barrier = nullptr;
+  if (!stream.lane) stream.lane.emplace();
+  check(clEnqueueBarrierWithWaitList(stream.queue(), 1, &done, &barrier),
+        "clEnqueueBarrierWithWaitList");
+  const owned_event passed(barrier);
+  stream.ends_with(barrier);
+  stream.awaited.add({task->outcome});
+  if (made != nullptr) made->behind = stream.awaited.open();
+  const std::shared_ptr<lane_run> run = task->run;
+  try {
+    run->completion = stream.lane->add([task] { (*task)(); });
+  } catch (...) {  // no thread, or no memory for one: all that comes before is waited for here
+    (*task)();
+    run->completion = std::make_shared<sdk::completion>();
+    run->completion->set(std::nullopt);
+  }
+  if (event != nullptr) *event = made.release();
+}
+
+}  // namespace tutti::opencl

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding a kernel of an operator among the units that were compiled for a set of instructions
+// (CMakeLists.txt lists them).
+#include <algorithm>
+
+#include "sdk/host_engine/dispatch.hpp"
+
+// clang-format off
+#define TUTTI_FLOAT_PRODUCTS(F, SET) F(SET, matmul_float) F(SET, matmul_double)
+#define TUTTI_KERNEL_UNITS(F, SET)                                                   \
+  TUTTI_FLOAT_PRODUCTS(F, SET)                                                       \
+  F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition)             \
+  F(SET, scan_float) F(SET, scan_int) F(SET, sort)                                   \
+  F(SET, matmul_uchar) F(SET, matmul_ushort) F(SET, matmul_uint) F(SET, matmul_ulong)
+// clang-format on
+#define TUTTI_DECLARED(SET, UNIT) extern const kernel_table SET##_##UNIT;
+#define TUTTI_ADDRESS(SET, UNIT) &routines::SET##_##UNIT,
+
+namespace tutti::sdk {
+namespace routines {
+
+TUTTI_KERNEL_UNITS(TUTTI_DECLARED, baseline)
+#ifdef TUTTI_X86_ROUTINES
+TUTTI_KERNEL_UNITS(TUTTI_DECLARED, avx2)
+TUTTI_FLOAT_PRODUCTS(TUTTI_DECLARED, avx512)
+#endif
+
+}  // namespace routines
+
+namespace {
+
+template <size_t N>
+routines::kernel_routine find_in(const routines::kernel_table* const (&tables)[N],
+                                 const std::string& key) {
+  for (const routines::kernel_table* table : tables) {
+    const routines::kernel_row* end = table->rows + table->count;
+    const routines::kernel_row* row = std::lower_bound(
+        table->rows, end, key,
+        [](const routines::kernel_row& r, const std::string& k) { return r.key < k; });
+    if (row != end && row->key == key) return row->run;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+routines::kernel_routine find_kernel(host_routines set, const std::string& key) {
+  routines::kernel_routine found = nullptr;
+#ifdef TUTTI_X86_ROUTINES
+  static constexpr const routines::kernel_table* avx512[] = {
+      TUTTI_FLOAT_PRODUCTS(TUTTI_ADDRESS, avx512)};
+  static constexpr const routines::kernel_table* avx2[] = {TUTTI_KERNEL_UNITS(TUTTI_ADDRESS, avx2)};
+  if (set == host_routines::avx512) found = find_in(avx512, key);
+  if (found == nullptr && set != host_routines::baseline) found = find_in(avx2, key);
+#endif
+  static constexpr const routines::kernel_table* baseline[] = {
+      TUTTI_KERNEL_UNITS(TUTTI_ADDRESS, baseline)};
+  return found != nullptr ? found : find_in(baseline, key);
+}
+
+}  // namespace tutti::sdk

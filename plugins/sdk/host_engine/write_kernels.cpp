@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the kernels of operators as C++: write_kernels OUTPUT UNIT SOURCE, where SOURCE is the
+// kernel file (gather.cl, ..., matmul_cpu.cl) and UNIT its base name or, where that would be too
+// much for one compilation, a part of it: scan_float, scan_int, matmul_float, ... The file is
+// included once for each set of options that the device layer builds kernels with, in a namespace
+// of its own.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sdk/device_layer/kernel_options.hpp"
+#include "sdk/device_layer/matmul_plan.hpp"
+#include "sdk/op_info.hpp"
+
+using namespace tutti::sdk;
+
+namespace {
+
+using names = std::vector<const char*>;
+
+constexpr int32_t dtypes[] = {TUTTI_BOOL, TUTTI_I8,  TUTTI_I16, TUTTI_I32, TUTTI_I64,
+                              TUTTI_U8,   TUTTI_U16, TUTTI_U32, TUTTI_U64, TUTTI_F16,
+                              TUTTI_BF16, TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128};
+constexpr int32_t index_dtypes[] = {TUTTI_I32, TUTTI_I64};
+
+bool is_real(int32_t dtype) { return dtype <= TUTTI_F64; }
+
+device_description any_cpu() {
+  device_description device;
+  device.kind = schedule::cpu;
+  return device;
+}
+
+// The kernels that are built with one set of options.
+using builds = std::map<std::string, names>;
+
+void add_gather(builds& to) {
+  const device_description cpu = any_cpu();
+  for (const int32_t index : index_dtypes) {
+    for (const int32_t dtype : dtypes) {
+      if (!is_real(dtype)) continue;
+      to[take_options(cpu, dtype, index)] = {"tutti_take"};
+      to[scatter_options(cpu, dtype, index, combination::set)] = {"tutti_scatter"};
+      if (dtype == TUTTI_BOOL || !is_register(static_cast<uint8_t>(dtype))) continue;
+      for (const combination how :
+           {combination::add, combination::multiply, combination::min, combination::max})
+        to[scatter_options(cpu, dtype, index, how)] = {"tutti_scatter"};
+      if (dtype == TUTTI_F32 || dtype == TUTTI_F64)
+        to[scatter_options(cpu, dtype, index, combination::add, true)] = {"tutti_scatter"};
+    }
+  }
+}
+
+// Complex numbers are only multiplied: else they come as their parts.
+void add_gather_complex(builds& to) {
+  for (const int32_t index : index_dtypes)
+    for (const int32_t dtype : {TUTTI_C64, TUTTI_C128})
+      to[scatter_options(any_cpu(), dtype, index, combination::multiply)] = {"tutti_scatter"};
+}
+
+void add_lookup(builds& to) {
+  const device_description cpu = any_cpu();
+  for (const int32_t dtype : dtypes)
+    if (is_real(dtype)) to[search_options(cpu, dtype)] = {"tutti_search"};
+  for (const int32_t index : index_dtypes)
+    to[count_options(cpu, index)] = {"tutti_count", "tutti_count_clear", "tutti_count_sums",
+                                     "tutti_select"};
+}
+
+void add_partition(builds& to) {
+  for (const int32_t dtype : dtypes) {
+    if (!is_real(dtype)) continue;
+    const uint32_t bytes = dtype_size(dtype);
+    partition_plan plan{};
+    plan.bits = bytes == 1 ? 8 : 11;
+    for (const bool payload : {false, true}) {
+      plan.payload = payload;
+      plan.way = selection_way::passes;
+      to[partition_options(any_cpu(), plan, dtype)] = {
+          "tutti_partition_counts", "tutti_partition_find", "tutti_partition_moves"};
+      plan.way = selection_way::whole_rows;
+      to[partition_options(any_cpu(), plan, dtype)] = {"tutti_partition_rows"};
+    }
+    plan.way = selection_way::few;
+    to[partition_options(any_cpu(), plan, dtype)] = {"tutti_topk_chunks", "tutti_topk_rows"};
+  }
+}
+
+void add_sort(builds& to) {
+  for (const int32_t dtype : dtypes) {
+    if (!is_real(dtype)) continue;
+    sort_plan plan{};
+    plan.key_bytes = dtype_size(dtype);
+    plan.bits = plan.key_bytes <= 2 ? 8 : 11;
+    for (const bool payload : {false, true}) {
+      plan.payload = payload;
+      plan.whole_rows = false;
+      to[sort_options(any_cpu(), plan, dtype)] = {"tutti_sort_counts", "tutti_sort_offsets",
+                                                  "tutti_sort_moves"};
+      plan.whole_rows = true;
+      to[sort_options(any_cpu(), plan, dtype)] = {"tutti_sort_rows"};
+    }
+  }
+}
+
+// Of what has the dtype of the result or of its accumulator; a run converts the rest to the latter.
+// Logarithms of sums call functions that only the device's compiler has.
+void add_scan(builds& to, bool floating) {
+  for (const int32_t out : dtypes) {
+    if (!is_real(out) || (out >= TUTTI_F16) != floating) continue;
+    for (const int32_t scan : {TUTTI_SCAN_SUM, TUTTI_SCAN_PROD, TUTTI_SCAN_MIN, TUTTI_SCAN_MAX}) {
+      if (out == TUTTI_BOOL && scan <= TUTTI_SCAN_PROD) continue;
+      for (const int32_t in : {out, int32_t{scan_accumulator(out)}})
+        for (const bool rows : {false, true})
+          to[scan_options(any_cpu(), out, in, scan, rows)] = {"tutti_scan_totals", "tutti_scan"};
+    }
+  }
+}
+
+void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
+  MatmulDevice device;
+  device.vector_bytes = vector_bytes;
+  MatmulProblem problem;
+  problem.element = element;
+  names kernels = {"matmul_tiles_rows",    "matmul_tiles_rows_packed",
+                   "matmul_tiles_columns", "matmul_pack_rows",
+                   "matmul_pack_columns",  "matmul_tiles_columns_packed",
+                   "matmul_sum_splits",    "matvec_rows",
+                   "matvec_columns"};
+  to[matmul_program(problem, device).options] = kernels;
+  kernels.push_back("matmul_finish");
+  problem.has_bias = true;
+  to[matmul_program(problem, device).options] = kernels;
+}
+
+std::string read(const char* path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) throw std::runtime_error(std::string("cannot read ") + path);
+  return text.str();
+}
+
+// The macros that a source defines, but for those that it leaves to whoever defined them before.
+std::set<std::string> macros_of(const std::string& source) {
+  std::set<std::string> defined;
+  bool left = false;  // within #ifndef
+  std::istringstream lines(source);
+  for (std::string text; std::getline(lines, text);) {
+    std::istringstream words(text);
+    std::string directive, name;
+    words >> directive >> name;
+    if (directive == "#ifndef") left = true;
+    if (directive == "#endif") left = false;
+    if (directive == "#define" && !left) defined.insert(name.substr(0, name.find('(')));
+  }
+  return defined;
+}
+
+struct definition {
+  std::string name, value;
+};
+
+std::vector<definition> definitions_of(const std::string& options) {
+  std::vector<definition> all;
+  std::istringstream words(options);
+  for (std::string word; words >> word;) {
+    const size_t equals = word.find('=');
+    all.push_back({word.substr(2, equals - 2), word.substr(equals + 1)});
+  }
+  return all;
+}
+
+class unit_writer {
+ public:
+  unit_writer(const std::string& file, const std::string& source)
+      : file_(file), macros_(macros_of(source)) {}
+
+  std::string text(const builds& what) {
+    std::string text;
+    std::map<std::string, std::string> rows;  // sorted as they are searched
+    for (const auto& [options, kernels] : what) {
+      const std::string space = "build" + std::to_string(count_++);
+      std::vector<definition> all = definitions_of(options);
+      for (const char* kernel : kernels) all.push_back({"WANTED_" + std::string(kernel), "1"});
+      text += "namespace " + space + " {\n";
+      for (const definition& d : all) text += "#define " + d.name + " " + d.value + "\n";
+      text += "#include \"" + file_ + "\"\n";
+      for (const definition& d : all) text += "#undef " + d.name + "\n";
+      for (const std::string& name : macros_) text += "#undef " + name + "\n";
+      text += "}\n";
+      for (const char* kernel : kernels)
+        rows[options + " " + kernel] = "run_groups<" + space + "::" + kernel + ">";
+    }
+    text += "constexpr tutti::sdk::routines::kernel_row rows[] = {\n";
+    for (const auto& [key, routine] : rows) text += "    {\"" + key + "\", " + routine + "},\n";
+    return text + "};\n";
+  }
+
+ private:
+  std::string file_;
+  std::set<std::string> macros_;
+  int count_ = 0;
+};
+
+MatmulElement element_named(const std::string& name) {
+  const std::map<std::string, MatmulElement> all = {
+      {"float", MatmulElement::f32},  {"double", MatmulElement::f64},
+      {"uchar", MatmulElement::int8}, {"ushort", MatmulElement::int16},
+      {"uint", MatmulElement::int32}, {"ulong", MatmulElement::int64}};
+  return all.at(name);
+}
+
+std::string unit_text(const std::string& unit, const char* path) {
+  unit_writer writer(std::filesystem::path(path).filename(), read(path));
+  if (unit.starts_with("matmul_")) {
+    // The width of vectors is that of the set that this is compiled for.
+    std::string text;
+    for (const int bytes : {64, 32, 16}) {
+      builds all;
+      add_matmul(all, element_named(unit.substr(7)), bytes);
+      text += "#if TUTTI_VECTOR_BYTES == " + std::to_string(bytes) + "\n" + writer.text(all) +
+              "#endif\n";
+    }
+    return text;
+  }
+  builds all;
+  if (unit == "gather") add_gather(all);
+  if (unit == "gather_complex") add_gather_complex(all);
+  if (unit == "lookup") add_lookup(all);
+  if (unit == "partition") add_partition(all);
+  if (unit == "sort") add_sort(all);
+  if (unit == "scan_int") add_scan(all, false);
+  if (unit == "scan_float") add_scan(all, true);
+  if (all.empty()) throw std::runtime_error("no such unit: " + unit);
+  return writer.text(all);
+}
+
+void write(int count, char** arguments) {
+  if (count != 4) throw std::runtime_error("usage: write_kernels OUTPUT UNIT SOURCE");
+  std::ofstream file(arguments[1]);
+  file << unit_text(arguments[2], arguments[3]) << std::flush;
+  if (!file) throw std::runtime_error(std::string("cannot write ") + arguments[1]);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    write(count, arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "write_kernels: %s\n", error.what());
+    return 1;
+  }
+}
