@@ -100,11 +100,12 @@ std::vector<finding> examine_cache() {
   for (const auto& record : detail::program_markers().records())
     all.push_back(
         {grade::note, "cache", record.what,
-         fmt::format("the process ended while it was compiled or asked about (killed, or by a "
-                     "fault of the driver); {}",
-                     record.counted == 0   ? "tried again as before"
-                     : record.counted == 1 ? "with more care from now on"
-                                           : "left out"),
+         fmt::format(
+             "the process crashed, or waited in vain, while it was compiled or asked about; "
+             "{}",
+             record.counted == 0   ? "tried again as before"
+             : record.counted == 1 ? "with more care from now on"
+                                   : "left out"),
          fmt::format("update the driver, or remove {} to try again", record.file.string())});
   return all;
 }

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "child_process.hpp"
+#include "option_range.hpp"
 #include "plugin/guarded.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
@@ -130,7 +131,7 @@ void add_time_limit(CLI::App& parser, time_limits& limits) {
           },
           "Seconds that a single function of a plugin may take before it counts as hung (20, and "
           "120 where kernels are compiled)")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(seconds_between(0.1, 86400));
 }
 
 command add_probe(CLI::App& app) {

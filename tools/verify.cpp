@@ -14,6 +14,7 @@
 
 #include "child_process.hpp"
 #include "command.hpp"
+#include "option_range.hpp"
 #include "verify_report.hpp"
 
 namespace tutti::tools {
@@ -23,6 +24,8 @@ using nlohmann::json;
 
 // A plugin that ends each group's process is known for it by then.
 constexpr int most_ends = 50, most_hangs = 5;
+// Each has a name in memory.
+constexpr uint64_t most_fuzzed = 100'000'000;
 
 std::vector<std::string> child_arguments(const verify_options& o, uint64_t from) {
   std::vector<std::string> words = {"verify",      o.plugin,
@@ -90,7 +93,8 @@ void add_options(CLI::App& parser, verify_options& o) {
   parser.add_option("plugin", o.plugin, "The plugin's file, libtutti_NAME.so")
       ->required()
       ->check(CLI::ExistingFile);
-  parser.add_option("--device", o.device, "Index of the device (0)");
+  parser.add_option("--device", o.device, "Index of the device (0)")
+      ->check(whole_number(0, UINT32_MAX));
   parser.add_option("--filter", o.chosen.filters, "Run only groups whose name contains the text")
       ->allow_extra_args(false);
   parser.add_option("--exclude", o.chosen.excluded, "Leave away groups whose name contains it")
@@ -98,19 +102,23 @@ void add_options(CLI::App& parser, verify_options& o) {
   parser
       .add_option("--every", o.chosen.every,
                   "Of the groups of each dtype those of f32, and one family in N of the others (1)")
-      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
+      ->check(whole_number(1, UINT64_MAX));
   parser
       .add_option("--require", o.required,
                   "Groups whose name contains the text fail where the plugin lacks what they need")
       ->allow_extra_args(false);
-  parser.add_option("--seed", o.seed, "Of the random operands and programs (1)");
-  parser.add_option("--fuzz", o.fuzz.count,
-                    "Instead of the groups, N random descriptions, most of them malformed");
-  parser.add_option("--fuzz-seed", o.fuzz.first_seed,
-                    "Of the first of them (1); the others follow");
+  parser.add_option("--seed", o.seed, "Of the random operands and programs (1)")
+      ->check(whole_number(0, UINT64_MAX));
+  parser
+      .add_option("--fuzz", o.fuzz.count,
+                  "Instead of the groups, N random descriptions, most of them malformed")
+      ->check(whole_number(0, most_fuzzed));
+  parser
+      .add_option("--fuzz-seed", o.fuzz.first_seed, "Of the first of them (1); the others follow")
+      ->check(whole_number(0, UINT64_MAX));
   parser
       .add_option("--time-limit", o.time_limit, "Seconds after which a group counts as hung (300)")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(seconds_between(0.1, 86400));
   parser.add_flag("--in-process", o.in_process,
                   "No process of its own for the plugin: for debuggers and checkers of memory");
   parser.add_flag("--list", o.list, "Print the names of the groups");

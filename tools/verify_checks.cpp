@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checks of `tutti verify` as they run, told as JSON.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "plugin/loader.hpp"
 #include "text.hpp"
 #include "verify.hpp"
 #include "verify/abilities.hpp"
+#include "verify/plugin_file.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -92,9 +95,15 @@ void work_through(session& s, const verify_options& options,
 
 void run_checks(const verify_options& options, const std::function<void(const json&)>& tell) {
   try {
+    // By the rules that every program loads it by.
+    const detail::trusted_file trusted = detail::check_plugin_file(
+        std::filesystem::absolute(options.plugin), name_of_file(options.plugin),
+        detail::trust_rules_from_environment());
+    trusted.require_same();
     session s(options.plugin, options.device, options.seed, [&](const char* step) {
       tell({{"step", step}});
     });
+    trusted.require_stated(text_of(s.api->version), s.api->abi_major, s.api->abi_minor);
     s.on_note = [&](const std::string& text) { tell({{"note", text}}); };
     tell({{"about", about(s)}});
     work_through(s, options, tell);

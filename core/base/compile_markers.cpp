@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A marker is a file that its process holds while it compiles: "running N" and what is compiled,
-// after N earlier ends. Found unheld, the process that wrote it has ended within the compilation.
-// "crashed N" is the same of one that went down by a fault in the thread that compiles. "settled N"
-// stays after a compilation that had such a past; without a past the file is removed.
+// after N earlier ends. "crashed N" is of a process that went down by a fault in the thread that
+// compiles, "stopped N" of one that did by a fault in another thread, or that waited in vain.
+// "settled N" stays after a compilation that had such a past; without a past the file is removed.
 //
-// Of other ends nobody can tell why: one that is interrupted or killed leaves what a crash in a
-// thread of the driver leaves. But compilers do the same again, and people do not: what ended a
-// process so once is tried as before, and counts where the next attempt ends as well.
+// A fault in another thread may be the application's. But compilers do the same again: what ended a
+// process so once is tried as before, and counts where the next attempt ends so as well, within a
+// day. A process that is interrupted or killed leaves "running N", which tells nothing of the
+// compiler and counts for nothing.
 #include "base/compile_markers.hpp"
 
 #include <fmt/format.h>
@@ -28,38 +29,51 @@ namespace tutti::detail {
 namespace {
 
 constexpr std::string_view extension = ".compiling";
-constexpr std::string_view running = "running ", crashed = "crashed ", settled = "settled ";
+constexpr std::string_view running = "running ", crashed = "crashed ", stopped = "stopped ",
+                           settled = "settled ";
 // One is written over another.
-static_assert(running.size() == crashed.size() && running.size() == settled.size() &&
-              crashed.starts_with(crash_word));
+static_assert(running.size() == crashed.size() && running.size() == stopped.size() &&
+              running.size() == settled.size() && crashed.starts_with(crash_word) &&
+              stopped.starts_with(stop_word));
 constexpr uint64_t largest = 65536;  // bytes of a marker
+constexpr int64_t day = 24LL * 3600 * 1'000'000'000;
 constexpr uint32_t ends_that_count = 2;
 
 uint32_t counted(uint32_t ends) { return ends / ends_that_count; }
 
 struct past {
   uint32_t ends = 0;
-  bool is_running = false;
+  bool has_stopped = false;
   bool has_crashed = false;
   std::string what;
 
   /// With the one of the process that left it, where that is gone. A crash counts at once.
   uint32_t all_ends() const {
     if (has_crashed) return (counted(ends) + 1) * ends_that_count;
-    return ends + (is_running ? 1 : 0);
+    return ends + (has_stopped ? 1 : 0);
   }
 };
 
 past parse(std::string_view text) {
   past p;
-  p.is_running = text.starts_with(running);
+  p.has_stopped = text.starts_with(stopped);
   p.has_crashed = text.starts_with(crashed);
-  if (!p.is_running && !p.has_crashed && !text.starts_with(settled)) return {};
+  if (!p.has_stopped && !p.has_crashed && !text.starts_with(running) && !text.starts_with(settled))
+    return {};
   text.remove_prefix(running.size());
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), p.ends);
   if (error != std::errc()) return {};
   text.remove_prefix(static_cast<size_t>(stop - text.data()));
   if (text.starts_with('\n')) p.what = text.substr(1);
+  return p;
+}
+
+/// What nobody holds; an end that does not count yet is forgotten after a day.
+past past_of(const private_folder::claim& left) {
+  past p = parse(left.content());
+  if (p.has_crashed || file_clock_now_ns() - left.modified_ns() < day) return p;
+  p.has_stopped = p.has_stopped && p.ends % ends_that_count != 0;
+  if (!p.has_stopped) p.ends = counted(p.ends) * ends_that_count;
   return p;
 }
 
@@ -75,8 +89,9 @@ struct compile_markers::state {
     private_folder::claim claim;
     uint32_t ends;
     std::string what;
-    uint32_t holders;                    // that have begun it and not ended
-    std::vector<crash_witness> threads;  // those of them that compile it themselves
+    uint32_t holders;                     // that have begun it and not ended
+    std::vector<crash_witness> threads;   // those of them that compile it themselves
+    std::optional<crash_witness> others;  // where threads of the driver's go on with it
 
     bool drop_own_thread() {
       const auto mine = std::find_if(threads.begin(), threads.end(),
@@ -123,12 +138,11 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
     const std::optional<std::string> text = folder->read(name, largest);
     return text ? counted(parse(*text).ends) : 0;
   }
-  const past before = parse(claim->content());
-  const uint32_t ends = before.all_ends();
+  const uint32_t ends = past_of(*claim).all_ends();
   claim->rewrite(line(running, ends, what));
   const int file = claim->file();
   const auto made = s.begun.emplace(
-      std::string(key), state::mark{name, std::move(*claim), ends, std::string(what), 1, {}});
+      std::string(key), state::mark{name, std::move(*claim), ends, std::string(what), 1, {}, {}});
   made.first->second.threads.emplace_back(file);
   return counted(ends);
 }
@@ -136,7 +150,11 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
 void compile_markers::continue_elsewhere(std::string_view key) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const auto found = s.begun.find(key); found != s.begun.end()) found->second.drop_own_thread();
+  const auto found = s.begun.find(key);
+  if (found == s.begun.end()) return;
+  found->second.drop_own_thread();
+  if (!found->second.others)
+    found->second.others.emplace(crash_witness::of_other_threads(found->second.claim.file()));
 }
 
 void compile_markers::end(std::string_view key) {
@@ -155,7 +173,11 @@ void compile_markers::end(std::string_view key) {
 void compile_markers::leave(std::string_view key) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const auto found = s.begun.find(key); found != s.begun.end()) s.begun.erase(found);
+  const auto found = s.begun.find(key);
+  if (found == s.begun.end()) return;
+  const state::mark& m = found->second;
+  m.claim.rewrite(line(stopped, m.ends, m.what));
+  s.begun.erase(found);
 }
 
 void compile_markers::end_all() {
@@ -163,7 +185,8 @@ void compile_markers::end_all() {
   if (is_fork()) return;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  for (const auto& [key, mark] : s.begun) s.finish(mark);
+  for (const auto& [key, mark] : s.begun)
+    if (!is_crash_noted(mark.claim.file())) s.finish(mark);  // else a handler has called exit()
   s.begun.clear();
 }
 
@@ -178,7 +201,7 @@ std::vector<compile_markers::record> compile_markers::records() {
     past p;
     bool is_held = true;
     if (const auto claim = folder->hold(file.name)) {
-      p = parse(claim->content());
+      p = past_of(*claim);
       is_held = false;
     } else if (const auto text = folder->read(file.name, largest)) {
       p = parse(*text);

@@ -23,8 +23,11 @@ namespace {
 constexpr std::array signals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
+constexpr pid_t no_thread_of_ours = -1;
+
 struct slot {
-  std::atomic<pid_t> thread{0};  // 0: free
+  std::atomic<pid_t> thread{0};   // 0: free
+  std::atomic<pid_t> process{0};  // a fork has the descriptors of its parent
   std::atomic<int> file{-1};
   std::atomic<std::uint64_t> order{0};
 };
@@ -43,6 +46,10 @@ constinit std::atomic<int> strays{0};
 // Unlike that of its parent in a fork, and needs no memory of the thread's own.
 pid_t this_thread() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
+void overwrite(int file, std::string_view word) noexcept {
+  static_cast<void>(::pwrite(file, word.data(), word.size(), 0) == 0);
+}
+
 void note_crash() noexcept {
   const pid_t self = this_thread();
   std::uint64_t newest = 0;
@@ -54,7 +61,12 @@ void note_crash() noexcept {
     newest = order;
     file = s.file.load(std::memory_order_relaxed);
   }
-  if (file >= 0) static_cast<void>(::pwrite(file, crash_word.data(), crash_word.size(), 0) == 0);
+  if (file >= 0) return overwrite(file, crash_word);
+  const pid_t process = ::getpid();
+  for (const slot& s : slots)
+    if (s.thread.load(std::memory_order_acquire) != 0 &&
+        s.process.load(std::memory_order_relaxed) == process)
+      overwrite(s.file.load(std::memory_order_relaxed), stop_word);
 }
 
 void on_crash(int signal, siginfo_t* info, void* context);
@@ -122,6 +134,7 @@ int take_slot(int file, pid_t thread) {
   if (witnesses++ == 0) install();
   free->file.store(file, std::memory_order_relaxed);
   free->order.store(++latest, std::memory_order_relaxed);
+  free->process.store(::getpid(), std::memory_order_relaxed);
   free->thread.store(thread, std::memory_order_release);
   return static_cast<int>(free - slots.begin());
 }
@@ -159,6 +172,21 @@ void take_stack(void* memory) noexcept {
 }
 
 }  // namespace
+
+bool is_crash_noted(int file) noexcept {
+  static_assert(crash_word.size() == stop_word.size());
+  std::array<char, crash_word.size()> start{};
+  if (::pread(file, start.data(), start.size(), 0) != static_cast<ssize_t>(start.size()))
+    return false;
+  const std::string_view word(start.data(), start.size());
+  return word == crash_word || word == stop_word;
+}
+
+crash_witness crash_witness::of_other_threads(int file) noexcept {
+  crash_witness made;
+  made.slot_ = take_slot(file, no_thread_of_ours);
+  return made;
+}
 
 crash_witness::crash_witness(int file) noexcept : thread_(this_thread()) {
   slot_ = take_slot(file, thread_);

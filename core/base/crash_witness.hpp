@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What ended a process nobody can tell afterwards, but the process can while it goes down: a fault
-// or abort() in a thread that compiles is written into the file that stands for the compilation. An
-// interrupt or a kill is not, and so leaves the file as it was.
+// or abort() is written into the files that stand for what was being done. An interrupt or a kill
+// is not, and so leaves them as they were.
 //
-// Only the thread that called the compiler is believed. A fault elsewhere may be the application's,
-// or of a thread that the driver has for itself, which look alike; PoCL compiles what it is asked
-// to build in the thread that asks.
+// Only the thread that called the driver is believed at once; PoCL compiles what it is asked to
+// build in the thread that asks. A fault elsewhere may be the application's, or of a thread that
+// the driver has for itself, which look alike: another word tells of it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,12 @@
 
 namespace tutti::detail {
 
-/// What a crash writes over the beginning of the file.
-inline constexpr std::string_view crash_word = "crashed";
+/// What a crash of the thread writes over the beginning of the file, and one of a thread that has
+/// no witness over those of all others.
+inline constexpr std::string_view crash_word = "crashed", stop_word = "stopped";
+
+/// Whether a crash of this process has been written into the file.
+bool is_crash_noted(int file) noexcept;
 
 /// While one lives, there are handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT, which pass
 /// each signal on to those that were there before. Those come back with the end of the last one,
@@ -28,6 +32,8 @@ class TUTTI_INTERNAL_API crash_witness {
   /// A crash of the calling thread is noted in the file, which must stay open meanwhile. Where a
   /// thread has several, in that of the latest. Of very many at a time some see nothing.
   explicit crash_witness(int file) noexcept;
+  /// Of no thread's crash in particular: any without a witness is noted by the other word.
+  static crash_witness of_other_threads(int file) noexcept;
   ~crash_witness();
   crash_witness(crash_witness&& other) noexcept;
   crash_witness& operator=(crash_witness&& other) noexcept;
@@ -35,6 +41,7 @@ class TUTTI_INTERNAL_API crash_witness {
   bool is_of_this_thread() const noexcept;
 
  private:
+  crash_witness() = default;
   void end() noexcept;
 
   int slot_ = -1;

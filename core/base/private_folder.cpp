@@ -144,7 +144,7 @@ std::optional<private_folder::claim> private_folder::lock(const std::string& nam
     const int fd =
         ::openat(fd_, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (fd < 0) return std::nullopt;
-    claim made(fd, {});
+    claim made(fd, {}, 0);
     struct stat info {};
     // The lock goes with the descriptor, and that with the process.
     if (::flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 || ::fstat(fd, &info) != 0 ||
@@ -152,7 +152,7 @@ std::optional<private_folder::claim> private_folder::lock(const std::string& nam
       return std::nullopt;
     if (info.st_nlink == 0) continue;  // removed by its holder between the two calls
     return claim(::fcntl(fd, F_DUPFD_CLOEXEC, first_of_ours),
-                 read_all(fd, static_cast<size_t>(info.st_size)));
+                 read_all(fd, static_cast<size_t>(info.st_size)), modified_ns(info));
   }
 }
 

@@ -46,12 +46,16 @@ class TUTTI_INTERNAL_API private_folder {
   /// A file that this process holds until the claim goes away or the process ends, however it does.
   class claim {
    public:
-    claim(int fd, std::string content) : fd_(fd), content_(std::move(content)) {}
+    claim(int fd, std::string content, int64_t modified_ns)
+        : fd_(fd), content_(std::move(content)), modified_ns_(modified_ns) {}
     claim(claim&& other) noexcept
-        : fd_(std::exchange(other.fd_, -1)), content_(std::move(other.content_)) {}
+        : fd_(std::exchange(other.fd_, -1)),
+          content_(std::move(other.content_)),
+          modified_ns_(other.modified_ns_) {}
     claim& operator=(claim&&) = delete;
     ~claim();
     const std::string& content() const { return content_; }  ///< when it was claimed
+    int64_t modified_ns() const { return modified_ns_; }     ///< likewise; since 1970
     /// In place: for a line or two that nobody reads meanwhile. False where that failed.
     bool rewrite(std::string_view text) const;
     int file() const { return fd_; }
@@ -59,6 +63,7 @@ class TUTTI_INTERNAL_API private_folder {
    private:
     int fd_;
     std::string content_;
+    int64_t modified_ns_;
   };
   /// The file, made empty where there is none; nothing where another claim holds it, or on failure.
   std::optional<claim> hold(const std::string& name) const { return lock(name, false); }

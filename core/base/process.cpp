@@ -6,9 +6,11 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tutti/error.hpp"
@@ -18,7 +20,10 @@ namespace tutti::detail {
 namespace {
 
 constinit std::atomic<bool> exiting = false;
+std::thread::id exiting_thread;  // written once, before the flag is set
 constinit std::atomic<bool> forked = false;
+
+constexpr std::chrono::seconds time_to_be_gone{2};
 
 [[noreturn]] void refuse(std::string_view op, const char* why) {
   throw device_error(std::string(op) + ": " + why, TUTTI_ERROR_INVALID_ARGUMENT);
@@ -31,9 +36,14 @@ void note_plugin_loaded() {
       pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
 }
 
-void note_exit() noexcept { exiting.store(true, std::memory_order_relaxed); }
+void note_exit() noexcept {
+  static constinit std::atomic<bool> is_noted = false;
+  if (is_noted.exchange(true, std::memory_order_relaxed)) return;
+  exiting_thread = std::this_thread::get_id();
+  exiting.store(true, std::memory_order_release);
+}
 
-bool is_exiting() noexcept { return exiting.load(std::memory_order_relaxed); }
+bool is_exiting() noexcept { return exiting.load(std::memory_order_acquire); }
 bool is_fork() noexcept { return forked.load(std::memory_order_relaxed); }
 
 void require_computing(std::string_view op) {
@@ -42,8 +52,12 @@ void require_computing(std::string_view op) {
            "this process was forked from one that had loaded Tutti's plugins; drivers do not "
            "survive fork(): compute in the parent, or start a new program (exec), or fork before "
            "the first use of a device");
-  if (is_exiting()) [[unlikely]]
+  if (is_exiting()) [[unlikely]] {
+    // A thread that nobody waits for, and that catches nothing, would end by std::terminate() a
+    // process that is about to end well.
+    if (std::this_thread::get_id() != exiting_thread) std::this_thread::sleep_for(time_to_be_gone);
     refuse(op, "the process is exiting, and nothing is computed any more");
+  }
 }
 
 void keep_for_ever(void* object) noexcept {

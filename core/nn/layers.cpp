@@ -83,6 +83,10 @@ layer linear(std::int64_t in, std::int64_t out, random::key key, const linear_op
     layer result;
     result.names = {"weight"};
     result.initial = {options.weight(key, {in, out}, type, on)};
+    if (const shape made = result.initial[0].shape(); made != shape({in, out}))
+      throw shape_error(
+          fmt::format("linear: the initialiser linear_options::weight gave {}, not {}", made.str(),
+                      shape({in, out}).str()));
     if (options.bias) {
       result.names.push_back("bias");
       result.initial.push_back(zeros({out}, type, on));

@@ -162,9 +162,12 @@ std::vector<array> adam::step(const std::vector<array>& parameters,
 }
 
 void adam::load_state(std::span<const array> state, std::int64_t steps) {
+  // All are exact as f64, and nobody lives to see the count pass the end of its type.
+  constexpr std::int64_t most_steps = std::int64_t{1} << 53;
   constexpr const char* op = "adam::load_state";
   check_loaded(op, state);
-  if (steps < 0) throw value_error(fmt::format("{}: {} steps", op, steps));
+  if (steps < 0 || steps > most_steps)
+    throw value_error(fmt::format("{}: {} steps, expected 0 to {}", op, steps, most_steps));
   if (state.empty() != (steps == 0)) {
     throw value_error(fmt::format("{}: {} arrays after {} steps", op, state.size(), steps));
   }

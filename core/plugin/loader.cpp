@@ -137,16 +137,7 @@ void map_file(boost::dll::shared_library& library, const fs::path& path, std::er
 /// Checks the file of `failure`, maps it and negotiates; throws with the reason.
 std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rules) {
   std::error_code code;
-  const fs::file_status status = fs::status(failure.path, code);
-  if (!fs::exists(status) && fs::is_symlink(failure.path, code))
-    throw plugin_error(fmt::format("is a link to {}, which cannot be reached",
-                                   fs::read_symlink(failure.path, code).string()));
-  // The dynamic linker would wait for somebody to write to a pipe.
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    throw plugin_error("is not a regular file");
-  const trusted_file trusted(failure.path, failure.name, rules);
-  if (const std::string problem = elf_problem(failure.path); !problem.empty())
-    throw plugin_error(problem);
+  const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
   auto library = std::make_unique<boost::dll::shared_library>();
   note_plugin_loaded();
   logging::info("loading {}", failure.path.string());
@@ -165,6 +156,21 @@ std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rule
 }
 
 }  // namespace
+
+trusted_file check_plugin_file(const fs::path& path, const std::string& name,
+                               const trust_rules& rules) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (!fs::exists(status) && fs::is_symlink(path, code))
+    throw plugin_error(fmt::format("is a link to {}, which cannot be reached",
+                                   fs::read_symlink(path, code).string()));
+  // The dynamic linker would wait for somebody to write to a pipe.
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw plugin_error("is not a regular file");
+  trusted_file trusted(path, name, rules);
+  if (const std::string problem = elf_problem(path); !problem.empty()) throw plugin_error(problem);
+  return trusted;
+}
 
 search_path default_search_path() {
   search_path result;

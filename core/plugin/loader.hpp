@@ -50,6 +50,13 @@ struct search_path {
       rejected;  ///< entries of TUTTI_PLUGIN_PATH that are not searched, and why
 };
 
+/// All that is checked of a plugin's file before the dynamic linker gets it; `name` is the NAME of
+/// libtutti_NAME.so. Throws distrust where the rules refuse it, and plugin_error where it is no
+/// regular file, or none that can be mapped.
+TUTTI_INTERNAL_API trusted_file check_plugin_file(const std::filesystem::path& path,
+                                                  const std::string& name,
+                                                  const trust_rules& rules);
+
 /// TUTTI_PLUGIN_PATH (colon-separated, absolute entries only), then tutti/plugins beside the
 /// library. The current directory is never in it.
 TUTTI_INTERNAL_API search_path default_search_path();

@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A record is a file of two lines: a word with the plugin file's size and time of change, and a
-// text. "running": the text is the step that a process is at that holds the record, or within which
-// it has ended; "failed": the text is what `tutti doctor` found.
+// A record is a file of two lines. "failed" with the plugin file's size and time of change, and
+// what `tutti doctor` found. Or a word for what became of the process that was at the step of the
+// second line, with the same and how many processes had stopped before, since when: "running" of
+// one that still is or was interrupted or killed, which tells nothing of the plugin; "crashed" by a
+// fault in the thread that called the plugin; "stopped" by one in another thread, which may be the
+// application's and counts where the next process ends so as well, within a day; "exiting" by the
+// plugin's own call of exit().
 #include "plugin/records.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <charconv>
+#include <condition_variable>
 #include <cstdlib>
 #include <list>
 #include <mutex>
 #include <thread>
 
+#include "base/crash_witness.hpp"
 #include "base/disk_cache.hpp"
 #include "base/log.hpp"
 #include "base/private_folder.hpp"
 #include "base/process.hpp"
+#include "plugin/exit_waits.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -24,7 +34,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".plugin";
-constexpr std::string_view running = "running ", failed = "failed ";
+constexpr std::string_view running = "running ", crashed = "crashed ", stopped = "stopped ",
+                           exiting = "exiting ", failed = "failed ";
+// One is written over another.
+static_assert(running.size() == crashed.size() && running.size() == stopped.size() &&
+              running.size() == exiting.size() && crashed.starts_with(crash_word) &&
+              stopped.starts_with(stop_word));
+constexpr int64_t day = 24LL * 3600 * 1'000'000'000;
+constexpr uint32_t stops_that_count = 2;
 constexpr uint64_t largest = 65536;  // bytes of a record
 
 /// What changes when the plugin file does.
@@ -38,27 +55,146 @@ std::string name_of(const fs::path& plugin) {
   return cache_file_name("plugin file " + plugin.string(), extension);
 }
 
-std::string content(std::string_view word, const fs::path& plugin, std::string_view text) {
-  return fmt::format("{}{}\n{}", word, version_of(plugin), text);
-}
-
-/// The text of a record of that word and of the plugin file as it is now.
-std::optional<std::string> text_of(std::string_view record, std::string_view word,
-                                   const fs::path& plugin) {
-  const std::string start = content(word, plugin, {});
+/// What `tutti doctor` found of the plugin file as it is now.
+std::optional<std::string> verdict_of(std::string_view record, const fs::path& plugin) {
+  const std::string start = fmt::format("{}{}\n", failed, version_of(plugin));
   if (!record.starts_with(start)) return std::nullopt;
   return std::string(record.substr(start.size()));
 }
+
+/// What earlier processes did with the plugin file as it is now.
+struct past {
+  std::string_view word = running;
+  uint32_t stops = 0;    ///< of processes before the one of the word
+  int64_t since_ns = 0;  ///< the begin of the first of them
+  std::string step;
+
+  bool is_recent() const { return file_clock_now_ns() - since_ns < day; }
+  uint32_t all_stops() const { return is_recent() ? stops + (word == stopped ? 1 : 0) : 0; }
+
+  std::optional<std::string> why_not() const {
+    const auto ended = [&](std::string_view how) {
+      return fmt::format("an earlier process ended within {} of it, {}", step, how);
+    };
+    if (word == crashed) return ended("by a crash");
+    if (word == exiting) return ended("by the plugin's exit()");
+    if (all_stops() >= stops_that_count) return ended("by a crash, and so did one before");
+    return std::nullopt;
+  }
+};
+
+std::string to_text(const past& p, const fs::path& plugin) {
+  return fmt::format("{}{} {} {}\n{}", p.word, version_of(plugin), p.stops, p.since_ns, p.step);
+}
+
+template <class Number>
+bool take_number(std::string_view& text, char end, Number& value) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto length = static_cast<size_t>(stop - text.data());
+  if (error != std::errc() || length >= text.size() || text[length] != end) return false;
+  text.remove_prefix(length + 1);
+  return true;
+}
+
+std::optional<past> past_of(std::string_view record, const fs::path& plugin) {
+  past p;
+  const std::string version = version_of(plugin) + " ";
+  for (const std::string_view word : {running, crashed, stopped, exiting}) {
+    if (!record.starts_with(word)) continue;
+    p.word = word;
+    record.remove_prefix(word.size());
+    if (!record.starts_with(version)) return std::nullopt;
+    record.remove_prefix(version.size());
+    if (!take_number(record, ' ', p.stops) || !take_number(record, '\n', p.since_ns))
+      return std::nullopt;
+    p.step = record;
+    return p;
+  }
+  return std::nullopt;
+}
+
+/// The signals that this thread masks, of those by which people and systems end programs.
+std::array<bool, 7> masked_interrupts() {
+  constexpr std::array<int, 7> interrupts{SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                          SIGALRM, SIGUSR1, SIGUSR2};
+  std::array<bool, 7> masked{};
+  sigset_t now;
+  if (::pthread_sigmask(SIG_BLOCK, nullptr, &now) != 0) return masked;
+  for (size_t i = 0; i < interrupts.size(); ++i)
+    masked[i] = ::sigismember(&now, interrupts[i]) == 1;
+  return masked;
+}
+
+/// The attempts of all threads, whether anything is kept of them or not.
+class attempts_under_way {
+ public:
+  /// Throws device_error where the process exits.
+  void begin(std::string_view step) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++all_;
+      ++here_;
+    }
+    // Whoever exits from now on waits for this one, and who has begun to is seen.
+    try {
+      std::call_once(told_,
+                     [this] { wait_at_exit([this](auto deadline) { return wait(deadline); }); });
+      if (is_exiting()) require_computing(step);
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      --all_;
+      --here_;
+    }
+    changed_.notify_all();
+  }
+
+  static attempts_under_way& instance() {
+    static auto* const made = new attempts_under_way;
+    return *made;
+  }
+
+ private:
+  bool wait(std::chrono::steady_clock::time_point deadline) {
+    if (here_ > 0) return true;  // a plugin that exits, with locks that others may wait for
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, deadline, [this] { return all_ == 0; });
+  }
+
+  static thread_local constinit int here_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::once_flag told_;
+  int all_ = 0;
+};
+
+thread_local constinit int attempts_under_way::here_ = 0;
 
 }  // namespace
 
 struct plugin_records::mark {
   fs::path plugin;
-  std::string step;
+  past now;
   std::optional<private_folder::claim>
-      claim;           ///< none: nothing is kept, or another process is at it
-  std::string before;  ///< a verdict that stays; empty: none
+      claim;                             ///< none: nothing is kept, or another process is at it
+  bool is_verdict = false;               ///< the record, which stays
+  std::optional<crash_witness> witness;  ///< none where the record tells of an end already
   std::thread::id thread = std::this_thread::get_id();
+  std::array<bool, 7> masked = masked_interrupts();
+
+  /// An interrupt's handler runs with that masked: who calls exit() there is not the plugin.
+  bool is_interrupted() const {
+    const auto now_masked = masked_interrupts();
+    for (size_t i = 0; i < masked.size(); ++i)
+      if (now_masked[i] && !masked[i]) return true;
+    return false;
+  }
 };
 
 struct plugin_records::state {
@@ -69,11 +205,16 @@ struct plugin_records::state {
   explicit state(fs::path path) : folder(std::move(path)) {}
 
   void finish(const mark& m) {
-    if (!m.claim) return;
-    if (m.before.empty())
-      folder.open()->remove(name_of(m.plugin));
-    else
-      m.claim->rewrite(m.before);
+    if (m.claim && !m.is_verdict) folder.open()->remove(name_of(m.plugin));
+  }
+
+  /// The process exits in the thread of the attempt.
+  void exit_within(mark& m) {
+    if (m.is_interrupted()) return;
+    logging::error("{}: the plugin ends this process within {}", m.plugin.string(), m.now.step);
+    if (!m.witness) return;
+    m.now.word = exiting;
+    m.claim->rewrite(to_text(m.now, m.plugin));
   }
 };
 
@@ -89,17 +230,9 @@ std::optional<std::string> plugin_records::failure(const fs::path& plugin) {
   const std::string name = name_of(plugin);
   const std::optional<std::string> record = folder->read(name, largest);
   if (!record) return std::nullopt;
-  if (auto verdict = text_of(*record, failed, plugin)) return verdict;
-  if (!text_of(*record, running, plugin)) return std::nullopt;
-  // Held: its process is at it right now.
-  const auto claim = folder->hold(name);
-  if (!claim) return std::nullopt;
-  const auto step = text_of(claim->content(), running, plugin);
-  if (!step) {
-    if (claim->content().empty()) folder->remove(name);  // made by hold()
-    return std::nullopt;
-  }
-  return fmt::format("an earlier process ended within {} of it, by itself or by force", *step);
+  if (auto verdict = verdict_of(*record, plugin)) return verdict;
+  const auto before = past_of(*record, plugin);
+  return before ? before->why_not() : std::nullopt;
 }
 
 void plugin_records::fail(const fs::path& plugin, std::string_view how) {
@@ -108,7 +241,7 @@ void plugin_records::fail(const fs::path& plugin, std::string_view how) {
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return;
   try {
-    folder->write(name_of(plugin), content(failed, plugin, how), {});
+    folder->write(name_of(plugin), fmt::format("{}{}\n{}", failed, version_of(plugin), how), {});
   } catch (const std::exception&) {  // nothing is kept then
   }
 }
@@ -123,37 +256,44 @@ void plugin_records::end_others() {
   if (is_fork()) return;  // they are the parent's
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  for (const mark& m : s.begun) {
-    if (m.thread != std::this_thread::get_id())
+  for (mark& m : s.begun) {
+    if (m.claim && is_crash_noted(m.claim->file())) continue;  // a handler has called exit()
+    if (m.thread == std::this_thread::get_id())
+      s.exit_within(m);
+    else if (m.witness && m.now.stops == 0)
       s.finish(m);
-    else
-      logging::error("{}: the plugin ends this process within {}", m.plugin.string(), m.step);
   }
 }
 
 plugin_records::attempt::attempt(plugin_records* records, const fs::path& plugin,
                                  std::string_view step)
-    : records_(records) {
+    : under_way_(step), records_(records) {
   if (records_ == nullptr) return;
   state& s = *records_->state_;
   const std::lock_guard lock(s.mutex);
   mark& made = s.begun.emplace_back();
   mark_ = &made;
   made.plugin = plugin;
-  made.step = step;
+  made.now.step = step;
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return;
   if (auto claim = folder->hold(name_of(plugin))) made.claim.emplace(std::move(*claim));
   if (!made.claim) return;
-  if (text_of(made.claim->content(), failed, plugin)) made.before = made.claim->content();
-  made.claim->rewrite(content(running, plugin, step));
+  made.is_verdict = verdict_of(made.claim->content(), plugin).has_value();
+  const auto before = past_of(made.claim->content(), plugin);
+  // What is known of the plugin stays, however this process ends, until an attempt goes well.
+  if (made.is_verdict || (before && before->why_not())) return;
+  made.now.stops = before ? before->all_stops() : 0;
+  made.now.since_ns = made.now.stops > 0 ? before->since_ns : file_clock_now_ns();
+  made.claim->rewrite(to_text(made.now, plugin));
+  made.witness.emplace(made.claim->file());
 }
 
 void plugin_records::attempt::go_on(std::string_view step) {
   if (mark_ == nullptr) return;
   const std::lock_guard lock(records_->state_->mutex);
-  mark_->step = step;
-  if (mark_->claim) mark_->claim->rewrite(content(running, mark_->plugin, step));
+  mark_->now.step = step;
+  if (mark_->witness) mark_->claim->rewrite(to_text(mark_->now, mark_->plugin));
 }
 
 plugin_records::attempt::~attempt() {
@@ -163,6 +303,11 @@ plugin_records::attempt::~attempt() {
   s.finish(*mark_);
   s.begun.remove_if([&](const mark& m) { return &m == mark_; });
 }
+
+plugin_records::attempt::under_way::under_way(std::string_view step) {
+  attempts_under_way::instance().begin(step);
+}
+plugin_records::attempt::under_way::~under_way() { attempts_under_way::instance().end(); }
 
 plugin_records& known_plugins() {
   static auto* const instance = [] {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of plugin files in earlier processes. A plugin that takes the process down, or never
-// returns, does so once: a file in the cache's folder, held while the plugin is being loaded, asked
-// for devices or opened, is found unheld by the next process. `tutti doctor` leaves its verdict in
-// the same place. A plugin file of another size or time starts anew.
+// What became of plugin files in earlier processes. A plugin that crashes in the thread that calls
+// it, or calls exit(), takes a process down once: a file in the cache's folder, held while the
+// plugin is being loaded, asked for devices or opened, tells the next process. One that was
+// interrupted or killed meanwhile leaves no trace that counts. `tutti doctor` leaves its verdict in
+// the same place, also on plugins that never return. A plugin file of another size or time starts
+// anew.
 #pragma once
 
 #include <filesystem>
@@ -27,17 +29,18 @@ class TUTTI_INTERNAL_API plugin_records {
   plugin_records(const plugin_records&) = delete;
   plugin_records& operator=(const plugin_records&) = delete;
 
-  /// Why not to touch the plugin: "a process ended, or was ended, within device.count of it".
+  /// Why not to touch the plugin: "an earlier process ended within device.count of it, by a crash".
   std::optional<std::string> failure(const std::filesystem::path& plugin);
 
   /// Remembers `how` the plugin failed, or that it does not.
   void fail(const std::filesystem::path& plugin, std::string_view how);
   void clear(const std::filesystem::path& plugin);
 
-  /// Between its making and its end the process may go down by the plugin.
+  /// Between its making and its end the process may go down by the plugin. exit() in another thread
+  /// waits for its end.
   class TUTTI_INTERNAL_API attempt {
    public:
-    /// Does nothing where `records` is NULL.
+    /// Keeps nothing where `records` is NULL. Throws device_error where the process exits.
     attempt(plugin_records* records, const std::filesystem::path& plugin, std::string_view step);
     ~attempt();
     attempt(const attempt&) = delete;
@@ -46,12 +49,19 @@ class TUTTI_INTERNAL_API plugin_records {
     void go_on(std::string_view step);
 
    private:
+    struct under_way {
+      explicit under_way(std::string_view step);
+      ~under_way();
+      under_way(const under_way&) = delete;
+      under_way& operator=(const under_way&) = delete;
+    };
+    const under_way under_way_;
     plugin_records* records_;
     mark* mark_ = nullptr;
   };
 
   /// The process exits: what other threads than this one attempt has not failed, and what this one
-  /// attempts has called exit(), which the log says.
+  /// attempts has called exit(), which the log says, unless the handler of an interrupt has.
   void end_others();
 
  private:

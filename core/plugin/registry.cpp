@@ -302,17 +302,19 @@ void device_registry::add_left_out(const enumeration& found, const std::string& 
   list.insert(list.end(), found.refused.begin(), found.refused.end());
 }
 
-std::string device_registry::available() {
-  const std::lock_guard lock(mutex_);
-  return available_locked();
-}
-
+// An error message is no reason to load anything: a plugin that nobody asked for might crash or
+// hang this process.
 std::string device_registry::available_locked() {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  std::vector<std::string> absent;
+  std::vector<std::string> absent, unseen;
   for (const plugin_file& file : loader_.files()) {
-    enumeration& found = enumerate(file.name, wanted::with_others);
+    const auto known = known_.find(file.name);
+    if (known == known_.end()) {
+      unseen.push_back(file.name);
+      continue;
+    }
+    const enumeration& found = known->second;
     for (const opened_device& d : found.devices) add(brief(d));
     if (found.devices.empty() && found.refused.empty()) absent.push_back(file.name);
     for (const unusable& device : found.refused) absent.push_back(device.name);
@@ -325,19 +327,22 @@ std::string device_registry::available_locked() {
   }
   if (!absent.empty())
     add(fmt::format("not {} (`tutti doctor` says why)", fmt::join(absent, ", ")));
+  if (!unseen.empty())
+    add(fmt::format("what the plugins {} find (`tutti devices` lists it)",
+                    fmt::join(unseen, ", ")));
   return text;
 }
 
-/// For an item such as "gpu:0": where a device of that type is.
+/// For an item such as "gpu:0": where a device of that type is, as far as is known.
 std::string device_registry::meant_type(const device_item& item) {
   for (const auto type : {device_type::cpu, device_type::gpu, device_type::accelerator}) {
     if (item.backend != to_string(type)) continue;
     std::string text = fmt::format("; {} is a type of device, not a backend", item.backend);
-    for (const plugin_file& file : loader_.files())
-      for (const opened_device& d : enumerate(file.name, wanted::with_others).devices)
+    for (const auto& [name, found] : known_)
+      for (const opened_device& d : found.devices)
         if (d.properties.type == type)
-          return fmt::format("{}: did you mean {}:{}?", text, file.name, item.backend);
-    return text;
+          return fmt::format("{}: did you mean {}:{}?", text, name, item.backend);
+    return fmt::format("{}: expected BACKEND:{}", text, item.backend);
   }
   return {};
 }

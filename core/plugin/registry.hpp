@@ -45,10 +45,6 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<unusable> left_out();
   std::vector<unusable> left_out(const std::string& backend);
 
-  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)", then the names of what is left out; the
-  /// folders searched where there is no plugin.
-  std::string available();
-
   plugin_loader& loader() { return loader_; }
   const search_path& where() const { return where_; }
 
@@ -64,6 +60,8 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<opened_device*> usable(const std::string& backend, std::string& tried);
   std::vector<opened_device*> automatic(bool first_only);
   std::vector<opened_device*> matching(const device_item& item);
+  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)", then the names of what is left out and of
+  /// the plugins that nobody has asked yet; the folders searched where there is no plugin.
   std::string available_locked();
   std::string meant_type(const device_item& item);
   static void add_left_out(const enumeration& found, const std::string& backend,

@@ -13,7 +13,7 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "plugin/proof/asking.hpp"
+#include "plugin/exit_waits.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/transfer/event_wait.hpp"
 
@@ -100,7 +100,7 @@ const thread_local thread_end at_end_of_thread;
 
 }  // namespace
 
-[[maybe_unused]] const bool waits_for_proofs = (detail::set_wait_at_exit(wait_at_exit), true);
+[[maybe_unused]] const bool waits_for_plugins = (detail::set_wait_at_exit(wait_at_exit), true);
 
 void wait_at_exit(detail::idle_wait wait) { exit_waits::instance().add(std::move(wait)); }
 

@@ -46,6 +46,19 @@ BOOST_AUTO_TEST_CASE(kernels_without_name_or_source) {
                                        "kernel empty: it has no source"));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_moved_from_keeps_its_source) {
+  tutti::kernel first({.name = "fill", .host = [](const tutti::kernel_host_call& call) {
+                         for (float& value : call.output<float>(0)) value = 3;
+                       }});
+  tutti::kernel second = std::move(first);
+  tutti::kernel third({.name = "other", .opencl = "x"});
+  third = std::move(second);
+  for (const tutti::kernel* k : {&first, &second, &third}) {
+    BOOST_TEST(k->name() == "fill");
+    BOOST_TEST(fails<tutti::value_error>([&] { (*k)({}, {}); }, "kernel fill: a launch needs"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sizes_of_a_launch) {
   const array x = tutti::ones({12});
   const auto bad = [&](const tutti::kernel_launch& launch, std::string_view text) {

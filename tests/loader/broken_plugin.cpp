@@ -33,7 +33,6 @@ void strike(const std::string& place) {
   if (how == "exit") std::exit(0);
   if (how == "hang")
     for (;;) ::pause();
-  std::signal(SIGSEGV, SIG_DFL);
   std::raise(SIGSEGV);
 }
 

@@ -29,9 +29,13 @@ class machine {
   fs::path bad() const { return plugins() / "libtutti_bad.so"; }
 
   outcome start(const std::string& program, const std::string& environment) const {
-    return run("env TUTTI_CACHE=on TUTTI_CACHE_DIR='" + (folder_.path() / "cache").string() +
-               "' TUTTI_PLUGIN_PATH='" + plugins().string() + "' OCL_ICD_VENDORS='" +
-               (folder_.path() / "no drivers").string() + "' " + environment + " " + program);
+    // A crash ends a process by its signal under sanitizers as well.
+    return run(
+        "env ASAN_OPTIONS=\"$ASAN_OPTIONS:handle_segv=0\" "
+        "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" TUTTI_CACHE=on TUTTI_CACHE_DIR='" +
+        (folder_.path() / "cache").string() + "' TUTTI_PLUGIN_PATH='" + plugins().string() +
+        "' OCL_ICD_VENDORS='" + (folder_.path() / "no drivers").string() + "' " + environment +
+        " " + program);
   }
   outcome world(const std::string& environment) const {
     return start(paths::world_program, environment);

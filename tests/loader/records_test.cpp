@@ -4,10 +4,13 @@
 // does.
 #include "plugin/records.hpp"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <thread>
 
 #include "support.hpp"
@@ -34,20 +37,32 @@ struct place {
   void in_a_process(Body&& body) const {
     const pid_t child = ::fork();
     if (child == 0) {
+      // Without what the test's own process has for faults.
+      for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM})
+        ::signal(signal, SIG_DFL);
+      const rlimit no_core{0, 0};
+      ::setrlimit(RLIMIT_CORE, &no_core);
       plugin_records records(cache);
       body(records);
       ::_exit(0);
     }
     int status = 0;
     BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
-    BOOST_TEST(WIFEXITED(status));
   }
 
-  void end_within(const char* step) const {
+  /// A process that goes down by `signal` within that step of an attempt.
+  void end_within(const char* step, int signal = SIGSEGV) const {
     in_a_process([&](plugin_records& records) {
       plugin_records::attempt attempt(&records, plugin, "the loading");
       attempt.go_on(step);
-      ::_exit(0);
+      ::raise(signal);
+    });
+  }
+
+  void crash_in_another_thread() const {
+    in_a_process([&](plugin_records& records) {
+      const plugin_records::attempt attempt(&records, plugin, "device.count");
+      std::thread([] { std::abort(); }).join();
     });
   }
 };
@@ -65,15 +80,65 @@ BOOST_AUTO_TEST_CASE(an_attempt_that_ends_leaves_nothing) {
   BOOST_TEST(fs::is_empty(p.cache));
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_ends_within_an_attempt_is_noticed) {
+BOOST_AUTO_TEST_CASE(a_process_that_crashes_within_an_attempt_is_noticed) {
+  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE}) {
+    const place p;
+    p.end_within("device.count", signal);
+    BOOST_TEST(p.failure() == "an earlier process ended within device.count of it, by a crash");
+    BOOST_TEST(p.failure() != "");  // and is not forgotten by looking
+    p.end_within("device.count", SIGINT);
+    BOOST_TEST(p.failure() != "");  // nor by another try that tells nothing
+    plugin_records records(p.cache);
+    { const plugin_records::attempt attempt(&records, p.plugin, "device.count"); }
+    BOOST_TEST(p.failure() == "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(interrupts_have_no_consequences) {
   const place p;
-  p.end_within("device.count");
+  for (const char* step : {"the loading", "device.count", "device.open"})
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
+      p.end_within(step, signal);
+      BOOST_TEST(p.failure() == "");
+    }
+  plugin_records records(p.cache);
+  records.fail(p.plugin, "it hangs");
+  p.end_within("device.count", SIGINT);
+  BOOST_TEST(p.failure() == "it hangs");
+}
+
+BOOST_AUTO_TEST_CASE(crashes_in_other_threads_count_the_second_time) {
+  const place p;
+  p.crash_in_another_thread();
+  BOOST_TEST(p.failure() == "");
+  p.end_within("device.count", SIGKILL);
+  BOOST_TEST(p.failure() == "");
+  p.crash_in_another_thread();
   BOOST_TEST(p.failure() ==
-             "an earlier process ended within device.count of it, by itself or by force");
-  BOOST_TEST(p.failure() != "");  // and is not forgotten by looking
+             "an earlier process ended within device.count of it, by a crash, and so did one "
+             "before");
   plugin_records records(p.cache);
   { const plugin_records::attempt attempt(&records, p.plugin, "device.count"); }
+  p.crash_in_another_thread();
   BOOST_TEST(p.failure() == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_exit_of_an_interrupts_handler_is_not_the_plugins) {
+  static plugin_records* all = nullptr;
+  const auto handler = [](int) {
+    all->end_others();  // as exit() does
+    ::_exit(0);
+  };
+  for (const int signal : {SIGINT, SIGTERM, SIGSEGV}) {
+    const place p;
+    p.in_a_process([&](plugin_records& records) {
+      all = &records;
+      ::signal(signal, handler);
+      const plugin_records::attempt attempt(&records, p.plugin, "device.count");
+      ::raise(signal);
+    });
+    BOOST_TEST(p.failure().empty() == (signal != SIGSEGV), signal);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(another_plugin_file_starts_anew) {
@@ -108,7 +173,8 @@ BOOST_AUTO_TEST_CASE(only_the_thread_that_exits_has_failed) {
     });
     other.join();
   });
-  BOOST_TEST(has(p.failure(), "device.count"));
+  BOOST_TEST(p.failure() ==
+             "an earlier process ended within device.count of it, by the plugin's exit()");
   fs::remove_all(p.cache);
   p.in_a_process([&](plugin_records& records) {
     static_cast<void>(new plugin_records::attempt(&records, p.plugin, "device.count"));
@@ -124,7 +190,8 @@ BOOST_AUTO_TEST_CASE(damaged_records_and_folders_that_cannot_be_used_keep_nothin
   const place p;
   p.end_within("device.count");
   for (const auto& file : fs::directory_iterator(p.cache))
-    for (const std::string text : {"", "running", "running 8\n", "garbage\n\n", "failed 1 2\nx"}) {
+    for (const std::string text :
+         {"", "running", "crashed 8\n", "stopped 1 2", "garbage\n\n", "failed 1 2\nx"}) {
       write_file(file.path(), text);
       BOOST_TEST(p.failure() == "", text);
     }

@@ -153,6 +153,16 @@ BOOST_AUTO_TEST_CASE(the_same_device_twice_is_an_error) {
 
 BOOST_AUTO_TEST_CASE(errors_list_what_exists) {
   machine m("nodriver", "cpu name=Host;gpu name=Card", "");
+  // Nothing is loaded for the list.
+  BOOST_TEST(has(m.refusal<tutti::plugin_error>("opncl"),
+                 "available: what the plugins cuda, opencl, reference, vendorx find (`tutti "
+                 "devices` lists it)"));
+  BOOST_TEST(m.loaded() == "");
+  BOOST_TEST(has(m.refusal<tutti::device_error>("opencl:7"),
+                 "; available: opencl:0 (cpu, Host), opencl:1 (gpu, Card), what the plugins cuda, "
+                 "reference, vendorx find"));
+  BOOST_TEST(m.loaded() == "opencl");
+  m.pick("auto");
   const std::string exists =
       "available: opencl:0 (cpu, Host), opencl:1 (gpu, Card), reference:0 (cpu, host), "
       "not cuda, vendorx (`tutti doctor` says why)";
@@ -165,11 +175,16 @@ BOOST_AUTO_TEST_CASE(errors_list_what_exists) {
 
 BOOST_AUTO_TEST_CASE(a_type_in_the_place_of_a_backend_is_told_from_it) {
   machine m("", "cpu;gpu", "");
+  BOOST_TEST(has(m.refusal<tutti::plugin_error>("gpu"),
+                 "; gpu is a type of device, not a backend: expected BACKEND:gpu; available"));
+  BOOST_TEST(m.loaded() == "");
+  m.pick("opencl");
   for (const auto& [text, hint] : std::vector<std::pair<std::string, std::string>>{
            {"gpu", "; gpu is a type of device, not a backend: did you mean opencl:gpu?; available"},
            {"gpu:0", "did you mean opencl:gpu?"},
            {"reference,cpu", "did you mean opencl:cpu?"},
-           {"accelerator", "; accelerator is a type of device, not a backend; available"}}) {
+           {"accelerator",
+            "; accelerator is a type of device, not a backend: expected BACKEND:accelerator"}}) {
     const auto message = m.refusal<tutti::plugin_error>(text);
     BOOST_TEST(has(message, hint), message);
   }

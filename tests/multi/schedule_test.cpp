@@ -273,6 +273,20 @@ BOOST_AUTO_TEST_CASE(the_ends_of_the_index_type_are_no_trouble) {
   const simulation s = simulate(range, {{1}, {2}}, {.grain = 300});
   BOOST_TEST(covers_once(s.stored, range));
   BOOST_TEST(covers_once(simulate({0, 5}, {{1}, {2}}, {.grain = most}).stored, {0, 5}));
+  // As many as the type can count, of which a float makes one more.
+  const std::vector<simulated_device> devices{
+      {.speed = 1e18}, {.speed = 2e18}, {.speed = 4e18, .fails_at = 1}};
+  for (const auto policy : {loop_policy::static_equal, loop_policy::weighted, loop_policy::dynamic,
+                            loop_policy::work_stealing})
+    for (const index_range& all : {index_range{0, most}, index_range{-most, 0},
+                                   index_range{-most / 2, most / 2}, index_range{1, most}})
+      for (const std::size_t count : {1u, 2u, 3u}) {
+        const std::vector<simulated_device> some(devices.begin(),
+                                                 devices.begin() + static_cast<int>(count));
+        BOOST_TEST(covers_once(simulate(all, some, {.policy = policy}).stored, all));
+      }
+  const loop_options uneven{.policy = loop_policy::weighted, .weights = {0, 1, 1e-300}};
+  BOOST_TEST(covers_once(simulate({0, most}, devices, uneven).stored, {0, most}));
 }
 
 BOOST_AUTO_TEST_CASE(settings_that_make_no_sense_are_named) {

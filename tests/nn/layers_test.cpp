@@ -264,3 +264,27 @@ BOOST_AUTO_TEST_CASE(functions_that_are_empty_are_refused) {
   BOOST_TEST(fails<tutti::value_error>([&] { nn::linear(3, 4, {1}, options); },
                                        "linear: the initialiser"));
 }
+
+BOOST_AUTO_TEST_CASE(an_initialiser_of_another_shape_is_refused) {
+  nn::linear_options options;
+  options.weight = [](tutti::random::key, const tutti::shape&, dtype type,
+                      const tutti::device& on) {
+    return tutti::zeros({4, 3}, type, on);
+  };
+  BOOST_TEST(fails<tutti::shape_error>([&] { nn::linear(3, 4, {1}, options); },
+                                       "linear_options::weight gave [4,3], not [3,4]"));
+  options.weight = [](auto&&...) { return array(); };
+  BOOST_TEST(fails<tutti::value_error>([&] { nn::linear(3, 4, {1}, options); }, "linear"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_moved_from_keeps_its_layers) {
+  nn::sequential first = nn::perceptron({3, 4, 2}, {1}, tutti::relu);
+  nn::sequential second = std::move(first);
+  nn::sequential third = nn::perceptron({1, 1}, {1}, tutti::relu);
+  third = std::move(second);
+  for (const nn::sequential* net : {&first, &second, &third}) {
+    BOOST_TEST(net->names().size() == 4u);
+    BOOST_TEST(net->parameter_count() == 26);
+    BOOST_TEST(net->apply(net->parameters(), tutti::ones({5, 3})).shape() == tutti::shape({5, 2}));
+  }
+}

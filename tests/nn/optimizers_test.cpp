@@ -259,6 +259,8 @@ BOOST_AUTO_TEST_CASE(state_that_cannot_be_is_refused) {
   };
   const tutti::value_error value("");
   refuses(value, {a, a}, -1, "adam::load_state: -1 steps");
+  refuses(value, {a, a}, std::numeric_limits<std::int64_t>::max(),
+          "adam::load_state: 9223372036854775807 steps, expected 0 to 9007199254740992");
   refuses(value, {a, a}, 0, "2 arrays after 0 steps");
   refuses(value, {}, 3, "0 arrays after 3 steps");
   refuses(value, {a, a, a}, 1, "3 arrays, but each parameter has two moments");

@@ -2,6 +2,10 @@
 //
 // Sizes that no array or no machine can have: each is an error that names the call and the size,
 // before memory is taken. And what just fits is not refused.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <functional>
@@ -173,6 +177,24 @@ BOOST_AUTO_TEST_CASE(random_arrays_whose_bytes_wrap) {
        }},
   });
 }
+
+// The sanitizers map more than any limit leaves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+BOOST_AUTO_TEST_CASE(more_keys_than_the_process_may_have) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // 8 GiB, of which 2^31 - 1 keys take 16.
+    const rlimit tight{std::uint64_t{1} << 33, std::uint64_t{1} << 33};
+    if (::setrlimit(RLIMIT_AS, &tight) != 0) ::_exit(2);
+    const bool is_refused = fails<tutti::out_of_memory>(
+        [] { draw::split({}, std::numeric_limits<int>::max()); }, "split: the host has no memory");
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = -1;
+  BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
+  BOOST_TEST(status == 0);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(more_than_the_machine_has) {
   constexpr std::int64_t wide = std::int64_t{1} << 50;

@@ -3,10 +3,11 @@
 // A backend that computes wrongly: the reference plugin behind functions that spoil the first byte
 // of a result. Which results, the environment says: LIAR is a list of "arithmetic.f32",
 // "arithmetic.i64", "transfers" and operator numbers such as "operator.1"; LIAR_CRASH is an
-// operator over which the process ends without a word, LIAR_ABORT one over which it aborts, and
-// LIAR_HANG one that does not end; LIAR_DRIVER is the version that the driver claims to be. It
-// shows one GPU, and with LIAR_SHOWS set says on stderr which operators it was given. With
-// LIAR_SLEEPS it makes the file of that name when it begins a copy, which takes half a second then.
+// operator over which a thread of the backend's own aborts, LIAR_ABORT one over which the thread of
+// the call does, and LIAR_HANG one that does not end; LIAR_DRIVER is the version that the driver
+// claims to be. It shows one GPU, and with LIAR_SHOWS set says on stderr which operators it was
+// given. With LIAR_SLEEPS it makes the file of that name when it begins a copy, which takes half a
+// second then.
 #include <dlfcn.h>
 #include <signal.h>
 
@@ -136,7 +137,7 @@ tutti_status* launch_operator(tutti_stream* stream, tutti_plan* plan,
     const char* const operators = std::getenv(variable);
     return operators != nullptr && number == operators;
   };
-  if (is_set("LIAR_CRASH")) ::raise(SIGKILL);
+  if (is_set("LIAR_CRASH")) std::thread([] { std::abort(); }).join();
   if (is_set("LIAR_ABORT")) std::abort();
   while (is_set("LIAR_HANG")) std::this_thread::sleep_for(std::chrono::hours(1));
   const auto launch = [&](tutti_event** made) { return real->op->launch(stream, plan, l, made); };

@@ -4,6 +4,7 @@
 // the process nor loses what the trace should tell, and a device that hangs does not keep it.
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <string>
 
 #include "tutti_test/command.hpp"
@@ -37,6 +38,22 @@ BOOST_DATA_TEST_CASE(work_in_flight_is_waited_for, boost::unit_test::data::make(
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(end.output == "");
   BOOST_TEST(count(tutti_test::read_bytes(trace), "\"ops\":") == 4u);
+}
+
+// The device is being counted, opened or asked its first question meanwhile. Nothing of it is held
+// against the plugin afterwards.
+BOOST_DATA_TEST_CASE(a_thread_that_looks_for_a_device_is_waited_for,
+                     boost::unit_test::data::make({"0", "5", "20", "60", "200"}), delay) {
+  const tutti_test::temporary_folder folder;
+  const std::string cache = "TUTTI_CACHE=on TUTTI_CACHE_DIR=" + (folder / "cache").string();
+  for (int run = 0; run < 2; ++run) {
+    const outcome end = exiting(std::string("opening ") + delay, cache);
+    BOOST_TEST(end.status == 0, end.output);
+    BOOST_TEST(end.output == "");
+  }
+  std::error_code none;  // it may have ended before there was one
+  for (const auto& file : std::filesystem::directory_iterator(folder / "cache", none))
+    BOOST_TEST(file.path().extension() != ".plugin", file.path());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

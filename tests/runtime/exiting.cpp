@@ -3,6 +3,7 @@
 // A program that ends with work in flight; exit_test.cpp looks at how.
 //   exiting main      it was evaluated by the main thread
 //   exiting thread    by another one
+//   exiting opening   another one looks for the device, and is not waited for
 //   exiting hang      it never ends (faulty:0)
 //   exiting fork      so too, and a fork exits first
 #include <sys/wait.h>
@@ -48,6 +49,10 @@ int main(int, char** argv) {
   const std::string what = argv[1];
   if (what == "main") start_work();
   if (what == "thread") std::thread(start_work).join();
+  if (what == "opening") {
+    std::thread(start_work).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(argv[2])));
+  }
   if (what == "hang" || what == "fork") {
     tutti_test::arm(fault_hang, 1);
     start_work();

@@ -3,11 +3,15 @@
 // `tutti verify` over plugins that are wrong in one way each, and over one that can do very little:
 // who is named, what is left out, and the exit status. The plugins are those of tests/loader and
 // tests/proof.
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tutti_test/command.hpp"
+#include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace {
@@ -22,7 +26,11 @@ const fs::path reference = fs::path(paths::plugin_output) / "libtutti_reference.
 
 outcome verify(const fs::path& plugin, const std::string& arguments,
                const std::string& environment = "") {
-  return tutti_test::run("env " + environment + " '" + paths::tutti_program + "' verify '" +
+  // A crash ends a process by its signal under sanitizers as well.
+  const std::string plain =
+      "ASAN_OPTIONS=\"$ASAN_OPTIONS:handle_segv=0\" "
+      "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" ";
+  return tutti_test::run("env " + plain + environment + " '" + paths::tutti_program + "' verify '" +
                          plugin.string() + "' " + arguments);
 }
 
@@ -250,6 +258,30 @@ BOOST_AUTO_TEST_CASE(the_report_as_json) {
     BOOST_TEST(has(text, part), part << " is not in " << text);
 }
 
+// As every program: docs/plugins.md, "Trust".
+BOOST_AUTO_TEST_CASE(files_that_no_program_would_load_are_not_loaded) {
+  const tutti_test::temporary_folder folder;
+  const fs::path plugin = folder / "libtutti_reference.so";
+  fs::copy_file(reference, plugin);
+  const auto problem = [&](const std::string& environment = "") {
+    const outcome end = verify(plugin, "--filter iota 2>&1", environment);
+    return end.status == 0 ? "none" : end.output;
+  };
+  BOOST_TEST(problem() == "none");
+  BOOST_TEST(has(problem("TUTTI_PLUGIN_TRUST=signed"), "there is no manifest"));
+  const fs::path manifest = plugin.string() + ".json";
+  std::ofstream(manifest) << "no JSON";
+  BOOST_TEST(has(problem(), "its manifest libtutti_reference.so.json cannot be used"));
+  fs::remove(manifest);
+  fs::permissions(folder.path(), fs::perms::all);
+  BOOST_TEST(has(problem(), "other users may write to"));
+  BOOST_TEST(problem("TUTTI_PLUGIN_OWNER=any") == "none");
+  fs::permissions(folder.path(), fs::perms::owner_all);
+  fs::remove(plugin);
+  BOOST_REQUIRE(::mkfifo(plugin.c_str(), 0600) == 0);
+  BOOST_TEST(has(problem(), "is not a regular file"));
+}
+
 BOOST_AUTO_TEST_CASE(exit_statuses_and_lists) {
   const auto status = [](const std::string& arguments) {
     return tutti_test::run("'" + std::string(paths::tutti_program) + "' verify " + arguments)
@@ -265,6 +297,11 @@ BOOST_AUTO_TEST_CASE(exit_statuses_and_lists) {
   BOOST_TEST(status(plugin + "--no-such-option") == 2);
   BOOST_TEST(status(plugin + "--every 0") == 2);
   BOOST_TEST(status(plugin + "--time-limit 0") == 2);
+  for (const char* wrong :
+       {"--time-limit nan", "--time-limit=-1", "--time-limit inf", "--fuzz=-1", "--fuzz 1e3",
+        "--fuzz 99999999999999999999", "--fuzz 18446744073709551615", "--fuzz-seed=-1", "--seed=-1",
+        "--every=-1", "--device=-1", "--device 4294967296"})
+    BOOST_TEST(status(plugin + wrong) == 2, wrong);
   const outcome list = verify(reference, "--list --filter op/add/ --exclude special");
   BOOST_TEST(list.status == 0);
   BOOST_TEST(has(list.output, "op/add/f32/range\n"), list.output);

@@ -159,6 +159,9 @@ class TUTTI_API kernel {
  public:
   /// Compiles nothing yet. Throws value_error where there is no name or no source.
   explicit kernel(kernel_source source);
+  // Without moves, which would leave one behind that has no source.
+  kernel(const kernel&) = default;
+  kernel& operator=(const kernel&) = default;
 
   const std::string& name() const;
 

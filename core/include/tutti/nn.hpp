@@ -73,6 +73,9 @@ class TUTTI_API sequential {
  public:
   /// Throws value_error where a layer has no apply, or other than one name for each parameter.
   explicit sequential(std::vector<layer> layers);
+  // Without moves, which would leave one behind that has no layers and gives its input back.
+  sequential(const sequential&) = default;
+  sequential& operator=(const sequential&) = default;
 
   const std::vector<std::string>& names() const { return names_; }
   /// The initial values, in the order of names().

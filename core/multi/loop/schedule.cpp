@@ -52,7 +52,7 @@ void range_list::add(range_list&& other) {
 
 index_range range_list::take_front(std::int64_t n) {
   index_range& first = ranges_.front();
-  const index_range taken{first.begin, std::min(first.end, first.begin + n)};
+  const index_range taken{first.begin, first.begin + std::min(n, first.size())};
   first.begin = taken.end;
   if (first.size() == 0) ranges_.pop_front();
   total_ -= taken.size();

@@ -22,14 +22,19 @@ class parts_by_weight {
 
   void split(range_list work, std::vector<double> weights) {
     weights_ = std::move(weights);
-    const double total = static_cast<double>(work.total());
+    const std::int64_t whole = work.total();
+    // Near 2^63 what is rounded from a float may be more than there is.
+    const auto before = [whole](double share) {
+      const double units = std::round(static_cast<double>(whole) * share);
+      return units < static_cast<double>(whole) ? static_cast<std::int64_t>(units) : whole;
+    };
     double below = std::accumulate(weights_.begin(), weights_.end(), 0.0);
     const double all = below;
     for (std::size_t i = weights_.size(); i-- > 0;) {
       below -= weights_[i];
-      const auto first = i == 0 ? 0 : std::llround(total * (std::max(0.0, below) / all));
+      const std::int64_t first = i == 0 ? 0 : before(std::max(0.0, below) / all);
       parts_[i] = work.take_back(std::max<std::int64_t>(0, work.total() - first));
-      piece_[i] = (parts_[i].total() + pieces - 1) / pieces;
+      piece_[i] = parts_[i].total() / pieces + (parts_[i].total() % pieces != 0 ? 1 : 0);
     }
   }
 

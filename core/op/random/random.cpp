@@ -84,8 +84,9 @@ void require_held(std::string_view op, dtype type, std::initializer_list<double>
 
 std::vector<key> split(key from, int count) {
   if (count < 0) throw value_error("split: " + std::to_string(count) + " keys are asked for");
-  detail::require_host_memory("split", static_cast<std::uint64_t>(count), sizeof(key));
+  const auto wanted = static_cast<std::uint64_t>(count);
   std::vector<key> out;
+  detail::within_host_memory("split", wanted, sizeof(key), [&] { out.reserve(wanted); });
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
     // The last word of the counter is 0 in all blocks that arrays draw from.
     const auto block = host::philox_block(

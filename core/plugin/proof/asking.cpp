@@ -9,7 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/signals.hpp"
+#include "plugin/exit_waits.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -20,7 +22,6 @@ struct questions {
   std::condition_variable changed;
   int awaited = 0;
   bool is_announced = false;
-  void (*at_start)(idle_wait) = nullptr;
 
   static questions& all() {
     static auto* const made = new questions;
@@ -28,13 +29,24 @@ struct questions {
   }
 
   void begin() {
-    void (*announce)(idle_wait) = nullptr;
+    bool is_first = false;
     {
       const std::lock_guard lock(mutex);
       ++awaited;
-      if (!std::exchange(is_announced, true)) announce = at_start;
+      is_first = !std::exchange(is_announced, true);
     }
-    if (announce != nullptr) announce(wait_for_proofs);
+    try {
+      if (is_first) wait_at_exit(wait_for_proofs);
+      // Whoever exits from now on waits for this one, and who has begun to is seen.
+      if (is_exiting()) require_computing("known answers");
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex);
+        --awaited;
+      }
+      changed.notify_all();
+      throw;
+    }
   }
 };
 
@@ -100,7 +112,5 @@ bool wait_for_proofs(std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(all.mutex);
   return all.changed.wait_until(lock, deadline, [&] { return all.awaited == 0; });
 }
-
-void set_wait_at_exit(void (*at_start)(idle_wait)) { questions::all().at_start = at_start; }
 
 }  // namespace tutti::detail

@@ -7,21 +7,18 @@
 #include <chrono>
 #include <functional>
 
-#include "base/background_thread.hpp"
 #include "tutti/export.hpp"
 
 namespace tutti::detail {
 
 /// Runs `question` and waits for it; false where it has not ended after that many seconds. If it
 /// does later, `late` is called in its thread. Neither may throw. Where no thread can be had,
-/// `question` runs in this one, however long it takes.
+/// `question` runs in this one, however long it takes. Throws device_error where the process exits.
 TUTTI_INTERNAL_API bool asked_within(double seconds, std::function<void()> question,
                                      std::function<void()> late);
 
 /// Waits for the questions that are being asked and that nobody has given up; false where one is at
 /// the deadline.
 TUTTI_INTERNAL_API bool wait_for_proofs(std::chrono::steady_clock::time_point deadline);
-/// Who is told before the first question that exit() has to wait for them.
-void set_wait_at_exit(void (*at_start)(idle_wait));
 
 }  // namespace tutti::detail

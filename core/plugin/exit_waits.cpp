@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugin/exit_waits.hpp"
+
+#include <utility>
+
+namespace tutti::detail {
+namespace {
+
+using listener = void (*)(idle_wait);
+constinit listener told = nullptr;
+
+}  // namespace
+
+void set_wait_at_exit(void (*tell)(idle_wait)) { told = tell; }
+
+void wait_at_exit(idle_wait wait) {
+  if (told != nullptr) told(std::move(wait));
+}
+
+}  // namespace tutti::detail
