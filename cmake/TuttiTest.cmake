@@ -67,10 +67,29 @@ function(tutti_set_test name)
   endif()
 endfunction()
 
+# What tests of the cuda plugin see that run on tests/cuda/emulator; empty where it is not built.
+# Its address ranges do not fit beside those of ThreadSanitizer.
+set(TUTTI_TEST_CUDA_EMULATOR "")
+find_package(Boost 1.74 QUIET COMPONENTS context)
+if(TARGET tutti_cuda AND Boost_CONTEXT_FOUND AND NOT TUTTI_SANITIZE MATCHES "thread")
+  set(library ${PROJECT_BINARY_DIR}/tests/cuda/emulator/libcuda_emulator.so)
+  set(TUTTI_TEST_CUDA_EMULATOR TUTTI_DEVICE=set:cuda
+    TUTTI_EMULATOR_CACHE=set:${TUTTI_TEST_CACHE_DIR}/cuda_emulator)
+  foreach(name IN ITEMS DRIVER NVRTC CUBLASLT NCCL)
+    list(APPEND TUTTI_TEST_CUDA_EMULATOR TUTTI_CUDA_${name}=set:${library})
+  endforeach()
+elseif(TARGET tutti_cuda)
+  message(STATUS "CUDA kernels are not run in tests: no Boost.Context, or a sanitizer of threads")
+endif()
+# Of the device tests on the emulator those that run though not everything is asked for.
+set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads)
+
 # tutti_register_device_tests(NAME [KEEPS_PROGRAMS] [COMPUTES] [TIMEOUT seconds] [COST seconds]
 #                             [LABELS label...] COMMAND program argument...)
 # adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
 # plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
+# NAME.cuda_emulator is the cuda plugin on the emulator of tests/cuda/emulator, for a sample of names
+# or with TUTTI_TEST_EVERYTHING.
 # @PLUGIN_FILE@ in an argument stands for the path of the plugin. With KEEPS_PROGRAMS, and always
 # where TUTTI_TEST_EVERYTHING is on, the OpenCL variants keep what they compile, and
 # NAME.VARIANT_warm runs after them with what they kept. Elsewhere nothing is kept: PoCL compiles
@@ -112,6 +131,12 @@ function(tutti_register_device_tests name)
       tutti_set_test(${name}.${variant} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
         LABELS ${plugin} ${arg_LABELS} ENVIRONMENT ${environment})
       set_tests_properties(${name}.${variant} PROPERTIES SKIP_RETURN_CODE 77)
+      if(plugin STREQUAL "cuda" AND TUTTI_TEST_CUDA_EMULATOR
+          AND (TUTTI_TEST_EVERYTHING OR name IN_LIST TUTTI_TEST_CUDA_EMULATOR_SAMPLE))
+        add_test(NAME ${name}.cuda_emulator COMMAND ${command})
+        tutti_set_test(${name}.cuda_emulator TIMEOUT 3000 COST ${arg_COST}
+          LABELS cuda ${arg_LABELS} ENVIRONMENT ${TUTTI_TEST_CUDA_EMULATOR})
+      endif()
       if(NOT plugin MATCHES "^(reference|opencl)$")
         # Samples know no exit status for it, and say it as any program would.
         set_tests_properties(${name}.${variant} PROPERTIES

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A libcublasLt.so for tests that multiplies real and complex matrices on the host by the
-// definition: column-major D = op(A) op(B), batched, with bias and relu for real ones.
+// definition: column-major D = op(A) op(B), batched, with bias and relu for real ones. The emulator
+// contains it too.
 // stub_cublaslt_last() tells the compute type and how many algorithms were asked for;
 // TUTTI_STUB_RELU=drops_nan makes relu turn NaN into 0.
-#include <cublasLt.h>
+#include "stub_cublaslt.hpp"
 
 #include <complex>
 #include <cstdlib>
 #include <type_traits>
 #include <utility>
+
+#include "semantics/host_half.hpp"
 
 struct stub_cublaslt_state {
   int compute_type, heuristics, products;
@@ -33,50 +36,95 @@ struct matrix {
 
 stub_cublaslt_state state{};
 
-template <typename T>
-T at(const void* p, const matrix& m, cublasOperation_t op, uint64_t i, uint64_t j, int64_t batch) {
-  if (op == CUBLAS_OP_T) std::swap(i, j);
-  return static_cast<const T*>(
-      p)[batch * m.batch_stride + static_cast<int64_t>(i) + static_cast<int64_t>(j) * m.leading];
+// How an element is stored, and what sums of it are: wide, as one after the other they lose more
+// than a library's sums of parts.
+template <typename T, typename Sum>
+struct plain {
+  using stored = T;
+  using sum = Sum;
+  static sum load(stored x) { return x; }
+  static stored store(sum x) { return static_cast<T>(x); }
+};
+template <float (*Load)(uint16_t), uint16_t (*Store)(float)>
+struct half {
+  using stored = uint16_t;
+  using sum = double;
+  static sum load(stored x) { return Load(x); }
+  static stored store(sum x) { return Store(static_cast<float>(x)); }
+};
+using f16 = half<tutti::host::half_to_float, tutti::host::float_to_half>;
+using bf16 = half<tutti::host::bfloat16_to_float, tutti::host::float_to_bfloat16>;
+
+int64_t place(const matrix& m, uint64_t i, uint64_t j, int64_t batch) {
+  return batch * m.batch_stride + static_cast<int64_t>(i) + static_cast<int64_t>(j) * m.leading;
 }
 
-template <typename T>
-T finished(T sum, const description& d, uint64_t row) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if ((d.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) sum += static_cast<const T*>(d.bias)[row];
+template <typename E>
+typename E::sum at(const void* p, const matrix& m, cublasOperation_t op, uint64_t i, uint64_t j,
+                   int64_t batch) {
+  if (op == CUBLAS_OP_T) std::swap(i, j);
+  return E::load(static_cast<const typename E::stored*>(p)[place(m, i, j, batch)]);
+}
+
+template <typename E>
+typename E::stored finished(typename E::sum sum, const description& d, uint64_t row) {
+  if constexpr (std::is_floating_point_v<typename E::sum>) {
+    if ((d.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0)
+      sum += E::load(static_cast<const typename E::stored*>(d.bias)[row]);
     const bool drops_nan = std::getenv("TUTTI_STUB_RELU") != nullptr;
     if ((d.epilogue & CUBLASLT_EPILOGUE_RELU) != 0 && !(sum > 0) && (drops_nan || sum == sum)) {
       sum = 0;
     }
   }
-  return sum;
+  return E::store(sum);
 }
 
-// False for shapes that do not fit.
-template <typename T>
-bool multiply(const description& d, const void* a, const matrix& am, const void* b,
-              const matrix& bm, void* out, const matrix& om) {
-  const uint64_t m = d.a == CUBLAS_OP_N ? am.rows : am.cols;
-  const uint64_t depth = d.a == CUBLAS_OP_N ? am.cols : am.rows;
-  const uint64_t depth_b = d.b == CUBLAS_OP_N ? bm.rows : bm.cols;
-  const uint64_t n = d.b == CUBLAS_OP_N ? bm.cols : bm.rows;
-  if (m != om.rows || n != om.cols || depth != depth_b || am.batches != om.batches) return false;
-  for (const matrix* each : {&am, &bm, &om}) {
+bool shapes_fit(const description& d, const matrix& a, const matrix& b, const matrix& out) {
+  const uint64_t m = d.a == CUBLAS_OP_N ? a.rows : a.cols, n = d.b == CUBLAS_OP_N ? b.cols : b.rows;
+  const uint64_t depth = d.a == CUBLAS_OP_N ? a.cols : a.rows;
+  const uint64_t depth_b = d.b == CUBLAS_OP_N ? b.rows : b.cols;
+  for (const matrix* each : {&a, &b, &out}) {
     if (each->leading < static_cast<int64_t>(each->rows)) return false;
   }
-  for (int64_t batch = 0; batch < om.batches; ++batch) {
-    for (uint64_t j = 0; j < n; ++j) {
-      for (uint64_t i = 0; i < m; ++i) {
-        T sum = 0;
-        for (uint64_t k = 0; k < depth; ++k) {
-          sum += at<T>(a, am, d.a, i, k, batch) * at<T>(b, bm, d.b, k, j, batch);
+  return m == out.rows && n == out.cols && depth == depth_b && a.batches == out.batches;
+}
+
+// The operands of one call, as they were described then.
+struct product {
+  description d;
+  const void *a, *b;
+  void* out;
+  matrix am, bm, om;
+};
+
+template <typename E>
+cublasStatus_t multiply(const product& p, cudaStream_t stream) {
+  if (!shapes_fit(p.d, p.am, p.bm, p.om)) return CUBLAS_STATUS_INVALID_VALUE;
+  std::vector<touched_range> ranges;
+  const auto add = [&](const void* at, const matrix& m) {
+    const auto last = static_cast<size_t>(place(m, m.rows - 1, m.cols - 1, m.batches - 1));
+    ranges.push_back({at, (last + 1) * sizeof(typename E::stored)});
+  };
+  add(p.a, p.am);
+  add(p.b, p.bm);
+  add(p.out, p.om);
+  if ((p.d.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0)
+    ranges.push_back({p.d.bias, p.om.rows * sizeof(typename E::stored)});
+  return submit(stream, ranges, [p] {
+    const uint64_t depth = p.d.a == CUBLAS_OP_N ? p.am.cols : p.am.rows;
+    auto* const out = static_cast<typename E::stored*>(p.out);
+    for (int64_t batch = 0; batch < p.om.batches; ++batch) {
+      for (uint64_t j = 0; j < p.om.cols; ++j) {
+        for (uint64_t i = 0; i < p.om.rows; ++i) {
+          typename E::sum sum = 0;
+          for (uint64_t k = 0; k < depth; ++k) {
+            sum += at<E>(p.a, p.am, p.d.a, i, k, batch) * at<E>(p.b, p.bm, p.d.b, k, j, batch);
+          }
+          out[place(p.om, i, j, batch)] = finished<E>(sum, p.d, i);
         }
-        static_cast<T*>(out)[batch * om.batch_stride + static_cast<int64_t>(i) +
-                             static_cast<int64_t>(j) * om.leading] = finished(sum, d, i);
       }
     }
-  }
-  return true;
+  });
 }
 
 template <typename T>
@@ -167,25 +215,30 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               cublasLtMatrixLayout_t bm, const void*, const void*,
                               cublasLtMatrixLayout_t, void* out, cublasLtMatrixLayout_t om,
                               const cublasLtMatmulAlgo_t*, void* workspace, size_t bytes,
-                              cudaStream_t) {
+                              cudaStream_t stream) {
   if (workspace == nullptr || bytes < 512) return CUBLAS_STATUS_INVALID_VALUE;
-  const auto& d = *reinterpret_cast<description*>(desc);
-  const auto &x = *reinterpret_cast<matrix*>(am), &y = *reinterpret_cast<matrix*>(bm);
-  const auto& z = *reinterpret_cast<matrix*>(om);
-  state.compute_type = d.compute;
+  const product p = {*reinterpret_cast<description*>(desc),
+                     a,
+                     b,
+                     out,
+                     *reinterpret_cast<matrix*>(am),
+                     *reinterpret_cast<matrix*>(bm),
+                     *reinterpret_cast<matrix*>(om)};
+  state.compute_type = p.d.compute;
   ++state.products;
-  const auto multiplied = [&] {
-    switch (z.type) {
-      case CUDA_R_64F:
-        return multiply<double>(d, a, x, b, y, out, z);
-      case CUDA_C_32F:
-        return multiply<std::complex<float>>(d, a, x, b, y, out, z);
-      case CUDA_C_64F:
-        return multiply<std::complex<double>>(d, a, x, b, y, out, z);
-      default:
-        return multiply<float>(d, a, x, b, y, out, z);
-    }
-  };
-  return multiplied() ? good : CUBLAS_STATUS_INVALID_VALUE;
+  switch (p.om.type) {
+    case CUDA_R_16F:
+      return multiply<f16>(p, stream);
+    case CUDA_R_16BF:
+      return multiply<bf16>(p, stream);
+    case CUDA_R_64F:
+      return multiply<plain<double, double>>(p, stream);
+    case CUDA_C_32F:
+      return multiply<plain<std::complex<float>, std::complex<double>>>(p, stream);
+    case CUDA_C_64F:
+      return multiply<plain<std::complex<double>, std::complex<double>>>(p, stream);
+    default:
+      return multiply<plain<float, double>>(p, stream);
+  }
 }
 }

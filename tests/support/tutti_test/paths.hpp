@@ -10,6 +10,7 @@ namespace tutti_test::paths {
 extern const char* const crashing_compiler;
 extern const char* const cuda_plugin;
 extern const char* const fake_plugins;
+extern const char* const faulty_kernels;
 extern const char* const faulty_plugin;
 extern const char* const golden_folder;
 extern const char* const guide_data;

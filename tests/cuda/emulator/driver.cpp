@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions of libcuda: devices, contexts, streams, events, modules and launches. Stricter than
+// a driver where it can be: work is done as late and in as mixed an order as CUDA allows.
+#include "driver.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "launch.hpp"
+
+struct CUfunc_st {
+  std::shared_ptr<tutti_emulator::module> from;
+  const tutti_emulator::kernel* what = nullptr;
+  std::string name;
+  int most_dynamic = 48 << 10;
+};
+struct CUmod_st {
+  std::shared_ptr<tutti_emulator::module> code;
+  std::map<std::string, CUfunc_st> functions;
+};
+
+using namespace tutti_emulator;
+
+namespace tutti_emulator {
+
+thread_local CUcontext current = nullptr;
+
+CUcontext context_of(int device) {
+  static CUctx_st all[8] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
+  return &all[device];
+}
+
+int device_count() {
+  const char* text = std::getenv("TUTTI_EMULATOR_DEVICES");
+  return text != nullptr ? std::clamp(std::atoi(text), 1, 8) : 2;
+}
+
+CUresult usable() {
+  return current == nullptr ? CUDA_ERROR_INVALID_CONTEXT : device_error(current->device);
+}
+
+CUresult wait_for(std::unique_lock<std::mutex>& held, int device,
+                  const std::function<bool()>& reached) {
+  run_until(held, [&] { return device_error(device) != CUDA_SUCCESS || reached(); });
+  return device_error(device);
+}
+
+}  // namespace tutti_emulator
+
+CUDA_CALL(cuInit, (unsigned)) { return CUDA_SUCCESS; }
+CUDA_CALL(cuDriverGetVersion, (int* version)) {
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuGetErrorName, (CUresult code, const char** name)) {
+  switch (code) {
+#define TUTTI_NAMED(error) \
+  case error:              \
+    *name = #error;        \
+    return CUDA_SUCCESS;
+    TUTTI_NAMED(CUDA_SUCCESS)
+    TUTTI_NAMED(CUDA_ERROR_INVALID_VALUE)
+    TUTTI_NAMED(CUDA_ERROR_OUT_OF_MEMORY)
+    TUTTI_NAMED(CUDA_ERROR_INVALID_CONTEXT)
+    TUTTI_NAMED(CUDA_ERROR_INVALID_HANDLE)
+    TUTTI_NAMED(CUDA_ERROR_INVALID_IMAGE)
+    TUTTI_NAMED(CUDA_ERROR_INVALID_PTX)
+    TUTTI_NAMED(CUDA_ERROR_NOT_FOUND)
+    TUTTI_NAMED(CUDA_ERROR_NOT_READY)
+    TUTTI_NAMED(CUDA_ERROR_ILLEGAL_ADDRESS)
+    TUTTI_NAMED(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
+    TUTTI_NAMED(CUDA_ERROR_MISALIGNED_ADDRESS)
+    TUTTI_NAMED(CUDA_ERROR_LAUNCH_FAILED)
+#undef TUTTI_NAMED
+    default:
+      *name = nullptr;
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+CUDA_CALL(cuGetErrorString, (CUresult, const char** text)) {
+  *text = emulator_last_fault();
+  return CUDA_SUCCESS;
+}
+
+// ---- devices and contexts
+
+CUDA_CALL(cuDeviceGetCount, (int* count)) {
+  *count = device_count();
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDeviceGet, (CUdevice * device, int ordinal)) {
+  if (ordinal < 0 || ordinal >= device_count()) return CUDA_ERROR_INVALID_DEVICE;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDeviceGetName, (char* name, int size, CUdevice)) {
+  std::snprintf(name, static_cast<size_t>(size), "emulated GPU");
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device)) {
+  for (int n = 0; n < 16; ++n) uuid->bytes[n] = static_cast<char>(16 * device + n + 1);
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice)) {
+  *bytes = memory::device_bytes;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDeviceGetAttribute, (int* value, CUdevice_attribute what, CUdevice device)) {
+  switch (what) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = 9;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    case CU_DEVICE_ATTRIBUTE_INTEGRATED:
+    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+      *value = 0;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      // Few, so that grids are no larger than a host computes in time.
+      *value = 2;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+      *value = most_shared;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+      *value = device + 1;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+      *value = 1;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+CUDA_CALL(cuDeviceCanAccessPeer, (int* can, CUdevice, CUdevice)) {
+  *can = 1;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device)) {
+  *context = context_of(device);
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice)) { return CUDA_SUCCESS; }
+CUDA_CALL(cuCtxGetCurrent, (CUcontext * context)) {
+  *context = current;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuCtxSetCurrent, (CUcontext context)) {
+  current = context;
+  return CUDA_SUCCESS;
+}
+
+// ---- streams and events
+
+CUDA_CALL(cuStreamCreate, (CUstream * stream, unsigned)) {
+  NEEDS_DEVICE
+  *stream = new_stream(current->device);
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuStreamDestroy_v2, (CUstream stream)) {
+  const std::lock_guard held(lock());
+  if (!is_known(stream)) return CUDA_ERROR_INVALID_HANDLE;
+  destroy(stream);
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuStreamSynchronize, (CUstream stream)) {
+  NEEDS_STREAM
+  return wait_for(held, stream->device, [&] { return stream->queue.empty(); });
+}
+CUDA_CALL(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned)) {
+  NEEDS_STREAM
+  const auto until = event->latest;
+  if (until == nullptr) return CUDA_SUCCESS;
+  enqueue(stream, {[] { return fault{}; }, [until] { return until->reached; }});
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuStreamWaitValue32_v2,
+          (CUstream stream, CUdeviceptr at, cuuint32_t least, unsigned flags)) {
+  NEEDS_STREAM
+  if (flags != CU_STREAM_WAIT_VALUE_GEQ || !the_memory().is_live(at, 4))
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto* const word = reinterpret_cast<const uint32_t*>(at);
+  enqueue(stream, {[] { return fault{}; },
+                   [word, least] {
+                     const uint32_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+                     return static_cast<int32_t>(now - least) >= 0;
+                   }});
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuEventCreate, (CUevent * event, unsigned flags)) {
+  NEEDS_DEVICE
+  *event = new CUevent_st{(flags & CU_EVENT_DISABLE_TIMING) == 0, nullptr};
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuEventDestroy_v2, (CUevent event)) {
+  const std::lock_guard held(lock());
+  delete event;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuEventRecord, (CUevent event, CUstream stream)) {
+  NEEDS_STREAM
+  const auto now = event->latest = std::make_shared<moment>();
+  enqueue(stream, {[now] {
+            now->reached = true;
+            now->milliseconds = now_ms();
+            return fault{};
+          }});
+  return CUDA_SUCCESS;
+}
+// Each question lets a little of what is queued happen first.
+CUDA_CALL(cuEventQuery, (CUevent event)) {
+  NEEDS_DEVICE
+  step();
+  if (const CUresult lost = usable(); lost != CUDA_SUCCESS) return lost;
+  return event->latest == nullptr || event->latest->reached ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+CUDA_CALL(cuEventSynchronize, (CUevent event)) {
+  NEEDS_DEVICE
+  const auto until = event->latest;
+  if (until == nullptr) return CUDA_SUCCESS;
+  return wait_for(held, current->device, [&] { return until->reached; });
+}
+// The header of CUDA 13 gives this name to another version.
+#undef cuEventElapsedTime
+CUDA_CALL(cuEventElapsedTime, (float* milliseconds, CUevent from, CUevent to)) {
+  NEEDS_DEVICE
+  for (const CUevent each : {from, to}) {
+    if (!each->is_timed || each->latest == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (!each->latest->reached) return CUDA_ERROR_NOT_READY;
+  }
+  *milliseconds = static_cast<float>(to->latest->milliseconds - from->latest->milliseconds);
+  return CUDA_SUCCESS;
+}
+
+// ---- modules and launches
+
+namespace {
+
+// The size of an ELF file by its table of sections, which the linker puts last.
+size_t elf_bytes(const void* image) {
+  const auto& header = *static_cast<const Elf64_Ehdr*>(image);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return 0;
+  return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+}
+
+}  // namespace
+
+CUDA_CALL(cuModuleLoadData, (CUmodule * result, const void* elf)) {
+  NEEDS_DEVICE
+  const size_t bytes = elf_bytes(elf);
+  if (bytes == 0) return CUDA_ERROR_INVALID_IMAGE;
+  try {
+    *result = new CUmod_st{std::make_shared<module>(elf, bytes), {}};
+  } catch (const std::runtime_error& e) {
+    return report({CUDA_ERROR_INVALID_IMAGE, e.what()});
+  }
+  return CUDA_SUCCESS;
+}
+// There is no PTX here.
+CUDA_CALL(cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, CUjit_option*, void**)) {
+  return CUDA_ERROR_INVALID_PTX;
+}
+CUDA_CALL(cuModuleUnload, (CUmodule handle)) {
+  const std::lock_guard held(lock());
+  delete handle;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuModuleGetFunction, (CUfunction * function, CUmodule from, const char* name)) {
+  NEEDS_DEVICE
+  const kernel* const found = from->code->find(name);
+  if (found == nullptr) return CUDA_ERROR_NOT_FOUND;
+  *function = &from->functions.try_emplace(name, CUfunc_st{from->code, found, name}).first->second;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuFuncGetAttribute, (int* value, CUfunction_attribute which, CUfunction function)) {
+  NEEDS_DEVICE
+  switch (which) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = static_cast<int>(function->what->most_threads);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(function->from->shared_bytes());
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+CUDA_CALL(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute which, int value)) {
+  NEEDS_DEVICE
+  const int free = most_shared - static_cast<int>(function->from->shared_bytes());
+  if (which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > free)
+    return CUDA_ERROR_INVALID_VALUE;
+  function->most_dynamic = value;
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t* offset, size_t* bytes)) {
+  NEEDS_DEVICE
+  const kernel& k = *function->what;
+  if (index >= k.parameter_count) return CUDA_ERROR_INVALID_VALUE;
+  *offset = 0;
+  for (size_t n = 0; n < index; ++n) *offset += (k.parameters[n] + 7) / 8 * 8;
+  *bytes = k.parameters[index];
+  return CUDA_SUCCESS;
+}
+CUDA_CALL(cuLaunchKernel,
+          (CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+           unsigned bz, unsigned shared, CUstream stream, void** arguments, void** extra)) {
+  NEEDS_STREAM
+  const uint64_t threads = uint64_t{bx} * by * bz;
+  if (threads == 0 || uint64_t{gx} * gy * gz == 0 || gx > 0x7fffffffu || gy > 65535 || gz > 65535 ||
+      bx > 1024 || by > 1024 || bz > 64 || extra != nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (threads > function->what->most_threads) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  if (shared > static_cast<unsigned>(function->most_dynamic)) return CUDA_ERROR_INVALID_VALUE;
+  const kernel& k = *function->what;
+  launch l{function->from, &k, function->name, {gx, gy, gz}, {bx, by, bz}, shared, {}};
+  size_t bytes = 0;
+  for (unsigned n = 0; n < k.parameter_count; ++n) {
+    const auto* const value = static_cast<const char*>(arguments[n]);
+    l.arguments.emplace_back(value, value + k.parameters[n]);
+    bytes += (k.parameters[n] + 7) / 8 * 8;
+  }
+  if (bytes > 4096) return CUDA_ERROR_INVALID_VALUE;
+  enqueue(stream, {[l = std::move(l)] { return execute(l); }});
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers of threads between barriers, and conflicts.
+#include "order.hpp"
+
+#include <algorithm>
+
+namespace tutti_emulator {
+
+// Numbers start anew long before they would run out within a launch.
+void order::begin_launch() {
+  if (next_ > number_bits / 2) {
+    the_memory().forget_touches();
+    next_ = 1;
+  }
+  launch_ = next_;
+}
+
+void order::begin_block(unsigned threads) {
+  block_ = next_;
+  threads_ = threads;
+  round_ = full_ = 0;
+  next_ = block_ + threads;
+  warp_round_.assign((threads + 31) / 32, 0);
+  my_round_.assign(threads, 0);
+}
+
+void order::begin_thread(unsigned thread) {
+  thread_ = thread;
+  me_ = block_ + my_round_[thread] * threads_ + thread;
+}
+
+void order::barrier() {
+  full_ = ++round_;
+  next_ += threads_;
+  std::fill(my_round_.begin(), my_round_.end(), round_);
+}
+
+void order::warp_barrier(unsigned warp) {
+  warp_round_[warp] = ++round_;
+  next_ += threads_;
+  const unsigned end = std::min(threads_, 32 * warp + 32);
+  for (unsigned n = 32 * warp; n < end; ++n) my_round_[n] = round_;
+}
+
+// Numbers below `first` are of accesses that are over.
+bool order::comes_before(uint32_t number, uint32_t first) {
+  if (number < first || number == me_) return true;
+  other_block_ = number < block_;
+  if (other_block_) return false;
+  const uint32_t round = (number - block_) / threads_;
+  other_ = (number - block_) % threads_;
+  return other_ == thread_ || round < full_ ||
+         (other_ / 32 == thread_ / 32 && round < warp_round_[thread_ / 32]);
+}
+
+bool order::touch(touched* bytes, size_t count, bool writes, bool is_atomic, bool is_shared) {
+  const uint32_t first = is_shared ? block_ : launch_;
+  for (touched* b = bytes; b < bytes + count; ++b) {
+    const uint32_t write = b->write, number = write & number_bits;
+    if (number != me_ && !(is_atomic && (write & atomic_mark) != 0) && !comes_before(number, first))
+      return true;
+    if (writes) {
+      // Of several readers since the barrier one is known; it is enough that there was another.
+      const uint32_t reader = b->read & number_bits;
+      const bool many = (b->read & many_mark) != 0;
+      if (reader == me_ ? many : !comes_before(reader, first)) return true;
+      b->write = me_ | (is_atomic ? atomic_mark : 0);
+    } else {
+      const uint32_t reader = b->read & number_bits;
+      const bool joins = reader != me_ && !comes_before(reader, first);
+      b->read = joins || (reader == me_ && (b->read & many_mark) != 0) ? (me_ | many_mark) : me_;
+    }
+  }
+  return false;
+}
+
+}  // namespace tutti_emulator
