@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sdk/device_layer/backend.hpp"
+#include "sdk/linear_algebra.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/validate_operator.hpp"
 
@@ -32,6 +33,17 @@ struct device_plan {
   uint64_t workspace_bytes = 0;
   std::vector<step> steps;
   std::optional<typename B::product> product;  // of TUTTI_OPERATOR_MATMUL, instead of steps
+};
+
+/// A backend that has linear algebra, as host functions or a library: on memory that has been
+/// checked.
+template <typename B>
+concept matrix_backend = requires(typename B::device& device, typename B::stream& stream,
+                                  const operator_call& call, const owned_operator& what,
+                                  const operator_memory& places, tutti_event** event,
+                                  const char** reason) {
+  { B::matrices_supported(device, call, reason) } -> std::same_as<bool>;
+  B::matrices(stream, what, places, event);
 };
 
 /// Keeps what an operator launches as the steps of a plan.
@@ -79,7 +91,7 @@ struct operator_functions {
       if (call.kind == TUTTI_OPERATOR_MATMUL) {
         plan->product.emplace(B::prepare_matmul(d, call));
         plan->workspace_bytes = B::matmul_workspace(*plan->product);
-      } else {
+      } else if (!is_linear_algebra(call.kind)) {
         plan_maker<B> maker(*plan);
         launch_operator(*d.info, call, maker);
         if (!plan->steps.empty()) plan->workspace_bytes = operator_workspace(*d.info, call);
@@ -114,6 +126,8 @@ struct operator_functions {
       check_memory(p, call, name, memory);
       [[maybe_unused]] const typename B::scope scope(*p.device);
       if (p.product) return B::matmul(s, call, *p.product, memory, event);
+      if constexpr (matrix_backend<B>)
+        if (is_linear_algebra(call.kind)) return B::matrices(s, p.what, memory, event);
       typename B::recording recording(s, event);
       for (const auto& step : p.steps) run(step, memory, *p.device, recording);
       recording.finish();
@@ -138,10 +152,18 @@ struct operator_functions {
     check_operator(call);
     if (what.is_measured()) return "extents of outputs that are unknown";
     const char* why = "";
+    if (is_linear_algebra(call.kind)) return against_matrices(device, call);
     const bool can = call.kind == TUTTI_OPERATOR_MATMUL
                          ? B::matmul_supported(device, call, &why)
                          : supports_operator(*device.info, call, &why);
     return can ? nullptr : why;
+  }
+
+  static const char* against_matrices(typename B::device& device, const operator_call& call) {
+    const char* why = "";
+    if constexpr (matrix_backend<B>)
+      return B::matrices_supported(device, call, &why) ? nullptr : why;
+    return "linear algebra: this backend has none";
   }
 
   static void check_memory(const Plan& plan, const operator_call& call, const char* name,
