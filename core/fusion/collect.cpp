@@ -144,7 +144,7 @@ class collector {
   // All that are alive, whoever asks: nothing of the call can be computed later.
   void append_results(const node& call) {
     for (graph::node_ref& result : call.call().results->alive()) {
-      if (!result) continue;
+      if (!result || result->is_ready()) continue;
       append(*result, true);
       plan_.held.push_back(std::move(result));
     }
