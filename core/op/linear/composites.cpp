@@ -3,6 +3,7 @@
 // What follows from decompositions: pseudo-inverses, ranks, norms, powers, the exponential.
 #include <cmath>
 
+#include "base/named_errors.hpp"
 #include "op/linear/factors.hpp"
 #include "op/linear/matrices.hpp"
 #include "tutti/error.hpp"
@@ -11,6 +12,9 @@
 #include "tutti/movement.hpp"
 
 namespace tutti::linalg {
+
+using detail::named;
+
 namespace {
 
 using arrays = std::vector<array>;
@@ -100,90 +104,105 @@ array approximant(const array& x) {
 }  // namespace
 
 array pinv(const array& x, std::optional<double> rtol) {
-  const array a = op::as_matrices(x, "pinv");
-  const double cut = relative_tolerance(a, rtol, "pinv");
-  const shape batch = op::batch_of(a);
-  if (a.size() == 0) return op::nothing_like(a, op::joined(batch, a.dim(-1), a.dim(-2)));
-  return op::unfolded(pseudo_inverse3(op::folded(a), cut, "pinv"), batch);
+  return named("pinv", [&]() -> array {
+    const array a = op::as_matrices(x, "pinv");
+    const double cut = relative_tolerance(a, rtol, "pinv");
+    const shape batch = op::batch_of(a);
+    if (a.size() == 0) return op::nothing_like(a, op::joined(batch, a.dim(-1), a.dim(-2)));
+    return op::unfolded(pseudo_inverse3(op::folded(a), cut, "pinv"), batch);
+  });
 }
 
 array matrix_rank(const array& x, std::optional<double> rtol) {
-  const array a = op::as_matrices(x, "matrix_rank");
-  const double cut = relative_tolerance(a, rtol, "matrix_rank");
-  const array s = svdvals(stop_gradient(a));
-  if (s.size() == 0) return sum(astype(s, dtype::i64), -1);
-  return sum(astype(counted(s, cut), dtype::i64), -1);
+  return named("matrix_rank", [&]() -> array {
+    const array a = op::as_matrices(x, "matrix_rank");
+    const double cut = relative_tolerance(a, rtol, "matrix_rank");
+    const array s = svdvals(stop_gradient(a));
+    if (s.size() == 0) return sum(astype(s, dtype::i64), -1);
+    return sum(astype(counted(s, cut), dtype::i64), -1);
+  });
 }
 
 array matrix_power(const array& x, std::int64_t n) {
-  array base = op::as_square(x, "matrix_power");
-  if (n == 0) return op::identities(base, base.dim(-1));
-  if (n < 0) base = inv(base);
-  array result;
-  for (std::uint64_t left = n < 0 ? 0 - static_cast<std::uint64_t>(n)
-                                  : static_cast<std::uint64_t>(n);
-       left > 0; left /= 2) {
-    if (left % 2 == 1) result = result.valid() ? matmul(result, base) : base;
-    if (left > 1) base = matmul(base, base);
-  }
-  return result;
+  return named("matrix_power", [&]() -> array {
+    array base = op::as_square(x, "matrix_power");
+    if (n == 0) return op::identities(base, base.dim(-1));
+    if (n < 0) base = inv(base);
+    array result;
+    for (std::uint64_t left = n < 0 ? 0 - static_cast<std::uint64_t>(n)
+                                    : static_cast<std::uint64_t>(n);
+         left > 0; left /= 2) {
+      if (left % 2 == 1) result = result.valid() ? matmul(result, base) : base;
+      if (left > 1) base = matmul(base, base);
+    }
+    return result;
+  });
 }
 
 array matrix_norm(const array& x, matrix_order order, bool keepdims) {
-  const array a = op::as_matrices(x, "matrix_norm");
-  const bool sums = order == matrix_order::frobenius || order == matrix_order::nuclear;
-  if (!sums && (a.dim(-1) == 0 || a.dim(-2) == 0))
-    throw shape_error("matrix_norm: no norm of this order of an empty matrix: " + a.shape().str());
-  const bool values = order == matrix_order::nuclear || order == matrix_order::two ||
-                      order == matrix_order::minus_two;
-  const array found = order == matrix_order::frobenius ? sqrt(sum(square(abs(a)), {-2, -1}))
-                      : values                         ? norm_of_values(a, order)
-                                                       : norm_of_sums(a, order);
-  return keepdims ? expand_dims(found, {-2, -1}) : found;
+  return named("matrix_norm", [&]() -> array {
+    const array a = op::as_matrices(x, "matrix_norm");
+    const bool sums = order == matrix_order::frobenius || order == matrix_order::nuclear;
+    if (!sums && (a.dim(-1) == 0 || a.dim(-2) == 0))
+      throw shape_error("matrix_norm: no norm of this order of an empty matrix: " +
+                        a.shape().str());
+    const bool values = order == matrix_order::nuclear || order == matrix_order::two ||
+                        order == matrix_order::minus_two;
+    const array found = order == matrix_order::frobenius ? sqrt(sum(square(abs(a)), {-2, -1}))
+                        : values                         ? norm_of_values(a, order)
+                                                         : norm_of_sums(a, order);
+    return keepdims ? expand_dims(found, {-2, -1}) : found;
+  });
 }
 
 array cond(const array& x, matrix_order order) {
-  const array a = op::as_matrices(x, "cond");
-  if (order != matrix_order::two && order != matrix_order::minus_two) {
-    op::require_square(a, "cond");
-    return matrix_norm(a, order) * matrix_norm(inv(a), order);
-  }
-  if (a.dim(-1) == 0 || a.dim(-2) == 0)
-    throw shape_error("cond: an empty matrix has no condition: " + a.shape().str());
-  const array s = svdvals(a);
-  const array largest = max(s, -1), smallest = min(s, -1);
-  return order == matrix_order::two ? largest / smallest : smallest / largest;
+  return named("cond", [&]() -> array {
+    const array a = op::as_matrices(x, "cond");
+    if (order != matrix_order::two && order != matrix_order::minus_two) {
+      op::require_square(a, "cond");
+      return matrix_norm(a, order) * matrix_norm(inv(a), order);
+    }
+    if (a.dim(-1) == 0 || a.dim(-2) == 0)
+      throw shape_error("cond: an empty matrix has no condition: " + a.shape().str());
+    const array s = svdvals(a);
+    const array largest = max(s, -1), smallest = min(s, -1);
+    return order == matrix_order::two ? largest / smallest : smallest / largest;
+  });
 }
 
 lstsq_result lstsq(const array& a, const array& b, std::optional<double> rtol) {
-  const array both[] = {a, b};
-  const dtype type = op::promote_operands(both, op::row_kind::FLOATING, "lstsq").type;
-  const array x = op::as_matrices(op::cast(a, type, "lstsq"), "lstsq");
-  const double cut = relative_tolerance(x, rtol, "lstsq");
-  const bool of_vector = b.ndim() == 1;
-  array right = op::cast(b, type, "lstsq");
-  if (of_vector) right = expand_dims(right, -1);
-  right = op::as_matrices(right, "lstsq");
-  if (right.dim(-2) != x.dim(-2))
-    throw shape_error("lstsq: the right side " + b.shape().str() + " does not fit the matrices " +
-                      a.shape().str());
-  array solution = matmul(pinv(x, cut), right);
-  array residuals = sum(square(abs(right - matmul(x, solution))), -2);
-  if (of_vector) solution = squeeze(solution, -1), residuals = squeeze(residuals, -1);
-  const array values = svdvals(stop_gradient(x));
-  return {solution, residuals, matrix_rank(x, cut), values};
+  return named("lstsq", [&]() -> lstsq_result {
+    const array both[] = {a, b};
+    const dtype type = op::promote_operands(both, op::row_kind::FLOATING, "lstsq").type;
+    const array x = op::as_matrices(op::cast(a, type, "lstsq"), "lstsq");
+    const double cut = relative_tolerance(x, rtol, "lstsq");
+    const bool of_vector = b.ndim() == 1;
+    array right = op::cast(b, type, "lstsq");
+    if (of_vector) right = expand_dims(right, -1);
+    right = op::as_matrices(right, "lstsq");
+    if (right.dim(-2) != x.dim(-2))
+      throw shape_error("lstsq: the right side " + b.shape().str() + " does not fit the matrices " +
+                        a.shape().str());
+    array solution = matmul(pinv(x, cut), right);
+    array residuals = sum(square(abs(right - matmul(x, solution))), -2);
+    if (of_vector) solution = squeeze(solution, -1), residuals = squeeze(residuals, -1);
+    const array values = svdvals(stop_gradient(x));
+    return {solution, residuals, matrix_rank(x, cut), values};
+  });
 }
 
 array expm(const array& x) {
-  const array a = op::as_square(x, "expm");
-  if (a.size() == 0) return op::nothing_like(a, a.shape());
-  const array norms = matrix_norm(stop_gradient(a), matrix_order::one);
-  const double norm = max(norms, reduce_options()).item();
-  int squarings = 0;
-  if (std::isfinite(norm) && norm > most_norm) squarings = std::ilogb(norm / most_norm) + 1;
-  array result = approximant(a * std::ldexp(1.0, -squarings));
-  for (int i = 0; i < squarings; ++i) result = matmul(result, result);
-  return result;
+  return named("expm", [&]() -> array {
+    const array a = op::as_square(x, "expm");
+    if (a.size() == 0) return op::nothing_like(a, a.shape());
+    const array norms = matrix_norm(stop_gradient(a), matrix_order::one);
+    const double norm = max(norms, reduce_options()).item();
+    int squarings = 0;
+    if (std::isfinite(norm) && norm > most_norm) squarings = std::ilogb(norm / most_norm) + 1;
+    array result = approximant(a * std::ldexp(1.0, -squarings));
+    for (int i = 0; i < squarings; ++i) result = matmul(result, result);
+    return result;
+  });
 }
 
 }  // namespace tutti::linalg
