@@ -260,6 +260,7 @@ std::string claim_text(dtype_set claimed) {
   if (claimed == ORDERED) return "ordered";
   if (claimed == NUMERIC) return "numeric";
   if (claimed == REAL) return "real";
+  if (claimed == FLOATING - HALVES) return "f32, f64, complex";
   if (claimed == INDICES) return "indices (i32, i64)";
   if (claimed == REAL - HALVES) return "real, but no f16 and bf16";
   if (claimed == REAL - HALVES + DEVICE_HALVES)

@@ -24,6 +24,15 @@ inline tutti_view_desc contiguous_view(int32_t dtype, std::initializer_list<uint
   return v;
 }
 
+inline int real_part_of(int dtype) {
+  return dtype == TUTTI_C64 ? TUTTI_F32 : dtype == TUTTI_C128 ? TUTTI_F64 : dtype;
+}
+
+/// Results of the operators that views_of() describes.
+inline uint32_t outputs_of(int kind) {
+  return kind == TUTTI_OPERATOR_LU || kind == TUTTI_OPERATOR_QR ? 2 : 1;
+}
+
 /// Views of an operator over elements of `dtype`, its parameters all zero.
 inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
   switch (kind) {
@@ -42,6 +51,20 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
     case TUTTI_OPERATOR_COUNT:
     case TUTTI_OPERATOR_SELECT:
       return {contiguous_view(TUTTI_I64, {3}), contiguous_view(dtype, {6})};
+    case TUTTI_OPERATOR_CHOLESKY:
+      return {contiguous_view(dtype, {2, 4, 4}), contiguous_view(dtype, {2, 4, 4})};
+    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
+      return {contiguous_view(dtype, {2, 4, 3}), contiguous_view(dtype, {2, 4, 4}),
+              contiguous_view(dtype, {2, 4, 3})};
+    case TUTTI_OPERATOR_LU:
+      return {contiguous_view(dtype, {2, 4, 3}), contiguous_view(TUTTI_I64, {2, 4}),
+              contiguous_view(dtype, {2, 4, 3})};
+    case TUTTI_OPERATOR_QR:
+      return {contiguous_view(dtype, {2, 4, 3}), contiguous_view(dtype, {2, 3, 3}),
+              contiguous_view(dtype, {2, 4, 3})};
+    case TUTTI_OPERATOR_EIGH:
+    case TUTTI_OPERATOR_SVD:
+      return {contiguous_view(real_part_of(dtype), {2, 4}), contiguous_view(dtype, {2, 4, 4})};
     case TUTTI_OPERATOR_MATMUL:
       return {contiguous_view(dtype, {2, 3, 5}), contiguous_view(dtype, {2, 3, 4}),
               contiguous_view(dtype, {2, 4, 5})};
@@ -51,14 +74,14 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
   }
 }
 
-/// An operator with one output; `views` and `params` are pointed to.
+/// An operator over `views`, outputs first; they and `params` are pointed to.
 inline tutti_operator_desc describe(int32_t kind, std::span<const tutti_view_desc> views,
                                     const void* params) {
   tutti_operator_desc d{};
   d.struct_size = sizeof d;
   d.kind = kind;
-  d.output_count = 1;
-  d.input_count = static_cast<uint32_t>(views.size() - 1);
+  d.output_count = outputs_of(kind);
+  d.input_count = static_cast<uint32_t>(views.size()) - d.output_count;
   d.view_size = sizeof views[0];
   d.views = views.data();
   d.params = params;

@@ -61,14 +61,32 @@ bool same_parameters(const node& a, const node& b) {
     return false;
   // Its label and time limit do not change a value. Regions of slice_update differ here by address:
   // rare, and not worth comparing.
-  return a.kind == graph::kind::transfer || a.record == b.record;
+  if (a.kind == graph::kind::transfer) return true;
+  if (a.kind == graph::kind::call) return a.call().what == b.call().what;
+  return a.record == b.record;
+}
+
+// Results of a call stand behind it in the plan. One call does for two where it has all results
+// that are wanted of the other.
+bool has_all_results(const plan& p, const node& wanted, const node& computed) {
+  const auto each = [&](const node& call, auto&& f) {
+    for (auto i = static_cast<std::size_t>(call.mark) + 1;
+         i < p.nodes.size() && p.nodes[i]->kind == graph::kind::result &&
+         p.nodes[i]->inputs[0].get() == &call;
+         ++i)
+      f(p.nodes[i]->result().index);
+  };
+  std::uint64_t missing = 0;
+  each(wanted, [&](std::size_t index) { missing |= std::uint64_t{1} << index; });
+  each(computed, [&](std::size_t index) { missing &= ~(std::uint64_t{1} << index); });
+  return missing == 0;
 }
 
 bool same_value(const plan& p, const node& a, const node& b) {
   if (!same_parameters(a, b)) return false;
   for (std::size_t i = 0; i < a.inputs.size(); ++i)
     if (!same_input(p, *a.inputs[i], *b.inputs[i])) return false;
-  return true;
+  return a.kind != graph::kind::call || has_all_results(p, a, b);
 }
 
 // Walks from the roots down. Unless it gets to the end, it leaves no marks.
@@ -97,11 +115,12 @@ class collector {
         if (!enter(*top.n->inputs[top.next_input++])) return false;
         continue;
       }
-      plan_.nodes.push_back(top.n);
-      top.n->mark = static_cast<std::int32_t>(plan_.nodes.size() - 1);
-      // Computed once already without being stored: from now on it is worth its memory.
-      plan_.stored.push_back(top.n->times_inlined > 0);
+      node& done = *top.n;
       stack_.pop_back();
+      if (done.mark >= 0) continue;  // a result, which came with its call
+      // Computed once already without being stored: from now on it is worth its memory.
+      append(done, done.times_inlined > 0);
+      if (done.kind == graph::kind::call) append_results(done);
     }
     return true;
   }
@@ -116,6 +135,21 @@ class collector {
   }
 
  private:
+  void append(node& n, bool stored) {
+    plan_.nodes.push_back(&n);
+    n.mark = static_cast<std::int32_t>(plan_.nodes.size() - 1);
+    plan_.stored.push_back(stored);
+  }
+
+  // All that are alive, whoever asks: nothing of the call can be computed later.
+  void append_results(const node& call) {
+    for (graph::node_ref& result : call.call().results->alive()) {
+      if (!result || result->is_ready()) continue;
+      append(*result, true);
+      plan_.held.push_back(std::move(result));
+    }
+  }
+
   struct visit {
     node* n;
     std::size_t next_input;

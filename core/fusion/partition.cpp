@@ -122,7 +122,26 @@ class partitioner {
     link(id, *e.members.back());
   }
 
+  // A call with its results, which stand behind it: all that read them have their groups.
+  void place_call(const node& result) {
+    node* call = pending(*result.inputs[0]);
+    const int id = static_cast<int>(drafts_.size());
+    drafts_.emplace_back();
+    auto last = static_cast<std::size_t>(call->mark);
+    while (last + 1 < p_.nodes.size() && p_.nodes[last + 1]->kind == graph::kind::result &&
+           p_.nodes[last + 1]->inputs[0].get() == call)
+      ++last;
+    for (std::size_t i = last; i > static_cast<std::size_t>(call->mark); --i) {
+      add(id, p_.nodes[i]);
+      ++drafts_.back().outputs;
+    }
+    add(id, call);
+    for (std::size_t i = static_cast<std::size_t>(call->mark) + 1; i <= last; ++i)
+      link(id, *p_.nodes[i]);
+  }
+
   void place(node* n) {
+    if (n->kind == graph::kind::result) return place_call(*n);
     if (const epilogue* e = epilogue_to(n)) return place_epilogue(*e);
     if (n->kind == graph::kind::elementwise && join(n)) return;
     const int id = static_cast<int>(drafts_.size());

@@ -36,7 +36,8 @@ struct plan {
   std::vector<node*> same_as;  // the node that computes the same value: itself or an earlier one
   std::vector<char> stored;    // must have its value in memory afterwards
   std::vector<fusion::epilogue> epilogues;
-  std::vector<group> groups;  // execution order
+  std::vector<group> groups;          // execution order
+  std::vector<graph::node_ref> held;  // results of calls, which nobody else may hold any more
 
   node* canonical(const node& n) const { return same_as[static_cast<std::size_t>(n.mark)]; }
 };

@@ -322,6 +322,30 @@ array operation(const operation_params& params, dtype result, const shape& exten
   return finish(std::move(n));
 }
 
+std::vector<array> call(const operation_params& params, call_results::types results,
+                        std::span<const array> inputs, std::string_view op) {
+  boost::container::small_vector<array, 2> operands;
+  for (const array& a : inputs) operands.push_back(detach(a));
+  const opened_device* device = device_for({operands.data(), operands.size()}, op);
+  const auto all = std::make_shared<call_results>(std::move(results));
+  node_ref n = make(kind::call, operands[0].dtype(), operands[0].shape(), device, op);
+  n->record = std::make_unique<call_params>(call_params{params, all});
+  for (const array& a : operands) add_input(*n, stored(a, device).node());
+  std::vector<array> out;
+  for (std::size_t i = 0; i < all->all().size(); ++i) {
+    const auto& [type, extents] = all->all()[i];
+    node_ref r = make(kind::result, type, extents, device, op);
+    r->record = result_params{all, i};
+    all->add(*r, i);
+    add_input(*r, n);
+    out.emplace_back(std::move(r));
+  }
+  n = {};
+  finish(
+      out[0].node());  // only now, since an evaluation gives memory to the results that there are
+  return out;
+}
+
 array concatenate(std::span<const array> given, int axis, const shape& extents) {
   std::vector<array> parts(given.begin(), given.end());
   const opened_device* device = device_for(parts, "concatenate");

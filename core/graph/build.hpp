@@ -66,6 +66,10 @@ array scatter3(const array& base, const array& updates, const array& index,
 /// An operator of plugin.h with contiguous inputs, one result and the rules written there.
 array operation(const operation_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op);
+/// An operator with several results, of these dtypes and shapes, and inputs as of operation(). It
+/// is recorded without history: gradients go through custom_rule().
+std::vector<array> call(const operation_params& params, call_results::types results,
+                        std::span<const array> inputs, std::string_view op);
 array concatenate(std::span<const array> parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps);

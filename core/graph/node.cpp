@@ -11,6 +11,7 @@ namespace tutti::graph {
 
 node::~node() {
   if (kept_at.load(std::memory_order_acquire) != not_kept) trace->forget(*this);
+  if (const auto* mine = std::get_if<result_params>(&record)) mine->of->forget(mine->index);
   if (storage != nullptr) storage->release();
 }
 

@@ -42,6 +42,8 @@ enum class kind : std::uint8_t {
   transfer,      // the input, contiguous, on another device
   collective,    // what a member gets from a collective of all inputs, one a member, contiguous
   operation,     // another operator of the ABI; all inputs contiguous
+  call,          // an operator with several results; no value, but ready once it has been launched
+  result,        // of the call that is its input
   custom_rule,   // no value: between the results of a function and its arguments, for gradients
 };
 
@@ -97,6 +99,8 @@ class node {
   }
   const collective_params& collective() const { return std::get<collective_params>(record); }
   const operation_params& operation() const { return std::get<operation_params>(record); }
+  const call_params& call() const { return *std::get<std::unique_ptr<call_params>>(record); }
+  const result_params& result() const { return std::get<result_params>(record); }
   const custom_rule_params& custom_rule() const {
     return *std::get<std::unique_ptr<custom_rule_params>>(record);
   }

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/call_results.hpp"
 #include "tutti/array.hpp"
 #include "tutti/plugin.h"
 
@@ -138,15 +139,44 @@ struct select_params {
   friend bool operator==(const select_params&, const select_params&) = default;
 };
 
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD.
+struct matrix_params {
+  tutti_operator number = TUTTI_OPERATOR_LU;
+  bool upper = false;
+  tutti_transpose transpose = TUTTI_TRANSPOSE_NONE;
+  bool unit_diagonal = false;
+  bool must_be_regular = false;
+  const char* label = "";  // of the public call, for messages; a text that stays valid
+  friend bool operator==(const matrix_params& a, const matrix_params& b) {
+    return a.number == b.number && a.upper == b.upper && a.transpose == b.transpose &&
+           a.unit_diagonal == b.unit_diagonal && a.must_be_regular == b.must_be_regular;
+  }
+};
+
 /// An operator of the ABI that has no kind of node for itself.
 using operation_params = std::variant<scan_params, sort_params, search_params, partition_params,
-                                      count_params, select_params>;
+                                      count_params, select_params, matrix_params>;
+
+/// An operator with several results.
+struct call_params {
+  operation_params what;
+  std::shared_ptr<call_results> results;
+};
+
+/// Which of the results of its input, a call, this is.
+struct result_params {
+  std::shared_ptr<call_results> of;
+  std::size_t index = 0;
+  friend bool operator==(const result_params& a, const result_params& b) {
+    return a.index == b.index;  // the inputs tell calls apart
+  }
+};
 
 /// Nothing for data, products and gathers.
 using record =
     std::variant<std::monostate, constant_value, elementwise_params, std::unique_ptr<view_params>,
                  reduce_params, scatter_params, concatenate_params, std::unique_ptr<update_params>,
                  std::unique_ptr<transfer_params>, collective_params, operation_params,
-                 std::unique_ptr<custom_rule_params>>;
+                 std::unique_ptr<custom_rule_params>, std::unique_ptr<call_params>, result_params>;
 
 }  // namespace tutti::graph

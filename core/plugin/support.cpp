@@ -7,12 +7,12 @@
 namespace tutti::detail {
 
 tutti_operator_desc describe(tutti_operator kind, std::span<const tutti_view_desc> views,
-                             const void* params) {
+                             const void* params, std::uint32_t outputs) {
   tutti_operator_desc desc{};
   desc.struct_size = sizeof desc;
   desc.kind = kind;
-  desc.output_count = 1;
-  desc.input_count = static_cast<std::uint32_t>(views.size() - 1);
+  desc.output_count = outputs;
+  desc.input_count = static_cast<std::uint32_t>(views.size()) - outputs;
   desc.view_size = sizeof(tutti_view_desc);
   desc.views = views.data();
   desc.params = params;

@@ -15,10 +15,10 @@
 
 namespace tutti::detail {
 
-/// An operator with one output over these views.
+/// An operator over these views, outputs first.
 TUTTI_INTERNAL_API tutti_operator_desc describe(tutti_operator kind,
                                                 std::span<const tutti_view_desc> views,
-                                                const void* params);
+                                                const void* params, std::uint32_t outputs = 1);
 
 /// Prepares an operator, launches it once and waits. Throws device_error naming `label`.
 TUTTI_INTERNAL_API void run_operator(const opened_device& device, const tutti_operator_desc& desc,

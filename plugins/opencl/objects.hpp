@@ -322,6 +322,11 @@ struct backend {
   static void matmul(tutti_stream& stream, const sdk::operator_call& call,
                      const prepared_product& product, const sdk::operator_memory& memory,
                      tutti_event** event);
+  // In linear_algebra.cpp.
+  static bool matrices_supported(tutti_device& device, const sdk::operator_call& call,
+                                 const char** reason);
+  static void matrices(tutti_stream& stream, const sdk::owned_operator& what,
+                       const sdk::operator_memory& memory, tutti_event** event);
   // In transfer.cpp.
   static void write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,
                     uint64_t bytes, bool blocking, tutti_event** event);

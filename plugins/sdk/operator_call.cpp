@@ -37,6 +37,13 @@ uint64_t known_params(int32_t kind) {
       return sizeof(tutti_partition_params);
     case TUTTI_OPERATOR_SCATTER:
       return offsetof(tutti_scatter_params, reserved);
+    case TUTTI_OPERATOR_CHOLESKY:
+    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
+    case TUTTI_OPERATOR_LU:
+    case TUTTI_OPERATOR_QR:
+    case TUTTI_OPERATOR_EIGH:
+    case TUTTI_OPERATOR_SVD:
+      return sizeof(tutti_matrix_params);
     default:
       return sizeof(uint64_t);
   }
@@ -77,6 +84,19 @@ tutti_view view_of(const tutti_view_desc& v) {
 
 }  // namespace
 
+uint32_t most_outputs(int32_t kind) {
+  switch (kind) {
+    case TUTTI_OPERATOR_LU:
+    case TUTTI_OPERATOR_QR:
+    case TUTTI_OPERATOR_EIGH:
+      return 2;
+    case TUTTI_OPERATOR_SVD:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
 owned_operator::owned_operator(const tutti_operator_desc* given, const char*& against) {
   const tutti_operator_desc d = read_struct(given, "operator description");
   kind_ = d.kind;
@@ -86,13 +106,15 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
     against = "the description has a field that this plugin does not know";
   if (against != nullptr) return;
   const auto count = uint64_t{d.output_count} + d.input_count;
-  if (d.output_count != 1 || count > most_operands || d.views == nullptr) {
+  if (d.output_count < 1 || d.output_count > most_outputs(d.kind) || count > most_operands ||
+      d.views == nullptr) {
     throw_invalid(std::string(name) + ": " + std::to_string(d.output_count) + " outputs and " +
                   std::to_string(d.input_count) + " inputs" +
                   (d.views == nullptr ? ", views are NULL" : ""));
   }
   if (d.view_size < sizeof(uint64_t))
     throw_invalid(std::string(name) + ": view_size is " + std::to_string(d.view_size));
+  output_count_ = d.output_count;
   for (uint32_t n = 0; n < count; ++n) {
     const tutti_view_desc v = element(d.views, n, d.view_size);
     if ((against = against_view(v, n, d)) != nullptr) return;

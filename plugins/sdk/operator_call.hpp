@@ -18,12 +18,15 @@ namespace tutti::sdk {
 struct operator_call {
   int32_t kind;  // tutti_operator
   uint32_t view_count;
-  const tutti_view* views;  // outputs first
-  const void* params;       // null where there are none
+  const tutti_view* views;    // outputs first
+  const void* params;         // null where there are none
+  uint32_t output_count = 1;  // of the views
 };
 
 /// Views of the operator that has most.
 inline constexpr uint32_t most_operands = 4;
+/// Of these, the results.
+uint32_t most_outputs(int32_t kind);
 
 /// Owns a description's views and parameters.
 class owned_operator {
@@ -34,7 +37,7 @@ class owned_operator {
 
   operator_call call() const {
     return {kind_, static_cast<uint32_t>(views_.size()), views_.data(),
-            params_.empty() ? nullptr : params_.data()};
+            params_.empty() ? nullptr : params_.data(), output_count_};
   }
   /// Whether an input comes in a form of the plugin's own.
   bool is_packed(uint32_t view) const { return (packed_ >> view & 1u) != 0; }
@@ -46,6 +49,7 @@ class owned_operator {
 
  private:
   int32_t kind_;
+  uint32_t output_count_ = 1;
   std::vector<tutti_view> views_;
   std::vector<std::max_align_t> params_;
   uint32_t packed_ = 0;  // a bit for each view

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "sdk/linear_algebra.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
@@ -98,6 +99,18 @@ const char* operator_name(int32_t kind) {
       return "partition";
     case TUTTI_OPERATOR_SCATTER:
       return "scatter";
+    case TUTTI_OPERATOR_CHOLESKY:
+      return "cholesky";
+    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
+      return "triangular_solve";
+    case TUTTI_OPERATOR_LU:
+      return "lu";
+    case TUTTI_OPERATOR_QR:
+      return "qr";
+    case TUTTI_OPERATOR_EIGH:
+      return "eigh";
+    case TUTTI_OPERATOR_SVD:
+      return "svd";
     default:
       return nullptr;
   }
@@ -107,7 +120,10 @@ void check_operator(const operator_call& l) {
   const char* name = operator_name(l.kind);
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
   const bool pair = is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH;
-  const uint32_t count = biased ? 4 : pair ? 2 : 3;
+  const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
+                         : biased                  ? 4
+                         : pair                    ? 2
+                                                   : 3;
   if (l.view_count != count) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));
@@ -118,6 +134,8 @@ void check_operator(const operator_call& l) {
   }
   if (is_ordering(l.kind))
     check_ordering(l, name);
+  else if (is_linear_algebra(l.kind))
+    check_linear_algebra(l, name);
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);

@@ -670,7 +670,37 @@ typedef enum tutti_operator {
   /* views: out[O,R,N], updates[O,I,N], index[I], as of TUTTI_OPERATOR_SCATTER_ADD, of any strides;
    * params: tutti_scatter_params. What out holds is combined with updates[o,i,n] in the order of i,
    * so that of what is set the last stays. */
-  TUTTI_OPERATOR_SCATTER = 12
+  TUTTI_OPERATOR_SCATTER = 12,
+  /* Dense linear algebra: B matrices, in views that are contiguous and row-major, of one dtype but
+   * for what is said; f32, f64 and complex numbers. params: tutti_matrix_params, whose fields that
+   * an operator does not name are 0. A matrix that has no result, being singular or not positive
+   * definite, fails the launch's event with TUTTI_ERROR_INVALID_ARGUMENT and a message that has the
+   * number of one such matrix; the outputs hold anything then. What is computed from a
+   * matrix with NaN or infinities fails likewise or is NaN.
+   *
+   * views: out[B,N,N], a[B,N,N]; uses `upper`. a = out out^H with `out` lower triangular, or out^H
+   * out with `out` upper triangular; only that triangle of the Hermitian a is read, the other one
+   * of out is 0. */
+  TUTTI_OPERATOR_CHOLESKY = 40,
+  /* views: out[B,N,K], a[B,N,N], b[B,N,K]; uses `upper`, `transpose`, `unit_diagonal`. op(a) out =
+   * b, where only that triangle of a is read. A zero on the diagonal is a singular matrix. */
+  TUTTI_OPERATOR_TRIANGULAR_SOLVE = 41,
+  /* views: lu[B,M,N], rows[B,M] i64, a[B,M,N]; uses `must_be_regular`. Row i of L U is row rows[i]
+   * of a: L is unit lower triangular below the diagonal of lu, U is on and above it. Pivots are the
+   * largest of their column by the sum of the absolute values of both parts. A pivot of 0 is an
+   * error where `must_be_regular` says so. */
+  TUTTI_OPERATOR_LU = 42,
+  /* views: q[B,M,K], r[B,K,N], a[B,M,N]; K is min(M, N), or M. a = q r, the columns of q are
+   * orthonormal, r is upper triangular. */
+  TUTTI_OPERATOR_QR = 43,
+  /* views: w[B,N] real, v[B,N,N], a[B,N,N]; or, with one output, without v. The eigenvalues of the
+   * Hermitian a, ascending, and orthonormal eigenvectors as columns of v; only the lower triangle
+   * of a is read. */
+  TUTTI_OPERATOR_EIGH = 44,
+  /* views: u[B,M,K], s[B,min(M,N)] real, vh[B,L,N], a[B,M,N]; K and L are both min(M, N), or M and
+   * N; or, with one output, s alone. a = u diag(s) vh, s descending and not negative, columns of u
+   * and rows of vh orthonormal. */
+  TUTTI_OPERATOR_SVD = 45
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -732,12 +762,28 @@ typedef struct tutti_scatter_params {
   uint32_t reserved;
 } tutti_scatter_params;
 
+/* op(a) of a matrix. */
+typedef enum tutti_transpose {
+  TUTTI_TRANSPOSE_NONE = 0,
+  TUTTI_TRANSPOSE_PLAIN = 1,
+  TUTTI_TRANSPOSE_CONJUGATE = 2
+} tutti_transpose;
+
+/* Of the operators of dense linear algebra. */
+typedef struct tutti_matrix_params {
+  uint64_t struct_size;
+  uint32_t upper;         /* 1: the upper triangle, 0: the lower one */
+  int32_t transpose;      /* tutti_transpose */
+  uint32_t unit_diagonal; /* 1: the diagonal counts as ones and is not read */
+  uint32_t must_be_regular;
+} tutti_matrix_params;
+
 typedef enum tutti_support { TUTTI_SUPPORT_NO = 0, TUTTI_SUPPORT_YES = 1 } tutti_support;
 
 typedef struct tutti_operator_desc {
   uint64_t struct_size;
   int32_t kind;          /* tutti_operator */
-  uint32_t output_count; /* 1 of every operator so far */
+  uint32_t output_count; /* 1 but where an operator says otherwise */
   uint32_t input_count;
   uint32_t reserved;
   uint64_t view_size;           /* bytes of one of `views`, and from one to the next */

@@ -349,13 +349,39 @@ std::vector<entry> randomness() {
   };
 }
 
+std::vector<entry> linear_algebra() {
+  return {
+      ROW(tutti::linalg::cholesky(p.any(), p.flag())),
+      ROW(tutti::linalg::solve(p.any(), p.any())),
+      ROW(tutti::linalg::triangular_solve(p.any(), p.any(), {p.flag()})),
+      ROW(tutti::linalg::lu(p.any()).l),
+      ROW(tutti::linalg::qr(p.any(), static_cast<tutti::linalg::qr_mode>(p.flag())).q),
+      ROW(tutti::linalg::eigh(p.any()).eigenvectors),
+      ROW(tutti::linalg::eigvalsh(p.any())),
+      ROW(tutti::linalg::svd(p.any(), p.flag()).u),
+      ROW(tutti::linalg::svdvals(p.any())),
+      ROW(tutti::linalg::inv(p.any())),
+      ROW(tutti::linalg::det(p.any())),
+      ROW(tutti::linalg::slogdet(p.any()).logabsdet),
+      ROW(tutti::linalg::pinv(p.any(), p.number())),
+      ROW(tutti::linalg::matrix_rank(p.any(), p.number())),
+      ROW(tutti::linalg::matrix_power(p.any(), p.below(9) - 4)),
+      ROW(tutti::linalg::matrix_norm(p.any(), static_cast<tutti::linalg::matrix_order>(p.below(8)),
+                                     p.flag())),
+      ROW(tutti::linalg::cond(p.any(), static_cast<tutti::linalg::matrix_order>(p.below(8)))),
+      ROW(tutti::linalg::lstsq(p.any(), p.any()).solution),
+      ROW(tutti::linalg::expm(p.any())),
+  };
+}
+
 }  // namespace
 
 #undef ROW
 
 std::vector<entry> entries() {
   std::vector<entry> all;
-  for (const auto& part : {shapes_and_views(), arithmetic(), orders_and_places(), randomness()})
+  for (const auto& part :
+       {shapes_and_views(), arithmetic(), orders_and_places(), randomness(), linear_algebra()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -181,8 +181,41 @@ def products_and_shapes():
     case("eye", 0, [], np.eye(4))
 
 
+def linear_algebra():
+    own = np.random.Generator(np.random.PCG64(11))  # so that other cases stay as they are
+    import scipy.linalg
+    for real in (True, False):
+        def matrix(*shape):
+            a = own.uniform(-1, 1, shape)
+            return a if real else a + 1j * own.uniform(-1, 1, shape)
+        a, b, tall = matrix(2, 5, 5), matrix(5, 3), matrix(6, 3)
+        hermitian = a + np.conj(np.swapaxes(a, -1, -2))
+        definite = a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(5)
+        case("cholesky", 1e-13, [definite], np.linalg.cholesky(definite))
+        case("solve", 1e-11, [a, b], np.linalg.solve(a, np.broadcast_to(b, (2, 5, 3))))
+        case("inv", 1e-11, [a], np.linalg.inv(a))
+        case("det", 1e-12, [a], np.linalg.det(a))
+        case("slogdet_sign", 1e-12, [a], np.linalg.slogdet(a)[0])
+        case("slogdet_log", 1e-12, [a], np.linalg.slogdet(a)[1])
+        case("eigvalsh", 1e-12, [hermitian], np.linalg.eigvalsh(hermitian))
+        case("svdvals", 1e-12, [a], np.linalg.svd(a, compute_uv=False))
+        case("qr_r_squared", 1e-12, [tall], np.abs(np.linalg.qr(tall)[1]) ** 2)
+        case("lu_rows", 0, [a], np.stack([
+            np.array(scipy.linalg.lu(m, p_indices=True)[0]).argsort() for m in a]))
+        case("lu_u", 1e-11, [a], np.stack([scipy.linalg.lu(m)[2] for m in a]))
+        case("pinv", 1e-12, [tall], np.linalg.pinv(tall))
+        case("matrix_rank", 0, [tall @ np.conj(tall.T)],
+             np.asarray(np.linalg.matrix_rank(tall @ np.conj(tall.T))))
+        case("lstsq", 1e-12, [tall, b[[0, 1, 2, 3, 4, 0]]],
+             np.linalg.lstsq(tall, b[[0, 1, 2, 3, 4, 0]], rcond=None)[0])
+        case("cond", 1e-11, [a], np.linalg.cond(a))
+        case("nuclear", 1e-12, [a], np.linalg.norm(a, "nuc", axis=(-2, -1)))
+        case("expm", 1e-12, [a * 2], scipy.linalg.expm(a * 2))
+
+
 elementwise()
 reductions()
 products_and_shapes()
 complex_numbers()
 more_elementwise()
+linear_algebra()

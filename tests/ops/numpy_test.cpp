@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "tutti/linalg.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -50,6 +51,20 @@ const std::map<std::string, call>& calls() {
       {"slice", [](const auto& a, std::int64_t) {
          return a[0]({{{}, {}, -2}, {1, 4, 1}, {-2, {}, 1}}); }},
       {"eye", [](const auto&, std::int64_t) { return tutti::eye(4, tutti::dtype::f64); }},
+#define TUTTI_LINEAR(name) {#name, [](const auto& a, std::int64_t) { return tutti::linalg::name(a[0]); }},
+      TUTTI_LINEAR(cholesky) TUTTI_LINEAR(inv) TUTTI_LINEAR(det) TUTTI_LINEAR(eigvalsh)
+      TUTTI_LINEAR(svdvals) TUTTI_LINEAR(pinv) TUTTI_LINEAR(matrix_rank) TUTTI_LINEAR(cond)
+      TUTTI_LINEAR(expm)
+      {"solve", [](const auto& a, std::int64_t) { return tutti::linalg::solve(a[0], a[1]); }},
+      {"slogdet_sign", [](const auto& a, std::int64_t) { return tutti::linalg::slogdet(a[0]).sign; }},
+      {"slogdet_log", [](const auto& a, std::int64_t) { return tutti::linalg::slogdet(a[0]).logabsdet; }},
+      {"qr_r_squared", [](const auto& a, std::int64_t) {
+         return tutti::square(tutti::abs(tutti::linalg::qr(a[0]).r)); }},
+      {"lu_rows", [](const auto& a, std::int64_t) { return tutti::linalg::lu(a[0]).permutation; }},
+      {"lu_u", [](const auto& a, std::int64_t) { return tutti::linalg::lu(a[0]).u; }},
+      {"lstsq", [](const auto& a, std::int64_t) { return tutti::linalg::lstsq(a[0], a[1]).solution; }},
+      {"nuclear", [](const auto& a, std::int64_t) {
+         return tutti::linalg::matrix_norm(a[0], tutti::linalg::matrix_order::nuclear); }},
   };
   return table;
 }
@@ -128,5 +143,5 @@ BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
       ++cases;
     }
   }
-  BOOST_TEST(cases > 130);
+  BOOST_TEST(cases > 160);
 }

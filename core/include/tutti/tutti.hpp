@@ -15,6 +15,7 @@
 #include "tutti/indexing.hpp"
 #include "tutti/io.hpp"
 #include "tutti/kernel.hpp"
+#include "tutti/linalg.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/nn.hpp"

@@ -324,6 +324,8 @@ std::optional<operator_question> question_of_operator(const kernel_family& f,
       return flags();
     case TUTTI_OPERATOR_PARTITION:
       return parted(f.type);
+    default:  // linear algebra, which is a library's of the host or plain loops
+      break;
   }
   return std::nullopt;
 }

@@ -90,7 +90,9 @@ class evaluation {
         if (n.times_inlined < 255) ++n.times_inlined;
         return;
       }
-      if (&n != member) {
+      if (n.kind == graph::kind::call) {
+        n.ready.store(true, std::memory_order_release);
+      } else if (&n != member) {
         member->storage->retain();
         publish({&n, block_of(*member), member->storage_offset}, member->sequence,
                 member->arriving);

@@ -30,11 +30,12 @@ std::uint64_t launch_program(device_context& context, const fusion::lowered& pro
 tutti_event* start_program(device_context& context, const cached_program& code,
                            const fusion::lowered& program, std::span<const tutti_operand> operands);
 
-/// Enqueues the operator behind a matmul, take or scatter node, g's first member, with the
-/// group's epilogue (operators.cpp). What `out` holds before is there after position `base`.
-/// Returns the position of the result.
-std::uint64_t launch_operator(device_context& context, const fusion::group& g, const result& out,
-                              std::uint64_t base);
+/// Enqueues the operator behind a matmul, take, scatter, operation or call node, g's first member,
+/// with the group's epilogue (operators.cpp). `outputs` are all results of the operator; the target
+/// of one that nobody wants is null. What they hold before is there after position `base`. Returns
+/// the position of the results.
+std::uint64_t launch_operator(device_context& context, const fusion::group& g,
+                              std::span<const result> outputs, std::uint64_t base);
 
 /// Whether the device of a product can do it together with `e`.
 bool supports_epilogue(const fusion::epilogue& e);

@@ -24,6 +24,7 @@ union parameters {
   tutti_search_params search;
   tutti_partition_params partition;
   tutti_scatter_params scatter;
+  tutti_matrix_params matrix;
 };
 
 struct operator_call {
@@ -31,24 +32,26 @@ struct operator_call {
   const char* label;
   boost::container::small_vector<tutti_view_desc, 4> views;  // outputs first
   boost::container::small_vector<tutti_range, 4> operands;   // their memory
-  boost::container::small_vector<const node*, 4> inputs;     // whose storage views[1...] show
+  boost::container::small_vector<const node*, 4> inputs;     // whose storage the last views show
+  std::uint32_t output_count = 1;
   std::uint64_t flops = 0;
   parameters params{};
   bool has_params = false;
 };
 
-// n without memory.
-tutti_view_desc view_of(const node& n) {
+tutti_view_desc view_of(dtype type, const shape& extents, const shape& strides) {
   tutti_view_desc v{};
-  const graph::layout where = layout_of(n);
-  v.dtype = static_cast<std::int32_t>(n.type);
-  v.rank = static_cast<std::uint32_t>(n.extents.rank());
-  for (int i = 0; i < n.extents.rank(); ++i) {
-    v.extent[i] = static_cast<std::uint64_t>(n.extents[i]);
-    v.stride[i] = where.strides[i];
+  v.dtype = static_cast<std::int32_t>(type);
+  v.rank = static_cast<std::uint32_t>(extents.rank());
+  for (int i = 0; i < extents.rank(); ++i) {
+    v.extent[i] = static_cast<std::uint64_t>(extents[i]);
+    v.stride[i] = strides[i];
   }
   return v;
 }
+
+// n without memory.
+tutti_view_desc view_of(const node& n) { return view_of(n.type, n.extents, layout_of(n).strides); }
 
 void add_operand(operator_call& call, const node& n, const buffer_block& block,
                  std::int64_t storage_offset) {
@@ -123,6 +126,11 @@ class describer {
     set(TUTTI_OPERATOR_SELECT, "select");
     call_.has_params = false;
   }
+  void operator()(const graph::matrix_params& p) const {
+    set(p.number, p.label);
+    call_.params.matrix = {sizeof(tutti_matrix_params), p.upper, p.transpose, p.unit_diagonal,
+                           p.must_be_regular};
+  }
 
  private:
   void set(tutti_operator kind, const char* label) const {
@@ -148,7 +156,19 @@ void describe_scatter(const node& n, operator_call& call) {
   call.has_params = true;
 }
 
-operator_call describe(const node& n, const result& out) {
+void add_outputs(const node& n, std::span<const result> outputs, operator_call& call) {
+  if (n.kind != graph::kind::call)
+    return add_operand(call, n, *outputs[0].block, outputs[0].offset);
+  const auto& types = n.call().results->all();
+  call.output_count = static_cast<std::uint32_t>(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const auto& [type, extents] = types[i];
+    call.views.push_back(view_of(type, extents, graph::contiguous_strides(extents)));
+    call.operands.push_back({outputs[i].block->handle(), 0});
+  }
+}
+
+operator_call describe(const node& n, std::span<const result> outputs) {
   operator_call call;
   switch (n.kind) {
     case graph::kind::matmul:
@@ -164,10 +184,13 @@ operator_call describe(const node& n, const result& out) {
     case graph::kind::operation:
       std::visit(describer(n, call), n.operation());
       break;
+    case graph::kind::call:
+      std::visit(describer(n, call), n.call().what);
+      break;
     default:
       describe_scatter(n, call);
   }
-  add_operand(call, n, *out.block, out.offset);
+  add_outputs(n, outputs, call);
   const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
   for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
   const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;
@@ -189,7 +212,7 @@ void add_epilogue(operator_call& call, const fusion::epilogue& e) {
 
 tutti_operator_desc description_of(const operator_call& call) {
   return detail::describe(call.kind, {call.views.data(), call.views.size()},
-                          call.has_params ? &call.params : nullptr);
+                          call.has_params ? &call.params : nullptr, call.output_count);
 }
 
 template <class T>
@@ -323,7 +346,7 @@ void run_on_reference(device_context& context, operator_call call, std::uint64_t
   for (std::size_t i = 0; i < here.size(); ++i) {
     const std::uint64_t bytes = span_bytes(call.views[i]);
     call.operands[i] = {blocks.add(bytes).handle(), 0};
-    if (i == 0 && !updates) continue;
+    if (i < call.output_count && !updates) continue;
     copy_bytes({context, here[i].buffer, here[i].offset}, {reference, call.operands[i].buffer, 0},
                bytes, call.label);
   }
@@ -335,8 +358,9 @@ void run_on_reference(device_context& context, operator_call call, std::uint64_t
   const std::uint64_t sequence = enqueue(reference, call, plan);
   reference.settle();
   reference.check_health(sequence);
-  copy_bytes({reference, call.operands[0].buffer, 0}, {context, here[0].buffer, here[0].offset},
-             span_bytes(call.views[0]), call.label);
+  for (std::size_t i = 0; i < call.output_count; ++i)
+    copy_bytes({reference, call.operands[i].buffer, 0}, {context, here[i].buffer, here[i].offset},
+               span_bytes(call.views[i]), call.label);
 }
 
 }  // namespace
@@ -352,15 +376,15 @@ bool supports_epilogue(const fusion::epilogue& e) {
   return detail::supports(*product.device, description_of(call));
 }
 
-std::uint64_t launch_operator(device_context& context, const fusion::group& g, const result& out,
-                              std::uint64_t base) {
-  operator_call call = describe(*g.members.front(), out);
+std::uint64_t launch_operator(device_context& context, const fusion::group& g,
+                              std::span<const result> outputs, std::uint64_t base) {
+  operator_call call = describe(*g.members.front(), outputs);
   if (g.epilogue != nullptr) add_epilogue(call, *g.epilogue);
   const std::uint64_t sequence = context.next_sequence();
   for (const node* input : call.inputs) {
     context.prepare_input(*input);
   }
-  out.block->last_use = sequence;
+  for (const result& out : outputs) out.block->last_use = sequence;
   const cached_plan& plan = plan_of(context, call);
   std::string why = plan.refusal;
   if (plan.handle != nullptr) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sdk/device_layer/backend.hpp"
+#include "sdk/linear_algebra.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/validate_operator.hpp"
 
@@ -39,6 +40,17 @@ struct device_plan {
   bool begins_without_code() { return false; }
   bool runs_without_code(typename B::stream&, const operator_memory&) { return false; }
   void run_without_code(typename B::stream&, const operator_memory&, tutti_event**) {}
+};
+
+/// A backend that has linear algebra, as host functions or a library: on memory that has been
+/// checked.
+template <typename B>
+concept matrix_backend = requires(typename B::device& device, typename B::stream& stream,
+                                  const operator_call& call, const owned_operator& what,
+                                  const operator_memory& places, tutti_event** event,
+                                  const char** reason) {
+  { B::matrices_supported(device, call, reason) } -> std::same_as<bool>;
+  B::matrices(stream, what, places, event);
 };
 
 /// Keeps what an operator launches as the steps of a plan.
@@ -82,7 +94,8 @@ struct operator_functions {
       if (why == nullptr) why = against(d, what);
       if (why != nullptr) throw_unsupported(why);
       auto plan = std::make_unique<Plan>(d, what);
-      if (!plan->begins_without_code()) plan->workspace_bytes = compile(*plan);
+      if (!is_linear_algebra(plan->what.call().kind) && !plan->begins_without_code())
+        plan->workspace_bytes = compile(*plan);
       *result = plan.release();
     });
   }
@@ -136,6 +149,8 @@ struct operator_functions {
       const operator_memory memory = read_launch(given, call);
       check_memory(p, call, name, memory);
       if (p.runs_without_code(s, memory)) return p.run_without_code(s, memory, event);
+      if constexpr (matrix_backend<B>)
+        if (is_linear_algebra(call.kind)) return B::matrices(s, p.what, memory, event);
       launch_compiled(s, p, memory, event);
     });
   }
@@ -158,10 +173,18 @@ struct operator_functions {
     check_operator(call);
     if (what.is_measured()) return "extents of outputs that are unknown";
     const char* why = "";
+    if (is_linear_algebra(call.kind)) return against_matrices(device, call);
     const bool can = call.kind == TUTTI_OPERATOR_MATMUL
                          ? B::matmul_supported(device, call, &why)
                          : supports_operator(*device.info, call, &why);
     return can ? nullptr : why;
+  }
+
+  static const char* against_matrices(typename B::device& device, const operator_call& call) {
+    const char* why = "";
+    if constexpr (matrix_backend<B>)
+      return B::matrices_supported(device, call, &why) ? nullptr : why;
+    return "linear algebra: this backend has none";
   }
 
   static void check_memory(const Plan& plan, const operator_call& call, const char* name,

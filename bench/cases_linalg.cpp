@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decompositions of one large matrix, and many small systems, against LAPACK called directly.
+#include <cmath>
+#include <memory>
+
+#include "harness.hpp"
+#include "operands.hpp"
+#include "peer_lapack.hpp"
+#include "tutti/array.hpp"
+#include "tutti/linalg.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::bench {
+namespace {
+
+// What is computed, and what of it is unique, by columns.
+struct decomposition {
+  std::vector<array> all;
+  array unique;
+};
+
+decomposition decompose(const std::string& what, const array& a) {
+  if (what == "cholesky") {
+    const array l = linalg::cholesky(a);
+    return {{l}, matrix_transpose(l)};
+  }
+  if (what == "lu") {
+    const auto f = linalg::lu(a);
+    return {{f.permutation, f.l, f.u}, matrix_transpose(f.u)};
+  }
+  if (what == "qr") {
+    const auto f = linalg::qr(a);
+    return {{f.q, f.r}, matrix_transpose(f.r)};
+  }
+  if (what == "eigh") {
+    const auto f = linalg::eigh(a);
+    return {{f.eigenvalues, f.eigenvectors}, f.eigenvalues};
+  }
+  const auto f = linalg::svd(a);
+  return {{f.u, f.s, f.vh}, f.s};
+}
+
+// Symmetric, with a diagonal that makes it positive definite where that is asked for; otherwise as
+// drawn. Column-major is row-major then, but for the last.
+std::vector<double> matrix_for(const std::string& what, int n) {
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<double> a = operand<double>(size * size, 5);
+  if (what != "cholesky" && what != "eigh") return a;
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < i; ++j) a[i * size + j] = a[j * size + i];
+    if (what == "cholesky") a[i * size + i] += 2 * static_cast<double>(n);
+  }
+  return a;
+}
+
+workload one_matrix(const std::string& what, int n) {
+  struct data {
+    std::vector<double> a, expected;
+    array x;
+    decomposition found;
+  };
+  auto d = std::make_shared<data>();
+  d->a = matrix_for(what, n);
+  d->x = matrix_transpose(array::from(d->a, {n, n})) + 0.0;  // as LAPACK sees it
+  d->x.wait();
+  workload work;
+  work.ours = [d, what] {
+    d->found = decompose(what, d->x);
+    eval(d->found.all);
+    for (const array& part : d->found.all) part.wait();
+  };
+  work.peer = [d, what, n] { peer::decompose(what, n, d->a, d->expected); };
+  // Backward errors of some n units, seen through condition numbers of a few hundred.
+  work.check = [d] {
+    return compare(contiguous(d->found.unique).to_vector<double>(), d->expected, 1e-7);
+  };
+  return work;
+}
+
+workload many_systems(int count, int n) {
+  struct data {
+    std::vector<double> a, b, expected;
+    array x, y, z;
+  };
+  auto d = std::make_shared<data>();
+  const auto size = static_cast<std::size_t>(n), all = static_cast<std::size_t>(count);
+  d->a = operand<double>(all * size * size, 6);
+  for (std::size_t k = 0; k < all; ++k)
+    for (std::size_t i = 0; i < size; ++i) d->a[(k * size + i) * size + i] += n;
+  d->b = operand<double>(all * size, 7);
+  d->x = matrix_transpose(array::from(d->a, {count, n, n})) + 0.0;
+  d->x.wait();
+  d->y = array::from(d->b, {count, n, 1}).wait();
+  workload work;
+  work.ours = [d] { d->z = linalg::solve(d->x, d->y).wait(); };
+  work.peer = [d, count, n] { peer::solve(count, n, d->a, d->b, d->expected); };
+  work.check = [d] { return compare(d->z.to_vector<double>(), d->expected, 1e-12); };
+  return work;
+}
+
+}  // namespace
+
+void add_linalg_cases(std::vector<bench_case>& cases) {
+  for (const char* what : {"cholesky", "lu", "qr", "eigh", "svd"}) {
+    constexpr int n = 1024;
+    bench_case c;
+    c.name = fmt::format("linalg {} f64 {}", what, n);
+    c.kind = metric::time;
+    c.unit = "ms";
+    c.peer = "LAPACK";
+    c.make = [what] { return one_matrix(what, n); };
+    expect_of_peer(c, 1 / 1.1);
+    cases.push_back(std::move(c));
+  }
+  bench_case c;
+  c.name = "linalg solve f64 10000x16x16";
+  c.kind = metric::time;
+  c.unit = "ms";
+  c.peer = "LAPACK";
+  c.make = [] { return many_systems(10000, 16); };
+  expect_of_peer(c, 3);
+  cases.push_back(std::move(c));
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/linear/matrices.hpp"
+
+#include <string>
+
+#include "tutti/error.hpp"
+
+namespace tutti::op {
+
+array as_matrices(const array& a, std::string_view op) {
+  const dtype type = floating_type_of(a, op);
+  if (type == dtype::f16 || type == dtype::bf16)
+    throw dtype_error(std::string(op) + ": " + std::string(name(type)) +
+                      " is not supported; convert to f32");
+  if (a.ndim() < 2)
+    throw shape_error(std::string(op) + ": a matrix has two dimensions at least, not " +
+                      a.shape().str());
+  return cast(a, type, op);
+}
+
+void require_square(const array& a, std::string_view op) {
+  if (a.dim(-2) != a.dim(-1))
+    throw shape_error(std::string(op) + ": the matrices are not square: " + a.shape().str());
+}
+
+array as_square(const array& a, std::string_view op) {
+  const array found = as_matrices(a, op);
+  require_square(found, op);
+  return found;
+}
+
+shape batch_of(const array& a, int last) {
+  const shape& s = a.shape();
+  return shape(std::span(s.begin(), s.end() - last));
+}
+
+shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
+  return joined(joined(batch, rows), columns);
+}
+
+shape joined(const shape& batch, std::int64_t length) {
+  shape out = batch;
+  out.push_back(length);
+  return out;
+}
+
+array folded(const array& a) { return reshape(a, {batch_of(a).size(), a.dim(-2), a.dim(-1)}); }
+
+array unfolded(const array& a, const shape& batch) {
+  shape out = batch;
+  for (int i = 1; i < a.ndim(); ++i) out.push_back(a.shape()[i]);
+  return reshape(a, out);
+}
+
+array nothing_like(const array& a, const shape& extents) {
+  return zeros_on(extents, a.dtype(), a.node()->device);
+}
+
+array identities(const array& a, std::int64_t n) {
+  return broadcast_to(eye(n, a.dtype(), a.device()), joined(batch_of(a), n, n));
+}
+
+}  // namespace tutti::op

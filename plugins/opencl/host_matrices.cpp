@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// LAPACK's matrices are column-major: a row-major matrix in memory is its transpose there. What can
+// be said of the transpose is computed in place; LU and QR go through a transposed copy.
+#include "opencl/host_matrices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "opencl/lapack.hpp"
+#include "sdk/host_layer/thread_team.hpp"
+#include "sdk/linear_algebra.hpp"
+#include "sdk/status.hpp"
+#include "sdk/validate_operator.hpp"
+
+namespace tutti::opencl {
+namespace {
+
+bool is_finite(float x) { return std::isfinite(x); }
+bool is_finite(double x) { return std::isfinite(x); }
+template <typename T>
+bool is_finite(std::complex<T> x) {
+  return std::isfinite(x.real()) && std::isfinite(x.imag());
+}
+
+// to[j * rows + i] = from[i * columns + j], in blocks that fit the cache.
+template <typename T>
+void transpose_into(const T* from, size_t rows, size_t columns, T* to) {
+  constexpr size_t block = 16;
+  for (size_t i0 = 0; i0 < rows; i0 += block)
+    for (size_t j0 = 0; j0 < columns; j0 += block)
+      for (size_t i = i0; i < std::min(i0 + block, rows); ++i)
+        for (size_t j = j0; j < std::min(j0 + block, columns); ++j)
+          to[j * rows + i] = from[i * columns + j];
+}
+
+// The number of elements that a workspace query answered with.
+template <typename T>
+int size_from(T answer) {
+  // Queries in f32 round sizes beyond 2^24.
+  return static_cast<int>(std::ceil(static_cast<double>(std::real(answer)) * (1 + 1e-6)));
+}
+
+template <typename T>
+class matrices {
+  using R = typename real_of<T>::type;
+  static constexpr bool is_complex = sizeof(R) < sizeof(T);
+
+ public:
+  matrices(const lapack& library, const sdk::operator_call& call, std::byte* const* operands)
+      : use_(library.of<T>()),
+        call_(call),
+        operands_(operands),
+        params_(sdk::matrix_params(call)),
+        m_(static_cast<int>(sdk::extents_of(call).rows)),
+        n_(static_cast<int>(sdk::extents_of(call).columns)) {}
+
+  void run(uint64_t matrix) const {
+    switch (call_.kind) {
+      case TUTTI_OPERATOR_CHOLESKY:
+        return cholesky(matrix);
+      case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
+        return triangular_solve(matrix);
+      case TUTTI_OPERATOR_LU:
+        return lu(matrix);
+      case TUTTI_OPERATOR_QR:
+        return qr(matrix);
+      case TUTTI_OPERATOR_EIGH:
+        return eigh(matrix);
+      default:
+        return svd(matrix);
+    }
+  }
+
+ private:
+  size_t rows() const { return static_cast<size_t>(m_); }
+  size_t columns() const { return static_cast<size_t>(n_); }
+
+  template <typename E = T>
+  E* part(uint32_t view, uint64_t matrix) const {
+    const tutti_view& v = call_.views[view];
+    uint64_t elements = 1;
+    for (uint32_t d = 1; d < v.rank; ++d) elements *= v.extent[d];
+    return reinterpret_cast<E*>(operands_[view]) + matrix * elements;
+  }
+  const T* input(uint64_t matrix) const { return part(call_.view_count - 1, matrix); }
+
+  void require(int info, const char* routine) const {
+    if (info != 0)
+      throw sdk::plugin_error(TUTTI_ERROR_DRIVER,
+                              std::string(sdk::operator_name(call_.kind)) + ": LAPACK's " +
+                                  routine + " returned " + std::to_string(info),
+                              info);
+  }
+
+  bool has_finite_input(uint64_t matrix) const {
+    const T* a = input(matrix);
+    return std::all_of(a, a + rows() * columns(), [](T x) { return is_finite(x); });
+  }
+  // The triangle that eigh reads.
+  bool has_finite_triangle(const T* a) const {
+    for (size_t i = 0; i < columns(); ++i)
+      for (size_t j = 0; j <= i; ++j)
+        if (!is_finite(a[i * columns() + j])) return false;
+    return true;
+  }
+  void fill_nan(uint64_t matrix) const {
+    constexpr R nan = std::numeric_limits<R>::quiet_NaN();
+    for (uint32_t view = 0; view < call_.output_count; ++view) {
+      const tutti_view& v = call_.views[view];
+      const uint64_t elements = v.rank == 2 ? v.extent[1] : v.extent[1] * v.extent[2];
+      if (v.rank == 2)
+        std::fill_n(part<R>(view, matrix), elements, nan);
+      else
+        std::fill_n(part(view, matrix), elements, T(nan));
+    }
+  }
+
+  void cholesky(uint64_t matrix) const {
+    T* out = part(0, matrix);
+    std::memcpy(out, input(matrix), rows() * rows() * sizeof(T));
+    int info = 0;
+    use_.potrf(params_.upper != 0 ? "L" : "U", &n_, out, &n_, &info, 1);
+    if (info > 0) sdk::throw_no_result(call_, matrix, sdk::not_positive_definite);
+    require(info, "potrf");
+    for (size_t i = 0; i < rows(); ++i) {
+      T* const row = out + i * rows();
+      if (params_.upper != 0)
+        std::fill(row, row + i, T(0));
+      else
+        std::fill(row + i + 1, row + rows(), T(0));
+    }
+  }
+
+  // x^T op(a)^T = b^T
+  void triangular_solve(uint64_t matrix) const {
+    const T* a = part(1, matrix);
+    T* out = part(0, matrix);
+    for (size_t i = 0; i < rows() && params_.unit_diagonal == 0; ++i)
+      if (a[i * rows() + i] == T(0)) sdk::throw_no_result(call_, matrix, sdk::singular);
+    std::memcpy(out, input(matrix), rows() * columns() * sizeof(T));
+    static constexpr const char* names[] = {"N", "T", "C"};
+    const T one(1);
+    use_.trsm("R", params_.upper != 0 ? "L" : "U", names[params_.transpose],
+              params_.unit_diagonal != 0 ? "U" : "N", &n_, &m_, &one, a, &m_, out, &n_, 1, 1, 1, 1);
+  }
+
+  void lu(uint64_t matrix) const {
+    std::vector<T> turned(rows() * columns());
+    transpose_into(input(matrix), rows(), columns(), turned.data());
+    std::vector<int> pivots(std::min(rows(), columns()));
+    int info = 0;
+    use_.getrf(&m_, &n_, turned.data(), &m_, pivots.data(), &info);
+    if (info > 0 && params_.must_be_regular != 0)
+      sdk::throw_no_result(call_, matrix, sdk::singular);
+    require(std::min(info, 0), "getrf");
+    transpose_into(turned.data(), columns(), rows(), part(0, matrix));
+    auto* order = part<int64_t>(1, matrix);
+    std::iota(order, order + rows(), int64_t{0});
+    for (size_t i = 0; i < pivots.size(); ++i)
+      std::swap(order[i], order[static_cast<size_t>(pivots[i]) - 1]);
+  }
+
+  void qr(uint64_t matrix) const {
+    const size_t k = call_.views[0].extent[2], least = std::min(rows(), columns());
+    std::vector<T> turned(rows() * std::max(k, columns()));
+    transpose_into(input(matrix), rows(), columns(), turned.data());
+    std::vector<T> tau(least), work(1);
+    const int width = static_cast<int>(k), steps = static_cast<int>(least);
+    int info = 0;
+    for (int size = -1; size != 0; size = size < 0 ? size_from(work[0]) : 0) {
+      work.resize(static_cast<size_t>(std::max(size, 1)));
+      use_.geqrf(&m_, &n_, turned.data(), &m_, tau.data(), work.data(), &size, &info);
+      require(info, "geqrf");
+    }
+    T* r = part(1, matrix);
+    for (size_t i = 0; i < k; ++i)
+      for (size_t j = 0; j < columns(); ++j)
+        r[i * columns() + j] = j >= i ? turned[j * rows() + i] : T(0);
+    for (int size = -1; size != 0; size = size < 0 ? size_from(work[0]) : 0) {
+      work.resize(static_cast<size_t>(std::max(size, 1)));
+      use_.orgqr(&m_, &width, &steps, turned.data(), &m_, tau.data(), work.data(), &size, &info);
+      require(info, "orgqr");
+    }
+    transpose_into(turned.data(), k, rows(), part(0, matrix));
+  }
+
+  void eigh(uint64_t matrix) const {
+    if (!has_finite_triangle(input(matrix))) return fill_nan(matrix);
+    const bool vectors = call_.output_count == 2;
+    std::vector<T> a(input(matrix), input(matrix) + rows() * rows());
+    R* w = part<R>(0, matrix);
+    const char* job = vectors ? "V" : "N";
+    std::vector<T> work(1);
+    std::vector<R> real_work(1);
+    std::vector<int> places(1);
+    int info = 0;
+    for (int size = -1, reals = -1, count = -1; size != 0;) {
+      if constexpr (is_complex)
+        use_.heevd(job, "U", &n_, a.data(), &n_, w, work.data(), &size, real_work.data(), &reals,
+                   places.data(), &count, &info, 1, 1);
+      else
+        use_.syevd(job, "U", &n_, a.data(), &n_, w, work.data(), &size, places.data(), &count,
+                   &info, 1, 1);
+      require(info, is_complex ? "heevd" : "syevd");
+      if (size > 0) break;
+      size = size_from(work[0]), reals = size_from(real_work[0]), count = places[0];
+      work.resize(static_cast<size_t>(std::max(size, 1)));
+      real_work.resize(static_cast<size_t>(std::max(reals, 1)));
+      places.resize(static_cast<size_t>(std::max(count, 1)));
+    }
+    if (!vectors) return;
+    // Eigenvectors of the conjugate, as rows of the memory.
+    T* v = part(1, matrix);
+    transpose_into(a.data(), rows(), rows(), v);
+    if constexpr (is_complex)
+      std::transform(v, v + rows() * rows(), v, [](T x) { return std::conj(x); });
+  }
+
+  // a^T = u' s v'^H: then u is v'^H, and vh is u', as they lie in memory.
+  void svd(uint64_t matrix) const {
+    if (!has_finite_input(matrix)) return fill_nan(matrix);
+    const bool vectors = call_.output_count == 3;
+    const int k = vectors ? static_cast<int>(call_.views[0].extent[2]) : 1;
+    const bool full = vectors && (k != std::min(m_, n_) ||
+                                  static_cast<int>(call_.views[2].extent[1]) != std::min(m_, n_));
+    const char* job = !vectors ? "N" : full ? "A" : "S";
+    std::vector<T> a(input(matrix), input(matrix) + rows() * columns());
+    R* s = part<R>(vectors ? 1 : 0, matrix);
+    T* u = vectors ? part(0, matrix) : a.data();
+    T* vh = vectors ? part(2, matrix) : a.data();
+    const size_t least = std::min(rows(), columns()), most = std::max(rows(), columns());
+    std::vector<R> real_work(is_complex ? least * std::max(5 * least + 7, 2 * most + 2 * least + 1)
+                                        : 1);
+    std::vector<int> places(8 * least);
+    std::vector<T> work(1);
+    int info = 0;
+    for (int size = -1; size != 0; size = size < 0 ? size_from(work[0]) : 0) {
+      work.resize(static_cast<size_t>(std::max(size, 1)));
+      if constexpr (is_complex)
+        use_.gesdd_complex(job, &n_, &m_, a.data(), &n_, s, vh, &n_, u, &k, work.data(), &size,
+                           real_work.data(), places.data(), &info, 1);
+      else
+        use_.gesdd(job, &n_, &m_, a.data(), &n_, s, vh, &n_, u, &k, work.data(), &size,
+                   places.data(), &info, 1);
+      require(info, "gesdd");
+    }
+  }
+
+  const lapack_routines<T>& use_;
+  const sdk::operator_call& call_;
+  std::byte* const* operands_;
+  const tutti_matrix_params params_;
+  const int m_, n_;
+};
+
+// While a batch is shared by our threads, OpenBLAS keeps to the one that calls it.
+class single_threads {
+ public:
+  explicit single_threads(const lapack& library)
+      : set_(library.get_threads != nullptr ? library.set_threads : nullptr) {
+    if (set_ == nullptr) return;
+    before_ = library.get_threads();
+    set_(1);
+  }
+  ~single_threads() {
+    if (set_ != nullptr) set_(before_);
+  }
+  single_threads(const single_threads&) = delete;
+  single_threads& operator=(const single_threads&) = delete;
+
+ private:
+  void (*set_)(int);
+  int before_ = 1;
+};
+
+template <typename T>
+void run_all(const lapack& library, const sdk::operator_call& call, std::byte* const* operands,
+             unsigned threads) {
+  // Threads of OpenBLAS are the process's; two calls at once would share, or take, them.
+  static std::mutex* const turn = new std::mutex;
+  static auto* const team = new sdk::thread_team(threads);
+  const std::lock_guard lock(*turn);
+  const matrices<T> all(library, call, operands);
+  const uint64_t batch = sdk::extents_of(call).batch;
+  if (batch == 1) return all.run(0);
+  const single_threads alone(library);
+  constexpr uint64_t steps_of_a_piece = 100000;
+  const sdk::matrix_extents m = sdk::extents_of(call);
+  const uint64_t steps = std::max<uint64_t>(m.rows * m.rows * m.columns, 1);
+  team->split(batch, std::max<uint64_t>(steps_of_a_piece / steps, 1),
+              [&](uint64_t begin, uint64_t end) {
+                for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
+              });
+}
+
+}  // namespace
+
+bool fits_lapack(const sdk::operator_call& call) {
+  for (uint32_t n = 0; n < call.view_count; ++n) {
+    uint64_t elements = 1;
+    for (uint32_t d = 1; d < call.views[n].rank; ++d) elements *= call.views[n].extent[d];
+    if (elements > INT32_MAX / 8) return false;  // workspaces are some times as large
+  }
+  return true;
+}
+
+void run_by_lapack(const lapack& library, const sdk::operator_call& call,
+                   std::byte* const* operands, unsigned threads) {
+  switch (call.views[call.view_count - 1].dtype) {
+    case TUTTI_F32:
+      return run_all<float>(library, call, operands, threads);
+    case TUTTI_F64:
+      return run_all<double>(library, call, operands, threads);
+    case TUTTI_C64:
+      return run_all<std::complex<float>>(library, call, operands, threads);
+    default:
+      return run_all<std::complex<double>>(library, call, operands, threads);
+  }
+}
+
+}  // namespace tutti::opencl

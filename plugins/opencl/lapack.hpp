@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// LAPACK and BLAS of the host, found when they are first asked for: the routines that linear
+// algebra on CPU devices is made of, by the Fortran interface with 32-bit integers.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+
+namespace tutti::opencl {
+
+template <typename T>
+struct real_of {
+  using type = T;
+};
+template <typename T>
+struct real_of<std::complex<T>> {
+  using type = T;
+};
+
+/// Signatures of LAPACK's documentation; the lengths of the texts come last.
+template <typename T>
+struct lapack_routines {
+  using R = typename real_of<T>::type;
+  void (*potrf)(const char*, const int*, T*, const int*, int*, size_t);
+  void (*trsm)(const char*, const char*, const char*, const char*, const int*, const int*, const T*,
+               const T*, const int*, T*, const int*, size_t, size_t, size_t, size_t);
+  void (*getrf)(const int*, const int*, T*, const int*, int*, int*);
+  void (*geqrf)(const int*, const int*, T*, const int*, T*, T*, const int*, int*);
+  void (*orgqr)(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);
+  // Of complex numbers both have more arguments.
+  void (*syevd)(const char*, const char*, const int*, R*, const int*, R*, R*, const int*, int*,
+                const int*, int*, size_t, size_t);
+  void (*heevd)(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*,
+                const int*, int*, const int*, int*, size_t, size_t);
+  void (*gesdd)(const char*, const int*, const int*, R*, const int*, R*, R*, const int*, R*,
+                const int*, R*, const int*, int*, int*, size_t);
+  void (*gesdd_complex)(const char*, const int*, const int*, T*, const int*, R*, T*, const int*, T*,
+                        const int*, T*, const int*, R*, int*, int*, size_t);
+};
+
+struct lapack {
+  lapack_routines<float> f32;
+  lapack_routines<double> f64;
+  lapack_routines<std::complex<float>> c64;
+  lapack_routines<std::complex<double>> c128;
+  // OpenBLAS's own threads; null in other libraries.
+  int (*get_threads)();
+  void (*set_threads)(int);
+
+  template <typename T>
+  const lapack_routines<T>& of() const {
+    if constexpr (sizeof(typename real_of<T>::type) == sizeof(T)) {
+      if constexpr (sizeof(T) == sizeof(float))
+        return f32;
+      else
+        return f64;
+    } else {
+      if constexpr (sizeof(T) == sizeof(double))
+        return c64;
+      else
+        return c128;
+    }
+  }
+};
+
+/// Null where this machine has none.
+const lapack* find_lapack();
+
+}  // namespace tutti::opencl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear algebra on CPU devices: LAPACK over the device's own memory, in a stream's lane.
+#include "sdk/linear_algebra.hpp"
+
+#include <array>
+
+#include "opencl/host_matrices.hpp"
+#include "opencl/host_tier.hpp"
+#include "opencl/lapack.hpp"
+#include "opencl/objects.hpp"
+
+namespace tutti::opencl {
+
+bool backend::matrices_supported(tutti_device& device, const sdk::operator_call& call,
+                                 const char** reason) {
+  const device_info& info = *device.info;
+  const char* against = nullptr;
+  if (info.kind != sdk::schedule::cpu || !device.works_in_place)
+    against = "linear algebra: only on CPU devices that compute in the host's memory";
+  else if (find_lapack() == nullptr)
+    against = "linear algebra: neither libopenblas.so.0 nor liblapack.so.3 was found";
+  else if (!fits_lapack(call))
+    against = "linear algebra: matrices of 2^28 elements and more";
+  if (against != nullptr && reason != nullptr) *reason = against;
+  return against == nullptr;
+}
+
+void backend::matrices(tutti_stream& stream, const sdk::owned_operator& what,
+                       const sdk::operator_memory& memory, tutti_event** event) {
+  std::array<std::byte*, sdk::most_operands> operands{};
+  for (uint32_t n = 0; n < what.call().view_count; ++n) {
+    const tutti_range& range = memory.operands[n];
+    if (range.buffer->host == nullptr)
+      sdk::throw_unsupported("linear algebra: memory that the host does not see");
+    operands[n] = static_cast<std::byte*>(range.buffer->host) + range.offset;
+  }
+  const auto run = [what, operands, threads = stream.device->info->properties.compute_units] {
+    const plain_arithmetic mode;
+    host_times when{host_clock_ns(), 0};
+    run_by_lapack(*find_lapack(), what.call(), operands.data(), threads);
+    when.end_ns = host_clock_ns();
+    return when;
+  };
+  run_in_lane(stream, run, event);
+}
+
+}  // namespace tutti::opencl

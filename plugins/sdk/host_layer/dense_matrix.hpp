@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small dense matrix for the plain loops of linear algebra, and how matrices come from memory.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "sdk/host_layer/host_operator.hpp"
+
+namespace tutti::sdk {
+
+/// Row-major. T is double or std::complex<double>: what f32 is computed in as well.
+template <typename T>
+class dense_matrix {
+ public:
+  dense_matrix(uint64_t rows, uint64_t columns)
+      : rows_(rows), columns_(columns), values_(rows * columns, T(0)) {}
+  static dense_matrix identity(uint64_t n) {
+    dense_matrix one(n, n);
+    for (uint64_t i = 0; i < n; ++i) one(i, i) = T(1);
+    return one;
+  }
+
+  uint64_t rows() const { return rows_; }
+  uint64_t columns() const { return columns_; }
+  T& operator()(uint64_t i, uint64_t j) { return values_[i * columns_ + j]; }
+  const T& operator()(uint64_t i, uint64_t j) const { return values_[i * columns_ + j]; }
+  const std::vector<T>& values() const { return values_; }
+  std::vector<T>& values() { return values_; }
+
+ private:
+  uint64_t rows_, columns_;
+  std::vector<T> values_;
+};
+
+inline double conjugate(double x) { return x; }
+inline std::complex<double> conjugate(std::complex<double> x) { return std::conj(x); }
+inline double real_part(double x) { return x; }
+inline double real_part(std::complex<double> x) { return x.real(); }
+
+template <typename T>
+dense_matrix<T> conjugate_transpose(const dense_matrix<T>& a) {
+  dense_matrix<T> out(a.columns(), a.rows());
+  for (uint64_t i = 0; i < a.rows(); ++i)
+    for (uint64_t j = 0; j < a.columns(); ++j) out(j, i) = conjugate(a(i, j));
+  return out;
+}
+
+template <typename T>
+bool is_finite(const dense_matrix<T>& a) {
+  for (const T& x : a.values())
+    if (!std::isfinite(real_part(x)) || !std::isfinite(std::abs(x))) return false;
+  return true;
+}
+
+/// Numbers of an element type S in a contiguous view, from number `first` on.
+template <typename S, typename T>
+void load_elements(const host_view& v, uint64_t first, std::vector<T>& to) {
+  const std::byte* from = v.data + first * sizeof(S);
+  for (T& x : to) {
+    S element;
+    std::memcpy(&element, from, sizeof element);
+    x = T(element);
+    from += sizeof element;
+  }
+}
+template <typename S, typename T>
+void store_elements(const host_view& v, uint64_t first, const std::vector<T>& from) {
+  std::byte* to = v.data + first * sizeof(S);
+  for (const T& x : from) {
+    const S element(x);
+    std::memcpy(to, &element, sizeof element);
+    to += sizeof element;
+  }
+}
+
+// ---- algorithms (factorizations.cpp, eigenvalues.cpp)
+
+/// a = L L^H, of the lower triangle of a, in place; what is above L becomes 0. False where a is not
+/// positive definite.
+template <typename T>
+bool factor_cholesky(dense_matrix<T>& a);
+
+/// Solves a x = b in place of b by substitution, with the triangle of a that is asked for, its
+/// diagonal taken for ones where `unit`. False where there is a 0 on the diagonal.
+template <typename T>
+bool solve_triangle(const dense_matrix<T>& a, bool upper, bool unit, dense_matrix<T>& b);
+
+/// L U with partial pivoting in place of a, and which row of a each row is. False where a pivot is
+/// 0; the rest of the factors is there all the same.
+template <typename T>
+bool factor_lu(dense_matrix<T>& a, std::vector<int64_t>& rows);
+
+/// a = q r by reflections of Householder's: r in place of a [m,n], and all of q [m,m].
+template <typename T>
+dense_matrix<T> factor_qr(dense_matrix<T>& a);
+
+/// Eigenvalues of the Hermitian a, ascending, and eigenvectors as columns of the result, by
+/// rotations of Jacobi's.
+template <typename T>
+dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w);
+
+/// a [m,n] = u s vh for m >= n: u [m,m], vh [n,n], s descending, by rotations of columns (Hestenes)
+/// of the triangular factor.
+template <typename T>
+struct singular_vectors {
+  dense_matrix<T> u, vh;
+};
+template <typename T>
+singular_vectors<T> decompose_singular(dense_matrix<T> a, std::vector<double>& s);
+
+}  // namespace tutti::sdk

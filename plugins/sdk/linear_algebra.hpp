@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dense linear algebra, as far as it is the same for every plugin: shapes, parameters and what is
+// said of a matrix that has no result.
+#pragma once
+
+#include <cstdint>
+
+#include "sdk/operator_call.hpp"
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD.
+bool is_linear_algebra(int32_t kind);
+
+/// How many views such an operator has, with as many outputs as the call.
+uint32_t linear_algebra_views(const operator_call& call);
+
+/// Throws plugin_error naming the operator and the shapes where views or parameters of such an
+/// operator do not fit each other; UNSUPPORTED for a dtype that it is not defined for.
+void check_linear_algebra(const operator_call& call, const char* name);
+
+/// Parameters at full size, checked.
+tutti_matrix_params matrix_params(const operator_call& call);
+
+/// Matrices of a call: [batch, rows, columns] of its last view, the one that is decomposed or
+/// solved for.
+struct matrix_extents {
+  uint64_t batch, rows, columns;
+};
+matrix_extents extents_of(const operator_call& call);
+
+/// Throws INVALID_ARGUMENT: "matrix 3 of 8 is WHAT", or without numbers where there is but one.
+[[noreturn]] void throw_no_result(const operator_call& call, uint64_t matrix, const char* what);
+inline constexpr const char* singular = "singular";
+inline constexpr const char* not_positive_definite = "not positive definite";
+
+}  // namespace tutti::sdk
