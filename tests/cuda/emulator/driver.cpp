@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "launch.hpp"
 
@@ -191,6 +192,30 @@ CUDA_CALL(cuStreamWaitValue32_v2,
                      const uint32_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
                      return static_cast<int32_t>(now - least) >= 0;
                    }});
+  return CUDA_SUCCESS;
+}
+// A thread of the driver's own waits for the callback's turn, so that it comes though nobody else
+// waits, and calls it without the lock; what the stream has then waits for its end.
+CUDA_CALL(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void* data, unsigned)) {
+  NEEDS_STREAM
+  struct turn {
+    bool has_come = false, is_over = false;
+  };
+  const auto mine = std::make_shared<turn>();
+  enqueue(stream, {[mine] {
+            mine->has_come = true;
+            return fault{};
+          }});
+  enqueue(stream, {[] { return fault{}; }, [mine] { return mine->is_over; }});
+  std::thread([mine, stream, callback, data, device = stream->device] {
+    std::unique_lock waiting(lock());
+    run_until(waiting, [&] { return mine->has_come || device_error(device) != CUDA_SUCCESS; });
+    const CUresult state = device_error(device);
+    waiting.unlock();
+    callback(stream, state, data);
+    waiting.lock();
+    mine->is_over = true;
+  }).detach();
   return CUDA_SUCCESS;
 }
 CUDA_CALL(cuEventCreate, (CUevent * event, unsigned flags)) {
