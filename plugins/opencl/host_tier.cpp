@@ -126,8 +126,13 @@ void run_in_lane(tutti_stream& stream, std::function<host_times()> work, tutti_e
         "clEnqueueBarrierWithWaitList");
   const owned_event passed(barrier);
   stream.ends_with(barrier);
-  stream.awaited.add({task->outcome});
-  if (made != nullptr) made->behind = stream.awaited.open();
+  // A failure is its event's; one without an event is told by those that come after it.
+  if (made != nullptr) {
+    made->behind = stream.awaited.open();
+    made->behind.push_back(task->outcome);
+  } else {
+    stream.awaited.add({task->outcome});
+  }
   const std::shared_ptr<lane_run> run = task->run;
   try {
     run->completion = stream.lane->add([task] { (*task)(); });

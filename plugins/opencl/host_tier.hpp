@@ -69,8 +69,8 @@ host_times timed(host_cost& cost, double units, Work&& work) {
 
 /// An event of work that was done at once.
 tutti_event* done_on_host(tutti_stream& stream, const host_times& when);
-/// Puts `work` into the lane behind all that the stream has; what it throws fails its event and
-/// what comes after it. `event` may be NULL.
+/// Puts `work` into the lane behind all that the stream has; what it throws fails its event or,
+/// where `event` is NULL, what comes after it.
 void run_in_lane(tutti_stream& stream, std::function<host_times()> work, tutti_event** event);
 
 }  // namespace tutti::opencl

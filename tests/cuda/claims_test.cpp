@@ -19,8 +19,13 @@ struct exception {
   int kind, dtype;
   const char* reason;
 };
-// Nothing is missing at present.
-const std::vector<exception> exceptions = {};
+const std::vector<exception> exceptions = [] {
+  std::vector<exception> all;
+  for (int kind = TUTTI_OPERATOR_CHOLESKY; kind <= TUTTI_OPERATOR_SVD; ++kind)
+    for (const int dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128})
+      all.push_back({kind, dtype, "linear algebra runs on the reference device: no cuSOLVER yet"});
+  return all;
+}();
 
 const tutti_plugin_api& opencl() {
   static const tutti_plugin_api* const api = [] {
