@@ -8,6 +8,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -51,7 +52,7 @@ std::map<CUdeviceptr, size_t> allocations, pinned;
 size_t in_use = 0;
 int sticky = 0;
 float elapsed_ms = 0.25f;
-stub_counts counts{};
+stub_counts counts{};  // changed as atomic
 std::vector<std::string> launches;
 struct callback_call {
   CUstream stream;
@@ -90,7 +91,7 @@ CUresult allocate(CUdeviceptr* memory, size_t bytes) {
   *memory = reinterpret_cast<CUdeviceptr>(block);
   allocations[*memory] = bytes;
   in_use += bytes;
-  ++counts.allocations;
+  ++std::atomic_ref(counts.allocations);
   return CUDA_SUCCESS;
 }
 
@@ -100,7 +101,7 @@ CUresult release(CUdeviceptr memory) {
   if (found == allocations.end()) return CUDA_ERROR_INVALID_VALUE;
   in_use -= found->second;
   allocations.erase(found);
-  --counts.allocations;
+  --std::atomic_ref(counts.allocations);
   std::free(reinterpret_cast<void*>(memory));
   return CUDA_SUCCESS;
 }
@@ -261,11 +262,11 @@ STUB(cuDeviceCanAccessPeer, (int* can, CUdevice, CUdevice)) {
 STUB(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device)) {
   SCRIPTED_FREE(cuDevicePrimaryCtxRetain)
   *context = &contexts[device];
-  ++counts.contexts;
+  ++std::atomic_ref(counts.contexts);
   return CUDA_SUCCESS;
 }
 STUB(cuDevicePrimaryCtxRelease_v2, (CUdevice)) {
-  --counts.contexts;
+  --std::atomic_ref(counts.contexts);
   return CUDA_SUCCESS;
 }
 STUB(cuCtxGetCurrent, (CUcontext * context)) {
@@ -305,7 +306,7 @@ STUB(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool, CUdevice device)) {
 }
 STUB(cuMemPoolTrimTo, (CUmemoryPool, size_t)) {
   SCRIPTED_FREE(cuMemPoolTrimTo)
-  ++counts.trims;
+  ++std::atomic_ref(counts.trims);
   return CUDA_SUCCESS;
 }
 STUB(cuMemPoolSetAccess, (CUmemoryPool, const CUmemAccessDesc*, size_t)) { return CUDA_SUCCESS; }
@@ -314,14 +315,14 @@ STUB(cuMemHostAlloc, (void** memory, size_t bytes, unsigned)) {
   *memory = std::malloc(bytes);
   const std::lock_guard lock(mutex);
   pinned[reinterpret_cast<CUdeviceptr>(*memory)] = bytes;
-  ++counts.pinned;
+  ++std::atomic_ref(counts.pinned);
   return CUDA_SUCCESS;
 }
 STUB(cuMemFreeHost, (void* memory)) {
   const std::lock_guard lock(mutex);
   pinned.erase(reinterpret_cast<CUdeviceptr>(memory));
   std::free(memory);
-  --counts.pinned;
+  --std::atomic_ref(counts.pinned);
   return CUDA_SUCCESS;
 }
 STUB(cuPointerGetAttribute, (void* value, CUpointer_attribute what, CUdeviceptr at)) {
@@ -351,12 +352,12 @@ STUB(cuPointerGetAttribute, (void* value, CUpointer_attribute what, CUdeviceptr 
 }
 STUB(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void* from, size_t bytes, CUstream)) {
   SCRIPTED(cuMemcpyHtoDAsync_v2)
-  ++counts.copies;
+  ++std::atomic_ref(counts.copies);
   return move(reinterpret_cast<void*>(to), from, bytes, to);
 }
 STUB(cuMemcpyDtoHAsync_v2, (void* to, CUdeviceptr from, size_t bytes, CUstream)) {
   SCRIPTED(cuMemcpyDtoHAsync_v2)
-  ++counts.copies;
+  ++std::atomic_ref(counts.copies);
   return move(to, reinterpret_cast<const void*>(from), bytes, from);
 }
 STUB(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream)) {
@@ -367,19 +368,19 @@ STUB(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUst
 STUB(cuMemcpyPeerAsync,
      (CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream)) {
   SCRIPTED(cuMemcpyPeerAsync)
-  ++counts.peer_copies;
+  ++std::atomic_ref(counts.peer_copies);
   if (!owns(from, bytes)) return CUDA_ERROR_INVALID_VALUE;
   return move(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes, to);
 }
 STUB(cuStreamCreate, (CUstream * stream, unsigned)) {
   SCRIPTED(cuStreamCreate)
   *stream = new CUstream_st{current->device};
-  ++counts.streams;
+  ++std::atomic_ref(counts.streams);
   return CUDA_SUCCESS;
 }
 STUB(cuStreamDestroy_v2, (CUstream stream)) {
   delete stream;
-  --counts.streams;
+  --std::atomic_ref(counts.streams);
   return CUDA_SUCCESS;
 }
 STUB(cuStreamSynchronize, (CUstream)) {
@@ -408,12 +409,12 @@ STUB(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void* dat
 STUB(cuEventCreate, (CUevent * event, unsigned)) {
   SCRIPTED(cuEventCreate)
   *event = new CUevent_st{false};
-  ++counts.events;
+  ++std::atomic_ref(counts.events);
   return CUDA_SUCCESS;
 }
 STUB(cuEventDestroy_v2, (CUevent event)) {
   delete event;
-  --counts.events;
+  --std::atomic_ref(counts.events);
   return CUDA_SUCCESS;
 }
 STUB(cuEventRecord, (CUevent event, CUstream)) {
@@ -440,12 +441,12 @@ STUB(cuModuleLoadData, (CUmodule * result, const void* image)) {
   // A cubin is an ELF file; its size is not told, so only the header is looked at.
   if (std::memcmp(image, "\177ELF", 4) != 0) return CUDA_ERROR_INVALID_IMAGE;
   *result = new CUmod_st{};
-  ++counts.modules;
+  ++std::atomic_ref(counts.modules);
   return CUDA_SUCCESS;
 }
 STUB(cuModuleUnload, (CUmodule handle)) {
   delete handle;
-  --counts.modules;
+  --std::atomic_ref(counts.modules);
   return CUDA_SUCCESS;
 }
 STUB(cuModuleGetFunction, (CUfunction * function, CUmodule, const char* name)) {
@@ -467,7 +468,7 @@ STUB(cuModuleLoadDataEx,
     return CUDA_ERROR_INVALID_PTX;
   }
   *result = new CUmod_st{};
-  ++counts.modules;
+  ++std::atomic_ref(counts.modules);
   return CUDA_SUCCESS;
 }
 STUB(cuFuncGetAttribute, (int* value, CUfunction_attribute which, CUfunction)) {
