@@ -6,12 +6,38 @@
 
 find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
 
+# The tests' own code is compiled many times for each time it runs, so it is not optimised; the
+# library is as it is. Nor is it instrumented for the address sanitizer, unless everything is asked
+# for: commands are then the same in all presets, and the compiler's cache has what an earlier one
+# built. Threads must be watched on both sides.
+add_library(tutti_test_options INTERFACE)
+if(TUTTI_SANITIZE AND (TUTTI_TEST_EVERYTHING OR TUTTI_SANITIZE MATCHES "thread"))
+  target_link_libraries(tutti_test_options INTERFACE tutti_options)
+  set(flags "-O0 -g1")
+else()
+  target_link_libraries(tutti_test_options INTERFACE tutti_warnings $<LINK_ONLY:tutti_options>)
+  set(flags "-O0")
+endif()
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
+  set(CMAKE_CXX_FLAGS_${config} "${flags} -DNDEBUG")
+  set(CMAKE_C_FLAGS_${config} "${flags} -DNDEBUG")
+endif()
+
 set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
 file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
 set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 
-# What each test sees whatever the caller's shell has set. Tests of devices are tests of kernels:
-# those of the host tier say so.
+# Where kernels of OpenCL's devices for CPUs are tested nothing else may run in their place: in the
+# rooms that set this variable, in tests with COMPILED, and everywhere if everything is asked for. What
+# is put together from operations begins on the host, as it does for users; to compile each of its
+# kernels took PoCL two thirds of all tests' time.
+set(TUTTI_TEST_TIER auto)
+if(TUTTI_TEST_EVERYTHING)
+  set(TUTTI_TEST_TIER compiled)
+endif()
+
+# What each test sees whatever the caller's shell has set.
 set(TUTTI_TEST_ENVIRONMENT
   POCL_AFFINITY=unset:
   POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
@@ -30,7 +56,6 @@ set(TUTTI_TEST_ENVIRONMENT
   TUTTI_OPENCL_SCHEDULE=unset:
   TUTTI_OPENCL_SUBDEVICES=unset:
   POCL_DEVICES=unset:
-  TUTTI_TIER=set:compiled
   TUTTI_TIMEOUT=unset:
   TUTTI_TRANSFER=unset:
   TUTTI_TRACE=unset:
@@ -52,7 +77,7 @@ endif()
 # COST is about what it takes: long tests start first, so that none of them ends alone.
 function(tutti_set_test name)
   cmake_parse_arguments(arg "" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
-  set(environment ${TUTTI_TEST_ENVIRONMENT})
+  set(environment ${TUTTI_TEST_ENVIRONMENT} TUTTI_TIER=set:${TUTTI_TEST_TIER})
   # The last change of a variable is the one that ctest applies.
   list(APPEND environment ${arg_ENVIRONMENT})
   if(NOT arg_TIMEOUT)
@@ -84,8 +109,8 @@ endif()
 # Of the device tests on the emulator those that run though not everything is asked for.
 set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads)
 
-# tutti_register_device_tests(NAME [KEEPS_PROGRAMS] [COMPUTES] [TIMEOUT seconds] [COST seconds]
-#                             [LABELS label...] COMMAND program argument...)
+# tutti_register_device_tests(NAME [COMPILED] [KEEPS_PROGRAMS] [COMPUTES] [TIMEOUT seconds]
+#                             [COST seconds] [LABELS label...] COMMAND program argument...)
 # adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
 # plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
 # NAME.cuda_emulator is the cuda plugin on the emulator of tests/cuda/emulator, for a sample of names
@@ -93,10 +118,13 @@ set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads)
 # @PLUGIN_FILE@ in an argument stands for the path of the plugin. With KEEPS_PROGRAMS, and always
 # where TUTTI_TEST_EVERYTHING is on, the OpenCL variants keep what they compile, and
 # NAME.VARIANT_warm runs after them with what they kept. Elsewhere nothing is kept: PoCL compiles
-# every kernel of a program once more for it. COMPUTES is for tests that compute longer than drivers
-# compile for them.
+# every kernel of a program once more for it. COMPILED: see TUTTI_TEST_TIER. COMPUTES is for tests that
+# compute longer than drivers compile for them.
 function(tutti_register_device_tests name)
-  cmake_parse_arguments(arg "KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
+  cmake_parse_arguments(arg "COMPILED;KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
+  if(arg_COMPILED OR arg_KEEPS_PROGRAMS)
+    set(TUTTI_TEST_TIER compiled)
+  endif()
   get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
   foreach(plugin IN LISTS plugins)
     if(plugin STREQUAL "opencl")
@@ -196,7 +224,7 @@ endfunction()
 function(tutti_add_test_program target)
   cmake_parse_arguments(arg "DEVICE" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE tutti_options ${arg_LIBRARIES})
+  target_link_libraries(${target} PRIVATE tutti_test_options ${arg_LIBRARIES})
   if(arg_DEVICE)
     target_link_libraries(${target} PRIVATE tutti_test_device_main Tutti::tutti)
   else()
@@ -208,12 +236,12 @@ function(tutti_add_test_program target)
   endif()
 endfunction()
 
-# tutti_add_test(NAME [DEVICE [KEEPS_PROGRAMS] [COMPUTES]] SOURCES file... [LIBRARIES target...]
-#                [LABELS label...] [TIMEOUT seconds] [COST seconds])
+# tutti_add_test(NAME [DEVICE [COMPILED] [KEEPS_PROGRAMS] [COMPUTES]] SOURCES file...
+#                [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds] [COST seconds])
 # builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
 # by tutti_register_device_tests; without, it is registered once as NAME.
 function(tutti_add_test name)
-  cmake_parse_arguments(arg "DEVICE;KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DEVICE;COMPILED;KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
   endif()
@@ -228,7 +256,7 @@ function(tutti_add_test name)
       add_dependencies(test_${name} tutti_${plugin})
     endforeach()
     set(flags "")
-    foreach(flag IN ITEMS KEEPS_PROGRAMS COMPUTES)
+    foreach(flag IN ITEMS COMPILED KEEPS_PROGRAMS COMPUTES)
       if(arg_${flag})
         list(APPEND flags ${flag})
       endif()

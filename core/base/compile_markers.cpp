@@ -28,7 +28,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::string_view extension = ".compiling";
+constexpr std::string_view marker_extension = ".compiling";
 constexpr std::string_view running = "running ", crashed = "crashed ", stopped = "stopped ",
                            settled = "settled ";
 // One is written over another.
@@ -132,7 +132,7 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
     found->second.threads.emplace_back(found->second.claim.file());
     return counted(found->second.ends);
   }
-  const std::string name = cache_file_name(key, extension);
+  const std::string name = cache_file_name(key, marker_extension);
   std::optional<private_folder::claim> claim = folder->hold(name);
   if (!claim) {
     const std::optional<std::string> text = folder->read(name, largest);
@@ -197,7 +197,7 @@ std::vector<compile_markers::record> compile_markers::records() {
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return all;
   for (const auto& file : folder->list()) {
-    if (!file.name.ends_with(extension)) continue;
+    if (!file.name.ends_with(marker_extension)) continue;
     past p;
     bool is_held = true;
     if (const auto claim = folder->hold(file.name)) {

@@ -35,7 +35,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 constinit std::array<slot, 64> slots;
 
-constinit std::mutex mutex;  // of what follows; in handlers nothing of it changes
+constinit std::mutex witness_mutex;  // of what follows; in handlers nothing of it changes
 constinit int witnesses = 0;
 constinit std::uint64_t latest = 0;
 constinit std::array<struct sigaction, signals.size()> previous{};
@@ -126,7 +126,7 @@ void uninstall() {
 }
 
 int take_slot(int file, pid_t thread) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(witness_mutex);
   const auto free = std::find_if(slots.begin(), slots.end(), [](const slot& s) {
     return s.thread.load(std::memory_order_relaxed) == 0;
   });
@@ -140,7 +140,7 @@ int take_slot(int file, pid_t thread) {
 }
 
 void free_slot(int which) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(witness_mutex);
   slots[static_cast<std::size_t>(which)].thread.store(0, std::memory_order_release);
   if (--witnesses == 0) uninstall();
 }

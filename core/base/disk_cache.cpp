@@ -23,7 +23,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::string_view extension = ".tutti";
+constexpr std::string_view cache_extension = ".tutti";
 constexpr uint64_t memory_limit = uint64_t{64} << 20;
 constexpr int64_t stale_temporary_ns = int64_t{3600} * 1'000'000'000;
 
@@ -49,7 +49,7 @@ uint64_t fnv1a(std::string_view text, uint64_t hash) {
   return hash;
 }
 
-std::string file_name(std::string_view key) { return cache_file_name(key, extension); }
+std::string file_name(std::string_view key) { return cache_file_name(key, cache_extension); }
 
 /// The data of a sound entry for `key`; else nothing, and `problem` says why.
 std::optional<std::string> unpack(std::string_view content, std::string_view key,
@@ -154,10 +154,10 @@ struct disk_cache::state {
     uint64_t total = 0;
     const int64_t now = file_clock_now_ns();
     for (auto& file : folder->list()) {
-      if (file.name.ends_with(".tmp") && file.name.find(extension) != std::string::npos &&
+      if (file.name.ends_with(".tmp") && file.name.find(cache_extension) != std::string::npos &&
           now - file.modified_ns > stale_temporary_ns)
         folder->remove(file.name);
-      if (!file.name.ends_with(extension)) continue;
+      if (!file.name.ends_with(cache_extension)) continue;
       total += file.bytes;
       entries.push_back(std::move(file));
     }

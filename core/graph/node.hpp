@@ -129,6 +129,10 @@ inline const node& base_of(const node& n) {
   const auto* view = std::get_if<std::unique_ptr<view_params>>(&n.record);
   return view != nullptr ? *(*view)->base : n;
 }
+/// Bytes of n's elements, without gaps.
+inline std::uint64_t bytes_of(const node& n) {
+  return static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+}
 /// Where n's elements lie in the storage of base_of(n).
 layout layout_of(const node& n);
 /// Row-major strides of a shape.

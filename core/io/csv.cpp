@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view op = "read_csv";
+constexpr std::string_view read_csv_name = "read_csv";
 
 constexpr std::size_t longest_line = std::size_t{1} << 28;
 
@@ -30,7 +30,7 @@ constexpr std::size_t longest_line = std::size_t{1} << 28;
 /// and behind which may stand zeros, as tapes are filled up.
 class text_source {
  public:
-  explicit text_source(const fs::path& path) : in_(op, path) {
+  explicit text_source(const fs::path& path) : in_(read_csv_name, path) {
     unsigned char magic[2] = {};
     if (in_.size() >= sizeof magic) in_.read(magic, sizeof magic, "the first bytes");
     in_.seek(0, "the first bytes");
@@ -178,7 +178,8 @@ class table_builder {
       if (blank_ == 0) blank_ = number;
       return;
     }
-    if (blank_ != 0) fail(op, path_, fmt::format("line {}: blank line between rows", blank_));
+    if (blank_ != 0)
+      fail(read_csv_name, path_, fmt::format("line {}: blank line between rows", blank_));
     std::int64_t columns = 0;
     std::size_t begin = 0;
     for (;;) {
@@ -190,14 +191,14 @@ class table_builder {
     }
     if (result_.rows == 0) result_.columns = columns;
     if (columns != result_.columns) {
-      fail(op, path_,
+      fail(read_csv_name, path_,
            fmt::format("line {}: {} columns, but {} before it", number, columns, result_.columns));
     }
     ++result_.rows;
   }
 
   table finish() {
-    if (result_.rows == 0) fail(op, path_, "has no rows");
+    if (result_.rows == 0) fail(read_csv_name, path_, "has no rows");
     return std::move(result_);
   }
 
@@ -206,7 +207,7 @@ class table_builder {
     std::vector<double>& all = result_.values;
     if (all.size() == all.capacity()) {
       const std::size_t room = std::max<std::size_t>(64, 2 * all.size());
-      detail::within_host_memory(op, room, sizeof value, [&] { all.reserve(room); });
+      detail::within_host_memory(read_csv_name, room, sizeof value, [&] { all.reserve(room); });
     }
     all.push_back(value);
   }
@@ -219,13 +220,13 @@ class table_builder {
     const auto [stop, code] = std::from_chars(text.data(), end, value);
     if (code == std::errc::result_out_of_range && stop == end) {
       if (is_tiny(text)) return text.front() == '-' ? -0.0 : 0.0;
-      fail(op, path_,
+      fail(read_csv_name, path_,
            fmt::format("line {}, column {}: {} does not fit a double", line, column,
                        printable(field)));
     }
     // from_chars takes C's nan(text) too.
     if (code != std::errc() || stop != end || text.find('(') != std::string_view::npos) {
-      fail(op, path_,
+      fail(read_csv_name, path_,
            fmt::format("line {}, column {}: expected a number, found {}", line, column,
                        printable(field)));
     }

@@ -24,7 +24,7 @@
 namespace tutti {
 namespace {
 
-constexpr const char* op = "from_dlpack";
+constexpr const char* from_dlpack_name = "from_dlpack";
 
 // The tensor until a buffer has taken it over.
 struct release_tensor {
@@ -53,7 +53,8 @@ struct checked {
 
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
-  throw value_error(std::string(op) + ": " + fmt::format(text, std::forward<Args>(args)...));
+  throw value_error(std::string(from_dlpack_name) + ": " +
+                    fmt::format(text, std::forward<Args>(args)...));
 }
 
 std::string listed(const std::int64_t* values, int count) {
@@ -80,7 +81,9 @@ shape extents_of(const DLTensor& t) {
 checked check(const DLTensor& t) {
   checked c;
   const auto type = dlpack::from_dl(t.dtype);
-  if (!type) throw dtype_error(fmt::format("{}: no dtype for {}", op, dlpack::describe(t.dtype)));
+  if (!type)
+    throw dtype_error(
+        fmt::format("{}: no dtype for {}", from_dlpack_name, dlpack::describe(t.dtype)));
   c.type = *type;
   c.extents = extents_of(t);
   const auto largest = std::numeric_limits<std::int64_t>::max() / 64;  // bytes fit as well
@@ -115,7 +118,7 @@ checked check(const DLTensor& t) {
 template <class F>
 auto prefixed(const std::string& what, F&& f) {
   const auto text = [&](const std::exception& e) {
-    return fmt::format("{}: {}: {}", op, what, e.what());
+    return fmt::format("{}: {}: {}", from_dlpack_name, what, e.what());
   };
   try {
     return f();
@@ -136,8 +139,9 @@ std::string describe(const DLDevice& d) {
 device home_of(const DLDevice& from, const std::optional<device>& on) {
   const dlpack::memory_kind* const kind = dlpack::kind_of(from.device_type);
   if (kind == nullptr)
-    throw device_error(fmt::format("{}: no plugin takes memory of {}", op, describe(from)),
-                       TUTTI_ERROR_UNSUPPORTED);
+    throw device_error(
+        fmt::format("{}: no plugin takes memory of {}", from_dlpack_name, describe(from)),
+        TUTTI_ERROR_UNSUPPORTED);
   const bool host = kind->native == TUTTI_NATIVE_HOST;
   if (from.device_id < 0) refuse("device {} of {}", from.device_id, dlpack::describe(kind->type));
   // Pinned and managed memory is the host's as well.
@@ -165,8 +169,10 @@ array laid_out(const checked& c, const array& span) {
 array adopt(const checked& c, dlpack::block_handle block, std::int64_t offset,
             const detail::opened_device& device) {
   if (graph::is_contiguous(c.extents, c.strides))
-    return runtime::array_over(block.release(), offset, c.type, c.extents, &device, op);
-  return laid_out(c, runtime::array_over(block.release(), offset, c.type, {c.span}, &device, op));
+    return runtime::array_over(block.release(), offset, c.type, c.extents, &device,
+                               from_dlpack_name);
+  return laid_out(
+      c, runtime::array_over(block.release(), offset, c.type, {c.span}, &device, from_dlpack_name));
 }
 
 // A copy of host memory whose elements are not aligned.

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(random_arrays_whose_bytes_wrap) {
 }
 
 // The sanitizers map more than any limit leaves.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SANITIZED
 BOOST_AUTO_TEST_CASE(more_keys_than_the_process_may_have) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -28,7 +28,7 @@ tensor row(std::int32_t type, const numbers& values) {
 
 // ---- real floats: which of three results is stored is told by a third operand
 
-enum pick { fused = 0, product = 1, quotient = 2 };
+enum class pick { fused = 0, product = 1, quotient = 2 };
 
 /// Operands a and b, what is done to them, and the result.
 struct real_rows {
@@ -38,8 +38,10 @@ struct real_rows {
   void add(double x, double y, pick p, bool is_tiny = false) {
     a.push_back(x);
     b.push_back(y);
-    what.push_back(p);
-    right.push_back(p == product ? x * y : p == quotient ? x / y : std::tanh(x) + x * y);
+    what.push_back(static_cast<int>(p));
+    right.push_back(p == pick::product    ? x * y
+                    : p == pick::quotient ? x / y
+                                          : std::tanh(x) + x * y);
     tiny.push_back(is_tiny);
   }
 };
@@ -50,21 +52,21 @@ constexpr std::size_t first_tiny = 3 * each, tiny_count = 4;
 real_rows rows_of_reals(std::uint8_t type) {
   real_rows r;
   const numbers x = whole_numbers(each, 1, -1000, 1000), y = whole_numbers(each, 2, 1, 97);
-  for (std::size_t i = 0; i < each; ++i) r.add(x[i], y[i], product);
-  for (std::size_t i = 0; i < each; ++i) r.add(x[i], y[i], quotient);
-  for (std::size_t i = 0; i < each; ++i) r.add(std::fabs(x[i]) / 256, y[i], fused);
+  for (std::size_t i = 0; i < each; ++i) r.add(x[i], y[i], pick::product);
+  for (std::size_t i = 0; i < each; ++i) r.add(x[i], y[i], pick::quotient);
+  for (std::size_t i = 0; i < each; ++i) r.add(std::fabs(x[i]) / 256, y[i], pick::fused);
   const double least = finfo(static_cast<dtype>(type)).smallest_normal;
-  r.add(least, 0.5, product, true);
-  r.add(least / 4, 8, product, true);
-  r.add(least, 4, quotient, true);
-  r.add(least / 8, 0.0625, quotient, true);
+  r.add(least, 0.5, pick::product, true);
+  r.add(least / 4, 8, pick::product, true);
+  r.add(least, 4, pick::quotient, true);
+  r.add(least / 8, 0.0625, pick::quotient, true);
   for (const double special : {infinity, -infinity, nan, 0.0}) {
-    r.add(special, 0, product);
-    r.add(special, 2, product);
-    r.add(special, 2, quotient);
-    r.add(1, special, quotient);
+    r.add(special, 0, pick::product);
+    r.add(special, 2, pick::product);
+    r.add(special, 2, pick::quotient);
+    r.add(1, special, pick::quotient);
   }
-  r.add(0, 0, quotient);
+  r.add(0, 0, pick::quotient);
   return r;
 }
 
@@ -74,7 +76,7 @@ program_question reals(std::uint8_t type) {
   const std::uint32_t a = q.input(row(type, rows.a));
   const std::uint32_t b = q.input(row(type, rows.b));
   const std::uint32_t what = q.input(row(type, rows.what));
-  const std::uint32_t one = q.scalar(type, product), two = q.scalar(type, quotient);
+  const std::uint32_t one = q.scalar(type, 1), two = q.scalar(type, 2);
   const std::uint32_t times = q.op(TUTTI_OP_multiply, type, {a, b});
   const std::uint32_t over = q.op(TUTTI_OP_divide, type, {a, b});
   const std::uint32_t both = q.op(TUTTI_OP_add, type, {q.op(TUTTI_OP_tanh, type, {a}), times});

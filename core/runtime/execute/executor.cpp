@@ -159,7 +159,7 @@ void store_from_host(node& n, const void* data) {
   if (n.elements == 0) return;
   detail::require_computing("array");
   device_context& context = context_of(*n.device);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  const std::uint64_t bytes = graph::bytes_of(n);
   buffer_block* block = nullptr;
   {
     const device_locks lock(context);
@@ -262,7 +262,7 @@ void read(const node& n, void* host) {
   device_context& context = context_of(*base.device);
   const std::uint64_t offset =
       static_cast<std::uint64_t>(base.storage_offset + layout_of(n).offset) * size_of(n.type);
-  const std::uint64_t bytes = static_cast<std::uint64_t>(n.elements) * size_of(n.type);
+  const std::uint64_t bytes = graph::bytes_of(n);
   detail::count().bytes_read.add(bytes);
   tutti_buffer* const buffer = block_of(base)->handle();
   if (const mapped_memory from(context.device, buffer, offset, bytes, TUTTI_MAP_READ); from) {

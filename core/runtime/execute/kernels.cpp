@@ -29,10 +29,6 @@ const char* lasting(const std::string& name) {
   return names->insert(name).first->c_str();
 }
 
-std::uint64_t bytes_of(const node& n) {
-  return static_cast<std::uint64_t>(n.elements) * size_of(n.type);
-}
-
 // ---- the function on the host, behind the C table
 
 tutti_status* failed(std::int32_t code, const char* why) noexcept {

@@ -44,10 +44,6 @@ class pending_results {
   boost::container::small_vector<result, 4> list_;
 };
 
-std::uint64_t bytes_of(const node& n) {
-  return static_cast<std::uint64_t>(n.elements) * size_of(n.type);
-}
-
 // References to inputs that vanish once the group has run: those of stored members, which drop
 // their inputs, and of inner members that nobody outside the group holds.
 class dying_edges {

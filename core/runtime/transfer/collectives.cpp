@@ -224,8 +224,7 @@ void launch_all(graph::node& n) {
     device_context& context = context_of(*devices[i]);
     context.check_health(base.sequence);
     context.flush();  // as in launch_transfer
-    buffer_block* const block =
-        context.allocate_idle(static_cast<std::uint64_t>(n.elements) * size_of(n.type));
+    buffer_block* const block = context.allocate_idle(graph::bytes_of(n));
     call.results.push_back(block);
     member_work m{
         &context, participants[i], block_of(base), block, context.event_of(base.sequence), {}, {},
