@@ -5,7 +5,8 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
-install(TARGETS tutti tutti_plugin_header tutti_sdk EXPORT TuttiTargets
+install(TARGETS tutti tutti_plugin_header tutti_sdk tutti_host_engine
+  EXPORT TuttiTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -34,7 +35,7 @@ install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/Tutt
 set(pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up /${pkg_config_dir} /)
 string(REGEX REPLACE "/$" "" up ${up})
-foreach(name IN ITEMS tutti tutti-plugin tutti-plugin-sdk)
+foreach(name IN ITEMS tutti tutti-plugin tutti-plugin-sdk tutti-plugin-host-engine)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkg_config_dir})
 endforeach()

@@ -6,7 +6,10 @@
 file(REMOVE_RECURSE ${staging})
 file(GLOB_RECURSE headers RELATIVE ${source}/plugins ${source}/plugins/sdk/*.hpp)
 list(REMOVE_ITEM headers sdk/renderer_internal.hpp)
-list(FILTER headers EXCLUDE REGEX "^sdk/host_engine/") # a library of its own, which is not installed
+# Of the host engine, a library of its own, what a backend uses.
+list(FILTER headers EXCLUDE REGEX "^sdk/host_engine/")
+list(APPEND headers sdk/host_engine/host_engine.hpp sdk/host_engine/host_operators.hpp
+  sdk/host_engine/on_buffers.hpp)
 file(GLOB semantics RELATIVE ${source}/core ${source}/core/semantics/*.hpp)
 foreach(header IN LISTS headers semantics ITEMS base/signals.hpp)
   if(header MATCHES "^sdk/")

@@ -85,6 +85,8 @@ nlohmann::json to_json(const device& d, const selection& s) {
                         {"computed_dtypes", dtype_names(p.computed_dtypes)},
                         {"selected", place != s.world.end()},
                         {"default", place == s.world.begin() && !s.world.empty()}};
+  if (const detail::opened_device* const state = known(d))
+    row["max_work_group_size"] = state->limits.max_work_group_size;
   if (p.uuid) {
     std::string hex;
     for (const uint8_t byte : *p.uuid) hex += fmt::format("{:02x}", byte);

@@ -169,7 +169,8 @@ const kernel_host_call::field& kernel_host_call::find(const std::vector<field>& 
 kernel::kernel(kernel_source source)
     : source_(std::make_shared<const kernel_source>(std::move(source))) {
   if (source_->name.empty()) throw value_error("kernel: it has no name");
-  if (source_->opencl.empty() && source_->cuda.empty() && source_->ptx.empty() && !source_->host)
+  if (source_->opencl.empty() && source_->cuda.empty() && source_->ptx.empty() &&
+      source_->spirv.empty() && !source_->host)
     throw value_error("kernel " + source_->name + ": it has no source");
 }
 

@@ -159,8 +159,10 @@ class stream_pool {
   std::vector<CUstream> all_, free_;
 };
 
-struct matmul_cache;  // cublas.cpp
-struct cublas_plan;   // cublas.cpp
+class collective_team;      // collectives.hpp
+struct collective_meeting;  // likewise
+struct matmul_cache;        // cublas.cpp
+struct cublas_plan;         // cublas.cpp
 
 }  // namespace tutti::cuda
 

@@ -19,7 +19,7 @@ struct tutti_communicator {
     tutti::sdk::throw_unsupported(what + ": participant " + std::to_string(peer) +
                                   " is the caller");
   }
-  const char* against_dtype(int32_t dtype) const {
+  const char* against(int32_t dtype, int32_t) const {
     const uint32_t stored = device->info->properties.stored_dtypes;
     return (stored & TUTTI_DTYPE_BIT(dtype)) != 0 ? nullptr : "the device does not store it";
   }

@@ -19,7 +19,7 @@ struct tutti_communicator {
     tutti::sdk::throw_unsupported(what + ": participant " + std::to_string(peer) +
                                   " is the caller");
   }
-  const char* against_dtype(int32_t) const { return nullptr; }
+  const char* against(int32_t, int32_t) const { return nullptr; }
   template <typename Call>
   static void enqueue(std::span<Call> calls);
 };

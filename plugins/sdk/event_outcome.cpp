@@ -20,9 +20,32 @@ event_listener listener_of(tutti_event_listener function, void* context) {
 bool event_outcome::settle(const std::optional<plugin_error>& why) {
   const std::lock_guard lock(mutex_);
   if (is_settled()) return false;
+  become(why);
+  return true;
+}
+
+// The mutex is held.
+void event_outcome::become(const std::optional<plugin_error>& why) {
   failure_ = why;
   state_.store(why ? state::failed : state::done, std::memory_order_release);
-  return true;
+  followed_.clear();
+}
+
+void event_outcome::follow(const outcomes& others, const std::string& words) {
+  const std::lock_guard lock(mutex_);
+  if (is_settled()) return;
+  for (const shared_outcome& one : others) followed_.emplace_back(one, words);
+}
+
+const plugin_error* event_outcome::followed_failure() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [one, words] : followed_) {
+    const plugin_error* const why = one->failure();
+    if (why == nullptr) continue;
+    become(plugin_error(why->code, words + why->what(), why->vendor_code, why->retryable));
+    break;
+  }
+  return failure_ ? &*failure_ : nullptr;
 }
 
 void event_outcome::notify(const event_listener& listener) {

@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "sdk/status.hpp"
@@ -33,17 +35,23 @@ class event_outcome {
   // Behind settle(), when waiters are let go as well.
   void tell_listeners() noexcept;
   bool is_settled() const { return state_.load(std::memory_order_acquire) != state::pending; }
+  // Until it is settled, a failure among `others` is one of this as well, named by `words`.
+  void follow(const std::vector<std::shared_ptr<event_outcome>>& others, const std::string& words);
   // Null where it has not failed; stays valid, since nothing changes any more.
-  const plugin_error* failure() const {
-    return state_.load(std::memory_order_acquire) == state::failed ? &*failure_ : nullptr;
+  const plugin_error* failure() {
+    const state now = state_.load(std::memory_order_acquire);
+    return now == state::pending ? followed_failure() : now == state::failed ? &*failure_ : nullptr;
   }
 
  private:
   enum class state : uint8_t { pending, done, failed };
+  const plugin_error* followed_failure();
+  void become(const std::optional<plugin_error>& why);
   std::mutex mutex_;
   std::atomic<state> state_ = state::pending;
   std::optional<plugin_error> failure_;
   std::vector<event_listener> listeners_;
+  std::vector<std::pair<std::shared_ptr<event_outcome>, std::string>> followed_;
 };
 
 using shared_outcome = std::shared_ptr<event_outcome>;

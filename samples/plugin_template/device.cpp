@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device group: one device, the processor of this machine with all of its cores.
-#include <algorithm>
 #include <string>
-#include <thread>
 #include <tutti/sdk/host_layer/host_info.hpp>
 
 #include "objects.hpp"
 
 namespace threads {
 namespace {
-
-unsigned cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
 void check_index(uint32_t index) {
   if (index == 0) return;

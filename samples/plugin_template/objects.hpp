@@ -6,8 +6,10 @@
 
 #include <tutti/plugin.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <tutti/sdk/host_layer/host_memory.hpp>
 #include <tutti/sdk/host_layer/thread_team.hpp>
 #include <tutti/sdk/host_layer/work_queue.hpp>
@@ -50,6 +52,8 @@ constexpr uint32_t stored_dtypes =
     2 * TUTTI_DTYPE_BIT(TUTTI_C128) - TUTTI_DTYPE_BIT(TUTTI_BOOL);  // all
 constexpr uint32_t computed_dtypes =
     stored_dtypes & ~(TUTTI_DTYPE_BIT(TUTTI_F16) | TUTTI_DTYPE_BIT(TUTTI_BF16));
+
+inline unsigned cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
 /// Where a buffer lies, for the SDK's loops.
 inline sdk::host_block memory_of(const tutti_buffer& buffer) { return buffer.memory; }

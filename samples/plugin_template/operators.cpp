@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group: products, gathers, scans, sorts and the rest, by the SDK's loops.
-#include <tutti/sdk/host_layer/host_operator.hpp>
+// The operator group: products, gathers, scans, sorts and the rest, by the SDK's host engine.
+#include <tutti/sdk/host_engine/on_buffers.hpp>
 #include <utility>
 
 #include "objects.hpp"
 
 struct tutti_plan {
-  std::shared_ptr<const tutti::sdk::owned_operator> what;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::engine_operator> what;  // kept by launches in line
 };
 
 namespace threads {
@@ -31,7 +31,7 @@ tutti_status* create(tutti_device* device, const tutti_operator_desc* desc, tutt
     const char* against = nullptr;
     auto what = sdk::read_for_host(desc, against);
     if (!what) sdk::throw_unsupported(against);
-    *plan = new tutti_plan{std::move(what)};
+    *plan = new tutti_plan{std::make_shared<sdk::engine_operator>(std::move(what), cores())};
   });
 }
 
@@ -48,9 +48,9 @@ tutti_status* launch(tutti_stream* stream, tutti_plan* plan, const tutti_operato
                      tutti_event** event) {
   return guarded([&] {
     const auto what = deref(plan, "plan").what;
-    sdk::host_operator work(what, sdk::read_launch(given, what->call()), memory_of);
+    const auto mine = what->on(sdk::read_launch(given, what->call()), memory_of);
     tutti_stream& line = deref(stream, "stream");
-    enqueue(line, event, [work = std::move(work), team = line.team] { work.run(*team); });
+    enqueue(line, event, [what, mine, team = line.team] { what->run(mine, *team); });
   });
 }
 

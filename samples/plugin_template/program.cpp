@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program group: fused programs are checked, copied and run by the SDK's interpreter.
+// The program group: fused programs are checked, copied and run by the SDK's host engine.
 #include <tutti/sdk/capabilities.hpp>
-#include <tutti/sdk/host_layer/program_interpreter.hpp>
+#include <tutti/sdk/host_engine/on_buffers.hpp>
 #include <tutti/sdk/owned_launch.hpp>
 #include <vector>
 
 #include "objects.hpp"
 
 struct tutti_program {
-  std::shared_ptr<const tutti::sdk::program_interpreter> interpreter;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::engine_program> engine;  // kept by launches in line
 };
 
 namespace threads {
@@ -37,7 +37,7 @@ tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
     deref(device, "device");
     deref(program, "program") = nullptr;
     sdk::program_description mine(desc, limits);
-    *program = new tutti_program{std::make_shared<const sdk::program_interpreter>(std::move(mine))};
+    *program = new tutti_program{std::make_shared<sdk::engine_program>(std::move(mine), cores())};
   });
 }
 
@@ -53,17 +53,16 @@ tutti_status* workspace(tutti_program* program, const tutti_program_launch*, uin
 tutti_status* launch(tutti_stream* stream, tutti_program* program,
                      const tutti_program_launch* given, tutti_event** event) {
   return guarded([&] {
-    const auto interpreter = deref(program, "program").interpreter;
-    const tutti_program_desc& desc = interpreter->desc();
+    const auto engine = deref(program, "program").engine;
+    const tutti_program_desc& desc = engine->desc();
     tutti_program_launch mine = sdk::read_struct(given, "program launch");
     std::vector<tutti_operand> operands;
     sdk::read_operands(desc, mine, operands);
     sdk::validate_launch(desc, mine);
     sdk::owned_program_launch kept(desc, mine);
     tutti_stream& line = deref(stream, "stream");
-    enqueue(line, event, [interpreter, kept, team = line.team] {
-      interpreter->run(kept.get(), memory_of, *team);
-    });
+    enqueue(line, event,
+            [engine, kept, team = line.team] { engine->run(kept.get(), memory_of, *team); });
   });
 }
 

@@ -62,44 +62,94 @@ BOOST_AUTO_TEST_CASE(a_missing_library_is_named) {
   setenv("TUTTI_CUDA_NCCL", kept.c_str(), 1);
 }
 
+namespace {
+
+tutti_collective_call call_of(const pair_of_devices& d, tutti_communicator* const* p, int n,
+                              int32_t kind, const tutti_view* in, const tutti_view* out,
+                              int32_t reduction = TUTTI_REDUCE_NONE, uint32_t peer = 0) {
+  return {kind, reduction, peer, 0, p[n], d.stream[n], in, out, nullptr};
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(calls_reach_nccl) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
   const tutti_test::collective_calls api{*plugin().collective};
   good(api.create(d.device, 2, p));
   BOOST_TEST(calls() == "id\nstart\ninit@0 of 2 by id 1\ninit@1 of 2 by id 1\nend\n");
-  const tutti_view f16 = d.view(0, TUTTI_F16, 16), half = d.view(0, TUTTI_F16, 8);
-  const tutti_view there = d.view(1, TUTTI_BF16, 16), flags = d.view(1, TUTTI_BOOL, 5);
-  good(api.all_reduce(p[0], d.stream[0], &f16, &f16, TUTTI_REDUCE_SUM, nullptr));
-  good(api.all_reduce(p[1], d.stream[1], &flags, &flags, TUTTI_REDUCE_ALL, nullptr));
-  good(api.reduce(p[0], d.stream[0], &f16, nullptr, TUTTI_REDUCE_MAX, 1, nullptr));
-  good(api.reduce(p[1], d.stream[1], &there, &there, TUTTI_REDUCE_PROD, 1, nullptr));
-  good(api.broadcast(p[1], d.stream[1], &there, 0, nullptr));
-  good(api.reduce_scatter(p[0], d.stream[0], &f16, &half, TUTTI_REDUCE_MIN, nullptr));
-  good(api.all_gather(p[0], d.stream[0], &half, &f16, nullptr));
-  good(api.send(p[0], d.stream[0], &half, 1, nullptr));
+  // Both participants at once, each with views of its own device.
+  const auto both = [&](int32_t kind, int32_t dtype, uint64_t in_count, uint64_t out_count,
+                        int32_t reduction = TUTTI_REDUCE_NONE, bool in_place = false) {
+    std::vector<tutti_view> in, out;
+    for (int n = 0; n < 2; ++n) {
+      in.push_back(d.view(n, dtype, in_count));
+      out.push_back(d.view(n, dtype, out_count));
+      if (!in_place) out.back().offset = 512;
+    }
+    std::vector<tutti_collective_call> group;
+    for (int n = 0; n < 2; ++n) {
+      const bool receives = kind != TUTTI_COLLECTIVE_REDUCE || n == 1;
+      const bool gives = kind != TUTTI_COLLECTIVE_BROADCAST || n == 1;
+      group.push_back(call_of(d, p, n, kind, gives ? &in[n] : nullptr, receives ? &out[n] : nullptr,
+                              reduction, 1));
+    }
+    good(api.group(group));
+    return calls();
+  };
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_F16, 16, 16, TUTTI_REDUCE_SUM) ==
+             "start\nall_reduce@0 16 of type 6 op 0\nall_reduce@1 16 of type 6 op 0\nend\n");
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_BOOL, 5, 5, TUTTI_REDUCE_ALL) ==
+             "start\nall_reduce@0 5 of type 1 op 3\nall_reduce@1 5 of type 1 op 3\nend\n");
+  BOOST_TEST(both(TUTTI_COLLECTIVE_REDUCE, TUTTI_BF16, 16, 16, TUTTI_REDUCE_PROD) ==
+             "start\nreduce@0 16 of type 9 op 1 root 1\n"
+             "reduce@1 16 of type 9 op 1 root 1 receives\nend\n");
+  BOOST_TEST(both(TUTTI_COLLECTIVE_BROADCAST, TUTTI_F64, 16, 16) ==
+             "start\nbroadcast@0 16 of type 8 root 1\nbroadcast@1 16 of type 8 root 1\nend\n");
+  BOOST_TEST(both(TUTTI_COLLECTIVE_REDUCE_SCATTER, TUTTI_I32, 16, 8, TUTTI_REDUCE_MIN) ==
+             "start\nreduce_scatter@0 8 of type 2 op 3\nreduce_scatter@1 8 of type 2 op 3\nend\n");
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_F16, 8, 16) ==
+             "start\nall_gather@0 8 of type 6\nall_gather@1 8 of type 6\nend\n");
+  const std::string exchange =
+      "start\nsend@0 8 of type 6 to 0\nreceive@0 8 of type 6 from 0\n"
+      "send@0 8 of type 6 to 1\nreceive@0 8 of type 6 from 1\n"
+      "send@1 8 of type 6 to 0\nreceive@1 8 of type 6 from 0\n"
+      "send@1 8 of type 6 to 1\nreceive@1 8 of type 6 from 1\nend\n";
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_TO_ALL, TUTTI_F16, 16, 16) == exchange);
+  const int before = STUB_CALL(stub_count)().allocations;
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_TO_ALL, TUTTI_F16, 16, 16, TUTTI_REDUCE_NONE, true) ==
+             exchange);
+  BOOST_TEST(STUB_CALL(stub_count)().allocations == before);  // the copies of the inputs are gone
+  // What NCCL has no type for moves as bytes.
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_C128, 4, 8) ==
+             "start\nall_gather@0 64 of type 1\nall_gather@1 64 of type 1\nend\n");
+  BOOST_TEST(both(TUTTI_COLLECTIVE_ALL_TO_ALL, TUTTI_I16, 2, 2)
+                 .starts_with("start\nsend@0 2 of type 1 to 0\n"));
+  for (tutti_communicator* one : p) api.release(one);
+}
+
+// A thread that brings calls one after the other would wait in NCCL for those it is yet to make.
+BOOST_AUTO_TEST_CASE(nccl_is_called_when_all_have_called) {
+  pair_of_devices d;
+  tutti_communicator* p[2] = {};
+  const tutti_test::collective_calls api{*plugin().collective};
+  good(api.create(d.device, 2, p));
+  calls();
+  const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
   tutti_event* event = nullptr;
-  good(api.receive(p[1], d.stream[1], &there, 0, &event));
-  good(plugin().stream->event_wait(event, TUTTI_FOREVER));
+  good(api.all_reduce(p[1], d.stream[1], &there, &there, TUTTI_REDUCE_SUM, &event));
+  BOOST_TEST((event != nullptr));
   plugin().stream->event_release(event);
-  // Each call is a group of its own here.
+  good(api.send(p[0], d.stream[0], &here, 1, nullptr));
+  good(api.receive(p[1], d.stream[1], &there, 0, nullptr));
+  BOOST_TEST(calls() == "start\nsend@0 16 of type 7 to 1\nreceive@1 16 of type 7 from 0\nend\n");
+  good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
   BOOST_TEST(calls() ==
-             "start\nall_reduce@0 16 of type 6 op 0\nend\n"
-             "start\nall_reduce@1 5 of type 1 op 3\nend\n"
-             "start\nreduce@0 16 of type 6 op 2 root 1\nend\n"
-             "start\nreduce@1 16 of type 9 op 1 root 1 receives\nend\n"
-             "start\nbroadcast@1 16 of type 9 root 0\nend\n"
-             "start\nreduce_scatter@0 8 of type 6 op 3\nend\n"
-             "start\nall_gather@0 8 of type 6\nend\n"
-             "start\nsend@0 8 of type 6 to 1\nend\n"
-             "start\nreceive@1 16 of type 9 from 0\nend\n");
-  good(api.all_to_all(p[0], d.stream[0], &f16, &f16, nullptr));
-  BOOST_TEST(calls() ==
-             "start\nsend@0 8 of type 6 to 0\nreceive@0 8 of type 6 from 0\n"
-             "send@0 8 of type 6 to 1\nreceive@0 8 of type 6 from 1\nend\n");
+             "start\nall_reduce@1 16 of type 7 op 0\nall_reduce@0 16 of type 7 op 0\nend\n");
   good(api.abort(p[1]));
-  const outcome aborted = take(api.broadcast(p[1], d.stream[1], &there, 0, nullptr));
-  BOOST_TEST(aborted.message == "broadcast, participant 1: was aborted");
+  for (int n = 0; n < 2; ++n)
+    BOOST_TEST(take(api.broadcast(p[n], d.stream[n], &here, 0, nullptr)).code != TUTTI_OK);
+  BOOST_TEST(calls() == "abort\nabort\n");
   for (tutti_communicator* one : p) api.release(one);
 }
 
@@ -112,7 +162,7 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
   const tutti_view a = d.view(0, TUTTI_F32, 16), b = d.view(0, TUTTI_F32, 9);
   tutti_view spread = a;
   spread.stride[0] = 2;
-  const tutti_view small = d.view(0, TUTTI_I16, 4);
+  const tutti_view small = d.view(0, TUTTI_I16, 4), floats = d.view(0, TUTTI_F16, 4);
   const auto message = [](tutti_status* status) { return take(status).message; };
   BOOST_TEST(message(api.all_reduce(p[0], d.stream[0], &a, &b, TUTTI_REDUCE_SUM, nullptr)) ==
              "all_reduce, participant 0: 16 f32 in, 9 f32 out");
@@ -122,8 +172,12 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_refused) {
              "send, participant 0: participant 2 of 2");
   BOOST_TEST(message(api.send(p[0], d.stream[1], &a, 1, nullptr)) ==
              "send, participant 0: the stream belongs to another device");
-  BOOST_TEST(message(api.send(p[0], d.stream[0], &small, 1, nullptr)) ==
-             "send, participant 0: NCCL does not have it: i16");
+  BOOST_TEST(
+      message(api.all_reduce(p[0], d.stream[0], &small, &small, TUTTI_REDUCE_SUM, nullptr)) ==
+      "all_reduce, participant 0: NCCL does not have it: i16");
+  BOOST_TEST(
+      message(api.all_reduce(p[0], d.stream[0], &floats, &floats, TUTTI_REDUCE_MIN, nullptr)) ==
+      "all_reduce, participant 0: NCCL's minima and maxima lose NaN: f16");
   BOOST_TEST(take(api.all_reduce(p[0], d.stream[0], &a, &a, TUTTI_REDUCE_ARGMIN, nullptr)).code ==
              TUTTI_ERROR_UNSUPPORTED);
   BOOST_TEST(calls() == "");
@@ -232,6 +286,47 @@ BOOST_AUTO_TEST_CASE(processes_meet_in_the_store) {
   for (tutti_communicator* one : p) api.release(one);
 }
 
+// What a participant calls reaches NCCL in that order, or two processes would wait for each other.
+BOOST_AUTO_TEST_CASE(calls_of_a_participant_keep_their_order_between_processes) {
+  pair_of_devices d;
+  fake_store store;
+  const tutti_participant mine[] = {{d.device[0], 0, 0}, {d.device[1], 1, 0}};
+  tutti_communicator_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.identifier = "group eight";
+  desc.size = 3;
+  desc.participant_count = 2;
+  desc.participant_size = sizeof mine[0];
+  desc.participants = mine;
+  desc.store = &store.table;
+  tutti_communicator* p[2] = {};
+  good(plugin().collective->create(&desc, p));
+  const tutti_test::collective_calls api{*plugin().collective};
+  calls();
+  const tutti_view here = d.view(0, TUTTI_F32, 16), there = d.view(1, TUTTI_F32, 16);
+  good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
+  good(api.send(p[0], d.stream[0], &here, 2, nullptr));
+  BOOST_TEST(calls() == "");
+  good(api.receive(p[1], d.stream[1], &there, 2, nullptr));  // this one has called nothing before
+  BOOST_TEST(calls() == "start\nreceive@1 16 of type 7 from 2\nend\n");
+  good(api.all_reduce(p[1], d.stream[1], &there, &there, TUTTI_REDUCE_SUM, nullptr));
+  BOOST_TEST(calls() ==
+             "start\nall_reduce@0 16 of type 7 op 0\nall_reduce@1 16 of type 7 op 0\n"
+             "send@0 16 of type 7 to 2\nend\n");
+  // The other process cannot be told, so the whole group is given up.
+  const tutti_view nine = d.view(1, TUTTI_F32, 9);
+  good(api.all_reduce(p[0], d.stream[0], &here, &here, TUTTI_REDUCE_SUM, nullptr));
+  const outcome refused =
+      take(api.all_reduce(p[1], d.stream[1], &nine, &nine, TUTTI_REDUCE_SUM, nullptr));
+  BOOST_TEST(refused.message ==
+             "all_reduce, participant 1: the participants disagree: 9 f32, reduction 1, but "
+             "all_reduce, participant 0: 16 f32, reduction 1");
+  BOOST_TEST(calls() == "abort\nabort\n");
+  BOOST_TEST(take(api.broadcast(p[0], d.stream[0], &here, 0, nullptr)).message ==
+             "broadcast, participant 0: an earlier one failed: " + refused.message);
+  for (tutti_communicator* one : p) api.release(one);
+}
+
 BOOST_AUTO_TEST_CASE(it_says_what_it_supports) {
   pair_of_devices d;
   tutti_communicator* p[2] = {};
@@ -246,7 +341,10 @@ BOOST_AUTO_TEST_CASE(it_says_what_it_supports) {
   };
   BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_F32, TUTTI_REDUCE_SUM) == 1);
   BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_BOOL, TUTTI_REDUCE_NONE) == 1);
-  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_I16, TUTTI_REDUCE_NONE) == 0);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_I16, TUTTI_REDUCE_NONE) == 1);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_I16, TUTTI_REDUCE_SUM) == 0);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_I32, TUTTI_REDUCE_MAX) == 1);
+  BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_F64, TUTTI_REDUCE_MAX) == 0);
   BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_REDUCE, TUTTI_F32, TUTTI_REDUCE_ARGMAX) == 0);
   BOOST_TEST(supports(TUTTI_COLLECTIVE_ALL_GATHER, TUTTI_F32, TUTTI_REDUCE_SUM) == 0);
   BOOST_TEST(supports(99, TUTTI_F32, TUTTI_REDUCE_NONE) == 0);

@@ -395,6 +395,10 @@ STUB(cuStreamWaitValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned)) {
   SCRIPTED(cuStreamWaitValue32_v2)
   return CUDA_SUCCESS;
 }
+STUB(cuStreamWriteValue32_v2, (CUstream, CUdeviceptr, cuuint32_t, unsigned)) {
+  SCRIPTED(cuStreamWriteValue32_v2)
+  return CUDA_SUCCESS;
+}
 // Where they are not held back, callbacks run before this returns, on another thread, as in a
 // driver.
 STUB(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void* data, unsigned)) {

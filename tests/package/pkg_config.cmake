@@ -34,7 +34,7 @@ execute_process(COMMAND ${CC} -std=c99 ${SOURCE}/plugin_header/main.c -o ${FOLDE
   ${flags} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${FOLDER}/plugin_header COMMAND_ERROR_IS_FATAL ANY)
 
-flags_of(tutti-plugin-sdk)
+flags_of(tutti-plugin-host-engine)
 file(GLOB sources ${TEMPLATE}/*.cpp)
 execute_process(COMMAND ${CXX} -std=c++20 -O1 -shared -fPIC -fvisibility=hidden -Wl,--no-undefined
   ${sources} -o ${FOLDER}/libtutti_threads.so ${flags} COMMAND_ERROR_IS_FATAL ANY)

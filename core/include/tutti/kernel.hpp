@@ -87,6 +87,10 @@ struct kernel_source {
   std::string cuda = {};            ///< CUDA C++; the kernel is extern "C" __global__
   std::string cuda_options = {};    ///< of NVRTC: "--use_fast_math -DN=4"
   std::string ptx = {};             ///< PTX, for CUDA devices where `cuda` is empty
+  /// The words of a SPIR-V module of OpenCL's kind, for devices that take modules (OpenCL 2.1, or
+  /// cl_khr_il_program) where `opencl` is empty. It comes as it is, so it has to be valid.
+  std::vector<std::uint32_t> spirv = {};
+  std::string spirv_options = {};  ///< of the device's compiler
   /// The same on the host, in row-major order over all of the launch. It runs on the reference
   /// device, and instead of any device that takes none of the texts, as operators do that a device
   /// lacks: counted, said once, refused with TUTTI_FALLBACK=error. It is called from another

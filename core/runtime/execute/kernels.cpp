@@ -110,8 +110,8 @@ detail::kernel_handle make_host(const detail::opened_device& reference, const ke
 
 struct chosen_source {
   tutti_kernel_language language;
-  const std::string* text;
-  const std::string* options;
+  std::string_view text;  // or a module's bytes
+  const char* options;
 };
 
 std::uint32_t languages_of(const detail::opened_device& device) {
@@ -126,13 +126,21 @@ bool takes(std::uint32_t languages, tutti_kernel_language one) {
   return (languages & TUTTI_KERNEL_LANGUAGE_BIT(one)) != 0;
 }
 
+// The sources that there are, the one to be preferred first.
+std::vector<chosen_source> sources_of(const kernel_source& s) {
+  const std::string_view module(reinterpret_cast<const char*>(s.spirv.data()),
+                                s.spirv.size() * sizeof(std::uint32_t));
+  std::vector<chosen_source> all = {{TUTTI_KERNEL_OPENCL_C, s.opencl, s.opencl_options.c_str()},
+                                    {TUTTI_KERNEL_CUDA_CXX, s.cuda, s.cuda_options.c_str()},
+                                    {TUTTI_KERNEL_PTX, s.ptx, ""},
+                                    {TUTTI_KERNEL_SPIRV, module, s.spirv_options.c_str()}};
+  std::erase_if(all, [](const chosen_source& one) { return one.text.empty(); });
+  return all;
+}
+
 std::optional<chosen_source> choose(const kernel_source& s, std::uint32_t languages) {
-  static const std::string none;
-  const chosen_source all[] = {{TUTTI_KERNEL_OPENCL_C, &s.opencl, &s.opencl_options},
-                               {TUTTI_KERNEL_CUDA_CXX, &s.cuda, &s.cuda_options},
-                               {TUTTI_KERNEL_PTX, &s.ptx, &none}};
-  for (const chosen_source& c : all)
-    if (!c.text->empty() && takes(languages, c.language)) return c;
+  for (const chosen_source& one : sources_of(s))
+    if (takes(languages, one.language)) return one;
   return std::nullopt;
 }
 
@@ -152,9 +160,7 @@ std::string names_of(std::uint32_t languages) {
 
 std::string no_source(const kernel_source& s, std::uint32_t languages) {
   std::uint32_t given = 0;
-  if (!s.opencl.empty()) given |= TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_OPENCL_C);
-  if (!s.cuda.empty()) given |= TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_CUDA_CXX);
-  if (!s.ptx.empty()) given |= TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_PTX);
+  for (const chosen_source& one : sources_of(s)) given |= TUTTI_KERNEL_LANGUAGE_BIT(one.language);
   if (s.host) given |= TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_HOST);
   return "takes kernels in: " + names_of(languages) + "; this one has: " + names_of(given);
 }
@@ -162,17 +168,18 @@ std::string no_source(const kernel_source& s, std::uint32_t languages) {
 compiled_kernel& compiled(device_context& context, const kernel_source& source,
                           const chosen_source& what) {
   std::string key;
-  for (const std::string* part : {&source.name, what.options, what.text})
-    key += std::to_string(part->size()) + ' ' + *part;
+  for (const std::string_view part :
+       {std::string_view(source.name), std::string_view(what.options), what.text})
+    key.append(std::to_string(part.size())).append(" ").append(part);
   key += std::to_string(what.language);
   return context.kernels.find(key, context.next_sequence(), context.retired(), [&] {
     tutti_kernel_desc desc{};
     desc.struct_size = sizeof desc;
     desc.language = what.language;
-    desc.source = what.text->data();
-    desc.source_bytes = what.text->size();
+    desc.source = what.text.data();
+    desc.source_bytes = what.text.size();
     desc.entry = source.name.c_str();
-    desc.options = what.options->c_str();
+    desc.options = what.options;
     desc.label = source.name.c_str();
     compiled_kernel made;
     made.handle = detail::create_kernel(context.device, desc);

@@ -5,6 +5,8 @@
 // its thread holds one.
 #include "runtime/memory/foreign_memory.hpp"
 
+#include <memory>
+
 #include "base/background_thread.hpp"
 #include "base/process.hpp"
 #include "graph/build.hpp"
@@ -18,6 +20,7 @@ namespace {
 struct returned {
   device_context* context;
   buffer_block* block;
+  bool has_ended = false;  // the work that uses it
 };
 
 // A deleter may drop the last reference to a block of the next owner: a list instead of recursion,
@@ -38,10 +41,34 @@ void release(buffer_block* block) noexcept {
   draining = false;
 }
 
+detail::background_thread<returned>& the_returner();
+
+// Called by the plugin when the last work that uses the memory has ended, well or not: a failure is
+// told to those who read the results.
+void on_end(void* context, const tutti_status*) noexcept {
+  const std::unique_ptr<const returned> item(static_cast<returned*>(context));
+  try {
+    the_returner().add({item->context, item->block, true});
+  } catch (const std::exception&) {  // out of memory: the owner does not get it back
+  }
+}
+
+// Others need not wait for work of this one's device, where its plugin tells when that has ended.
+bool is_told_later(const returned& item, tutti_event* event) {
+  auto context = std::make_unique<returned>(item);
+  const auto& stream = item.context->device.plugin->stream;
+  if (detail::ignore(stream.event_notify(event, on_end, context.get()))) return false;
+  static_cast<void>(context.release());
+  return true;
+}
+
 void give_back_after_use(const returned& item) {
-  // A failure is told to those who read the results.
-  if (const auto event = event_of(*item.context, item.block->last_use))
-    detail::ignore(item.context->device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
+  if (!item.has_ended) {
+    if (const auto event = event_of(*item.context, item.block->last_use)) {
+      if (is_told_later(item, event.get())) return;
+      detail::ignore(item.context->device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
+    }
+  }
   release(item.block);
 }
 
@@ -84,7 +111,7 @@ void give_back(buffer_block* block) noexcept {
   device_context& context = context_of(block->device());
   if (in_executor() || !context.has_retired(block->last_use)) {
     try {
-      return the_returner().add({&context, block});
+      return the_returner().add({&context, block, false});
     } catch (const std::exception&) {
       return;  // out of memory or threads: the owner does not get it back
     }

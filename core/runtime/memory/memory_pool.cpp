@@ -110,12 +110,21 @@ buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_befo
     release_down_to(bound());
     return request(bytes);
   } catch (const out_of_memory&) {
+    if (bytes > device_.limits.max_allocation_bytes) throw;  // whatever is given back
     logging::info("{}: out of memory at {} bytes, trimming the pool", device_.name, bytes);
   }
   stream_.settle();
   trim();
   const std::lock_guard lock(mutex_);
-  return request(bytes);
+  try {
+    return request(bytes);
+  } catch (const out_of_memory& e) {
+    std::uint64_t available = 0;
+    if (detail::ignore(device_.plugin->device.memory_available(device_.handle, &available))) throw;
+    throw out_of_memory(fmt::format("{}; {} of its {} bytes are free", e.what(), available,
+                                    device_.limits.memory_bytes),
+                        e.code(), e.vendor_code(), e.retryable(), device_.name);
+  }
 }
 
 void memory_pool::take_back(buffer_block* block) noexcept {

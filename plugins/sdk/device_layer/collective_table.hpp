@@ -35,7 +35,8 @@ struct collective_call {
 /// Of B it takes no more than device, buffer, stream, memory and same_device, as device_backend has
 /// them. Communicator is tutti_communicator: `device`, `rank`, size(), and
 /// - require_peer(peer, name): throws where it cannot exchange messages with that one
-/// - against_dtype(dtype): why it does not take arrays of it, null where it does
+/// - against(dtype, reduction): why it does not take arrays of it, or reduce them so; null where it
+///   does
 /// - enqueue(calls), static: enqueues them, and hands over the events that are wanted
 template <typename B, typename Communicator>
 struct collective_functions {
@@ -74,7 +75,7 @@ struct collective_functions {
     if (!has_reduction(collective_kind_of(kind), reduction, dtype))
       return "a reduction that collectives do not have of this dtype";
     if (reduction != TUTTI_REDUCE_NONE && lacks_f64(c, dtype)) return "the device has no f64";
-    return c.against_dtype(dtype);
+    return c.against(dtype, reduction);
   }
 
   static bool lacks_f64(const Communicator& c, int32_t dtype) {
@@ -135,7 +136,7 @@ struct collective_functions {
     k.shape.reduction = from.reduction;
     if (from.reduction != TUTTI_REDUCE_NONE && lacks_f64(c, k.in.dtype))
       throw_unsupported(k.name + ": " + c.device->info->name + " has no f64");
-    if (const char* const why = c.against_dtype(k.in.dtype))
+    if (const char* const why = c.against(k.in.dtype, from.reduction))
       throw_unsupported(k.name + ": " + why + ": " + dtype_name(k.in.dtype));
   }
 

@@ -171,6 +171,13 @@ void host_operator::run(thread_team& team) const {
   run_on_host({&call, views.data(), &team});
 }
 
+std::array<std::byte*, most_operands> host_operator::addresses() const {
+  std::array<std::byte*, most_operands> at{};
+  const auto views = checked_views();
+  for (size_t n = 0; n < at.size(); ++n) at[n] = views[n].data;
+  return at;
+}
+
 uint64_t host_operator::selected() const { return selected_on_host(checked_views()[1]); }
 
 }  // namespace tutti::sdk

@@ -49,6 +49,8 @@ class host_operator {
   /// Throws plugin_error where an operand leaves its buffer. Results do not depend on the number of
   /// threads.
   void run(thread_team& team) const;
+  /// Of each operand its element at index 0, for who computes otherwise. Throws as run does.
+  std::array<std::byte*, most_operands> addresses() const;
   /// How many flags TUTTI_OPERATOR_SELECT will find, from its input alone. Throws as run does.
   uint64_t selected() const;
 

@@ -31,6 +31,9 @@ class program_interpreter {
   /// points.
   void run(const tutti_program_launch& launch, find_memory memory, thread_team& team) const;
 
+  /// Throws plugin_error where an operand leaves its buffer.
+  void check_ranges(const tutti_program_launch& launch, find_memory memory) const;
+
  private:
   struct step {
     instruction_fn run;
@@ -40,7 +43,6 @@ class program_interpreter {
   struct operands;
   struct run_state;
 
-  void check_ranges(const tutti_program_launch& launch, find_memory memory) const;
   void load_inputs(run_state& state, uint64_t first, size_t count) const;
   void run_steps(run_state& state, uint64_t first, size_t count) const;
   void store_outputs(run_state& state, uint64_t first, size_t count) const;

@@ -194,6 +194,18 @@ CUDA_CALL(cuStreamWaitValue32_v2,
                    }});
   return CUDA_SUCCESS;
 }
+CUDA_CALL(cuStreamWriteValue32_v2,
+          (CUstream stream, CUdeviceptr at, cuuint32_t value, unsigned flags)) {
+  NEEDS_STREAM
+  if (flags != CU_STREAM_WRITE_VALUE_DEFAULT || !the_memory().is_live(at, 4))
+    return CUDA_ERROR_INVALID_VALUE;
+  auto* const word = reinterpret_cast<uint32_t*>(at);
+  enqueue(stream, {[word, value] {
+            __atomic_store_n(word, value, __ATOMIC_RELEASE);
+            return fault{};
+          }});
+  return CUDA_SUCCESS;
+}
 // A thread of the driver's own waits for the callback's turn, so that it comes though nobody else
 // waits, and calls it without the lock; what the stream has then waits for its end.
 CUDA_CALL(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void* data, unsigned)) {

@@ -56,8 +56,10 @@ thread_local std::vector<leaving> to_leave;
 
 constexpr size_t widths[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
 
+// As on devices, minima and maxima take the number where the other is NaN.
 template <typename T>
 T combined(T a, T b, int operation) {
+  if (operation > 1 && a != a) return b;
   switch (operation) {
     case 0:
       return static_cast<T>(a + b);

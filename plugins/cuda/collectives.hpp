@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the participants of one process share. Their calls are matched here by their order, and NCCL
+// gets a collective when all of them have called, as one group: a single thread may bring calls one
+// after the other then, participants who disagree are found before anything has begun, and all are
+// told when one fails. Who calls early leaves the work to a stream of its communicator's own, its
+// lane, which waits for what was on the caller's stream; that waits for a word in memory, which the
+// lane writes.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <span>
+
+#include "cuda/nccl.hpp"
+#include "sdk/device_layer/collective_table.hpp"
+
+struct tutti_communicator {
+  using call = tutti::sdk::collective_call<tutti::cuda::backend, tutti_communicator>;
+
+  tutti_device* device = nullptr;
+  uint32_t rank = 0;
+  std::shared_ptr<tutti::cuda::collective_team> team;
+  std::atomic<void*>* handle = nullptr;  // nccl_comm, the team's; null: aborted
+  CUstream lane = nullptr;
+
+  // What follows is guarded by the team.
+  std::vector<tutti::cuda::host_word> words;               // written by the lane alone, so in order
+  uint64_t collectives = 0;                                // called so far
+  std::map<std::pair<uint32_t, bool>, uint64_t> messages;  // the same by peer and direction
+  // In groups of several processes: what NCCL has not got yet, with the number of its enqueue call.
+  std::deque<std::pair<uint64_t, tutti::cuda::collective_meeting*>> queue;
+
+  uint32_t size() const;
+  void require_peer(uint32_t, const std::string&) const {}  // NCCL knows messages to oneself
+  const char* against(int32_t dtype, int32_t reduction) const;
+  static void enqueue(std::span<call> calls);
+};
+
+namespace tutti::cuda {
+
+using collective_call = tutti_communicator::call;
+
+// A collective of all participants of this process, or a message of those of its two that are here.
+struct collective_meeting {
+  struct part {
+    tutti_communicator* member = nullptr;
+    collective_call call;      // of which stream and event are the caller's until it returns
+    sdk::outcomes behind;      // what its stream had waited for
+    uint64_t unit = 0;         // number of the enqueue call
+    CUevent before = nullptr;  // on the caller's stream, where the lane does the work
+    host_word until;           // likewise what that stream waits for
+    CUevent end = nullptr;     // of the work
+    CUdeviceptr copy = 0;      // of an input that the output overwrites
+  };
+
+  // "message from 0 to 1"; collectives: -1.
+  int64_t from = -1, to = -1;
+  uint64_t number = 0;  // by its participants' order
+  size_t expected = 0;
+  size_t seen = 0;  // have called, be it in vain
+  std::vector<part> parts;
+  std::optional<sdk::plugin_error> failure;  // for those who call later
+  sdk::shared_outcome fate = std::make_shared<sdk::event_outcome>();
+
+  const std::string& name() const { return parts.front().call.name; }
+  bool is_complete() const { return !failure && seen == expected; }
+};
+using shared_meeting = std::shared_ptr<collective_meeting>;
+
+class collective_team {
+ public:
+  // The handles of this process's participants, in their order.
+  collective_team(uint32_t size, const std::vector<nccl_comm>& handles);
+  collective_team(const collective_team&) = delete;
+  collective_team& operator=(const collective_team&) = delete;
+
+  uint32_t size() const { return size_; }
+  std::atomic<void*>* handle(size_t member) { return &handles_[member]; }
+  void add(tutti_communicator* member) { members_.push_back(member); }
+  // Throws the first failure of a call; the others take part all the same, so that participants
+  // stay in step. No event is handed out then.
+  void enqueue(const std::vector<collective_call*>& calls);
+  // Fails all that waits or has begun, and what is called later.
+  void abort();
+  // Returns when what has begun has ended; what waits fails.
+  void remove(tutti_communicator* member) noexcept;
+
+ private:
+  shared_meeting arrive(collective_call& call, uint64_t unit);
+  shared_meeting find(const collective_call& call);
+  std::vector<shared_meeting> take_ready();
+  bool may_begin(const collective_meeting& meeting) const;
+  void begin(std::vector<shared_meeting> ready);
+  void prepare(collective_meeting& meeting);
+  void park(collective_meeting::part& part);
+  void hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
+                 event_recorder& recorder);
+  void fail(collective_meeting& meeting, const sdk::plugin_error& why) noexcept;
+  void settle_ended();
+  void stop(const std::string& why, const std::optional<sdk::plugin_error>& failure) noexcept;
+  void abort_handles() noexcept;
+
+  const uint32_t size_;
+  const bool is_whole_;  // all participants are of this process
+  std::deque<std::atomic<void*>> handles_;
+  const sdk::shared_outcome aborted_ = std::make_shared<sdk::event_outcome>();
+  std::mutex mutex_;  // guards what follows, and is held while NCCL is told, so that the
+                      // communicators of this process hear of collectives in one order
+  std::vector<tutti_communicator*> members_;
+  std::deque<shared_meeting> waiting_, running_;
+  uint64_t units_ = 0;
+  std::string stopped_;  // why
+};
+
+// What NCCL is told of one part, within a group of its; in collectives.cpp.
+int exchange(const collective_meeting::part& part, nccl_comm handle, CUstream stream);
+
+}  // namespace tutti::cuda

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which calls belong together, what their streams wait for, and what participants are told when
+// something fails.
+#include <algorithm>
+
+#include "cuda/collectives.hpp"
+#include "sdk/op_info.hpp"
+
+namespace tutti::cuda {
+namespace {
+
+constexpr const char* was_aborted = "was aborted";
+
+std::string text(const collective_call& call) {
+  const sdk::collective_shape& s = call.shape;
+  std::string result = std::to_string(s.count) + " " + sdk::dtype_name(s.dtype);
+  if (s.reduction != TUTTI_REDUCE_NONE) result += ", reduction " + std::to_string(s.reduction);
+  if (s.kind == sdk::collective_kind::reduce || s.kind == sdk::collective_kind::broadcast)
+    result += ", root " + std::to_string(s.root);
+  return result;
+}
+
+sdk::plugin_error disagreement(const collective_call& one, const collective_call& other) {
+  return sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT,
+                           other.name + ": the participants disagree: " + text(other) + ", but " +
+                               one.name + ": " + text(one));
+}
+
+// The exception that is being handled, for those it is told to.
+sdk::plugin_error current_failure(const std::string& name) {
+  try {
+    throw;
+  } catch (const sdk::plugin_error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY, name + ": " + error.what());
+  }
+}
+
+bool is_message(const collective_call& call) {
+  return call.shape.kind == sdk::collective_kind::send_receive;
+}
+
+CUstream stream_of(const collective_meeting::part& part) {
+  return part.before != nullptr ? part.member->lane : part.call.stream->handle;
+}
+
+// NCCL reads what an exchange has written already.
+bool overwrites_input(const collective_call& call) {
+  return call.shape.kind == sdk::collective_kind::all_to_all && call.shape.count > 0 &&
+         call.in.memory + call.in.offset == call.out.memory + call.out.offset;
+}
+
+void copy_input(collective_meeting::part& part, CUstream stream) {
+  tutti_device& device = *part.member->device;
+  const uint64_t bytes = part.call.shape.count * sdk::dtype_size(part.call.shape.dtype);
+  CUdeviceptr memory = 0;
+  check(&device,
+        device.pool != nullptr ? cu().memory_allocate_async(&memory, bytes, stream)
+                               : cu().memory_allocate(&memory, bytes),
+        (part.call.name + ": a copy of " + std::to_string(bytes) + " bytes").c_str());
+  part.copy = memory;
+  check(&device,
+        cu().copy_on_device(memory, part.call.in.memory + part.call.in.offset, bytes, stream),
+        "cuMemcpyDtoDAsync");
+}
+
+// Of work that will not be done. Before let_go().
+void drop_copy(collective_meeting::part& part) noexcept {
+  if (part.copy == 0) return;
+  tutti_device& device = *part.member->device;
+  const scoped_context context(device, std::nothrow);
+  if (device.pool != nullptr) {
+    cu().memory_free_async(part.copy, stream_of(part));
+  } else {
+    cu().memory_free(part.copy);
+  }
+  part.copy = 0;
+}
+
+// Lets the stream of a caller who came early go on, behind what its lane has.
+void let_go(collective_meeting::part& part) noexcept {
+  if (part.before == nullptr) return;
+  tutti_communicator& member = *part.member;
+  const scoped_context context(*member.device, std::nothrow);
+  cu().stream_write_value(member.lane, reinterpret_cast<CUdeviceptr>(part.until.at),
+                          part.until.target, CU_STREAM_WRITE_VALUE_DEFAULT);
+  member.device->events.give(std::exchange(part.before, nullptr), false);
+  try {
+    member.words.push_back(part.until);
+  } catch (...) {  // the word is not used again
+  }
+}
+
+}  // namespace
+
+collective_team::collective_team(uint32_t size, const std::vector<nccl_comm>& handles)
+    : size_(size), is_whole_(handles.size() == size) {
+  for (const nccl_comm handle : handles) handles_.emplace_back(handle);
+}
+
+shared_meeting collective_team::find(const collective_call& call) {
+  tutti_communicator& c = *call.communicator;
+  int64_t from = -1, to = -1;
+  if (is_message(call)) {
+    from = call.sends ? c.rank : call.peer;
+    to = call.sends ? call.peer : c.rank;
+  }
+  const uint64_t number =
+      is_message(call) ? c.messages[{call.peer, call.sends}]++ : c.collectives++;
+  for (const shared_meeting& one : waiting_)
+    if (one->from == from && one->to == to && one->number == number) return one;
+  auto made = std::make_shared<collective_meeting>();
+  made->from = from;
+  made->to = to;
+  made->number = number;
+  const auto is_here = [&](int64_t rank) {
+    return std::any_of(members_.begin(), members_.end(),
+                       [&](const tutti_communicator* m) { return m->rank == rank; });
+  };
+  made->expected = is_message(call) ? size_t{is_here(from)} + size_t{is_here(to)} : members_.size();
+  waiting_.push_back(made);
+  return made;
+}
+
+shared_meeting collective_team::arrive(collective_call& call, uint64_t unit) {
+  if (!stopped_.empty()) sdk::throw_invalid(call.name + ": " + stopped_);
+  const shared_meeting meeting = find(call);
+  ++meeting->seen;
+  if (!meeting->parts.empty() && !meeting->failure &&
+      meeting->parts.front().call.shape != call.shape) {
+    const sdk::plugin_error why = disagreement(meeting->parts.front().call, call);
+    fail(*meeting, why);
+    if (!is_whole_) stop("an earlier one failed: " + std::string(why.what()), why);
+  }
+  if (meeting->failure) {
+    if (meeting->seen == meeting->expected) std::erase(waiting_, meeting);
+    throw sdk::plugin_error(*meeting->failure);
+  }
+  collective_meeting::part& part = meeting->parts.emplace_back();
+  part.member = call.communicator;
+  part.call = call;
+  part.behind = call.stream->awaited.open();
+  part.unit = unit;
+  if (!is_whole_) part.member->queue.emplace_back(unit, meeting.get());
+  return meeting;
+}
+
+// Processes have to agree in which order each participant's calls reach NCCL: that of the calls.
+bool collective_team::may_begin(const collective_meeting& meeting) const {
+  return meeting.is_complete() &&
+         (is_whole_ || std::all_of(meeting.parts.begin(), meeting.parts.end(), [](const auto& p) {
+            return p.member->queue.front().first == p.unit;
+          }));
+}
+
+std::vector<shared_meeting> collective_team::take_ready() {
+  std::vector<shared_meeting> ready;
+  for (bool more = true; more;) {
+    more = false;
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      if (!may_begin(**at)) {
+        ++at;
+        continue;
+      }
+      for (const auto& part : (*at)->parts)
+        std::erase_if(part.member->queue, [&](const auto& q) { return q.second == at->get(); });
+      ready.push_back(std::move(*at));
+      at = waiting_.erase(at);
+      more = !is_whole_;
+    }
+  }
+  return ready;
+}
+
+void collective_team::enqueue(const std::vector<collective_call*>& calls) {
+  const std::lock_guard lock(mutex_);
+  settle_ended();
+  const uint64_t unit = ++units_;
+  std::exception_ptr first;
+  const auto trying = [&](auto&& step) {
+    try {
+      step();
+    } catch (...) {
+      if (first == nullptr) first = std::current_exception();
+    }
+  };
+  // Profiled streams get their first event before anything of the group.
+  std::vector<std::unique_ptr<event_recorder>> recorders;
+  for (const collective_call* call : calls) {
+    const scoped_context context(*call->communicator->device);
+    recorders.push_back(std::make_unique<event_recorder>(*call->stream, call->event));
+  }
+  std::vector<shared_meeting> meetings(calls.size());
+  for (size_t n = 0; n < calls.size(); ++n) trying([&] { meetings[n] = arrive(*calls[n], unit); });
+  if (std::vector<shared_meeting> ready = take_ready(); !ready.empty())
+    trying([&] { begin(std::move(ready)); });
+  for (size_t n = 0; n < calls.size(); ++n)
+    if (meetings[n] != nullptr && !meetings[n]->failure)
+      trying([&] { hand_over(meetings[n], *calls[n], unit, *recorders[n]); });
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+// Behind the work, or where it will be known to have ended.
+void collective_team::hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
+                                event_recorder& recorder) {
+  const scoped_context context(*call.communicator->device);
+  try {
+    if (std::find(waiting_.begin(), waiting_.end(), meeting) != waiting_.end())
+      for (collective_meeting::part& part : meeting->parts)
+        if (part.unit == unit && part.member == call.communicator && part.before == nullptr)
+          park(part);
+    recorder.finish();
+    if (call.event != nullptr) (*call.event)->behind.push_back(meeting->fate);
+  } catch (...) {
+    fail(*meeting, current_failure(call.name));
+    throw;
+  }
+}
+
+void collective_team::park(collective_meeting::part& part) {
+  tutti_communicator& member = *part.member;
+  tutti_device& device = *member.device;
+  CUstream stream = part.call.stream->handle;
+  if (member.words.empty()) {
+    part.until = device.words.take(device);
+  } else {
+    part.until = member.words.back();
+    member.words.pop_back();
+    ++part.until.target;
+  }
+  const CUevent before = device.events.take(device, false);
+  check(&device, cu().event_record(before, stream), "cuEventRecord");
+  check(&device,
+        cu().stream_wait_value(stream, reinterpret_cast<CUdeviceptr>(part.until.at),
+                               part.until.target, CU_STREAM_WAIT_VALUE_GEQ),
+        "cuStreamWaitValue32");
+  part.before = before;
+}
+
+// What can fail without NCCL having heard of it.
+void collective_team::prepare(collective_meeting& meeting) {
+  for (collective_meeting::part& part : meeting.parts) {
+    tutti_device& device = *part.member->device;
+    const scoped_context context(device);
+    meeting.fate->follow(part.behind, part.call.name + ": ");
+    if (part.before != nullptr)
+      check(&device, cu().stream_wait(part.member->lane, part.before, CU_EVENT_WAIT_DEFAULT),
+            "cuStreamWaitEvent");
+    if (overwrites_input(part.call)) copy_input(part, stream_of(part));
+  }
+  meeting.fate->follow({aborted_}, meeting.name() + ": ");
+}
+
+void collective_team::begin(std::vector<shared_meeting> ready) {
+  std::exception_ptr first;
+  std::erase_if(ready, [&](const shared_meeting& meeting) {
+    try {
+      prepare(*meeting);
+      return false;
+    } catch (...) {
+      first = std::current_exception();
+      const sdk::plugin_error why = current_failure(meeting->name());
+      fail(*meeting, why);
+      if (!is_whole_) stop("an earlier one failed: " + std::string(why.what()), why);
+      return true;
+    }
+  });
+  if (ready.empty()) std::rethrow_exception(first);
+  try {
+    nccl_group group(ready.front()->name());
+    for (const shared_meeting& meeting : ready) {
+      for (const collective_meeting::part& part : meeting->parts) {
+        const scoped_context context(*part.member->device);
+        void* const handle = part.member->handle->load();
+        if (handle == nullptr) sdk::throw_invalid(part.call.name + ": " + was_aborted);
+        check_nccl(exchange(part, handle, stream_of(part)), part.call.name);
+      }
+    }
+    group.end();
+    for (const shared_meeting& meeting : ready) {
+      for (collective_meeting::part& part : meeting->parts) {
+        tutti_device& device = *part.member->device;
+        const scoped_context context(device);
+        part.end = device.events.take(device, false);
+        check(&device, cu().event_record(part.end, stream_of(part)), "cuEventRecord");
+        if (part.copy != 0 && device.pool != nullptr)
+          cu().memory_free_async(std::exchange(part.copy, 0), stream_of(part));
+        let_go(part);
+      }
+      running_.push_back(meeting);
+    }
+  } catch (...) {
+    // NCCL takes back nothing that has begun: the participants are of no use any more.
+    const sdk::plugin_error why = current_failure(ready.front()->name());
+    for (const shared_meeting& meeting : ready) fail(*meeting, why);
+    stop(was_aborted, std::nullopt);
+    throw;
+  }
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+void collective_team::fail(collective_meeting& meeting, const sdk::plugin_error& why) noexcept {
+  if (!meeting.failure) meeting.failure = why;
+  meeting.fate->settle(why);
+  for (collective_meeting::part& part : meeting.parts) {
+    drop_copy(part);
+    let_go(part);
+  }
+}
+
+void collective_team::abort_handles() noexcept {
+  for (std::atomic<void*>& one : handles_)
+    if (void* const handle = one.exchange(nullptr)) nccl().abort(handle);
+}
+
+// `failure`: what those who wait are told, where it is another's.
+void collective_team::stop(const std::string& why,
+                           const std::optional<sdk::plugin_error>& failure) noexcept {
+  if (stopped_.empty()) stopped_ = why;
+  aborted_->settle(sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, why));
+  abort_handles();
+  for (const shared_meeting& one : std::exchange(waiting_, {}))
+    fail(*one, failure ? *failure
+                       : sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, one->name() + ": " + why));
+  for (tutti_communicator* member : members_) member->queue.clear();
+}
+
+void collective_team::abort() {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  // Over a call that waits for other processes the lock is held; NCCL lets it go by an abort.
+  if (is_whole_) lock.lock();
+  if (lock.owns_lock() || lock.try_lock()) settle_ended();
+  aborted_->settle(sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, was_aborted));
+  abort_handles();
+  if (!lock.owns_lock()) lock.lock();
+  stop(was_aborted, std::nullopt);
+}
+
+// Work that has ended can fail no more, so nobody need look at its fate again.
+void collective_team::settle_ended() {
+  while (!running_.empty()) {
+    collective_meeting& meeting = *running_.front();
+    for (const collective_meeting::part& part : meeting.parts) {
+      tutti_device& device = *part.member->device;
+      const scoped_context context(device, std::nothrow);
+      const CUresult code = cu().event_query(part.end);
+      if (code == CUDA_ERROR_NOT_READY) return;
+      if (code != CUDA_SUCCESS)
+        meeting.fate->settle(failure_of(&device, code, part.call.name + ": " + error_text(code)));
+    }
+    if (meeting.fate->failure() == nullptr) meeting.fate->settle(std::nullopt);
+    for (collective_meeting::part& part : meeting.parts) {
+      tutti_device& device = *part.member->device;
+      const scoped_context context(device, std::nothrow);
+      device.events.give(part.end, false);
+      if (part.copy != 0) cu().memory_free(part.copy);
+    }
+    running_.pop_front();
+  }
+}
+
+void collective_team::remove(tutti_communicator* member) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const shared_meeting& meeting : running_) {
+    for (const collective_meeting::part& part : meeting->parts) {
+      const scoped_context context(*part.member->device, std::nothrow);
+      cu().event_synchronize(part.end);
+    }
+  }
+  settle_ended();
+  const std::string why = "participant " + std::to_string(member->rank) + " was released";
+  if (stopped_.empty()) stopped_ = why;
+  for (const shared_meeting& one : std::exchange(waiting_, {}))
+    fail(*one, sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, one->name() + ": " + why));
+  std::erase(members_, member);
+}
+
+}  // namespace tutti::cuda
