@@ -15,8 +15,8 @@
 namespace tutti::test {
 namespace {
 
-// Attributes of .nv.info: a byte that tells the form, one that names it, two of size, then symbol and
-// value.
+// Attributes of .nv.info: a byte that tells the form, one that names it, two of size, then symbol
+// and value.
 constexpr uint8_t sized_form = 0x04, of_registers = 0x2f, of_frame = 0x11;
 constexpr uint64_t load_global = 0x181, load_local = 0x183, store_global = 0x186,
                    store_local = 0x187;
@@ -38,7 +38,8 @@ struct cubin {
   }
   std::string text(uint32_t table, uint32_t offset) const {
     std::string result;
-    for (uint64_t n = section(table).sh_offset + offset; at<char>(n) != 0; ++n) result += at<char>(n);
+    for (uint64_t n = section(table).sh_offset + offset; at<char>(n) != 0; ++n)
+      result += at<char>(n);
     return result;
   }
 };
@@ -100,8 +101,8 @@ std::vector<kernel_figures> read_cubin(const std::vector<char>& image) {
   each([&](const Elf64_Shdr& section, const std::string& name, uint32_t) {
     if (name == ".nv.info") read_attributes(file, section, symbols, kernels);
     const bool of_kernel = name.rfind(shared, 0) == 0 && kernels.count(name.substr(shared.size()));
-    if (of_kernel) kernels[name.substr(shared.size())].shared_bytes =
-        static_cast<uint32_t>(section.sh_size);
+    if (of_kernel)
+      kernels[name.substr(shared.size())].shared_bytes = static_cast<uint32_t>(section.sh_size);
   });
   std::vector<kernel_figures> result;
   for (auto& [name, figures] : kernels) result.push_back(figures);

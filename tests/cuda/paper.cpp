@@ -6,42 +6,11 @@
 #include "cuda/objects.hpp"
 #include "dialects.hpp"
 #include "embedded_kernels.hpp"
-#include "sdk/device_layer/kernel_options.hpp"
-#include "sdk/device_layer/operators.hpp"
+#include "options.hpp"
 #include "sdk/op_info.hpp"
 
 namespace tutti::test {
 namespace {
-
-sdk::device_description gpu() {
-  sdk::device_description device;
-  device.work_group = cuda::work_group;
-  return device;
-}
-
-class options_of_launches final : public sdk::operator_launcher {
- public:
-  void launch(const sdk::kernel_launch& what) override { options = what.options; }
-  std::string options;
-};
-
-std::string ordering_options(int32_t kind, int32_t dtype) {
-  const tutti_view row{nullptr, 0, dtype, 2, {1, 5000}, {5000, 1}};
-  const tutti_view views[] = {row, row};
-  tutti_sort_params sort{};
-  tutti_partition_params partition{};
-  sort.struct_size = sizeof sort;
-  partition.struct_size = sizeof partition;
-  sdk::operator_call l{};
-  l.kind = kind;
-  l.view_count = 2;
-  l.views = views;
-  l.params = &sort;
-  if (kind == TUTTI_OPERATOR_PARTITION) l.params = &partition;
-  options_of_launches launches;
-  sdk::launch_operator(gpu(), l, launches);
-  return launches.options;
-}
 
 void add_programs(const std::string& architecture, std::vector<paper_row>& rows) {
   std::vector<test_program> programs = typical_programs();
@@ -58,18 +27,18 @@ void add_programs(const std::string& architecture, std::vector<paper_row>& rows)
     for (const tutti_program_operand& o : moving)
       if (moves(o)) widest = std::max(widest, sdk::dtype_size(o.dtype));
     const auto of_widest = [&](const std::vector<tutti_program_operand>& operands) {
-      return static_cast<uint32_t>(std::count_if(
-          operands.begin(), operands.end(), [&](const tutti_program_operand& o) {
+      return static_cast<uint32_t>(
+          std::count_if(operands.begin(), operands.end(), [&](const tutti_program_operand& o) {
             return moves(o) && sdk::dtype_size(o.dtype) == widest;
           }));
     };
     const bool contiguous = widest > 0 && std::all_of(moving.begin(), moving.end(), moves);
     for (const kernel_figures& k : kernels) {
       if (k.name == "main_" + std::to_string(n))
-        rows.push_back({p.name, cuda::work_group, contiguous, of_widest(p.inputs),
+        rows.push_back({p.name, cuda::work_group, contiguous, false, of_widest(p.inputs),
                         maps ? of_widest(p.outputs) : 0, k});
       if (k.name == "finish_" + std::to_string(n) && p.name == "reduce1_f32_inner")
-        rows.push_back({"parts of " + p.name, cuda::work_group, false, 0, 0, k});
+        rows.push_back({"parts of " + p.name, cuda::work_group, false, false, 0, 0, k});
     }
   }
 }
@@ -88,7 +57,6 @@ std::vector<paper_row> paper_rows(const std::string& architecture) {
     const char* name;
     std::string_view text;
     std::string options;
-    uint32_t block = cuda::work_group;
   };
   const file files[] = {
       {"f32, rows", kernels::scan_cu, scan_rows + exact},
@@ -96,19 +64,17 @@ std::vector<paper_row> paper_rows(const std::string& architecture) {
       {"f32", kernels::gather_cu, sdk::take_options(gpu(), TUTTI_F32, TUTTI_I32)},
       {"f32, sums", kernels::gather_cu,
        sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::add, true)},
-      {"u8", kernels::matmul_cu, "-DT=uchar -DACC=uchar -DKIND=0"},
       {"f32", kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
-      {"f16", kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=1"},
-      {"f64", kernels::matmul_cu, "-DT=double -DACC=double -DKIND=0"},
       {"c64", kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3"},
       {"argsort of f32", kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
       {"top k of f32", kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
       {"f32", kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
       {"i32", kernels::lookup_cu, sdk::count_options(gpu(), TUTTI_I32)}};
   for (const file& f : files) {
-    for (const kernel_figures& k : read_cubin(
-             cuda::compile(std::string(f.text), architecture, f.options, f.name)))
-      rows.push_back({k.name + ", " + f.name, f.block, false, 0, 0, k});
+    for (const kernel_figures& k :
+         read_cubin(cuda::compile(std::string(f.text), architecture, f.options, f.name)))
+      rows.push_back(
+          {k.name + ", " + f.name, cuda::work_group, false, f.text == kernels::matmul_cu, 0, 0, k});
   }
   return rows;
 }

@@ -67,7 +67,8 @@ void each_register_dtype(F&& f) {
 
 std::vector<test_program> contiguous_programs() {
   std::vector<test_program> all;
-  for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype) {
+  for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_I8, TUTTI_I64, TUTTI_F16, TUTTI_BF16, TUTTI_F32,
+                              TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
     const uint8_t computed = sdk::register_dtype(dtype);
     test_program map;
     map.name = std::string("add_") + dtype_name(dtype);
@@ -75,6 +76,7 @@ std::vector<test_program> contiguous_programs() {
     const auto opcode = dtype == TUTTI_BOOL ? TUTTI_OP_bitwise_or : TUTTI_OP_add;
     map.output(dtype, map.compute(opcode, computed, {a, b}));
     all.push_back(map);
+    if (dtype == TUTTI_I64 || dtype == TUTTI_BF16 || dtype == TUTTI_C128) continue;
     for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
       test_program sums;
       sums.name = std::string(layout == TUTTI_REDUCE_INNER ? "sum_rows_" : "sum_columns_") +

@@ -10,8 +10,7 @@
 #include "cuda/objects.hpp"
 #include "dialects.hpp"
 #include "embedded_kernels.hpp"
-#include "sdk/device_layer/kernel_options.hpp"
-#include "sdk/device_layer/operators.hpp"
+#include "options.hpp"
 #include "sdk/program_description.hpp"
 #include "sdk/renderer.hpp"
 #include "sdk/validate.hpp"
@@ -36,39 +35,8 @@ void watch_log() {
   sdk::meet_host(&host);
 }
 
-sdk::device_description gpu() {
-  sdk::device_description device;
-  device.work_group = cuda::work_group;
-  return device;
-}
-
 std::string scan_options(int32_t out, int32_t in, int32_t scan, bool rows) {
   return sdk::scan_options(gpu(), out, in, scan, rows) + ' ' + cuda::program_options;
-}
-
-class options_of_launches final : public sdk::operator_launcher {
- public:
-  void launch(const sdk::kernel_launch& what) override { options = what.options; }
-  std::string options;
-};
-
-// What a sort or a selection in a row of this dtype is built with.
-std::string ordering_options(int32_t kind, int32_t dtype) {
-  const tutti_view row{nullptr, 0, dtype, 2, {1, 5000}, {5000, 1}};
-  const tutti_view views[] = {row, row};
-  tutti_sort_params sort{};
-  tutti_partition_params partition{};
-  sort.struct_size = sizeof sort;
-  partition.struct_size = sizeof partition;
-  sdk::operator_call l{};
-  l.kind = kind;
-  l.view_count = 2;
-  l.views = views;
-  l.params = &sort;
-  if (kind == TUTTI_OPERATOR_PARTITION) l.params = &partition;
-  options_of_launches launches;
-  sdk::launch_operator(gpu(), l, launches);
-  return launches.options;
 }
 
 void compile_all(const std::vector<std::string>& sources) {
