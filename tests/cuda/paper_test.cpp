@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(occupancy_by_hand) {
   k.registers = 65;  // counts as 72: 3 blocks
   BOOST_TEST(k.occupancy(256, 90) == 0.375);
   k.registers = 32;
-  k.shared_bytes = 40u << 10;  // 41 KiB: 5 blocks of 228, 4 of 164
+  k.shared_bytes = 40u << 10;  // 5 blocks of 228; with the system's 41, 4 of 164
   BOOST_TEST(k.occupancy(256, 90) == 0.625);
   BOOST_TEST(k.occupancy(256, 80) == 0.5);
 }
