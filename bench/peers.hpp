@@ -9,8 +9,8 @@
 
 namespace tutti::bench::peer {
 
-/// False where an empty library stands for OpenBLAS, as in the pack of scripts/gpu-check; nothing below
-/// that says OpenBLAS or LAPACK may be called then.
+/// False where an empty library stands for OpenBLAS, as in the pack of scripts/gpu-check; nothing
+/// below that says OpenBLAS or LAPACK may be called then.
 bool has_openblas();
 /// The processor whose kernels OpenBLAS has picked: "SkylakeX"; "no" without it.
 std::string openblas_core();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ELF sections of a cubin by <elf.h>, and the instructions' fields as `nvdisasm -hex` shows them: 16 bytes
-// each; bits 0 to 8 tell the operation, bits 73 to 75 how much an access to memory moves.
+// ELF sections of a cubin by <elf.h>, and the instructions' fields as `nvdisasm -hex` shows them:
+// 16 bytes each; bits 0 to 8 tell the operation, bits 73 to 75 how much an access to memory moves.
 #include "cubin.hpp"
 
 #include <elf.h>
@@ -116,9 +116,8 @@ double kernel_figures::occupancy(uint32_t block, int architecture) const {
   // From 9.0 on the section holds what the system takes.
   const uint32_t with_reserved =
       architecture >= 90 ? std::max(shared_bytes, 1024u) : shared_bytes + 1024;
-  const uint32_t blocks =
-      std::min({blocks_at_once, warps_at_once / warps, all_registers / of_warp / warps,
-                all_shared / with_reserved});
+  const uint32_t blocks = std::min({blocks_at_once, warps_at_once / warps,
+                                    all_registers / of_warp / warps, all_shared / with_reserved});
   return static_cast<double>(blocks * warps) / warps_at_once;
 }
 
