@@ -6,6 +6,7 @@
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_digits.hpp"
+#include "peers.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::bench {
@@ -105,7 +106,7 @@ void add_digits_cases(std::vector<bench_case>& cases) {
   c.unit = "us";
   c.peer = "C++ with OpenBLAS";
   c.make = training_step;
-  cases.push_back(c);
+  if (peer::has_openblas()) cases.push_back(c);
 
   bench_case p;
   p.name = "perceptron 784-500-10: one training step, batch 128";

@@ -7,6 +7,7 @@
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_lapack.hpp"
+#include "peers.hpp"
 #include "tutti/array.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/ops.hpp"
@@ -102,6 +103,7 @@ workload many_systems(int count, int n) {
 }  // namespace
 
 void add_linalg_cases(std::vector<bench_case>& cases) {
+  if (!peer::has_openblas()) return;
   for (const char* what : {"cholesky", "lu", "qr", "eigh", "svd"}) {
     constexpr int n = 1024;
     bench_case c;

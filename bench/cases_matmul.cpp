@@ -56,6 +56,7 @@ void add(std::vector<bench_case>& cases, const char* type, floor_kind bound, dou
 }  // namespace
 
 void add_matmul_cases(std::vector<bench_case>& cases) {
+  if (!peer::has_openblas()) return;
   add<float>(cases, "f32", floor_kind::fma_f32, 0.90);
   add<double>(cases, "f64", floor_kind::fma_f64, 0.85);
 }

@@ -20,6 +20,16 @@ void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, 
 void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
 }
 
+// As in peers.cpp.
+#pragma weak openblas_set_num_threads
+#pragma weak dpotrf_
+#pragma weak dgetrf_
+#pragma weak dgeqrf_
+#pragma weak dorgqr_
+#pragma weak dsyevd_
+#pragma weak dgesdd_
+#pragma weak dgesv_
+
 namespace tutti::bench::peer {
 namespace {
 

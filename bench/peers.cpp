@@ -10,6 +10,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#pragma weak openblas_get_corename
+#pragma weak openblas_set_num_threads
+#pragma weak cblas_sgemm
+#pragma weak cblas_dgemm
+
 namespace tutti::bench::peer {
 namespace {
 
@@ -23,7 +28,9 @@ void use_all_cores() {
 
 }  // namespace
 
-std::string openblas_core() { return openblas_get_corename(); }
+bool has_openblas() { return &openblas_get_corename != nullptr; }
+
+std::string openblas_core() { return has_openblas() ? openblas_get_corename() : "no"; }
 
 std::string better_openblas_core() {
 #if defined(__x86_64__)

@@ -9,7 +9,10 @@
 
 namespace tutti::bench::peer {
 
-/// The processor whose kernels OpenBLAS has picked: "SkylakeX".
+/// False where an empty library stands for OpenBLAS, as in the pack of scripts/gpu-check; nothing
+/// below that says OpenBLAS or LAPACK may be called then.
+bool has_openblas();
+/// The processor whose kernels OpenBLAS has picked: "SkylakeX"; "no" without it.
 std::string openblas_core();
 /// Where OpenBLAS does not know this processor and has fallen back to its oldest kernels: the value
 /// of OPENBLAS_CORETYPE that fits the instructions of this processor; else "".

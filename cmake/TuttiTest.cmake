@@ -107,7 +107,7 @@ elseif(TARGET tutti_cuda)
   message(STATUS "CUDA kernels are not run in tests: no Boost.Context, or a sanitizer of threads")
 endif()
 # Of the device tests on the emulator those that run though not everything is asked for.
-set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads)
+set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads samples_hello)
 
 # tutti_register_device_tests(NAME [COMPILED] [KEEPS_PROGRAMS] [COMPUTES] [TIMEOUT seconds]
 #                             [COST seconds] [LABELS label...] COMMAND program argument...)

@@ -17,6 +17,8 @@ TUTTI_BUILTIN __attribute__((convergent)) void barrier(cl_mem_fence_flags);
 
 TUTTI_PURE float vload_half(size_t, const global half*);
 TUTTI_BUILTIN void vstore_half_rte(float, size_t, global half*);
+TUTTI_PURE float vload_half(size_t, const private half*);
+TUTTI_BUILTIN void vstore_half_rte(float, size_t, private half*);
 
 #define TUTTI_ONE(T, F) TUTTI_CONST T F(T)
 #define TUTTI_TWO(T, F) TUTTI_CONST T F(T, T)
@@ -61,3 +63,5 @@ TUTTI_REALS(TWO, fmod);
 TUTTI_REALS(TWO, hypot);
 TUTTI_REALS(TWO, pow);
 TUTTI_REALS(THREE, fma);
+TUTTI_CONST uint mul_hi(uint, uint);
+TUTTI_CONST ulong mul_hi(ulong, ulong);

@@ -4,7 +4,7 @@
 // type INDEX and what COMBINE does: 0 adds, 1 sets, 2 multiplies, 3 takes the smaller, 4 the larger
 // (NaN wins). With COMPENSATED, sums of floats that may be long, a workspace has a number for each
 // element of the target: what rounding took from it. Here for GPUs: an item takes one column of one
-// picked row (take) or of one range of target rows (scatter). gather_cpu.cl has the kernels of
+// picked row (take), a group one range of target rows (scatter). gather_cpu.cl has the kernels of
 // CPUs.
 
 typedef struct {
@@ -75,39 +75,96 @@ KERNEL void tutti_take(GLOBAL T* target, GLOBAL const T* source, GLOBAL const IN
 
 #if !TAKE_ONLY
 
-// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. No
-// two items touch the same element.
+// target[o, index[i], n] is combined with source[o, i, n], for each element in the order of i. A
+// group has the rows [low, high) of one o: its items look through the index together, and keep in
+// order what falls into these rows. Then each combines what belongs to its own elements, those of a
+// column in every `lots`-th row (a power of two), so that no two items touch the same element.
 #if WANTS(tutti_scatter)
+#define LOOKS 4  // picks that an item looks at in one go
+#define SEGMENT (GROUP < 16 ? GROUP : 16)
+#define SEGMENTS (GROUP / SEGMENT)
+
+// How many the items before this one have found; `all` receives how many the group has.
+INLINE int found_before_me(int mine, LOCAL int* counts, int* all) {
+  const int me = get_local_id(0), segment = me / SEGMENT;
+  counts[me] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (me < SEGMENTS) {
+    int sum = 0;
+    ROLLED
+    for (int k = 0; k < SEGMENT; ++k) sum += counts[me * SEGMENT + k];
+    counts[GROUP + me] = sum;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int before = 0, total = 0;
+  ROLLED
+  for (int k = 0; k < SEGMENTS; ++k) {
+    if (k == segment) before = total;
+    total += counts[GROUP + k];
+  }
+  ROLLED
+  for (int k = segment * SEGMENT; k < me; ++k) before += counts[k];
+  *all = total;
+  return before;
+}
+
 KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
                           GLOBAL const INDEX* index LOST_ARGUMENT, const tutti_gather g) {
-  EACH_UNIT(u, g.outer * g.ranges * g.columns) {
-    const long part = u / g.columns, n = u - part * g.columns;
-    const long o = part / g.ranges, range = part - o * g.ranges;
+  SHARED int counts[GROUP + SEGMENTS];
+  SHARED int picked[GROUP * LOOKS];  // picks from the start of the go
+  SHARED long picked_row[GROUP * LOOKS];
+  const int me = get_local_id(0);
+  int lanes = 1;
+  while (lanes < GROUP && lanes < g.columns) lanes *= 2;
+  const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
+  EACH_CHUNK(u, g.outer * g.ranges) {
+    const long o = u / g.ranges, range = u - o * g.ranges;
     const long low = g.rows * range / g.ranges, high = g.rows * (range + 1) / g.ranges;
-    GLOBAL T* to = target + g.target_offset + o * g.target_stride[0] + n * g.target_stride[2];
-    GLOBAL const T* from =
-        source + g.source_offset + o * g.source_stride[0] + n * g.source_stride[2];
+    GLOBAL T* to = target + g.target_offset + o * g.target_stride[0];
+    GLOBAL const T* from = source + g.source_offset + o * g.source_stride[0];
 #if COMPENSATED
-    GLOBAL T* lost = lost_of_all + g.lost_offset + o * g.rows * g.columns + n;
-    for (long r = low; r < high; ++r) lost[r * g.columns] = 0;
+    GLOBAL T* lost = lost_of_all + g.lost_offset + o * g.rows * g.columns;
+    for (long r = low + lot; r < high; r += lots)
+      for (long n = lane; n < g.columns; n += lanes) lost[r * g.columns + n] = 0;
 #endif
-    for (long i = 0; i < g.picks; ++i) {
-      const long r = nearest_row(index[g.index_offset + i], g.rows);
-      if (r < low || r >= high) continue;
-      GLOBAL T* t = to + r * g.target_stride[1];
+    for (long start = 0; start < g.picks; start += GROUP * LOOKS) {
+      long rows[LOOKS];
+      int mine = 0, all = 0;
+      for (int k = 0; k < LOOKS; ++k) {
+        const long i = start + me * LOOKS + k;
+        rows[k] = i < g.picks ? nearest_row(index[g.index_offset + i], g.rows) : -1;
+        mine += rows[k] >= low && rows[k] < high;
+      }
+      int at = found_before_me(mine, counts, &all);
+      for (int k = 0; k < LOOKS; ++k) {
+        if (rows[k] < low || rows[k] >= high) continue;
+        picked[at] = me * LOOKS + k;
+        picked_row[at++] = rows[k];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int p = 0; p < all; ++p) {
+        const long r = picked_row[p], i = start + picked[p];
+        if (((r - low) & (lots - 1)) != lot) continue;
+        for (long n = lane; n < g.columns; n += lanes) {
+          GLOBAL T* t = to + r * g.target_stride[1] + n * g.target_stride[2];
+          const T x = from[i * g.source_stride[1] + n * g.source_stride[2]];
 #if COMPENSATED
-      const T before = *t, x = from[i * g.source_stride[1]], after = before + x;
-      *t = after;
-      lost[r * g.columns] += lost_of(before, x, after);
+          const T before = *t, after = before + x;
+          *t = after;
+          lost[r * g.columns + n] += lost_of(before, x, after);
 #else
-      *t = COMBINED(*t, from[i * g.source_stride[1]]);
+          *t = COMBINED(*t, x);
 #endif
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
     }
 #if COMPENSATED
-    for (long r = low; r < high; ++r) {
-      GLOBAL T* t = to + r * g.target_stride[1];
-      *t = WITH_LOST(*t, lost[r * g.columns]);
-    }
+    for (long r = low + lot; r < high; r += lots)
+      for (long n = lane; n < g.columns; n += lanes) {
+        GLOBAL T* t = to + r * g.target_stride[1] + n * g.target_stride[2];
+        *t = WITH_LOST(*t, lost[r * g.columns + n]);
+      }
 #endif
   }
 }

@@ -4,6 +4,17 @@
 // erf and erfc are left to math_f32.cl and math_f64.cl: drivers may be 16 ulp off in theirs.
 // f64 needs TUTTI_HAS_F64.
 
+// n / d for 0 <= n < 2^31 and 2^63 by what plugins/sdk/launch_plan.cpp makes of d.
+//@fn tutti_quotient_i32
+static inline int tutti_quotient_i32(int n, int multiplier, int shift) {
+  return (int)((mul_hi((uint)n, (uint)multiplier) + (uint)n) >> shift);
+}
+//@end
+//@fn tutti_quotient_i64
+static inline long tutti_quotient_i64(long n, long multiplier, long shift) {
+  return (long)((mul_hi((ulong)n, (ulong)multiplier) + (ulong)n) >> shift);
+}
+//@end
 //@fn tutti_exp_f32
 static inline float tutti_exp_f32(float x) { return exp(x); }
 //@end

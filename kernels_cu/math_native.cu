@@ -2,6 +2,18 @@
 // The math functions of rendered programs by CUDA's own, the twin of kernels_cl/math_native.cl.
 // Same names, same markers; only what NumPy defines otherwise is spelled out.
 
+// n / d for 0 <= n < 2^31 and 2^63 by what plugins/sdk/launch_plan.cpp makes of d.
+//@fn tutti_quotient_i32
+TUTTI_FUNCTION int tutti_quotient_i32(int n, int multiplier, int shift) {
+  return (int)((__umulhi((unsigned)n, (unsigned)multiplier) + (unsigned)n) >> shift);
+}
+//@end
+//@fn tutti_quotient_i64
+TUTTI_FUNCTION long long tutti_quotient_i64(long long n, long long multiplier, long long shift) {
+  typedef unsigned long long wide;
+  return (long long)((__umul64hi((wide)n, (wide)multiplier) + (wide)n) >> shift);
+}
+//@end
 //@fn tutti_exp_f32
 TUTTI_FUNCTION float tutti_exp_f32(float x) { return expf(x); }
 //@end

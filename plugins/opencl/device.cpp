@@ -126,8 +126,9 @@ void find_limits(device_info& info) {
   p.unified_memory = query(id, CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{0}) ? 1 : 0;
   const auto argument_bytes = query(id, CL_DEVICE_MAX_PARAMETER_SIZE, size_t{1024});
   p.max_argument_bytes = static_cast<uint32_t>(std::min<size_t>(argument_bytes, 1u << 20));
-  // What is left after extents, plan, workspace and eight scalars goes to operands.
-  const uint32_t fixed = 4 * TUTTI_MAX_RANK + 4 * sdk::plan_words + 24 + 64;
+  // What is left after extents, plan, divisors, workspace and eight scalars goes to operands.
+  const uint32_t divisors = info.kind == sdk::schedule::gpu ? 8 * TUTTI_MAX_RANK : 0;
+  const uint32_t fixed = 4 * TUTTI_MAX_RANK + 4 * sdk::plan_words + divisors + 24 + 64;
   const uint32_t spare = p.max_argument_bytes > fixed ? p.max_argument_bytes - fixed : 0;
   const uint32_t operands = std::clamp(spare / operand_argument_bytes, 8u, 32u);
   p.max_outputs = std::clamp(operands / 4, 2u, 8u);

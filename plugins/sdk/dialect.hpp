@@ -32,13 +32,14 @@ struct dialect {
   std::string_view array_parameter = "$t $x";
   std::string_view value_parameter = "const $t $x";
   std::string_view index_parameters;
-  std::string_view vector_loop;            // before an innermost loop; $w: lanes; may be empty
-  std::string_view unroll;                 // before a loop; $n: times
-  std::string_view load_f16, store_f16;    // $p pointer, $i index, $v value
-  std::string_view load_bf16, store_bf16;  // the same
-  std::string_view types[TUTTI_C128 + 1];  // as stored, by dtype; bool is one byte, complex
-                                           // ones are names of math_shared.cl
-  std::string_view size_type;              // 64-bit unsigned
+  std::string_view vector_loop;              // before an innermost loop; $w: lanes; may be empty
+  std::string_view unroll;                   // before a loop; $n: times
+  std::string_view load_f16, store_f16;      // $p pointer, $i index, $v value
+  std::string_view load_bf16, store_bf16;    // the same
+  std::string_view types[TUTTI_C128 + 1];    // as stored, by dtype; bool is one byte, complex
+                                             // ones are names of math_shared.cl
+  std::string_view size_type;                // 64-bit unsigned
+  std::string_view sixteen_bytes = "uint4";  // a type that one access moves, aligned to its size
   // Texts of functions between "//@fn NAME [deps: A B]" and "//@end"; what is found first counts.
   std::vector<std::string_view> libraries;
   // Macros TUTTI_INTEGER(name, type, unsigned type, bits) and

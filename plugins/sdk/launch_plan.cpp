@@ -102,25 +102,33 @@ void plan_gpu(const program_layout& layout, const space& s, const machine& on, l
   const uint64_t group = layout.work_group;
   const uint64_t most_groups = on.compute_units * 32ull;
   const uint64_t most_items = most_groups * group;
-  uint64_t parts = 1, lanes = 1, units = s.kept;
+  const uint64_t vector = layout.vector;
+  const bool inner = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
+  // Of the innermost loop, along which work-items take vectors.
+  const uint64_t length = inner ? s.reduced_inner : s.kept_inner;
+  const uint64_t segments = ceil_div(length, vector);
+  const uint64_t kept = inner ? s.kept : s.kept / s.kept_inner * segments;
+  const uint64_t steps = !inner || s.reduced == 0 ? s.reduced : s.reduced / length * segments;
+  uint64_t parts = 1, lanes = 1, units = kept;
   if (!layout.reduces()) {
     p.main_groups = std::clamp<uint64_t>(ceil_div(units, group), 1, most_groups);
-  } else if (layout.reduce_layout == TUTTI_REDUCE_INNER) {
-    while (lanes < group && lanes < s.reduced) lanes *= 2;
-    const uint64_t wanted = most_items / (s.kept * lanes);
-    parts = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(s.reduced / (lanes * 8), 1));
-    units = s.kept * parts;
+  } else if (inner) {
+    while (lanes < group && lanes < steps) lanes *= 2;
+    const uint64_t wanted = most_items / (kept * lanes);
+    const uint64_t least = lanes * std::max<uint64_t>(8 / vector, 1);
+    parts = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(steps / least, 1));
+    units = kept * parts;
     p.main_groups = std::clamp<uint64_t>(ceil_div(units, group / lanes), 1, most_groups);
   } else {
-    const uint64_t wanted = most_items / s.kept;
-    parts = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(s.reduced / 32, 1));
-    units = s.kept * parts;
+    const uint64_t wanted = most_items / kept;
+    parts = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(steps / 32, 1));
+    units = kept * parts;
     p.main_groups = std::clamp<uint64_t>(ceil_div(units, group), 1, most_groups);
   }
   p.finish_groups = parts > 1 ? std::clamp<uint64_t>(ceil_div(s.kept, group), 1, most_groups) : 0;
   const int64_t words[plan_words] = {static_cast<int64_t>(s.kept), static_cast<int64_t>(parts),
-                                     static_cast<int64_t>(lanes),  1,
-                                     static_cast<int64_t>(units),  static_cast<int64_t>(s.reduced)};
+                                     static_cast<int64_t>(lanes),  static_cast<int64_t>(segments),
+                                     static_cast<int64_t>(units),  static_cast<int64_t>(steps)};
   std::copy(words, words + plan_words, p.words);
 }
 
@@ -190,6 +198,22 @@ class packer {
     }
     *to_++ = word;
   }
+  // Multiplier m and shift s with n / d = (m * n / 2^W + n) / 2^s for all 0 <= n < 2^(W - 1), where
+  // W is the width of a word: m = ceil(2^W (2^s - d) / d) or one more, s = ceil(log2 d); T.
+  // Granlund and P. Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
+  void put_divisor(uint64_t d) {
+    d = std::max<uint64_t>(d, 1);
+    const auto shift = static_cast<Word>(d == 1 ? 0 : 64 - __builtin_clzll(d - 1));
+    const uint64_t over = (shift < 64 ? uint64_t{1} << shift : 0) - d;
+    constexpr int width = 8 * sizeof(Word);
+    if constexpr (width == 32) {
+      *to_++ = static_cast<Word>((over << 32) / d + 1);
+    } else {
+      __extension__ using twice = unsigned __int128;
+      *to_++ = static_cast<Word>((static_cast<twice>(over) << width) / d + 1);
+    }
+    *to_++ = shift;
+  }
 
  private:
   Word* to_;
@@ -222,6 +246,12 @@ void pack(const program_layout& l, const uint64_t* extent, const tutti_operand* 
     put_dims([&](uint32_t d) { return operand.stride[d]; }, 0);
   }
   for (int64_t word : plan.words) out.put(word);
+  for (uint32_t d = 0; d < l.rank(); ++d) {
+    const uint32_t of = d < l.kept ? d : l.given_kept + d - l.kept;
+    const bool there = d < l.kept ? d < l.given_kept : d - l.kept < l.given_reduced;
+    if (l.divides(d)) out.put_divisor(there ? extent[of] : 1);
+  }
+  if (l.divides_segments()) out.put_divisor(static_cast<uint64_t>(plan.words[segments_word]));
 }
 
 }  // namespace

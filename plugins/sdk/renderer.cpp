@@ -4,6 +4,8 @@
 // assembly of the source from prelude, library functions and kernels.
 #include "sdk/renderer.hpp"
 
+#include <algorithm>
+
 #include "sdk/renderer_internal.hpp"
 
 namespace tutti::sdk {
@@ -12,6 +14,35 @@ rendered_program render(const tutti_program_desc& desc, const dialect& words,
                         const render_options& options) {
   return detail::program(desc, words, options).render();
 }
+
+namespace {
+
+// As many as fill 16 bytes of the widest operand that moves along the innermost loop, where all
+// that move do so element by element. Fewer where what a work-item then holds is too much for
+// registers, or the loop over them, which is unrolled, for the cache of instructions.
+uint32_t gpu_vector(const tutti_program_desc& desc, const program_layout& l) {
+  constexpr uint32_t widest_access = 16, most_bytes = 256, most_instructions = 256;
+  const bool inner = l.reduces() && l.reduce_layout == TUTTI_REDUCE_INNER;
+  if ((inner ? l.given_reduced : l.given_kept) == 0) return 1;
+  uint32_t widest = 0, held = 0;
+  for (uint32_t n = 0; n < l.inputs + (l.reduces() ? 0 : l.outputs); ++n) {
+    const tutti_program_operand& operand = detail::operand_of(desc, n);
+    if (operand.access == TUTTI_ACCESS_STRIDED) return 1;
+    if (n >= l.inputs && operand.access != TUTTI_ACCESS_UNIT) return 1;
+    if (operand.access != TUTTI_ACCESS_UNIT) continue;
+    widest = std::max(widest, dtype_size(operand.dtype));
+    held += dtype_size(operand.dtype);
+  }
+  if (widest == 0) return 1;
+  // Totals, what is lost from them and positions.
+  if (l.reduces() && !inner) held += 2 * dtype_size(l.accumulator) + (l.finds_index() ? 8 : 0);
+  uint32_t vector = widest_access / widest;
+  while (vector > 1 && (vector * held > most_bytes || vector * l.instructions > most_instructions))
+    vector /= 2;
+  return vector;
+}
+
+}  // namespace
 
 program_layout layout_of(const tutti_program_desc& desc, const render_options& options) {
   program_layout l;
@@ -44,6 +75,7 @@ program_layout layout_of(const tutti_program_desc& desc, const render_options& o
   if (l.reduces()) {
     l.block = 4096 / dtype_size(l.accumulator);
   }
+  if (l.kind == schedule::gpu) l.vector = gpu_vector(desc, l);
   return l;
 }
 
@@ -178,8 +210,15 @@ void program::declare_geometry(bool main) {
     for (uint32_t d = 0; d < dims; ++d) constant(join(operand(n), "_stride", d), first + 1 + d);
   }
   const char* names[plan_words] = {"kept", "parts", "segment", "segments", "units", "steps"};
-  const uint32_t plan = layout_.geometry_words() - plan_words;
-  for (uint32_t n = 0; n < plan_words; ++n) constant(names[n], plan + n);
+  for (uint32_t n = 0; n < plan_words; ++n) constant(names[n], layout_.plan_at() + n);
+  uint32_t at = layout_.plan_at() + plan_words;
+  const auto divisor = [&](const std::string& name) {
+    constant(name + "_multiplier", at++);
+    constant(name + "_shift", at++);
+  };
+  for (uint32_t d = 0; d < rank; ++d)
+    if (layout_.divides(d)) divisor(join("n", d));
+  if (layout_.divides_segments()) divisor("segments");
 }
 
 void program::declare_scalars() {

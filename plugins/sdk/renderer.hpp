@@ -29,9 +29,10 @@ struct render_options {
 //   parts     pieces that each reduction is cut into; above 1 the finishing kernel runs. In tiled
 //             programs the lines of a tile
 //   segment   elements of the innermost loop in one go (GPU INNER: work-items for one reduction)
-//   segments  how many of them make up the innermost dimension
+//   segments  how many of them make up the innermost dimension (GPU: vectors)
 //   units     pieces of work that the groups (GPU: work-items) share
-//   steps     length of the reduced space, counted in elements, or in segments on a CPU
+//   steps     length of the reduced space, counted in elements, or where the innermost dimension is
+//             reduced in segments (CPU) or vectors (GPU)
 enum plan_word : uint32_t {
   kept_word,
   parts_word,
@@ -51,7 +52,8 @@ struct program_layout {
   uint32_t given_kept = 0, given_reduced = 0;  // ranks as described
   uint32_t kept = 0, reduced = 0;              // ranks as rendered
   uint32_t inputs = 0, outputs = 0, instructions = 0;
-  uint32_t block = 0;  // CPU OUTER: columns of one unit
+  uint32_t block = 0;   // CPU OUTER: columns of one unit
+  uint32_t vector = 1;  // GPU: neighbours along the innermost loop that a work-item takes at once
   uint8_t reduction = TUTTI_REDUCE_NONE;
   uint8_t reduce_layout = TUTTI_REDUCE_INNER;
   uint8_t accumulator = TUTTI_INVALID;
@@ -65,10 +67,24 @@ struct program_layout {
   bool finds_index() const {
     return reduction == TUTTI_REDUCE_ARGMIN || reduction == TUTTI_REDUCE_ARGMAX;
   }
-  // Words of the geometry argument: extents, then offset and strides of each operand, then plan.
-  uint32_t geometry_words() const {
-    return rank() + (inputs + outputs) * (1 + rank()) + plan_words;
+  // The innermost loop is over the last dimension of this many.
+  uint32_t loop_rank() const {
+    return reduces() && reduce_layout == TUTTI_REDUCE_INNER ? reduced : kept;
   }
+  bool divides(uint32_t dimension) const {
+    return kind == schedule::gpu && dimension != 0 && dimension != kept;
+  }
+  bool divides_segments() const { return vector > 1 && loop_rank() > 1; }
+  uint32_t divisors() const {
+    uint32_t count = divides_segments() ? 1 : 0;
+    for (uint32_t d = 0; d < rank(); ++d) count += divides(d) ? 1 : 0;
+    return count;
+  }
+  // Words of the geometry argument: extents, then offset and strides of each operand, then plan,
+  // then multiplier and shift (launch_plan.hpp) of each extent that is divided by, and of
+  // `segments`.
+  uint32_t plan_at() const { return rank() + (inputs + outputs) * (1 + rank()); }
+  uint32_t geometry_words() const { return plan_at() + plan_words + 2 * divisors(); }
   uint32_t geometry_bytes() const { return geometry_words() * (wide ? 8 : 4); }
 };
 

@@ -186,10 +186,22 @@ void program::coordinates(const std::string& linear, uint32_t first, uint32_t co
   const std::string rest = join("rest", first);
   out_.line(index_, " ", rest, " = ", linear, ";");
   for (uint32_t d = first + count - 1; d > first; --d) {
+    if (layout_.kind == schedule::gpu) {
+      const std::string over = join("over", d), extent = join("n", d);
+      out_.line("const ", index_, " ", over, " = ", quotient(rest, extent), ";");
+      out_.line("const ", index_, " c", d, " = ", rest, " - ", over, " * ", extent, ";");
+      out_.line(rest, " = ", over, ";");
+      continue;
+    }
     out_.line("const ", index_, " c", d, " = ", rest, " % n", d, ";");
     out_.line(rest, " /= n", d, ";");
   }
   out_.line("const ", index_, " c", first, " = ", rest, ";");
+}
+
+std::string program::quotient(const std::string& value, const std::string& divisor) {
+  return call("quotient", layout_.wide ? uint8_t{TUTTI_I64} : uint8_t{TUTTI_I32},
+              join(value, ", ", divisor, "_multiplier, ", divisor, "_shift"));
 }
 
 std::string program::base(uint32_t n, uint32_t first, uint32_t last, bool with_offset) const {

@@ -10,6 +10,11 @@ void program::gpu_map() {
   const std::string wide = type(TUTTI_I64);
   out_.line("for (", wide, " n = ", words_.global_index, "; n < units; n += ", words_.global_size,
             ") {");
+  if (layout_.vector > 1) {
+    gpu_map_vectors();
+    out_.line("}");
+    return;
+  }
   out_.line("const ", index_, " linear = (", index_, ")n;");
   coordinates("linear", 0, layout_.kept);
   const auto at = [&](uint32_t n) { return place{operand(n), base(n, 0, layout_.kept, true)}; };
@@ -22,11 +27,44 @@ void program::gpu_map() {
   out_.line("}");
 }
 
+void program::gpu_map_vectors() {
+  const uint32_t inner = layout_.kept - 1;
+  out_.line("const ", index_, " vector = (", index_, ")n;");
+  vector_place("vector", 0, layout_.kept);
+  out_.line("const ", index_, " c", inner, " = start;");
+  load_vectors();
+  for (uint32_t n = layout_.inputs; n < layout_.inputs + layout_.outputs; ++n)
+    declare_vector(n, layout_.kept);
+  each_lane();
+  body([&](uint32_t n) { return lane(n); }, true, join("line * n", inner, " + start + k"));
+  for (uint32_t n = 0; n < layout_.outputs; ++n) {
+    const uint32_t value = desc_.outputs[n].value;
+    out_.line(store(n, lane(layout_.inputs + n),
+                    cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
+  }
+  out_.line("}");
+  store_vectors();
+}
+
 // Adds the reduced element number `step` to the total.
 void program::gpu_element(const std::string& step) {
   coordinates(step, layout_.kept, layout_.reduced);
   body([&](uint32_t n) { return place{operand(n), base(n, 0, layout_.rank(), true)}; }, false, "");
   add_to_total(reduced_value(), step);
+}
+
+// Adds the vector number `step` of the reduced elements to the total.
+void program::gpu_elements(const std::string& step) {
+  const uint32_t inner = layout_.rank() - 1;
+  vector_place(step, layout_.kept, layout_.rank());
+  out_.line("const ", index_, " c", inner, " = start;");
+  load_vectors();
+  each_lane();
+  out_.line("if (k < count) {");
+  body([&](uint32_t n) { return lane(n); }, true, "");
+  add_to_total(reduced_value(), join("line * n", inner, " + start + k"));
+  out_.line("}");
+  out_.line("}");
 }
 
 // Halves the work-items' totals in local memory until `least` times two are left for each
@@ -78,16 +116,15 @@ void program::gpu_inner() {
   out_.line("for (", wide, " base = (", wide, ")", words_.group_index,
             " * slots; base < units; base += (", wide, ")", words_.group_count, " * slots) {");
   out_.line("const ", wide, " unit = base + slot;");
-  out_.line("const ", index_, " kept_index = (", index_, ")(unit / parts);");
-  out_.line("const ", index_, " part = (", index_, ")(unit % parts);");
+  // Whole reductions, which are most, need no divisions.
+  out_.line("const ", index_, " kept_index = (", index_, ")(parts == 1 ? unit : unit / parts);");
+  out_.line("const ", index_, " part = (", index_, ")(unit - (", wide, ")kept_index * parts);");
   coordinates("kept_index", 0, layout_.kept);
   declare_total("total");
   if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   out_.line("if (unit < units) {");
-  out_.line("const ", wide, " end = (", wide, ")steps * (part + 1) / parts;");
-  out_.line("for (", wide, " n = (", wide, ")steps * part / parts + lane; n < end; n += lanes) {");
-  out_.line("const ", index_, " step = (", index_, ")n;");
-  gpu_element("step");
+  gpu_part(" + lane", "n += lanes");
+  layout_.vector > 1 ? gpu_elements("step") : gpu_element("step");
   out_.line("}");
   out_.line("}");
   if (words_.shuffle.empty()) {
@@ -111,22 +148,76 @@ void program::gpu_inner() {
   out_.line("}");
 }
 
+// The loop over the steps of a part, without its end.
+void program::gpu_part(const char* first, const char* next) {
+  const std::string wide = type(TUTTI_I64);
+  const auto bound = [&](const char* part) {
+    return join("(", wide, ")steps * ", part, " / parts");
+  };
+  out_.line("const ", wide, " end = parts == 1 ? (", wide, ")steps : ", bound("(part + 1)"), ";");
+  out_.line("const ", wide, " begin = parts == 1 ? (", wide, ")0 : ", bound("part"), ";");
+  out_.line("for (", wide, " n = begin", first, "; n < end; ", next, ") {");
+  out_.line("const ", index_, " step = (", index_, ")n;");
+}
+
 void program::gpu_outer() {
   const std::string wide = type(TUTTI_I64);
+  out_.line("const ", wide, " columns = parts == 1 ? (", wide, ")units : units / parts;");
   out_.line("for (", wide, " unit = ", words_.global_index,
             "; unit < units; unit += ", words_.global_size, ") {");
   // Neighbours take neighbouring columns of one part.
-  out_.line("const ", index_, " part = (", index_, ")(unit / kept);");
-  out_.line("const ", index_, " kept_index = (", index_, ")(unit % kept);");
-  coordinates("kept_index", 0, layout_.kept);
+  out_.line("const ", index_, " part = (", index_, ")(parts == 1 ? (", wide,
+            ")0 : unit / columns);");
+  out_.line("const ", index_, " column = (", index_, ")(unit - part * columns);");
+  if (layout_.vector > 1) {
+    gpu_outer_vectors();
+    out_.line("}");
+    return;
+  }
+  coordinates("column", 0, layout_.kept);
   declare_total("total");
   if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
-  out_.line("const ", wide, " end = (", wide, ")steps * (part + 1) / parts;");
-  out_.line("for (", wide, " n = (", wide, ")steps * part / parts; n < end; ++n) {");
-  out_.line("const ", index_, " step = (", index_, ")n;");
+  gpu_part("", "++n");
   gpu_element("step");
   out_.line("}");
-  store_result("kept_index");
+  store_result("column");
+  out_.line("}");
+}
+
+void program::gpu_outer_vectors() {
+  const uint32_t inner = layout_.kept - 1, width = layout_.vector;
+  const bool index = layout_.finds_index();
+  vector_place("column", 0, layout_.kept);
+  out_.line(accumulator_type(), " totals[", width, "];");
+  if (compensates()) out_.line(accumulator_type(), " losses[", width, "];");
+  if (index) out_.line(position_type(), " totals_at[", width, "];");
+  each_lane();
+  out_.line("totals[k] = ", identity(), ";");
+  if (compensates()) out_.line("losses[k] = ", identity(), ";");
+  if (index) out_.line("totals_at[k] = ", no_position(), ";");
+  out_.line("}");
+  gpu_part("", "++n");
+  coordinates("step", layout_.kept, layout_.reduced);
+  out_.line("const ", index_, " c", inner, " = start;");
+  load_vectors();
+  each_lane();
+  out_.line(accumulator_type(), " total = totals[k];");
+  if (compensates()) out_.line(accumulator_type(), " lost = losses[k];");
+  if (index) out_.line(position_type(), " total_at = totals_at[k];");
+  body([&](uint32_t n) { return lane(n); }, true, "");
+  add_to_total(reduced_value(), "step");
+  out_.line("totals[k] = total;");
+  if (compensates()) out_.line("losses[k] = lost;");
+  if (index) out_.line("totals_at[k] = total_at;");
+  out_.line("}");
+  out_.line("}");
+  each_lane();
+  out_.line("if (k < count) {");
+  out_.line("const ", index_, " c", inner, " = start + k;");
+  out_.line("const ", accumulator_type(), " total = totals[k];");
+  if (index) out_.line("const ", position_type(), " total_at = totals_at[k];");
+  store_result(join("line * n", inner, " + c", inner));
+  out_.line("}");
   out_.line("}");
 }
 

@@ -112,6 +112,8 @@ class program {
 
   // Coordinates c<first> .. of the linear index `linear` in dimensions [first, first + count).
   void coordinates(const std::string& linear, uint32_t first, uint32_t count);
+  // By the multiplier and shift that came for `divisor`; of values that are not negative.
+  std::string quotient(const std::string& value, const std::string& divisor);
   // "in0_offset + c0 * in0_stride0 + ..." over dimensions [first, last).
   std::string base(uint32_t n, uint32_t first, uint32_t last, bool with_offset) const;
 
@@ -151,11 +153,27 @@ class program {
   void cpu_share(const char* count);
   // GPU schedule (renderer_gpu.cpp).
   void gpu_map();
+  void gpu_map_vectors();
   void gpu_inner();
   void gpu_tree(const char* least);
   void gpu_shuffles();
   void gpu_outer();
+  void gpu_outer_vectors();
+  void gpu_part(const char* first, const char* next);
   void gpu_element(const std::string& step);
+  void gpu_elements(const std::string& step);
+  // Vectors of the GPU schedule (renderer_vectors.cpp).
+  void vector_place(const std::string& number, uint32_t first, uint32_t last);
+  void load_vectors();
+  void store_vectors();
+  void each_lane();
+  std::string vector_type(uint32_t n) const;
+  std::string raw_pointer(uint32_t n, const std::string& pointer, const std::string& of) const;
+  std::string whole_type(uint32_t n) const;
+  void declare_vector(uint32_t n, uint32_t rank);
+  std::string is_whole(uint32_t n) const;
+  place lane(uint32_t n) const;
+  bool moves(uint32_t n) const { return operand_desc(n).access == TUTTI_ACCESS_UNIT; }
 
   const tutti_program_desc& desc_;
   const dialect& words_;

@@ -65,6 +65,35 @@ void each_register_dtype(F&& f) {
 
 }  // namespace
 
+std::vector<test_program> contiguous_programs() {
+  std::vector<test_program> all;
+  for (const uint8_t dtype : {TUTTI_BOOL, TUTTI_I8, TUTTI_I64, TUTTI_F16, TUTTI_BF16, TUTTI_F32,
+                              TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
+    const uint8_t computed = sdk::register_dtype(dtype);
+    test_program map;
+    map.name = std::string("add_") + dtype_name(dtype);
+    const uint32_t a = map.input(dtype), b = map.input(dtype);
+    const auto opcode = dtype == TUTTI_BOOL ? TUTTI_OP_bitwise_or : TUTTI_OP_add;
+    map.output(dtype, map.compute(opcode, computed, {a, b}));
+    all.push_back(map);
+    if (dtype == TUTTI_I64 || dtype == TUTTI_BF16 || dtype == TUTTI_C128) continue;
+    for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+      test_program sums;
+      sums.name = std::string(layout == TUTTI_REDUCE_INNER ? "sum_rows_" : "sum_columns_") +
+                  dtype_name(dtype);
+      sums.reduced_rank = 1;
+      sums.reduction = dtype == TUTTI_BOOL ? TUTTI_REDUCE_ANY : TUTTI_REDUCE_SUM;
+      sums.reduce_layout = layout;
+      sums.accumulator = computed;
+      const uint32_t x = sums.input(dtype);
+      sums.output(computed, x,
+                  layout == TUTTI_REDUCE_INNER ? TUTTI_ACCESS_ZERO : TUTTI_ACCESS_UNIT);
+      all.push_back(sums);
+    }
+  }
+  return all;
+}
+
 test_program operations_of(uint8_t dtype) {
   test_program p;
   p.name = std::string("operations_") + dtype_name(dtype);

@@ -36,5 +36,7 @@ std::vector<test_program> layouts();
 std::vector<test_program> all_programs();
 // A dozen that stand for what applications run; kept as golden files.
 std::vector<test_program> typical_programs();
+// Maps of contiguous operands of each width of elements, and sums along and across rows.
+std::vector<test_program> contiguous_programs();
 
 }  // namespace tutti::test

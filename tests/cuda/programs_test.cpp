@@ -10,8 +10,7 @@
 #include "cuda/objects.hpp"
 #include "dialects.hpp"
 #include "embedded_kernels.hpp"
-#include "sdk/device_layer/kernel_options.hpp"
-#include "sdk/device_layer/operators.hpp"
+#include "options.hpp"
 #include "sdk/program_description.hpp"
 #include "sdk/renderer.hpp"
 #include "sdk/validate.hpp"
@@ -20,26 +19,6 @@ using namespace tutti;
 using namespace tutti::test;
 
 namespace {
-
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
-    text.replace(at, what.size(), with);
-    at += with.size();
-  }
-  return text;
-}
-
-// The source without the prelude that all share, its kernels under names of their own.
-std::string in_namespace(const std::string& source, size_t number) {
-  const std::string_view prelude = kernels::prelude_cu;
-  BOOST_REQUIRE(source.compare(0, prelude.size(), prelude) == 0);
-  const std::string suffix = "_" + std::to_string(number);
-  std::string text = source.substr(prelude.size());
-  text = replaced(text, std::string("void ") + sdk::main_kernel + "(", "void main" + suffix + "(");
-  text =
-      replaced(text, std::string("void ") + sdk::finish_kernel + "(", "void finish" + suffix + "(");
-  return "namespace p" + std::to_string(number) + " {\n" + text + "}\n";
-}
 
 std::string warnings;
 
@@ -56,39 +35,8 @@ void watch_log() {
   sdk::meet_host(&host);
 }
 
-sdk::device_description gpu() {
-  sdk::device_description device;
-  device.work_group = cuda::work_group;
-  return device;
-}
-
 std::string scan_options(int32_t out, int32_t in, int32_t scan, bool rows) {
   return sdk::scan_options(gpu(), out, in, scan, rows) + ' ' + cuda::program_options;
-}
-
-class options_of_launches final : public sdk::operator_launcher {
- public:
-  void launch(const sdk::kernel_launch& what) override { options = what.options; }
-  std::string options;
-};
-
-// What a sort or a selection in a row of this dtype is built with.
-std::string ordering_options(int32_t kind, int32_t dtype) {
-  const tutti_view row{nullptr, 0, dtype, 2, {1, 5000}, {5000, 1}};
-  const tutti_view views[] = {row, row};
-  tutti_sort_params sort{};
-  tutti_partition_params partition{};
-  sort.struct_size = sizeof sort;
-  partition.struct_size = sizeof partition;
-  sdk::operator_call l{};
-  l.kind = kind;
-  l.view_count = 2;
-  l.views = views;
-  l.params = &sort;
-  if (kind == TUTTI_OPERATOR_PARTITION) l.params = &partition;
-  options_of_launches launches;
-  sdk::launch_operator(gpu(), l, launches);
-  return launches.options;
 }
 
 void compile_all(const std::vector<std::string>& sources) {
@@ -134,16 +82,19 @@ BOOST_AUTO_TEST_CASE(the_set_holds_every_opcode_for_every_dtype) {
 }
 
 BOOST_AUTO_TEST_CASE(what_opencl_renders_cuda_renders_and_nvrtc_compiles) {
-  std::vector<std::string> batches;
-  size_t number = 0;
-  for (const test_program& p : all_programs()) {
+  const std::vector<test_program> programs = all_programs();
+  BOOST_TEST(programs.size() > 150u);
+  for (const test_program& p : programs) {
     for (const sdk::schedule kind : {sdk::schedule::cpu, sdk::schedule::gpu}) {
       BOOST_REQUIRE_NO_THROW(render_opencl(p, kind));
     }
-    if (number % 100 == 0) batches.push_back(std::string(kernels::prelude_cu));
-    batches.back() += in_namespace(render_cuda(p), number++);
   }
-  BOOST_TEST(number > 150u);
+  std::vector<std::string> batches;
+  for (size_t n = 0; n < programs.size(); n += 100) {
+    const auto first = programs.begin() + static_cast<std::ptrdiff_t>(n);
+    const auto count = static_cast<std::ptrdiff_t>(std::min<size_t>(100, programs.size() - n));
+    batches.push_back(render_cuda(std::vector(first, first + count)));
+  }
   compile_all(batches);
 }
 
@@ -234,9 +185,7 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
       {kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
       {kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
       {kernels::lookup_cu, sdk::count_options(gpu(), TUTTI_I32)}};
-  std::string source(kernels::prelude_cu);
-  size_t number = 0;
-  for (const test_program& p : typical_programs()) source += in_namespace(render_cuda(p), number++);
+  const std::string source = render_cuda(typical_programs());
   std::istringstream list(ARCHITECTURES);
   int count = 0;
   for (std::string architecture; list >> architecture; ++count) {

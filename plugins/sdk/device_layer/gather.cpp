@@ -43,8 +43,14 @@ uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool ta
   const int64_t units = std::max(device.compute_units(), 1u);
   g.block = 1;
   g.blocks = g.columns;
-  if (!take) g.ranges = std::clamp<int64_t>(device.busy_items / (g.outer * g.columns), 1, g.rows);
-  const int64_t items = g.outer * (take ? g.picks : g.ranges) * g.blocks;
+  if (!take) {
+    // Enough groups to keep the device busy, but each looks through all of the index.
+    constexpr int64_t groups_of_a_unit = 8;
+    g.ranges =
+        std::clamp<int64_t>(units * groups_of_a_unit / g.outer, 1, std::max<int64_t>(g.rows, 1));
+    return static_cast<uint64_t>(std::clamp<int64_t>(g.outer * g.ranges, 1, units * 32));
+  }
+  const int64_t items = g.outer * g.picks * g.blocks;
   const int64_t group = device.work_group;
   return static_cast<uint64_t>(std::clamp<int64_t>((items + group - 1) / group, 1, units * 32));
 }

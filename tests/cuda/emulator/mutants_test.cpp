@@ -13,6 +13,7 @@
 #include <functional>
 
 #include "tutti/error.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/sorting.hpp"
 
@@ -40,6 +41,18 @@ constexpr std::int64_t rows = 5, cols = 1000;
 bool map() {
   return same(counted(32, 32) * 2.0f + 1.0f, [](std::int64_t n) { return 2 * at(n) + 1; });
 }
+bool backwards() {
+  return same(tutti::flip(counted(32, 32), {0, 1}) + 1.0f,
+              [](std::int64_t n) { return at(1023 - n) + 1; });
+}
+bool shifted() {
+  return same(counted(1, 1025)({tutti::all(), {1, 1025}}) * 2.0f,
+              [](std::int64_t n) { return 2 * at(n + 1); });
+}
+bool lines() {
+  return same(counted(rows, cols)({tutti::all(), {0, 998}}) + 1.0f,
+              [](std::int64_t n) { return at(n / 998 * cols + n % 998) + 1; });
+}
 bool transposed() {
   return same(tutti::transpose(counted(rows, cols), {1, 0}) + 1.0f,
               [](std::int64_t n) { return at(n % rows * cols + n / rows) + 1; });
@@ -48,6 +61,13 @@ bool sums() {
   return same(tutti::sum(counted(rows, cols), 1), [](std::int64_t n) {
     double sum = 0;
     for (std::int64_t k = 0; k < cols; ++k) sum += at(n * cols + k);
+    return sum;
+  });
+}
+bool sums_of_lines() {
+  return same(tutti::sum(counted(rows, cols)({tutti::all(), {0, 998}}), 1), [](std::int64_t n) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < 998; ++k) sum += at(n * cols + k);
     return sum;
   });
 }
@@ -99,7 +119,15 @@ const mutant mutants[] = {
      "lanes > 32 ? 8 : lanes / 2", wrong},
     {"reduction that reads beyond its tree", sums, "tree[local_index + w]",
      "tree[local_index + w + 1]", wrong},
-    {"map over one element more", map, "n < units", "n <= units", "out of bounds"},
+    {"map over one element more", backwards, "n < units", "n <= units",
+     "outside of all allocations"},
+    {"vector that does not look at its address", shifted, "(sizeof in0_vector - 1)", "0",
+     "misaligned"},
+    {"vector beyond the end of a line", lines, "count == 4 && ((unsigned long long)(out0",
+     "((unsigned long long)(out0", "in a race"},
+    {"shift of a division that is too large", lines, ", segments_shift)", ", segments_shift + 1)",
+     wrong},
+    {"elements of a vector that are not there", sums_of_lines, "if (k < count) {", "{", wrong},
     {"wrong stride", transposed, "c0 * in0_stride0", "c0 * in0_stride1", "out of bounds"},
     {"scan without a barrier", scan, "warps[warp] = through;\n  __syncthreads();",
      "warps[warp] = through;", "shared memory"},
@@ -110,7 +138,7 @@ const mutant mutants[] = {
      "in a race"},
     {"product with a wrong leading dimension", product, "b_block[q * (SIDE + 1)",
      "b_block[q * SIDE", "nothing has written"},
-    {"blocks that all take the same elements", map,
+    {"blocks that all take the same elements", backwards,
      "(long long)blockIdx.x * blockDim.x + threadIdx.x; n < units", "threadIdx.x; n < units",
      "in a race with a thread of another block"},
 };
@@ -163,7 +191,8 @@ BOOST_AUTO_TEST_CASE(what_is_broken_is_found) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_broken_passes) {
-  for (const auto& run_it : {map, transposed, sums, scan, sorts, product}) {
+  for (const auto& run_it :
+       {map, backwards, shifted, lines, transposed, sums, sums_of_lines, scan, sorts, product}) {
     const mutant m = {"", run_it, "", "", ""};
     BOOST_TEST(run(m, false) == "");
   }

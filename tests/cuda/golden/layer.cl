@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rendered; the prelude is left out.
+static inline int tutti_quotient_i32(int n, int multiplier, int shift) {
+  return (int)((mul_hi((uint)n, (uint)multiplier) + (uint)n) >> shift);
+}
 static inline float tutti_tanh_f32(float x) { return tanh(x); }
 #pragma OPENCL FP_CONTRACT OFF
 typedef struct {
-  int word[17];
+  int word[21];
 } tutti_geometry;
 
 __attribute__((reqd_work_group_size(128, 1, 1)))
@@ -30,17 +33,55 @@ kernel void tutti_main(
   const int segments = g.word[14];
   const int units = g.word[15];
   const int steps = g.word[16];
+  const int n1_multiplier = g.word[17];
+  const int n1_shift = g.word[18];
+  const int segments_multiplier = g.word[19];
+  const int segments_shift = g.word[20];
   for (long n = get_global_id(0); n < units; n += get_global_size(0)) {
-    const int linear = (int)n;
-    int rest0 = linear;
-    const int c1 = rest0 % n1;
-    rest0 /= n1;
-    const int c0 = rest0;
-    const float v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
-    const float v1 = in1[in1_offset + c0 * in1_stride0 + c1 * in1_stride1];
-    const float v3 = v0 * v2;
-    const float v4 = v3 + v1;
-    const float v5 = tutti_tanh_f32(v4);
-    out0[out0_offset + c0 * out0_stride0 + c1 * out0_stride1] = v5;
+    const int vector = (int)n;
+    const int line = tutti_quotient_i32(vector, segments_multiplier, segments_shift);
+    const int c0 = line;
+    const int start = (vector - line * segments) * 4;
+    const int count = n1 - start < 4 ? (int)(n1 - start) : 4;
+    const int c1 = start;
+    const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+    union { uint4 whole; float element[4]; } in0_vector;
+    if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+      in0_vector.whole = *((global const uint4*)(in0 + in0_at));
+    } else {
+      __attribute__((opencl_unroll_hint(4)))
+      for (int k = 0; k < 4; ++k) {
+        in0_vector.element[k] = ((global const float*)in0)[in0_at + (k < count ? k : count - 1)];
+      }
+    }
+    const int in1_at = in1_offset + c0 * in1_stride0 + c1 * in1_stride1;
+    union { uint4 whole; float element[4]; } in1_vector;
+    if (count == 4 && ((ulong)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+      in1_vector.whole = *((global const uint4*)(in1 + in1_at));
+    } else {
+      __attribute__((opencl_unroll_hint(4)))
+      for (int k = 0; k < 4; ++k) {
+        in1_vector.element[k] = ((global const float*)in1)[in1_at + (k < count ? k : count - 1)];
+      }
+    }
+    const int out0_at = out0_offset + c0 * out0_stride0 + c1 * out0_stride1;
+    union { uint4 whole; float element[4]; } out0_vector;
+    __attribute__((opencl_unroll_hint(4)))
+    for (int k = 0; k < 4; ++k) {
+      const float v0 = in0_vector.element[k];
+      const float v1 = in1_vector.element[k];
+      const float v3 = v0 * v2;
+      const float v4 = v3 + v1;
+      const float v5 = tutti_tanh_f32(v4);
+      out0_vector.element[k] = v5;
+    }
+    if (count == 4 && ((ulong)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+      *((global uint4*)(out0 + out0_at)) = out0_vector.whole;
+    } else {
+      __attribute__((opencl_unroll_hint(4)))
+      for (int k = 0; k < 4; ++k) {
+        if (k < count) ((global float*)out0)[out0_at + k] = out0_vector.element[k];
+      }
+    }
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rendered; the prelude is left out.
 static inline float tutti_exp_f32(float x) { return exp(x); }
+static inline int tutti_quotient_i32(int n, int multiplier, int shift) {
+  return (int)((mul_hi((uint)n, (uint)multiplier) + (uint)n) >> shift);
+}
 #pragma OPENCL FP_CONTRACT OFF
 typedef struct {
-  int word[23];
+  int word[29];
 } tutti_geometry;
 
 __attribute__((reqd_work_group_size(128, 1, 1)))
@@ -33,6 +36,12 @@ kernel void tutti_main(
   const int segments = g.word[20];
   const int units = g.word[21];
   const int steps = g.word[22];
+  const int n1_multiplier = g.word[23];
+  const int n1_shift = g.word[24];
+  const int n3_multiplier = g.word[25];
+  const int n3_shift = g.word[26];
+  const int n4_multiplier = g.word[27];
+  const int n4_shift = g.word[28];
   const bool v1 = s1 != 0;
   global float* partial = (global float*)(workspace + partial_offset);
   local float tree[128];
@@ -43,23 +52,27 @@ kernel void tutti_main(
   const int slot = local_index / lanes;
   for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
     const long unit = base + slot;
-    const int kept_index = (int)(unit / parts);
-    const int part = (int)(unit % parts);
+    const int kept_index = (int)(parts == 1 ? unit : unit / parts);
+    const int part = (int)(unit - (long)kept_index * parts);
     int rest0 = kept_index;
-    const int c1 = rest0 % n1;
-    rest0 /= n1;
+    const int over1 = tutti_quotient_i32(rest0, n1_multiplier, n1_shift);
+    const int c1 = rest0 - over1 * n1;
+    rest0 = over1;
     const int c0 = rest0;
     float total = 0;
     float lost = 0;
     if (unit < units) {
-      const long end = (long)steps * (part + 1) / parts;
-      for (long n = (long)steps * part / parts + lane; n < end; n += lanes) {
+      const long end = parts == 1 ? (long)steps : (long)steps * (part + 1) / parts;
+      const long begin = parts == 1 ? (long)0 : (long)steps * part / parts;
+      for (long n = begin + lane; n < end; n += lanes) {
         const int step = (int)n;
         int rest2 = step;
-        const int c4 = rest2 % n4;
-        rest2 /= n4;
-        const int c3 = rest2 % n3;
-        rest2 /= n3;
+        const int over4 = tutti_quotient_i32(rest2, n4_multiplier, n4_shift);
+        const int c4 = rest2 - over4 * n4;
+        rest2 = over4;
+        const int over3 = tutti_quotient_i32(rest2, n3_multiplier, n3_shift);
+        const int c3 = rest2 - over3 * n3;
+        rest2 = over3;
         const int c2 = rest2;
         const float v0 = vload_half(in0_offset + c0 * in0_stride0 + c1 * in0_stride1 + c2 * in0_stride2 + c3 * in0_stride3 + c4 * in0_stride4, in0);
         const float v2 = tutti_exp_f32(v0);
@@ -111,12 +124,19 @@ kernel void tutti_finish(
   const int segments = g.word[20];
   const int units = g.word[21];
   const int steps = g.word[22];
+  const int n1_multiplier = g.word[23];
+  const int n1_shift = g.word[24];
+  const int n3_multiplier = g.word[25];
+  const int n3_shift = g.word[26];
+  const int n4_multiplier = g.word[27];
+  const int n4_shift = g.word[28];
   global float* partial = (global float*)(workspace + partial_offset);
   for (long wide_k = get_global_id(0); wide_k < kept; wide_k += get_global_size(0)) {
     const int k = (int)wide_k;
     int rest0 = k;
-    const int c1 = rest0 % n1;
-    rest0 /= n1;
+    const int over1 = tutti_quotient_i32(rest0, n1_multiplier, n1_shift);
+    const int c1 = rest0 - over1 * n1;
+    rest0 = over1;
     const int c0 = rest0;
     float total = 0;
     float lost = 0;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rendered; the prelude is left out.
+TUTTI_FUNCTION long long tutti_quotient_i64(long long n, long long multiplier, long long shift) {
+  typedef unsigned long long wide;
+  return (long long)((__umul64hi((wide)n, (wide)multiplier) + (wide)n) >> shift);
+}
 typedef struct {
-  long long word[21];
+  long long word[25];
 } tutti_geometry;
 
 extern "C" __global__ __launch_bounds__(256) void tutti_main(
@@ -31,13 +35,19 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const long long segments = g.word[18];
   const long long units = g.word[19];
   const long long steps = g.word[20];
+  const long long n1_multiplier = g.word[21];
+  const long long n1_shift = g.word[22];
+  const long long n2_multiplier = g.word[23];
+  const long long n2_shift = g.word[24];
   for (long long n = (long long)blockIdx.x * blockDim.x + threadIdx.x; n < units; n += (long long)gridDim.x * blockDim.x) {
     const long long linear = (long long)n;
     long long rest0 = linear;
-    const long long c2 = rest0 % n2;
-    rest0 /= n2;
-    const long long c1 = rest0 % n1;
-    rest0 /= n1;
+    const long long over2 = tutti_quotient_i64(rest0, n2_multiplier, n2_shift);
+    const long long c2 = rest0 - over2 * n2;
+    rest0 = over2;
+    const long long over1 = tutti_quotient_i64(rest0, n1_multiplier, n1_shift);
+    const long long c1 = rest0 - over1 * n1;
+    rest0 = over1;
     const long long c0 = rest0;
     const float v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1 + c2 * in0_stride2];
     const float v1 = in1[in1_offset + c0 * in1_stride0 + c1 * in1_stride1 + c2 * in1_stride2];

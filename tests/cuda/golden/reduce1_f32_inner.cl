@@ -33,22 +33,41 @@ kernel void tutti_main(
   const int slot = local_index / lanes;
   for (long base = (long)get_group_id(0) * slots; base < units; base += (long)get_num_groups(0) * slots) {
     const long unit = base + slot;
-    const int kept_index = (int)(unit / parts);
-    const int part = (int)(unit % parts);
+    const int kept_index = (int)(parts == 1 ? unit : unit / parts);
+    const int part = (int)(unit - (long)kept_index * parts);
     const int c0 = kept_index;
     float total = 0;
     float lost = 0;
     if (unit < units) {
-      const long end = (long)steps * (part + 1) / parts;
-      for (long n = (long)steps * part / parts + lane; n < end; n += lanes) {
+      const long end = parts == 1 ? (long)steps : (long)steps * (part + 1) / parts;
+      const long begin = parts == 1 ? (long)0 : (long)steps * part / parts;
+      for (long n = begin + lane; n < end; n += lanes) {
         const int step = (int)n;
-        const int c1 = step;
-        const float v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
-        {
-          const float corrected = v0 - lost;
-          const float sum = total + corrected;
-          lost = sum - sum == 0 ? (sum - total) - corrected : 0;
-          total = sum;
+        const int line = 0;
+        const int start = step * 4;
+        const int count = n1 - start < 4 ? (int)(n1 - start) : 4;
+        const int c1 = start;
+        const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+        union { uint4 whole; float element[4]; } in0_vector;
+        if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+          in0_vector.whole = *((global const uint4*)(in0 + in0_at));
+        } else {
+          __attribute__((opencl_unroll_hint(4)))
+          for (int k = 0; k < 4; ++k) {
+            in0_vector.element[k] = ((global const float*)in0)[in0_at + (k < count ? k : count - 1)];
+          }
+        }
+        __attribute__((opencl_unroll_hint(4)))
+        for (int k = 0; k < 4; ++k) {
+          if (k < count) {
+            const float v0 = in0_vector.element[k];
+            {
+              const float corrected = v0 - lost;
+              const float sum = total + corrected;
+              lost = sum - sum == 0 ? (sum - total) - corrected : 0;
+              total = sum;
+            }
+          }
         }
       }
     }

@@ -25,22 +25,53 @@ kernel void tutti_main(
   const int units = g.word[12];
   const int steps = g.word[13];
   global int* partial = (global int*)(workspace + partial_offset);
+  const long columns = parts == 1 ? (long)units : units / parts;
   for (long unit = get_global_id(0); unit < units; unit += get_global_size(0)) {
-    const int part = (int)(unit / kept);
-    const int kept_index = (int)(unit % kept);
-    const int c0 = kept_index;
-    int total = (-2147483647 - 1);
-    const long end = (long)steps * (part + 1) / parts;
-    for (long n = (long)steps * part / parts; n < end; ++n) {
+    const int part = (int)(parts == 1 ? (long)0 : unit / columns);
+    const int column = (int)(unit - part * columns);
+    const int line = 0;
+    const int start = column * 4;
+    const int count = n0 - start < 4 ? (int)(n0 - start) : 4;
+    int totals[4];
+    __attribute__((opencl_unroll_hint(4)))
+    for (int k = 0; k < 4; ++k) {
+      totals[k] = (-2147483647 - 1);
+    }
+    const long end = parts == 1 ? (long)steps : (long)steps * (part + 1) / parts;
+    const long begin = parts == 1 ? (long)0 : (long)steps * part / parts;
+    for (long n = begin; n < end; ++n) {
       const int step = (int)n;
       const int c1 = step;
-      const int v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
-      total = total > v0 ? total : v0;
+      const int c0 = start;
+      const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+      union { uint4 whole; int element[4]; } in0_vector;
+      if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+        in0_vector.whole = *((global const uint4*)(in0 + in0_at));
+      } else {
+        __attribute__((opencl_unroll_hint(4)))
+        for (int k = 0; k < 4; ++k) {
+          in0_vector.element[k] = ((global const int*)in0)[in0_at + (k < count ? k : count - 1)];
+        }
+      }
+      __attribute__((opencl_unroll_hint(4)))
+      for (int k = 0; k < 4; ++k) {
+        int total = totals[k];
+        const int v0 = in0_vector.element[k];
+        total = total > v0 ? total : v0;
+        totals[k] = total;
+      }
     }
-    if (parts > 1) {
-      partial[part * kept + kept_index] = total;
-    } else {
-      out0[out0_offset + c0 * out0_stride0] = total;
+    __attribute__((opencl_unroll_hint(4)))
+    for (int k = 0; k < 4; ++k) {
+      if (k < count) {
+        const int c0 = start + k;
+        const int total = totals[k];
+        if (parts > 1) {
+          partial[part * kept + line * n0 + c0] = total;
+        } else {
+          out0[out0_offset + c0 * out0_stride0] = total;
+        }
+      }
     }
   }
 }

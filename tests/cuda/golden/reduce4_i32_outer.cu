@@ -23,22 +23,53 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int units = g.word[12];
   const int steps = g.word[13];
   int* partial = (int*)(workspace + partial_offset);
+  const long long columns = parts == 1 ? (long long)units : units / parts;
   for (long long unit = (long long)blockIdx.x * blockDim.x + threadIdx.x; unit < units; unit += (long long)gridDim.x * blockDim.x) {
-    const int part = (int)(unit / kept);
-    const int kept_index = (int)(unit % kept);
-    const int c0 = kept_index;
-    int total = (-2147483647 - 1);
-    const long long end = (long long)steps * (part + 1) / parts;
-    for (long long n = (long long)steps * part / parts; n < end; ++n) {
+    const int part = (int)(parts == 1 ? (long long)0 : unit / columns);
+    const int column = (int)(unit - part * columns);
+    const int line = 0;
+    const int start = column * 4;
+    const int count = n0 - start < 4 ? (int)(n0 - start) : 4;
+    int totals[4];
+    #pragma unroll 4
+    for (int k = 0; k < 4; ++k) {
+      totals[k] = (-2147483647 - 1);
+    }
+    const long long end = parts == 1 ? (long long)steps : (long long)steps * (part + 1) / parts;
+    const long long begin = parts == 1 ? (long long)0 : (long long)steps * part / parts;
+    for (long long n = begin; n < end; ++n) {
       const int step = (int)n;
       const int c1 = step;
-      const int v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
-      total = total > v0 ? total : v0;
+      const int c0 = start;
+      const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+      union { uint4 whole; int element[4]; } in0_vector;
+      if (count == 4 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+        in0_vector.whole = *((const uint4*)(in0 + in0_at));
+      } else {
+        #pragma unroll 4
+        for (int k = 0; k < 4; ++k) {
+          in0_vector.element[k] = ((const int*)in0)[in0_at + (k < count ? k : count - 1)];
+        }
+      }
+      #pragma unroll 4
+      for (int k = 0; k < 4; ++k) {
+        int total = totals[k];
+        const int v0 = in0_vector.element[k];
+        total = total > v0 ? total : v0;
+        totals[k] = total;
+      }
     }
-    if (parts > 1) {
-      partial[part * kept + kept_index] = total;
-    } else {
-      out0[out0_offset + c0 * out0_stride0] = total;
+    #pragma unroll 4
+    for (int k = 0; k < 4; ++k) {
+      if (k < count) {
+        const int c0 = start + k;
+        const int total = totals[k];
+        if (parts > 1) {
+          partial[part * kept + line * n0 + c0] = total;
+        } else {
+          out0[out0_offset + c0 * out0_stride0] = total;
+        }
+      }
     }
   }
 }

@@ -31,17 +31,36 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int slot = local_index / lanes;
   for (long long base = (long long)blockIdx.x * slots; base < units; base += (long long)gridDim.x * slots) {
     const long long unit = base + slot;
-    const int kept_index = (int)(unit / parts);
-    const int part = (int)(unit % parts);
+    const int kept_index = (int)(parts == 1 ? unit : unit / parts);
+    const int part = (int)(unit - (long long)kept_index * parts);
     const int c0 = kept_index;
     unsigned char total = 0;
     if (unit < units) {
-      const long long end = (long long)steps * (part + 1) / parts;
-      for (long long n = (long long)steps * part / parts + lane; n < end; n += lanes) {
+      const long long end = parts == 1 ? (long long)steps : (long long)steps * (part + 1) / parts;
+      const long long begin = parts == 1 ? (long long)0 : (long long)steps * part / parts;
+      for (long long n = begin + lane; n < end; n += lanes) {
         const int step = (int)n;
-        const int c1 = step;
-        const bool v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1] != 0;
-        total = (total | v0);
+        const int line = 0;
+        const int start = step * 16;
+        const int count = n1 - start < 16 ? (int)(n1 - start) : 16;
+        const int c1 = start;
+        const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+        union { uint4 whole; unsigned char element[16]; } in0_vector;
+        if (count == 16 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+          in0_vector.whole = *((const uint4*)(in0 + in0_at));
+        } else {
+          #pragma unroll 16
+          for (int k = 0; k < 16; ++k) {
+            in0_vector.element[k] = ((const unsigned char*)in0)[in0_at + (k < count ? k : count - 1)];
+          }
+        }
+        #pragma unroll 16
+        for (int k = 0; k < 16; ++k) {
+          if (k < count) {
+            const bool v0 = in0_vector.element[k] != 0;
+            total = (total | v0);
+          }
+        }
       }
     }
     if (lanes > 32) {

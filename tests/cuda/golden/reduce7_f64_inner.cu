@@ -33,25 +33,44 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
   const int slot = local_index / lanes;
   for (long long base = (long long)blockIdx.x * slots; base < units; base += (long long)gridDim.x * slots) {
     const long long unit = base + slot;
-    const int kept_index = (int)(unit / parts);
-    const int part = (int)(unit % parts);
+    const int kept_index = (int)(parts == 1 ? unit : unit / parts);
+    const int part = (int)(unit - (long long)kept_index * parts);
     const int c0 = kept_index;
     double total = INFINITY;
     long long total_at = 9223372036854775807L;
     if (unit < units) {
-      const long long end = (long long)steps * (part + 1) / parts;
-      for (long long n = (long long)steps * part / parts + lane; n < end; n += lanes) {
+      const long long end = parts == 1 ? (long long)steps : (long long)steps * (part + 1) / parts;
+      const long long begin = parts == 1 ? (long long)0 : (long long)steps * part / parts;
+      for (long long n = begin + lane; n < end; n += lanes) {
         const int step = (int)n;
-        const int c1 = step;
-        const double v0 = in0[in0_offset + c0 * in0_stride0 + c1 * in0_stride1];
-        {
-          const double x = v0;
-          const double y = total;
-          const long long xi = step;
-          const long long yi = total_at;
-          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
-          total = take ? x : y;
-          total_at = take ? xi : yi;
+        const int line = 0;
+        const int start = step * 2;
+        const int count = n1 - start < 2 ? (int)(n1 - start) : 2;
+        const int c1 = start;
+        const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+        union { uint4 whole; double element[2]; } in0_vector;
+        if (count == 2 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+          in0_vector.whole = *((const uint4*)(in0 + in0_at));
+        } else {
+          #pragma unroll 2
+          for (int k = 0; k < 2; ++k) {
+            in0_vector.element[k] = ((const double*)in0)[in0_at + (k < count ? k : count - 1)];
+          }
+        }
+        #pragma unroll 2
+        for (int k = 0; k < 2; ++k) {
+          if (k < count) {
+            const double v0 = in0_vector.element[k];
+            {
+              const double x = v0;
+              const double y = total;
+              const long long xi = line * n1 + start + k;
+              const long long yi = total_at;
+              const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+              total = take ? x : y;
+              total_at = take ? xi : yi;
+            }
+          }
         }
       }
     }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Speed on paper: no kernel spills, contiguous maps and reductions move 16 bytes at once, and each
+// kernel but products leaves a multiprocessor at least half full. With TUTTI_CUDA_PAPER=FILE also
+// writes the table of docs/cuda.md, for sm_90 and sm_80.
+#include "paper.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
+
+#include "cuda/objects.hpp"
+
+using namespace tutti::test;
+
+namespace {
+
+void write_table(const std::vector<paper_row>& newer, const std::vector<paper_row>& older,
+                 std::ostream& out) {
+  out << "| kernel | registers | shared | loads of 16, 8, less | stores | occupancy |\n"
+         "| --- | ---: | ---: | ---: | ---: | ---: |\n";
+  const auto accesses = [](const access_counts& c) {
+    return std::to_string(c.whole) + ", " + std::to_string(c.wide) + ", " +
+           std::to_string(c.narrow);
+  };
+  for (size_t n = 0; n < newer.size(); ++n) {
+    const kernel_figures &k = newer[n].figures, &o = older[n].figures;
+    const auto percent = [&](const kernel_figures& f, int architecture) {
+      return static_cast<int>(100 * f.occupancy(newer[n].block, architecture));
+    };
+    out << "| " << newer[n].name << " | " << k.registers << " / " << o.registers << " | "
+        << k.shared_bytes << " | " << accesses(k.loads) << " | " << accesses(k.stores) << " | "
+        << percent(k, 90) << " / " << percent(o, 80) << " |\n";
+  }
+}
+
+void check(const std::vector<paper_row>& rows, int architecture) {
+  size_t contiguous = 0;
+  for (const paper_row& row : rows) {
+    BOOST_TEST_CONTEXT(row.name << " for sm_" << architecture) {
+      const kernel_figures& k = row.figures;
+      BOOST_TEST(k.registers >= 8u);
+      BOOST_TEST(k.instructions > 10u);
+      BOOST_TEST(k.stack_bytes == 0u);
+      BOOST_TEST(k.local_loads + k.local_stores == 0u);
+      BOOST_TEST(k.occupancy(row.block, architecture) >= (row.tiled ? 0.125 : 0.5));
+      if (!row.contiguous) continue;
+      ++contiguous;
+      BOOST_TEST(k.loads.whole >= row.widest_loads);
+      BOOST_TEST(k.stores.whole >= row.widest_stores);
+    }
+  }
+  BOOST_TEST(contiguous > 20u);
+  BOOST_TEST(rows.size() > 45u);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(kernels_fit_the_hardware) {
+  const char* const file = std::getenv("TUTTI_CUDA_PAPER");
+  if (file == nullptr) return check(paper_rows("sm_90"), 90);
+  const std::vector<paper_row> newer = paper_rows("sm_90"), older = paper_rows("sm_80");
+  check(newer, 90);
+  check(older, 80);
+  BOOST_REQUIRE(newer.size() == older.size());
+  std::ofstream out(file);
+  write_table(newer, older, out);
+}
+
+BOOST_AUTO_TEST_CASE(the_reader_sees_what_the_source_says) {
+  const char* const text =
+      "extern \"C\" __global__ void moves(const float4* a, float4* b, double* c, const char* d) {\n"
+      "  b[threadIdx.x] = a[threadIdx.x];\n"
+      "  c[threadIdx.x] = d[threadIdx.x];\n"
+      "}\n"
+      "extern \"C\" __global__ void keeps(const float* x, float* y, int n) {\n"
+      "  __shared__ float part[300];\n"
+      "  float all[40];\n"
+      "  for (int k = 0; k < 40; ++k) all[k] = k;\n"
+      "  for (int k = 0; k < n; ++k) all[(int)x[k]] += x[k + 1];\n"
+      "  part[threadIdx.x] = all[n];\n"
+      "  __syncthreads();\n"
+      "  y[threadIdx.x] = part[n];\n"
+      "}\n";
+  for (const char* architecture : {"sm_75", "sm_80", "sm_90", "sm_120"}) {
+    const auto kernels = read_cubin(tutti::cuda::compile(text, architecture, "", "known"));
+    BOOST_TEST_REQUIRE(kernels.size() == 2u);
+    const kernel_figures &keeps = kernels[0], &moves = kernels[1];
+    BOOST_TEST(moves.name == "moves");
+    BOOST_TEST(moves.loads.whole == 1u);
+    BOOST_TEST(moves.loads.narrow == 1u);
+    BOOST_TEST(moves.loads.all() == 2u);
+    BOOST_TEST(moves.stores.whole == 1u);
+    BOOST_TEST(moves.stores.wide == 1u);
+    BOOST_TEST(moves.stores.all() == 2u);
+    BOOST_TEST(moves.stack_bytes + moves.local_loads + moves.local_stores == 0u);
+    BOOST_TEST(keeps.stack_bytes >= 160u);
+    BOOST_TEST(keeps.local_loads > 0u);
+    BOOST_TEST(keeps.local_stores > 0u);
+    BOOST_TEST(keeps.shared_bytes >= 1200u);
+    BOOST_TEST(keeps.shared_bytes <= 2300u);
+  }
+}
+
+// 256 threads are 8 warps; 64 registers of 2048 threads are twice what there is.
+BOOST_AUTO_TEST_CASE(occupancy_by_hand) {
+  kernel_figures k;
+  k.registers = 32;
+  BOOST_TEST(k.occupancy(256, 90) == 1.0);
+  k.registers = 64;
+  BOOST_TEST(k.occupancy(256, 90) == 0.5);
+  k.registers = 65;  // counts as 72: 3 blocks
+  BOOST_TEST(k.occupancy(256, 90) == 0.375);
+  k.registers = 32;
+  k.shared_bytes = 40u << 10;  // 5 blocks of 228; with the system's 41, 4 of 164
+  BOOST_TEST(k.occupancy(256, 90) == 0.625);
+  BOOST_TEST(k.occupancy(256, 80) == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(a_truncated_cubin_is_refused) {
+  std::vector<char> none(200, 'x');
+  BOOST_CHECK_THROW(read_cubin(none), std::runtime_error);
+  BOOST_CHECK_THROW(read_cubin({}), std::runtime_error);
+}
