@@ -47,6 +47,7 @@ class host_cost {
   static constexpr uint64_t least_spent_ns = 1'000'000;
 
   std::atomic<double> ns_per_unit_;
+  std::atomic<bool> has_run_{false};
   std::atomic<uint64_t> spent_{0};
   std::atomic<uint64_t> next_look_{least_spent_ns};  // to ask again when it has been spent
   std::atomic<uint64_t> weight_{1};

@@ -58,6 +58,7 @@ std::vector<wanted_code> missing_code(const device_context& context, const plann
 }
 
 void compile_all(const device_context& context, std::vector<wanted_code>& all) {
+  const detail::compiler_wait waiting;
   detail::progress_of_compilers().expect(all.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
