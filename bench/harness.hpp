@@ -74,6 +74,7 @@ void add_einsum_cases(std::vector<bench_case>& cases);
 void add_row_cases(std::vector<bench_case>& cases);
 void add_reduce_cases(std::vector<bench_case>& cases);
 void add_latency_cases(std::vector<bench_case>& cases);
+void add_small_cases(std::vector<bench_case>& cases);
 void add_cuda_cases(std::vector<bench_case>& cases);
 void add_gather_cases(std::vector<bench_case>& cases);
 void add_sort_cases(std::vector<bench_case>& cases);

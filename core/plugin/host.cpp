@@ -11,12 +11,14 @@
 #include <string_view>
 
 #include "base/compile_markers.hpp"
+#include "base/compile_progress.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
+#include "plugin/chosen_tier.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -121,9 +123,11 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return 0;
-    return static_cast<int32_t>(
+    const auto ends = static_cast<int32_t>(
         program_markers().begin(full_key(identity, device_key, key, key_size),
                                 fmt::format("{}: {}", identity.name, what != nullptr ? what : "")));
+    progress_of_compilers().begin();
+    return ends;
   } catch (...) {
     return 0;
   }
@@ -142,6 +146,7 @@ void compile_end(void* context, const char* device_key, const void* key, uint64_
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return;
+    progress_of_compilers().end();
     program_markers().end(full_key(identity, device_key, key, key_size));
   } catch (...) {
   }
@@ -150,7 +155,9 @@ void compile_end(void* context, const char* device_key, const void* key, uint64_
 const char* option(void*, const char* name) {
   try {
     if (name == nullptr) return nullptr;
-    const auto value = env(("TUTTI_" + std::string(name)).c_str());
+    const auto value = name == std::string_view("TIER")
+                           ? tier_for_plugin()
+                           : env(("TUTTI_" + std::string(name)).c_str());
     return value ? kept(*value) : nullptr;
   } catch (...) {
     return nullptr;

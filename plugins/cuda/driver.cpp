@@ -81,6 +81,9 @@ void load_table() {
 
 bool initialise() {
   load_table();
+  // What drivers older than 12.2 do only where they are asked: a module's kernels, cuBLAS's
+  // hundreds among them, are loaded when they are first wanted.
+  setenv("CUDA_MODULE_LOADING", "LAZY", 0);
   const CUresult code = the_table.init(0);
   if (code == CUDA_ERROR_NO_DEVICE) {
     throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,

@@ -85,6 +85,16 @@ prepared_product backend::prepare_matmul(tutti_device& device, const sdk::operat
   return p;
 }
 
+uint64_t expected_product_ns(tutti_device& device, const sdk::operator_call& call) {
+  const sdk::MatmulProblem problem = sdk::matmul_problem(call);
+  const sdk::MatmulDevice machine = sdk::matmul_device(*device.info);
+  const sdk::MatmulProgram program = matmul_program(problem, machine);
+  uint64_t ns = 0;
+  for (const sdk::MatmulLaunch& step : plan_matmul(problem, machine).launches)
+    ns += device.expected_kernel_ns(kernel_file(program.file), program.options, step.kernel);
+  return ns;
+}
+
 uint64_t backend::matmul_workspace(const prepared_product& product) {
   return static_cast<uint64_t>(product.plan.workspace_bytes);
 }

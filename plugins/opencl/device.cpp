@@ -246,8 +246,11 @@ std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
 
 // Other drivers' kernels need not have the bits of the host engine: they divide less exactly.
 bool runs_on_host(const tutti_device& device) {
+  const auto ways = query(device.info->id, CL_DEVICE_EXECUTION_CAPABILITIES,
+                          cl_device_exec_capabilities{CL_EXEC_KERNEL});
   return settings().where != tier::compiled && device.works_in_place &&
-         device.info->kind == sdk::schedule::cpu && is_pocl(device.info->driver);
+         device.info->kind == sdk::schedule::cpu && is_pocl(device.info->driver) &&
+         (ways & CL_EXEC_NATIVE_KERNEL) != 0;
 }
 
 tutti_status* open(uint32_t index, tutti_device** result) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes, and the mode that arithmetic runs in.
+// Queues and lanes, and the mode that arithmetic runs in.
 #include "opencl/host_tier.hpp"
 
 #include <cfenv>
@@ -13,11 +13,19 @@ namespace tutti::opencl {
 
 void host_cost::add(double units, uint64_t ns) {
   if (units < 1) return;
-  // Half of what is new: a first run finds cold caches, and one that was interrupted is no rule.
+  // Little of what is longer than expected: a run that was interrupted is no rule, and once kernels
+  // are thought to be faster nobody looks again.
+  constexpr double most_longer = 1.25, most_counted = 2;
   const double before = ns_per_unit_.load(std::memory_order_relaxed);
   const double now = static_cast<double>(ns) / units;
-  ns_per_unit_.store(0.5 * (before + now), std::memory_order_relaxed);
-  if (static_cast<double>(ns) > worth_a_launch_ns) spent_.fetch_add(ns, std::memory_order_relaxed);
+  const bool is_guess = !has_run_.exchange(true, std::memory_order_relaxed);
+  const double next =
+      is_guess || now < before ? 0.5 * (before + now) : std::min(now, most_longer * before);
+  ns_per_unit_.store(next, std::memory_order_relaxed);
+  const double usual = next * units;
+  if (usual > worth_a_launch_ns)
+    spent_.fetch_add(std::min(ns, static_cast<uint64_t>(most_counted * usual)),
+                     std::memory_order_relaxed);
 }
 
 #if defined(__x86_64__)
@@ -71,14 +79,41 @@ std::optional<sdk::plugin_error> failure_of(const std::function<host_times()>& w
   }
 }
 
+owned_event retained(cl_event event) {
+  check(clRetainEvent(event), "clRetainEvent");
+  return owned_event(event);
+}
+
+// Work behind all that a stream has. It does not run where that has failed, and fails likewise.
+struct ordered_work {
+  sdk::outcomes behind;
+  std::function<host_times()> work;
+  std::shared_ptr<lane_run> run = std::make_shared<lane_run>();
+  sdk::shared_outcome outcome = std::make_shared<sdk::event_outcome>();
+
+  void operator()(std::optional<sdk::plugin_error> failure = std::nullopt) {
+    if (const auto* earlier = sdk::failure_among(behind)) failure = *earlier;
+    if (!failure) failure = failure_of(work, *run);
+    work = nullptr;
+    outcome->settle(failure);
+  }
+};
+
+// The event that `done`, which never fails, is made into. A failure is its event's; one without an
+// event is told by those that come after it.
+void publish(tutti_stream& stream, const ordered_work& work, cl_event done, tutti_event** event) {
+  if (event == nullptr) return stream.awaited.add({work.outcome});
+  auto made = std::make_unique<tutti_event>(
+      tutti_event{retained(done), nullptr, work.behind, stream.device, 0, 0, work.run, true});
+  made->behind.push_back(work.outcome);
+  *event = made.release();
+}
+
 // One piece of work in a lane, and what it goes between.
 struct lane_task {
   owned_event before;  // none: all of it was done
-  sdk::outcomes behind;
-  std::function<host_times()> work;
-  std::shared_ptr<lane_run> run;
-  sdk::shared_outcome outcome;
-  owned_event done;  // the queue waits for it; always completed successfully (publish)
+  ordered_work own;
+  owned_event done;  // the queue waits for it; always completed successfully (opencl::publish)
 
   void operator()() {
     std::optional<sdk::plugin_error> failure;
@@ -87,53 +122,58 @@ struct lane_task {
       const cl_int code = clWaitForEvents(1, &first);
       if (code != CL_SUCCESS) failure = error_of(code, "work on the device failed");
     }
-    if (const auto* earlier = sdk::failure_among(behind)) failure = *earlier;
-    if (!failure) failure = failure_of(work, *run);
-    work = nullptr;
-    outcome->settle(failure);
+    own(failure);
     clSetUserEventStatus(done.get(), CL_COMPLETE);
     before = {};
     done = {};
   }
 };
 
-owned_event retained(cl_event event) {
-  check(clRetainEvent(event), "clRetainEvent");
-  return owned_event(event);
+// In a thread of the driver's.
+void CL_CALLBACK run_native(void* arguments) {
+  const std::unique_ptr<ordered_work> mine(*static_cast<ordered_work**>(arguments));
+  (*mine)();
 }
 
 }  // namespace
+
+void run_in_queue(tutti_stream& stream, std::function<host_times()> work, tutti_event** event) {
+  // Threads of the driver's are bound to a core, and those that they start would be.
+  stream.device->team->start();
+  auto mine = std::make_unique<ordered_work>();
+  mine->behind = stream.awaited.open();
+  mine->work = std::move(work);
+  const ordered_work kept{mine->behind, nullptr, mine->run, mine->outcome};
+  ordered_work* argument = mine.get();
+  cl_event done = nullptr;
+  check(clEnqueueNativeKernel(stream.queue(), run_native, &argument, sizeof argument, 0, nullptr,
+                              nullptr, 0, nullptr, &done),
+        "clEnqueueNativeKernel");
+  mine.release();
+  const owned_event own(done);
+  stream.ends_with(done);
+  publish(stream, kept, done, event);
+}
 
 void run_in_lane(tutti_stream& stream, std::function<host_times()> work, tutti_event** event) {
   auto task = std::make_shared<lane_task>();
   task->before = stream.last_event();
   if (task->before) check(clFlush(stream.driver_queue()), "clFlush");
-  task->behind = stream.awaited.open();
-  task->work = std::move(work);
-  task->run = std::make_shared<lane_run>();
-  task->outcome = std::make_shared<sdk::event_outcome>();
+  task->own.behind = stream.awaited.open();
+  task->own.work = std::move(work);
   cl_int code = CL_SUCCESS;
   task->done = owned_event(clCreateUserEvent(stream.device->context->get(), &code));
   check(code, "clCreateUserEvent");
-  std::unique_ptr<tutti_event> made;
-  if (event != nullptr)
-    made.reset(new tutti_event{
-        retained(task->done.get()), nullptr, {}, stream.device, 0, 0, task->run, true});
-  const cl_event done = task->done.get();
+  const owned_event done = retained(task->done.get());
+  const cl_event first = done.get();
   cl_event barrier = nullptr;
   if (!stream.lane) stream.lane.emplace();
-  check(clEnqueueBarrierWithWaitList(stream.queue(), 1, &done, &barrier),
+  check(clEnqueueBarrierWithWaitList(stream.queue(), 1, &first, &barrier),
         "clEnqueueBarrierWithWaitList");
   const owned_event passed(barrier);
   stream.ends_with(barrier);
-  // A failure is its event's; one without an event is told by those that come after it.
-  if (made != nullptr) {
-    made->behind = stream.awaited.open();
-    made->behind.push_back(task->outcome);
-  } else {
-    stream.awaited.add({task->outcome});
-  }
-  const std::shared_ptr<lane_run> run = task->run;
+  publish(stream, task->own, first, event);
+  const std::shared_ptr<lane_run> run = task->own.run;
   try {
     run->completion = stream.lane->add([task] { (*task)(); });
   } catch (...) {  // no thread, or no memory for one: all that comes before is waited for here
@@ -141,7 +181,6 @@ void run_in_lane(tutti_stream& stream, std::function<host_times()> work, tutti_e
     run->completion = std::make_shared<sdk::completion>();
     run->completion->set(std::nullopt);
   }
-  if (event != nullptr) *event = made.release();
 }
 
 }  // namespace tutti::opencl

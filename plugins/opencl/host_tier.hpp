@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work that the host runs in the memory of buffers, in the order of a stream: at once where nothing
-// is under way there, without a call of the driver, else in the stream's lane, a thread which waits
-// for what was enqueued before and which the queue waits for.
+// is under way there, without a call of the driver, else in its queue.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 
@@ -12,6 +12,10 @@
 #include "sdk/host_engine/host_engine.hpp"
 
 namespace tutti::opencl {
+
+/// What compiling a kernel takes that the driver does not know: what the core waits for before it
+/// has one compiled (core/runtime/execute/promotion.cpp).
+inline constexpr uint64_t usual_compile_ns = 100'000'000;
 
 /// What running something on the host takes, learned from its runs.
 class host_cost {
@@ -24,12 +28,29 @@ class host_cost {
     return ns_per_unit_.load(std::memory_order_relaxed) * units;
   }
   void add(double units, uint64_t ns);
-  /// What was spent on runs long enough to be worth a launch of compiled code.
-  uint64_t worth_compiling() const { return spent_.load(std::memory_order_relaxed); }
+  /// What was spent on runs long enough to be worth a launch of compiled code: so many times more
+  /// as compiling takes less than usual, by `compile_ns()`, which is asked now and then.
+  template <class CompileTime>
+  uint64_t worth_compiling(CompileTime&& compile_ns) {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    const uint64_t spent = spent_.load(relaxed);
+    if (spent >= next_look_.load(relaxed)) {
+      next_look_.store(2 * spent, relaxed);
+      weight_.store(usual_compile_ns / std::clamp(compile_ns(), least_spent_ns, usual_compile_ns),
+                    relaxed);
+    }
+    return spent * weight_.load(relaxed);
+  }
 
  private:
+  // Below it nothing is to be gained, whatever a compiler takes.
+  static constexpr uint64_t least_spent_ns = 1'000'000;
+
   std::atomic<double> ns_per_unit_;
+  std::atomic<bool> has_run_{false};
   std::atomic<uint64_t> spent_{0};
+  std::atomic<uint64_t> next_look_{least_spent_ns};  // to ask again when it has been spent
+  std::atomic<uint64_t> weight_{1};
 };
 
 /// Shorter work is no launch of the driver's worth, however fast the kernel.
@@ -69,8 +90,12 @@ host_times timed(host_cost& cost, double units, Work&& work) {
 
 /// An event of work that was done at once.
 tutti_event* done_on_host(tutti_stream& stream, const host_times& when);
-/// Puts `work` into the lane behind all that the stream has; what it throws fails its event or,
-/// where `event` is NULL, what comes after it.
+/// Enqueues `work` as a native kernel, behind all that the stream has and by a thread of the
+/// driver's; what it throws fails its event or, where `event` is NULL, what comes after it. Only
+/// where the device runs on the host.
+void run_in_queue(tutti_stream& stream, std::function<host_times()> work, tutti_event** event);
+/// The same in the stream's lane, a thread which waits for what was enqueued before and which the
+/// queue waits for: for work that takes long, or is no affair of the driver's threads.
 void run_in_lane(tutti_stream& stream, std::function<host_times()> work, tutti_event** event);
 
 }  // namespace tutti::opencl

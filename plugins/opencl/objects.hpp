@@ -116,10 +116,20 @@ owned_program build_module(tutti_device& device, const std::string& module,
                            const std::string& options, const std::string& label);
 built_kernel make_kernel(const built_program& program, const char* name);
 
+// What building this is expected to take: little where the driver keeps programs and had it before.
+uint64_t expected_build_ns(tutti_device& device, const std::string& source,
+                           const std::string& options);
+// The same of a kernel of the plugin's own files, 0 where the device has it; and of all those of a
+// product.
+uint64_t expected_kernel_ns(tutti_device& device, sdk::kernel_file file, const std::string& options,
+                            const char* name);
+uint64_t expected_product_ns(tutti_device& device, const sdk::operator_call& call);
+
 // A kernel of the plugin's own files with the lock that its arguments need.
 struct shared_kernel {
   std::mutex mutex;
   built_kernel kernel;
+  std::atomic<bool> is_made = false;
 };
 
 template <typename T>
@@ -147,10 +157,10 @@ tutti_event* record_on(tutti_stream& stream);
 
 uint64_t host_clock_ns();
 
-// One run of work on the host, in a lane: when it was, on the host's clock.
+// One run of work on the host in its turn: when it was, on the host's clock.
 struct lane_run {
   uint64_t begin_ns = 0, end_ns = 0;            // once it is done
-  std::shared_ptr<sdk::completion> completion;  // all of it, the driver's part included
+  std::shared_ptr<sdk::completion> completion;  // in a lane: all of it, the driver's part included
 };
 
 }  // namespace tutti::opencl
@@ -183,6 +193,9 @@ struct tutti_device {
   // Kernel `name` of `source` built with `options`; compiled once, kept with the device.
   tutti::opencl::shared_kernel& kernel(std::string_view source, const std::string& options,
                                        const char* name);
+  // What that is expected to take; 0 where it is there.
+  uint64_t expected_kernel_ns(std::string_view source, const std::string& options,
+                              const char* name);
 };
 
 struct tutti_buffer {
@@ -228,7 +241,7 @@ struct tutti_stream {
   tutti_device* const device;
   tutti::sdk::awaited_outcomes awaited;
   bool is_compiled_only = false;               // TUTTI_STREAM_COMPILED
-  std::optional<tutti::sdk::work_queue> lane;  // what the host runs when its turn comes
+  std::optional<tutti::sdk::work_queue> lane;  // of run_in_lane
 
  private:
   bool is_done();

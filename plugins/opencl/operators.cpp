@@ -29,6 +29,11 @@ shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
   return &device.kernel(text_of(file), options, name);
 }
 
+uint64_t expected_kernel_ns(tutti_device& device, sdk::kernel_file file, const std::string& options,
+                            const char* name) {
+  return device.expected_kernel_ns(text_of(file), options, name);
+}
+
 void recording::launch(const built_kernel& kernel, const sdk::kernel_arguments& arguments,
                        uint64_t groups, uint32_t group_size, bool last, const char* what) {
   for (uint32_t n = 0; n < arguments.count; ++n) {

@@ -40,6 +40,16 @@ uint64_t compiled_workspace(const device_info& info, const sdk::operator_call& c
   return static_cast<uint64_t>(plan.workspace_bytes);
 }
 
+// Asks what the kernels of an operator will take instead of making them.
+struct kernel_times final : sdk::operator_launcher {
+  explicit kernel_times(tutti_device& of) : device(of) {}
+  void launch(const sdk::kernel_launch& k) override {
+    ns += expected_kernel_ns(device, k.file, k.options, k.kernel);
+  }
+  tutti_device& device;
+  uint64_t ns = 0;
+};
+
 // From the first byte that a view reaches to behind the last.
 struct reach {
   uint64_t before = 0, bytes = 0;
@@ -83,7 +93,7 @@ class scratch_buffer {
 
 }  // namespace
 
-// An operator as the host engine has it. Launches in lanes outlive the plan that they are of.
+// An operator as the host engine has it. Launches in queues outlive the plan that they are of.
 struct host_operator {
   host_operator(const device_info& info, const sdk::operator_call& call)
       : plan(info, call), cost(guessed_ns(call)) {}
@@ -133,14 +143,22 @@ void tutti_plan::run_without_code(tutti_stream& stream, const sdk::operator_memo
     return timed(host->cost, 1, [&] { host->plan.run(views.data(), shared_by(*on), workspace); });
   };
   if (host_->cost.expected(1) >= too_long_to_wait_ns || !stream.is_idle())
-    return run_in_lane(stream, run, event);
+    return run_in_queue(stream, run, event);
   const host_times when = run();
   if (event != nullptr) *event = done_on_host(stream, when);
 }
 
 uint64_t tutti_plan::cost() const {
   const bool may_compile = is_on_host() && opencl::settings().where == opencl::tier::automatic;
-  return may_compile ? host_->cost.worth_compiling() : 0;
+  return may_compile ? host_->cost.worth_compiling([this] { return compile_time(); }) : 0;
+}
+
+uint64_t tutti_plan::compile_time() const {
+  const sdk::operator_call call = what.call();
+  if (call.kind == TUTTI_OPERATOR_MATMUL) return opencl::expected_product_ns(*device, call);
+  opencl::kernel_times all(*device);
+  launch_operator(*device->info, call, all);
+  return all.ns;
 }
 
 void tutti_plan::promote() {

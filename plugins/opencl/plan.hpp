@@ -27,6 +27,7 @@ struct tutti_plan : tutti::sdk::device_plan<tutti::opencl::backend> {
   void promote();
 
  private:
+  uint64_t compile_time() const;
   void warm_up();
 
   std::shared_ptr<tutti::opencl::host_operator> host_;  // none: it is compiled when it is made

@@ -11,7 +11,7 @@
 
 namespace tutti::opencl {
 
-// A program as the host engine has it. Launches in lanes outlive the program that they are of.
+// A program as the host engine has it. Launches in queues outlive the program that they are of.
 struct host_code {
   explicit host_code(const tutti_program_desc& desc);
   host_times run(const tutti_program_launch& launch, double points, tutti_device& device);
@@ -29,8 +29,9 @@ namespace {
 
 // Before anything was measured, by instruction.
 constexpr double guessed_ns = 0.5;
-// The least that is shared among threads.
-constexpr double points_to_share = 65536;
+// The least that is shared among threads: two chunks of the engine, and longer than it takes to
+// wake one.
+constexpr double points_to_share = 32768, ns_to_share = 50'000;
 
 const std::byte* address(const tutti_operand& operand) {
   return static_cast<const std::byte*>(operand.buffer->host) + operand.offset;
@@ -52,8 +53,9 @@ host_times host_code::run(const tutti_program_launch& launch, double points, tut
   for (uint32_t n = 0; n < output_count; ++n)
     outputs[n] = const_cast<std::byte*>(address(launch.outputs[n]));
   const sdk::machine like_kernel{device.info->compute_units()};
+  const bool is_shared = points >= points_to_share && cost.expected(points) >= ns_to_share;
   return timed(cost, points, [&] {
-    if (points < points_to_share) return program.run(launch, {inputs, outputs}, like_kernel);
+    if (!is_shared) return program.run(launch, {inputs, outputs}, like_kernel);
     program.run(launch, {inputs, outputs}, like_kernel, shared_by(device));
   });
 }
@@ -124,7 +126,7 @@ void tutti_program::run_without_code(tutti_stream& stream, const tutti_program_l
     if (event != nullptr) *event = done_on_host(stream, when);
     return;
   }
-  run_in_lane(
+  run_in_queue(
       stream,
       [host = host_, launch = sdk::owned_program_launch(desc(), l), size, on = device] {
         return host->run(launch.get(), size, *on);
@@ -133,8 +135,10 @@ void tutti_program::run_without_code(tutti_stream& stream, const tutti_program_l
 }
 
 uint64_t tutti_program::cost() const {
-  const bool may_compile = is_on_host() && opencl::settings().where == opencl::tier::automatic;
-  return may_compile ? host_->cost.worth_compiling() : 0;
+  using namespace tutti::opencl;
+  const bool may_compile = is_on_host() && settings().where == tier::automatic;
+  if (!may_compile) return 0;
+  return host_->cost.worth_compiling([this] { return expected_build_ns(*device, source, ""); });
 }
 
 void tutti_program::promote() {

@@ -172,7 +172,7 @@ void wait_for(const tutti_event& event) {
     check(code, "clWaitForEvents");
   }
   // So that the lane's thread is out of the driver when the process exits next.
-  if (event.run != nullptr) event.run->completion->wait();
+  if (event.run != nullptr && event.run->completion != nullptr) event.run->completion->wait();
   sdk::throw_failure_among(event.behind);
 }
 

@@ -14,7 +14,16 @@
 namespace tutti::test {
 namespace {
 
+/// What a call asked for before main, so before any device.
+const std::string called = [] {
+  const char* text = std::getenv("TUTTI_TEST_USE_TIER");
+  for (const tier which : {tier::automatic, tier::host, tier::compiled})
+    if (text != nullptr && to_string(which) == text) use_tier(which);
+  return std::string(text != nullptr ? text : "");
+}();
+
 std::string chosen() {
+  if (!called.empty()) return called;
   const char* text = std::getenv("TUTTI_TIER");
   return text != nullptr ? text : "";
 }
@@ -41,6 +50,24 @@ BOOST_AUTO_TEST_CASE(small_work_needs_no_compiler) {
     BOOST_TEST(s.compiles == 0u);
   }
   BOOST_TEST(values.size() == 100u);
+}
+
+// A plugin goes by what it was told first.
+BOOST_AUTO_TEST_CASE(tiers_are_chosen_before_the_first_device) {
+  const std::string now = chosen();
+  waves(10, 1);
+  const tier other = now == "host" ? tier::compiled : tier::host;
+  try {
+    use_tier(other);
+    BOOST_ERROR("nothing was thrown");
+  } catch (const value_error& e) {
+    const std::string text = e.what();
+    BOOST_TEST(text.find("use_tier: " + std::string(to_string(other))) == 0u, text);
+    BOOST_TEST(text.find("runs by " + now) != std::string::npos, text);
+  }
+  const uint64_t host_launches = stats().host_launches;
+  waves(10, 1);
+  BOOST_TEST((stats().host_launches > host_launches) == (now != "compiled"));
 }
 
 // What is worth a kernel gets one beside the work, and goes on with the same bits.

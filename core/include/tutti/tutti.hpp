@@ -28,3 +28,4 @@
 #include "tutti/standard.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/stats.hpp"
+#include "tutti/tier.hpp"

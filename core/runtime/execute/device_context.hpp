@@ -84,11 +84,20 @@ class device_context final : public stream_progress {
     return cached(programs_, program_key, create);
   }
 
+  bool has_program(const std::string& key) const { return programs_.contains(key); }
+  void add_program(const std::string& key, std::unique_ptr<cached_program> made) {
+    cached(programs_, key, [&] { return std::move(made); });
+  }
+
   /// Likewise of plans.
   std::string plan_key;
   template <class Create>
   cached_plan& plan(Create&& create) {
     return cached(plans_, plan_key, create);
+  }
+  bool has_plan(const std::string& key) const { return plans_.contains(key); }
+  void add_plan(const std::string& key, std::unique_ptr<cached_plan> made) {
+    cached(plans_, key, [&] { return std::move(made); });
   }
 
   /// Before a launch that reads `input`: throws where it has failed, makes the compute stream wait

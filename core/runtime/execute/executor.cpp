@@ -7,8 +7,10 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
+#include "base/compile_progress.hpp"
 #include "base/process.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
@@ -211,6 +213,19 @@ void evaluate(std::span<const node* const> roots) {
   work.run();
 }
 
+namespace {
+
+// Drivers compile at the first launch as well, and what is compiled beside work on the host is
+// waited for by nobody.
+void wait_for(const detail::opened_device& device, tutti_event* event) {
+  std::optional<detail::compiler_wait> for_compilers;
+  if (!device.begins_on_host && detail::progress_of_compilers().is_compiling())
+    for_compilers.emplace();
+  detail::ignore(device.plugin->stream.event_wait(event, TUTTI_FOREVER));
+}
+
+}  // namespace
+
 void wait(const node& n) {
   const node& base = graph::base_of(n);
   if (base.is_constant()) return;
@@ -220,8 +235,7 @@ void wait(const node& n) {
   device_context& context = context_of(*base.device);
   const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
   // A failure is remembered, and named, when the work is retired.
-  if (event != nullptr)
-    detail::ignore(context.device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
+  if (event != nullptr) wait_for(context.device, event.get());
   const device_locks lock(context);
   context.retire(base.sequence);
   context.pool.trim_excess();

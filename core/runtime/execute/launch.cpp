@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "base/compile_progress.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
 #include "plugin/proof/proof.hpp"
+#include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "runtime/transfer/copy_engine.hpp"
@@ -102,7 +104,8 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
       results.add(target, context.allocate(bytes_of(*target)));
     }
   }
-  const std::uint64_t sequence = launch_program(context, program, results.all());
+  const planned_group where{p, g};
+  const std::uint64_t sequence = launch_program(context, program, results.all(), &where);
   results.publish_all(sequence, context.take_awaited());
 }
 
@@ -210,7 +213,8 @@ void launch_transfer(device_context& context, node& n) {
 
 // True where the program runs on the host for now: nobody need vouch for kernels then, until they
 // are compiled.
-bool begin_on_host(device_context& context, const tutti_program_desc& desc, cached_program& made) {
+bool begin_on_host(const device_context& context, const tutti_program_desc& desc,
+                   cached_program& made) {
   const detail::opened_device& device = context.device;
   if (!detail::why_unsupported(device, desc).empty()) return false;
   made.handle = detail::create_program(device, desc);
@@ -227,7 +231,8 @@ bool begin_on_host(device_context& context, const tutti_program_desc& desc, cach
 }
 
 // The call first: from then on it counts as done.
-void launch_call(device_context& context, const group& g) {
+void launch_call(device_context& context, const planned_group& where) {
+  const group& g = where.group;
   node& call = *g.members.front();
   pending_results results;
   std::size_t index = 0;
@@ -238,31 +243,9 @@ void launch_call(device_context& context, const group& g) {
     results.add(mine != g.outputs.end() ? *mine : nullptr, context.allocate(bytes));
     ++index;
   }
-  const std::uint64_t sequence = launch_operator(context, g, results.all(), 0);
+  const std::uint64_t sequence = launch_operator(context, where, results.all(), 0);
   results.publish_all(sequence, context.take_awaited());
   call.ready.store(true, std::memory_order_release);
-}
-
-std::unique_ptr<cached_program> compile(device_context& context, const lowered& program) {
-  auto made = std::make_unique<cached_program>();
-  made->label = program.label();
-  made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
-                (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
-  const tutti_program_desc desc = program.desc(made->label.c_str());
-  if (context.device.begins_on_host && begin_on_host(context, desc, *made)) return made;
-  if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
-    made->refusal = off->family + ": " + off->why;
-    made->is_switched_off = true;
-    return made;
-  }
-  try {
-    made->refusal = detail::why_unsupported(context.device, desc);
-    if (made->refusal.empty()) made->handle = detail::create_program(context.device, desc);
-  } catch (const device_error& e) {
-    if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
-    made->refusal = e.what();
-  }
-  return made;
 }
 
 tutti_operand bound(const fusion::operand& x, const buffer_block& block, std::int64_t offset) {
@@ -287,6 +270,29 @@ std::uint64_t bytes_moved(const lowered& program) {
 }
 
 }  // namespace
+
+std::unique_ptr<cached_program> compile(const device_context& context, const lowered& program) {
+  auto made = std::make_unique<cached_program>();
+  made->label = program.label();
+  made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
+                (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
+  const tutti_program_desc desc = program.desc(made->label.c_str());
+  if (context.device.begins_on_host && begin_on_host(context, desc, *made)) return made;
+  const detail::compiler_wait waiting;
+  if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
+    made->refusal = off->family + ": " + off->why;
+    made->is_switched_off = true;
+    return made;
+  }
+  try {
+    made->refusal = detail::why_unsupported(context.device, desc);
+    if (made->refusal.empty()) made->handle = detail::create_program(context.device, desc);
+  } catch (const device_error& e) {
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
+    made->refusal = e.what();
+  }
+  return made;
+}
 
 void publish(const result& r, std::uint64_t sequence, const arrivals& arriving) {
   r.target->arriving = arriving;
@@ -326,9 +332,13 @@ tutti_event* start_program(device_context& context, const cached_program& code,
 }
 
 std::uint64_t launch_program(device_context& context, const lowered& program,
-                             std::span<const result> outputs) {
+                             std::span<const result> outputs, const planned_group* where) {
   program.key(context.program_key);
-  cached_program& code = context.program([&] { return compile(context, program); });
+  cached_program& code = context.program([&] {
+    std::unique_ptr<cached_program> ahead;
+    if (where != nullptr) ahead = compile_ahead(context, *where);
+    return ahead != nullptr ? std::move(ahead) : compile(context, program);
+  });
 
   const std::uint64_t sequence = context.next_sequence();
   boost::container::small_vector<tutti_operand, 12> operands;
@@ -361,14 +371,14 @@ void launch(const plan& p, const group& g) {
   if (first.kind == graph::kind::collective) return launch_collective(first);
   if (first.kind == graph::kind::concatenate || first.kind == graph::kind::slice_update)
     return launch_copies(context, first);
-  if (first.kind == graph::kind::call) return launch_call(context, g);
+  if (first.kind == graph::kind::call) return launch_call(context, {p, g});
   pending_results results;
   std::uint64_t base = 0;
   if (first.kind == graph::kind::scatter)
     base = start_from_base(context, first, results);
   else
     results.add(g.outputs.front(), context.allocate(bytes_of(first)));
-  const std::uint64_t sequence = launch_operator(context, g, results.all(), base);
+  const std::uint64_t sequence = launch_operator(context, {p, g}, results.all(), base);
   results.publish_all(sequence, context.take_awaited());
 }
 

@@ -87,6 +87,8 @@ class promoter {
     std::unique_lock lock(mutex_);
     is_stopping_ = true;
     line_.clear();
+    // Where the system lets us: somebody waits for it now.
+    if (is_busy_) setpriority(PRIO_PROCESS, static_cast<id_t>(thread_), 0);
     return changed_.wait_until(lock, deadline, [this] { return !is_busy_; });
   }
 
@@ -95,6 +97,7 @@ class promoter {
     constexpr int low = 10;
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), low);
     std::unique_lock lock(mutex_);
+    thread_ = gettid();
     for (;;) {
       changed_.wait(lock, [this] { return !line_.empty() && !is_stopping_; });
       const auto first = std::max_element(
@@ -121,6 +124,7 @@ class promoter {
   std::condition_variable changed_;
   std::vector<promotion> line_;
   pid_t process_ = 0;  // whose thread runs; a fork has none
+  pid_t thread_ = 0;   // which that is
   bool is_busy_ = false;
   std::atomic<bool> is_stopping_ = false;
 };

@@ -36,9 +36,17 @@ thread_team::~thread_team() {
 }
 
 void thread_team::start() {
+  if (is_started_) return;
+  const std::unique_lock mine(turn_, std::try_to_lock);
+  if (mine.owns_lock()) start_all();
+}
+
+void thread_team::start_all() {
+  if (is_started_) return;
   try {
     while (workers_.size() + 1 < threads_)
       workers_.push_back(detail::start_thread([this] { serve(); }));
+    is_started_ = true;
   } catch (const std::system_error&) {
     // The system has no more threads to give; those that there are do the work.
   }
@@ -52,7 +60,7 @@ void thread_team::split(uint64_t count, uint64_t least, const range& body) {
   if (pieces < 2) return body(0, count);
   const std::unique_lock mine(turn_, std::try_to_lock);
   if (!mine.owns_lock()) return body(0, count);
-  start();
+  start_all();
   loop shared{count, (count + pieces - 1) / pieces, body};
   {
     const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 // Threads that share loops: what a backend of the host computes with.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,10 @@ class thread_team {
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
 
+  /// Starts its threads, unless they are there: what the thread that does is bound to, they are
+  /// too.
+  void start();
+
   using range = std::function<void(uint64_t begin, uint64_t end)>;
 
   /// Calls `body` for ranges that make up [0, count), each of at least `least` items but for the
@@ -31,13 +36,14 @@ class thread_team {
  private:
   struct loop;
 
-  void start();
+  void start_all();
   void serve();
   void take_pieces(loop& shared);
 
   const unsigned threads_;
   std::mutex turn_;  // held by the caller whose loop is shared
   std::vector<std::thread> workers_;
+  std::atomic<bool> is_started_ = false;
   std::mutex mutex_;  // of what follows
   std::condition_variable wake_, idle_;
   loop* loop_ = nullptr;

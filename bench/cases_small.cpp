@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work so small that only its overhead counts: one addition, one product, ten chained operations,
+// and evaluations of shapes that never come again, whose memory must not grow.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+
+#include "harness.hpp"
+#include "operands.hpp"
+#include "tutti/tutti.hpp"
+
+namespace tutti::bench {
+namespace {
+
+constexpr int times = 1000;
+
+workload repeated(std::shared_ptr<array> result, std::function<array()> once,
+                  std::vector<float> expected) {
+  workload work;
+  work.ours = [result, once] {
+    for (int n = 0; n < times; ++n) *result = once().wait();
+  };
+  work.check = [result, expected] { return compare(result->to_vector<float>(), expected, 1e-5); };
+  return work;
+}
+
+workload addition() {
+  const std::vector<float> a = operand<float>(1000, 3), b = operand<float>(1000, 4);
+  std::vector<float> expected(1000);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = a[i] + b[i];
+  const array x = array::from(a).wait(), y = array::from(b).wait();
+  return repeated(
+      std::make_shared<array>(), [x, y] { return x + y; }, expected);
+}
+
+workload product() {
+  constexpr int n = 64;
+  const std::vector<float> a = operand<float>(n * n, 3), b = operand<float>(n * n, 4);
+  std::vector<float> expected(n * n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < n; ++k) sum += double{a[i * n + k]} * b[k * n + j];
+      expected[i * n + j] = static_cast<float>(sum);
+    }
+  const array x = array::from(a, {n, n}).wait(), y = array::from(b, {n, n}).wait();
+  return repeated(
+      std::make_shared<array>(), [x, y] { return matmul(x, y); }, expected);
+}
+
+// Five multiplications and five additions.
+workload chain() {
+  const std::vector<float> a = operand<float>(100, 3);
+  std::vector<float> expected = a;
+  for (float& value : expected)
+    for (int n = 0; n < 5; ++n) value = value * 0.5f + 0.25f;
+  const array x = array::from(a).wait();
+  const auto once = [x] {
+    array y = x;
+    for (int n = 0; n < 5; ++n) y = y * 0.5f + 0.25f;
+    return y;
+  };
+  return repeated(std::make_shared<array>(), once, expected);
+}
+
+double resident_mebibytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+constexpr int evaluations = 200'000;
+
+// Extents from a walk through 1 to 500 by 1 to 40, none twice in a row; a sum of each to look at.
+struct shapes {
+  std::uint64_t state = 1;
+  double grown = 0;  // MiB, over the last half
+  std::string wrong;
+
+  void run() {
+    wrong.clear();
+    double half = 0;
+    for (int n = 0; n < evaluations; ++n) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const auto rows = static_cast<std::int64_t>(state >> 33) % 500 + 1;
+      const auto columns = static_cast<std::int64_t>(state >> 45) % 40 + 1;
+      const array x = full({rows, columns}, 2.f, dtype::f32);
+      const array y = sum(x * 0.5f + 1.f, 1);
+      const float got = y.eval()[rows - 1].item<float>();
+      if (got != 2.f * static_cast<float>(columns) && wrong.empty())
+        wrong = fmt::format("sum of {} columns is {}", columns, got);
+      if (n == evaluations / 2) half = resident_mebibytes();
+    }
+    grown = resident_mebibytes() - half;
+  }
+};
+
+}  // namespace
+
+void add_small_cases(std::vector<bench_case>& cases) {
+  const auto add = [&](const char* name, double most, workload (*make)()) {
+    bench_case c;
+    c.name = name;
+    c.kind = metric::time;
+    c.unit = "us";
+    c.amount = times;
+    c.make = make;
+    if (most > 0) expect_at_most(c, most);
+    cases.push_back(c);
+  };
+  add("addition of 1,000 f32", 2, addition);
+  add("product of 64x64 f32", 0, product);
+  add("ten chained operations on 100 f32", 4, chain);
+
+  const auto walk = std::make_shared<shapes>();
+  bench_case each;
+  each.name = "200,000 evaluations of ever-changing shapes, each";
+  each.kind = metric::time;
+  each.unit = "us";
+  each.amount = evaluations;
+  each.make = [walk] {
+    return workload{.ours = [walk] { walk->run(); }, .check = [walk] { return walk->wrong; }};
+  };
+  expect_at_most(each, 10);
+  cases.push_back(each);
+
+  bench_case growth;
+  growth.name = "the same, memory grown over the last half";
+  growth.kind = metric::direct;
+  growth.unit = "MiB";
+  growth.make = [walk] {
+    return workload{.ours_value = [walk] {
+      walk->run();
+      return walk->grown;
+    }};
+  };
+  expect_at_most(growth, 1);
+  cases.push_back(growth);
+}
+
+}  // namespace tutti::bench

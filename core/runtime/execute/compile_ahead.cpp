@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/execute/compile_ahead.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/compile_progress.hpp"
+#include "base/signals.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+// PoCL compiles one program at a time, whoever asks.
+std::size_t threads_for(const detail::opened_device& device) {
+  constexpr unsigned most = 16;
+  if (device.properties.type == device_type::cpu) return 1;
+  return std::clamp(std::thread::hardware_concurrency(), 1u, most);
+}
+
+// What one group wants.
+struct wanted_code {
+  std::string key;
+  std::optional<fusion::lowered> fused;
+  std::function<std::unique_ptr<cached_plan>()> prepare;
+  std::unique_ptr<cached_program> program = nullptr;
+  std::unique_ptr<cached_plan> plan = nullptr;
+};
+
+wanted_code code_of(const device_context& context, const planned_group& where) {
+  wanted_code wanted;
+  if (where.group.fused) {
+    wanted.fused = fusion::lower(where.plan, where.group);
+    wanted.fused->key(wanted.key);
+    if (context.has_program(wanted.key)) wanted.key.clear();
+  } else if (auto found = operator_of(context, where.group)) {
+    if (!context.has_plan(found->key)) wanted.key = std::move(found->key);
+    wanted.prepare = std::move(found->prepare);
+  }
+  return wanted;
+}
+
+// That of `from` is the first.
+std::vector<wanted_code> missing_code(const device_context& context, const planned_group& from) {
+  std::vector<wanted_code> all;
+  std::set<std::pair<bool, std::string>> seen;
+  const std::vector<fusion::group>& groups = from.plan.groups;
+  for (auto n = static_cast<std::size_t>(&from.group - groups.data()); n < groups.size(); ++n) {
+    if (groups[n].members.front()->device != &context.device) continue;
+    wanted_code wanted = code_of(context, {from.plan, groups[n]});
+    if (wanted.key.empty() || !seen.emplace(wanted.fused.has_value(), wanted.key).second) continue;
+    all.push_back(std::move(wanted));
+  }
+  return all;
+}
+
+void compile_all(const device_context& context, std::vector<wanted_code>& all) {
+  const detail::compiler_wait waiting;
+  detail::progress_of_compilers().expect(all.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t n = next++; n < all.size(); n = next++) {
+      try {
+        if (all[n].fused)
+          all[n].program = compile(context, *all[n].fused);
+        else
+          all[n].plan = all[n].prepare();
+      } catch (const std::exception&) {  // its launch tells
+      }
+    }
+  };
+  const std::size_t threads = std::min(all.size(), threads_for(context.device));
+  std::vector<std::thread> others;
+  try {
+    others.reserve(threads);
+    while (others.size() + 1 < threads) others.push_back(detail::start_thread(work));
+  } catch (const std::system_error&) {  // those that there are do it
+  }
+  work();
+  for (std::thread& other : others) other.join();
+}
+
+// That of `from`, once the context has the others.
+wanted_code first_of_all(device_context& context, const planned_group& from) {
+  if (context.device.begins_on_host) return {};
+  std::vector<wanted_code> all = missing_code(context, from);
+  if (all.size() < 2) return {};
+  compile_all(context, all);
+  for (std::size_t n = 1; n < all.size(); ++n) {
+    if (all[n].program != nullptr) context.add_program(all[n].key, std::move(all[n].program));
+    if (all[n].plan != nullptr) context.add_plan(all[n].key, std::move(all[n].plan));
+  }
+  return std::move(all[0]);
+}
+
+}  // namespace
+
+std::unique_ptr<cached_program> compile_ahead(device_context& context, const planned_group& from) {
+  return std::move(first_of_all(context, from).program);
+}
+
+std::unique_ptr<cached_plan> plan_ahead(device_context& context, const planned_group& from) {
+  return std::move(first_of_all(context, from).plan);
+}
+
+}  // namespace tutti::runtime

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/execute/operator_call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <variant>
+
+#include "plugin/support.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using graph::node;
+
+tutti_view_desc view_of(dtype type, const shape& extents, const shape& strides) {
+  tutti_view_desc v{};
+  v.dtype = static_cast<std::int32_t>(type);
+  v.rank = static_cast<std::uint32_t>(extents.rank());
+  for (int i = 0; i < extents.rank(); ++i) {
+    v.extent[i] = static_cast<std::uint64_t>(extents[i]);
+    v.stride[i] = strides[i];
+  }
+  return v;
+}
+
+// n without memory.
+tutti_view_desc view_of(const node& n) { return view_of(n.type, n.extents, layout_of(n).strides); }
+
+// `block` is null where there is no memory yet.
+void add_operand(operator_call& call, const node& n, const buffer_block* block,
+                 std::int64_t storage_offset) {
+  call.views.push_back(view_of(n));
+  const auto first = static_cast<std::uint64_t>(layout_of(n).offset + storage_offset);
+  call.operands.push_back({block != nullptr ? block->handle() : nullptr, first * size_of(n.type)});
+}
+
+// A bias of one value for each column, over all of the product.
+tutti_view_desc over_rows(tutti_view_desc bias, const tutti_view_desc& product) {
+  bias.rank = 3;
+  std::copy(product.extent, product.extent + 3, bias.extent);
+  bias.stride[0] = bias.stride[1] = 0;
+  bias.stride[2] = 1;
+  return bias;
+}
+
+tutti_matmul_params params_of(const fusion::epilogue& e) {
+  return {sizeof(tutti_matmul_params), e.activation, e.bias != nullptr ? 1u : 0u};
+}
+
+void add_input(operator_call& call, const node& input) {
+  const node& base = graph::base_of(input);
+  add_operand(call, input, block_of(base), base.storage_offset);
+  call.inputs.push_back(&base);
+}
+
+// Rows of complex numbers move and add up as rows of twice as many real ones.
+void show_parts(tutti_view_desc& v) {
+  const auto type = static_cast<dtype>(v.dtype);
+  if (!is_complex(type)) return;
+  v.dtype = static_cast<std::int32_t>(real_dtype(type));
+  v.extent[2] *= 2;
+  v.stride[0] *= 2;
+  v.stride[1] *= 2;
+}
+
+// Whose complex numbers must stay together.
+bool multiplies(const node& n) {
+  return n.scatter().number == TUTTI_OPERATOR_SCATTER && n.scatter().how == TUTTI_SCATTER_MULTIPLY;
+}
+
+// Fills in a call by the record of a node of kind operation.
+class describer {
+ public:
+  describer(const node& n, operator_call& call) : node_(n), call_(call) {}
+
+  void operator()(const graph::scan_params& p) const {
+    set(TUTTI_OPERATOR_SCAN, "scan");
+    call_.flops = static_cast<std::uint64_t>(node_.elements);
+    call_.params.scan = {sizeof(tutti_scan_params), p.scan, p.exclusive, p.reverse, 0};
+  }
+  void operator()(const graph::sort_params& p) const {
+    set(p.number, p.number == TUTTI_OPERATOR_SORT   ? "sort"
+                  : p.number == TUTTI_OPERATOR_TOPK ? "topk"
+                                                    : "argsort");
+    call_.params.sort = {sizeof(tutti_sort_params), p.descending, 0};
+  }
+  void operator()(const graph::search_params& p) const {
+    set(TUTTI_OPERATOR_SEARCH, "search");
+    call_.params.search = {sizeof(tutti_search_params), p.right, 0};
+  }
+  void operator()(const graph::partition_params& p) const {
+    set(TUTTI_OPERATOR_PARTITION, "partition");
+    call_.params.partition = {sizeof(tutti_partition_params), static_cast<std::uint64_t>(p.kth)};
+  }
+  void operator()(const graph::count_params&) const {
+    set(TUTTI_OPERATOR_COUNT, "count");
+    call_.has_params = false;
+  }
+  void operator()(const graph::select_params&) const {
+    set(TUTTI_OPERATOR_SELECT, "select");
+    call_.has_params = false;
+  }
+  void operator()(const graph::matrix_params& p) const {
+    set(p.number, p.label);
+    call_.params.matrix = {sizeof(tutti_matrix_params), p.upper, p.transpose, p.unit_diagonal,
+                           p.must_be_regular};
+  }
+
+ private:
+  void set(tutti_operator kind, const char* label) const {
+    call_.kind = kind;
+    call_.label = label;
+    call_.has_params = true;
+  }
+
+  const node& node_;
+  operator_call& call_;
+};
+
+void describe_scatter(const node& n, operator_call& call) {
+  static constexpr const char* labels[] = {"scatter_set", "scatter_multiply", "scatter_min",
+                                           "scatter_max"};
+  const tutti_scatter how = n.scatter().how;
+  call.kind = n.scatter().number;
+  call.flops = static_cast<std::uint64_t>(n.inputs[1]->elements);
+  call.label = "scatter_add";
+  if (call.kind == TUTTI_OPERATOR_SCATTER_ADD) return;
+  call.label = labels[how];
+  call.params.scatter = {sizeof(tutti_scatter_params), how, 0};
+  call.has_params = true;
+}
+
+void add_outputs(const node& n, std::span<const result> outputs, operator_call& call) {
+  if (n.kind != graph::kind::call)
+    return outputs.empty() ? add_operand(call, n, nullptr, 0)
+                           : add_operand(call, n, outputs[0].block, outputs[0].offset);
+  const auto& types = n.call().results->all();
+  call.output_count = static_cast<std::uint32_t>(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const auto& [type, extents] = types[i];
+    call.views.push_back(view_of(type, extents, graph::contiguous_strides(extents)));
+    call.operands.push_back({outputs.empty() ? nullptr : outputs[i].block->handle(), 0});
+  }
+}
+
+template <class T>
+void append(std::string& key, const T* values, std::size_t count) {
+  key.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+}
+
+}  // namespace
+
+operator_call describe(const node& n, std::span<const result> outputs) {
+  operator_call call;
+  switch (n.kind) {
+    case graph::kind::matmul:
+      call.kind = TUTTI_OPERATOR_MATMUL;
+      call.label = "matmul";
+      call.flops = 2 * static_cast<std::uint64_t>(n.elements) *
+                   static_cast<std::uint64_t>(n.inputs[0]->extents[2]);
+      break;
+    case graph::kind::take:
+      call.kind = TUTTI_OPERATOR_TAKE;
+      call.label = "take";
+      break;
+    case graph::kind::operation:
+      std::visit(describer(n, call), n.operation());
+      break;
+    case graph::kind::call:
+      std::visit(describer(n, call), n.call().what);
+      break;
+    default:
+      describe_scatter(n, call);
+  }
+  add_outputs(n, outputs, call);
+  const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
+  for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
+  const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;
+  if (as_parts)
+    for (tutti_view_desc& v : call.views) show_parts(v);
+  return call;
+}
+
+void add_epilogue(operator_call& call, const fusion::epilogue& e) {
+  static constexpr const char* labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
+  const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
+  call.label = labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
+  call.params.matmul = params_of(e);
+  call.has_params = true;
+  if (e.bias == nullptr) return;
+  add_input(call, *e.bias);
+  call.views.back() = over_rows(call.views.back(), call.views.front());
+}
+
+operator_call product_with(const fusion::epilogue& e) {
+  const node& product = *e.members.front();
+  operator_call call;
+  call.kind = TUTTI_OPERATOR_MATMUL;
+  call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
+  if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
+  call.params.matmul = params_of(e);
+  call.has_params = true;
+  return call;
+}
+
+tutti_operator_desc description_of(const operator_call& call) {
+  return detail::describe(call.kind, {call.views.data(), call.views.size()},
+                          call.has_params ? &call.params : nullptr, call.output_count);
+}
+
+void write_key(const operator_call& call, std::string& key) {
+  key.clear();
+  append(key, &call.kind, 1);
+  if (call.has_params) {
+    std::uint64_t bytes = 0;  // the first member of every params struct
+    std::memcpy(&bytes, &call.params, sizeof bytes);
+    append(key, reinterpret_cast<const char*>(&call.params), bytes);
+  }
+  for (const tutti_view_desc& v : call.views) {
+    append(key, &v.dtype, 1);
+    append(key, &v.rank, 1);
+    append(key, v.extent, v.rank);
+    append(key, v.stride, v.rank);
+  }
+}
+
+}  // namespace tutti::runtime
