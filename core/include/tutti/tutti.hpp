@@ -6,6 +6,7 @@
 #include "tutti/array.hpp"
 #include "tutti/collective.hpp"
 #include "tutti/contractions.hpp"
+#include "tutti/convolution.hpp"
 #include "tutti/device.hpp"
 #include "tutti/device_group.hpp"
 #include "tutti/dlpack.hpp"
