@@ -22,6 +22,7 @@
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/parallel.hpp"
+#include "tutti/pooling.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/slicing.hpp"
