@@ -132,4 +132,48 @@ KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
 }
 #endif
 
+// For few channels of the result in a group, as depthwise convolutions have: tiles would be empty.
+// An item sums up one place after the other.
+#if WANTS(tutti_convolve_each)
+KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
+                                GLOBAL const T* bias, const tutti_convolution_shape g) {
+  const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
+  EACH_UNIT(u, g.batch * g.groups * g.outputs * places) {
+    const long plane = u / places, member = plane / g.outputs;
+    const long row = plane - member * g.outputs, n = member / g.groups;
+    const long group = member - n * g.groups;
+    const uint p = (uint)(u - plane * places);
+    const uint at[3] = {p / (uint)g.to[2] / (uint)g.to[1], p / (uint)g.to[2] % (uint)g.to[1],
+                        p % (uint)g.to[2]};
+    GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
+    GLOBAL const T* const weights =
+        w + g.weight_offset + group * g.weight_stride[0] + row * g.weight_stride[1];
+    T sum = 0;
+    ROLLED
+    for (long c = 0; c < g.channels; ++c) ROLLED
+    for (long k0 = 0; k0 < g.taps[0]; ++k0) ROLLED
+    for (long k1 = 0; k1 < g.taps[1]; ++k1) ROLLED
+    for (long k2 = 0; k2 < g.taps[2]; ++k2) {
+      const long tap[3] = {k0, k1, k2};
+      long place = c * g.in_stride[2], weight = c * g.weight_stride[2];
+      int inside = 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        long q = at[axis] * g.stride[axis] + tap[axis] * g.dilation[axis] - g.padding[axis];
+        if (g.spread[axis] > 1) {
+          inside = inside && q >= 0 && q % g.spread[axis] == 0;
+          q /= g.spread[axis];
+        }
+        inside = inside && q >= 0 && q < g.from[axis];
+        place += q * g.in_stride[3 + axis];
+        weight += tap[axis] * g.weight_stride[3 + axis];
+      }
+      if (inside) sum += from[place] * weights[weight];
+    }
+    out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + row * g.out_stride[2] +
+        at[0] * g.out_stride[3] + at[1] * g.out_stride[4] + at[2] * g.out_stride[5]] =
+        finished(sum, g, bias, group, row);
+  }
+}
+#endif
+
 #endif

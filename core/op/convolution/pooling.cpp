@@ -82,9 +82,9 @@ winners along_axis(winners w, int axis, std::int64_t window, std::int64_t stride
                    std::int64_t dilation, std::int64_t places) {
   constexpr std::int64_t few = 8;  // taps that one chain reads
   std::int64_t width = 1;          // taps that each element of w is the best of
-  const auto stepped = [&](std::int64_t taps, std::int64_t from, std::int64_t every) {
+  const auto stepped = [&](std::int64_t taps, std::int64_t every) {
     // `taps` slices of w, `every` taps apart.
-    const bool is_last = width + (taps - 1) * every + from >= window;
+    const bool is_last = width + (taps - 1) * every >= window;
     const std::int64_t reach = (taps - 1) * every * dilation;
     const std::int64_t step = is_last ? stride : 1;
     const std::int64_t count = is_last ? places : w.value.dim(axis) - reach;
@@ -94,10 +94,10 @@ winners along_axis(winners w, int axis, std::int64_t window, std::int64_t stride
     w = best;
   };
   if (window == 1) return sliced(w, axis, 0, places, stride);
-  stepped(std::min(window, few), 0, 1);
+  stepped(std::min(window, few), 1);
   for (width = std::min(window, few); width < window;) {
     const std::int64_t more = std::min(width, window - width);
-    stepped(2, 0, more);
+    stepped(2, more);
     width += more;
   }
   return w;

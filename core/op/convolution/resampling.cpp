@@ -55,33 +55,28 @@ array sliding_window_view(const array& x, const shape& window, const axis_list& 
                       " axes of " + extents.str());
   if (extents.rank() + window.rank() > max_rank)
     throw shape_error(name + "more than 8 axes: windows " + window.str() + " of " + extents.str());
-  shape to = extents, from = graph::contiguous_strides(extents);
-  shape own = graph::layout_of(*x.node()).strides, places = from;
+  const shape from = graph::contiguous_strides(extents);
+  shape to = extents, places = from;
+  for (std::int64_t& axis : along)
+    axis = normalize_axis(axis, extents.rank(), "sliding_window_view");
   for (int i = 0; i < window.rank(); ++i) {
-    const int axis = normalize_axis(along[i], extents.rank(), "sliding_window_view");
-    if (window[i] < 1 || window[i] > to[axis])
+    std::int64_t& left = to[static_cast<int>(along[i])];
+    if (window[i] < 1 || window[i] > left)
       throw shape_error(name + "a window " + window.str() + " over " + extents.str());
-    to[axis] -= window[i] - 1;
+    left -= window[i] - 1;
   }
   for (int i = 0; i < window.rank(); ++i) {
-    const int axis = normalize_axis(along[i], extents.rank(), "sliding_window_view");
     to.push_back(window[i]);
-    places.push_back(from[axis]);
-    own.push_back(own[axis]);
+    places.push_back(from[static_cast<int>(along[i])]);
   }
   if (graph::checked_elements(to, x.dtype(), "sliding_window_view") == 0)
     return op::zeros_on(to, x.dtype(), x.node()->device);
   return view_with_rule(
       x,
-      [to, own](const array& a) {
-        // The layout of an argument of a rule may be another one.
+      [to, along](const array& a) {
         const graph::layout where = graph::layout_of(*a.node());
         shape strides = where.strides;
-        for (int i = a.ndim(); i < to.rank(); ++i) {
-          int axis = 0;
-          while (own[axis] != own[i]) ++axis;
-          strides.push_back(where.strides[axis]);
-        }
+        for (std::int64_t axis : along) strides.push_back(where.strides[static_cast<int>(axis)]);
         return graph::view(a, to, {where.offset, strides}, graph::view_op::reshape);
       },
       [places](const array& g) { return places_of(g, places, 0); });

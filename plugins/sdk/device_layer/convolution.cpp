@@ -83,19 +83,22 @@ void launch_on_gpu(const device_description& device, const operator_call& l, con
                                   {offsetof(shape, weight_offset), operand::view2, size},
                                   {offsetof(shape, bias_offset), bias, size}};
   constexpr int64_t rows = 32;  // of a tile
-  const int64_t columns = device.work_group / 2;
+  constexpr int64_t few_outputs = 4, most_groups = 1 << 20;
+  const bool each = g.outputs <= few_outputs;
+  const int64_t group = device.work_group, columns = group / 2;
   const int64_t places = g.batch * g.to[0] * g.to[1] * g.to[2];
   const int64_t tiles =
       g.groups * ((g.outputs + rows - 1) / rows) * ((places + columns - 1) / columns);
+  const int64_t all = each ? (places * g.groups * g.outputs + group - 1) / group : tiles;
   on.launch({kernel_file::convolution,
              options,
-             "tutti_convolve",
+             each ? "tutti_convolve_each" : "tutti_convolve",
              label,
              {operand::view0, operand::view1, operand::view2, bias},
              &g,
              sizeof g,
              offsets,
-             static_cast<uint64_t>(std::min<int64_t>(tiles, 1 << 20)),
+             static_cast<uint64_t>(std::min(all, most_groups)),
              true});
 }
 
