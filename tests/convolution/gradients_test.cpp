@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(pooling) {
   check_both(of([](const array& a) { return tutti::sliding_window_view(a, {2, 3}, {2, 3}); }), x);
   check_both(of([](const array& a) { return tutti::as_strided(a, {3, 4}, {5, 2}, 1); }), x);
   check_both(of([](const array& a) {
-               return tutti::interpolate(a, {8, 4}, {tutti::interpolation::cubic});
+               return tutti::interpolate(a, {8, 4}, {tutti::resampling::cubic});
              }),
              x);
 }

@@ -183,11 +183,11 @@ BOOST_AUTO_TEST_CASE(places_between_elements) {
     });
   };
   const tolerance near{.relative = 1e-5, .absolute = 1e-5};
-  using tutti::interpolation;
+  using tutti::resampling;
   for (const bool corners : {false, true}) {
-    BOOST_TEST(matches(tutti::interpolate(a, {8, 3}, {interpolation::linear, corners}),
+    BOOST_TEST(matches(tutti::interpolate(a, {8, 3}, {resampling::linear, corners}),
                        resampled(8, 3, corners, true, linear), near));
-    BOOST_TEST(matches(tutti::interpolate(a, {8, 3}, {interpolation::cubic, corners}),
+    BOOST_TEST(matches(tutti::interpolate(a, {8, 3}, {resampling::cubic, corners}),
                        resampled(8, 3, corners, false, keys), near));
   }
   BOOST_TEST(matches(tutti::interpolate(a, {8, 3}), tabulate({2, 2, 8, 3}, [&](const position& at) {

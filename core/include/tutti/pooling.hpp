@@ -52,14 +52,14 @@ TUTTI_API array adaptive_max_pool(const array& x, const per_axis& places,
 TUTTI_API array adaptive_avg_pool(const array& x, const per_axis& places,
                                   channel_order order = channel_order::first);
 
-enum class interpolation : std::uint8_t {
+enum class resampling : std::uint8_t {
   nearest,  ///< the element at floor(i * extent / size)
   linear,   ///< of the two neighbours along each axis: bilinear, trilinear
   cubic,    ///< of four, by R. Keys' kernel with a = -0.75 (IEEE ASSP 29, 1981): bicubic
   area,     ///< adaptive_avg_pool
 };
 struct interpolate_options {
-  interpolation mode = interpolation::nearest;
+  resampling mode = resampling::nearest;
   bool align_corners = false;  ///< linear, cubic: the outermost elements keep their places
   channel_order order = channel_order::first;
 };

@@ -123,15 +123,15 @@ array max_of_windows(const array& x, const window_geometry& g) {
         return std::vector<array>{pooled({v[0], {}}, g).value};
       },
       [g](const std::vector<array>& v, const std::vector<array>&, const std::vector<array>& of) {
-        const array x = graph::detach(v[0]);
-        shape plane = x.shape();
+        const array seen = graph::detach(v[0]);
+        shape plane = seen.shape();
         plane[0] = plane[1] = 1;
-        const array places = broadcast_to(graph::iota(plane, x.node()->device), x.shape());
-        const array best = pooled({x, places}, g).place;
-        const std::int64_t count = spatial_size(x), planes = x.dim(0) * x.dim(1);
+        const array places = broadcast_to(graph::iota(plane, seen.node()->device), seen.shape());
+        const array best = pooled({seen, places}, g).place;
+        const std::int64_t count = spatial_size(seen), planes = seen.dim(0) * seen.dim(1);
         const array sums =
             op::scatter_along(reshape(of[0], {planes, -1}), reshape(best, {planes, -1}), 1, count);
-        return std::vector<array>{reshape(sums, x.shape())};
+        return std::vector<array>{reshape(sums, seen.shape())};
       })({x})[0];
 }
 

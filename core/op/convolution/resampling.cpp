@@ -136,7 +136,7 @@ struct tap {
 
 std::vector<tap> taps_of(std::int64_t extent, std::int64_t size,
                          const interpolate_options& options) {
-  const bool is_cubic = options.mode == interpolation::cubic;
+  const bool is_cubic = options.mode == resampling::cubic;
   const auto count = static_cast<std::uint64_t>(size);
   std::vector<tap> taps(is_cubic ? 4 : 2);
   for (tap& t : taps)
@@ -188,13 +188,13 @@ array interpolate(const array& given, const per_axis& size, const interpolate_op
   const int rank = graph::get(given, label).extents.rank();
   if (rank < 3 || rank > 5)
     throw shape_error("interpolate: x must have one to three spatial axes: " + given.shape().str());
-  if (options.mode > interpolation::area)
+  if (options.mode > resampling::area)
     throw value_error("interpolate: no mode of number " + text(static_cast<int>(options.mode)));
   if (options.align_corners &&
-      (options.mode == interpolation::nearest || options.mode == interpolation::area))
+      (options.mode == resampling::nearest || options.mode == resampling::area))
     throw value_error("interpolate: align_corners is for linear and cubic");
-  if (options.mode == interpolation::area) return adaptive_avg_pool(given, size, options.order);
-  const bool is_nearest = options.mode == interpolation::nearest;
+  if (options.mode == resampling::area) return adaptive_avg_pool(given, size, options.order);
+  const bool is_nearest = options.mode == resampling::nearest;
   const array floats = is_nearest ? given : op::as_real_floating(given, label);
   const dtype type = op::type_of(floats, label);
   array x = op::cast(floats, is_nearest ? type : graph::compute_dtype(type), label);

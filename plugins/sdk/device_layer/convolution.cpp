@@ -14,6 +14,8 @@
 namespace tutti::sdk {
 namespace {
 
+constexpr const char* label = "convolution";
+
 uint64_t elements_of(const tutti_view& view) {
   uint64_t count = 1;
   for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
@@ -34,9 +36,8 @@ bool has_few_places(const operator_call& l) {
   return places <= most && depth <= most && static_cast<double>(out.extent[2]) <= most;
 }
 
-void launch_on_cpu(const device_description& device, const operator_call& l, const char* label,
-                   operator_launcher& on) {
-  const convolution_plan plan = plan_convolution(device, l);
+void launch_on_cpu(const device_description& device, const operator_call& l,
+                   const convolution_plan& plan, bool last, operator_launcher& on) {
   const std::string options = convolution_options(device, l.views[0].dtype);
   const uint32_t size = dtype_size(static_cast<uint8_t>(l.views[0].dtype));
   const operand bias = plan.shape.has_bias != 0 ? operand::view3 : operand::view2;
@@ -61,7 +62,7 @@ void launch_on_cpu(const device_description& device, const operator_call& l, con
              false});
   const auto launch = [&](const char* kernel, std::initializer_list<operand> memory) {
     on.launch({kernel_file::convolution, options, kernel, label, memory, &plan.shape,
-               sizeof plan.shape, offsets, plan.groups, true});
+               sizeof plan.shape, offsets, plan.groups, last});
   };
   if (plan.way == convolution_way::dots)
     return launch("tutti_convolution_dots", {operand::view0, operand::view1, operand::view2, bias,
@@ -70,10 +71,8 @@ void launch_on_cpu(const device_description& device, const operator_call& l, con
          {operand::view0, operand::view1, bias, operand::workspace, operand::workspace});
 }
 
-void launch_on_gpu(const device_description& device, const operator_call& l, const char* label,
-                   operator_launcher& on) {
-  const convolution_plan plan = plan_convolution(device, l);
-  const convolution_shape& g = plan.shape;
+void launch_on_gpu(const device_description& device, const operator_call& l,
+                   const convolution_shape& g, bool last, operator_launcher& on) {
   const std::string options = convolution_options(device, l.views[0].dtype);
   const uint32_t size = dtype_size(static_cast<uint8_t>(l.views[0].dtype));
   const operand bias = g.has_bias != 0 ? operand::view3 : operand::view2;
@@ -99,7 +98,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l, con
              sizeof g,
              offsets,
              static_cast<uint64_t>(std::min(all, most_groups)),
-             true});
+             last});
 }
 
 }  // namespace
@@ -113,26 +112,33 @@ bool supports_convolution(const device_description& device, const operator_call&
     return false;
   }
   if (is_empty(l)) return true;
-  const bool fits =
-      has_few_places(l) &&
-      (device.kind == schedule::cpu ? plan_convolution(device, l).fits : device.work_group >= 8);
+  bool fits = has_few_places(l) && (device.kind == schedule::cpu || device.work_group >= 8);
+  if (fits && device.kind == schedule::cpu)
+    for (const convolution_plan& plan : plan_convolution(device, l)) fits = fits && plan.fits;
   if (!fits)
     *reason = "convolution: more places, taps or elements between them than it is made for";
   return fits;
 }
 
 uint64_t convolution_workspace(const device_description& device, const operator_call& l) {
-  return is_empty(l) ? 0 : plan_convolution(device, l).workspace_bytes;
+  uint64_t most = 0;
+  if (is_empty(l)) return most;
+  for (const convolution_plan& plan : plan_convolution(device, l))
+    most = std::max(most, plan.workspace_bytes);
+  return most;
 }
 
 void launch_convolution(const device_description& device, const operator_call& l,
                         operator_launcher& on) {
   if (is_empty(l)) return;
-  const char* label = "convolution";
-  if (device.kind == schedule::cpu)
-    launch_on_cpu(device, l, label, on);
-  else
-    launch_on_gpu(device, l, label, on);
+  const std::vector<convolution_plan> plans = plan_convolution(device, l);
+  for (const convolution_plan& plan : plans) {
+    const bool last = &plan == &plans.back();
+    if (device.kind == schedule::cpu)
+      launch_on_cpu(device, l, plan, last, on);
+    else
+      launch_on_gpu(device, l, plan.shape, last, on);
+  }
 }
 
 }  // namespace tutti::sdk

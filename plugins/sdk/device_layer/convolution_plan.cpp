@@ -26,11 +26,11 @@ int64_t product(const int64_t (&of)[3]) { return of[0] * of[1] * of[2]; }
 
 class cpu_plan {
  public:
-  cpu_plan(const device_description& device, const operator_call& call, convolution_plan& plan)
+  cpu_plan(const device_description& device, int32_t dtype, convolution_plan& plan)
       : plan_(plan),
         g_(plan.shape),
-        tile_(convolution_tile_of(device, call.views[0].dtype)),
-        bytes_(dtype_size(static_cast<uint8_t>(call.views[0].dtype))),
+        tile_(convolution_tile_of(device, dtype)),
+        bytes_(dtype_size(static_cast<uint8_t>(dtype))),
         units_(std::max<int64_t>(device.compute_units(), 1)) {}
 
   void make() {
@@ -170,19 +170,10 @@ class cpu_plan {
   int64_t units_of_work_ = 0;
 };
 
-}  // namespace
-
-convolution_tile convolution_tile_of(const device_description& device, int32_t dtype) {
-  const int64_t bytes = dtype_size(static_cast<uint8_t>(dtype));
-  const int64_t lanes = std::clamp<int64_t>(device.vector_bytes / bytes, 2, 16);
-  return {lanes, device.vector_bytes >= 64 ? 8 : device.vector_bytes >= 32 ? 6 : 4};
-}
-
-convolution_plan plan_convolution(const device_description& device, const operator_call& call) {
+convolution_shape shape_of(const operator_call& call) {
   const tutti_convolution_params p = convolution_params(call);
   const tutti_view &out = call.views[0], &x = call.views[1], &w = call.views[2];
-  convolution_plan plan;
-  convolution_shape& g = plan.shape;
+  convolution_shape g{};
   g.batch = static_cast<int64_t>(out.extent[0]);
   g.groups = static_cast<int64_t>(out.extent[1]);
   g.outputs = static_cast<int64_t>(out.extent[2]);
@@ -206,8 +197,70 @@ convolution_plan plan_convolution(const device_description& device, const operat
   g.has_bias = p.has_bias != 0;
   g.relu = p.activation == TUTTI_ACTIVATION_RELU;
   if (g.has_bias != 0) std::copy_n(call.views[3].stride, 2, g.bias_stride);
-  if (device.kind == schedule::cpu) cpu_plan(device, call, plan).make();
-  return plan;
+  return g;
+}
+
+// The places of an axis that meet the same taps: one of `phases`, which follow each other.
+constexpr int64_t most_phases = 64;
+
+int64_t phases_of(const convolution_shape& g, int axis) {
+  return std::min(g.spread[axis] / std::gcd(g.stride[axis], g.spread[axis]), g.to[axis]);
+}
+
+// Places r + cycle p' of the axis. Of the taps that lie on elements of x, k0 is the first and every
+// `step`th follows.
+void keep_phase(convolution_shape& g, int axis, int64_t r) {
+  const int64_t spread = g.spread[axis], cycle = spread / std::gcd(g.stride[axis], spread);
+  const int64_t step = spread / std::gcd(g.dilation[axis], spread);
+  const int64_t start = r * g.stride[axis] - g.padding[axis];
+  int64_t k0 = 0;
+  const int64_t last = std::min(step, g.taps[axis]);
+  while (k0 < last && (start + k0 * g.dilation[axis]) % spread != 0) ++k0;
+  g.to[axis] = (g.to[axis] - r + cycle - 1) / cycle;
+  g.out_offset += r * g.out_stride[3 + axis];
+  g.out_stride[3 + axis] *= cycle;
+  g.stride[axis] = g.stride[axis] * cycle / spread;
+  g.padding[axis] = k0 < last ? -(start + k0 * g.dilation[axis]) / spread : 0;
+  g.taps[axis] = k0 < last ? (g.taps[axis] - k0 + step - 1) / step : 0;
+  g.weight_offset += k0 < last ? k0 * g.weight_stride[3 + axis] : 0;
+  g.weight_stride[3 + axis] *= step;
+  g.dilation[axis] = g.dilation[axis] * step / spread;
+  g.spread[axis] = 1;
+}
+
+std::vector<convolution_shape> without_spread(const convolution_shape& all) {
+  std::vector<convolution_shape> parts = {all};
+  if (product(all.spread) == 1) return parts;
+  int64_t count = 1;
+  for (int axis = 0; axis < 3; ++axis) count *= std::min(phases_of(all, axis), most_phases + 1);
+  if (count > most_phases) return parts;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<convolution_shape> next;
+    for (const convolution_shape& part : parts)
+      for (int64_t r = 0; r < phases_of(all, axis); ++r)
+        keep_phase(next.emplace_back(part), axis, r);
+    parts = std::move(next);
+  }
+  return parts;
+}
+
+}  // namespace
+
+convolution_tile convolution_tile_of(const device_description& device, int32_t dtype) {
+  const int64_t bytes = dtype_size(static_cast<uint8_t>(dtype));
+  const int64_t lanes = std::clamp<int64_t>(device.vector_bytes / bytes, 2, 16);
+  return {lanes, device.vector_bytes >= 64 ? 8 : device.vector_bytes >= 32 ? 6 : 4};
+}
+
+std::vector<convolution_plan> plan_convolution(const device_description& device,
+                                               const operator_call& call) {
+  std::vector<convolution_plan> plans;
+  for (const convolution_shape& part : without_spread(shape_of(call))) {
+    convolution_plan& plan = plans.emplace_back();
+    plan.shape = part;
+    if (device.kind == schedule::cpu) cpu_plan(device, call.views[0].dtype, plan).make();
+  }
+  return plans;
 }
 
 }  // namespace tutti::sdk

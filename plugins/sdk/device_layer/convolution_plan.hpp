@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sdk/device_layer/description.hpp"
 #include "sdk/operator_call.hpp"
@@ -43,8 +44,11 @@ struct convolution_plan {
   bool fits = true;  // not: a stage would be beyond measure
 };
 
-/// Of a checked call whose result has elements.
-convolution_plan plan_convolution(const device_description& device, const operator_call& call);
+/// Of a checked call whose result has elements, in this order; all launches use one workspace.
+/// Where there are zeros between the elements of x, the places of the result that meet the same
+/// taps are a convolution of their own, without such zeros.
+std::vector<convolution_plan> plan_convolution(const device_description& device,
+                                               const operator_call& call);
 
 /// Rows of a CPU's tile and lanes of its vectors.
 struct convolution_tile {
