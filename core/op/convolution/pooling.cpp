@@ -157,14 +157,14 @@ array lowest(dtype type) {
 // How many elements of x the windows along an axis hold.
 array counts_along(const window_geometry& g, int axis, std::int64_t extent, dtype type,
                    const device& on) {
-  auto counts = detail::host_vector<float>("avg_pool", static_cast<std::uint64_t>(g.places[axis]));
+  auto counts = detail::host_vector<double>("avg_pool", static_cast<std::uint64_t>(g.places[axis]));
   for (std::int64_t i = 0; i < g.places[axis]; ++i) {
     const std::int64_t start = i * g.stride[axis] - g.before[axis];
     const std::int64_t end = std::min(start + g.window[axis], extent);
     counts[static_cast<std::size_t>(i)] =
-        static_cast<float>(end - std::max<std::int64_t>(start, 0));
+        static_cast<double>(end - std::max<std::int64_t>(start, 0));
   }
-  return array::from(counts, on).astype(type);
+  return op::numbers_on(on, counts, {g.places[axis]}, type);
 }
 
 array mean_of_windows(const spatial_input& in, const window_geometry& g, bool count_padding) {
@@ -199,10 +199,10 @@ array mean_of_windows(const spatial_input& in, const window_geometry& g, bool co
   for (int i = 0; i < g.spatial; ++i) {
     shape to = {g.places[i]};
     for (int j = i + 1; j < g.spatial; ++j) to.push_back(1);
-    const array along = reshape(counts_along(g, i, in.extents[i], dtype::f32, x.device()), to);
+    const array along = reshape(counts_along(g, i, in.extents[i], sums.dtype(), x.device()), to);
     counts = counts.valid() ? counts * along : along;
   }
-  return sums / counts.astype(sums.dtype());
+  return sums / counts;
 }
 
 }  // namespace
@@ -228,9 +228,12 @@ array avg_pool(const array& given, const per_axis& window, const pooling_options
   for (std::int64_t n : options.dilation.values())
     if (n != 1) throw value_error("avg_pool: a dilation of " + text(n) + "; only max_pool has one");
   spatial_input floats = in;
-  floats.x = op::as_real_floating(in.x, label);
+  const array x = op::as_real_floating(in.x, label);
+  const dtype type = op::type_of(x, label);
+  floats.x = op::cast(x, graph::compute_dtype(type), label);
   const window_geometry g = geometry_of(in, window, options, label);
-  return in_order(mean_of_windows(floats, g, options.count_padding), options.order);
+  const array means = mean_of_windows(floats, g, options.count_padding);
+  return in_order(op::cast(means, type, label), options.order);
 }
 
 namespace {
@@ -271,7 +274,7 @@ array adaptive_mean(const array& x, int axis, std::int64_t places) {
     for (std::int64_t k = w.begin; k < w.end; ++k)
       weights[static_cast<std::size_t>(k * places + i)] = 1 / static_cast<double>(w.end - w.begin);
   }
-  const array averages = array::from(weights, {extent, places}, x.device()).astype(x.dtype());
+  const array averages = op::numbers_on(x.device(), weights, {extent, places}, x.dtype());
   return moveaxis(matmul(moveaxis(x, axis, -1), averages), -1, axis);
 }
 

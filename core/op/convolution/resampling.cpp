@@ -174,7 +174,7 @@ array resampled_along(const array& x, int axis, std::int64_t size,
   shape column = {size};
   for (int later = axis + 1; later < x.ndim(); ++later) column.push_back(1);
   for (const tap& t : taps_of(x.dim(axis), size, options)) {
-    const array weight = reshape(array::from(t.weight, x.device()).astype(x.dtype()), column);
+    const array weight = op::numbers_on(x.device(), t.weight, column, x.dtype());
     const array part = take(x, array::from(t.index, x.device()), axis) * weight;
     sum = sum.valid() ? sum + part : part;
   }

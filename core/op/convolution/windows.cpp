@@ -67,6 +67,13 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
   return g;
 }
 
+array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
+                 dtype type) {
+  if (type == dtype::f64) return array::from(values, extents, on);
+  const std::vector<float> narrow(values.begin(), values.end());
+  return array::from(narrow, extents, on).astype(type);
+}
+
 array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
              const array& value) {
   std::vector<pad_width> widths(static_cast<std::size_t>(first + g.spatial));

@@ -3,6 +3,8 @@
 // Where windows lie over spatial axes: what convolutions and pooling share.
 #pragma once
 
+#include <vector>
+
 #include "op/operands.hpp"
 #include "tutti/convolution.hpp"
 
@@ -25,6 +27,10 @@ shape axis_values(const shape& given, int spatial, std::int64_t least, const cha
 window_geometry resolve_windows(const shape& extents, const shape& window, const per_axis& stride,
                                 const window_padding& padding, const per_axis& dilation,
                                 const char* label);
+
+/// Numbers of the host in a floating dtype, by way of f32 where that is not f64.
+array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
+                 dtype type);
 
 /// a with the padding around its axes from `first` on.
 array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
