@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(views_are_read_where_they_lie) {
   // A constant, and one image for the whole batch.
   const array one = tutti::broadcast_to(upload_as<float>(random_integers({1, 3, 7, 11}, -4, 4, 1)),
                                         {2, 3, 7, 11});
-  const array ones = tutti::full({5, 3, 3, 3}, 1.0);
+  const array ones = tutti::full({5, 3, 3, 3}, 1.0, dtype::f32);
   BOOST_TEST(matches(tutti::conv2d(one, ones, options_of(t.how)),
                      direct_convolution(read(one), read(ones), t.how)));
 }

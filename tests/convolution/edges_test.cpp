@@ -9,7 +9,7 @@ namespace {
 
 using namespace tutti_test;
 
-array zeros(const shape& extents) { return tutti::full(extents, 0.0); }
+array zeros(const shape& extents) { return tutti::full(extents, 0.0, dtype::f32); }
 
 }  // namespace
 

@@ -92,6 +92,6 @@ BOOST_AUTO_TEST_CASE(pooling) {
 // Of equal elements the first has it all.
 BOOST_AUTO_TEST_CASE(ties_of_maxima) {
   const array g = tutti::grad([](const arrays& v) { return tutti::sum(tutti::max_pool(v[0], 2)); })(
-      {tutti::full({1, 1, 2, 4}, 1.0)})[0];
+      {tutti::full({1, 1, 2, 4}, 1.0, dtype::f32)})[0];
   BOOST_TEST(matches(g, {{1, 1, 2, 4}, {1, 0, 1, 0, 0, 0, 0, 0}}));
 }
