@@ -80,25 +80,28 @@ function(tutti_join_text output)
 endfunction()
 
 # tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
-# EXTENSION for gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl says once for
-# all, begun by language.EXTENSION and, where the language has one, ended by NAME_cpu.EXTENSION. These
-# lie in the project's folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and what
-# they are made of in TUTTI_OPERATOR_KERNEL_PARTS.
+# EXTENSION for convolution, gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl says
+# once for all, begun by language.EXTENSION and, where the language has them, ended by
+# NAME_cpu.EXTENSION and NAME_sums_cpu.EXTENSION. These lie in the project's folder kernels_EXTENSION.
+# Lists the results in TUTTI_OPERATOR_KERNELS and what they are made of in
+# TUTTI_OPERATOR_KERNEL_PARTS.
 function(tutti_operator_kernels folder extension)
   set(shared ${TUTTI_KERNEL_FOLDER})
   set(own ${PROJECT_SOURCE_DIR}/kernels_${extension})
   set(start_of_partition ordering)
   set(start_of_sort ordering)
   set(start_of_scan scan_steps)
-  foreach(name IN ITEMS gather lookup partition scan sort)
+  foreach(name IN ITEMS convolution gather lookup partition scan sort)
     set(parts ${own}/language.${extension})
     if(DEFINED start_of_${name})
       list(APPEND parts ${shared}/${start_of_${name}}_shared.cl ${own}/before_me.${extension})
     endif()
     list(APPEND parts ${shared}/${name}_shared.cl)
-    if(EXISTS ${own}/${name}_cpu.${extension})
-      list(APPEND parts ${own}/${name}_cpu.${extension})
-    endif()
+    foreach(part IN ITEMS ${name}_cpu ${name}_sums_cpu)
+      if(EXISTS ${own}/${part}.${extension})
+        list(APPEND parts ${own}/${part}.${extension})
+      endif()
+    endforeach()
     tutti_join_text(${folder}/${name}.${extension} ${parts})
     list(APPEND files ${folder}/${name}.${extension})
     list(APPEND all_parts ${parts})

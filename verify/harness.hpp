@@ -165,6 +165,7 @@ void add_layout_groups(groups& all, const session& s);
 void add_chain_groups(groups& all, const session& s);
 void add_reduction_groups(groups& all, const session& s);
 void add_operator_groups(groups& all, const session& s);
+void add_convolution_groups(groups& all, const session& s);
 void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);

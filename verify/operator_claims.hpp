@@ -33,7 +33,7 @@ inline uint32_t outputs_of(int kind) {
   return kind == TUTTI_OPERATOR_LU || kind == TUTTI_OPERATOR_QR ? 2 : 1;
 }
 
-/// Views of an operator over elements of `dtype`, its parameters all zero.
+/// Views of an operator over elements of `dtype`, its parameters all zero, or 1 of a convolution.
 inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
   switch (kind) {
     case TUTTI_OPERATOR_SCAN:
@@ -68,6 +68,10 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
     case TUTTI_OPERATOR_MATMUL:
       return {contiguous_view(dtype, {2, 3, 5}), contiguous_view(dtype, {2, 3, 4}),
               contiguous_view(dtype, {2, 4, 5})};
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return {contiguous_view(dtype, {2, 1, 3, 1, 4, 5}),
+              contiguous_view(dtype, {2, 1, 2, 1, 5, 6}),
+              contiguous_view(dtype, {1, 3, 2, 1, 2, 2})};
     default:
       return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5}),
               contiguous_view(TUTTI_I64, {6})};
@@ -93,7 +97,11 @@ inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, 
   const std::vector<tutti_view_desc> views = views_of(kind, dtype);
   tutti_scan_params params{};  // the largest of them; the others begin alike
   params.struct_size = sizeof params;
-  const tutti_operator_desc d = describe(kind, views, &params);
+  tutti_convolution_params ones{sizeof ones,           {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0,
+                                TUTTI_ACTIVATION_NONE, 0,         0};
+  const bool convolution = kind == TUTTI_OPERATOR_CONVOLUTION;
+  const tutti_operator_desc d =
+      describe(kind, views, convolution ? static_cast<const void*>(&ones) : &params);
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
   tutti_status* const failed = api.op->supports(device, &d, &support, &reason);

@@ -5,6 +5,7 @@
 // larger.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -153,9 +154,26 @@ struct matrix_params {
   }
 };
 
+/// TUTTI_OPERATOR_CONVOLUTION of x [N,G,C,S0,S1,S2] and w [G,O,C,K0,K1,K2], both of any strides
+/// that are not negative; the node is [N,G,O,P0,P1,P2], or where channels are last
+/// [N,P0,P1,P2,G,O].
+struct convolution_params {
+  using numbers = std::array<std::int64_t, 3>;
+  numbers stride{1, 1, 1}, dilation{1, 1, 1}, input_dilation{1, 1, 1}, padding{};
+  bool flipped = false;
+  bool channels_last = false;
+  const char* label = "";  // as of matrix_params
+  friend bool operator==(const convolution_params& a, const convolution_params& b) {
+    return a.stride == b.stride && a.dilation == b.dilation &&
+           a.input_dilation == b.input_dilation && a.padding == b.padding &&
+           a.flipped == b.flipped && a.channels_last == b.channels_last;
+  }
+};
+
 /// An operator of the ABI that has no kind of node for itself.
-using operation_params = std::variant<scan_params, sort_params, search_params, partition_params,
-                                      count_params, select_params, matrix_params>;
+using operation_params =
+    std::variant<scan_params, sort_params, search_params, partition_params, count_params,
+                 select_params, matrix_params, convolution_params>;
 
 /// An operator with several results.
 struct call_params {

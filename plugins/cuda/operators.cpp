@@ -14,6 +14,8 @@ namespace tutti::cuda {
 CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
                               const std::string& options, const char* name) {
   switch (file) {
+    case sdk::kernel_file::convolution:
+      return device.kernel(kernels::convolution_cu, options, name);
     case sdk::kernel_file::gather:
       return device.kernel(kernels::gather_cu, options, name);
     case sdk::kernel_file::lookup:

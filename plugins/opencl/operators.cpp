@@ -9,6 +9,8 @@ namespace {
 
 std::string_view text_of(sdk::kernel_file file) {
   switch (file) {
+    case sdk::kernel_file::convolution:
+      return kernels::convolution_cl;
     case sdk::kernel_file::gather:
       return kernels::gather_cl;
     case sdk::kernel_file::lookup:

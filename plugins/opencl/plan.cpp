@@ -7,6 +7,7 @@
 #include <array>
 
 #include "opencl/settings.hpp"
+#include "sdk/convolution.hpp"
 #include "sdk/device_layer/matmul_call.hpp"
 #include "sdk/host_engine/host_operators.hpp"
 #include "sdk/op_info.hpp"
@@ -28,6 +29,8 @@ double guessed_ns(const sdk::operator_call& call) {
   double all = 0;
   for (uint32_t n = 0; n < call.view_count; ++n)
     all += of_element * static_cast<double>(elements_of(call.views[n]));
+  if (call.kind == TUTTI_OPERATOR_CONVOLUTION)
+    return all + of_product * sdk::convolution_work(call);
   if (call.kind != TUTTI_OPERATOR_MATMUL) return all;
   const auto depth = static_cast<double>(call.views[1].extent[2]);
   return all + of_product * depth * static_cast<double>(elements_of(call.views[0]));

@@ -119,6 +119,8 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
       if (dtype < TUTTI_U8)
         count += built(kernels::gather_cu, sdk::take_options(gpu(), dtype, index));
     }
+    for (const int32_t dtype : {TUTTI_F32, TUTTI_F64})
+      count += built(kernels::convolution_cu, sdk::convolution_options(gpu(), dtype));
     const char* const products[][3] = {{"uchar", "uchar", "0"},   {"ushort", "ushort", "0"},
                                        {"uint", "uint", "0"},     {"ulong", "ulong", "0"},
                                        {"float", "float", "0"},   {"double", "double", "0"},
@@ -131,8 +133,8 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 60);
-  BOOST_TEST(other.get() == 60);
+  BOOST_TEST(compile_for("compute_90") == 62);
+  BOOST_TEST(other.get() == 62);
   BOOST_TEST(warnings == "");
 }
 
@@ -175,6 +177,7 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   const std::pair<std::string_view, std::string> files[] = {
       {kernels::gather_cu,
        sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::max)},
+      {kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32)},
       {kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=1"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=2"},

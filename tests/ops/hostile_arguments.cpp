@@ -374,14 +374,54 @@ std::vector<entry> linear_algebra() {
   };
 }
 
+tutti::convolution_options convolution(picker& p) {
+  return {.stride = p.size(),
+          .padding = p.size(),
+          .dilation = p.size(),
+          .groups = p.size(),
+          .mode = static_cast<tutti::padding_mode>(p.below(4)),
+          .order = static_cast<tutti::channel_order>(p.flag())};
+}
+
+tutti::transposed_convolution_options transposition(picker& p) {
+  return {.stride = p.size(), .padding = p.size(), .output_padding = p.size(), .groups = p.size()};
+}
+
+tutti::pooling_options pooling(picker& p) {
+  return {.stride = p.size(), .padding = p.size(), .dilation = p.size(), .count_padding = p.flag()};
+}
+
+tutti::channel_order order(picker& p) { return static_cast<tutti::channel_order>(p.flag()); }
+
+std::vector<entry> windows() {
+  return {
+      ROW(tutti::conv1d(p.any(), p.any(), convolution(p))),
+      ROW(tutti::conv2d(p.any(), p.any(), convolution(p))),
+      ROW(tutti::conv3d(p.any(), p.any(), convolution(p))),
+      ROW(tutti::conv_transpose1d(p.any(), p.any(), transposition(p))),
+      ROW(tutti::conv_transpose2d(p.any(), p.any(), transposition(p))),
+      ROW(tutti::conv_transpose3d(p.any(), p.any(), transposition(p))),
+      ROW(tutti::max_pool(p.any(), p.size(), pooling(p))),
+      ROW(tutti::avg_pool(p.any(), p.size(), pooling(p))),
+      ROW(tutti::global_max_pool(p.any(), order(p))),
+      ROW(tutti::global_avg_pool(p.any(), order(p))),
+      ROW(tutti::adaptive_max_pool(p.any(), p.size(), order(p))),
+      ROW(tutti::adaptive_avg_pool(p.any(), p.size(), order(p))),
+      ROW(tutti::interpolate(p.any(), p.size(),
+                             {static_cast<tutti::resampling>(p.below(5)), p.flag()})),
+      ROW(tutti::sliding_window_view(p.any(), p.extents(), p.axis())),
+      ROW(tutti::as_strided(p.any(), p.extents(), p.extents(), p.size())),
+  };
+}
+
 }  // namespace
 
 #undef ROW
 
 std::vector<entry> entries() {
   std::vector<entry> all;
-  for (const auto& part :
-       {shapes_and_views(), arithmetic(), orders_and_places(), randomness(), linear_algebra()})
+  for (const auto& part : {shapes_and_views(), arithmetic(), orders_and_places(), randomness(),
+                           linear_algebra(), windows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -626,7 +626,16 @@ typedef enum tutti_operator {
   /* views: u[B,M,K], s[B,min(M,N)] real, vh[B,L,N], a[B,M,N]; K and L are both min(M, N), or M and
    * N; or, with one output, s alone. a = u diag(s) vh, s descending and not negative, columns of u
    * and rows of vh orthonormal. */
-  TUTTI_OPERATOR_SVD = 45
+  TUTTI_OPERATOR_SVD = 45,
+  /* views: out[N,G,O,P0,P1,P2], x[N,G,C,S0,S1,S2], w[G,O,C,K0,K1,K2] of one real floating dtype,
+   * all rank 6, of strides that are not negative; params: tutti_convolution_params; with has_bias a
+   * fourth view bias[G,O]. G groups of channels over three spatial axes, of which a convolution
+   * that has fewer has extents of 1: out[n,g,o,p] = sum over c and k of w[g,o,c,k] z[n,g,c,q], q =
+   * p stride + k dilation - padding for each spatial axis, where z has an element of x at multiples
+   * of input_dilation and is 0 between them and beyond both ends. Sums of f16 and bf16 are in f32
+   * or wider, rounded once. Gradients of convolutions are convolutions of this kind over other
+   * views. */
+  TUTTI_OPERATOR_CONVOLUTION = 60
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -703,6 +712,19 @@ typedef struct tutti_matrix_params {
   uint32_t unit_diagonal; /* 1: the diagonal counts as ones and is not read */
   uint32_t must_be_regular;
 } tutti_matrix_params;
+
+/* Of each spatial axis; stride, dilation and input_dilation are at least 1. */
+typedef struct tutti_convolution_params {
+  uint64_t struct_size;
+  int64_t stride[3];
+  int64_t dilation[3];
+  int64_t input_dilation[3];
+  int64_t padding[3]; /* before the first element of x; negative: elements that are skipped */
+  uint32_t flipped;   /* 1: w is read backwards along its spatial axes */
+  int32_t activation; /* tutti_activation, of the sum and the bias */
+  uint32_t has_bias;  /* 1: there is a fourth view */
+  uint32_t reserved;
+} tutti_convolution_params;
 
 typedef enum tutti_support { TUTTI_SUPPORT_NO = 0, TUTTI_SUPPORT_YES = 1 } tutti_support;
 

@@ -105,6 +105,20 @@ class describer {
     call_.params.matrix = {sizeof(tutti_matrix_params), p.upper, p.transpose, p.unit_diagonal,
                            p.must_be_regular};
   }
+  void operator()(const graph::convolution_params& p) const {
+    set(TUTTI_OPERATOR_CONVOLUTION, p.label);
+    tutti_convolution_params& c = call_.params.convolution;
+    c = {};
+    c.struct_size = sizeof c;
+    std::copy(p.stride.begin(), p.stride.end(), c.stride);
+    std::copy(p.dilation.begin(), p.dilation.end(), c.dilation);
+    std::copy(p.input_dilation.begin(), p.input_dilation.end(), c.input_dilation);
+    std::copy(p.padding.begin(), p.padding.end(), c.padding);
+    c.flipped = p.flipped;
+    const shape& w = node_.inputs[1]->extents;
+    call_.flops = 2 * static_cast<std::uint64_t>(node_.elements) *
+                  static_cast<std::uint64_t>(w.size() / (w[0] * w[1]));
+  }
 
  private:
   void set(tutti_operator kind, const char* label) const {
@@ -150,6 +164,16 @@ void append(std::string& key, const T* values, std::size_t count) {
 
 }  // namespace
 
+// The result of a convolution, [N,P0,P1,P2,G,O] in memory, as [N,G,O,P0,P1,P2].
+void put_channels_first(tutti_view_desc& v) {
+  static constexpr int from[] = {0, 4, 5, 1, 2, 3};
+  const tutti_view_desc stored = v;
+  for (int i = 0; i < 6; ++i) {
+    v.extent[i] = stored.extent[from[i]];
+    v.stride[i] = stored.stride[from[i]];
+  }
+}
+
 operator_call describe(const node& n, std::span<const result> outputs) {
   operator_call call;
   switch (n.kind) {
@@ -173,6 +197,9 @@ operator_call describe(const node& n, std::span<const result> outputs) {
       describe_scatter(n, call);
   }
   add_outputs(n, outputs, call);
+  if (call.kind == TUTTI_OPERATOR_CONVOLUTION &&
+      std::get<graph::convolution_params>(n.operation()).channels_last)
+    put_channels_first(call.views[0]);
   const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
   for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
   const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;

@@ -20,6 +20,7 @@ union parameters {
   tutti_partition_params partition;
   tutti_scatter_params scatter;
   tutti_matrix_params matrix;
+  tutti_convolution_params convolution;
 };
 
 /// An operator as the device is asked for it.

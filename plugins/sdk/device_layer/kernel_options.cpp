@@ -3,6 +3,7 @@
 // From dtypes to macros of kernels_cl/*_shared.cl and their *_cpu.cl.
 #include "sdk/device_layer/kernel_options.hpp"
 
+#include "sdk/device_layer/convolution_plan.hpp"
 #include "sdk/op_info.hpp"
 
 namespace tutti::sdk {
@@ -96,6 +97,14 @@ std::string partition_options(const device_description& device, const partition_
                               int32_t dtype) {
   return key_options(device, dtype, plan.payload, plan.bits) +
          " -DWAY=" + std::to_string(static_cast<int>(plan.way));
+}
+
+std::string convolution_options(const device_description& device, int32_t dtype) {
+  std::string options =
+      group_option(device) + " -DT=" + stored_name(dtype) + " -DIS_F64=" + flag(dtype == TUTTI_F64);
+  if (device.kind != schedule::cpu) return options;
+  const convolution_tile tile = convolution_tile_of(device, dtype);
+  return options + " -DVW=" + std::to_string(tile.lanes) + " -DMR=" + std::to_string(tile.rows);
 }
 
 std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,

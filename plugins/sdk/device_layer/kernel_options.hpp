@@ -21,6 +21,8 @@ std::string search_options(const device_description& device, int32_t dtype);
 std::string count_options(const device_description& device, int32_t dtype);
 std::string partition_options(const device_description& device, const partition_plan& plan,
                               int32_t dtype);
+/// Vectors of a CPU and rows of its tiles follow from the device.
+std::string convolution_options(const device_description& device, int32_t dtype);
 /// `rows`: of scan_plan.
 std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,
                          bool rows);

@@ -15,10 +15,10 @@
 
 namespace tutti::sdk {
 
-enum class kernel_file { gather, lookup, partition, scan, sort };
+enum class kernel_file { gather, lookup, partition, scan, sort, convolution };
 
 /// Memory that a kernel takes: that of a view of the operator, or its workspace.
-enum class operand { view0, view1, view2, workspace };
+enum class operand { view0, view1, view2, view3, workspace };
 
 /// A field of a shape, an int64_t, that counts elements of `unit` bytes in a buffer: a launch adds
 /// where the operand begins to it.
@@ -64,6 +64,12 @@ void launch_operator(const device_description& device, const operator_call& l,
 bool supports_gather(const device_description& device, const operator_call& l, const char** reason);
 void launch_gather(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t gather_workspace(const device_description& device, const operator_call& l);
+/// `reason` where it does not.
+bool supports_convolution(const device_description& device, const operator_call& l,
+                          const char** reason);
+uint64_t convolution_workspace(const device_description& device, const operator_call& l);
+void launch_convolution(const device_description& device, const operator_call& l,
+                        operator_launcher& on);
 uint64_t lookup_workspace(const device_description& device, const operator_call& l);
 void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t partition_workspace(const device_description& device, const operator_call& l);
@@ -81,7 +87,7 @@ void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t b
 
 /// Room for the largest shape.
 struct alignas(8) filled_shape {
-  std::byte bytes[192];
+  std::byte bytes[640];
 };
 
 /// A kernel_launch that has been kept, and what of it a launch fills in.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/matmul_call.hpp"
 #include "sdk/device_layer/operators.hpp"
 #include "sdk/host_engine/dispatch.hpp"
@@ -256,6 +257,10 @@ const char* host_operator_plan::against(const device_description& device, const 
   }
   const char* why = nullptr;
   if (!supports_operator(device, call, &why)) return why;
+  if (call.kind == TUTTI_OPERATOR_CONVOLUTION &&
+      find_kernel(routines, convolution_options(device, call.views[0].dtype) +
+                                " tutti_convolution_bands") == nullptr)
+    return "convolution: the host engine has no vectors of the device's width";
   if (is_scan(call) && scan_params(call).scan == TUTTI_SCAN_LOGSUMEXP)
     return "scan: logarithms and exponentials are those of the device's compiler";
   return nullptr;

@@ -7,7 +7,9 @@
 #include "sdk/host_engine/dispatch.hpp"
 
 // clang-format off
-#define TUTTI_FLOAT_PRODUCTS(F, SET) F(SET, matmul_float) F(SET, matmul_double)
+#define TUTTI_FLOAT_PRODUCTS(F, SET)                \
+  F(SET, matmul_float) F(SET, matmul_double)        \
+  F(SET, convolution_float) F(SET, convolution_double)
 #define TUTTI_KERNEL_UNITS(F, SET)                                                   \
   TUTTI_FLOAT_PRODUCTS(F, SET)                                                       \
   F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition)             \

@@ -124,6 +124,13 @@ void add_scan(builds& to, bool floating) {
   }
 }
 
+void add_convolution(builds& to, int32_t dtype, uint32_t vector_bytes) {
+  device_description device = any_cpu();
+  device.vector_bytes = vector_bytes;
+  to[convolution_options(device, dtype)] = {"tutti_convolution_pack", "tutti_convolution_bands",
+                                            "tutti_convolution_sums", "tutti_convolution_dots"};
+}
+
 void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
   MatmulDevice device;
   device.vector_bytes = vector_bytes;
@@ -220,12 +227,14 @@ MatmulElement element_named(const std::string& name) {
 
 std::string unit_text(const std::string& unit, const char* path) {
   unit_writer writer(std::filesystem::path(path).filename(), read(path));
-  if (unit.starts_with("matmul_")) {
+  if (unit.starts_with("matmul_") || unit.starts_with("convolution_")) {
     // The width of vectors is that of the set that this is compiled for.
     std::string text;
     for (const int bytes : {64, 32, 16}) {
       builds all;
-      add_matmul(all, element_named(unit.substr(7)), bytes);
+      if (unit == "convolution_float") add_convolution(all, TUTTI_F32, bytes);
+      if (unit == "convolution_double") add_convolution(all, TUTTI_F64, bytes);
+      if (unit.starts_with("matmul_")) add_matmul(all, element_named(unit.substr(7)), bytes);
       text += "#if TUTTI_VECTOR_BYTES == " + std::to_string(bytes) + "\n" + writer.text(all) +
               "#endif\n";
     }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows over arrays: views of them, their maxima and means, and resampling of spatial axes. x is
+// [N, C, spatial...] with one to three spatial axes, or with channel_order::last [N, spatial...,
+// C]; results have the same order. Extents that do not fit throw shape_error, options out of range
+// value_error, both naming the function and the values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tutti/convolution.hpp"
+
+namespace tutti {
+
+/// A view of all windows of these extents along `axes` (as many; without axes, along all): the axes
+/// keep as many places as the window has, the windows' own axes come last, as NumPy's. Throws
+/// shape_error for a window that is empty or longer than its axis, or for more than 8 axes.
+TUTTI_API array sliding_window_view(const array& x, const shape& window,
+                                    const axis_list& axes = {});
+/// Elements at offset + sum of index * stride of the flattened array: a view where x is contiguous.
+/// Differentiable: what is seen more than once adds up. Throws index_error where an element would
+/// lie outside x.
+TUTTI_API array as_strided(const array& x, const shape& extents, const shape& strides,
+                           std::int64_t offset = 0);
+
+struct pooling_options {
+  std::optional<per_axis> stride = {};  ///< without one, the window
+  window_padding padding = 0;           ///< never chosen by max_pool
+  per_axis dilation = 1;                ///< of max_pool
+  bool count_padding = true;            ///< avg_pool: zeros around x count as elements
+  channel_order order = channel_order::first;
+};
+
+/// The largest element of each window, NaN if there is one. Real numbers. The cotangent goes to the
+/// first of equal elements. A window that lies in the padding only gives the lowest number.
+TUTTI_API array max_pool(const array& x, const per_axis& window,
+                         const pooling_options& options = {});
+/// The mean of each window. As conv2d and the like for dtypes; throws value_error for a dilation.
+TUTTI_API array avg_pool(const array& x, const per_axis& window,
+                         const pooling_options& options = {});
+
+/// Over all spatial axes, which keep an extent of 1. The cotangent of a maximum is shared by equal
+/// elements.
+TUTTI_API array global_max_pool(const array& x, channel_order order = channel_order::first);
+TUTTI_API array global_avg_pool(const array& x, channel_order order = channel_order::first);
+
+/// `places` windows along each axis, from floor(i * extent / places) to ceil((i + 1) * extent /
+/// places). Throws shape_error for no elements to pool.
+TUTTI_API array adaptive_max_pool(const array& x, const per_axis& places,
+                                  channel_order order = channel_order::first);
+TUTTI_API array adaptive_avg_pool(const array& x, const per_axis& places,
+                                  channel_order order = channel_order::first);
+
+enum class resampling : std::uint8_t {
+  nearest,  ///< the element at floor(i * extent / size)
+  linear,   ///< of the two neighbours along each axis: bilinear, trilinear
+  cubic,    ///< of four, by R. Keys' kernel with a = -0.75 (IEEE ASSP 29, 1981): bicubic
+  area,     ///< adaptive_avg_pool
+};
+struct interpolate_options {
+  resampling mode = resampling::nearest;
+  bool align_corners = false;  ///< linear, cubic: the outermost elements keep their places
+  channel_order order = channel_order::first;
+};
+/// x with `size` elements along the spatial axes. Place i is at (i + 1/2) * extent / size - 1/2 of
+/// x, or with align_corners at i * (extent - 1) / (size - 1); elements beyond the edge are those of
+/// the edge. Nearest takes any dtype, the others what avg_pool takes. Throws shape_error for no
+/// elements to take.
+TUTTI_API array interpolate(const array& x, const per_axis& size,
+                            const interpolate_options& options = {});
+
+}  // namespace tutti

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions of x with w: arguments checked, padding that is no zeros laid around x, and the
+// operator.
+#include "tutti/convolution.hpp"
+
+#include "op/convolution/convolve.hpp"
+#include "op/convolution/windows.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+namespace {
+
+using op::axis_numbers;
+using op::window_geometry;
+
+std::string text(std::int64_t n) { return std::to_string(n); }
+
+struct operands {
+  array x, w;
+  dtype type;  // of the result
+};
+
+operands checked_operands(const array& x, const array& w, int spatial, const char* label) {
+  array both[] = {x, w};
+  graph::get(x, label);
+  graph::get(w, label);
+  const dtype type = op::promote_operands(both, op::row_kind::FLOATING, label).type;
+  if (is_complex(type))
+    throw dtype_error(std::string(label) + ": not defined for " + std::string(name(type)));
+  const dtype compute = graph::compute_dtype(type);
+  operands out{op::cast(x, compute, label), op::cast(w, compute, label), type};
+  if (x.ndim() != spatial + 2 || w.ndim() != spatial + 2)
+    throw shape_error(std::string(label) + ": x and w must have " + text(spatial + 2) +
+                      " dimensions: " + x.shape().str() + " and " + w.shape().str());
+  return out;
+}
+
+void check_groups(std::int64_t groups, std::int64_t channels, std::int64_t outputs,
+                  const char* label) {
+  if (groups < 1)
+    throw value_error(std::string(label) + ": groups must be at least 1, not " + text(groups));
+  if (channels % groups != 0 || outputs % groups != 0)
+    throw shape_error(std::string(label) + ": " + text(groups) + " groups do not divide " +
+                      text(channels) + " channels and " + text(outputs) + " of the result");
+}
+
+graph::convolution_params params_of(const window_geometry& g, bool channels_last,
+                                    const char* label) {
+  graph::convolution_params p;
+  p.stride = op::spatial_numbers(g.stride, g.spatial, 1);
+  p.dilation = op::spatial_numbers(g.dilation, g.spatial, 1);
+  p.padding = op::spatial_numbers(g.before, g.spatial, 0);
+  p.channels_last = channels_last;
+  p.label = label;
+  return p;
+}
+
+array convolution(const array& given_x, const array& given_w, const convolution_options& options,
+                  int spatial, const char* label) {
+  const bool last = options.order == channel_order::last;
+  auto [x, w, type] = checked_operands(given_x, given_w, spatial, label);
+  const std::int64_t channels = x.dim(last ? -1 : 1), outputs = w.dim(0), groups = options.groups;
+  check_groups(groups, channels, outputs, label);
+  if (w.dim(1) != channels / groups)
+    throw shape_error(std::string(label) + ": x " + x.shape().str() + " has " +
+                      text(channels / groups) + " channels in each of " + text(groups) +
+                      " groups, w " + w.shape().str() + " has " + text(w.dim(1)));
+  shape extents, window;
+  for (int i = 0; i < spatial; ++i) {
+    extents.push_back(x.dim(i + (last ? 1 : 2)));
+    window.push_back(w.dim(i + 2));
+  }
+  window_geometry g = op::resolve_windows(extents, window, options.stride, options.padding,
+                                          options.dilation, label);
+  if (options.mode > padding_mode::replicate)
+    throw value_error(std::string(label) + ": no padding mode of number " +
+                      text(static_cast<int>(options.mode)));
+  if (options.mode != padding_mode::zeros && g.has_padding()) {
+    const pad_mode mode =
+        options.mode == padding_mode::reflect ? pad_mode::reflect : pad_mode::edge;
+    x = op::padded(x, g, last ? 1 : 2, mode, 0);
+    for (std::int64_t& n : g.before) n = 0;
+  }
+  shape w_extents = {groups, outputs / groups, channels / groups};
+  for (int i = spatial; i < 3; ++i) w_extents.push_back(1);
+  for (std::int64_t k : window) w_extents.push_back(k);
+  const array out =
+      op::convolve(op::as_groups(x, groups, last), reshape(w, w_extents), params_of(g, last, label),
+                   op::spatial_numbers(g.places, spatial, 1));
+  return op::cast(op::from_groups(out, spatial, last), type, label);
+}
+
+array with_bias(const array& out, const array& bias, const convolution_options& options,
+                const char* label) {
+  graph::get(bias, label);
+  const bool last = options.order == channel_order::last;
+  const std::int64_t channels = out.dim(last ? -1 : 1);
+  if (bias.shape() != shape{channels})
+    throw shape_error(std::string(label) + ": a bias " + bias.shape().str() + " for " +
+                      text(channels) + " channels of the result");
+  if (last) return out + bias;
+  shape column = {channels};
+  for (int i = 2; i < out.ndim(); ++i) column.push_back(1);
+  return out + reshape(bias, column);
+}
+
+// Places of the result along an axis.
+std::int64_t transposed_places(std::int64_t extent, std::int64_t window, std::int64_t stride,
+                               std::int64_t dilation, std::int64_t cut, std::int64_t added,
+                               const char* label) {
+  if (extent == 0) return 0;
+  const std::int64_t way =
+      graph::extent_sum(graph::extent_product(extent - 1, stride, label),
+                        graph::extent_product(window - 1, dilation, label), label);
+  return graph::extent_sum(way, added + 1, label) - cut;
+}
+
+array transposed(const array& given_x, const array& given_w,
+                 const transposed_convolution_options& options, int spatial, const char* label) {
+  const bool last = options.order == channel_order::last;
+  const auto [x, w, type] = checked_operands(given_x, given_w, spatial, label);
+  const std::int64_t channels = x.dim(last ? -1 : 1), groups = options.groups;
+  const std::string name = label;
+  check_groups(groups, channels, 0, label);
+  if (w.dim(0) != channels)
+    throw shape_error(name + ": x " + x.shape().str() + " has " + text(channels) + " channels, w " +
+                      w.shape().str() + " has " + text(w.dim(0)));
+  if (options.padding.rule() != padding_rule::valid)
+    throw value_error(name + ": padding by a rule is not defined");
+  const shape stride = op::axis_values(options.stride.values(), spatial, 1, "stride", label);
+  const shape dilation = op::axis_values(options.dilation.values(), spatial, 1, "dilation", label);
+  const shape added =
+      op::axis_values(options.output_padding.values(), spatial, 0, "output_padding", label);
+  const shape before = op::axis_values(options.padding.before(), spatial, 0, "padding", label);
+  const shape after = op::axis_values(options.padding.after(), spatial, 0, "padding", label);
+  shape places, window;
+  for (int i = 0; i < spatial; ++i) {
+    const std::int64_t extent = x.dim(i + (last ? 1 : 2)), taps = w.dim(i + 2);
+    if (added[i] >= std::max(stride[i], dilation[i]))
+      throw value_error(name + ": output_padding " + added.str() + " must be less than stride " +
+                        stride.str() + " or dilation " + dilation.str());
+    if (taps == 0) throw shape_error(name + ": a window without elements: " + w.shape().str());
+    window.push_back(taps);
+    const std::int64_t cut = graph::extent_sum(before[i], after[i], label);
+    places.push_back(transposed_places(extent, taps, stride[i], dilation[i], cut, added[i], label));
+    if (places.back() < 0)
+      throw shape_error(name + ": padding cuts off more than there is of " + x.shape().str() +
+                        " with windows " + w.shape().str());
+  }
+  graph::convolution_params p;
+  p.dilation = op::spatial_numbers(dilation, spatial, 1);
+  p.input_dilation = op::spatial_numbers(stride, spatial, 1);
+  p.flipped = true;
+  p.channels_last = last;
+  p.label = label;
+  for (int i = 0; i < spatial; ++i)
+    p.padding[static_cast<std::size_t>(3 - spatial + i)] =
+        (window[i] - 1) * dilation[i] - before[i];
+  shape w_extents = {groups, channels / groups, w.dim(1)};
+  for (int i = spatial; i < 3; ++i) w_extents.push_back(1);
+  for (std::int64_t k : window) w_extents.push_back(k);
+  const array out =
+      op::convolve(op::as_groups(x, groups, last), swapaxes(reshape(w, w_extents), 1, 2), p,
+                   op::spatial_numbers(places, spatial, 1));
+  return op::cast(op::from_groups(out, spatial, last), type, label);
+}
+
+}  // namespace
+
+window_padding::window_padding(std::initializer_list<pad_width> each) {
+  for (const auto& [before, after] : each) before_.push_back(before), after_.push_back(after);
+}
+
+array conv1d(const array& x, const array& w, const convolution_options& options) {
+  return convolution(x, w, options, 1, "conv1d");
+}
+array conv2d(const array& x, const array& w, const convolution_options& options) {
+  return convolution(x, w, options, 2, "conv2d");
+}
+array conv3d(const array& x, const array& w, const convolution_options& options) {
+  return convolution(x, w, options, 3, "conv3d");
+}
+
+array conv1d(const array& x, const array& w, const array& bias,
+             const convolution_options& options) {
+  return with_bias(conv1d(x, w, options), bias, options, "conv1d");
+}
+array conv2d(const array& x, const array& w, const array& bias,
+             const convolution_options& options) {
+  return with_bias(conv2d(x, w, options), bias, options, "conv2d");
+}
+array conv3d(const array& x, const array& w, const array& bias,
+             const convolution_options& options) {
+  return with_bias(conv3d(x, w, options), bias, options, "conv3d");
+}
+
+array conv_transpose1d(const array& x, const array& w,
+                       const transposed_convolution_options& options) {
+  return transposed(x, w, options, 1, "conv_transpose1d");
+}
+array conv_transpose2d(const array& x, const array& w,
+                       const transposed_convolution_options& options) {
+  return transposed(x, w, options, 2, "conv_transpose2d");
+}
+array conv_transpose3d(const array& x, const array& w,
+                       const transposed_convolution_options& options) {
+  return transposed(x, w, options, 3, "conv_transpose3d");
+}
+
+}  // namespace tutti

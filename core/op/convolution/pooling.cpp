@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Maxima and means of windows. Maxima are taken along one axis after the other, as elementwise
+// chains over shifted slices, which fuse; wide windows double. Means are depthwise convolutions.
+#include "tutti/pooling.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "op/along.hpp"
+#include "op/convolution/windows.hpp"
+#include "tutti/error.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/statistics.hpp"
+
+namespace tutti {
+namespace {
+
+using op::window_geometry;
+
+std::string text(std::int64_t n) { return std::to_string(n); }
+
+// Of x with its channels first.
+struct spatial_input {
+  array x;
+  shape extents;
+  spatial_input(const array& given, channel_order order, const char* label) : x(given) {
+    const int rank = graph::get(given, label).extents.rank();
+    if (rank < 3 || rank > 5)
+      throw shape_error(std::string(label) +
+                        ": x must have one to three spatial axes: " + given.shape().str());
+    if (order == channel_order::last) x = moveaxis(given, -1, 1);
+    for (int axis = 2; axis < rank; ++axis) extents.push_back(x.dim(axis));
+  }
+  int spatial() const { return extents.rank(); }
+};
+
+array in_order(const array& a, channel_order order) {
+  return order == channel_order::last ? moveaxis(a, 1, -1) : a;
+}
+
+window_geometry geometry_of(const spatial_input& in, const per_axis& window,
+                            const pooling_options& options, const char* label) {
+  const shape extents = op::axis_values(window.values(), in.spatial(), 1, "window", label);
+  return op::resolve_windows(in.extents, extents,
+                             options.stride ? *options.stride : per_axis(extents), options.padding,
+                             options.dilation, label);
+}
+
+// ---- maxima
+
+// The largest so far, and where wanted its place in the flattened spatial axes.
+struct winners {
+  array value, place;
+};
+
+// `count` elements from `start` on, every `step`th.
+array sliced(const array& a, int axis, std::int64_t start, std::int64_t count, std::int64_t step) {
+  if (!a.valid()) return a;
+  shape starts = a.shape(), extents = a.shape(), steps = a.shape();
+  for (int i = 0; i < a.ndim(); ++i) starts[i] = 0, steps[i] = 1;
+  starts[axis] = start;
+  extents[axis] = count;
+  steps[axis] = step;
+  return op::strided_slice(a, starts, extents, steps);
+}
+winners sliced(const winners& w, int axis, std::int64_t start, std::int64_t count,
+               std::int64_t step) {
+  return {sliced(w.value, axis, start, count, step), sliced(w.place, axis, start, count, step)};
+}
+
+// `first` stays where both are equal.
+winners better(const winners& first, const winners& second) {
+  if (!first.place.valid()) return {maximum(first.value, second.value), {}};
+  array takes = second.value > first.value;
+  if (is_floating(first.value.dtype()))
+    takes = logical_or(takes, logical_and(isnan(second.value), logical_not(isnan(first.value))));
+  return {where(takes, second.value, first.value), where(takes, second.place, first.place)};
+}
+
+winners along_axis(winners w, int axis, std::int64_t window, std::int64_t stride,
+                   std::int64_t dilation, std::int64_t places) {
+  constexpr std::int64_t few = 8;  // taps that one chain reads
+  std::int64_t width = 1;          // taps that each element of w is the best of
+  const auto stepped = [&](std::int64_t taps, std::int64_t every) {
+    // `taps` slices of w, `every` taps apart.
+    const bool is_last = width + (taps - 1) * every >= window;
+    const std::int64_t reach = (taps - 1) * every * dilation;
+    const std::int64_t step = is_last ? stride : 1;
+    const std::int64_t count = is_last ? places : w.value.dim(axis) - reach;
+    winners best = sliced(w, axis, 0, count, step);
+    for (std::int64_t k = 1; k < taps; ++k)
+      best = better(best, sliced(w, axis, k * every * dilation, count, step));
+    w = best;
+  };
+  if (window == 1) return sliced(w, axis, 0, places, stride);
+  stepped(std::min(window, few), 1);
+  for (width = std::min(window, few); width < window;) {
+    const std::int64_t more = std::min(width, window - width);
+    stepped(2, more);
+    width += more;
+  }
+  return w;
+}
+
+winners pooled(winners w, const window_geometry& g) {
+  for (int i = g.spatial; i-- > 0;)
+    w = along_axis(w, w.value.ndim() - g.spatial + i, g.window[i], g.stride[i], g.dilation[i],
+                   g.places[i]);
+  return w;
+}
+
+std::int64_t spatial_size(const array& x) {
+  std::int64_t count = 1;
+  for (int axis = 2; axis < x.ndim(); ++axis) count *= x.dim(axis);
+  return count;
+}
+
+array max_of_windows(const array& x, const window_geometry& g) {
+  if (!graph::is_differentiated(x)) return pooled({x, {}}, g).value;
+  return custom_vjp(
+      [g](const std::vector<array>& v) {
+        return std::vector<array>{pooled({v[0], {}}, g).value};
+      },
+      [g](const std::vector<array>& v, const std::vector<array>&, const std::vector<array>& of) {
+        const array seen = graph::detach(v[0]);
+        shape plane = seen.shape();
+        plane[0] = plane[1] = 1;
+        const array places = broadcast_to(graph::iota(plane, seen.node()->device), seen.shape());
+        const array best = pooled({seen, places}, g).place;
+        const std::int64_t count = spatial_size(seen), planes = seen.dim(0) * seen.dim(1);
+        const array sums =
+            op::scatter_along(reshape(of[0], {planes, -1}), reshape(best, {planes, -1}), 1, count);
+        return std::vector<array>{reshape(sums, seen.shape())};
+      })({x})[0];
+}
+
+// What no element is less than.
+array lowest(dtype type) {
+  if (is_floating(type)) return full({}, -std::numeric_limits<double>::infinity(), type);
+  switch (type) {
+    case dtype::i8:
+      return full({}, std::int64_t{std::numeric_limits<std::int8_t>::min()}, type);
+    case dtype::i16:
+      return full({}, std::int64_t{std::numeric_limits<std::int16_t>::min()}, type);
+    case dtype::i32:
+      return full({}, std::int64_t{std::numeric_limits<std::int32_t>::min()}, type);
+    case dtype::i64:
+      return full({}, std::numeric_limits<std::int64_t>::min(), type);
+    default:
+      return full({}, std::int64_t{0}, type);
+  }
+}
+
+// ---- means
+
+// How many elements of x the windows along an axis hold.
+array counts_along(const window_geometry& g, int axis, std::int64_t extent, dtype type,
+                   const device& on) {
+  auto counts = detail::host_vector<double>("avg_pool", static_cast<std::uint64_t>(g.places[axis]));
+  for (std::int64_t i = 0; i < g.places[axis]; ++i) {
+    const std::int64_t start = i * g.stride[axis] - g.before[axis];
+    const std::int64_t end = std::min(start + g.window[axis], extent);
+    counts[static_cast<std::size_t>(i)] =
+        static_cast<double>(end - std::max<std::int64_t>(start, 0));
+  }
+  return op::numbers_on(on, counts, {g.places[axis]}, type);
+}
+
+array mean_of_windows(const spatial_input& in, const window_geometry& g, bool count_padding) {
+  const std::int64_t channels = in.x.dim(1);
+  shape w = {channels, 1};
+  std::int64_t size = 1;
+  std::vector<pad_width> widths;
+  for (int i = 0; i < g.spatial; ++i) {
+    w.push_back(g.window[i]);
+    size = graph::extent_product(size, g.window[i], "avg_pool");
+  }
+  convolution_options options{.stride = per_axis(g.stride),
+                              .groups = std::max<std::int64_t>(channels, 1)};
+  array x = in.x;
+  bool even = true;
+  for (int i = 0; i < g.spatial; ++i) even = even && g.before[i] == g.after[i];
+  if (even)
+    options.padding =
+        g.spatial == 1 ? window_padding{{g.before[0], g.after[0]}}
+        : g.spatial == 2
+            ? window_padding{{g.before[0], g.after[0]}, {g.before[1], g.after[1]}}
+            : window_padding{
+                  {g.before[0], g.after[0]}, {g.before[1], g.after[1]}, {g.before[2], g.after[2]}};
+  else
+    x = op::padded(x, g, 2, pad_mode::constant, 0);
+  const array ones = full(w, 1.0, x.dtype(), x.device());
+  const array sums = g.spatial == 1   ? conv1d(x, ones, options)
+                     : g.spatial == 2 ? conv2d(x, ones, options)
+                                      : conv3d(x, ones, options);
+  if (count_padding || !g.has_padding()) return sums / static_cast<double>(size);
+  array counts;
+  for (int i = 0; i < g.spatial; ++i) {
+    shape to = {g.places[i]};
+    for (int j = i + 1; j < g.spatial; ++j) to.push_back(1);
+    const array along = reshape(counts_along(g, i, in.extents[i], sums.dtype(), x.device()), to);
+    counts = counts.valid() ? counts * along : along;
+  }
+  return sums / counts;
+}
+
+}  // namespace
+
+array max_pool(const array& given, const per_axis& window, const pooling_options& options) {
+  const char* label = "max_pool";
+  spatial_input in(given, options.order, label);
+  const dtype type = op::real_type_of(in.x, label);
+  if (is_bool(type)) throw dtype_error("max_pool: not defined for bool");
+  const window_geometry g = geometry_of(in, window, options, label);
+  array x = op::cast(in.x, type, label);
+  shape to = {x.dim(0), x.dim(1)};
+  for (std::int64_t n : g.places) to.push_back(n);
+  if (graph::checked_elements(to, type, label) == 0)
+    return in_order(op::zeros_on(to, type, x.node()->device, label), options.order);
+  if (g.has_padding()) x = op::padded(x, g, 2, pad_mode::constant, lowest(type));
+  return in_order(max_of_windows(x, g), options.order);
+}
+
+array avg_pool(const array& given, const per_axis& window, const pooling_options& options) {
+  const char* label = "avg_pool";
+  const spatial_input in(given, options.order, label);
+  for (std::int64_t n : options.dilation.values())
+    if (n != 1) throw value_error("avg_pool: a dilation of " + text(n) + "; only max_pool has one");
+  spatial_input floats = in;
+  const array x = op::as_real_floating(in.x, label);
+  const dtype type = op::type_of(x, label);
+  floats.x = op::cast(x, graph::compute_dtype(type), label);
+  const window_geometry g = geometry_of(in, window, options, label);
+  const array means = mean_of_windows(floats, g, options.count_padding);
+  return in_order(op::cast(means, type, label), options.order);
+}
+
+namespace {
+
+std::vector<std::int64_t> spatial_axes_of(const array& x) {
+  std::vector<std::int64_t> axes;
+  for (int axis = 2; axis < x.ndim(); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+// [..., places] of windows of `extent` elements: the first and the one behind the last.
+struct adaptive_window {
+  std::int64_t begin, end;
+};
+adaptive_window adaptive_window_of(std::int64_t i, std::int64_t extent, std::int64_t places) {
+  __extension__ using wide = __int128;
+  const wide begin = wide(i) * extent / places;
+  const wide end = (wide(i + 1) * extent + places - 1) / places;
+  return {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+}
+
+// x with the axis cut into windows of equal length.
+array cut_evenly(const array& x, int axis, std::int64_t places) {
+  shape to = x.shape();
+  to[axis] = places;
+  to.insert(axis + 1, x.dim(axis) / places);
+  return reshape(x, to);
+}
+
+array adaptive_mean(const array& x, int axis, std::int64_t places) {
+  const std::int64_t extent = x.dim(axis);
+  if (places == extent) return x;
+  if (places > 0 && extent % places == 0) return mean(cut_evenly(x, axis, places), axis + 1);
+  const std::int64_t size = graph::extent_product(extent, places, "adaptive_avg_pool");
+  auto weights = detail::host_vector<double>("adaptive_avg_pool", static_cast<std::uint64_t>(size));
+  for (std::int64_t i = 0; i < places; ++i) {
+    const adaptive_window w = adaptive_window_of(i, extent, places);
+    for (std::int64_t k = w.begin; k < w.end; ++k)
+      weights[static_cast<std::size_t>(k * places + i)] = 1 / static_cast<double>(w.end - w.begin);
+  }
+  const array averages = op::numbers_on(x.device(), weights, {extent, places}, x.dtype());
+  return moveaxis(matmul(moveaxis(x, axis, -1), averages), -1, axis);
+}
+
+array adaptive_maximum(const array& x, int axis, std::int64_t places) {
+  const std::int64_t extent = x.dim(axis);
+  if (places == extent) return x;
+  if (places > 0 && extent % places == 0) return max(cut_evenly(x, axis, places), axis + 1);
+  std::int64_t width = 0;
+  for (std::int64_t i = 0; i < places; ++i) {
+    const adaptive_window w = adaptive_window_of(i, extent, places);
+    width = std::max(width, w.end - w.begin);
+  }
+  // Shorter windows name their last element again.
+  const std::int64_t size = graph::extent_product(width, places, "adaptive_max_pool");
+  auto index =
+      detail::host_vector<std::int64_t>("adaptive_max_pool", static_cast<std::uint64_t>(size));
+  for (std::int64_t i = 0; i < places; ++i) {
+    const adaptive_window w = adaptive_window_of(i, extent, places);
+    for (std::int64_t k = 0; k < width; ++k)
+      index[static_cast<std::size_t>(i * width + k)] = std::min(w.begin + k, w.end - 1);
+  }
+  const array seen = take(x, array::from(index, x.device()), axis);
+  return max(cut_evenly(seen, axis, places), axis + 1);
+}
+
+template <class F>
+array adaptive(const array& given, const per_axis& places, channel_order order, const char* label,
+               F&& along) {
+  const spatial_input in(given, order, label);
+  const shape to = op::axis_values(places.values(), in.spatial(), 0, "places", label);
+  shape extents = {in.x.dim(0), in.x.dim(1)};
+  for (int i = 0; i < in.spatial(); ++i) {
+    extents.push_back(to[i]);
+    if (in.extents[i] == 0 && to[i] > 0)
+      throw shape_error(std::string(label) + ": no elements to pool: " + given.shape().str());
+  }
+  const dtype type = op::type_of(in.x, label);
+  if (graph::checked_elements(extents, type, label) == 0)
+    return in_order(op::zeros_on(extents, type, in.x.node()->device, label), order);
+  array x = in.x;
+  for (int i = 0; i < in.spatial(); ++i) x = along(x, i + 2, to[i]);
+  return in_order(x, order);
+}
+
+}  // namespace
+
+array global_max_pool(const array& given, channel_order order) {
+  const spatial_input in(given, order, "global_max_pool");
+  return in_order(max(in.x, {spatial_axes_of(in.x), keep_dims::yes}), order);
+}
+
+array global_avg_pool(const array& given, channel_order order) {
+  const spatial_input in(given, order, "global_avg_pool");
+  return in_order(mean(in.x, {spatial_axes_of(in.x), keep_dims::yes}), order);
+}
+
+array adaptive_max_pool(const array& x, const per_axis& places, channel_order order) {
+  return adaptive(x, places, order, "adaptive_max_pool", adaptive_maximum);
+}
+
+array adaptive_avg_pool(const array& x, const per_axis& places, channel_order order) {
+  const array floats = op::as_real_floating(x, "adaptive_avg_pool");
+  return adaptive(floats, places, order, "adaptive_avg_pool", adaptive_mean);
+}
+
+}  // namespace tutti

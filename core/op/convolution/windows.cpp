@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/convolution/windows.hpp"
+
+#include <algorithm>
+
+namespace tutti::op {
+namespace {
+
+std::string text(std::int64_t n) { return std::to_string(n); }
+
+}  // namespace
+
+bool window_geometry::has_padding() const {
+  const auto is_some = [](std::int64_t n) { return n != 0; };
+  return std::any_of(before.begin(), before.end(), is_some) ||
+         std::any_of(after.begin(), after.end(), is_some);
+}
+
+shape axis_values(const shape& given, int spatial, std::int64_t least, const char* what,
+                  const char* label) {
+  if (given.rank() != 1 && given.rank() != spatial)
+    throw value_error(std::string(label) + ": " + what + " " + given.str() + " for " +
+                      text(spatial) + " spatial axes");
+  shape all;
+  for (int i = 0; i < spatial; ++i) {
+    all.push_back(given[given.rank() == 1 ? 0 : i]);
+    if (all.back() < least)
+      throw value_error(std::string(label) + ": " + what + " " + given.str() +
+                        " must be at least " + text(least));
+  }
+  return all;
+}
+
+window_geometry resolve_windows(const shape& extents, const shape& window, const per_axis& stride,
+                                const window_padding& padding, const per_axis& dilation,
+                                const char* label) {
+  window_geometry g;
+  g.spatial = extents.rank();
+  g.window = window;
+  g.stride = axis_values(stride.values(), g.spatial, 1, "stride", label);
+  g.dilation = axis_values(dilation.values(), g.spatial, 1, "dilation", label);
+  g.before = axis_values(padding.before(), g.spatial, 0, "padding", label);
+  g.after = axis_values(padding.after(), g.spatial, 0, "padding", label);
+  for (int i = 0; i < g.spatial; ++i) {
+    if (window[i] < 1)
+      throw shape_error(std::string(label) + ": a window without elements: " + window.str());
+    const std::int64_t reach =
+        graph::extent_sum(graph::extent_product(window[i] - 1, g.dilation[i], label), 1, label);
+    if (padding.rule() == padding_rule::same) {
+      const std::int64_t places = extents[i] / g.stride[i] + (extents[i] % g.stride[i] != 0);
+      const std::int64_t needed =
+          places == 0 ? 0 : graph::extent_sum((places - 1) * g.stride[i], reach, label);
+      const std::int64_t added = std::max<std::int64_t>(needed - extents[i], 0);
+      g.before[i] = added / 2;
+      g.after[i] = added - added / 2;
+      g.places.push_back(places);
+      continue;
+    }
+    const std::int64_t padded =
+        graph::extent_sum(graph::extent_sum(extents[i], g.before[i], label), g.after[i], label);
+    if (padded < reach)
+      throw shape_error(std::string(label) + ": a window of " + text(reach) + " over " +
+                        text(padded) + " elements along spatial axis " + text(i) + " of " +
+                        extents.str());
+    g.places.push_back((padded - reach) / g.stride[i] + 1);
+  }
+  return g;
+}
+
+array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
+                 dtype type) {
+  if (type == dtype::f64) return array::from(values, extents, on);
+  const std::vector<float> narrow(values.begin(), values.end());
+  return array::from(narrow, extents, on).astype(type);
+}
+
+array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
+             const array& value) {
+  std::vector<pad_width> widths(static_cast<std::size_t>(first + g.spatial));
+  for (int i = 0; i < g.spatial; ++i)
+    widths[static_cast<std::size_t>(first + i)] = {g.before[i], g.after[i]};
+  return pad(a, widths, mode, value);
+}
+
+}  // namespace tutti::op

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where windows lie over spatial axes: what convolutions and pooling share.
+#pragma once
+
+#include <vector>
+
+#include "op/operands.hpp"
+#include "tutti/convolution.hpp"
+
+namespace tutti::op {
+
+/// Of each spatial axis; places: how many windows there are.
+struct window_geometry {
+  int spatial = 0;
+  shape window, stride, dilation, before, after, places;
+  bool has_padding() const;
+};
+
+/// `given`, one number or one for each of `spatial` axes, as one for each. Throws value_error
+/// naming `what` where they are others or one is below `least`.
+shape axis_values(const shape& given, int spatial, std::int64_t least, const char* what,
+                  const char* label);
+
+/// Throws value_error for numbers out of range, shape_error where a window is empty or longer than
+/// the padded extent.
+window_geometry resolve_windows(const shape& extents, const shape& window, const per_axis& stride,
+                                const window_padding& padding, const per_axis& dilation,
+                                const char* label);
+
+/// Numbers of the host in a floating dtype, by way of f32 where that is not f64.
+array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
+                 dtype type);
+
+/// a with the padding around its axes from `first` on.
+array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
+             const array& value);
+
+}  // namespace tutti::op

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution of the CPU schedule, after convolution_shared.cl: T, VW (lanes of a vector) and MR
+// (rows of a tile). What a block of the result reads of x is staged: copied once with its zeros, so
+// that nothing is checked afterwards, and with places of equal remainder by the step side by side,
+// so that any step is one of 1. Lines of a stage follow each other, so that a vector may run over
+// the end of one: what lies between two lines is computed as well and not stored.
+//
+// Flat axes are run along in a stage, listed ones are offsets into it. Bands: flat are the places
+// of the result, listed the taps, staged are channels. Sums, for few places and many taps as those
+// of weights' gradients are: the other way round, staged are members of the batch. Dots are sums of
+// few channels of the result, whose vectors lie along the taps.
+
+#if GROUP == 1
+
+#pragma OPENCL FP_CONTRACT ON
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define V CAT(T, VW)
+#define VLOAD(p) CAT(vload, VW)(0, p)
+#define VSTORE(v, p) CAT(vstore, VW)(v, 0, p)
+#define NR (2 * VW)
+#ifndef MULTIPLY_ADD
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))  // rounds once where the device can
+#endif
+
+#if MR == 4
+#define EACH_ROW(F) F(0) F(1) F(2) F(3)
+#elif MR == 6
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
+#elif MR == 8
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#else
+#error "MR must be 4, 6 or 8"
+#endif
+
+// Where listed place (l0, l1, l2) of a member begins in the stage.
+INLINE long listed_place(const tutti_convolution_shape* g, long l0, long l1, long l2) {
+  const long slot = (l0 * g->slots[1] + l1 % g->slots[1]) * g->slots[2] + l2 % g->slots[2];
+  return (slot * g->line_count + l1 * g->listed_step[1] / g->flat_step[1]) * g->pitch +
+         l2 * g->listed_step[2] / g->flat_step[2];
+}
+
+INLINE long tiles_of(long count, long width) { return (count + width - 1) / width; }
+
+INLINE void write_table(global int* table, const tutti_convolution_shape* g) {
+  for (long m = 0; m < g->members; ++m)
+    for (long l0 = 0; l0 < g->listed[0]; ++l0)
+      for (long l1 = 0; l1 < g->listed[1]; ++l1)
+        for (long l2 = 0; l2 < g->listed[2]; ++l2)
+          *table++ = (int)(m * g->member_size + listed_place(g, l0, l1, l2));
+  for (int r = 0; r < MR; ++r) *table++ = 0;  // a tile of sums reads whole
+}
+
+// Panels of `width` channels of the result: all taps of all channels, a row of `width` each.
+INLINE void pack_panel(global T* to, global const T* w, const tutti_convolution_shape* g,
+                       long group, long first, long width, long c) {
+  const long count = min(width, g->outputs - first);
+  global const T* const from = w + g->weight_offset + group * g->weight_stride[0] +
+                               first * g->weight_stride[1] + c * g->weight_stride[2];
+  for (long t0 = 0; t0 < g->taps[0]; ++t0)
+    for (long t1 = 0; t1 < g->taps[1]; ++t1) {
+      global const T* line = from + t0 * g->weight_stride[3] + t1 * g->weight_stride[4];
+      for (long t2 = 0; t2 < g->taps[2]; ++t2, to += width) {
+        for (long r = 0; r < count; ++r)
+          to[r] = line[r * g->weight_stride[1] + t2 * g->weight_stride[5]];
+        for (long r = count; r < width; ++r) to[r] = 0;
+      }
+    }
+}
+
+// Units: panels of each group by channels, and the table.
+#if WANTS(tutti_convolution_pack)
+KERNEL void tutti_convolution_pack(global T* workspace, global int* table, global const T* w,
+                                   const tutti_convolution_shape g) {
+  const long width = g.rows_at_once, panels = width > 0 ? tiles_of(g.outputs, width) : 0;
+  const long taps = g.taps[0] * g.taps[1] * g.taps[2];
+  EACH_UNIT(u, g.groups * panels * g.channels + 1) {
+    if (u == 0) {
+      write_table(table + g.table_offset, &g);
+      continue;
+    }
+    const long c = (u - 1) % g.channels, panel = (u - 1) / g.channels % panels;
+    const long group = (u - 1) / g.channels / panels;
+    pack_panel(workspace + g.packed_offset + (u - 1) * taps * width, w, &g, group, panel * width,
+               width, c);
+  }
+}
+#endif
+
+// ---- stages
+
+// to[i] = the element (first + i * step) / spread, 0 where there is none.
+INLINE void stage_line(global T* to, global const T* from, long count, long first, long step,
+                       long extent, long spread, long in_stride) {
+  if (spread > 1) {
+    for (long i = 0; i < count; ++i) {
+      const long u = first + i * step;
+      const bool there = u >= 0 && u % spread == 0 && u / spread < extent;
+      to[i] = there ? from[u / spread * in_stride] : (T)0;
+    }
+    return;
+  }
+  const long low = min(count, first >= 0 ? 0 : (-first + step - 1) / step);
+  const long high = max(low, min(count, first >= extent ? 0 : (extent - 1 - first) / step + 1));
+  for (long i = 0; i < low; ++i) to[i] = 0;
+  global const T* s = from + first * in_stride;
+  const long by = step * in_stride;
+  long i = low;
+  if (by == 1)
+    for (; i + VW <= high; i += VW) VSTORE(VLOAD(s + i), to + i);
+  for (; i < high; ++i) to[i] = s[i * by];
+  for (i = high; i < count; ++i) to[i] = 0;
+}
+
+// What a block of the flat axes, from slice, line and column on, reads of `members` planes.
+static void stage(global T* to, global const T* x, const tutti_convolution_shape* g, long members,
+                  long member_stride, long slice, long line, long column) {
+  for (long m = 0; m < members; ++m)
+    for (long l0 = 0; l0 < g->listed[0]; ++l0) {
+      const long u0 = slice * g->flat_step[0] + l0 * g->listed_step[0] - g->padding[0];
+      const bool in0 = u0 >= 0 && u0 % g->spread[0] == 0 && u0 / g->spread[0] < g->from[0];
+      for (long s1 = 0; s1 < g->slots[1]; ++s1)
+        for (long s2 = 0; s2 < g->slots[2]; ++s2) {
+          const long first =
+              column * g->flat_step[2] + s2 * g->listed_step[2] % g->flat_step[2] - g->padding[2];
+          for (long j = 0; j < g->line_count; ++j, to += g->pitch) {
+            const long u1 = (line + j) * g->flat_step[1] +
+                            s1 * g->listed_step[1] % g->flat_step[1] - g->padding[1];
+            const bool in1 = u1 >= 0 && u1 % g->spread[1] == 0 && u1 / g->spread[1] < g->from[1];
+            global const T* from = x + m * member_stride;
+            if (in0 && in1)
+              from += u0 / g->spread[0] * g->in_stride[3] + u1 / g->spread[1] * g->in_stride[4];
+            stage_line(to, from, g->pitch, first, g->flat_step[2], in0 && in1 ? g->from[2] : 0,
+                       g->spread[2], g->in_stride[5]);
+          }
+        }
+    }
+  for (long i = 0; i < NR; ++i) to[i] = 0;  // vectors reach beyond the end
+}
+
+// ---- bands
+
+#define ZERO2(r) V c##r##_0 = (V)(0), c##r##_1 = (V)(0);
+#define SPILL2(r)                  \
+  VSTORE(c##r##_0, tile + r * NR); \
+  VSTORE(c##r##_1, tile + r * NR + VW);
+#define BAND_STEP(r)                          \
+  {                                           \
+    V w = (V)(a[r]);                          \
+    c##r##_0 = MULTIPLY_ADD(w, b0, c##r##_0); \
+    c##r##_1 = MULTIPLY_ADD(w, b1, c##r##_1); \
+  }
+
+INLINE void band_tile(global const T* a, global const int* at, global const T* x, long depth,
+                      T* tile) {
+  EACH_ROW(ZERO2)
+  for (long k = 0; k < depth; k++) {
+    V b0 = VLOAD(x + at[k]), b1 = VLOAD(x + at[k] + VW);
+    EACH_ROW(BAND_STEP)
+    a += MR;
+  }
+  EACH_ROW(SPILL2)
+}
+
+INLINE void band_row(global const T* a, global const int* at, global const T* x, long depth,
+                     T* tile) {
+  V c0 = (V)(0), c1 = (V)(0);
+  for (long k = 0; k < depth; k++) {
+    V w = (V)(a[0]);
+    c0 = MULTIPLY_ADD(w, VLOAD(x + at[k]), c0);
+    c1 = MULTIPLY_ADD(w, VLOAD(x + at[k] + VW), c1);
+    a += MR;
+  }
+  VSTORE(c0, tile);
+  VSTORE(c1, tile + VW);
+}
+
+INLINE V finished_vector(V v, const tutti_convolution_shape* g, T bias) {
+  if (g->has_bias) v += (V)(bias);
+  return g->relu ? select(v, (V)(0), v < (V)(0)) : v;
+}
+
+// A block of the result that is computed from one stage.
+typedef struct {
+  global T* out;  // its first element in channel 0
+  global const T* bias;
+  long lines, columns;
+  int first, last;  // of the blocks of channels that are added up
+} Band;
+
+// The places [f, f + NR) of the block, of one channel.
+static void store_band(const Band* b, const tutti_convolution_shape* g, long row, long f,
+                       const T* tile) {
+  const long step = g->out_stride[5];
+  const T bias = b->last && g->has_bias ? b->bias[row * g->bias_stride[1]] : 0;
+  for (long line = f / g->pitch; line < b->lines && line * g->pitch < f + NR; ++line) {
+    const long begin = max(line * g->pitch - f, 0L);
+    const long end = min(line * g->pitch + b->columns - f, (long)NR);
+    global T* const to =
+        b->out + row * g->out_stride[2] + line * g->out_stride[4] + (f - line * g->pitch) * step;
+    long n = begin;
+    if (step == 1)
+      for (; n + VW <= end; n += VW) {
+        V v = VLOAD(tile + n);
+        if (!b->first) v += VLOAD(to + n);
+        VSTORE(b->last ? finished_vector(v, g, bias) : v, to + n);
+      }
+    for (; n < end; ++n) {
+      T v = tile[n];
+      if (!b->first) v += to[n * step];
+      if (b->last && g->has_bias) v += bias;
+      to[n * step] = b->last && g->relu && v < 0 ? (T)0 : v;
+    }
+  }
+}
+
+// Units: blocks of rows within blocks of places within members of the batch within groups.
+#if WANTS(tutti_convolution_bands)
+KERNEL void tutti_convolution_bands(global T* out, global const T* x, global const T* bias,
+                                    global T* workspace, global const int* tables,
+                                    const tutti_convolution_shape g) {
+  const long places = g.flat[0] * g.blocks[0] * g.blocks[1];
+  const long taps = g.taps[0] * g.taps[1] * g.taps[2], panels = tiles_of(g.outputs, MR);
+  global T* const staged = workspace + g.stage_offset + (long)get_group_id(0) * g.stage_size;
+  global const int* const table = tables + g.table_offset;
+  T tile[MR * NR];
+  EACH_UNIT(u, g.groups * g.batch * places * g.blocks[2]) {
+    const long rows = u % g.blocks[2], place = u / g.blocks[2] % places;
+    const long member = u / g.blocks[2] / places;
+    const long group = member / g.batch, n = member % g.batch;
+    const long column = place % g.blocks[1] * g.columns;
+    const long line = place / g.blocks[1] % g.blocks[0] * g.lines;
+    const long slice = place / g.blocks[1] / g.blocks[0];
+    const long first_panel = panels * rows / g.blocks[2];
+    const long end_panel = panels * (rows + 1) / g.blocks[2];
+    Band b;
+    b.out = out + g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] +
+            slice * g.out_stride[3] + line * g.out_stride[4] + column * g.out_stride[5];
+    b.bias = bias + g.bias_offset + group * g.bias_stride[0];
+    b.lines = min(g.lines, g.flat[1] - line);
+    b.columns = min(g.columns, g.flat[2] - column);
+    const long places_in = (b.lines - 1) * g.pitch + b.columns;
+    global const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
+    for (long c = 0; c < g.channels; c += g.members) {
+      const long channels = min(g.members, g.channels - c);
+      stage(staged, from + c * g.in_stride[2], &g, channels, g.in_stride[2], slice, line, column);
+      b.first = c == 0;
+      b.last = c + channels == g.channels;
+      for (long f = 0; f < places_in; f += NR)
+        for (long panel = first_panel; panel < end_panel; ++panel) {
+          global const T* a =
+              workspace + g.packed_offset + ((group * panels + panel) * g.channels + c) * taps * MR;
+          const long row = panel * MR, there = min(g.outputs - row, (long)MR);
+          if (there > 2) {
+            band_tile(a, table, staged + f, channels * taps, tile);
+            for (long r = 0; r < there; ++r) store_band(&b, &g, row + r, f, tile + r * NR);
+          } else {
+            for (long r = 0; r < there; ++r) {
+              band_row(a + r, table, staged + f, channels * taps, tile);
+              store_band(&b, &g, row + r, f, tile);
+            }
+          }
+        }
+    }
+  }
+}
+#endif
+
+#endif

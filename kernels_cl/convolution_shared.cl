@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution as an implicit product: rows are channels of the result, columns its places in all
+// members of the batch, and the sum goes over channels and taps of the operand. Nothing is laid out
+// for it; a tile looks its elements up. Built for the element type T. CPUs have convolution_cpu.cl.
+
+// As convolution_shape in convolution.cpp. The extents of an axis: places of the result, elements
+// of x, taps of w; q = place * stride + tap * dilation - padding is the element q / spread of x.
+typedef struct {
+  long batch, groups, outputs, channels;
+  long to[3], from[3], taps[3];
+  long stride[3], dilation[3], spread[3], padding[3];
+  long out_offset, out_stride[6];
+  long in_offset, in_stride[6];
+  long weight_offset, weight_stride[6];
+  long bias_offset, bias_stride[2];
+  int has_bias, relu;
+  // Of CPUs.
+  long flat[3], flat_step[3], listed[3], listed_step[3];
+  long slots[3], lines, columns, line_count, pitch, members, member_size;
+  long blocks[3], rows_at_once;
+  long packed_offset, table_offset, stage_offset, stage_size, sums_offset;
+} tutti_convolution_shape;
+
+// NaN stays.
+INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, long group,
+                  long row) {
+  if (g.has_bias) sum += bias[g.bias_offset + group * g.bias_stride[0] + row * g.bias_stride[1]];
+  return g.relu && sum < 0 ? (T)0 : sum;
+}
+
+#if GROUP != 1
+
+#define ROWS 32
+#define COLUMNS (GROUP / 2)
+#define DEPTH 8
+
+// Fewer than 2^31 places, taps and channels: checked before.
+#if WANTS(tutti_convolve)
+KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
+                           GLOBAL const T* bias, const tutti_convolution_shape g) {
+  SHARED T a[DEPTH][ROWS + 1];
+  SHARED T b[DEPTH][COLUMNS + 1];
+  SHARED long tap_x[DEPTH], tap_w[DEPTH];  // of channel and tap: elements of x, of w
+  SHARED long tap_at[DEPTH][3];            // tap * dilation
+  const int me = get_local_id(0);
+  const int my_row = me % 8 * 4, my_column = me / 8 * 4, loaded = me % COLUMNS;
+  const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
+  const uint columns = (uint)g.batch * places;
+  const uint taps = (uint)(g.taps[0] * g.taps[1] * g.taps[2]);
+  const uint depth = (uint)g.channels * taps;
+  const uint row_tiles = ((uint)g.outputs + ROWS - 1) / ROWS;
+  const uint column_tiles = (columns + COLUMNS - 1) / COLUMNS;
+  EACH_CHUNK(tile, (long)row_tiles * column_tiles * g.groups) {
+    const long group = tile / ((long)row_tiles * column_tiles);
+    const uint in_group = (uint)(tile - group * row_tiles * column_tiles);
+    const uint row = in_group % row_tiles * ROWS, column = in_group / row_tiles * COLUMNS;
+    // The place that this item looks up.
+    const uint q = min(column + loaded, columns - 1), n = q / places;
+    uint p = q - n * places;
+    long at[3];
+    at[2] = p % (uint)g.to[2] * g.stride[2] - g.padding[2];
+    p /= (uint)g.to[2];
+    at[1] = p % (uint)g.to[1] * g.stride[1] - g.padding[1];
+    at[0] = p / (uint)g.to[1] * g.stride[0] - g.padding[0];
+    GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
+    GLOBAL const T* const weights = w + g.weight_offset + group * g.weight_stride[0];
+    T sum[4][4];
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) sum[i][j] = 0;
+    ROLLED
+    for (uint k = 0; k < depth; k += DEPTH) {
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int d = me; d < DEPTH; d += GROUP) {
+        const uint c = min(k + d, depth - 1) / taps;
+        uint t = min(k + d, depth - 1) - c * taps;
+        const uint t2 = t % (uint)g.taps[2];
+        t /= (uint)g.taps[2];
+        const uint t1 = t % (uint)g.taps[1], t0 = t / (uint)g.taps[1];
+        tap_x[d] = c * g.in_stride[2];
+        tap_w[d] = c * g.weight_stride[2] + t0 * g.weight_stride[3] + t1 * g.weight_stride[4] +
+                   t2 * g.weight_stride[5];
+        tap_at[d][0] = t0 * g.dilation[0];
+        tap_at[d][1] = t1 * g.dilation[1];
+        tap_at[d][2] = t2 * g.dilation[2];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int i = me; i < DEPTH * ROWS; i += GROUP) {
+        const int d = i % DEPTH;
+        const uint r = row + i / DEPTH;
+        a[d][i / DEPTH] =
+            k + d < depth && r < g.outputs ? weights[r * g.weight_stride[1] + tap_w[d]] : (T)0;
+      }
+      ROLLED
+      for (int d = me / COLUMNS; d < DEPTH; d += 2) {
+        long place = tap_x[d];
+        int inside = k + d < depth;
+        for (int axis = 0; axis < 3; ++axis) {
+          long u = at[axis] + tap_at[d][axis];
+          if (g.spread[axis] > 1) {
+            inside = inside && u >= 0 && u % g.spread[axis] == 0;
+            u /= g.spread[axis];
+          }
+          inside = inside && u >= 0 && u < g.from[axis];
+          place += u * g.in_stride[3 + axis];
+        }
+        b[d][loaded] = inside ? from[place] : (T)0;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int d = 0; d < DEPTH; ++d) {
+        T left[4], right[4];
+        for (int i = 0; i < 4; ++i) left[i] = a[d][my_row + i];
+        for (int j = 0; j < 4; ++j) right[j] = b[d][my_column + j];
+        for (int i = 0; i < 4; ++i)
+          for (int j = 0; j < 4; ++j) sum[i][j] += left[i] * right[j];
+      }
+    }
+    for (int j = 0; j < 4; ++j) {
+      if (column + my_column + j >= columns) continue;
+      const uint m = (column + my_column + j) / places;
+      uint o = column + my_column + j - m * places;
+      const uint o2 = o % (uint)g.to[2];
+      o /= (uint)g.to[2];
+      const uint o1 = o % (uint)g.to[1], o0 = o / (uint)g.to[1];
+      GLOBAL T* const to = out + g.out_offset + m * g.out_stride[0] + group * g.out_stride[1] +
+                           o0 * g.out_stride[3] + o1 * g.out_stride[4] + o2 * g.out_stride[5];
+      for (int i = 0; i < 4; ++i) {
+        const uint r = row + my_row + i;
+        if (r < g.outputs) to[r * g.out_stride[2]] = finished(sum[i][j], g, bias, group, r);
+      }
+    }
+  }
+}
+#endif
+
+// For few channels of the result in a group, as depthwise convolutions have: tiles would be empty.
+// An item sums up one place after the other.
+#if WANTS(tutti_convolve_each)
+KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
+                                GLOBAL const T* bias, const tutti_convolution_shape g) {
+  const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
+  EACH_UNIT(u, g.batch * g.groups * g.outputs * places) {
+    const long plane = u / places, member = plane / g.outputs;
+    const long row = plane - member * g.outputs, n = member / g.groups;
+    const long group = member - n * g.groups;
+    const uint p = (uint)(u - plane * places);
+    const uint at[3] = {p / (uint)g.to[2] / (uint)g.to[1], p / (uint)g.to[2] % (uint)g.to[1],
+                        p % (uint)g.to[2]};
+    GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
+    GLOBAL const T* const weights =
+        w + g.weight_offset + group * g.weight_stride[0] + row * g.weight_stride[1];
+    T sum = 0;
+    ROLLED
+    for (long c = 0; c < g.channels; ++c) ROLLED
+    for (long k0 = 0; k0 < g.taps[0]; ++k0) ROLLED
+    for (long k1 = 0; k1 < g.taps[1]; ++k1) ROLLED
+    for (long k2 = 0; k2 < g.taps[2]; ++k2) {
+      const long tap[3] = {k0, k1, k2};
+      long place = c * g.in_stride[2], weight = c * g.weight_stride[2];
+      int inside = 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        long q = at[axis] * g.stride[axis] + tap[axis] * g.dilation[axis] - g.padding[axis];
+        if (g.spread[axis] > 1) {
+          inside = inside && q >= 0 && q % g.spread[axis] == 0;
+          q /= g.spread[axis];
+        }
+        inside = inside && q >= 0 && q < g.from[axis];
+        place += q * g.in_stride[3 + axis];
+        weight += tap[axis] * g.weight_stride[3 + axis];
+      }
+      if (inside) sum += from[place] * weights[weight];
+    }
+    out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + row * g.out_stride[2] +
+        at[0] * g.out_stride[3] + at[1] * g.out_stride[4] + at[2] * g.out_stride[5]] =
+        finished(sum, g, bias, group, row);
+  }
+}
+#endif
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution of the CPU schedule where a few places sum over many taps, after convolution_cpu.cl:
+// sums, whose vectors lie along the channels of the result, and dots, whose lie along the taps.
+
+#if GROUP == 1
+
+// ---- sums
+
+#define SUM_STEP(r)                           \
+  {                                           \
+    V z = (V)(line[at##r]);                   \
+    c##r##_0 = MULTIPLY_ADD(z, b0, c##r##_0); \
+    c##r##_1 = MULTIPLY_ADD(z, b1, c##r##_1); \
+  }
+#define SUM_PLACE(r) const long at##r = at[r];
+#define SUM_ADD(r)                                        \
+  VSTORE(VLOAD(sums + r * NR) + c##r##_0, sums + r * NR); \
+  VSTORE(VLOAD(sums + r * NR + VW) + c##r##_1, sums + r * NR + VW);
+
+// sums[r, o] += staged[at[r] + t] * w[t, o] over a block of taps t; w has lines of `w_pitch`.
+INLINE void sum_tile(global const int* at, global const T* staged, long pitch, global const T* w,
+                     long w_pitch, long lines, long columns, global T* sums) {
+  EACH_ROW(SUM_PLACE)
+  EACH_ROW(ZERO2)
+  for (long l = 0; l < lines; ++l) {
+    global const T* line = staged + l * pitch;
+    global const T* b = w + l * w_pitch;
+    for (long t = 0; t < columns; ++t) {
+      V b0 = VLOAD(b), b1 = VLOAD(b + VW);
+      EACH_ROW(SUM_STEP)
+      b += NR;
+      line += 1;
+    }
+  }
+  EACH_ROW(SUM_ADD)
+}
+
+// Units: blocks of panels within blocks of members of the batch within groups. A unit adds up all
+// of its sums in memory of its own, then stores them.
+#if WANTS(tutti_convolution_sums)
+KERNEL void tutti_convolution_sums(global T* out, global const T* x, global const T* bias,
+                                   global T* workspace, global const int* tables,
+                                   const tutti_convolution_shape g) {
+  const long places = g.to[0] * g.to[1] * g.to[2];
+  const long taps = g.taps[0] * g.taps[1] * g.taps[2], panels = tiles_of(g.outputs, NR);
+  const long panels_at_once = tiles_of(panels, g.blocks[2]);
+  const long rows_at_once = tiles_of(g.members * places, MR) * MR;
+  const long member_blocks = tiles_of(g.batch, g.members);
+  global T* const staged = workspace + g.stage_offset + (long)get_group_id(0) * g.stage_size;
+  global T* const sums =
+      workspace + g.sums_offset + (long)get_group_id(0) * rows_at_once * panels_at_once * NR;
+  global const int* const table = tables + g.table_offset;
+  EACH_UNIT(u, g.groups * member_blocks * g.blocks[2]) {
+    const long first_panel = u % g.blocks[2] * panels_at_once;
+    const long count = min(panels_at_once, panels - first_panel);
+    const long first_member = u / g.blocks[2] % member_blocks * g.members;
+    const long group = u / g.blocks[2] / member_blocks;
+    const long members = min(g.members, g.batch - first_member), rows = members * places;
+    for (long i = 0; i < rows_at_once * panels_at_once * NR; ++i) sums[i] = 0;
+    global const T* const from =
+        x + g.in_offset + first_member * g.in_stride[0] + group * g.in_stride[1];
+    for (long c = 0; c < g.channels; ++c)
+      for (long t0 = 0; t0 < g.flat[0]; ++t0)
+        for (long t1 = 0; t1 < g.flat[1]; t1 += g.lines)
+          for (long t2 = 0; t2 < g.flat[2]; t2 += g.columns) {
+            stage(staged, from + c * g.in_stride[2], &g, members, g.in_stride[0], t0, t1, t2);
+            const long lines = min(g.lines, g.flat[1] - t1);
+            const long columns = min(g.columns, g.flat[2] - t2);
+            const long first_tap = (t0 * g.flat[1] + t1) * g.flat[2] + t2;
+            for (long panel = 0; panel < count; ++panel) {
+              global const T* w =
+                  workspace + g.packed_offset +
+                  (((group * panels + first_panel + panel) * g.channels + c) * taps + first_tap) *
+                      NR;
+              for (long r = 0; r < rows; r += MR)
+                sum_tile(table + r, staged, g.pitch, w, g.flat[2] * NR, lines, columns,
+                         sums + (panel * rows_at_once + r) * NR);
+            }
+          }
+    for (long r = 0; r < rows; ++r) {
+      const long p = r % places;
+      global T* const to = out + g.out_offset + (first_member + r / places) * g.out_stride[0] +
+                           group * g.out_stride[1] + p / g.to[2] / g.to[1] * g.out_stride[3] +
+                           p / g.to[2] % g.to[1] * g.out_stride[4] + p % g.to[2] * g.out_stride[5];
+      for (long o = first_panel * NR; o < min(g.outputs, (first_panel + count) * NR); ++o) {
+        const long panel = o / NR - first_panel;
+        to[o * g.out_stride[2]] =
+            finished(sums[(panel * rows_at_once + r) * NR + o % NR], g, bias, group, o);
+      }
+    }
+  }
+}
+#endif
+
+// ---- dots
+
+#define DOT_ZERO(r) V c##r = (V)(0);
+#define DOT_STEP(r) c##r = MULTIPLY_ADD(VLOAD(line + at##r + t), b, c##r);
+#define DOT_REST(r) c##r = MULTIPLY_ADD(select((V)(0), VLOAD(line + at##r + t), inside), b, c##r);
+#define DOT_ADD(r)     \
+  VSTORE(c##r, lanes); \
+  sums[r] += lane_sum(lanes);
+
+INLINE T lane_sum(const T* lanes) {
+  T sum = lanes[0];
+  for (int n = 1; n < VW; ++n) sum += lanes[n];
+  return sum;
+}
+
+// sums[r] += staged[at[r] + t] * w[t] over a block of taps t; lines of w end in zeros.
+INLINE void dot_tile(global const int* at, global const T* staged, long pitch, global const T* w,
+                     long w_pitch, long lines, long columns, global T* sums) {
+  T lanes[VW];
+  for (int n = 0; n < VW; ++n) lanes[n] = (T)n;
+  const V number = VLOAD(lanes);
+  EACH_ROW(SUM_PLACE)
+  EACH_ROW(DOT_ZERO)
+  for (long l = 0; l < lines; ++l) {
+    global const T* line = staged + l * pitch;
+    global const T* taps = w + l * w_pitch;
+    long t = 0;
+    for (; t + VW <= columns; t += VW) {
+      V b = VLOAD(taps + t);
+      EACH_ROW(DOT_STEP)
+    }
+    if (t < columns) {  // 0 times what lies beyond would be NaN where that is
+      V b = VLOAD(taps + t);
+      const V rest = (V)((T)(columns - t));
+#define inside (number < rest)
+      EACH_ROW(DOT_REST)
+#undef inside
+    }
+  }
+  EACH_ROW(DOT_ADD)
+}
+
+// Units: channels of the result within members of the batch within groups.
+#if WANTS(tutti_convolution_dots)
+KERNEL void tutti_convolution_dots(global T* out, global const T* x, global const T* weights,
+                                   global const T* bias, global T* workspace,
+                                   global const int* tables, const tutti_convolution_shape g) {
+  const long places = g.to[0] * g.to[1] * g.to[2], w_pitch = tiles_of(g.columns, VW) * VW;
+  global T* const staged = workspace + g.stage_offset + (long)get_group_id(0) * g.stage_size;
+  global T* const staged_taps = staged + g.stage_size - g.lines * w_pitch;
+  global T* const sums =
+      workspace + g.sums_offset + (long)get_group_id(0) * tiles_of(places, MR) * MR;
+  global const int* const table = tables + g.table_offset;
+  EACH_UNIT(u, g.groups * g.batch * g.outputs) {
+    const long o = u % g.outputs, n = u / g.outputs % g.batch, group = u / g.outputs / g.batch;
+    for (long p = 0; p < tiles_of(places, MR) * MR; ++p) sums[p] = 0;
+    global const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
+    global const T* const w =
+        weights + g.weight_offset + group * g.weight_stride[0] + o * g.weight_stride[1];
+    for (long c = 0; c < g.channels; ++c)
+      for (long t0 = 0; t0 < g.flat[0]; ++t0)
+        for (long t1 = 0; t1 < g.flat[1]; t1 += g.lines)
+          for (long t2 = 0; t2 < g.flat[2]; t2 += g.columns) {
+            const long lines = min(g.lines, g.flat[1] - t1);
+            const long columns = min(g.columns, g.flat[2] - t2);
+            stage(staged, from + c * g.in_stride[2], &g, 1, 0, t0, t1, t2);
+            for (long l = 0; l < lines; ++l)
+              stage_line(staged_taps + l * w_pitch,
+                         w + c * g.weight_stride[2] + t0 * g.weight_stride[3] +
+                             (t1 + l) * g.weight_stride[4] + t2 * g.weight_stride[5],
+                         w_pitch, 0, 1, columns, 1, g.weight_stride[5]);
+            for (long p = 0; p < places; p += MR)
+              dot_tile(table + p, staged, g.pitch, staged_taps, w_pitch, lines, columns, sums + p);
+          }
+    for (long p = 0; p < places; ++p)
+      out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + o * g.out_stride[2] +
+          p / g.to[2] / g.to[1] * g.out_stride[3] + p / g.to[2] % g.to[1] * g.out_stride[4] +
+          p % g.to[2] * g.out_stride[5]] = finished(sums[p], g, bias, group, o);
+  }
+}
+#endif
+
+#endif
