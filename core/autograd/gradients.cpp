@@ -147,6 +147,7 @@ std::vector<array> input_cotangents(const array& y, const array& g, int order) {
       if (std::holds_alternative<graph::scan_params>(n.operation()) &&
           is_floating(n.inputs[0]->type))
         return scan_cotangents(y, g, order);
+      if (std::holds_alternative<graph::fft_params>(n.operation())) return fourier_cotangents(y, g);
       return {};
     default:
       return {};

@@ -22,6 +22,9 @@ std::vector<array> row_cotangents(std::uint16_t opcode, const array& g, const ar
 /// Of a cumulative operation over floats.
 std::vector<array> scan_cotangents(const array& y, const array& g, int order);
 
+/// Of a Fourier transform.
+std::vector<array> fourier_cotangents(const array& y, const array& g);
+
 /// Of base, updates and index of a scatter.
 std::vector<array> scatter_cotangents(const array& y, const array& g, int order);
 

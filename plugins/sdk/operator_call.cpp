@@ -44,6 +44,8 @@ uint64_t known_params(int32_t kind) {
     case TUTTI_OPERATOR_EIGH:
     case TUTTI_OPERATOR_SVD:
       return sizeof(tutti_matrix_params);
+    case TUTTI_OPERATOR_FFT:
+      return sizeof(tutti_fft_params);
     default:
       return sizeof(uint64_t);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "sdk/fourier.hpp"
 #include "sdk/linear_algebra.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
@@ -111,6 +112,8 @@ const char* operator_name(int32_t kind) {
       return "eigh";
     case TUTTI_OPERATOR_SVD:
       return "svd";
+    case TUTTI_OPERATOR_FFT:
+      return "fft";
     default:
       return nullptr;
   }
@@ -119,7 +122,7 @@ const char* operator_name(int32_t kind) {
 void check_operator(const operator_call& l) {
   const char* name = operator_name(l.kind);
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
-  const bool pair = is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH;
+  const bool pair = (is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH) || is_fourier(l.kind);
   const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
                          : biased                  ? 4
                          : pair                    ? 2
@@ -136,6 +139,8 @@ void check_operator(const operator_call& l) {
     check_ordering(l, name);
   else if (is_linear_algebra(l.kind))
     check_linear_algebra(l, name);
+  else if (is_fourier(l.kind))
+    check_fourier(l, name);
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);

@@ -3,6 +3,7 @@
 // Operators that are not fused programs, and their fallback.
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <cmath>
 #include <cstring>
 #include <variant>
 #include <vector>
@@ -25,6 +26,7 @@ union parameters {
   tutti_partition_params partition;
   tutti_scatter_params scatter;
   tutti_matrix_params matrix;
+  tutti_fft_params fft;
 };
 
 struct operator_call {
@@ -130,6 +132,17 @@ class describer {
     set(p.number, p.label);
     call_.params.matrix = {sizeof(tutti_matrix_params), p.upper, p.transpose, p.unit_diagonal,
                            p.must_be_regular};
+  }
+  void operator()(const graph::fft_params& p) const {
+    set(TUTTI_OPERATOR_FFT, p.label);
+    // As they are counted: 5 n log2 n for n complex numbers, half of it where one side is real.
+    const auto points = static_cast<double>(p.length);
+    const shape& out = node_.extents;
+    const double lines = static_cast<double>(out[0]) * static_cast<double>(out[2]);
+    const double each = (p.fft == TUTTI_FFT_COMPLEX ? 5 : 2.5) * points * std::log2(points);
+    call_.flops = static_cast<std::uint64_t>(lines * each);
+    call_.params.fft = {sizeof(tutti_fft_params), p.fft, p.inverse ? 1u : 0u,
+                        static_cast<std::uint64_t>(p.length), p.scale};
   }
 
  private:
