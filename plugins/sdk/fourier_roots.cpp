@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transforms of the host: decimation in time by the smallest prime factor, large primes as a
+// Transforms of the host: a pass for each prime factor (Stockham's autosort), large primes as a
 // convolution with a chirp (Bluestein, "A linear filtering approach to the computation of discrete
 // Fourier transform", 1970).
 #include "sdk/fourier_roots.hpp"
@@ -14,41 +14,9 @@ namespace {
 
 constexpr uint64_t largest_direct = 61;  // primes beyond become convolutions
 
-uint64_t smallest_factor(uint64_t n) {
-  for (uint64_t p = 2; p * p <= n; ++p)
-    if (n % p == 0) return p;
-  return n;
-}
-
 template <typename T>
 complex_number<T> narrowed(complex_number<long double> x) {
   return {static_cast<T>(x.re), static_cast<T>(x.im)};
-}
-
-template <typename T>
-void convolve(const complex_number<T>* x, uint64_t step, complex_number<T>* out, uint64_t n) {
-  using value = complex_number<T>;
-  uint64_t length = 1;
-  while (length < 2 * n - 1) length *= 2;
-  const auto chirp = chirp_of(n);
-  std::vector<value> a(length), b(length);
-  for (uint64_t i = 0; i < n; ++i) {
-    const value c = narrowed<T>(chirp[i]), conjugate{c.re, -c.im};
-    a[i] = x[i * step] * c;
-    b[i] = conjugate;
-    if (i > 0) b[length - i] = conjugate;
-  }
-  const host_transform<T> both(length);
-  both(a);
-  both(b);
-  // Backwards by exchanged parts.
-  const T scale = T(1) / static_cast<T>(length);
-  for (uint64_t i = 0; i < length; ++i) {
-    const value product = a[i] * b[i];
-    a[i] = {product.im * scale, product.re * scale};
-  }
-  both(a);
-  for (uint64_t i = 0; i < n; ++i) out[i] = value{a[i].im, a[i].re} * narrowed<T>(chirp[i]);
 }
 
 }  // namespace
@@ -86,63 +54,104 @@ std::vector<complex_number<long double>> chirp_of(uint64_t points) {
   return all;
 }
 
+// Transforms of a prime number of points.
+template <typename T>
+class prime_transform {
+  using value = complex_number<T>;
+
+ public:
+  explicit prime_transform(uint64_t points)
+      : points_(points), both_(length_for(points)), spectrum_(both_.length()) {
+    for (const auto& c : chirp_of(points)) chirp_.push_back(narrowed<T>(c));
+    const T scale = T(1) / static_cast<T>(both_.length());
+    for (uint64_t i = 0; i < points; ++i) {
+      const value conjugate{chirp_[i].re * scale, -chirp_[i].im * scale};
+      spectrum_[i] = conjugate;
+      if (i > 0) spectrum_[both_.length() - i] = conjugate;
+    }
+    both_(spectrum_);
+  }
+
+  void operator()(value* x) const {
+    std::vector<value> a(both_.length());
+    for (uint64_t i = 0; i < points_; ++i) a[i] = x[i] * chirp_[i];
+    both_(a);
+    for (uint64_t i = 0; i < a.size(); ++i) {
+      const value product = a[i] * spectrum_[i];
+      a[i] = {product.im, product.re};  // exchanged, for the way back
+    }
+    both_(a);
+    for (uint64_t i = 0; i < points_; ++i) x[i] = value{a[i].im, a[i].re} * chirp_[i];
+  }
+
+ private:
+  static uint64_t length_for(uint64_t points) {
+    uint64_t length = 1;
+    while (length < 2 * points - 1) length *= 2;
+    return length;
+  }
+
+  uint64_t points_;
+  host_transform<T> both_;
+  std::vector<value> chirp_, spectrum_;
+};
+
 template <typename T>
 host_transform<T>::host_transform(uint64_t length) : roots_(length) {
   const unit_roots exact(length);
   for (uint64_t i = 0; i < length; ++i) roots_[i] = narrowed<T>(exact(i));
+  uint64_t left = length;
+  for (uint64_t p = 2; left > 1; ++p) {
+    if (p * p > left) p = left;
+    std::shared_ptr<const prime_transform<T>> large;
+    if (p > largest_direct && left % p == 0) large = std::make_shared<prime_transform<T>>(p);
+    for (; left % p == 0; left /= p) factors_.push_back({p, large});
+  }
 }
 
 template <typename T>
 void host_transform<T>::operator()(std::vector<value>& x) const {
-  std::vector<value> out(x.size());
-  run(x.data(), 1, out.data(), x.size());
-  x = std::move(out);
+  std::vector<value> other(x.size());
+  uint64_t done = 1;
+  for (const factor& f : factors_) {
+    pass(f, done, x.data(), other.data());
+    x.swap(other);
+    done *= f.radix;
+  }
 }
 
-// out[0..n) of x, whose elements are `step` apart; n divides the length.
+// Numbers q + done * (p + k * m) for k < radix, m = length / (done * radix), become numbers
+// q + done * (radix * p + k).
 template <typename T>
-void host_transform<T>::run(const value* x, uint64_t step, value* out, uint64_t n) const {
-  if (n == 1) {
-    *out = *x;
+void host_transform<T>::pass(const factor& f, uint64_t done, const value* x, value* out) const {
+  const uint64_t radix = f.radix, m = roots_.size() / (done * radix);
+  if (radix == 2) {
+    for (uint64_t p = 0; p < m; ++p)
+      for (uint64_t q = 0; q < done; ++q) {
+        const value a = x[q + done * p], b = x[q + done * (p + m)];
+        out[q + done * 2 * p] = a + b;
+        out[q + done * (2 * p + 1)] = (a - b) * roots_[done * p];
+      }
     return;
   }
-  const uint64_t p = smallest_factor(n), m = n / p;
-  if (p > largest_direct && m == 1) return convolve(x, step, out, n);
-  for (uint64_t q = 0; q < p; ++q) run(x + q * step, step * p, out + q * m, m);
-  p > largest_direct ? combine_many(out, p, m) : combine(out, p, m);
-}
-
-// Of p transforms of m points each the one of p m points, in place.
-template <typename T>
-void host_transform<T>::combine(value* out, uint64_t p, uint64_t m) const {
-  const uint64_t step = roots_.size() / (p * m), inner = roots_.size() / p;
-  if (p == 2) {
-    for (uint64_t k = 0; k < m; ++k) {
-      const value a = out[k], b = out[m + k] * roots_[k * step];
-      out[k] = a + b;
-      out[m + k] = a - b;
+  std::vector<value> parts(radix), sums(radix);
+  const uint64_t step = roots_.size() / radix;
+  for (uint64_t p = 0; p < m; ++p)
+    for (uint64_t q = 0; q < done; ++q) {
+      for (uint64_t k = 0; k < radix; ++k) parts[k] = x[q + done * (p + k * m)];
+      if (f.large != nullptr) {
+        (*f.large)(parts.data());
+        sums = parts;
+      } else {
+        for (uint64_t k = 0; k < radix; ++k) {
+          sums[k] = parts[0];
+          for (uint64_t j = 1; j < radix; ++j)
+            sums[k] = sums[k] + parts[j] * roots_[j * k % radix * step];
+        }
+      }
+      for (uint64_t k = 0; k < radix; ++k)
+        out[q + done * (radix * p + k)] = sums[k] * roots_[done * p * k];
     }
-    return;
-  }
-  value parts[largest_direct];
-  for (uint64_t k = 0; k < m; ++k) {
-    for (uint64_t q = 0; q < p; ++q) parts[q] = out[q * m + k] * roots_[q * k * step];
-    for (uint64_t j = 0; j < p; ++j) {
-      value sum = parts[0];
-      for (uint64_t q = 1; q < p; ++q) sum = sum + parts[q] * roots_[q * j % p * inner];
-      out[j * m + k] = sum;
-    }
-  }
-}
-
-template <typename T>
-void host_transform<T>::combine_many(value* out, uint64_t p, uint64_t m) const {
-  std::vector<value> parts(p), sums(p);
-  for (uint64_t k = 0; k < m; ++k) {
-    for (uint64_t q = 0; q < p; ++q) parts[q] = out[q * m + k] * roots_[q * k * (roots_.size() / (p * m))];
-    convolve(parts.data(), 1, sums.data(), p);
-    for (uint64_t j = 0; j < p; ++j) out[j * m + k] = sums[j];
-  }
 }
 
 template class host_transform<double>;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace tutti::sdk {
@@ -43,6 +44,9 @@ class unit_roots {
 /// exp(-pi i n^2 / points) for n < points.
 std::vector<complex_number<long double>> chirp_of(uint64_t points);
 
+template <typename T>
+class prime_transform;
+
 /// Transforms of one length, with exp(-2 pi i / length): any length, in O(n log n). T is double or
 /// long double.
 template <typename T>
@@ -55,11 +59,14 @@ class host_transform {
   void operator()(std::vector<value>& x) const;
 
  private:
-  void run(const value* x, uint64_t step, value* out, uint64_t n) const;
-  void combine(value* out, uint64_t p, uint64_t m) const;
-  void combine_many(value* out, uint64_t p, uint64_t m) const;
+  struct factor {
+    uint64_t radix;
+    std::shared_ptr<const prime_transform<T>> large;  // of a prime for which sums take too long
+  };
+  void pass(const factor& f, uint64_t done, const value* x, value* out) const;
 
   std::vector<value> roots_;
+  std::vector<factor> factors_;
 };
 extern template class host_transform<double>;
 extern template class host_transform<long double>;

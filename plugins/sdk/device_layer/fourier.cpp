@@ -33,14 +33,15 @@ struct fft_shape {
 // As tutti_fft_lines_shape in fft_cpu.cl.
 template <typename T>
 struct fft_lines_shape {
-  int64_t outer, middle, inner, length;
+  int64_t outer, middle, inner, length, points, given, written;
   int64_t from_outer, from_middle, from_step;
   int64_t to_outer, to_middle, to_step;
   int64_t to, from, stage, stage_size;
   int64_t radices;
-  int64_t roots, twists, twist_lanes;
-  int32_t roots_bits, twist_bits;
-  int32_t exchanged, twisted;
+  int64_t roots, twists, twist_lanes, chirp, spectrum;
+  int32_t roots_bits, twist_bits, chirp_bits;
+  int32_t from_parts, to_parts;
+  int32_t exchanged, hermitian;
   T scale;
 };
 
@@ -114,12 +115,13 @@ struct fft_array {
   int64_t offset = 0;  // elements of T, in the workspace
 };
 
-// How CPUs take the lines of one length (kernels_cl/fft_cpu.cl): as they are, or each as `first`
-// lines of `second` numbers after as many of the other kind. Neither: by passes in memory.
+// How CPUs take lines of one length (kernels_cl/fft_cpu.cl): whole, from view to view, or each as
+// `first` lines of `second` numbers after `second` lines of `first`. Neither: by passes in memory.
 struct lines_plan {
   uint64_t first = 0, second = 0;
   bool is_used() const { return first > 0; }
   bool is_split() const { return second > 0; }
+  bool is_whole() const { return is_used() && !is_split(); }
 };
 
 constexpr uint64_t longest_line = 8192;   // whose stage fits the cache of a core
@@ -159,10 +161,10 @@ class fft_launches {
     read_ = static_cast<int64_t>(x.extent[1]);
     written_ = static_cast<int64_t>(out.extent[1]);
     array_ = 2 * shape_.outer * shape_.length * shape_.inner;
-    plain_ = params_.fft == TUTTI_FFT_COMPLEX && !plan_.is_convolution() && read_ == written_ &&
-             plan_.points > 1;
     const auto lines = static_cast<uint64_t>(shape_.outer * shape_.inner);
     lines_ = plan_lines(device, plan_.length, lines, out.extent[2], lanes);
+    plain_ = params_.fft == TUTTI_FFT_COMPLEX && !plan_.is_convolution() && read_ == written_ &&
+             plan_.points > 1;
     if (!lines_.is_used()) return;
     groups_ = std::clamp<uint64_t>(lines * plan_.length / 8192, 1, 4 * device.compute_units());
     stage_ = 2 * 2 * lanes * std::max(lines_.first, lines_.second);
@@ -177,6 +179,7 @@ class fft_launches {
     if (is_empty()) return;
     keep_tables();
     shape_.scale = 1;
+    if (lines_.is_whole()) return launch_whole();
     plain_ ? launch_plain() : launch_between();
   }
 
@@ -185,9 +188,11 @@ class fft_launches {
 
   bool is_empty() const { return shape_.outer == 0 || shape_.inner == 0; }
 
+  // In the workspace.
   int64_t arrays() const {
+    if (lines_.is_whole()) return 0;
     if (!plain_) return 2;
-    return (lines_.is_used() ? lines_.is_split() : plan_.radices.size() > 1) ? 1 : 0;
+    return lines_.is_split() || plan_.radices.size() > 1 ? 1 : 0;
   }
 
   void keep_tables() {
@@ -213,8 +218,8 @@ class fft_launches {
   void launch_plain() {
     const fft_array out{operand::view0}, other{operand::workspace};
     fft_array from{operand::view1};
-    if (lines_.is_used())
-      return launch_lines(from, out, other, params_.inverse != 0, params_.scale, true);
+    if (lines_.is_split())
+      return launch_split(from, out, other, params_.inverse != 0, params_.scale, true);
     size_t left = plan_.radices.size();
     shape_.done = 1;
     shape_.exchanged = params_.inverse != 0;
@@ -255,11 +260,7 @@ class fft_launches {
 
   // Of `from`, where the result is afterwards.
   void transform(fft_array& from, fft_array& to) {
-    if (lines_.is_split()) return launch_lines(from, from, to, false, 1, false);
-    if (lines_.is_used()) {
-      launch_lines(from, to, to, false, 1, false);
-      return std::swap(from, to);
-    }
+    if (lines_.is_split()) return launch_split(from, from, to, false, 1, false);
     shape_.done = 1;
     shape_.exchanged = 0;
     for (const uint32_t radix : plan_.radices) {
@@ -268,39 +269,59 @@ class fft_launches {
     }
   }
 
-  // `via` holds what is between two steps.
-  void launch_lines(const fft_array& from, const fft_array& to, const fft_array& via,
-                    bool exchanged, double scale, bool last) {
+  fft_lines_shape<T> lines_shape() const {
     fft_lines_shape<T> g{};
-    g.exchanged = exchanged;
-    g.scale = static_cast<T>(scale);
-    g.length = static_cast<int64_t>(lines_.first);
+    g.length = g.points = g.given = g.written = static_cast<int64_t>(lines_.first);
     g.roots = first_roots_;
     g.roots_bits = first_bits_;
-    const int64_t outer = shape_.outer, inner = shape_.inner, length = shape_.length;
-    if (!lines_.is_split()) {
-      const bool together = inner < 2 * static_cast<int64_t>(lanes);  // blocks of several `outer`
-      g.outer = together ? 1 : outer;
-      g.middle = together ? outer : 1;
-      g.inner = g.from_step = g.to_step = inner;
-      g.from_outer = g.from_middle = g.to_outer = g.to_middle = length * inner;
-      return lines(g, from, to, last);
-    }
+    g.twist_lanes = -1;
+    g.from_parts = g.to_parts = 2;
+    g.scale = 1;
+    return g;
+  }
+
+  // From view to view in one launch.
+  void launch_whole() {
+    fft_lines_shape<T> g = lines_shape();
+    const int64_t outer = shape_.outer, inner = shape_.inner;
+    const bool together = inner < 2 * static_cast<int64_t>(lanes);  // blocks of several `outer`
+    g.outer = together ? 1 : outer;
+    g.middle = together ? outer : 1;
+    g.inner = g.from_step = g.to_step = inner;
+    g.from_outer = g.from_middle = read_ * inner;
+    g.to_outer = g.to_middle = written_ * inner;
+    g.points = shape_.points;
+    g.hermitian = params_.fft == TUTTI_FFT_HERMITIAN;
+    g.given = std::min(read_, g.hermitian ? g.points / 2 + 1 : g.points);
+    g.written = written_;
+    g.from_parts = params_.fft == TUTTI_FFT_REAL ? 1 : 2;
+    g.to_parts = g.hermitian ? 1 : 2;
+    g.chirp = shape_.chirp;
+    g.chirp_bits = shape_.chirp_bits;
+    g.spectrum = shape_.spectrum;
+    g.exchanged = params_.inverse != 0;
+    g.scale = static_cast<T>(params_.scale);
+    lines(g, {operand::view1}, {operand::view0}, true);
+  }
+
+  // In two steps; `via` holds what is between them.
+  void launch_split(const fft_array& from, const fft_array& to, const fft_array& via,
+                    bool exchanged, double scale, bool last) {
     const auto first = static_cast<int64_t>(lines_.first);
     const auto second = static_cast<int64_t>(lines_.second);
-    g.outer = outer;
+    fft_lines_shape<T> g = lines_shape();
+    g.exchanged = exchanged;
+    g.outer = shape_.outer;
     g.middle = 1;
     g.inner = g.from_step = g.to_step = second;
-    g.from_outer = g.to_outer = length;
-    g.twisted = 1;
+    g.from_outer = g.to_outer = shape_.length;
     g.twists = twists_;
     g.twist_bits = twist_bits_;
     g.twist_lanes = twist_lanes_;
-    g.scale = 1;
     lines(g, from, via, false);
-    g.twisted = 0;
+    g.twist_lanes = -1;
     g.scale = static_cast<T>(scale);
-    g.length = second;
+    g.length = g.points = g.given = g.written = second;
     g.roots = second_roots_;
     g.roots_bits = second_bits_;
     g.middle = first;

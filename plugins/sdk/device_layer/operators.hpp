@@ -89,7 +89,7 @@ void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t b
 
 /// Room for the largest shape.
 struct alignas(8) filled_shape {
-  std::byte bytes[192];
+  std::byte bytes[256];
 };
 
 /// A kernel_launch that has been kept, and what of it a launch fills in.
