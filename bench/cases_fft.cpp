@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms of many lines, of an image and of one long line of a prime length, against FFTW
-// with measured plans where it was found.
+// Fourier transforms of many lines, of an image and of one long line of a prime length, against
+// FFTW with measured plans where it was found.
 #include <cmath>
 #include <complex>
 #include <memory>

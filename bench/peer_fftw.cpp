@@ -24,9 +24,9 @@ fourier::fourier(std::vector<int> extents, int lines) : state_(std::make_unique<
   s.size = static_cast<std::size_t>(each) * static_cast<std::size_t>(lines);
   s.in = fftwf_alloc_complex(s.size);
   s.out = fftwf_alloc_complex(s.size);
-  s.plan = fftwf_plan_many_dft(static_cast<int>(extents.size()), extents.data(), lines, s.in,
-                               nullptr, 1, each, s.out, nullptr, 1, each, FFTW_FORWARD,
-                               FFTW_MEASURE);
+  s.plan =
+      fftwf_plan_many_dft(static_cast<int>(extents.size()), extents.data(), lines, s.in, nullptr, 1,
+                          each, s.out, nullptr, 1, each, FFTW_FORWARD, FFTW_MEASURE);
 }
 
 fourier::~fourier() {

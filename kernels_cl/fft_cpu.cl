@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of the CPU schedule, after fft_shared.cl: a work-item takes LANES lines at once
-// through all passes, in a stage of its own that fits a cache. There a number of all lines lies
-// together, first the real parts, then the imaginary ones, so that each lane is a transform and
-// nothing moves between lanes. Long lines are cut into two steps of short ones with a multiplication
-// in between (the four-step algorithm: Gentleman, Sande 1966; Bailey 1990).
+// Fourier transforms of the CPU schedule, after fft_shared.cl: a work-item takes LANES lines at
+// once through all passes, in a stage of its own that fits a cache. There a number of all lines
+// lies together, first the real parts, then the imaginary ones, so that each lane is a transform
+// and nothing moves between lanes. Long lines are cut into two steps of short ones with a
+// multiplication in between (the four-step algorithm: Gentleman, Sande 1966; Bailey 1990).
 
 #if GROUP == 1
 
@@ -27,18 +27,16 @@
 #define EVENS(a, b) (V)((a).even, (b).even)
 #define ODDS(a, b) (V)((a).odd, (b).odd)
 #else
-#define LOW_PAIRS(a, b) \
-  (V)((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3)
-#define HIGH_PAIRS(a, b) \
-  (V)((a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7)
+#define LOW_PAIRS(a, b) (V)((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3)
+#define HIGH_PAIRS(a, b) (V)((a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7)
 #define EVENS(a, b) (V)((a).even, (b).even)
 #define ODDS(a, b) (V)((a).odd, (b).odd)
 #endif
 #endif
 
 // Twin of sdk::fft_lines_shape. Line (a, b, c) of [outer, middle, inner] begins at the number
-// a * from_outer + b * from_middle + c, its numbers are from_step apart; likewise `to`. Numbers have
-// one part or two, real ones and complex ones.
+// a * from_outer + b * from_middle + c, its numbers are from_step apart; likewise `to`. Numbers
+// have one part or two, real ones and complex ones.
 typedef struct {
   long outer, middle, inner, length;
   long points;          // of the transform: `length` but for convolutions
@@ -104,9 +102,9 @@ typedef struct {
   long m, step;
 } lane_pass;
 
-#define FROM(k) lanes_at(t->from + 2 * LANES * (q + t->step * (p + (k) * t->m)))
+#define FROM(k) lanes_at(t->from + 2 * LANES * (q + t->step * (p + (k)*t->m)))
 #define TO(k) (t->to + 2 * LANES * (q + t->step * (RADIX * p + (k))))
-#define ROOT(k) root_of(t->table, t->g->roots, t->g->roots_bits, p * (k) * t->step)
+#define ROOT(k) root_of(t->table, t->g->roots, t->g->roots_bits, p*(k)*t->step)
 
 INLINE void lanes_pass2(const lane_pass* t) {
 #define RADIX 2
@@ -235,12 +233,12 @@ INLINE global T* lanes_transform(global T* a, global T* b, global const T* table
 
 // ---- between lines and the stage
 
-#define ROUND4(u, t)            \
+#define ROUND4(u, t)             \
   u##0 = LOW_PAIRS(t##0, t##2);  \
   u##1 = HIGH_PAIRS(t##0, t##2); \
   u##2 = LOW_PAIRS(t##1, t##3);  \
   u##3 = HIGH_PAIRS(t##1, t##3);
-#define ROUND8(u, t)            \
+#define ROUND8(u, t)             \
   u##0 = LOW_PAIRS(t##0, t##4);  \
   u##1 = HIGH_PAIRS(t##0, t##4); \
   u##2 = LOW_PAIRS(t##1, t##5);  \
@@ -252,14 +250,14 @@ INLINE global T* lanes_transform(global T* a, global T* b, global const T* table
 
 // LANES vectors at `from` and the places of `at`, turned: vector n of the result has lane n of all.
 #if IS_F64
-#define TURN_TILE(LOAD_N, STORE_N)                             \
+#define TURN_TILE(LOAD_N, STORE_N)                                  \
   V t0 = LOAD_N(0), t1 = LOAD_N(1), t2 = LOAD_N(2), t3 = LOAD_N(3); \
-  V u0, u1, u2, u3;                                            \
-  ROUND4(u, t)                                                 \
-  ROUND4(t, u)                                                 \
-  STORE_N(0, t0);                                              \
-  STORE_N(1, t1);                                              \
-  STORE_N(2, t2);                                              \
+  V u0, u1, u2, u3;                                                 \
+  ROUND4(u, t)                                                      \
+  ROUND4(t, u)                                                      \
+  STORE_N(0, t0);                                                   \
+  STORE_N(1, t1);                                                   \
+  STORE_N(2, t2);                                                   \
   STORE_N(3, t3);
 #else
 #define TURN_TILE(LOAD_N, STORE_N)                                  \
@@ -304,7 +302,7 @@ INLINE line_block block_at(const tutti_fft_lines_shape* g, long outer, long firs
   return b;
 }
 
-#define NUMBER(n) (stage + (n) * 2 * LANES)
+#define NUMBER(n) (stage + (n)*2 * LANES)
 // Of a number of the stage: LANES / 2 numbers are LANES vectors, real and imaginary parts in turn.
 #define PLACE(n, k) (NUMBER(n) + (k) / 2 * 2 * LANES + ((k) % 2 ? im : re))
 
@@ -371,12 +369,15 @@ INLINE void load_lines(global T* stage, global const T* x, const tutti_fft_lines
     load_real(stage, x, g, b, re, im);
   else
     load_complex(stage, x, g, b, re, im);
-  if (!g->hermitian) return put_zeros(stage, g->given, g->length);
-  const long half = g->points / 2;
-  put_zeros(stage, g->given, half + 1);
+  if (!g->hermitian) {
+    put_zeros(stage, g->given, g->length);
+    return;
+  }
+  const long middle = g->points / 2;
+  put_zeros(stage, g->given, middle + 1);
   STORE(zero, NUMBER(0) + im);
-  if (2 * half == g->points) STORE(zero, NUMBER(half) + im);
-  for (long n = half + 1; n < g->points; ++n) {
+  if (2 * middle == g->points) STORE(zero, NUMBER(middle) + im);
+  for (long n = middle + 1; n < g->points; ++n) {
     const V real = LOAD(NUMBER(g->points - n) + re), other = LOAD(NUMBER(g->points - n) + im);
     const V imaginary = -other;
     STORE(real, NUMBER(n) + re);
@@ -389,8 +390,7 @@ INLINE void load_lines(global T* stage, global const T* x, const tutti_fft_lines
 INLINE void times_chirp(global T* stage, global const T* table, const tutti_fft_lines_shape* g,
                         int is_result) {
   for (long n = 0; n < g->points; ++n) {
-    const tutti_complex w =
-        root_of(table, g->chirp, g->chirp_bits, n * n % (2 * g->points));
+    const tutti_complex w = root_of(table, g->chirp, g->chirp_bits, n * n % (2 * g->points));
     const lane_numbers z = lanes_at(NUMBER(n));
     put_lanes(scaled_by(is_result ? numbers_of(z.im, z.re) : z, w), NUMBER(n));
   }
@@ -402,8 +402,7 @@ INLINE global T* lanes_convolution(global T* first, global T* second, global con
   times_chirp(first, table, g, 0);
   global T* stage = lanes_transform(first, second, table, g);
   for (long n = 0; n < g->length; ++n) {
-    const tutti_complex w =
-        complex_of(table[g->spectrum + 2 * n], table[g->spectrum + 2 * n + 1]);
+    const tutti_complex w = complex_of(table[g->spectrum + 2 * n], table[g->spectrum + 2 * n + 1]);
     const lane_numbers z = scaled_by(lanes_at(NUMBER(n)), w);
     put_lanes(numbers_of(z.im, z.re), NUMBER(n));
   }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fourier transforms in the memory of the device, of T. Complex numbers are pairs in arrays of T.
-// A transform is a chain of launches: tutti_fft_load where what is read is no plain complex array of
-// the transform's length, tutti_fft_pass for each factor of the length (Stockham's autosort, whose
-// results come in order), tutti_fft_store likewise. Backwards is forwards with real and imaginary
-// parts exchanged at both ends. Lengths with large primes are convolutions with a chirp (Bluestein
-// 1970). fft_cpu.cl has what CPUs do in place of passes.
+// A transform is a chain of launches: tutti_fft_load where what is read is no plain complex array
+// of the transform's length, tutti_fft_pass for each factor of the length (Stockham's autosort,
+// whose results come in order), tutti_fft_store likewise. Backwards is forwards with real and
+// imaginary parts exchanged at both ends. Lengths with large primes are convolutions with a chirp
+// (Bluestein 1970). fft_cpu.cl has what CPUs do in place of passes.
+
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL FP_CONTRACT OFF  // the same bits on the host (docs/host-engine.md)
+#endif
 
 // Twin of sdk::fft_shape. Offsets count elements of T; those of tables, in the plan's constants.
 typedef struct {

@@ -159,9 +159,9 @@ void add_fourier_groups(groups& all, const session& s) {
     const uint8_t complex = real == TUTTI_F32 ? TUTTI_C64 : TUTTI_C128;
     if (!s.stores(real) || !s.stores(complex)) continue;
     const std::string name = std::string("/") + sdk::dtype_name(real);
-    for (const auto& [fft, text] : {std::pair{TUTTI_FFT_COMPLEX, "fft/complex"},
-                                    std::pair{TUTTI_FFT_REAL, "fft/real"},
-                                    std::pair{TUTTI_FFT_HERMITIAN, "fft/hermitian"}})
+    for (const auto& [fft, text] :
+         {std::pair{TUTTI_FFT_COMPLEX, "fft/complex"}, std::pair{TUTTI_FFT_REAL, "fft/real"},
+          std::pair{TUTTI_FFT_HERMITIAN, "fft/hermitian"}})
       all.push_back({text + name, [fft = fft, real, complex](session& t) {
                        check_fourier(t, fft, real, complex);
                      }});

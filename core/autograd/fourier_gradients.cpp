@@ -26,8 +26,7 @@ std::vector<array> fourier_cotangents(const array& y, const array& g) {
   switch (p.fft) {
     case TUTTI_FFT_REAL:
       p.fft = TUTTI_FFT_HERMITIAN;
-      return {op::fitted3(
-          op::fourier3(contiguous(g * weights(g, p.length, 1, 0.5)), p), given)};
+      return {op::fitted3(op::fourier3(contiguous(g * weights(g, p.length, 1, 0.5)), p), given)};
     case TUTTI_FFT_HERMITIAN: {
       p.fft = TUTTI_FFT_REAL;
       const array half = op::fourier3(contiguous(g), p);

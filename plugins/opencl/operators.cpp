@@ -33,9 +33,9 @@ shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
 
 plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> bytes) {
   cl_int code = CL_SUCCESS;
-  memory_ = owned_memory(clCreateBuffer(device.context->get(),
-                                        CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes.size(),
-                                        const_cast<std::byte*>(bytes.data()), &code));
+  memory_ =
+      owned_memory(clCreateBuffer(device.context->get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                  bytes.size(), const_cast<std::byte*>(bytes.data()), &code));
   check(code, "clCreateBuffer");
 }
 

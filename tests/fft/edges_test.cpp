@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(without_elements) {
 
 // Each line by itself, also where lines share vectors.
 BOOST_AUTO_TEST_CASE(not_a_number_stays_in_its_line) {
-  for (const float odd : {std::numeric_limits<float>::quiet_NaN(),
-                          std::numeric_limits<float>::infinity()})
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     for (const std::int64_t n : {8, 17, 60}) {
       std::vector<float> values(static_cast<std::size_t>(12 * n), 1);
       values[static_cast<std::size_t>(5 * n + 2)] = odd;
@@ -116,17 +116,20 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   const array x = tutti::zeros({2, 4}, dtype::c64);
   BOOST_TEST(message_of([&] { fft::fft(x, 0); }) ==
              "fft: a transform of 0 points along axis 1 of [2,4]");
-  BOOST_TEST(message_of([&] { fft::irfft(x({tutti::slice{}, tutti::slice{0, 1}})); }) ==
-             "irfft: a transform of 0 points along axis 1 of [2,1]");
+  BOOST_TEST(message_of([&] {
+               fft::irfft(x({tutti::slice{}, tutti::slice{0, 1}}));
+             }) == "irfft: a transform of 0 points along axis 1 of [2,1]");
   BOOST_CHECK_THROW(fft::ifft(x, -3), tutti::value_error);
   BOOST_CHECK_THROW(fft::fft(x, {}, 2), tutti::index_error);
   BOOST_CHECK_THROW(fft::fft(array(1.0F)), tutti::index_error);
   BOOST_CHECK_THROW(fft::fftn(x, {}, {1, 1}), tutti::value_error);
   BOOST_CHECK_THROW(fft::fftn(x, {}, {0, 2}), tutti::index_error);
-  BOOST_TEST(message_of([&] { fft::fftn(x, shape{2}, {0, 1}); }) ==
-             "fftn: lengths [2] for axes [0,1]");
-  BOOST_TEST(message_of([&] { fft::fftn(x, shape{2, 2, 2}); }) ==
-             "fftn: lengths [2,2,2] for an array of shape [2,4]");
+  BOOST_TEST(message_of([&] {
+               fft::fftn(x, shape{2}, {0, 1});
+             }) == "fftn: lengths [2] for axes [0,1]");
+  BOOST_TEST(message_of([&] {
+               fft::fftn(x, shape{2, 2, 2});
+             }) == "fftn: lengths [2,2,2] for an array of shape [2,4]");
   BOOST_CHECK_THROW(fft::rfftn(tutti::zeros({}, dtype::f32)), tutti::value_error);
   BOOST_CHECK_THROW(fft::fft(x, std::int64_t{1} << 61), tutti::error);
   BOOST_CHECK_THROW(fft::irfft(x, std::int64_t{1} << 62), tutti::error);

@@ -13,8 +13,8 @@ using namespace tutti_test;
 namespace fft = tutti::fft;
 
 // Where powers of each radix meet, and beyond.
-constexpr std::int64_t lengths[] = {1,  2,  3,  4,  5,  6,   7,   8,   9,   11,  12,  13,  14,
-                                    15, 16, 17, 19, 20, 25,  26,  30,  31,  32,  36,  37,  49,
+constexpr std::int64_t lengths[] = {1,  2,  3,  4,  5,   6,   7,   8,   9,   11,  12,  13,  14,
+                                    15, 16, 17, 19, 20,  25,  26,  30,  31,  32,  36,  37,  49,
                                     64, 77, 97, 99, 100, 121, 128, 130, 143, 169, 210, 243, 256};
 
 enum class direction { forward, backward };
@@ -33,8 +33,8 @@ void check_lines(const array& got, const array& x, std::int64_t count, Expected&
   for (std::int64_t o = 0; o < x.dim(0); ++o)
     for (std::int64_t i = 0; i < inner; ++i) {
       const numbers_list want = expected(line_of(all, o * length * inner + i, inner, length));
-      BOOST_TEST(is_close(line_of(results, o * there * inner + i, inner, there), want, x.dtype(),
-                          count));
+      BOOST_TEST(
+          is_close(line_of(results, o * there * inner + i, inner, there), want, x.dtype(), count));
     }
 }
 
@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(long_lines) {
 BOOST_AUTO_TEST_CASE(half_and_whole_belong_together) {
   for (const std::int64_t n : {10, 11, 4096, 9999}) {
     const array x = random_numbers({3, n}, dtype::f32, 13);
-    BOOST_TEST(is_close(read_numbers(fft::irfft(fft::rfft(x), n)), read_numbers(x), dtype::f32,
-                        n * n));
+    BOOST_TEST(
+        is_close(read_numbers(fft::irfft(fft::rfft(x), n)), read_numbers(x), dtype::f32, n * n));
     // Parseval
     const array whole = fft::fft(x, {}, -1, fft::norm::ortho);
     const long double before = norm_of(read_numbers(x)), after = norm_of(read_numbers(whole));
@@ -135,11 +135,8 @@ BOOST_AUTO_TEST_CASE(half_and_whole_belong_together) {
 BOOST_AUTO_TEST_CASE(views) {
   const tutti::slice all, backwards{{}, {}, -1}, odd{1, {}, 2};
   const array x = random_numbers({6, 12, 10}, dtype::c64, 14);
-  const array shown[] = {x({odd}),
-                         x({all, backwards}),
-                         x({all, odd, odd}),
-                         tutti::transpose(x, {2, 0, 1}),
-                         tutti::broadcast_to(x({2}), {3, 12, 10})};
+  const array shown[] = {x({odd}), x({all, backwards}), x({all, odd, odd}),
+                         tutti::transpose(x, {2, 0, 1}), tutti::broadcast_to(x({2}), {3, 12, 10})};
   for (const array& v : shown)
     for (const int axis : {0, 1, 2}) {
       const array plain = array::from(v.to_vector<std::complex<float>>(), v.shape());

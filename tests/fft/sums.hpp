@@ -40,7 +40,8 @@ inline numbers_list fitted(numbers_list x, std::int64_t count) {
   return x;
 }
 
-/// The whole sequence of `count` numbers that is conjugate to its mirror image, from its first half.
+/// The whole sequence of `count` numbers that is conjugate to its mirror image, from its first
+/// half.
 inline numbers_list whole_of(numbers_list half, std::int64_t count) {
   half = fitted(std::move(half), count / 2 + 1);
   half[0] = half[0].real();

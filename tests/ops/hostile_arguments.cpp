@@ -409,9 +409,8 @@ std::vector<entry> fourier() {
 
 std::vector<entry> entries() {
   std::vector<entry> all;
-  for (const auto& part :
-       {shapes_and_views(), arithmetic(), orders_and_places(), randomness(), linear_algebra(),
-        fourier()})
+  for (const auto& part : {shapes_and_views(), arithmetic(), orders_and_places(), randomness(),
+                           linear_algebra(), fourier()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Discrete Fourier transforms, with the names and meanings of the Python array API standard's `fft`.
+// Discrete Fourier transforms, with the names and meanings of the Python array API standard's
+// `fft`.
 //
-// With w = exp(-2 pi i / n), the forward transform of n points is X[k] = sum over m of x[m] w^(k m),
-// the inverse one has the conjugate of w. Any length takes O(n log n) operations. Errors of f32 and
-// f64 are a few roundings times the square root of log2 n, relative to the norm of the result.
+// With w = exp(-2 pi i / n), the forward transform of n points is X[k] = sum over m of x[m] w^(k
+// m), the inverse one has the conjugate of w. Any length takes O(n log n) operations. Errors of f32
+// and f64 are a few roundings times the square root of log2 n, relative to the norm of the result.
 //
 // Real operands are f32 or f64, complex ones c64 or c128; bool and integers become f32, and f16 and
 // bf16 throw dtype_error. Results have the precision of the operand. Where a function says that it
 // takes real numbers, complex ones throw dtype_error; where it takes complex ones, real ones become
 // complex.
 //
-// n is the number of points along the axis: of the operand what lies beyond is not read, and what it
-// lacks counts as 0. It throws value_error below 1, as does an axis without elements and without n.
-// An axis that the operand has not, or that is named twice, throws as everywhere. A line of the
+// n is the number of points along the axis: of the operand what lies beyond is not read, and what
+// it lacks counts as 0. It throws value_error below 1, as does an axis without elements and without
+// n. An axis that the operand has not, or that is named twice, throws as everywhere. A line of the
 // operand that has NaN or an infinity gives a line of which no element is a number to rely on.
 //
 // Gradients are transforms again.
@@ -71,16 +72,16 @@ TUTTI_API array rfft2(const array& x, const lengths& s = {}, const axis_list& ax
 TUTTI_API array irfft2(const array& x, const lengths& s = {}, const axis_list& axes = {-2, -1},
                        norm by = norm::backward);
 
-/// The frequencies of the results of fft, and of rfft, for samples that are d apart: [0, 1, ..., -2,
-/// -1] / (d n), and [0, 1, ..., n / 2] / (d n), as f32 or f64. Throws value_error for n below 1,
-/// dtype_error for another dtype.
+/// The frequencies of the results of fft, and of rfft, for samples that are d apart: [0, 1, ...,
+/// -2, -1] / (d n), and [0, 1, ..., n / 2] / (d n), as f32 or f64. Throws value_error for n below
+/// 1, dtype_error for another dtype.
 TUTTI_API array fftfreq(integer n, double d = 1, dtype type = dtype::f32,
                         const device& on = default_device());
 TUTTI_API array rfftfreq(integer n, double d = 1, dtype type = dtype::f32,
                          const device& on = default_device());
 
-/// x rolled along axes, all where none are given, so that the result for frequency 0 comes to lie at
-/// n / 2; and back. Of any dtype.
+/// x rolled along axes, all where none are given, so that the result for frequency 0 comes to lie
+/// at n / 2; and back. Of any dtype.
 TUTTI_API array fftshift(const array& x, const axis_list& axes = {});
 TUTTI_API array ifftshift(const array& x, const axis_list& axes = {});
 

@@ -26,10 +26,8 @@ array fourier3(const array& x, graph::fft_params p) {
 
 array fitted3(const array& a, std::int64_t length) {
   const std::int64_t there = a.dim(1);
-  if (there >= length)
-    return strided_slice(a, {0, 0, 0}, {a.dim(0), length, a.dim(2)}, {1, 1, 1});
-  const array behind =
-      zeros_on({a.dim(0), length - there, a.dim(2)}, a.dtype(), a.node()->device);
+  if (there >= length) return strided_slice(a, {0, 0, 0}, {a.dim(0), length, a.dim(2)}, {1, 1, 1});
+  const array behind = zeros_on({a.dim(0), length - there, a.dim(2)}, a.dtype(), a.node()->device);
   return concatenate({a, behind}, 1);
 }
 
@@ -76,8 +74,9 @@ array transform(const array& x, const direction& how, const std::optional<std::i
   const op::along at(x.shape(), axis, op);
   const bool half = how.fft == TUTTI_FFT_HERMITIAN;
   // Twice the extent of what has elements fits, since each of them has more than a byte.
-  const std::int64_t points =
-      n ? *n : half && at.length < (std::int64_t{1} << 61) ? 2 * (at.length - 1) : at.length;
+  const std::int64_t points = n                                             ? *n
+                              : half && at.length < (std::int64_t{1} << 61) ? 2 * (at.length - 1)
+                                                                            : at.length;
   if (points < 1)
     throw value_error(std::string(op) + ": a transform of " + std::to_string(points) +
                       " points along axis " + std::to_string(at.axis) + " of " + x.shape().str());
@@ -207,8 +206,8 @@ array rfft(const array& x, length n, integer axis, norm by) {
                    value_of(n), axis, by, "rfft");
 }
 array irfft(const array& x, length n, integer axis, norm by) {
-  return transform(as_operand(x, operand_kind::complex, "irfft"),
-                   {TUTTI_FFT_HERMITIAN, true, true}, value_of(n), axis, by, "irfft");
+  return transform(as_operand(x, operand_kind::complex, "irfft"), {TUTTI_FFT_HERMITIAN, true, true},
+                   value_of(n), axis, by, "irfft");
 }
 array hfft(const array& x, length n, integer axis, norm by) {
   return transform(as_operand(x, operand_kind::complex, "hfft"),
@@ -251,7 +250,9 @@ array rfftfreq(integer n, double d, dtype type, const device& on) {
   return frequencies(n, n / 2 + 1, d, type, on, false, "rfftfreq");
 }
 
-array fftshift(const array& x, const axis_list& axes) { return shifted(x, axes, false, "fftshift"); }
+array fftshift(const array& x, const axis_list& axes) {
+  return shifted(x, axes, false, "fftshift");
+}
 array ifftshift(const array& x, const axis_list& axes) {
   return shifted(x, axes, true, "ifftshift");
 }

@@ -166,7 +166,9 @@ class fft_launches {
     plain_ = params_.fft == TUTTI_FFT_COMPLEX && !plan_.is_convolution() && read_ == written_ &&
              plan_.points > 1;
     if (!lines_.is_used()) return;
-    groups_ = std::clamp<uint64_t>(lines * plan_.length / 8192, 1, 4 * device.compute_units());
+    // Few groups, each of which finds its stage in the cache again.
+    groups_ = std::clamp<uint64_t>(lines * plan_.length / 8192, 1,
+                                   4 * std::max(device.compute_units(), 1u));
     stage_ = 2 * 2 * lanes * std::max(lines_.first, lines_.second);
   }
 

@@ -33,7 +33,7 @@ struct device_plan {
   uint64_t workspace_bytes = 0;
   std::vector<step> steps;
   std::optional<typename B::constants> constants;  // that they read
-  std::optional<typename B::product> product;  // of TUTTI_OPERATOR_MATMUL, instead of steps
+  std::optional<typename B::product> product;      // of TUTTI_OPERATOR_MATMUL, instead of steps
 
   /// For a plugin with another way to run operators, which hides these: whether it needs no kernels
   /// to begin with, and then the workspace is what either way takes; whether it runs this launch,

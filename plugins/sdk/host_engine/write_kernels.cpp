@@ -44,7 +44,7 @@ using builds = std::map<std::string, names>;
 void add_fft(builds& to) {
   for (const bool is_f64 : {false, true})
     to[fft_options(any_cpu(), is_f64)] = {"tutti_fft_load", "tutti_fft_pass", "tutti_fft_store",
-                                               "tutti_fft_lines"};
+                                          "tutti_fft_lines"};
 }
 
 void add_gather(builds& to) {
