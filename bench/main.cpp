@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
     std::vector<bench_case> cases;
     add_floor_cases(cases);
     add_matmul_cases(cases);
+    add_fft_cases(cases);
     add_linalg_cases(cases);
     add_einsum_cases(cases);
     add_elementwise_cases(cases);

@@ -168,6 +168,7 @@ void add_operator_groups(groups& all, const session& s);
 void add_convolution_groups(groups& all, const session& s);
 void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
+void add_fourier_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
 void add_plan_groups(groups& all, const session& s);
 // Random descriptions, one for each seed.

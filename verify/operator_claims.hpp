@@ -28,6 +28,10 @@ inline int real_part_of(int dtype) {
   return dtype == TUTTI_C64 ? TUTTI_F32 : dtype == TUTTI_C128 ? TUTTI_F64 : dtype;
 }
 
+inline int complex_of(int dtype) {
+  return dtype == TUTTI_F32 ? TUTTI_C64 : dtype == TUTTI_F64 ? TUTTI_C128 : dtype;
+}
+
 /// Results of the operators that views_of() describes.
 inline uint32_t outputs_of(int kind) {
   return kind == TUTTI_OPERATOR_LU || kind == TUTTI_OPERATOR_QR ? 2 : 1;
@@ -65,6 +69,9 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
     case TUTTI_OPERATOR_EIGH:
     case TUTTI_OPERATOR_SVD:
       return {contiguous_view(real_part_of(dtype), {2, 4}), contiguous_view(dtype, {2, 4, 4})};
+    case TUTTI_OPERATOR_FFT:  // of six points, from real numbers or complex ones
+      return {contiguous_view(complex_of(dtype), {2, dtype <= TUTTI_F64 ? 4u : 6u, 5}),
+              contiguous_view(dtype, {2, 6, 5})};
     case TUTTI_OPERATOR_MATMUL:
       return {contiguous_view(dtype, {2, 3, 5}), contiguous_view(dtype, {2, 3, 4}),
               contiguous_view(dtype, {2, 4, 5})};
@@ -95,13 +102,16 @@ inline tutti_operator_desc describe(int32_t kind, std::span<const tutti_view_des
 /// Whether the plugin has the operator for elements of `dtype`.
 inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, int dtype) {
   const std::vector<tutti_view_desc> views = views_of(kind, dtype);
-  tutti_scan_params params{};  // the largest of them; the others begin alike
-  params.struct_size = sizeof params;
-  tutti_convolution_params ones{sizeof ones,           {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0,
-                                TUTTI_ACTIVATION_NONE, 0,         0};
-  const bool convolution = kind == TUTTI_OPERATOR_CONVOLUTION;
-  const tutti_operator_desc d =
-      describe(kind, views, convolution ? static_cast<const void*>(&ones) : &params);
+  tutti_scan_params scan{};  // larger than those of others, which begin alike
+  scan.struct_size = sizeof scan;
+  const tutti_convolution_params ones{
+      sizeof ones, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0, TUTTI_ACTIVATION_NONE, 0, 0};
+  const tutti_fft_params fft{sizeof fft, dtype <= TUTTI_F64 ? TUTTI_FFT_REAL : TUTTI_FFT_COMPLEX, 0,
+                             6, 1};
+  const void* const params = kind == TUTTI_OPERATOR_CONVOLUTION ? static_cast<const void*>(&ones)
+                             : kind == TUTTI_OPERATOR_FFT       ? static_cast<const void*>(&fft)
+                                                                : &scan;
+  const tutti_operator_desc d = describe(kind, views, params);
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
   tutti_status* const failed = api.op->supports(device, &d, &support, &reason);

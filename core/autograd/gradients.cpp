@@ -149,6 +149,7 @@ std::vector<array> input_cotangents(const array& y, const array& g, int order) {
         return scan_cotangents(y, g, order);
       if (std::holds_alternative<graph::convolution_params>(n.operation()))
         return convolution_cotangents(y, g);
+      if (std::holds_alternative<graph::fft_params>(n.operation())) return fourier_cotangents(y, g);
       return {};
     default:
       return {};

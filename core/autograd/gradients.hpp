@@ -24,6 +24,8 @@ std::vector<array> scan_cotangents(const array& y, const array& g, int order);
 
 /// Of both operands of a convolution.
 std::vector<array> convolution_cotangents(const array& y, const array& g);
+/// Of a Fourier transform.
+std::vector<array> fourier_cotangents(const array& y, const array& g);
 
 /// Of base, updates and index of a scatter.
 std::vector<array> scatter_cotangents(const array& y, const array& g, int order);

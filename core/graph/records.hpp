@@ -170,10 +170,22 @@ struct convolution_params {
   }
 };
 
+/// TUTTI_OPERATOR_FFT.
+struct fft_params {
+  tutti_fft fft = TUTTI_FFT_COMPLEX;
+  bool inverse = false;
+  std::int64_t length = 1;
+  double scale = 1;
+  const char* label = "";  // of the public call, for messages; a text that stays valid
+  friend bool operator==(const fft_params& a, const fft_params& b) {
+    return a.fft == b.fft && a.inverse == b.inverse && a.length == b.length && a.scale == b.scale;
+  }
+};
+
 /// An operator of the ABI that has no kind of node for itself.
 using operation_params =
     std::variant<scan_params, sort_params, search_params, partition_params, count_params,
-                 select_params, matrix_params, convolution_params>;
+                 select_params, matrix_params, convolution_params, fft_params>;
 
 /// An operator with several results.
 struct call_params {

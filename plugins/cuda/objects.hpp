@@ -269,6 +269,20 @@ struct prepared_product {
   CUfunction kernel = nullptr;                   // none yet where cuBLASLt serves
 };
 
+// Memory that a plan keeps. Freeing it waits for the device, and so for work that reads it.
+class plan_constants {
+ public:
+  plan_constants(tutti_device& device, std::span<const std::byte> bytes);
+  ~plan_constants();
+  plan_constants(const plan_constants&) = delete;
+  plan_constants& operator=(const plan_constants&) = delete;
+  CUdeviceptr memory() const { return memory_; }
+
+ private:
+  tutti_device& device_;
+  CUdeviceptr memory_ = 0;
+};
+
 // What sdk/device_layer/backend.hpp asks for.
 struct backend {
   using info = device_info;
@@ -281,6 +295,7 @@ struct backend {
   using recording = cuda::recording;
   using scope = scoped_context;
   using product = prepared_product;
+  using constants = plan_constants;
 
   static std::vector<std::unique_ptr<device_info>> find_devices();
   static bool same_device(const tutti_device& a, const tutti_device& b) {

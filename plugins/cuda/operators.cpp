@@ -16,6 +16,8 @@ CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
   switch (file) {
     case sdk::kernel_file::convolution:
       return device.kernel(kernels::convolution_cu, options, name);
+    case sdk::kernel_file::fft:  // rounds as on other devices
+      return device.kernel(kernels::fft_cu, options + ' ' + program_options, name);
     case sdk::kernel_file::gather:
       return device.kernel(kernels::gather_cu, options, name);
     case sdk::kernel_file::lookup:
@@ -27,6 +29,24 @@ CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
     default:
       return device.kernel(kernels::sort_cu, options, name);
   }
+}
+
+plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> bytes)
+    : device_(device) {
+  const scoped_context context(device);
+  check(&device, cu().memory_allocate(&memory_, bytes.size()), "cuMemAlloc");
+  // From pageable memory: it is read before this returns. Later work on any stream finds it.
+  CUresult code =
+      cu().copy_to_device(memory_, bytes.data(), bytes.size(), device.allocation_stream);
+  if (code == CUDA_SUCCESS) code = cu().stream_synchronize(device.allocation_stream);
+  if (code == CUDA_SUCCESS) return;
+  cu().memory_free(memory_);
+  throw_error(&device, code, "constants of an operator");
+}
+
+plan_constants::~plan_constants() {
+  const scoped_context context(device_, std::nothrow);
+  cu().memory_free(memory_);
 }
 
 void recording::launch(CUfunction kernel, const sdk::kernel_arguments& arguments, uint64_t groups,

@@ -285,6 +285,16 @@ struct prepared_product {
   std::vector<shared_kernel*> kernels;  // one for each launch; none yet where CLBlast serves
 };
 
+// Memory that a plan keeps; the driver frees it behind the work that reads it.
+class plan_constants {
+ public:
+  plan_constants(tutti_device& device, std::span<const std::byte> bytes);
+  cl_mem memory() const { return memory_.get(); }
+
+ private:
+  owned_memory memory_;
+};
+
 // What sdk/device_layer/backend.hpp asks for.
 struct backend {
   using info = device_info;
@@ -295,6 +305,7 @@ struct backend {
   using code = built_program;
   using kernel = built_kernel;
   using product = prepared_product;
+  using constants = plan_constants;
   using recording = opencl::recording;
   struct scope {
     explicit scope(tutti_device&) {}

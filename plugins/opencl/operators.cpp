@@ -11,6 +11,8 @@ std::string_view text_of(sdk::kernel_file file) {
   switch (file) {
     case sdk::kernel_file::convolution:
       return kernels::convolution_cl;
+    case sdk::kernel_file::fft:
+      return kernels::fft_cl;
     case sdk::kernel_file::gather:
       return kernels::gather_cl;
     case sdk::kernel_file::lookup:
@@ -34,6 +36,14 @@ shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
 uint64_t expected_kernel_ns(tutti_device& device, sdk::kernel_file file, const std::string& options,
                             const char* name) {
   return device.expected_kernel_ns(text_of(file), options, name);
+}
+
+plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> bytes) {
+  cl_int code = CL_SUCCESS;
+  memory_ =
+      owned_memory(clCreateBuffer(device.context->get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                  bytes.size(), const_cast<std::byte*>(bytes.data()), &code));
+  check(code, "clCreateBuffer");
 }
 
 void recording::launch(const built_kernel& kernel, const sdk::kernel_arguments& arguments,

@@ -46,6 +46,8 @@ uint64_t known_params(int32_t kind) {
       return sizeof(tutti_matrix_params);
     case TUTTI_OPERATOR_CONVOLUTION:
       return offsetof(tutti_convolution_params, reserved);
+    case TUTTI_OPERATOR_FFT:
+      return sizeof(tutti_fft_params);
     default:
       return sizeof(uint64_t);
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sdk/convolution.hpp"
+#include "sdk/fourier.hpp"
 #include "sdk/linear_algebra.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
@@ -114,6 +115,8 @@ const char* operator_name(int32_t kind) {
       return "svd";
     case TUTTI_OPERATOR_CONVOLUTION:
       return "convolution";
+    case TUTTI_OPERATOR_FFT:
+      return "fft";
     default:
       return nullptr;
   }
@@ -122,7 +125,7 @@ const char* operator_name(int32_t kind) {
 void check_operator(const operator_call& l) {
   const char* name = operator_name(l.kind);
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
-  const bool pair = is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH;
+  const bool pair = (is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH) || is_fourier(l.kind);
   const bool convolution = l.kind == TUTTI_OPERATOR_CONVOLUTION;
   const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
                          : convolution             ? convolution_views(l)
@@ -143,6 +146,8 @@ void check_operator(const operator_call& l) {
     check_linear_algebra(l, name);
   else if (convolution)
     check_convolution(l);
+  else if (is_fourier(l.kind))
+    check_fourier(l, name);
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);

@@ -414,6 +414,35 @@ std::vector<entry> windows() {
   };
 }
 
+namespace fft = tutti::fft;
+
+fft::length points(picker& p) { return p.flag() ? fft::length() : fft::length(p.size()); }
+fft::norm norm(picker& p) { return static_cast<fft::norm>(p.below(4)); }
+fft::lengths several(picker& p) { return p.flag() ? fft::lengths() : fft::lengths(p.extents()); }
+
+std::vector<entry> fourier() {
+  return {
+      ROW(fft::fft(p.any(), points(p), p.axis(), norm(p))),
+      ROW(fft::ifft(p.any(), points(p), p.axis(), norm(p))),
+      ROW(fft::rfft(p.any(), points(p), p.axis(), norm(p))),
+      ROW(fft::irfft(p.any(), points(p), p.axis(), norm(p))),
+      ROW(fft::hfft(p.any(), points(p), p.axis(), norm(p))),
+      ROW(fft::ihfft(p.any(), points(p), p.axis(), norm(p))),
+      ROW(fft::fftn(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::ifftn(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::rfftn(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::irfftn(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::fft2(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::ifft2(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::rfft2(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::irfft2(p.any(), several(p), p.axis(), norm(p))),
+      ROW(fft::fftfreq(p.size(), p.number(), p.type())),
+      ROW(fft::rfftfreq(p.size(), p.number(), p.type())),
+      ROW(fft::fftshift(p.any(), p.axis())),
+      ROW(fft::ifftshift(p.any(), p.axis())),
+  };
+}
+
 }  // namespace
 
 #undef ROW
@@ -421,7 +450,7 @@ std::vector<entry> windows() {
 std::vector<entry> entries() {
   std::vector<entry> all;
   for (const auto& part : {shapes_and_views(), arithmetic(), orders_and_places(), randomness(),
-                           linear_algebra(), windows()})
+                           linear_algebra(), windows(), fourier()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -213,9 +213,32 @@ def linear_algebra():
         case("expm", 1e-12, [a * 2], scipy.linalg.expm(a * 2))
 
 
+def fourier():
+    own = np.random.Generator(np.random.PCG64(13))
+    def numbers(*shape):
+        return own.uniform(-1, 1, shape) + 1j * own.uniform(-1, 1, shape)
+    z, r = numbers(3, 4, 5), own.uniform(-1, 1, (3, 4, 5))
+    case("fft", 1e-14, [z], np.fft.fft(z))
+    case("fft_padded", 1e-14, [z], np.fft.fft(z, 7, 1, norm="ortho"))
+    case("ifft_cut", 1e-14, [z], np.fft.ifft(z, 2, 0))
+    case("rfft", 1e-14, [r], np.fft.rfft(r))
+    case("irfft", 1e-14, [z], np.fft.irfft(z))
+    case("irfft_odd", 1e-14, [z], np.fft.irfft(z, 9, 0, norm="forward"))
+    case("hfft", 1e-14, [z], np.fft.hfft(z))
+    case("ihfft", 1e-14, [r], np.fft.ihfft(r, axis=1))
+    case("fft2", 1e-14, [z], np.fft.fft2(z))
+    case("fftn_of_some", 1e-14, [z], np.fft.fftn(z, s=(2, 6), axes=(0, 2), norm="forward"))
+    case("ifftn_last", 1e-14, [z], np.fft.ifftn(z, s=(5, 3), axes=(1, 2)))
+    case("rfftn", 1e-14, [r], np.fft.rfftn(r))
+    case("irfftn", 1e-14, [z], np.fft.irfftn(z))
+    case("fftshift", 0, [r], np.fft.fftshift(r))
+    case("ifftshift_of_some", 0, [r], np.fft.ifftshift(r, axes=(0, 2)))
+
+
 elementwise()
 reductions()
 products_and_shapes()
 complex_numbers()
 more_elementwise()
 linear_algebra()
+fourier()

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "tutti/fft.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/paths.hpp"
@@ -65,6 +66,21 @@ const std::map<std::string, call>& calls() {
       {"lstsq", [](const auto& a, std::int64_t) { return tutti::linalg::lstsq(a[0], a[1]).solution; }},
       {"nuclear", [](const auto& a, std::int64_t) {
          return tutti::linalg::matrix_norm(a[0], tutti::linalg::matrix_order::nuclear); }},
+#define TUTTI_FOURIER(name) {#name, [](const auto& a, std::int64_t) { return tutti::fft::name(a[0]); }},
+      TUTTI_FOURIER(fft) TUTTI_FOURIER(rfft) TUTTI_FOURIER(irfft) TUTTI_FOURIER(hfft)
+      TUTTI_FOURIER(fft2) TUTTI_FOURIER(rfftn) TUTTI_FOURIER(irfftn) TUTTI_FOURIER(fftshift)
+      {"fft_padded", [](const auto& a, std::int64_t) {
+         return tutti::fft::fft(a[0], 7, 1, tutti::fft::norm::ortho); }},
+      {"ifft_cut", [](const auto& a, std::int64_t) { return tutti::fft::ifft(a[0], 2, 0); }},
+      {"irfft_odd", [](const auto& a, std::int64_t) {
+         return tutti::fft::irfft(a[0], 9, 0, tutti::fft::norm::forward); }},
+      {"ihfft", [](const auto& a, std::int64_t) { return tutti::fft::ihfft(a[0], {}, 1); }},
+      {"fftn_of_some", [](const auto& a, std::int64_t) {
+         return tutti::fft::fftn(a[0], tutti::shape{2, 6}, {0, 2}, tutti::fft::norm::forward); }},
+      {"ifftn_last", [](const auto& a, std::int64_t) {
+         return tutti::fft::ifftn(a[0], tutti::shape{5, 3}); }},
+      {"ifftshift_of_some", [](const auto& a, std::int64_t) {
+         return tutti::fft::ifftshift(a[0], {0, 2}); }},
   };
   return table;
 }

@@ -30,12 +30,14 @@ class listener final : public sdk::operator_launcher {
     all.push_back({k.file, k.kernel, k.options, k.groups, k.last});
     prepared.emplace_back(k);
   }
+  void keep(std::span<const std::byte> constants) override { kept = constants.size(); }
   std::vector<launched> all;
   std::vector<sdk::prepared_launch> prepared;
+  size_t kept = 0;
 };
 
 std::string text_of(sdk::kernel_file file, sdk::schedule kind) {
-  static constexpr const char* names[] = {"gather", "lookup", "partition", "scan", "sort"};
+  static constexpr const char* names[] = {"gather", "lookup", "partition", "scan", "sort", "fft"};
   std::ostringstream text;
   const std::string path = KERNELS + std::string("/") + names[static_cast<int>(file)];
   text << std::ifstream(path + "_shared.cl").rdbuf();

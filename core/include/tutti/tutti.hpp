@@ -12,6 +12,7 @@
 #include "tutti/dlpack.hpp"
 #include "tutti/dtype.hpp"
 #include "tutti/error.hpp"
+#include "tutti/fft.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/io.hpp"

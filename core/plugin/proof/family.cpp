@@ -99,6 +99,8 @@ std::string operator_name(const kernel_family& f) {
       return "positions of flags";
     case TUTTI_OPERATOR_PARTITION:
       return "partitions";
+    case TUTTI_OPERATOR_FFT:
+      return "Fourier transforms";
     default:
       return fmt::format("operator {}", f.kind - kinds::operators);
   }
@@ -190,6 +192,8 @@ std::optional<kernel_family> family_of(const tutti_operator_desc& l) {
     case TUTTI_OPERATOR_COUNT:
     case TUTTI_OPERATOR_SELECT:
       return of_operator(l.kind, 0, l.views[1].dtype);
+    case TUTTI_OPERATOR_FFT:  // by the dtype of its complex side
+      return of_operator(l.kind, 0, std::max(l.views[0].dtype, l.views[1].dtype));
     default:
       return std::nullopt;
   }
@@ -203,6 +207,7 @@ int variants_of(tutti_operator kind) {
       return 10;
     case TUTTI_OPERATOR_SCATTER:  // four ways, by indices of i64 or i32
       return 8;
+    case TUTTI_OPERATOR_FFT:
     case TUTTI_OPERATOR_COUNT:
     case TUTTI_OPERATOR_SELECT:
     case TUTTI_OPERATOR_PARTITION:
@@ -230,6 +235,7 @@ std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes) {
   for (const std::uint8_t type : {TUTTI_F16, TUTTI_BF16, TUTTI_F64})
     add_all(all, TUTTI_OPERATOR_MATMUL, {0}, type);
   add_operators(all, TUTTI_F32);
+  if (computes(TUTTI_C64)) add_all(all, TUTTI_OPERATOR_FFT, {0}, TUTTI_C64);
   add_all(all, TUTTI_OPERATOR_COUNT, {0}, TUTTI_I64);
   add_all(all, TUTTI_OPERATOR_SELECT, {0}, TUTTI_I64);
   return all;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "plugin/proof/known_answer.hpp"
@@ -284,6 +285,27 @@ operator_question count(std::int32_t type) {
               make_tensor(TUTTI_I64, {bins}, counts));
 }
 
+// ---- Fourier transforms
+
+/// From half a Hermitian sequence of 60 points, as the sums that they are: that goes through all
+/// kernels. The first number is so large that no result is near 0.
+operator_question fourier(std::int32_t type) {
+  constexpr std::uint64_t lines = 3, length = 60, half = length / 2 + 1;
+  numbers x = whole_numbers(lines * half, 12, -9, 9), y(lines * length);
+  for (std::uint64_t o = 0; o < lines; ++o) {
+    x[o * half] = 1000;
+    for (std::uint64_t k = 0; k < length; ++k)
+      for (std::uint64_t n = 0; n < length; ++n)
+        y[o * length + k] += x[o * half + std::min(n, length - n)] *
+                             std::cos(2 * std::numbers::pi * static_cast<double>(k * n % length) /
+                                      static_cast<double>(length));
+  }
+  const std::int32_t real = type == TUTTI_C128 ? TUTTI_F64 : TUTTI_F32;
+  return with(made(TUTTI_OPERATOR_FFT, {make_tensor(type, {lines, half, 1}, x)},
+                   make_tensor(real, {lines, length, 1}, y), type == TUTTI_C128 ? 1e-13 : 1e-5),
+              tutti_fft_params{sizeof(tutti_fft_params), TUTTI_FFT_HERMITIAN, 0, length, 1});
+}
+
 operator_question flags() {
   numbers sums(row_length), set;
   for (std::uint64_t i = 0; i < row_length; ++i) {
@@ -324,6 +346,8 @@ std::optional<operator_question> question_of_operator(const kernel_family& f,
       return flags();
     case TUTTI_OPERATOR_PARTITION:
       return parted(f.type);
+    case TUTTI_OPERATOR_FFT:
+      return fourier(f.type);
     default:  // linear algebra, which is a library's of the host or plain loops
       break;
   }

@@ -2,6 +2,7 @@
 #include "runtime/execute/operator_call.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <variant>
 
@@ -119,6 +120,17 @@ class describer {
     call_.flops = 2 * static_cast<std::uint64_t>(node_.elements) *
                   static_cast<std::uint64_t>(w.size() / (w[0] * w[1]));
   }
+  void operator()(const graph::fft_params& p) const {
+    set(TUTTI_OPERATOR_FFT, p.label);
+    // As they are counted: 5 n log2 n for n complex numbers, half of it where one side is real.
+    const auto points = static_cast<double>(p.length);
+    const shape& out = node_.extents;
+    const double lines = static_cast<double>(out[0]) * static_cast<double>(out[2]);
+    const double each = (p.fft == TUTTI_FFT_COMPLEX ? 5 : 2.5) * points * std::log2(points);
+    call_.flops = static_cast<std::uint64_t>(lines * each);
+    call_.params.fft = {sizeof(tutti_fft_params), p.fft, p.inverse ? 1u : 0u,
+                        static_cast<std::uint64_t>(p.length), p.scale};
+  }
 
  private:
   void set(tutti_operator kind, const char* label) const {
@@ -157,13 +169,6 @@ void add_outputs(const node& n, std::span<const result> outputs, operator_call& 
   }
 }
 
-template <class T>
-void append(std::string& key, const T* values, std::size_t count) {
-  key.append(reinterpret_cast<const char*>(values), count * sizeof(T));
-}
-
-}  // namespace
-
 // The result of a convolution, [N,P0,P1,P2,G,O] in memory, as [N,G,O,P0,P1,P2].
 void put_channels_first(tutti_view_desc& v) {
   static constexpr int from[] = {0, 4, 5, 1, 2, 3};
@@ -173,6 +178,13 @@ void put_channels_first(tutti_view_desc& v) {
     v.stride[i] = stored.stride[from[i]];
   }
 }
+
+template <class T>
+void append(std::string& key, const T* values, std::size_t count) {
+  key.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+}
+
+}  // namespace
 
 operator_call describe(const node& n, std::span<const result> outputs) {
   operator_call call;

@@ -21,6 +21,7 @@ union parameters {
   tutti_scatter_params scatter;
   tutti_matrix_params matrix;
   tutti_convolution_params convolution;
+  tutti_fft_params fft;
 };
 
 /// An operator as the device is asked for it.

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "sdk/device_layer/description.hpp"
@@ -54,6 +55,10 @@ concept device_backend = requires(typename B::device& device, const typename B::
   // A kernel of a file of the plugin's: options, name; built once and kept with the device, whose
   // plans keep what is returned. For one launch it is turned into what recording.launch takes.
   B::for_launch(B::kernel_of(device, kernel_file::scan, text, name));
+  // Memory of the device with these bytes, which a plan keeps for its kernels. Work that reads it
+  // may be under way when it is destroyed.
+  requires std::constructible_from<typename B::constants, typename B::device&,
+                                   std::span<const std::byte>>;
 
   typename B::recording;
   requires std::constructible_from<typename B::recording, typename B::stream&, tutti_event**>;

@@ -64,6 +64,11 @@ std::string key_options(const device_description& device, int32_t dtype, bool pa
 
 }  // namespace
 
+std::string fft_options(const device_description& device, bool is_f64) {
+  return group_option(device) + " -DT=" + (is_f64 ? "double" : "float") +
+         " -DIS_F64=" + flag(is_f64);
+}
+
 std::string take_options(const device_description& device, int32_t dtype, int32_t index) {
   const char* type = unsigned_name(dtype_size(dtype));
   return gather_options(device, type, type, index, combination::add) + " -DTAKE_ONLY=1";

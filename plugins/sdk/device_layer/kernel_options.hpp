@@ -13,6 +13,7 @@
 
 namespace tutti::sdk {
 
+std::string fft_options(const device_description& device, bool is_f64);
 std::string take_options(const device_description& device, int32_t dtype, int32_t index);
 std::string scatter_options(const device_description& device, int32_t dtype, int32_t index,
                             combination how, bool compensated = false);

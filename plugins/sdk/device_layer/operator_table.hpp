@@ -32,7 +32,8 @@ struct device_plan {
   owned_operator what;
   uint64_t workspace_bytes = 0;
   std::vector<step> steps;
-  std::optional<typename B::product> product;  // of TUTTI_OPERATOR_MATMUL, instead of steps
+  std::optional<typename B::constants> constants;  // that they read
+  std::optional<typename B::product> product;      // of TUTTI_OPERATOR_MATMUL, instead of steps
 
   /// For a plugin with another way to run operators, which hides these: whether it needs no kernels
   /// to begin with, and then the workspace is what either way takes; whether it runs this launch,
@@ -60,6 +61,9 @@ class plan_maker final : public operator_launcher {
   explicit plan_maker(device_plan<B>& plan) : plan_(plan) {}
   void launch(const kernel_launch& k) override {
     plan_.steps.emplace_back(k, B::kernel_of(*plan_.device, k.file, k.options, k.kernel));
+  }
+  void keep(std::span<const std::byte> constants) override {
+    plan_.constants.emplace(*plan_.device, constants);
   }
 
  private:
@@ -120,7 +124,7 @@ struct operator_functions {
     [[maybe_unused]] const typename B::scope scope(*plan.device);
     if (plan.product) return B::matmul(stream, plan.what.call(), *plan.product, memory, event);
     typename B::recording recording(stream, event);
-    for (const auto& step : plan.steps) run(step, memory, *plan.device, recording);
+    for (const auto& step : plan.steps) run(step, plan, memory, recording);
     recording.finish();
   }
 
@@ -202,18 +206,23 @@ struct operator_functions {
                        plan.device->info->properties.alignment, name);
   }
 
-  static void run(const typename Plan::step& step, const operator_memory& memory,
-                  typename B::device& device, typename B::recording& recording) {
+  static typename B::memory place_of(operand o, const Plan& plan, const operator_memory& memory) {
+    if (o == operand::constants) return plan.constants->memory();
+    const typename B::buffer* buffer = o == operand::workspace
+                                           ? memory.workspace.buffer
+                                           : memory.operands[static_cast<size_t>(o)].buffer;
+    return buffer->memory;
+  }
+
+  static void run(const typename Plan::step& step, const Plan& plan, const operator_memory& memory,
+                  typename B::recording& recording) {
     constexpr uint32_t most = 8;
     typename B::memory places[most];
     const void* values[most];
     size_t bytes[most];
     uint32_t n = 0;
     for (const operand o : step.memory) {
-      const typename B::buffer* buffer = o == operand::workspace
-                                             ? memory.workspace.buffer
-                                             : memory.operands[static_cast<size_t>(o)].buffer;
-      places[n] = buffer->memory;
+      places[n] = place_of(o, plan, memory);
       values[n] = &places[n];
       bytes[n++] = sizeof places[0];
     }
@@ -222,8 +231,8 @@ struct operator_functions {
     values[n] = shape.bytes;
     bytes[n++] = step.shape.size();
     auto&& kernel = B::for_launch(step.kernel);
-    recording.launch(kernel, {values, bytes, n}, step.groups, device.info->group_size(), step.last,
-                     step.label);
+    recording.launch(kernel, {values, bytes, n}, step.groups, plan.device->info->group_size(),
+                     step.last, step.label);
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "sdk/fourier.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
@@ -35,6 +36,7 @@ bool supports_ordering(const device_description& device, const operator_call& l,
 bool supports_operator(const device_description& device, const operator_call& l,
                        const char** reason) {
   if (l.kind == TUTTI_OPERATOR_CONVOLUTION) return supports_convolution(device, l, reason);
+  if (is_fourier(l.kind)) return supports_fourier(device, l, reason);
   return is_ordering(l.kind) ? supports_ordering(device, l, reason)
                              : supports_gather(device, l, reason);
 }
@@ -53,6 +55,8 @@ uint64_t operator_workspace(const device_description& device, const operator_cal
       return partition_workspace(device, l);
     case TUTTI_OPERATOR_CONVOLUTION:
       return convolution_workspace(device, l);
+    case TUTTI_OPERATOR_FFT:
+      return fourier_workspace(device, l);
     default:
       return gather_workspace(device, l);
   }
@@ -75,6 +79,8 @@ void launch_operator(const device_description& device, const operator_call& l,
       return launch_partition(device, l, on);
     case TUTTI_OPERATOR_CONVOLUTION:
       return launch_convolution(device, l, on);
+    case TUTTI_OPERATOR_FFT:
+      return launch_fourier(device, l, on);
     default:
       return launch_gather(device, l, on);
   }

@@ -15,10 +15,11 @@
 
 namespace tutti::sdk {
 
-enum class kernel_file { gather, lookup, partition, scan, sort, convolution };
+enum class kernel_file { gather, lookup, partition, scan, sort, convolution, fft };
 
-/// Memory that a kernel takes: that of a view of the operator, or its workspace.
-enum class operand { view0, view1, view2, view3, workspace };
+/// Memory that a kernel takes: that of a view of the operator, its workspace, or what its plan
+/// keeps.
+enum class operand { view0, view1, view2, view3, workspace, constants };
 
 /// A field of a shape, an int64_t, that counts elements of `unit` bytes in a buffer: a launch adds
 /// where the operand begins to it.
@@ -47,6 +48,8 @@ struct kernel_launch {
 class operator_launcher {
  public:
   virtual void launch(const kernel_launch& what) = 0;
+  /// What operand::constants of all launches is; at most once, before them.
+  virtual void keep(std::span<const std::byte> constants) = 0;
 
  protected:
   ~operator_launcher() = default;
@@ -70,6 +73,11 @@ bool supports_convolution(const device_description& device, const operator_call&
 uint64_t convolution_workspace(const device_description& device, const operator_call& l);
 void launch_convolution(const device_description& device, const operator_call& l,
                         operator_launcher& on);
+bool supports_fourier(const device_description& device, const operator_call& l,
+                      const char** reason);
+uint64_t fourier_workspace(const device_description& device, const operator_call& l);
+void launch_fourier(const device_description& device, const operator_call& l,
+                    operator_launcher& on);
 uint64_t lookup_workspace(const device_description& device, const operator_call& l);
 void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t partition_workspace(const device_description& device, const operator_call& l);

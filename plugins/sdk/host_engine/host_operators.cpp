@@ -24,7 +24,8 @@ using routines::kernel_routine;
 
 constexpr size_t most_words = 40;      // of a kernel's arguments
 constexpr size_t workspace_place = 4;  // among the addresses of a launch, after the views
-constexpr size_t place_count = 5;
+constexpr size_t constants_place = 5;
+constexpr size_t place_count = 6;
 constexpr uint64_t few_groups = 4;          // not worth the waking of threads
 constexpr int64_t small_product = 1 << 20;  // multiply-adds, the same
 constexpr uint64_t converted_at_once = 8192;
@@ -58,12 +59,19 @@ kernel_routine kernel_for(host_routines set, const std::string& options, const c
 // Keeps what the device layer launches.
 class step_maker final : public operator_launcher {
  public:
-  step_maker(host_routines set, std::vector<step>& to) : set_(set), to_(to) {}
+  step_maker(host_routines set, std::vector<step>& to, std::vector<std::byte>& constants)
+      : set_(set), to_(to), constants_(constants) {}
+
+  void keep(std::span<const std::byte> constants) override {
+    constants_.assign(constants.begin(), constants.end());
+  }
 
   void launch(const kernel_launch& k) override {
     step s{kernel_for(set_, k.options, k.kernel), k.groups, k.groups < few_groups, {}, {}, {}};
     for (const operand o : k.memory) {
-      const size_t place = o == operand::workspace ? workspace_place : static_cast<size_t>(o);
+      const size_t place = o == operand::workspace   ? workspace_place
+                           : o == operand::constants ? constants_place
+                                                     : static_cast<size_t>(o);
       s.from_launch.push_back({s.words.size(), place, 0});
       s.words.push_back(0);
     }
@@ -76,6 +84,7 @@ class step_maker final : public operator_launcher {
  private:
   host_routines set_;
   std::vector<step>& to_;
+  std::vector<std::byte>& constants_;
 };
 
 size_t place_of(MatmulArgument::Kind kind) {
@@ -191,6 +200,7 @@ void run_step(const step& s, const addresses& at, const host_parallel_for& paral
 struct host_operator_plan::state {
   uint32_t view_count = 0;
   std::vector<step> steps;
+  std::vector<std::byte> constants;  // that the steps read
   uint64_t workspace_bytes = 0;
   conversion scanned;           // of view 1, before the steps
   uint64_t scanned_offset = 0;  // in the workspace
@@ -239,7 +249,7 @@ struct host_operator_plan::state {
   }
 
   void plan_others(const device_description& device, const operator_call& call, host_routines set) {
-    step_maker maker(set, steps);
+    step_maker maker(set, steps, constants);
     launch_operator(device, call, maker);
     if (!steps.empty()) workspace_bytes = operator_workspace(device, call);
   }
@@ -297,6 +307,7 @@ void host_operator_plan::run(std::byte* const* views, const host_parallel_for& p
     workspace = own.get();
   }
   at[workspace_place] = static_cast<std::byte*>(workspace);
+  at[constants_place] = state_->constants.data();
   state_->convert(at, parallel);
   for (const step& s : state_->steps) run_step(s, at, parallel);
 }

@@ -212,6 +212,42 @@ TUTTI_HOST lanes_of<T, N, false> backwards(lanes_of<T, N, false> v) {
   return {backwards(v.upper), backwards(v.lower)};
 }
 
+// The lanes of a and b in turn: those of their lower halves, of their upper halves; and back.
+template <int From, int... I, typename T, int N>
+TUTTI_HOST lanes_of<T, N, true> in_turn(lanes_of<T, N, true> a, lanes_of<T, N, true> b,
+                                        places<I...>) {
+  return shuffled(a, b, places<From + I / 2 + I % 2 * N...>());
+}
+template <int Odd, int... I, typename T, int N>
+TUTTI_HOST lanes_of<T, N, true> every_other(lanes_of<T, N, true> a, lanes_of<T, N, true> b,
+                                            places<I...>) {
+  return shuffled(a, b, places<2 * I + Odd...>());
+}
+template <typename T, int N>
+TUTTI_HOST lanes_of<T, N, true> low_pairs(lanes_of<T, N, true> a, lanes_of<T, N, true> b) {
+  return in_turn<0>(a, b, first_places<N>());
+}
+template <typename T, int N>
+TUTTI_HOST lanes_of<T, N, true> high_pairs(lanes_of<T, N, true> a, lanes_of<T, N, true> b) {
+  return in_turn<N / 2>(a, b, first_places<N>());
+}
+template <int Odd, typename T, int N>
+TUTTI_HOST lanes_of<T, N, true> others_of(lanes_of<T, N, true> a, lanes_of<T, N, true> b) {
+  return every_other<Odd>(a, b, first_places<N>());
+}
+template <typename T, int N>
+TUTTI_HOST lanes_of<T, N, false> low_pairs(lanes_of<T, N, false> a, lanes_of<T, N, false> b) {
+  return {low_pairs(a.lower, b.lower), high_pairs(a.lower, b.lower)};
+}
+template <typename T, int N>
+TUTTI_HOST lanes_of<T, N, false> high_pairs(lanes_of<T, N, false> a, lanes_of<T, N, false> b) {
+  return {low_pairs(a.upper, b.upper), high_pairs(a.upper, b.upper)};
+}
+template <int Odd, typename T, int N>
+TUTTI_HOST lanes_of<T, N, false> others_of(lanes_of<T, N, false> a, lanes_of<T, N, false> b) {
+  return {others_of<Odd>(a.lower, a.upper), others_of<Odd>(b.lower, b.upper)};
+}
+
 template <typename T, int N>
 TUTTI_HOST T last_of(lanes_of<T, N, true> v) {
   return v.v[N - 1];
@@ -397,3 +433,7 @@ TUTTI_HOST T lane_of(four<T> v) {
 #define UP8(v, e) moved_up<8>(v, e)
 #define BACKWARDS(v) backwards(v)
 #define LAST(v) last_of(v)
+#define LOW_PAIRS(a, b) low_pairs(a, b)
+#define HIGH_PAIRS(a, b) high_pairs(a, b)
+#define EVENS(a, b) others_of<0>(a, b)
+#define ODDS(a, b) others_of<1>(a, b)

@@ -12,7 +12,7 @@
   F(SET, convolution_float) F(SET, convolution_double)
 #define TUTTI_KERNEL_UNITS(F, SET)                                                   \
   TUTTI_FLOAT_PRODUCTS(F, SET)                                                       \
-  F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition)             \
+  F(SET, fft) F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition) \
   F(SET, scan_float) F(SET, scan_int) F(SET, sort)                                   \
   F(SET, matmul_uchar) F(SET, matmul_ushort) F(SET, matmul_uint) F(SET, matmul_ulong)
 // clang-format on

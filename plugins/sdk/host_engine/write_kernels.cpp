@@ -41,6 +41,12 @@ device_description any_cpu() {
 // The kernels that are built with one set of options.
 using builds = std::map<std::string, names>;
 
+void add_fft(builds& to) {
+  for (const bool is_f64 : {false, true})
+    to[fft_options(any_cpu(), is_f64)] = {"tutti_fft_load", "tutti_fft_pass", "tutti_fft_store",
+                                          "tutti_fft_lines"};
+}
+
 void add_gather(builds& to) {
   const device_description cpu = any_cpu();
   for (const int32_t index : index_dtypes) {
@@ -241,6 +247,7 @@ std::string unit_text(const std::string& unit, const char* path) {
     return text;
   }
   builds all;
+  if (unit == "fft") add_fft(all);
   if (unit == "gather") add_gather(all);
   if (unit == "gather_complex") add_gather_complex(all);
   if (unit == "lookup") add_lookup(all);

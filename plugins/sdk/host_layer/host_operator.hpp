@@ -81,6 +81,8 @@ void move_rows_on_host(const host_call& call);
 void linear_algebra_on_host(const host_call& call);
 /// TUTTI_OPERATOR_CONVOLUTION (convolution.cpp).
 void convolve_on_host(const host_call& call);
+/// TUTTI_OPERATOR_FFT (fourier.cpp).
+void fourier_on_host(const host_call& call);
 uint64_t selected_on_host(const host_view& counts);
 /// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FFTW with measured plans on two threads: what a C++ developer would use for Fourier transforms.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+namespace tutti::bench::peer {
+
+/// Forward transforms of `lines` arrays of these extents (one or two), out of place.
+class fourier {
+ public:
+  fourier(std::vector<int> extents, int lines);
+  ~fourier();
+  fourier(const fourier&) = delete;
+  fourier& operator=(const fourier&) = delete;
+  void set(const std::vector<std::complex<float>>& x);
+  void run();
+  std::vector<std::complex<float>> result() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace tutti::bench::peer

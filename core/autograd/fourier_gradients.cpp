@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derivatives of Fourier transforms: the matrix of one is symmetric, so that its transpose is the
+// transform again; half a Hermitian sequence stands for the other half as well.
+#include "autograd/gradients.hpp"
+#include "op/fourier/fourier.hpp"
+
+namespace tutti::autograd {
+namespace {
+
+// What the elements of half a Hermitian sequence of `length` count: `once` those that are their own
+// mirror image, `others` the rest.
+array weights(const array& half, std::int64_t length, double once, double others) {
+  const array k = graph::iota({1, half.dim(1), 1}, half.node()->device);
+  const array own = logical_or(k == 0, k * 2 == length);
+  return astype(where(own, once, others), real_dtype(half.dtype()));
+}
+
+}  // namespace
+
+std::vector<array> fourier_cotangents(const array& y, const array& g) {
+  const graph::node& n = *y.node();
+  graph::fft_params p = std::get<graph::fft_params>(n.operation());
+  const std::int64_t given = n.inputs[0]->extents[1];
+  p.label = "gradient";
+  switch (p.fft) {
+    case TUTTI_FFT_REAL:
+      p.fft = TUTTI_FFT_HERMITIAN;
+      return {op::fitted3(op::fourier3(contiguous(g * weights(g, p.length, 1, 0.5)), p), given)};
+    case TUTTI_FFT_HERMITIAN: {
+      p.fft = TUTTI_FFT_REAL;
+      const array half = op::fourier3(contiguous(g), p);
+      return {op::fitted3(half * weights(half, p.length, 1, 2), given)};
+    }
+    default:
+      return {op::fitted3(op::fourier3(contiguous(g), p), given)};
+  }
+}
+
+}  // namespace tutti::autograd

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fourier transforms in the memory of the device, of T. Complex numbers are pairs in arrays of T.
+// A transform is a chain of launches: tutti_fft_load where what is read is no plain complex array
+// of the transform's length, tutti_fft_pass for each factor of the length (Stockham's autosort,
+// whose results come in order), tutti_fft_store likewise. Backwards is forwards with real and
+// imaginary parts exchanged at both ends. Lengths with large primes are convolutions with a chirp
+// (Bluestein 1970). fft_cpu.cl has what CPUs do in place of passes.
+
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL FP_CONTRACT OFF  // the same bits on the host (docs/host-engine.md)
+#endif
+
+// Twin of sdk::fft_shape. Offsets count elements of T; those of tables, in the plan's constants.
+typedef struct {
+  long outer, length, inner;  // of the arrays in between: [outer, length, inner] complex numbers
+  long points;                // of the transform: `length` but for convolutions
+  long lines;                 // along the axis of what load reads and store writes
+  long radix, done;           // of a pass: its factor, and the product of those before
+  long to, from;              // offsets
+  long roots, chirp, spectrum;
+  int roots_bits, chirp_bits;
+  int mode, exchanged, chirped;
+  T scale;
+} tutti_fft_shape;
+
+// Of tutti_fft_load: complex numbers, real ones, half a Hermitian sequence, the product with the
+// spectrum of the chirp. Of tutti_fft_store: complex numbers or their real parts.
+#define MODE_COMPLEX 0
+#define MODE_REAL 1
+#define MODE_HERMITIAN 2
+#define MODE_SPECTRUM 3
+
+typedef struct {
+  T re, im;
+} tutti_complex;
+
+INLINE tutti_complex complex_of(T re, T im) {
+  tutti_complex z;
+  z.re = re;
+  z.im = im;
+  return z;
+}
+INLINE tutti_complex plus(tutti_complex a, tutti_complex b) {
+  return complex_of(a.re + b.re, a.im + b.im);
+}
+INLINE tutti_complex minus(tutti_complex a, tutti_complex b) {
+  return complex_of(a.re - b.re, a.im - b.im);
+}
+INLINE tutti_complex times(tutti_complex a, tutti_complex b) {
+  return complex_of(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+INLINE tutti_complex times_minus_i(tutti_complex a) { return complex_of(a.im, -a.re); }
+
+// exp(-2 pi i index / count) from a table of one level, or of two: 2^bits fine steps, then coarse
+// ones of 2^bits.
+INLINE tutti_complex root_of(GLOBAL const T* table, long at, int bits, long index) {
+  if (bits == 0) return complex_of(table[at + 2 * index], table[at + 2 * index + 1]);
+  const long fine = at + 2 * (index & ((1L << bits) - 1));
+  const long coarse = at + (2L << bits) + 2 * (index >> bits);
+  return times(complex_of(table[coarse], table[coarse + 1]),
+               complex_of(table[fine], table[fine + 1]));
+}
+
+INLINE tutti_complex chirp_at(GLOBAL const T* table, const tutti_fft_shape* g, long n) {
+  return root_of(table, g->chirp, g->chirp_bits, n * n % (2 * g->points));
+}
+
+// The number at place `n` along the axis of what is read; 0 beyond its end.
+INLINE tutti_complex number_at(GLOBAL const T* x, const tutti_fft_shape* g, long o, long n,
+                               long i) {
+  const int hermitian = g->mode == MODE_HERMITIAN, mirrored = hermitian && 2 * n > g->points;
+  const long k = mirrored ? g->points - n : n;
+  if (k >= g->lines) return complex_of(0, 0);
+  const long at = (o * g->lines + k) * g->inner + i;
+  if (g->mode == MODE_REAL) return complex_of(x[g->from + at], 0);
+  tutti_complex z = complex_of(x[g->from + 2 * at], x[g->from + 2 * at + 1]);
+  if (hermitian && (k == 0 || 2 * k == g->points)) z.im = 0;
+  if (mirrored) z.im = -z.im;
+  return z;
+}
+
+#if WANTS(tutti_fft_load)
+KERNEL void tutti_fft_load(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
+                           const tutti_fft_shape g) {
+  EACH_UNIT(u, g.outer * g.length * g.inner) {
+    const long line = u / g.inner, i = u - line * g.inner;
+    const long o = line / g.length, n = line - o * g.length;
+    tutti_complex z = complex_of(0, 0);
+    if (g.mode == MODE_SPECTRUM) {
+      z = complex_of(x[g.from + 2 * u], x[g.from + 2 * u + 1]);
+      z = times(z, complex_of(table[g.spectrum + 2 * n], table[g.spectrum + 2 * n + 1]));
+    } else if (n < g.points) {
+      z = number_at(x, &g, o, n, i);
+    }
+    if (g.exchanged) z = complex_of(z.im, z.re);
+    if (g.chirped && n < g.points) z = times(z, chirp_at(table, &g, n));
+    to[g.to + 2 * u] = z.re;
+    to[g.to + 2 * u + 1] = z.im;
+  }
+}
+#endif
+
+#if WANTS(tutti_fft_store)
+// What a convolution leaves has its parts exchanged.
+KERNEL void tutti_fft_store(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
+                            const tutti_fft_shape g) {
+  EACH_UNIT(u, g.outer * g.lines * g.inner) {
+    const long line = u / g.inner, i = u - line * g.inner;
+    const long o = line / g.lines, n = line - o * g.lines;
+    const long at = g.from + 2 * ((o * g.length + n) * g.inner + i);
+    tutti_complex z = complex_of(x[at], x[at + 1]);
+    if (g.chirped) z = times(complex_of(z.im, z.re), chirp_at(table, &g, n));
+    if (g.exchanged) z = complex_of(z.im, z.re);
+    if (g.mode == MODE_REAL) {
+      to[g.to + u] = z.re * g.scale;
+    } else {
+      to[g.to + 2 * u] = z.re * g.scale;
+      to[g.to + 2 * u + 1] = z.im * g.scale;
+    }
+  }
+}
+#endif
+
+#if WANTS(tutti_fft_pass)
+
+#define LARGEST_RADIX 13
+#if IS_F64
+#define SQRT_HALF 0.70710678118654752440
+#else
+#define SQRT_HALF 0.70710678118654752440f
+#endif
+
+INLINE void transform2(tutti_complex* a) {
+  const tutti_complex b = a[0];
+  a[0] = plus(b, a[1]);
+  a[1] = minus(b, a[1]);
+}
+
+INLINE void transform4(tutti_complex* a) {
+  const tutti_complex b0 = plus(a[0], a[2]), b1 = minus(a[0], a[2]);
+  const tutti_complex b2 = plus(a[1], a[3]), b3 = times_minus_i(minus(a[1], a[3]));
+  a[0] = plus(b0, b2);
+  a[1] = plus(b1, b3);
+  a[2] = minus(b0, b2);
+  a[3] = minus(b1, b3);
+}
+
+INLINE void transform8(tutti_complex* a) {
+  const T h = SQRT_HALF;
+  tutti_complex even[4], odd[4];
+  for (int k = 0; k < 4; ++k) {
+    even[k] = a[2 * k];
+    odd[k] = a[2 * k + 1];
+  }
+  transform4(even);
+  transform4(odd);
+  odd[1] = complex_of(h * (odd[1].re + odd[1].im), h * (odd[1].im - odd[1].re));
+  odd[2] = times_minus_i(odd[2]);
+  odd[3] = complex_of(h * (odd[3].im - odd[3].re), -h * (odd[3].re + odd[3].im));
+  for (int k = 0; k < 4; ++k) {
+    a[k] = plus(even[k], odd[k]);
+    a[k + 4] = minus(even[k], odd[k]);
+  }
+}
+
+// Any odd number: the sums and differences of a[j] and a[radix - j] first.
+INLINE void transform_odd(tutti_complex* a, GLOBAL const T* table, const tutti_fft_shape* g) {
+  const int radix = (int)g->radix;
+  const long step = g->length / radix;
+  tutti_complex out[LARGEST_RADIX];
+  tutti_complex all = a[0];
+  for (int j = 1; 2 * j < radix; ++j) {
+    const tutti_complex sum = plus(a[j], a[radix - j]), difference = minus(a[j], a[radix - j]);
+    a[j] = sum;
+    a[radix - j] = difference;
+    all = plus(all, sum);
+  }
+  out[0] = all;
+  for (int k = 1; 2 * k < radix; ++k) {
+    tutti_complex even = a[0], odd = complex_of(0, 0);
+    for (int j = 1; 2 * j < radix; ++j) {
+      const tutti_complex w = root_of(table, g->roots, g->roots_bits, j * k % radix * step);
+      even = plus(even, complex_of(w.re * a[j].re, w.re * a[j].im));
+      odd = plus(odd, complex_of(w.im * a[radix - j].re, w.im * a[radix - j].im));
+    }
+    out[k] = complex_of(even.re - odd.im, even.im + odd.re);
+    out[radix - k] = complex_of(even.re + odd.im, even.im - odd.re);
+  }
+  for (int k = 0; k < radix; ++k) a[k] = out[k];
+}
+
+KERNEL void tutti_fft_pass(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
+                           const tutti_fft_shape g) {
+  const int radix = (int)g.radix, re = g.exchanged, im = 1 - g.exchanged;
+  const long width = g.length / radix * g.inner, step = g.done * g.inner;
+  EACH_UNIT(u, g.outer * width) {
+    const long o = u / width, j = u - o * width, p = j / step, q = j - p * step;
+    tutti_complex a[LARGEST_RADIX];
+    const long start = g.from + 2 * (o * g.length * g.inner + j);
+    for (int k = 0; k < radix; ++k) {
+      const long at = start + 2 * k * width;
+      a[k] = complex_of(x[at + re], x[at + im]);
+    }
+    if (radix == 8)
+      transform8(a);
+    else if (radix == 4)
+      transform4(a);
+    else if (radix == 2)
+      transform2(a);
+    else
+      transform_odd(a, table, &g);
+    const long end = g.to + 2 * (o * g.length * g.inner + step * radix * p + q);
+    for (int k = 0; k < radix; ++k) {
+      tutti_complex z = a[k];
+      if (p > 0 && k > 0) z = times(z, root_of(table, g.roots, g.roots_bits, p * k * g.done));
+      to[end + 2 * k * step + re] = z.re * g.scale;
+      to[end + 2 * k * step + im] = z.im * g.scale;
+    }
+  }
+}
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes and factors of Fourier transforms.
+#include "sdk/fourier.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "sdk/op_info.hpp"
+#include "sdk/status.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+std::string shapes_of(const operator_call& call) {
+  std::string text;
+  for (uint32_t n = 0; n < call.view_count; ++n) {
+    text += n == 0 ? ": [" : ", [";
+    for (uint32_t d = 0; d < call.views[n].rank; ++d)
+      text += (d > 0 ? "," : "") + std::to_string(call.views[n].extent[d]);
+    text += std::string("] of ") + dtype_name(call.views[n].dtype);
+  }
+  return text;
+}
+
+void require(bool good, const operator_call& call, const char* name, const char* what) {
+  if (!good) throw_invalid(std::string(name) + ": " + what + shapes_of(call));
+}
+
+bool is_contiguous(const tutti_view& v) {
+  if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return true;
+  int64_t step = 1;
+  for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d]))
+    if (v.extent[d] != 1 && v.stride[d] != step) return false;
+  return true;
+}
+
+// The radices of a length without larger primes, by falling size but for powers of 2; none where it
+// has such primes.
+std::vector<uint32_t> radices_of(uint64_t length) {
+  std::vector<uint32_t> all;
+  for (uint32_t odd = 3; odd <= largest_radix; odd += 2)
+    for (; length % odd == 0; length /= odd) all.push_back(odd);
+  std::reverse(all.begin(), all.end());
+  int twos = 0;
+  for (; length % 2 == 0; length /= 2) ++twos;
+  if (length != 1) return {};
+  // 16 is 4 * 4 rather than 8 * 2.
+  for (; twos > 0;) {
+    const int step = twos == 4 || twos == 2 ? 2 : std::min(twos, 3);
+    all.push_back(1u << step);
+    twos -= step;
+  }
+  return all;
+}
+
+}  // namespace
+
+bool is_fourier(int32_t kind) { return kind == TUTTI_OPERATOR_FFT; }
+
+void check_fourier(const operator_call& call, const char* name) {
+  const tutti_view &out = call.views[0], &x = call.views[1];
+  require(out.rank == 3 && x.rank == 3, call, name, "wrong ranks");
+  const tutti_fft_params p = fft_params(call);
+  const tutti_view& complex = p.fft == TUTTI_FFT_HERMITIAN ? x : out;
+  if (!is_complex(static_cast<uint8_t>(complex.dtype)))
+    throw_unsupported(std::string(name) + ": not defined for these dtypes" + shapes_of(call));
+  const int32_t real = part_dtype(static_cast<uint8_t>(complex.dtype));
+  require(x.dtype == (p.fft == TUTTI_FFT_REAL ? real : complex.dtype), call, name, "dtypes differ");
+  require(out.dtype == (p.fft == TUTTI_FFT_HERMITIAN ? real : complex.dtype), call, name,
+          "dtypes differ");
+  require(x.extent[0] == out.extent[0] && x.extent[2] == out.extent[2], call, name,
+          "batches differ");
+  const uint64_t points = p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length;
+  require(out.extent[1] == points, call, name, "the length and the extent of the result differ");
+  require(is_contiguous(out) && is_contiguous(x), call, name, "a view is not contiguous");
+}
+
+tutti_fft_params fft_params(const operator_call& call) {
+  const auto p = read_struct(static_cast<const tutti_fft_params*>(call.params), "fft parameters");
+  if (p.fft < TUTTI_FFT_COMPLEX || p.fft > TUTTI_FFT_HERMITIAN)
+    throw_unsupported("fft: kind " + std::to_string(p.fft) + " is unknown");
+  if (p.length < 1) throw_invalid("fft: a transform of 0 points");
+  return p;
+}
+
+fourier_plan plan_fourier(uint64_t points) {
+  fourier_plan plan{points, points, radices_of(points)};
+  if (points == 1 || !plan.radices.empty()) return plan;
+  // Of the lengths 2^k, 3 2^k, 5 2^k and 9 2^k that hold the convolution the least.
+  const uint64_t needed = 2 * points - 1;
+  uint64_t best = UINT64_MAX;
+  for (const uint64_t odd : {1, 3, 5, 9}) {
+    uint64_t length = odd;
+    while (length < needed) length *= 2;
+    best = std::min(best, length);
+  }
+  plan.length = best;
+  plan.radices = radices_of(best);
+  return plan;
+}
+
+}  // namespace tutti::sdk

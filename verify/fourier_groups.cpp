@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fourier transforms, with offsets and guards, against their definition: sums in long double. The
+// lengths have the factors that kernels take apart, primes that they do not, and lines that are cut
+// or lack elements.
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <numbers>
+
+#include "harness.hpp"
+#include "sdk/op_info.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+using wide = std::complex<long double>;
+
+struct fourier_case {
+  tutti_fft fft;
+  bool inverse;
+  uint64_t outer, inner, length, given;  // `given`: extent of the operand along the axis
+};
+
+uint64_t written(const fourier_case& c) {
+  return c.fft == TUTTI_FFT_REAL ? c.length / 2 + 1 : c.length;
+}
+
+view_spec made(uint8_t dtype, const extents& extent) {
+  view_spec v;
+  v.extent = extent;
+  v.data = packed(dtype, extent);
+  return v;
+}
+
+template <typename T>
+T part(const view_spec& v, uint64_t element, uint32_t of) {
+  T value;
+  const uint64_t size = sdk::dtype_size(v.data.data.dtype);
+  std::memcpy(&value, v.data.data.bytes.data() + (v.data.offset + element) * size + of * sizeof(T),
+              sizeof(T));
+  return value;
+}
+
+// Element i of a view of real or complex numbers whose parts are T.
+template <typename T>
+wide number_at(const view_spec& v, uint64_t i) {
+  const bool is_pair = sdk::is_complex(v.data.data.dtype);
+  return {part<T>(v, i, 0), is_pair ? part<T>(v, i, 1) : T(0)};
+}
+
+template <typename T>
+void fill(view_spec& v, generator& random) {
+  std::uniform_real_distribution<T> pick(-1, 1);
+  const uint64_t size = sdk::dtype_size(v.data.data.dtype);
+  std::byte* const first = v.data.data.bytes.data() + v.data.offset * size;
+  for (uint64_t at = 0; at < points_of(v.extent) * size; at += sizeof(T)) {
+    const T value = pick(random);
+    std::memcpy(first + at, &value, sizeof value);
+  }
+}
+
+// The sequence that a line stands for.
+template <typename T>
+std::vector<wide> sequence(const view_spec& x, const fourier_case& c, uint64_t o, uint64_t i) {
+  std::vector<wide> all(c.length);
+  const bool half = c.fft == TUTTI_FFT_HERMITIAN;
+  for (uint64_t n = 0; n < c.length; ++n) {
+    const bool mirrored = half && 2 * n > c.length;
+    const uint64_t k = mirrored ? c.length - n : n;
+    if (k >= c.given) continue;
+    wide value = number_at<T>(x, (o * c.given + k) * c.inner + i);
+    if (half && (k == 0 || 2 * k == c.length)) value.imag(0);
+    all[n] = mirrored ? std::conj(value) : value;
+  }
+  return all;
+}
+
+wide sum_at(const std::vector<wide>& x, uint64_t k, bool inverse) {
+  wide sum = 0;
+  for (uint64_t n = 0; n < x.size(); ++n) {
+    const long double turn = static_cast<long double>(n * k % x.size()) /
+                             static_cast<long double>(x.size()) * (inverse ? 1 : -1);
+    sum += x[n] * std::polar(1.0L, 2 * std::numbers::pi_v<long double> * turn);
+  }
+  return sum;
+}
+
+void check_guards(const view_spec& out, const image& before) {
+  const uint64_t size = sdk::dtype_size(before.dtype);
+  const uint64_t begin = out.data.offset * size, end = begin + points_of(out.extent) * size;
+  for (uint64_t at = 0; at < before.bytes.size(); ++at)
+    require((at >= begin && at < end) || out.data.data.bytes[at] == before.bytes[at],
+            [&] { return "wrote outside its output, at byte " + std::to_string(at); });
+}
+
+std::string text_of(const fourier_case& c) {
+  return std::to_string(c.length) + " points, " + std::to_string(c.given) + " given, " +
+         std::to_string(c.outer) + " x " + std::to_string(c.inner) + " lines" +
+         (c.inverse ? ", inverse" : "");
+}
+
+template <typename T>
+void check_case(session& s, const fourier_case& c, uint8_t real, uint8_t complex) {
+  const double scale = 0.75;
+  generator random(s.seed + c.length);
+  const uint8_t from = c.fft == TUTTI_FFT_REAL ? real : complex;
+  const uint8_t to = c.fft == TUTTI_FFT_HERMITIAN ? real : complex;
+  std::vector<view_spec> v = {made(to, {c.outer, written(c), c.inner}),
+                              made(from, {c.outer, c.given, c.inner})};
+  fill<T>(v[1], random);
+  const image before = v[0].data.data;
+  const tutti_fft_params p{sizeof p, c.fft, c.inverse ? 1u : 0u, c.length, scale};
+  launch_operator(s, TUTTI_OPERATOR_FFT, v, &p);
+  check_guards(v[0], before);
+  const long double unit = std::ldexp(1.0L, sizeof(T) == 4 ? -24 : -53);
+  const long double allowed =
+      unit * (3 + 2 * std::sqrt(std::log2(static_cast<long double>(c.length) + 1)));
+  for (uint64_t o = 0; o < c.outer; ++o)
+    for (uint64_t i = 0; i < c.inner; ++i) {
+      const std::vector<wide> x = sequence<T>(v[1], c, o, i);
+      long double error = 0, norm = 0;
+      for (uint64_t k = 0; k < written(c); ++k) {
+        const wide want = sum_at(x, k, c.inverse) * static_cast<long double>(scale);
+        error += std::norm(number_at<T>(v[0], (o * written(c) + k) * c.inner + i) - want);
+        norm += std::norm(want);
+      }
+      require(std::sqrt(error) <= allowed * std::sqrt(norm), [&] {
+        return text_of(c) + ": line " + std::to_string(o * c.inner + i) + " is off by " +
+               std::to_string(static_cast<double>(std::sqrt(error / norm) / unit)) +
+               " roundings of its norm, " + std::to_string(static_cast<double>(allowed / unit)) +
+               " are allowed";
+      });
+    }
+}
+
+void check_fourier(session& s, tutti_fft fft, uint8_t real, uint8_t complex) {
+  for (const uint64_t length : {1u, 2u, 3u, 8u, 12u, 17u, 30u, 64u, 91u, 130u, 256u, 509u}) {
+    const uint64_t usual = fft == TUTTI_FFT_HERMITIAN ? length / 2 + 1 : length;
+    for (const fourier_case& c : {fourier_case{fft, false, 1, 1, length, usual},
+                                  fourier_case{fft, true, 2, 3, length, usual},
+                                  fourier_case{fft, false, 11, 1, length, usual},
+                                  fourier_case{fft, false, 1, 17, length, usual},
+                                  fourier_case{fft, true, 2, 2, length, usual / 2 + 1},
+                                  fourier_case{fft, false, 3, 1, length, usual + 3}}) {
+      s.note(text_of(c));
+      if (real == TUTTI_F32)
+        check_case<float>(s, c, real, complex);
+      else
+        check_case<double>(s, c, real, complex);
+    }
+  }
+}
+
+}  // namespace
+
+void add_fourier_groups(groups& all, const session& s) {
+  for (const uint8_t real : {TUTTI_F32, TUTTI_F64}) {
+    const uint8_t complex = real == TUTTI_F32 ? TUTTI_C64 : TUTTI_C128;
+    if (!s.stores(real) || !s.stores(complex)) continue;
+    const std::string name = std::string("/") + sdk::dtype_name(real);
+    for (const auto& [fft, text] :
+         {std::pair{TUTTI_FFT_COMPLEX, "fft/complex"}, std::pair{TUTTI_FFT_REAL, "fft/real"},
+          std::pair{TUTTI_FFT_HERMITIAN, "fft/hermitian"}})
+      all.push_back({text + name, [fft = fft, real, complex](session& t) {
+                       check_fourier(t, fft, real, complex);
+                     }});
+  }
+}
+
+}  // namespace tutti::conformance
