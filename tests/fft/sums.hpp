@@ -52,9 +52,20 @@ inline numbers_list whole_of(numbers_list half, std::int64_t count) {
 }
 
 inline numbers_list transform_by_sums(const numbers_list& x, int sign) {
-  numbers_list out;
-  const auto count = static_cast<std::int64_t>(x.size());
-  for (std::int64_t k = 0; k < count; ++k) out.push_back(fourier_sum(x, count, k, sign));
+  const std::size_t count = x.size();
+  numbers_list roots, out(count);
+  for (std::size_t n = 0; n < count; ++n)
+    roots.push_back(fourier_sum({0, 1}, static_cast<std::int64_t>(count),
+                                static_cast<std::int64_t>(n), sign));
+  for (std::size_t k = 0; k < count; ++k) {
+    long double re = 0, im = 0;
+    for (std::size_t n = 0, turn = 0; n < count; ++n, turn = (turn + k) % count) {
+      const number &a = x[n], &b = roots[turn];
+      re += a.real() * b.real() - a.imag() * b.imag();
+      im += a.real() * b.imag() + a.imag() * b.real();
+    }
+    out[k] = {re, im};
+  }
   return out;
 }
 

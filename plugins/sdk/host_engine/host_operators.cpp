@@ -307,7 +307,7 @@ void host_operator_plan::run(std::byte* const* views, const host_parallel_for& p
     workspace = own.get();
   }
   at[workspace_place] = static_cast<std::byte*>(workspace);
-  at[constants_place] = state_->constants.data();
+  at[constants_place] = const_cast<std::byte*>(state_->constants.data());  // which kernels read
   state_->convert(at, parallel);
   for (const step& s : state_->steps) run_step(s, at, parallel);
 }
