@@ -701,6 +701,16 @@ typedef enum tutti_operator {
    * N; or, with one output, s alone. a = u diag(s) vh, s descending and not negative, columns of u
    * and rows of vh orthonormal. */
   TUTTI_OPERATOR_SVD = 45,
+  /* views: out[O,P,I], x[O,M,I], contiguous and row-major; params: tutti_fft_params. The discrete
+   * Fourier transform along the second axis, of `length` points: with w = exp(-2 pi i / length), or
+   * its conjugate where `inverse` is set, and `scale` times each result
+   *   TUTTI_FFT_COMPLEX: out[k] = sum of x[n] w^(k n), P = length, both views of one complex dtype;
+   *   TUTTI_FFT_REAL: the same for real x, k up to length / 2: P = length / 2 + 1;
+   *   TUTTI_FFT_HERMITIAN: real out, P = length, the sum of h[n] w^(k n), where h[n] is x[n] for n
+   *   up to length / 2 and conj(x[length - n]) beyond; imaginary parts of x[0], and of x[length / 2]
+   *   for an even length, are not read.
+   * Elements of x that the sum does not name are not read, and those that x lacks count as 0. */
+  TUTTI_OPERATOR_FFT = 50,
   /* views: out[N,G,O,P0,P1,P2], x[N,G,C,S0,S1,S2], w[G,O,C,K0,K1,K2] of one real floating dtype,
    * all rank 6, of strides that are not negative; params: tutti_convolution_params; with has_bias a
    * fourth view bias[G,O]. G groups of channels over three spatial axes, of which a convolution
@@ -799,6 +809,20 @@ typedef struct tutti_convolution_params {
   uint32_t has_bias;  /* 1: there is a fourth view */
   uint32_t reserved;
 } tutti_convolution_params;
+
+typedef enum tutti_fft {
+  TUTTI_FFT_COMPLEX = 0,
+  TUTTI_FFT_REAL = 1,     /* from real numbers to half a Hermitian sequence */
+  TUTTI_FFT_HERMITIAN = 2 /* from half a Hermitian sequence to real numbers */
+} tutti_fft;
+
+typedef struct tutti_fft_params {
+  uint64_t struct_size;
+  int32_t fft;      /* tutti_fft */
+  uint32_t inverse; /* 1: the other sign of the exponent; nothing is divided */
+  uint64_t length;  /* points of the transform, at least 1 */
+  double scale;
+} tutti_fft_params;
 
 typedef enum tutti_support { TUTTI_SUPPORT_NO = 0, TUTTI_SUPPORT_YES = 1 } tutti_support;
 
