@@ -104,8 +104,8 @@ inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, 
   const std::vector<tutti_view_desc> views = views_of(kind, dtype);
   tutti_scan_params scan{};  // larger than those of others, which begin alike
   scan.struct_size = sizeof scan;
-  const tutti_convolution_params ones{
-      sizeof ones, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0, TUTTI_ACTIVATION_NONE, 0, 0};
+  const tutti_convolution_params ones{sizeof ones,           {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0,
+                                      TUTTI_ACTIVATION_NONE, 0,         0};
   const tutti_fft_params fft{sizeof fft, dtype <= TUTTI_F64 ? TUTTI_FFT_REAL : TUTTI_FFT_COMPLEX, 0,
                              6, 1};
   const void* const params = kind == TUTTI_OPERATOR_CONVOLUTION ? static_cast<const void*>(&ones)

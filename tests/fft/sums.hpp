@@ -55,8 +55,8 @@ inline numbers_list transform_by_sums(const numbers_list& x, int sign) {
   const std::size_t count = x.size();
   numbers_list roots, out(count);
   for (std::size_t n = 0; n < count; ++n)
-    roots.push_back(fourier_sum({0, 1}, static_cast<std::int64_t>(count),
-                                static_cast<std::int64_t>(n), sign));
+    roots.push_back(
+        fourier_sum({0, 1}, static_cast<std::int64_t>(count), static_cast<std::int64_t>(n), sign));
   for (std::size_t k = 0; k < count; ++k) {
     long double re = 0, im = 0;
     for (std::size_t n = 0, turn = 0; n < count; ++n, turn = (turn + k) % count) {

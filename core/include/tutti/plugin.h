@@ -633,9 +633,9 @@ typedef enum tutti_operator {
    *   TUTTI_FFT_COMPLEX: out[k] = sum of x[n] w^(k n), P = length, both views of one complex dtype;
    *   TUTTI_FFT_REAL: the same for real x, k up to length / 2: P = length / 2 + 1;
    *   TUTTI_FFT_HERMITIAN: real out, P = length, the sum of h[n] w^(k n), where h[n] is x[n] for n
-   *   up to length / 2 and conj(x[length - n]) beyond; imaginary parts of x[0], and of x[length / 2]
-   *   for an even length, are not read.
-   * Elements of x that the sum does not name are not read, and those that x lacks count as 0. */
+   *   up to length / 2 and conj(x[length - n]) beyond; imaginary parts of x[0], and of x[length /
+   * 2] for an even length, are not read. Elements of x that the sum does not name are not read, and
+   * those that x lacks count as 0. */
   TUTTI_OPERATOR_FFT = 50,
   /* views: out[N,G,O,P0,P1,P2], x[N,G,C,S0,S1,S2], w[G,O,C,K0,K1,K2] of one real floating dtype,
    * all rank 6, of strides that are not negative; params: tutti_convolution_params; with has_bias a
