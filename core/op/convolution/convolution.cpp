@@ -12,9 +12,8 @@ namespace tutti {
 namespace {
 
 using op::axis_numbers;
+using op::text;
 using op::window_geometry;
-
-std::string text(std::int64_t n) { return std::to_string(n); }
 
 struct operands {
   array x, w;

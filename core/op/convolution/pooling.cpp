@@ -16,9 +16,8 @@
 namespace tutti {
 namespace {
 
+using op::text;
 using op::window_geometry;
-
-std::string text(std::int64_t n) { return std::to_string(n); }
 
 // Of x with its channels first.
 struct spatial_input {

@@ -13,7 +13,7 @@
 namespace tutti {
 namespace {
 
-std::string text(std::int64_t n) { return std::to_string(n); }
+using op::text;
 
 // A view of x without history, with the rule that what it shows several times adds up. `places` are
 // the row-major places in x of its elements.

@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace tutti::op {
-namespace {
-
-std::string text(std::int64_t n) { return std::to_string(n); }
-
-}  // namespace
-
 bool window_geometry::has_padding() const {
   const auto is_some = [](std::int64_t n) { return n != 0; };
   return std::any_of(before.begin(), before.end(), is_some) ||

@@ -3,12 +3,17 @@
 // Where windows lie over spatial axes: what convolutions and pooling share.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "op/operands.hpp"
 #include "tutti/convolution.hpp"
 
 namespace tutti::op {
+
+/// For messages.
+inline std::string text(std::int64_t n) { return std::to_string(n); }
 
 /// Of each spatial axis; places: how many windows there are.
 struct window_geometry {
