@@ -4,6 +4,7 @@
 #include <algorithm>
 
 namespace tutti::op {
+
 bool window_geometry::has_padding() const {
   const auto is_some = [](std::int64_t n) { return n != 0; };
   return std::any_of(before.begin(), before.end(), is_some) ||
