@@ -49,6 +49,7 @@ struct kernel_times final : sdk::operator_launcher {
   void launch(const sdk::kernel_launch& k) override {
     ns += expected_kernel_ns(device, k.file, k.options, k.kernel);
   }
+  void keep(std::span<const std::byte>) override {}
   tutti_device& device;
   uint64_t ns = 0;
 };
