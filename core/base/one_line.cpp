@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/one_line.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tutti::detail {
@@ -50,6 +51,21 @@ std::string one_line(std::string_view text, std::size_t most) {
     at += c.bytes == 0 ? 1 : c.bytes;
   }
   if (at < text.size()) out += "... (" + std::to_string(text.size()) + " bytes)";
+  return out;
+}
+
+std::string printable_lines(std::string_view text, std::size_t most) {
+  constexpr std::size_t longest = 4096;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (out.size() + std::min(line.size(), longest) > most)
+      return out + "\n  ... (" + std::to_string(text.size()) + " more bytes)";
+    if (!out.empty()) out += "\n  ";
+    out += one_line(line, longest);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of unknown origin (a driver's, a plugin's, a file's) as one line that a terminal can show.
+// Text of unknown origin (a driver's, a plugin's, a file's) as a terminal can show it.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +20,10 @@ TUTTI_INTERNAL_API std::string one_line(std::string_view text, std::size_t most 
 inline std::string one_line(const char* text, std::size_t most = 256) {
   return text != nullptr ? one_line(std::string_view(text), most) : std::string();
 }
+
+/// The same of a text that may have several lines, a compiler's log say: each is cleaned, those
+/// after the first are indented, so that none passes for a line of somebody else's. Lines beyond
+/// `most` bytes are left out, and counted.
+TUTTI_INTERNAL_API std::string printable_lines(std::string_view text, std::size_t most = 1 << 16);
 
 }  // namespace tutti::detail

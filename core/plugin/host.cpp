@@ -16,6 +16,7 @@
 #include "base/driver_folder.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/one_line.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "plugin/chosen_tier.hpp"
@@ -32,7 +33,8 @@ void log_message(void* context, int32_t level, const char* message) {
     const auto at = level >= TUTTI_LOG_ERROR && level <= TUTTI_LOG_DEBUG
                         ? static_cast<logging::level>(level)
                         : logging::level::warn;
-    logging::message(at, "{}: {}", identity_of(context).name, message != nullptr ? message : "");
+    logging::message(at, "{}: {}", identity_of(context).name,
+                     printable_lines(message != nullptr ? message : ""));
   } catch (...) {
   }
 }

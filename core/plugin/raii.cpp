@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/one_line.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -61,7 +62,7 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
   append(text, action, ": ");
   append(text, detail, " ");
   const bool has_message = status->message != nullptr && *status->message != '\0';
-  append(text, has_message ? status->message : describe(status->code), ": ");
+  append(text, has_message ? printable_lines(status->message) : describe(status->code), ": ");
   if (status->vendor_code != 0) {
     const std::string number = std::to_string(status->vendor_code);
     if (text.find(number) == std::string::npos) text += " (vendor code " + number + ")";

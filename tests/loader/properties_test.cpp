@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/one_line.hpp"
+#include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "support.hpp"
 #include "tutti_test/paths.hpp"
@@ -12,6 +13,7 @@
 using namespace loader_test;
 using tutti::detail::device_registry;
 using tutti::detail::one_line;
+using tutti::detail::printable_lines;
 using tutti::detail::search_path;
 
 namespace {
@@ -108,4 +110,31 @@ BOOST_AUTO_TEST_CASE(text_as_one_line) {
                       "67",
                       6) == "12345... (9 bytes)");  // no half characters
   BOOST_TEST(one_line(static_cast<const char*>(nullptr)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(text_of_several_lines) {
+  BOOST_TEST(printable_lines("plain") == "plain");
+  BOOST_TEST(printable_lines("") == "");
+  BOOST_TEST(printable_lines("k.cl:1: error\n\tint x\n") == "k.cl:1: error\n   int x");
+  BOOST_TEST(printable_lines("no\nok  reference:0: fine\x1b[2J") ==
+             "no\n  ok  reference:0: fine?[2J");
+  const std::string endless(std::size_t{52} << 20, 'x');
+  BOOST_TEST(printable_lines(endless).size() < 5000u);
+  BOOST_TEST(printable_lines("first\nsecond\nthird", 12) == "first\n  ... (12 more bytes)");
+}
+
+// What a plugin says of its failures reaches terminals too.
+BOOST_AUTO_TEST_CASE(messages_of_failures_are_cleaned) {
+  tutti_status status{sizeof(tutti_status),
+                      TUTTI_ERROR_INTERNAL,
+                      0,
+                      0,
+                      0,
+                      "\x1b[2Jlost\nok      reference:0: fine",
+                      nullptr};
+  BOOST_CHECK_EXCEPTION(tutti::detail::throw_status(&status, "bad:0", "bad", "launch", "add"),
+                        tutti::device_error, [](const tutti::device_error& e) {
+                          return std::string(e.what()) ==
+                                 "bad:0: launch add: ?[2Jlost\n  ok      reference:0: fine";
+                        });
 }

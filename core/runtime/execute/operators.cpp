@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/compile_progress.hpp"
+#include "base/one_line.hpp"
 #include "base/trace.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/support.hpp"
@@ -47,7 +48,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
                 "ask for", call.label);
   if (support == TUTTI_SUPPORT_NO) {
-    made->refusal = reason != nullptr ? reason : "no reason given";
+    made->refusal = reason != nullptr ? detail::one_line(reason, 1000) : "no reason given";
     return made;
   }
   if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;
