@@ -243,16 +243,32 @@ std::vector<std::int64_t> spatial_axes_of(const array& x) {
   return axes;
 }
 
-// [..., places] of windows of `extent` elements: the first and the one behind the last.
-struct adaptive_window {
-  std::int64_t begin, end;
+// One after the other the `places` windows that an extent is cut into, window i from
+// floor(i extent / places) to ceil((i + 1) extent / places), without products that overflow.
+class adaptive_windows {
+ public:
+  adaptive_windows(std::int64_t extent, std::int64_t places)
+      : whole_(extent / places), rest_(extent % places), places_(places) {}
+  struct window {
+    std::int64_t begin, end;
+  };
+  window next() {
+    const std::int64_t begin = begin_;
+    begin_ += whole_;
+    // The sum of both may be beyond 63 bits.
+    if (over_ >= places_ - rest_) {
+      over_ -= places_ - rest_;
+      ++begin_;
+    } else {
+      over_ += rest_;
+    }
+    return {begin, begin_ + (over_ > 0 ? 1 : 0)};
+  }
+
+ private:
+  std::int64_t whole_, rest_, places_;
+  std::int64_t begin_ = 0, over_ = 0;  // of the next window: in places_ parts of an element
 };
-adaptive_window adaptive_window_of(std::int64_t i, std::int64_t extent, std::int64_t places) {
-  __extension__ using wide = __int128;
-  const wide begin = wide(i) * extent / places;
-  const wide end = (wide(i + 1) * extent + places - 1) / places;
-  return {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
-}
 
 // x with the axis cut into windows of equal length.
 array cut_evenly(const array& x, int axis, std::int64_t places) {
@@ -268,8 +284,9 @@ array adaptive_mean(const array& x, int axis, std::int64_t places) {
   if (places > 0 && extent % places == 0) return mean(cut_evenly(x, axis, places), axis + 1);
   const std::int64_t size = graph::extent_product(extent, places, "adaptive_avg_pool");
   auto weights = detail::host_vector<double>("adaptive_avg_pool", static_cast<std::uint64_t>(size));
+  adaptive_windows windows(extent, places);
   for (std::int64_t i = 0; i < places; ++i) {
-    const adaptive_window w = adaptive_window_of(i, extent, places);
+    const auto w = windows.next();
     for (std::int64_t k = w.begin; k < w.end; ++k)
       weights[static_cast<std::size_t>(k * places + i)] = 1 / static_cast<double>(w.end - w.begin);
   }
@@ -281,17 +298,21 @@ array adaptive_maximum(const array& x, int axis, std::int64_t places) {
   const std::int64_t extent = x.dim(axis);
   if (places == extent) return x;
   if (places > 0 && extent % places == 0) return max(cut_evenly(x, axis, places), axis + 1);
+  detail::require_host_memory("adaptive_max_pool", static_cast<std::uint64_t>(places),
+                              sizeof(std::int64_t));
   std::int64_t width = 0;
+  adaptive_windows measured(extent, places);
   for (std::int64_t i = 0; i < places; ++i) {
-    const adaptive_window w = adaptive_window_of(i, extent, places);
+    const auto w = measured.next();
     width = std::max(width, w.end - w.begin);
   }
   // Shorter windows name their last element again.
   const std::int64_t size = graph::extent_product(width, places, "adaptive_max_pool");
   auto index =
       detail::host_vector<std::int64_t>("adaptive_max_pool", static_cast<std::uint64_t>(size));
+  adaptive_windows windows(extent, places);
   for (std::int64_t i = 0; i < places; ++i) {
-    const adaptive_window w = adaptive_window_of(i, extent, places);
+    const auto w = windows.next();
     for (std::int64_t k = 0; k < width; ++k)
       index[static_cast<std::size_t>(i * width + k)] = std::min(w.begin + k, w.end - 1);
   }
@@ -322,6 +343,10 @@ array adaptive(const array& given, const per_axis& places, channel_order order, 
 
 array global_max_pool(const array& given, channel_order order) {
   const spatial_input in(given, order, "global_max_pool");
+  op::real_type_of(in.x, "global_max_pool");
+  for (int i = 0; i < in.spatial(); ++i)
+    if (in.extents[i] == 0)
+      throw shape_error("global_max_pool: no elements to pool: " + given.shape().str());
   return in_order(max(in.x, {spatial_axes_of(in.x), keep_dims::yes}), order);
 }
 

@@ -25,7 +25,7 @@ struct kernel_family {
     reductions,   ///< variant: reduction_variant(); type: the class of the accumulator
     operators     ///< and tutti_operator added; variant: see family.cpp
   };
-  static constexpr std::size_t variants = 16, types = 16, count = 32 * variants * types;
+  static constexpr std::size_t variants = 16, types = 16, count = 96 * variants * types;
 
   std::uint8_t kind = transfers;
   std::uint8_t variant = 0;
