@@ -356,6 +356,7 @@ array global_avg_pool(const array& given, channel_order order) {
 }
 
 array adaptive_max_pool(const array& x, const per_axis& places, channel_order order) {
+  op::real_type_of(x, "adaptive_max_pool");
   return adaptive(x, places, order, "adaptive_max_pool", adaptive_maximum);
 }
 

@@ -193,7 +193,6 @@ array interpolate(const array& given, const per_axis& size, const interpolate_op
   if (options.align_corners &&
       (options.mode == resampling::nearest || options.mode == resampling::area))
     throw value_error("interpolate: align_corners is for linear and cubic");
-  if (options.mode == resampling::area) return adaptive_avg_pool(given, size, options.order);
   const bool is_nearest = options.mode == resampling::nearest;
   const array floats = is_nearest ? given : op::as_real_floating(given, label);
   const dtype type = op::type_of(floats, label);
@@ -208,6 +207,7 @@ array interpolate(const array& given, const per_axis& size, const interpolate_op
   }
   if (graph::checked_elements(extents, type, label) == 0)
     return op::zeros_on(extents, type, x.node()->device, label);
+  if (options.mode == resampling::area) return adaptive_avg_pool(given, size, options.order);
   for (int i = 0; i < to.rank(); ++i) {
     if (to[i] == x.dim(first + i)) continue;
     x = is_nearest ? nearest_along(x, first + i, to[i])

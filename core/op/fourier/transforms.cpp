@@ -172,6 +172,7 @@ array frequencies(std::int64_t n, std::int64_t count, double d, dtype type, cons
   if (type != dtype::f32 && type != dtype::f64)
     throw dtype_error(std::string(op) + ": the dtype is f32 or f64, not " +
                       std::string(name(type)));
+  graph::checked_elements({count}, dtype::i64, op);
   array k = arange(std::int64_t{0}, count, std::int64_t{1}, dtype::i64, on);
   if (wraps) k = where(k * 2 >= n + n % 2, k - n, k);
   return astype(astype(k, dtype::f64) / (d * static_cast<double>(n)), type);
