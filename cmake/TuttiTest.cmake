@@ -67,9 +67,9 @@ set(TUTTI_TEST_ENVIRONMENT
 # The schedule for GPUs, on a CPU. No user of a CPU runs it, so unless everything is asked for PoCL
 # does not optimise it: that takes 0.4 of the time where nearly all of it is compiling.
 set(TUTTI_TEST_GPU_SCHEDULE TUTTI_OPENCL_SCHEDULE=set:gpu)
-set(TUTTI_TEST_GPU_SCHEDULE_QUICKLY ${TUTTI_TEST_GPU_SCHEDULE})
+set(TUTTI_TEST_NOT_OPTIMIZED "")
 if(NOT TUTTI_TEST_EVERYTHING)
-  list(APPEND TUTTI_TEST_GPU_SCHEDULE_QUICKLY POCL_EXTRA_BUILD_FLAGS=set:-cl-opt-disable)
+  set(TUTTI_TEST_NOT_OPTIMIZED POCL_EXTRA_BUILD_FLAGS=set:-cl-opt-disable)
 endif()
 
 # tutti_set_test(NAME [TIMEOUT seconds] [COST seconds] [LABELS label...]
@@ -109,8 +109,9 @@ endif()
 # Of the device tests on the emulator those that run though not everything is asked for.
 set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads samples_hello)
 
-# tutti_register_device_tests(NAME [COMPILED] [KEEPS_PROGRAMS] [COMPUTES] [TIMEOUT seconds]
-#                             [COST seconds] [LABELS label...] COMMAND program argument...)
+# tutti_register_device_tests(NAME [COMPILED] [COMPOSED] [NOT_OPTIMIZED] [KEEPS_PROGRAMS]
+#                             [COMPUTES] [TIMEOUT seconds] [COST seconds] [LABELS label...]
+#                             COMMAND program argument...)
 # adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
 # plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
 # NAME.cuda_emulator is the cuda plugin on the emulator of tests/cuda/emulator, for a sample of names
@@ -119,9 +120,13 @@ set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads samples_hello)
 # where TUTTI_TEST_EVERYTHING is on, the OpenCL variants keep what they compile, and
 # NAME.VARIANT_warm runs after them with what they kept. Elsewhere nothing is kept: PoCL compiles
 # every kernel of a program once more for it. COMPILED: see TUTTI_TEST_TIER. COMPUTES is for tests that
-# compute longer than drivers compile for them.
+# compute longer than drivers compile for them. COMPOSED is for what calls operations whose kernels
+# other suites compile, in many programs: for the GPU schedule with TUTTI_TEST_EVERYTHING only.
+# NOT_OPTIMIZED: unless everything is asked for, PoCL optimises nothing for the CPU schedule either;
+# that the same kernels are right once optimised is held by `tutti verify`.
 function(tutti_register_device_tests name)
-  cmake_parse_arguments(arg "COMPILED;KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
+  cmake_parse_arguments(arg "COMPILED;COMPOSED;NOT_OPTIMIZED;KEEPS_PROGRAMS;COMPUTES"
+    "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
   if(arg_COMPILED OR arg_KEEPS_PROGRAMS)
     set(TUTTI_TEST_TIER compiled)
   endif()
@@ -129,6 +134,9 @@ function(tutti_register_device_tests name)
   foreach(plugin IN LISTS plugins)
     if(plugin STREQUAL "opencl")
       set(variants opencl_cpu opencl_gpu_schedule)
+      if(arg_COMPOSED AND NOT TUTTI_TEST_EVERYTHING)
+        set(variants opencl_cpu)
+      endif()
     else()
       set(variants ${plugin})
     endif()
@@ -138,11 +146,10 @@ function(tutti_register_device_tests name)
         set(environment TUTTI_DEVICE=set:opencl:cpu)
       endif()
       if(variant STREQUAL "opencl_gpu_schedule")
-        if(arg_COMPUTES)
-          list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
-        else()
-          list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE_QUICKLY})
-        endif()
+        list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
+      endif()
+      if(arg_NOT_OPTIMIZED OR (variant STREQUAL "opencl_gpu_schedule" AND NOT arg_COMPUTES))
+        list(APPEND environment ${TUTTI_TEST_NOT_OPTIMIZED})
       endif()
       string(REPLACE "@PLUGIN_FILE@" "$<TARGET_FILE:tutti_${plugin}>" command "${arg_COMMAND}")
       add_test(NAME ${name}.${variant} COMMAND ${command})
@@ -236,12 +243,13 @@ function(tutti_add_test_program target)
   endif()
 endfunction()
 
-# tutti_add_test(NAME [DEVICE [COMPILED] [KEEPS_PROGRAMS] [COMPUTES]] SOURCES file...
-#                [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds] [COST seconds])
+# tutti_add_test(NAME [DEVICE [COMPILED] [COMPOSED] [NOT_OPTIMIZED] [KEEPS_PROGRAMS] [COMPUTES]]
+#                SOURCES file... [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds] [COST seconds])
 # builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
 # by tutti_register_device_tests; without, it is registered once as NAME.
 function(tutti_add_test name)
-  cmake_parse_arguments(arg "DEVICE;COMPILED;KEEPS_PROGRAMS;COMPUTES" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DEVICE;COMPILED;COMPOSED;NOT_OPTIMIZED;KEEPS_PROGRAMS;COMPUTES"
+    "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
   endif()
@@ -256,7 +264,7 @@ function(tutti_add_test name)
       add_dependencies(test_${name} tutti_${plugin})
     endforeach()
     set(flags "")
-    foreach(flag IN ITEMS COMPILED KEEPS_PROGRAMS COMPUTES)
+    foreach(flag IN ITEMS COMPILED COMPOSED NOT_OPTIMIZED KEEPS_PROGRAMS COMPUTES)
       if(arg_${flag})
         list(APPEND flags ${flag})
       endif()

@@ -28,13 +28,16 @@ constexpr int most_ends = 50, most_hangs = 5;
 constexpr uint64_t most_fuzzed = 100'000'000;
 
 std::vector<std::string> child_arguments(const verify_options& o, uint64_t from) {
-  std::vector<std::string> words = {"verify",      o.plugin,
-                                    "--device",    std::to_string(o.device),
-                                    "--seed",      std::to_string(o.seed),
-                                    "--every",     std::to_string(o.chosen.every),
-                                    "--fuzz",      std::to_string(o.fuzz.count),
-                                    "--fuzz-seed", std::to_string(o.fuzz.first_seed),
-                                    "--from",      std::to_string(from)};
+  const conformance::sampling& sample = o.chosen.sample;
+  std::vector<std::string> words = {"verify",           o.plugin,
+                                    "--device",         std::to_string(o.device),
+                                    "--seed",           std::to_string(o.seed),
+                                    "--every",          std::to_string(sample.every),
+                                    "--every-operator", std::to_string(sample.every_operator),
+                                    "--share",          std::to_string(sample.share),
+                                    "--fuzz",           std::to_string(o.fuzz.count),
+                                    "--fuzz-seed",      std::to_string(o.fuzz.first_seed),
+                                    "--from",           std::to_string(from)};
   for (const std::string& text : o.chosen.filters) words.insert(words.end(), {"--filter", text});
   for (const std::string& text : o.chosen.excluded) words.insert(words.end(), {"--exclude", text});
   if (o.list) words.emplace_back("--list");
@@ -99,10 +102,20 @@ void add_options(CLI::App& parser, verify_options& o) {
       ->allow_extra_args(false);
   parser.add_option("--exclude", o.chosen.excluded, "Leave away groups whose name contains it")
       ->allow_extra_args(false);
+  conformance::sampling& sample = o.chosen.sample;
   parser
-      .add_option("--every", o.chosen.every,
-                  "Of the groups of each dtype those of f32, and one family in N of the others (1)")
+      .add_option("--every", sample.every,
+                  "Of the programs of each dtype but f32 one family in N: operations, casts, "
+                  "layouts, reductions (1)")
       ->check(whole_number(1, UINT64_MAX));
+  parser
+      .add_option("--every-operator", sample.every_operator,
+                  "Of the operators of each dtype but f32, and of random chains, one in N (1)")
+      ->check(whole_number(1, UINT64_MAX));
+  parser
+      .add_option("--share", sample.share,
+                  "Which family of N: shares 0 to N - 1 together are all of them (0)")
+      ->check(whole_number(0, UINT64_MAX));
   parser
       .add_option("--require", o.required,
                   "Groups whose name contains the text fail where the plugin lacks what they need")

@@ -6,6 +6,12 @@
 namespace tutti::conformance {
 namespace {
 
+bool is_dtype(std::string_view word) {
+  for (int32_t dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
+    if (word == sdk::dtype_name(dtype)) return true;
+  return false;
+}
+
 groups all_groups(const session& s) {
   groups all;
   add_table_groups(all, s);
@@ -29,20 +35,31 @@ groups all_groups(const session& s) {
   return all;
 }
 
-// A fixed sample: groups that differ in their last word only share programs and stay together.
-bool is_sampled(const std::string& name, uint64_t every) {
-  const bool by_dtype = name.starts_with("op/") || name.starts_with("cast/") ||
-                        name.starts_with("layout/") || name.starts_with("reduce/");
-  if (every == 1 || !by_dtype || name.find("/f32") != std::string::npos) return true;
+// The name up to its first dtype, or the whole of a random chain's; empty for others.
+std::string_view family_of(std::string_view name) {
+  if (name.starts_with("chain/random")) return name;
+  for (size_t from = 0; from < name.size();) {
+    const size_t to = std::min(name.find('/', from), name.size());
+    if (is_dtype(name.substr(from, to - from))) return name.substr(0, to);
+    from = to + 1;
+  }
+  return {};
+}
+
+bool is_sampled(std::string_view name, const sampling& sample) {
+  const std::string_view family = family_of(name);
+  if (family.empty() || family.ends_with("/f32")) return true;
+  const bool is_program = name.starts_with("op/") || name.starts_with("cast/") ||
+                          name.starts_with("layout/") || name.starts_with("reduce/");
+  const uint64_t every = is_program ? sample.every : sample.every_operator;
   uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (char c : name.substr(0, name.rfind('/')))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return (hash >> 32) % every == 0;
+  for (char c : family) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return (hash >> 32) % every == sample.share % every;
 }
 
 bool is_chosen(const std::string& name, const selection& chosen) {
   const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
-  if (!is_sampled(name, chosen.every) || std::ranges::any_of(chosen.excluded, has)) return false;
+  if (!is_sampled(name, chosen.sample) || std::ranges::any_of(chosen.excluded, has)) return false;
   return chosen.filters.empty() || std::ranges::any_of(chosen.filters, has);
 }
 

@@ -5,10 +5,13 @@
 // tests/proof.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "tutti_test/command.hpp"
 #include "tutti_test/files.hpp"
@@ -203,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_plugin_of_little_is_right_and_what_it_lacks_is_left_out) 
   for (const json& group : r.all["groups"]) BOOST_TEST(group["outcome"] != "failed", group.dump(1));
   BOOST_TEST(r.status == 0);
   BOOST_TEST(r.of("op/subtract/f32/special") == "passed: ");
-  BOOST_TEST(r.of("chain/random_8") == "passed: ");
+  BOOST_TEST(r.of("chain/random_8/0") == "passed: ");
   BOOST_TEST(r.of("op/tanh/f32/range") == "left out: the device has no tanh of f32, f32");
   BOOST_TEST(r.of("matmul/f32/sizes") == "left out: the plugin has no operators");
   BOOST_TEST(r.of("kernel/order") == "left out: the plugin takes no kernels of the application");
@@ -295,7 +298,8 @@ BOOST_AUTO_TEST_CASE(exit_statuses_and_lists) {
   BOOST_TEST(status("") == 2);
   BOOST_TEST(status("/nowhere/libtutti_none.so") == 2);
   BOOST_TEST(status(plugin + "--no-such-option") == 2);
-  BOOST_TEST(status(plugin + "--every 0") == 2);
+  for (const char* wrong : {"--every 0", "--every-operator=0", "--share=-1"})
+    BOOST_TEST(status(plugin + wrong) == 2, wrong);
   BOOST_TEST(status(plugin + "--time-limit 0") == 2);
   for (const char* wrong :
        {"--time-limit nan", "--time-limit=-1", "--time-limit inf", "--fuzz=-1", "--fuzz 1e3",
@@ -311,6 +315,32 @@ BOOST_AUTO_TEST_CASE(exit_statuses_and_lists) {
   const std::string without = "OCL_ICD_VENDORS=/nowhere";
   BOOST_TEST(verify(opencl, "--quiet", without).status == 1);
   BOOST_TEST(verify(opencl, "--quiet", without + " TUTTI_TEST_SKIP_WITHOUT_DRIVER=1").status == 77);
+}
+
+BOOST_AUTO_TEST_CASE(shares_of_a_sample_together_are_everything) {
+  const auto names = [](const std::string& options) {
+    std::istringstream lines(verify(reference, "--list " + options).output);
+    std::set<std::string> all;
+    for (std::string line; std::getline(lines, line);) all.insert(line);
+    return all;
+  };
+  const auto count = [](const std::set<std::string>& all, const std::string& text) {
+    return std::ranges::count_if(all, [&](const std::string& name) { return has(name, text); });
+  };
+  const std::set<std::string> all = names("");
+  std::set<std::string> together;
+  for (const char* share : {"0", "1", "2"}) {
+    const auto some = names(std::string("--every 3 --every-operator 3 --share ") + share);
+    BOOST_TEST(some.size() < all.size() * 2 / 3);
+    for (const char* text : {"op/", "scan/", "/f64", "chain/random"})
+      BOOST_TEST(count(some, text) > 0, text);
+    // What is there once, and operators of f32, are no sample.
+    for (const char* name : {"memory/", "scan/sum/f32"})
+      BOOST_TEST(count(some, name) == count(all, name));
+    together.insert(some.begin(), some.end());
+  }
+  BOOST_TEST(together == all);
+  BOOST_TEST(count(names("--every 40 --every-operator 8"), "/f32/") == count(all, "/f32/"));
 }
 
 BOOST_AUTO_TEST_CASE(random_descriptions_name_the_seed_that_repeats_them) {
