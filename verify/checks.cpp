@@ -54,7 +54,9 @@ bool is_sampled(std::string_view name, const sampling& sample) {
   const uint64_t every = is_program ? sample.every : sample.every_operator;
   uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (char c : family) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return (hash >> 32) % every == sample.share % every;
+  // Names that differ in their last letter only fall into different shares.
+  hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
+  return (hash >> 33) % every == sample.share % every;
 }
 
 bool is_chosen(const std::string& name, const selection& chosen) {
