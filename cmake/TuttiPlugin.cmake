@@ -69,11 +69,19 @@ function(tutti_shared_math output)
   file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
 endfunction()
 
-# tutti_join_text(OUTPUT FILE...): the text of the files one after the other.
+# tutti_join_text(OUTPUT FILE...): the text of the files one after the other, with what they include
+# from their own folders in its place: programs of devices have no folders to include from.
 function(tutti_join_text output)
   set(joined "")
   foreach(file IN LISTS ARGN)
     file(READ ${file} text)
+    get_filename_component(folder ${file} DIRECTORY)
+    string(REGEX MATCHALL "#include \"[a-z0-9_.]+\"" includes "${text}")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE "#include \"(.*)\"" "${folder}/\\1" included "${include}")
+      file(READ ${included} part)
+      string(REPLACE "${include}" "${part}" text "${text}")
+    endforeach()
     string(APPEND joined "${text}")
   endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT "${joined}" @ONLY)
@@ -81,8 +89,8 @@ endfunction()
 
 # tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
 # EXTENSION for convolution, fft, gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl
-# says once for all, begun by language.EXTENSION and, where the language has them, ended by
-# NAME_cpu.EXTENSION and NAME_sums_cpu.EXTENSION. These lie in the project's folder kernels_EXTENSION.
+# says once for all, begun by language.EXTENSION and, where the language has them, NAME_math_cpu.EXTENSION,
+# ended by NAME_cpu.EXTENSION and NAME_sums_cpu.EXTENSION. These lie in the project's folder kernels_EXTENSION.
 # Lists the results in TUTTI_OPERATOR_KERNELS and what they are made of in
 # TUTTI_OPERATOR_KERNEL_PARTS.
 function(tutti_operator_kernels folder extension)
@@ -93,6 +101,9 @@ function(tutti_operator_kernels folder extension)
   set(start_of_scan scan_steps)
   foreach(name IN ITEMS convolution fft gather lookup partition scan sort)
     set(parts ${own}/language.${extension})
+    if(EXISTS ${own}/${name}_math_cpu.${extension})
+      list(APPEND parts ${own}/${name}_math_cpu.${extension})
+    endif()
     if(DEFINED start_of_${name})
       list(APPEND parts ${shared}/${start_of_${name}}_shared.cl ${own}/before_me.${extension})
     endif()

@@ -42,8 +42,6 @@
   TUTTI_REAL_VECTOR(T##4, I##4);   \
   TUTTI_REAL_VECTOR(T##8, I##8);   \
   TUTTI_REAL_VECTOR(T##16, I##16); \
-  TUTTI_ONE(T##16, exp);           \
-  TUTTI_ONE(T##16, log);           \
   TUTTI_CONVERSIONS(T)
 
 TUTTI_FOR_INTEGER(char);

@@ -9,16 +9,9 @@
 #define CAT3(a, b, c) CAT(CAT(a, b), c)
 #define BLOCK 256
 
-#if !ROWS || OUT_KIND == 0
+#if ROWS && OUT_KIND == 0
 #define LANES 16
 #define V CAT(ACC, LANES)
-#endif
-
-#if OP == 4
-// Sums of exponentials as sum * exp(top), where top is the largest number that was met; NaN wins.
-#define LARGER(a, b) (((a) > (b)) | ((a) != (a)) ? (a) : (b))
-// exp(a - top) for an a that is not above it, infinities included.
-#define BELOW(a, top) exp((a) == (top) ? (V)(0) : (a) - (top))
 #endif
 
 #if !ROWS
@@ -27,7 +20,7 @@
 
 #if OP == 4
 
-// Those of columns, in vectors; the last lanes of a block that is not full are not used.
+// Those of columns: each is sum * exp(top), where top is the largest number that was met; NaN wins.
 typedef struct {
   ACC top[BLOCK], sum[BLOCK], lost[BLOCK], next[BLOCK];
 } exponentials;
@@ -42,22 +35,22 @@ INLINE void begin_columns(exponentials* e) {
 INLINE void add_columns(exponentials* e, global const IN* x, long row, long width) {
   VECTOR_LOOP
   for (long i = 0; i < width; ++i) e->next[i] = load(x, row + i);
-  for (long i = 0; i < width; i += LANES) {
-    const V next = CAT(vload, LANES)(0, e->next + i), top = CAT(vload, LANES)(0, e->top + i);
-    const V larger = LARGER(top, next), factor = BELOW(top, larger), own = BELOW(next, larger);
-    const V sum = CAT(vload, LANES)(0, e->sum + i) * factor, after = sum + own;
-    const V moved = after - sum, lost = (sum - (after - moved)) + (own - moved);
-    CAT(vstore, LANES)(larger, 0, e->top + i);
-    CAT(vstore, LANES)(after, 0, e->sum + i);
-    CAT(vstore, LANES)(CAT(vload, LANES)(0, e->lost + i) * factor + lost, 0, e->lost + i);
+  VECTOR_LOOP
+  for (long i = 0; i < width; ++i) {
+    const ACC next = e->next[i], top = e->top[i];
+    const ACC larger = (top > next) | (top != top) ? top : next;
+    const ACC factor = below(top, larger), own = below(next, larger);
+    const ACC sum = e->sum[i] * factor, after = sum + own;
+    const ACC moved = after - sum, lost = (sum - (after - moved)) + (own - moved);
+    e->top[i] = larger;
+    e->sum[i] = after;
+    e->lost[i] = e->lost[i] * factor + lost;
   }
 }
 
 INLINE void logarithms(exponentials* e, ACC* to, long width) {
-  for (long i = 0; i < width; i += LANES) {
-    const V sum = CAT(vload, LANES)(0, e->sum + i) + CAT(vload, LANES)(0, e->lost + i);
-    CAT(vstore, LANES)(CAT(vload, LANES)(0, e->top + i) + log(sum), 0, to + i);
-  }
+  VECTOR_LOOP
+  for (long i = 0; i < width; ++i) to[i] = e->top[i] + LOG(e->sum[i] + e->lost[i]);
 }
 
 INLINE void columns_total(global const IN* x, global ACC* totals, const tutti_scan_shape* g, long o,
@@ -165,7 +158,7 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
 
 // ---- rows on a CPU: I = 1, vectors of LANES elements where the type has them
 
-#if OUT_KIND == 0
+#ifdef LANES
 INLINE V load_lanes(global const IN* x, long i) {
 #if IN_KIND == 1
   return CAT(vload_half, LANES)(0, (global const half*)x + i);
@@ -223,18 +216,46 @@ INLINE V rounded(products p) {
 #endif
 
 #if OP == 4
+// Of each lane, by the functions of one number: compilers make vectors of it again, where they do
+// not write out 16 single ones before.
+#ifdef __OPENCL_VERSION__
+#define LANE_LOOP _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
+#else
+#define LANE_LOOP VECTOR_LOOP
+#endif
+INLINE V exp_lanes(V x) {
+  ACC lane[LANES];
+  CAT(vstore, LANES)(x, 0, lane);
+  LANE_LOOP
+  for (int i = 0; i < LANES; ++i) lane[i] = EXP(lane[i]);
+  return CAT(vload, LANES)(0, lane);
+}
+INLINE V log_lanes(V x) {
+  ACC lane[LANES];
+  CAT(vstore, LANES)(x, 0, lane);
+  LANE_LOOP
+  for (int i = 0; i < LANES; ++i) lane[i] = LOG(lane[i]);
+  return CAT(vload, LANES)(0, lane);
+}
+
+// Sums of exponentials as sum * exp(top), where top is the largest number that was met; NaN wins.
+#define LARGER(a, b) PICK(((a) > (b)) | ((a) != (a)), a, b)
+#define PLUS(a, b) ((a) + (b))
+
+// exp(a - top) for an a that is not above it, infinities included.
+INLINE V below_lanes(V a, V top) { return exp_lanes(PICK(a == top, (V)(0), a - top)); }
+
 INLINE ACC lanes_total(V top, V sum) {
   V all = top;
   SCAN_LANES(all, NEUTRAL, LARGER);
-  V parts = sum * BELOW(top, (V)(LAST(all)));
-  parts += parts.sfedcba9876543210;
-  return LAST(all) + log(((parts.s0 + parts.s1) + (parts.s2 + parts.s3)) +
-                         ((parts.s4 + parts.s5) + (parts.s6 + parts.s7)));
+  V parts = sum * below_lanes(top, (V)(LAST(all)));
+  SCAN_LANES(parts, 0, PLUS);
+  return LAST(all) + LOG(LAST(parts));
 }
 
 INLINE void add_lanes(V* top, V* sum, V next) {
   const V larger = LARGER(*top, next);
-  *sum = *sum * BELOW(*top, larger) + BELOW(next, larger);
+  *sum = *sum * below_lanes(*top, larger) + below_lanes(next, larger);
   *top = larger;
 }
 
@@ -245,7 +266,7 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum, ACC* lost) {
   SCAN_LANES(tops, NEUTRAL, LARGER);
   tops = LARGER((V)(*top), tops);
   // Sum i is sum i - 1 times factor i plus term i: the lanes combine as such steps do.
-  V factor = BELOW(UP1(tops, *top), tops), sums = BELOW(v, tops);
+  V factor = below_lanes(UP1(tops, *top), tops), sums = below_lanes(v, tops);
   sums += factor * UP1(sums, 0);
   factor *= UP1(factor, 1);
   sums += factor * UP2(sums, 0);
@@ -254,11 +275,11 @@ INLINE V scan_logarithms(V v, ACC* top, ACC* sum, ACC* lost) {
   factor *= UP4(factor, 1);
   sums += factor * UP8(sums, 0);
   factor *= UP8(factor, 1);
-  const V carried = factor * *sum, all = sums + carried, more = factor * *lost;
+  const V carried = factor * (V)(*sum), all = sums + carried, more = factor * (V)(*lost);
   *top = LAST(tops);
   *sum = LAST(all);
   *lost = LAST(more) + lost_of(LAST(carried), LAST(sums), LAST(all));
-  return tops + log(all + more);
+  return tops + log_lanes(all + more);
 }
 #endif
 #endif

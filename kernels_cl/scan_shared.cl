@@ -103,7 +103,7 @@ INLINE void join(tutti_running* r, ACC next) {
 
 INLINE ACC so_far(const tutti_running* r) {
 #if OP == 4
-  return r->value + log(r->sum + r->lost);
+  return r->value + LOG(r->sum + r->lost);
 #else
   return WITH_LOST(r->value, r->lost);
 #endif

@@ -21,6 +21,12 @@ typedef struct {
 #ifndef PICK
 #define PICK(condition, a, b) ((condition) ? (a) : (b))
 #endif
+// The device's own, unless scan_math_cpu.cl has said otherwise.
+#ifndef EXP
+#define EXP(x) exp(x)
+#define LOG(x) log(x)
+#define LOG1P(x) log1p(x)
+#endif
 
 #if OP == 0
 #define COMBINE(a, b) ((a) + (b))
@@ -34,7 +40,7 @@ typedef struct {
 #define COMBINE(a, b) log_add_exp(a, b)
 INLINE ACC log_add_exp(ACC a, ACC b) {
   const ACC larger = a > b ? a : b, apart = -fabs(a - b);
-  return larger + log1p(exp(a == b ? (ACC)0 : apart));
+  return larger + LOG1P(EXP(a == b ? (ACC)0 : apart));
 }
 #endif
 
@@ -71,7 +77,7 @@ INLINE ACC lost_of_product(ACC lost, ACC before, ACC next, ACC after) {
 
 #if OP == 4
 // exp(a - top) for an a that is not above it, infinities included.
-INLINE ACC below(ACC a, ACC top) { return exp(a == top ? (ACC)0 : a - top); }
+INLINE ACC below(ACC a, ACC top) { return EXP(a == top ? (ACC)0 : a - top); }
 #endif
 
 INLINE ACC load(GLOBAL const IN* x, long i) {

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <thread>
@@ -240,6 +242,93 @@ BOOST_AUTO_TEST_CASE(scans) {
           {TUTTI_OPERATOR_SCAN, {i64, u8}, {numbers(i64, 0, 9, 1), numbers(u8, 0, 3, 2)}, &params});
     }
   }
+}
+
+namespace {
+
+// Numbers around 0 and far from it, with an infinity, a NaN and a row of -infinity among them where
+// `special`.
+template <class T>
+std::vector<T> exponents(uint64_t count, bool special) {
+  std::mt19937_64 random(7);
+  std::vector<T> all(count);
+  for (T& x : all) x = static_cast<T>(static_cast<int>(random() % 2000)) / 50 - 20;
+  if (!special) return all;
+  std::fill_n(all.begin(), std::min<uint64_t>(count, 40), -std::numeric_limits<T>::infinity());
+  if (count > 70) all[count * 2 / 3] = std::numeric_limits<T>::infinity();
+  if (count > 70) all[count * 3 / 4] = std::numeric_limits<T>::quiet_NaN();
+  return all;
+}
+
+// log(sum(exp(x))) so far, in a wider type.
+struct running_logarithm {
+  long double top = -INFINITY, rest = 0;
+
+  void take(long double x) {
+    if (std::isnan(x) || std::isnan(top)) {
+      top = NAN;
+    } else if (x > top) {
+      rest = rest * std::exp(top - x) + 1;
+      top = x;
+    } else if (x > -INFINITY) {
+      rest += x == top ? 1 : std::exp(x - top);
+    }
+  }
+  double value() const {
+    return static_cast<double>(std::isfinite(top) ? top + std::log(rest) : top);
+  }
+};
+
+double error_of(double got, double expected) {
+  if (std::isnan(expected)) return std::isnan(got) ? 0 : INFINITY;
+  if (got == expected) return 0;
+  const double error = std::fabs(got - expected) / (1 + std::fabs(expected));
+  return std::isnan(error) ? INFINITY : error;
+}
+
+template <class T>
+void compare_logarithms(int32_t dtype, std::array<uint64_t, 3> extent, uint32_t flags, bool special,
+                        double bound) {
+  const bool exclusive = (flags & 1u) != 0, reverse = (flags & 2u) != 0;
+  const tutti_scan_params params{sizeof params, TUTTI_SCAN_LOGSUMEXP, exclusive, reverse, 0};
+  const tutti_view_desc v = view(dtype, {extent[0], extent[1], extent[2]});
+  const std::vector<T> x = exponents<T>(extent[0] * extent[1] * extent[2], special);
+  bytes in(bytes_of(v));
+  std::memcpy(in.data(), x.data(), in.size());
+  const case_of c(TUTTI_OPERATOR_SCAN, {v, v}, {numbers(v, 0, 9, 1), in}, &params);
+  for (const sdk::host_routines set : sets()) {
+    const bytes got = c.by_engine(c.plan(set), shared_by_three, false);
+    BOOST_REQUIRE_EQUAL(got.size(), in.size());
+    std::vector<T> y(x.size());
+    std::memcpy(y.data(), got.data(), got.size());
+    double worst = 0;
+    for (uint64_t column = 0; column < extent[0] * extent[2]; ++column) {
+      running_logarithm so_far;
+      for (uint64_t step = 0; step < extent[1]; ++step) {
+        const uint64_t place = reverse ? extent[1] - 1 - step : step;
+        const uint64_t at =
+            (column / extent[2] * extent[1] + place) * extent[2] + column % extent[2];
+        if (!exclusive) so_far.take(x[at]);
+        worst = std::max(worst, error_of(y[at], so_far.value()));
+        if (exclusive) so_far.take(x[at]);
+      }
+    }
+    BOOST_TEST(worst <= bound,
+               c.name << " " << sdk::name_of(set) << ", flags " << flags << ": " << worst);
+  }
+}
+
+}  // namespace
+
+// Exponentials of numbers that are no whole ones, so loops of the host are no oracle to the bit.
+BOOST_AUTO_TEST_CASE(logarithms_of_sums_of_exponentials) {
+  for (const uint32_t flags : {0u, 1u, 2u, 3u})
+    for (const bool special : {false, true})
+      for (const auto& extent :
+           {std::array<uint64_t, 3>{1, 1, 1}, {2, 15, 1}, {1, 90001, 1}, {3, 50, 37}, {2, 0, 3}}) {
+        compare_logarithms<float>(TUTTI_F32, extent, flags, special, 2e-6);
+        compare_logarithms<double>(TUTTI_F64, extent, flags, special, 1e-14);
+      }
 }
 
 BOOST_AUTO_TEST_CASE(orderings) {

@@ -271,8 +271,6 @@ const char* host_operator_plan::against(const device_description& device, const 
       find_kernel(routines, convolution_options(device, call.views[0].dtype) +
                                 " tutti_convolution_bands") == nullptr)
     return "convolution: the host engine has no vectors of the device's width";
-  if (is_scan(call) && scan_params(call).scan == TUTTI_SCAN_LOGSUMEXP)
-    return "scan: logarithms and exponentials are those of the device's compiler";
   return nullptr;
 }
 

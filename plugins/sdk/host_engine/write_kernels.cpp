@@ -117,12 +117,13 @@ void add_sort(builds& to) {
 }
 
 // Of what has the dtype of the result or of its accumulator; a run converts the rest to the latter.
-// Logarithms of sums call functions that only the device's compiler has.
 void add_scan(builds& to, bool floating) {
   for (const int32_t out : dtypes) {
     if (!is_real(out) || (out >= TUTTI_F16) != floating) continue;
-    for (const int32_t scan : {TUTTI_SCAN_SUM, TUTTI_SCAN_PROD, TUTTI_SCAN_MIN, TUTTI_SCAN_MAX}) {
+    for (const int32_t scan :
+         {TUTTI_SCAN_SUM, TUTTI_SCAN_PROD, TUTTI_SCAN_MIN, TUTTI_SCAN_MAX, TUTTI_SCAN_LOGSUMEXP}) {
       if (out == TUTTI_BOOL && scan <= TUTTI_SCAN_PROD) continue;
+      if (scan == TUTTI_SCAN_LOGSUMEXP && !floating) continue;
       for (const int32_t in : {out, int32_t{scan_accumulator(out)}})
         for (const bool rows : {false, true})
           to[scan_options(any_cpu(), out, in, scan, rows)] = {"tutti_scan_totals", "tutti_scan"};
