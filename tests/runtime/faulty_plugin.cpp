@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "faulty_compilers.hpp"
 #include "tutti/plugin.h"
 
 namespace {
@@ -181,6 +182,7 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
   if (strikes(device, fault_enqueue))
     return failure(TUTTI_ERROR_DRIVER, "enqueue refused, as told");
   const bool fails_later = strikes(device, fault_run);
+  faulty::launched(program);
   tutti_status* status = faulty_launch(stream, event, [&](tutti_event** made) {
     return real->program->launch(stream, program, arguments, made);
   });
@@ -192,6 +194,7 @@ tutti_status* operator_launch(tutti_stream* stream, tutti_plan* plan,
                               const tutti_operator_launch* arguments, tutti_event** event) {
   if (owner_of(stream).device->countdown[fault_no_operators].load() != 0)  // of a plan from before
     return failure(TUTTI_ERROR_UNSUPPORTED, "told not to");
+  faulty::launched(plan);
   return faulty_launch(stream, event, [&](tutti_event** made) {
     return real->op->launch(stream, plan, arguments, made);
   });
@@ -215,7 +218,9 @@ tutti_status* count(uint32_t* result) {
 
 tutti_status* properties(uint32_t index, tutti_device_properties* result) {
   if (index >= devices_shown()) return failure(TUTTI_ERROR_INVALID_ARGUMENT, "no such device");
-  return real->device->properties(0, result);
+  tutti_status* const status = real->device->properties(0, result);
+  if (std::getenv("TUTTI_FAULTY_GPU") != nullptr) result->type = TUTTI_DEVICE_GPU;
+  return status;
 }
 
 tutti_status* open(uint32_t index, tutti_device** device) {
@@ -380,6 +385,11 @@ tutti_status* program_supports(tutti_device* device, const tutti_program_desc* d
   return nullptr;
 }
 
+void release_program(tutti_program* program) {
+  faulty::released(program);
+  real->program->release(program);
+}
+
 tutti_status* create_program(tutti_device* device, const tutti_program_desc* desc,
                              tutti_program** program) {
   device_state& state = *owner_of(device).device;
@@ -393,6 +403,7 @@ tutti_status* create_program(tutti_device* device, const tutti_program_desc* des
     state.compile_hangs = true;
     state.changed.wait(lock, [&] { return !state.compile_hangs; });
   }
+  faulty::compile_beside_others();
   return real->program->create(device, desc, program);
 }
 
@@ -411,6 +422,7 @@ tutti_status* create_plan(tutti_device* device, const tutti_operator_desc* desc,
 
 void release_plan(tutti_plan* plan) {
   ++plans_released;
+  faulty::released(plan);
   real->op->release(plan);
 }
 
@@ -489,6 +501,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   program.supports = program_supports;
   program.launch = launch;
   program.create = create_program;
+  program.release = release_program;
   op.supports = supports;
   op.create = create_plan;
   op.release = release_plan;
@@ -501,5 +514,6 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   api.program = &program;
   api.op = &op;
   if (std::getenv("TUTTI_FAULTY_NATIVE_OFF") != nullptr) api.native = nullptr;
+  if (faulty::is_tiered()) api.tier = &faulty::tier();
   return &api;
 }
