@@ -2,6 +2,7 @@
 //
 // The tiers as the core sees them.
 #include "opencl/plan.hpp"
+#include "opencl/pocl.hpp"
 #include "opencl/program.hpp"
 
 namespace tutti::opencl {
@@ -21,7 +22,13 @@ uint64_t cost_of(T* work) {
 
 template <class T>
 tutti_status* promote(T* work) {
-  return sdk::guarded([&] { sdk::deref(work, "what is to be compiled").promote(); });
+  return sdk::guarded([&] {
+    T& wanted = sdk::deref(work, "what is to be compiled");
+    if (is_pocl(wanted.device->info->driver))
+      if (const std::string why = against_compiling(); !why.empty())
+        throw sdk::plugin_error(TUTTI_ERROR_COMPILE, why);
+    wanted.promote();
+  });
 }
 
 int32_t ran_on_host(tutti_event* event) { return event != nullptr && event->on_host; }

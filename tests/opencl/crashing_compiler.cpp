@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Preloaded: an OpenCL compiler that takes the process down over programs that call exp, unless it
-// does not optimise; with TUTTI_TEST_CRASH=always over these as well, with TUTTI_TEST_CRASH=launch
-// only when a kernel is launched, as drivers do that generate machine code then.
+// Preloaded: an OpenCL compiler with bad luck over programs that call exp. It takes the process
+// down, unless it does not optimise; TUTTI_TEST_CRASH says what else it does: "always", that it
+// does so in any case; "launch", only when a kernel is launched, as drivers do that generate
+// machine code then; "fails", that it refuses the program, "slowly" after a while; "hangs", that it
+// does not return; "full", that the disk has no room left; "no", nothing.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -35,6 +40,8 @@ F* real(const char* name) {
   return reinterpret_cast<F*>(dlsym(dlopen("libOpenCL.so.1", RTLD_NOW), name));
 }
 
+std::atomic<int> builds = 0;
+
 bool optimises(const char* options) { return std::strstr(options, "-cl-opt-disable") == nullptr; }
 
 }  // namespace
@@ -42,8 +49,13 @@ bool optimises(const char* options) { return std::strstr(options, "-cl-opt-disab
 extern "C" __attribute__((visibility("default"))) cl_int clBuildProgram(
     cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
     void (*done)(cl_program, void*), void* data) {
+  const bool is_victim = calls_exp(program);
   const bool at_once = (crashes("") && optimises(options)) || crashes("always");
-  if (at_once && calls_exp(program)) std::abort();
+  if (at_once && is_victim) std::abort();
+  if (is_victim) ++builds;
+  while (is_victim && crashes("hangs")) pause();
+  if (is_victim && crashes("slowly")) usleep(300'000);
+  if (is_victim && (crashes("slowly") || crashes("fails"))) return CL_BUILD_PROGRAM_FAILURE;
   return real<decltype(clBuildProgram)>("clBuildProgram")(program, count, devices, options, done,
                                                           data);
 }
@@ -62,4 +74,16 @@ extern "C" __attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(
   if (crashes("launch") && optimises(options) && calls_exp(program)) std::abort();
   return real<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel")(
       queue, kernel, dimensions, offset, global, local, count, events, done);
+}
+
+// How many programs with exp it has begun with.
+extern "C" __attribute__((visibility("default"))) int tutti_test_builds() { return builds; }
+
+extern "C" __attribute__((visibility("default"))) int statvfs(const char* path,
+                                                              struct statvfs* found) noexcept {
+  static const auto next =
+      reinterpret_cast<int (*)(const char*, struct statvfs*)>(dlsym(RTLD_NEXT, "statvfs"));
+  const int failed = next(path, found);
+  if (failed == 0 && crashes("full")) found->f_bavail = 1;
+  return failed;
 }

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compilers and their folders that fail beside work on the host (TUTTI_TIER=auto): results are
+// right, the process goes on and ends quickly, and what could not be compiled is said once.
+#include <dlfcn.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <tutti/tutti.hpp>
+#include <vector>
+
+#include "tutti_test/command.hpp"
+#include "tutti_test/files.hpp"
+#include "tutti_test/paths.hpp"
+
+namespace {
+
+using tutti::array;
+using seconds = std::chrono::duration<double>;
+
+int builds_begun() {
+  static const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "tutti_test_builds"));
+  return call != nullptr ? call() : 0;
+}
+
+// The same again and again, until `ends`; how long it took is the clock's to say.
+template <class Condition>
+seconds exponentials_until(Condition&& ends) {
+  constexpr int64_t count = 1 << 18;
+  const array x = (tutti::arange(count).astype(tutti::dtype::f32) * 1e-6f).eval();
+  x.wait();
+  std::vector<float> first;
+  seconds computed{0};
+  for (const auto start = std::chrono::steady_clock::now(); !ends(computed);) {
+    const auto begin = std::chrono::steady_clock::now();
+    BOOST_REQUIRE(begin - start < std::chrono::seconds(120));
+    const array y = tutti::exp(x) * 2.f + 1.f;
+    y.eval().wait();
+    computed += std::chrono::steady_clock::now() - begin;
+    const std::vector<float> now = y.to_vector<float>();
+    if (first.empty()) {
+      first = now;
+      for (const std::size_t i : {std::size_t{0}, std::size_t{1001}, std::size_t{count - 1}})
+        BOOST_TEST(std::fabs(now[i] - (2 * std::exp(static_cast<double>(i) * 1e-6) + 1)) < 1e-6);
+    }
+    BOOST_REQUIRE(now == first);
+  }
+  return computed;
+}
+
+bool is_compiled() { return tutti::stats().background_compiles > 0; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(work, *boost::unit_test::disabled())
+
+BOOST_AUTO_TEST_CASE(until_a_compiler_is_at_it) {
+  exponentials_until([](seconds) { return builds_begun() > 0; });
+  int more = 20;
+  exponentials_until([&](seconds) { return --more == 0; });
+  BOOST_TEST(!is_compiled());
+  if (std::getenv("TUTTI_TEST_KILLED") != nullptr) ::raise(SIGKILL);
+}
+
+BOOST_AUTO_TEST_CASE(until_it_is_compiled) {
+  exponentials_until([](seconds) { return is_compiled(); });
+}
+
+BOOST_AUTO_TEST_CASE(on_one_core_with_a_folder_that_disappears) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  BOOST_REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  int few = 3;
+  exponentials_until([&](seconds) { return --few == 0; });
+  std::filesystem::remove_all(std::getenv("TUTTI_CACHE_DIR"));
+  exponentials_until([](seconds) { return is_compiled(); });
+}
+
+BOOST_AUTO_TEST_CASE(for_a_while) {
+  exponentials_until([](seconds computed) { return computed > std::chrono::milliseconds(300); });
+  BOOST_TEST(!is_compiled());
+}
+
+BOOST_AUTO_TEST_CASE(with_a_file_in_place_of_the_folder) {
+  int few = 3;
+  exponentials_until([&](seconds) { return --few == 0; });
+  const std::filesystem::path folder = std::getenv("TUTTI_CACHE_DIR");
+  std::filesystem::remove_all(folder);
+  std::ofstream(folder) << "no folder";
+  exponentials_until([](seconds computed) { return computed > std::chrono::milliseconds(300); });
+  BOOST_TEST(!is_compiled());
+}
+
+// Far less than a compilation is thought to take, far more than one of what is kept; and the time
+// for one.
+BOOST_AUTO_TEST_CASE(for_some_milliseconds) {
+  exponentials_until([](seconds computed) { return computed > std::chrono::milliseconds(35); });
+  const bool expects = std::getenv("TUTTI_TEST_KEPT") != nullptr;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(expects ? 60 : 0);
+  while (!is_compiled() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  BOOST_TEST(is_compiled() == expects);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct fixture {
+  const tutti_test::temporary_folder folder;
+  double took = 0;
+
+  tutti_test::outcome run(const std::string& work, const std::string& compiler,
+                          const std::string& variables = "") {
+    const auto start = std::chrono::steady_clock::now();
+    const tutti_test::outcome end = tutti_test::run(
+        "env -u POCL_CACHE_DIR TUTTI_CACHE=on TUTTI_CACHE_DIR=" + (folder / "cache").string() +
+        " LD_PRELOAD=" + tutti_test::paths::crashing_compiler + " TUTTI_TEST_CRASH=" + compiler +
+        " " + variables + " " + tutti_test::beside("test_opencl_bad_luck") +
+        " --catch_system_errors=no --run_test=work/" + work);
+    took = seconds(std::chrono::steady_clock::now() - start).count();
+    return end;
+  }
+};
+
+int count(const tutti_test::outcome& end, const std::string& part) {
+  int n = 0;
+  for (std::size_t at = end.output.find(part); at != std::string::npos;
+       at = end.output.find(part, at + 1))
+    ++n;
+  return n;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(a_program_that_is_refused_stays_on_the_host, fixture) {
+  for (const char* how : {"fails", "slowly"}) {  // the second ends while it compiles
+    const auto end = run("until_a_compiler_is_at_it", how);
+    BOOST_TEST(end.status == 0, end.output);
+    BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
+    BOOST_TEST(count(end, "CL_BUILD_PROGRAM_FAILURE") == 1, end.output);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_compiler_that_hangs_is_left_behind, fixture) {
+  const auto end = run("until_a_compiler_is_at_it", "hangs", "TUTTI_TIMEOUT=0.5");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "exit: work is still running after 0.5 s; leaving it") == 1, end.output);
+  BOOST_TEST(took < 60);
+}
+
+// It takes the process along, the second time without the passes that optimise.
+BOOST_FIXTURE_TEST_CASE(a_compiler_that_crashes_is_asked_twice, fixture) {
+  for (int crashes = 0; crashes < 2; ++crashes) {
+    const auto end = run("for_a_while", "always");
+    BOOST_TEST(end.status == -1, end.output);
+  }
+  const auto end = run("for_a_while", "always");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
+}
+
+// Nor is one held against a driver that was at it when the process was killed.
+BOOST_FIXTURE_TEST_CASE(a_process_that_is_killed_while_it_compiles_leaves_no_trace, fixture) {
+  BOOST_TEST(run("until_a_compiler_is_at_it", "hangs", "TUTTI_TEST_KILLED=1").status == -1);
+  // What compiles now also fills the cache.
+  const auto end = run("until_it_is_compiled", "no", "TUTTI_LOG=info");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "safer options") == 0, end.output);
+  // What has been compiled before is compiled again after a twentieth of the time.
+  const auto again = run("for_some_milliseconds", "no", "TUTTI_TEST_KEPT=1");
+  BOOST_TEST(again.status == 0, again.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_was_never_compiled_has_to_cost_more_first, fixture) {
+  const auto end = run("for_some_milliseconds", "fails");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host") == 0, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_folder_that_disappears_is_made_again, fixture) {
+  const auto end = run("on_one_core_with_a_folder_that_disappears", "no");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host") == 0, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(without_a_folder_work_stays_on_the_host, fixture) {
+  const auto end = run("with_a_file_in_place_of_the_folder", "no");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(nor_is_anything_compiled_onto_a_full_disk, fixture) {
+  const auto end = run("for_a_while", "full");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
+  BOOST_TEST(count(end, "the disk is full") == 1, end.output);
+}
