@@ -8,13 +8,17 @@ void host_cost::add(double units, uint64_t ns) {
   // Little of what is longer than expected: a run that was interrupted is no rule, and once kernels
   // are thought to be faster nobody looks again.
   constexpr double most_longer = 1.25, most_counted = 2;
+  const auto took = static_cast<double>(ns);
   const double before = ns_per_unit_.load(std::memory_order_relaxed);
-  const double now = static_cast<double>(ns) / units;
+  // Of a run that is mostly what any takes, only that a unit takes no more than its share.
+  const bool tells_more = took > 2 * ns_of_any;
+  const double now = (tells_more ? took - ns_of_any : took) / units;
+  if (now > before && !tells_more) return;
   const bool is_guess = !has_run_.exchange(true, std::memory_order_relaxed);
   const double next =
       is_guess || now < before ? 0.5 * (before + now) : std::min(now, most_longer * before);
   ns_per_unit_.store(next, std::memory_order_relaxed);
-  const double usual = next * units;
+  const double usual = ns_of_any + next * units;
   if (usual > worth_a_launch_ns)
     spent_.fetch_add(std::min(ns, static_cast<uint64_t>(most_counted * usual)),
                      std::memory_order_relaxed);

@@ -15,15 +15,18 @@ inline constexpr double worth_a_launch_ns = 20'000;
 /// has one compiled (core/runtime/execute/promotion.cpp).
 inline constexpr uint64_t usual_compile_ns = 100'000'000;
 
-/// What running something on the host takes, learned from its runs.
+/// What running something on the host takes, learned from its runs: so much for each unit, and what
+/// any run takes. Where sizes change all the time, small ones would else make large ones dear.
 class host_cost {
  public:
+  static constexpr double ns_of_any = 1'000;
+
   /// `ns_per_unit`: a first guess. Units are what work is counted in: points, say.
   explicit host_cost(double ns_per_unit) : ns_per_unit_(ns_per_unit) {}
 
   /// Nanoseconds that so many units will take.
   double expected(double units) const {
-    return ns_per_unit_.load(std::memory_order_relaxed) * units;
+    return ns_of_any + ns_per_unit_.load(std::memory_order_relaxed) * units;
   }
   void add(double units, uint64_t ns);
   /// What was spent on runs long enough to be worth a launch of compiled code: so many times more

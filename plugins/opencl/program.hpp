@@ -10,6 +10,11 @@
 namespace tutti::opencl {
 
 struct host_code;
+// What a launch takes is counted in points and, as so many more of them, the lines that they lie
+// in.
+struct work_size {
+  double points = 1, units = 1;
+};
 using program_functions = sdk::program_functions<backend, tutti_program>;
 
 }  // namespace tutti::opencl
@@ -23,7 +28,7 @@ struct tutti_program : tutti::sdk::device_program<tutti::opencl::backend> {
   uint64_t cost() const;
 
  private:
-  double points(const tutti_program_launch& l) const;
+  tutti::opencl::work_size size_of(const tutti_program_launch& l) const;
   void warm_up(const tutti::opencl::built_kernel& kernel, bool finishes);
 
   std::shared_ptr<tutti::opencl::host_code> host_;  // none: it is compiled when it is made

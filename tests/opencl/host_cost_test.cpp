@@ -26,15 +26,27 @@ void learn(host_cost& cost, uint64_t ns) {
 
 BOOST_AUTO_TEST_CASE(what_is_expected_follows_what_was_measured) {
   host_cost cost(8);
-  BOOST_TEST(cost.expected(1000) == 8000);
-  cost.add(1000, 2000);  // a guess counts as much as the first run
-  BOOST_TEST(cost.expected(1000) == 5000);
-  learn(cost, 2000);
-  BOOST_TEST(cost.expected(1000) == 2000, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(cost.expected(1000) == 9000);
+  cost.add(1000, 5000);  // a guess counts as much as the first run
+  BOOST_TEST(cost.expected(1000) == 7000);
+  learn(cost, 5000);
+  BOOST_TEST(cost.expected(1000) == 5000, boost::test_tools::tolerance(1e-6));
   cost.add(1000, 100 * ms);  // interrupted
-  BOOST_TEST(cost.expected(1000) == 2500, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(cost.expected(1000) == 6000, boost::test_tools::tolerance(1e-6));
   cost.add(0, 100 * ms);  // nothing to do
-  BOOST_TEST(cost.expected(1000) == 2500, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(cost.expected(1000) == 6000, boost::test_tools::tolerance(1e-6));
+}
+
+// Sizes that change all the time: what any run takes says nothing of large ones.
+BOOST_AUTO_TEST_CASE(small_runs_do_not_make_large_ones_dear) {
+  host_cost cost(5);
+  learn(cost, 3000);
+  const double before = cost.expected(10'000);
+  BOOST_TEST(before == 21'000, boost::test_tools::tolerance(1e-6));
+  for (int n = 0; n < 100; ++n) cost.add(3, 1200);
+  BOOST_TEST(cost.expected(10'000) == before);
+  for (int n = 0; n < 40; ++n) cost.add(1000, 1500);  // but that a unit is cheaper they do say
+  BOOST_TEST(cost.expected(10'000) == 16'000, boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(short_work_is_never_worth_a_compiler) {
@@ -45,17 +57,17 @@ BOOST_AUTO_TEST_CASE(short_work_is_never_worth_a_compiler) {
 
 // A launch that another process held up for a second was no work.
 BOOST_AUTO_TEST_CASE(what_is_interrupted_counts_twice_the_usual_at_most) {
-  host_cost cost(30);
+  host_cost cost(29);
   learn(cost, 30 * us);
   const uint64_t before = worth(cost);
   BOOST_TEST(before == 40 * 30 * us);
   cost.add(1000, 1000 * ms);
-  BOOST_TEST(worth(cost) - before == 75 * us);  // twice 30 us, which have become 37.5
+  BOOST_TEST(worth(cost) - before == 74'500);  // twice 30 us, which have become 37.25
 }
 
 BOOST_AUTO_TEST_CASE(what_compiles_in_less_is_worth_it_earlier) {
   const auto spent_until_asked = [](uint64_t compile_ns) {
-    host_cost cost(50);
+    host_cost cost(49);
     uint64_t spent = 0;
     while (worth(cost, compile_ns) < usual_compile_ns) {
       cost.add(1000, 50 * us);
@@ -71,7 +83,7 @@ BOOST_AUTO_TEST_CASE(what_compiles_in_less_is_worth_it_earlier) {
 
 // Looking into the cache of programs is not free.
 BOOST_AUTO_TEST_CASE(what_compiling_takes_is_asked_now_and_then) {
-  host_cost cost(50);
+  host_cost cost(49);
   int asked = 0;
   for (int n = 0; n < 2000; ++n) {
     cost.add(1000, 50 * us);
