@@ -2,7 +2,7 @@
 //
 // From roots to an ordered list of pending nodes without duplicates.
 #include <bit>
-#include <unordered_map>
+#include <functional>
 
 #include "fusion/plan.hpp"
 
@@ -194,20 +194,26 @@ void release_marks(const plan& p) noexcept {
 
 void merge_duplicates(plan& p) {
   if (p.nodes.size() < 2) return;
-  std::unordered_multimap<std::size_t, node*> seen;
-  seen.reserve(p.nodes.size());
+  // A hash table with open addressing: half of it stays empty, and small ones need no allocation.
+  struct seen_node {
+    std::size_t hash;
+    node* n;
+  };
+  const std::size_t places = std::bit_ceil(2 * p.nodes.size());
+  const int unused_bits = std::countl_zero(places) + 1;
+  boost::container::small_vector<seen_node, 64> seen(places, seen_node{0, nullptr});
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     node* n = p.nodes[i];
-    const std::size_t h = hash_of(p, *n);
-    const auto [first, last] = seen.equal_range(h);
-    bool merged = false;
-    for (auto it = first; it != last && !merged; ++it) {
-      if (!same_value(p, *n, *it->second)) continue;
-      p.same_as[i] = it->second;
-      p.stored[static_cast<std::size_t>(it->second->mark)] |= p.stored[i];
-      merged = true;
+    const std::size_t hash = hash_of(p, *n);
+    std::size_t at = (hash * 0x9e3779b97f4a7c15u) >> unused_bits;
+    for (; seen[at].n != nullptr; at = (at + 1) & (places - 1))
+      if (seen[at].hash == hash && same_value(p, *n, *seen[at].n)) break;
+    if (node* const first = seen[at].n; first != nullptr) {
+      p.same_as[i] = first;
+      p.stored[static_cast<std::size_t>(first->mark)] |= p.stored[i];
+    } else {
+      seen[at] = {hash, n};
     }
-    if (!merged) seen.emplace(h, n);
   }
 }
 
