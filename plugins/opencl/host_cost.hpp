@@ -11,6 +11,8 @@ namespace tutti::opencl {
 
 /// Shorter work is no launch of the driver's worth, however fast the kernel.
 inline constexpr double worth_a_launch_ns = 20'000;
+/// Work that takes longer is shared among threads: to wake one takes as much.
+inline constexpr double worth_sharing_ns = 50'000;
 /// What compiling a kernel takes that the driver does not know: what the core waits for before it
 /// has one compiled (core/runtime/execute/promotion.cpp).
 inline constexpr uint64_t usual_compile_ns = 100'000'000;

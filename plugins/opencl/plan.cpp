@@ -144,7 +144,9 @@ void tutti_plan::run_without_code(tutti_stream& stream, const sdk::operator_memo
   for (uint32_t n = 0; n < what.call().view_count; ++n) views[n] = address(memory.operands[n]);
   std::byte* const workspace = workspace_bytes > 0 ? address(memory.workspace) : nullptr;
   const auto run = [host = host_, views, workspace, on = device] {
-    return timed(host->cost, 1, [&] { host->plan.run(views.data(), shared_by(*on), workspace); });
+    const sdk::host_parallel_for parallel =
+        host->cost.expected(1) >= worth_sharing_ns ? shared_by(*on) : sdk::host_parallel_for();
+    return timed(host->cost, 1, [&] { host->plan.run(views.data(), parallel, workspace); });
   };
   if (host_->cost.expected(1) >= too_long_to_wait_ns || !stream.is_idle())
     return run_in_queue(stream, run, event);

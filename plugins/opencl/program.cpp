@@ -29,9 +29,8 @@ namespace {
 
 // Before anything was measured, by instruction.
 constexpr double guessed_ns = 0.5;
-// The least that is shared among threads: two chunks of the engine, and longer than it takes to
-// wake one.
-constexpr double points_to_share = 32768, ns_to_share = 50'000;
+// The least that is shared among threads: two chunks of the engine.
+constexpr double points_to_share = 32768;
 // A line of a reduction, begun and folded, and one of anything else: measured against points, by
 // sums and copies of f32.
 constexpr double points_of_reduced_line = 128, points_of_line = 16;
@@ -57,7 +56,8 @@ host_times host_code::run(const tutti_program_launch& launch, const work_size& s
   for (uint32_t n = 0; n < output_count; ++n)
     outputs[n] = const_cast<std::byte*>(address(launch.outputs[n]));
   const sdk::machine like_kernel{device.info->compute_units()};
-  const bool is_shared = size.points >= points_to_share && cost.expected(size.units) >= ns_to_share;
+  const bool is_shared =
+      size.points >= points_to_share && cost.expected(size.units) >= worth_sharing_ns;
   return timed(cost, size.units, [&] {
     if (!is_shared) return program.run(launch, {inputs, outputs}, like_kernel);
     program.run(launch, {inputs, outputs}, like_kernel, shared_by(device));
