@@ -38,8 +38,11 @@ INLINE void add_columns(exponentials* e, global const IN* x, long row, long widt
   VECTOR_LOOP
   for (long i = 0; i < width; ++i) {
     const ACC next = e->next[i], top = e->top[i];
+    // The larger one's exponential is 1.
+    const ACC smaller = apart(top, next);
+    const bool grows = next > top;
     const ACC larger = (top > next) | (top != top) ? top : next;
-    const ACC factor = below(top, larger), own = below(next, larger);
+    const ACC factor = grows ? smaller : (ACC)1, own = grows ? (ACC)1 : smaller;
     const ACC sum = e->sum[i] * factor, after = sum + own;
     const ACC moved = after - sum, lost = (sum - (after - moved)) + (own - moved);
     e->top[i] = larger;
@@ -216,70 +219,86 @@ INLINE V rounded(products p) {
 #endif
 
 #if OP == 4
-// Of each lane, by the functions of one number: compilers make vectors of it again, where they do
-// not write out 16 single ones before.
-#ifdef __OPENCL_VERSION__
-#define LANE_LOOP _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
-#else
-#define LANE_LOOP VECTOR_LOOP
-#endif
-INLINE V exp_lanes(V x) {
-  ACC lane[LANES];
-  CAT(vstore, LANES)(x, 0, lane);
-  LANE_LOOP
-  for (int i = 0; i < LANES; ++i) lane[i] = EXP(lane[i]);
-  return CAT(vload, LANES)(0, lane);
-}
-INLINE V log_lanes(V x) {
-  ACC lane[LANES];
-  CAT(vstore, LANES)(x, 0, lane);
-  LANE_LOOP
-  for (int i = 0; i < LANES; ++i) lane[i] = LOG(lane[i]);
-  return CAT(vload, LANES)(0, lane);
-}
-
 // Sums of exponentials as sum * exp(top), where top is the largest number that was met; NaN wins.
 #define LARGER(a, b) PICK(((a) > (b)) | ((a) != (a)), a, b)
 #define PLUS(a, b) ((a) + (b))
 
-// exp(a - top) for an a that is not above it, infinities included.
-INLINE V below_lanes(V a, V top) { return exp_lanes(PICK(a == top, (V)(0), a - top)); }
+// Elements whose exponentials are taken together, and then whose logarithms: by loops over the
+// functions of one number, of which compilers make vectors.
+#define STRETCH 256
 
-INLINE ACC lanes_total(V top, V sum) {
-  V all = top;
-  SCAN_LANES(all, NEUTRAL, LARGER);
-  V parts = sum * below_lanes(top, (V)(LAST(all)));
-  SCAN_LANES(parts, 0, PLUS);
-  return LAST(all) + LOG(LAST(parts));
+typedef struct {
+  ACC top[STRETCH + 1], own[STRETCH], factor[STRETCH], value[STRETCH];
+} stretch;
+
+// The next n elements, n a multiple of LANES: before element i the largest was top[i], and with it
+// the sum takes on factor[i] and gains own[i]. One of these is always 1.
+INLINE void load_stretch(stretch* s, global const IN* from, const tutti_scan_shape* g, long step,
+                         long n) {
+  for (long i = 0; i < n; i += LANES) {
+    V v = load_lanes(from, g->reverse ? g->length - LANES - step - i : step + i);
+    if (g->reverse) v = BACKWARDS(v);
+    V tops = v;
+    SCAN_LANES(tops, NEUTRAL, LARGER);
+    tops = LARGER((V)(s->top[i]), tops);
+    CAT(vstore, LANES)(v, 0, s->own + i);
+    CAT(vstore, LANES)(tops, 0, s->top + i + 1);
+  }
+  VECTOR_LOOP
+  for (long i = 0; i < n; ++i) {
+    const ACC next = s->own[i], before = s->top[i], smaller = apart(before, next);
+    const bool grows = next > before;
+    s->factor[i] = grows ? smaller : (ACC)1;
+    s->own[i] = grows ? (ACC)1 : smaller;
+  }
 }
 
-INLINE void add_lanes(V* top, V* sum, V next) {
-  const V larger = LARGER(*top, next);
-  *sum = *sum * below_lanes(*top, larger) + below_lanes(next, larger);
-  *top = larger;
+// Their logarithms, from (*sum + *lost) * exp(top[0]) on. The last is what the next begin with,
+// where *lost is what rounding has taken from *sum.
+INLINE void scan_stretch(stretch* s, long n, ACC* sum, ACC* lost) {
+  for (long i = 0; i < n; i += LANES) {
+    // Sum i is sum i - 1 times factor i plus term i: the lanes combine as such steps do.
+    V factor = CAT(vload, LANES)(0, s->factor + i), sums = CAT(vload, LANES)(0, s->own + i);
+    sums += factor * UP1(sums, 0);
+    factor *= UP1(factor, 1);
+    sums += factor * UP2(sums, 0);
+    factor *= UP2(factor, 1);
+    sums += factor * UP4(sums, 0);
+    factor *= UP4(factor, 1);
+    sums += factor * UP8(sums, 0);
+    factor *= UP8(factor, 1);
+    const V carried = factor * (V)(*sum), all = sums + carried, more = factor * (V)(*lost);
+    *sum = LAST(all);
+    *lost = LAST(more) + lost_of(LAST(carried), LAST(sums), LAST(all));
+    const V whole = all + more;
+    CAT(vstore, LANES)(whole, 0, s->value + i);
+  }
+  VECTOR_LOOP
+  for (long i = 0; i < n; ++i) s->value[i] = s->top[i + 1] + LOG(s->value[i]);
+  s->top[0] = s->top[n];
 }
 
-// The logarithms of the sums of (*sum + *lost) * exp(*top) and lanes 0 to i; the last is the next
-// *top, *sum and what rounding has taken from that.
-INLINE V scan_logarithms(V v, ACC* top, ACC* sum, ACC* lost) {
-  V tops = v;
-  SCAN_LANES(tops, NEUTRAL, LARGER);
-  tops = LARGER((V)(*top), tops);
-  // Sum i is sum i - 1 times factor i plus term i: the lanes combine as such steps do.
-  V factor = below_lanes(UP1(tops, *top), tops), sums = below_lanes(v, tops);
-  sums += factor * UP1(sums, 0);
-  factor *= UP1(factor, 1);
-  sums += factor * UP2(sums, 0);
-  factor *= UP2(factor, 1);
-  sums += factor * UP4(sums, 0);
-  factor *= UP4(factor, 1);
-  sums += factor * UP8(sums, 0);
-  factor *= UP8(factor, 1);
-  const V carried = factor * (V)(*sum), all = sums + carried, more = factor * (V)(*lost);
-  *top = LAST(tops);
-  *sum = LAST(all);
-  *lost = LAST(more) + lost_of(LAST(carried), LAST(sums), LAST(all));
-  return tops + log_lanes(all + more);
+// The logarithm of all of them, of a multiple of LANES.
+INLINE ACC stretches_total(global const IN* x, long begin, long end) {
+  ACC top = NEUTRAL, sum = 0, own[STRETCH];
+  for (; begin < end; begin += STRETCH) {
+    const long n = min(end - begin, (long)STRETCH);
+    V tops = (V)(top), sums = (V)(0);
+    for (long i = 0; i < n; i += LANES) {
+      const V next = load_lanes(x, begin + i);
+      tops = LARGER(tops, next);
+      CAT(vstore, LANES)(next, 0, own + i);
+    }
+    SCAN_LANES(tops, NEUTRAL, LARGER);
+    const ACC larger = LAST(tops);
+    VECTOR_LOOP
+    for (long i = 0; i < n; ++i) own[i] = below(own[i], larger);
+    for (long i = 0; i < n; i += LANES) sums += CAT(vload, LANES)(0, own + i);
+    SCAN_LANES(sums, 0, PLUS);
+    sum = sum * below(top, larger) + LAST(sums);
+    top = larger;
+  }
+  return top + LOG(sum);
 }
 #endif
 #endif
@@ -291,9 +310,9 @@ INLINE ACC row_total(global const IN* x, long begin, long end) {
   long i = begin;
 #if defined LANES && OP == 4
   if (i + LANES <= end) {
-    V top = (V)(NEUTRAL), sum = (V)(0);
-    for (; i + LANES <= end; i += LANES) add_lanes(&top, &sum, load_lanes(x, i));
-    value = lanes_total(top, sum);
+    const long whole = begin + (end - begin) / LANES * LANES;
+    value = stretches_total(x, begin, whole);
+    i = whole;
   }
 #elif defined LANES && OP == 1 && FLOATING
   if (i + LANES <= end) {
@@ -345,19 +364,31 @@ KERNEL void tutti_scan(global OUT* out, global const IN* x, global const ACC* to
     global const IN* from = x + g.in_offset + o * g.length;
     ACC value = seed(totals, &g, o, c, 0);
     long step = c * g.chunk;
-#ifdef LANES
+#if defined LANES && OP == 4
+    ACC sum = 1, lost = 0;
+    stretch s;
+    s.top[0] = value;
+    while (step + LANES <= end) {
+      const long n = min((end - step) / LANES * LANES, (long)STRETCH);
+      load_stretch(&s, from, &g, step, n);
+      scan_stretch(&s, n, &sum, &lost);
+      for (long i = 0; i < n; i += LANES) {
+        V v = CAT(vload, LANES)(0, s.value + i);
+        const ACC next = LAST(v);
+        if (g.exclusive) v = UP1(v, value);
+        if (g.reverse) v = BACKWARDS(v);
+        CAT(vstore, LANES)(v, 0, to + (g.reverse ? g.length - LANES - step - i : step + i));
+        value = next;
+      }
+      step += n;
+    }
+#elif defined LANES
     ACC lost = 0;  // of the sum so far
-#if OP == 4
-    ACC top = value, sum = 1;
-#endif
     for (; step + LANES <= end; step += LANES) {
       const long at = g.reverse ? g.length - LANES - step : step;
       V v = load_lanes(from, at);
       if (g.reverse) v = BACKWARDS(v);
-#if OP == 4
-      v = scan_logarithms(v, &top, &sum, &lost);
-      const ACC next = LAST(v), so_far = value;
-#elif OP == 1 && FLOATING
+#if OP == 1 && FLOATING
       products p = {v, (V)(0)};
       p = multiply(scan_products(p), (V)(value), (V)(lost));
       const ACC next = LAST(p.value), so_far = WITH_LOST(value, lost);

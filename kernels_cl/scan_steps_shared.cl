@@ -38,10 +38,9 @@ typedef struct {
 #define COMBINE(a, b) PICK(((a) > (b)) | ((a) != (a)), a, b)
 #else
 #define COMBINE(a, b) log_add_exp(a, b)
-INLINE ACC log_add_exp(ACC a, ACC b) {
-  const ACC larger = a > b ? a : b, apart = -fabs(a - b);
-  return larger + LOG1P(EXP(a == b ? (ACC)0 : apart));
-}
+// exp(-|a - b|), of equal infinities as well.
+INLINE ACC apart(ACC a, ACC b) { return EXP(a == b ? (ACC)0 : -fabs(a - b)); }
+INLINE ACC log_add_exp(ACC a, ACC b) { return (a > b ? a : b) + LOG1P(apart(a, b)); }
 #endif
 
 #define JOINED_(a, b) a##b
