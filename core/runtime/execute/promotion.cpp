@@ -42,9 +42,9 @@ void say(const promotion& p, const std::string& why) {
 }
 
 void promote(const promotion& p, const std::atomic<bool>& is_stopping) {
-  if (const detail::family_fault* off = detail::switched_off(*p.device, p.families))
-    return say(p, off->family + ": " + off->why);
-  if (is_stopping) return;
+  const detail::family_fault* const off = detail::switched_off(*p.device, p.families);
+  if (is_stopping) return;  // which no question is answered by, either
+  if (off != nullptr) return say(p, off->family + ": " + off->why);
   const detail::tier_functions& tier = p.device->plugin->tier;
   detail::check(
       p.plan != nullptr ? tier.promote_plan(p.plan.get()) : tier.promote_program(p.program.get()),
