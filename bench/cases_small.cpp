@@ -99,17 +99,17 @@ struct shapes {
     }
   }
 
-  // MiB, over the last half of all, at the pace of the quarter in which it grew least: what is
-  // compiled in the background needs memory once. Measured once.
+  // MiB, over the last half of all; measured once. A compilation in the background needs memory, so
+  // where there is growth it has to be there again in the next ones.
   double grown() {
     if (grown_) return *grown_;
-    constexpr int quarters = 4;
+    constexpr int most_halves = 5;
     run(evaluations / 2);
-    for (int n = 0; n < quarters; ++n) {
+    for (int n = 0; n < most_halves && grown_.value_or(2) > 1; ++n) {
       const double before = resident_mebibytes();
-      run(evaluations / 2 / quarters);
-      const double in_all = quarters * (resident_mebibytes() - before);
-      grown_ = std::min(grown_.value_or(in_all), in_all);
+      run(evaluations / 2);
+      const double now = resident_mebibytes() - before;
+      grown_ = std::min(grown_.value_or(now), now);
     }
     return *grown_;
   }
