@@ -122,14 +122,16 @@ compile_markers::compile_markers(std::filesystem::path folder)
     : state_(std::make_unique<state>(std::move(folder))) {}
 compile_markers::~compile_markers() = default;
 
-uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
+uint32_t compile_markers::begin(std::string_view key, std::string_view what,
+                                std::string_view at_crash) {
+  if (at_crash.empty()) at_crash = what;
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return 0;
   if (const auto found = s.begun.find(key); found != s.begun.end()) {
     ++found->second.holders;
-    found->second.threads.emplace_back(found->second.claim.file());
+    found->second.threads.emplace_back(found->second.claim.file(), at_crash);
     return counted(found->second.ends);
   }
   const std::string name = cache_file_name(key, marker_extension);
@@ -143,7 +145,7 @@ uint32_t compile_markers::begin(std::string_view key, std::string_view what) {
   const int file = claim->file();
   const auto made = s.begun.emplace(
       std::string(key), state::mark{name, std::move(*claim), ends, std::string(what), 1, {}, {}});
-  made.first->second.threads.emplace_back(file);
+  made.first->second.threads.emplace_back(file, at_crash);
   return counted(ends);
 }
 
@@ -154,7 +156,8 @@ void compile_markers::continue_elsewhere(std::string_view key) {
   if (found == s.begun.end()) return;
   found->second.drop_own_thread();
   if (!found->second.others)
-    found->second.others.emplace(crash_witness::of_other_threads(found->second.claim.file()));
+    found->second.others.emplace(
+        crash_witness::of_other_threads(found->second.claim.file(), found->second.what));
 }
 
 void compile_markers::end(std::string_view key) {

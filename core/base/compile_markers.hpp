@@ -34,8 +34,9 @@ class TUTTI_INTERNAL_API compile_markers {
 
   /// How often a process has crashed in the thread that compiles, or two after each other in other
   /// threads, between begin and end for `key`, those that still compile it left aside. Both are
-  /// called in the thread that compiles. One that was interrupted or killed does not count.
-  uint32_t begin(std::string_view key, std::string_view what);
+  /// called in the thread that compiles. One that was interrupted or killed does not count. A crash
+  /// says `what`, or what `at_crash` says.
+  uint32_t begin(std::string_view key, std::string_view what, std::string_view at_crash = {});
   /// A crash of this thread, which has begun, is not the compiler's any more.
   void continue_elsewhere(std::string_view key);
   /// In any thread.

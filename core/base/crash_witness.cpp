@@ -17,6 +17,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/log.hpp"
+
 namespace tutti::detail {
 namespace {
 
@@ -25,11 +27,36 @@ constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
 constexpr pid_t no_thread_of_ours = -1;
 
+/// Of a witness, as bytes that a handler may read while they are being written: two places in turn.
+class crash_text {
+ public:
+  void set(std::string_view text) noexcept {
+    const unsigned next = 1 - current_.load(std::memory_order_relaxed);
+    place& to = places_[next];
+    to.size = std::min(text.size(), to.bytes.size());
+    std::copy_n(text.data(), to.size, to.bytes.data());
+    current_.store(next, std::memory_order_release);
+  }
+  std::string_view get() const noexcept {
+    const place& from = places_[current_.load(std::memory_order_acquire)];
+    return {from.bytes.data(), from.size};
+  }
+
+ private:
+  struct place {
+    std::size_t size = 0;
+    std::array<char, 500> bytes{};
+  };
+  std::array<place, 2> places_{};
+  std::atomic<unsigned> current_{0};
+};
+
 struct slot {
   std::atomic<pid_t> thread{0};   // 0: free
   std::atomic<pid_t> process{0};  // a fork has the descriptors of its parent
   std::atomic<int> file{-1};
   std::atomic<std::uint64_t> order{0};
+  crash_text what;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -47,26 +74,71 @@ constinit std::atomic<int> strays{0};
 pid_t this_thread() noexcept { return static_cast<pid_t>(::syscall(SYS_gettid)); }
 
 void overwrite(int file, std::string_view word) noexcept {
+  if (file < 0) return;
   static_cast<void>(::pwrite(file, word.data(), word.size(), 0) == 0);
 }
 
-void note_crash() noexcept {
+/// A line from pieces, put together without anything that a handler may not call.
+class crash_line {
+ public:
+  void add(std::string_view text) noexcept {
+    const std::size_t room = bytes_.size() - 1 - size_;
+    for (const char c : text.substr(0, room))
+      bytes_[size_++] = static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  }
+  void add(int number) noexcept {
+    std::array<char, 12> digits{};
+    std::size_t at = digits.size();
+    do digits[--at] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) > 0);
+    add({&digits[at], digits.size() - at});
+  }
+  void write() noexcept {
+    bytes_[size_++] = '\n';
+    static_cast<void>(::write(STDERR_FILENO, bytes_.data(), size_) == 0);
+  }
+
+ private:
+  std::array<char, 640> bytes_{};
+  std::size_t size_ = 0;
+};
+
+void say(int signal, std::string_view where, std::string_view what) noexcept {
+  if (what.empty()) return;
+  crash_line line;
+  line.add("tutti: crash by signal ");
+  line.add(signal);
+  line.add(where);
+  line.add(what);
+  line.write();
+}
+
+void note_crash(int signal) noexcept {
   const pid_t self = this_thread();
   std::uint64_t newest = 0;
   int file = -1;
+  bool is_found = false;
+  std::string_view what;
   for (const slot& s : slots) {
     if (s.thread.load(std::memory_order_acquire) != self) continue;
     const std::uint64_t order = s.order.load(std::memory_order_relaxed);
     if (order < newest) continue;
     newest = order;
     file = s.file.load(std::memory_order_relaxed);
+    what = s.what.get();
+    is_found = true;
   }
-  if (file >= 0) return overwrite(file, crash_word);
+  if (is_found) {
+    overwrite(file, crash_word);
+    return say(signal, " within ", what);
+  }
   const pid_t process = ::getpid();
   for (const slot& s : slots)
     if (s.thread.load(std::memory_order_acquire) != 0 &&
-        s.process.load(std::memory_order_relaxed) == process)
+        s.process.load(std::memory_order_relaxed) == process) {
       overwrite(s.file.load(std::memory_order_relaxed), stop_word);
+      say(signal, " in a thread of the application or a driver, during ", s.what.get());
+    }
 }
 
 void on_crash(int signal, siginfo_t* info, void* context);
@@ -95,7 +167,7 @@ void step_aside(int signal) noexcept {
 void on_crash(int signal, siginfo_t* info, void*) {
   const int before = errno;
   const bool is_sent = info->si_code <= 0;  // by abort(), raise() or kill()
-  if (!is_sent || info->si_pid == ::getpid()) note_crash();
+  if (!is_sent || info->si_pid == ::getpid()) note_crash(signal);
   step_aside(signal);
   // A fault repeats itself on return.
   if (is_sent || signal == SIGABRT) ::raise(signal);
@@ -125,7 +197,12 @@ void uninstall() {
   }
 }
 
-int take_slot(int file, pid_t thread) {
+/// Nothing where the log is silent.
+std::string_view said(std::string_view what) noexcept {
+  return logging::enabled(logging::level::error) ? what : std::string_view();
+}
+
+int take_slot(int file, pid_t thread, std::string_view what) {
   const std::lock_guard lock(witness_mutex);
   const auto free = std::find_if(slots.begin(), slots.end(), [](const slot& s) {
     return s.thread.load(std::memory_order_relaxed) == 0;
@@ -135,6 +212,7 @@ int take_slot(int file, pid_t thread) {
   free->file.store(file, std::memory_order_relaxed);
   free->order.store(++latest, std::memory_order_relaxed);
   free->process.store(::getpid(), std::memory_order_relaxed);
+  free->what.set(said(what));
   free->thread.store(thread, std::memory_order_release);
   return static_cast<int>(free - slots.begin());
 }
@@ -182,14 +260,14 @@ bool is_crash_noted(int file) noexcept {
   return word == crash_word || word == stop_word;
 }
 
-crash_witness crash_witness::of_other_threads(int file) noexcept {
+crash_witness crash_witness::of_other_threads(int file, std::string_view what) noexcept {
   crash_witness made;
-  made.slot_ = take_slot(file, no_thread_of_ours);
+  made.slot_ = take_slot(file, no_thread_of_ours, what);
   return made;
 }
 
-crash_witness::crash_witness(int file) noexcept : thread_(this_thread()) {
-  slot_ = take_slot(file, thread_);
+crash_witness::crash_witness(int file, std::string_view what) noexcept : thread_(this_thread()) {
+  slot_ = take_slot(file, thread_, what);
   if (slot_ >= 0) stack_ = give_stack();
 }
 
@@ -208,6 +286,10 @@ crash_witness& crash_witness::operator=(crash_witness&& other) noexcept {
 }
 
 bool crash_witness::is_of_this_thread() const noexcept { return thread_ == this_thread(); }
+
+void crash_witness::tell(std::string_view what) noexcept {
+  if (slot_ >= 0) slots[static_cast<std::size_t>(slot_)].what.set(said(what));
+}
 
 void crash_witness::end() noexcept {
   if (slot_ < 0) return;

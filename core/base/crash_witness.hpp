@@ -24,21 +24,25 @@ inline constexpr std::string_view crash_word = "crashed", stop_word = "stopped";
 /// Whether a crash of this process has been written into the file.
 bool is_crash_noted(int file) noexcept;
 
-/// While one lives, there are handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT, which pass
-/// each signal on to those that were there before. Those come back with the end of the last one,
-/// where nobody else has put a handler in the place of ours.
+/// A crash also writes a line to standard error, "tutti: crash by signal 11 within WHAT", where the
+/// witness was told what. While one lives, there are handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE
+/// and SIGABRT, which pass each signal on to those that were there before. Those come back with the
+/// end of the last one, where nobody else has put a handler in the place of ours.
 class TUTTI_INTERNAL_API crash_witness {
  public:
-  /// A crash of the calling thread is noted in the file, which must stay open meanwhile. Where a
-  /// thread has several, in that of the latest. Of very many at a time some see nothing.
-  explicit crash_witness(int file) noexcept;
+  /// A crash of the calling thread is noted in the file, unless that is -1, which must stay open
+  /// meanwhile. Where a thread has several, in that of the latest. Of very many at a time some see
+  /// nothing.
+  explicit crash_witness(int file, std::string_view what = {}) noexcept;
   /// Of no thread's crash in particular: any without a witness is noted by the other word.
-  static crash_witness of_other_threads(int file) noexcept;
+  static crash_witness of_other_threads(int file, std::string_view what = {}) noexcept;
   ~crash_witness();
   crash_witness(crash_witness&& other) noexcept;
   crash_witness& operator=(crash_witness&& other) noexcept;
 
   bool is_of_this_thread() const noexcept;
+  /// What is under way from now on, of which some 500 bytes are kept.
+  void tell(std::string_view what) noexcept;
 
  private:
   crash_witness() = default;
