@@ -85,7 +85,7 @@ plugin_file::plugin_file(const std::string& path, const step_listener& on_step) 
           "the plugin has ABI " + std::to_string(api_.abi_major) + "." +
               std::to_string(api_.abi_minor) + ", this program " + std::to_string(TUTTI_ABI_MAJOR) +
               "." + std::to_string(TUTTI_ABI_MINOR));
-#define TUTTI_TABLE(field, type) take_table(api_.field, field##_);
+#define TUTTI_TABLE(field, type, need) take_table(api_.field, field##_);
 #define TUTTI_FUNCTION(table, name, need)
 #define TUTTI_FIELD(table, name)
 #define TUTTI_TABLE_END
@@ -108,38 +108,20 @@ plugin_file::plugin_file(const std::string& path, const step_listener& on_step) 
 // All that plugin.h does not call optional. The core goes on without some of them, for plugins that
 // are older than they.
 void plugin_file::require_functions() const {
-#define REQUIRE(table, name) require(table##_.name != nullptr, "the plugin lacks " #table "." #name)
-  REQUIRE(device, count);
-  REQUIRE(device, properties);
-  REQUIRE(device, open);
-  REQUIRE(device, release);
-  REQUIRE(device, memory_available);
-  REQUIRE(memory, allocate);
-  REQUIRE(memory, release);
-  REQUIRE(stream, create);
-  REQUIRE(stream, release);
-  REQUIRE(stream, synchronize);
-  REQUIRE(stream, record);
-  REQUIRE(stream, wait);
-  REQUIRE(stream, event_wait);
-  REQUIRE(stream, event_query);
-  REQUIRE(stream, event_release);
-  REQUIRE(transfer, write);
-  REQUIRE(transfer, read);
-  REQUIRE(transfer, copy);
-  REQUIRE(program, capabilities);
-  REQUIRE(program, supports);
-  REQUIRE(program, create);
-  REQUIRE(program, release);
-  REQUIRE(program, workspace);
-  REQUIRE(program, launch);
-  REQUIRE(program, source);
-  REQUIRE(op, supports);
-  REQUIRE(op, create);
-  REQUIRE(op, release);
-  REQUIRE(op, workspace);
-  REQUIRE(op, launch);
-#undef REQUIRE
+  enum class need { required, expected, optional };
+#define TUTTI_TABLE(field, type, how)             \
+  {                                               \
+    [[maybe_unused]] const auto& mine = field##_; \
+    [[maybe_unused]] const bool is_there = api_.field != nullptr || need::how != need::optional;
+#define TUTTI_FUNCTION(table, name, how)                                    \
+  require(!is_there || need::how == need::optional || mine.name != nullptr, \
+          "the plugin lacks " #table "." #name);
+#define TUTTI_FIELD(table, name)
+#define TUTTI_PAIR(table, first, second)                       \
+  require((mine.first == nullptr) == (mine.second == nullptr), \
+          "the plugin has one of " #table "." #first " and " #table "." #second " alone");
+#define TUTTI_TABLE_END }
+#include "plugin/functions.def"
 }
 
 std::string name_of_file(const std::string& path) {

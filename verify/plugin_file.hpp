@@ -29,7 +29,7 @@ class plugin_file {
   void require_functions() const;
 
   tutti_plugin_api api_{};
-#define TUTTI_TABLE(field, type) type field##_{};
+#define TUTTI_TABLE(field, type, need) type field##_{};
 #define TUTTI_FUNCTION(table, name, need)
 #define TUTTI_FIELD(table, name)
 #define TUTTI_TABLE_END

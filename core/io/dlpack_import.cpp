@@ -209,6 +209,7 @@ array wrap(const DLTensor& t, const checked& c, owner tensor, const detail::open
     detail::check(device.plugin->native.wrap(device.handle, handle, bytes,
                                              tensor.get_deleter().release, tensor.get(), &made),
                   device, "wrap");
+    detail::require_made(device.plugin->native.wrap, made, device);
     static_cast<void>(tensor.release());
     dlpack::block_handle block(runtime::adopt(device, detail::own(*device.plugin, made), bytes));
     return adopt(c, std::move(block), offset, device);

@@ -43,6 +43,9 @@ class guarded<R (*)(Args...)> {
   guarded(function call, const char* plugin, const char* name)
       : call_(call != nullptr ? call : absent), plugin_(plugin), name_(name) {}
 
+  /// "device.count", for messages.
+  const char* name() const { return name_; }
+
   R operator()(Args... args) const {
     if (const call_watcher watch = watcher_of_calls.load(std::memory_order_relaxed)) [[unlikely]]
       watch(name_);

@@ -19,8 +19,8 @@ class plugin_records;
 
 // device_functions, memory_functions, ...
 // clang-format off
-#define TUTTI_TABLE(field, type) struct field##_functions { using table = type;
-#define TUTTI_FUNCTION(field, name, how) guarded<decltype(table::name)> name;
+#define TUTTI_TABLE(field, type, need) struct field##_functions { using table = type;
+#define TUTTI_FUNCTION(field, name, need) guarded<decltype(table::name)> name;
 #define TUTTI_FIELD(field, name) decltype(table::name) name{};
 #define TUTTI_TABLE_END };
 // clang-format on
@@ -37,8 +37,9 @@ struct plugin {
   std::string path;
   uint32_t abi_major = 0;
   uint32_t abi_minor = 0;
-  bool has_manifest = false;  ///< which says of the file what it is
-  std::string signed_by;      ///< key that the manifest had to be signed with; else empty
+  bool has_manifest = false;         ///< which says of the file what it is
+  std::string signed_by;             ///< key that the manifest had to be signed with; else empty
+  bool has_wrong_signature = false;  ///< in the manifest, which need not have one: of a trusted key
 
   plugin_records* records = nullptr;  ///< NULL: nothing is kept of what becomes of it
 
@@ -59,11 +60,12 @@ struct plugin {
   bool has_kernel = false;
 };
 
-/// Copies what `api` offers into `to`. Throws plugin_error where a function is missing without
-/// which no device can be used. The major version has been checked by the caller.
+/// Copies what `api` offers into `to`. Throws plugin_error where a table or a function is missing
+/// that functions.def requires. The major version has been checked by the caller.
 TUTTI_INTERNAL_API void read_tables(const tutti_plugin_api* api, plugin& to);
 
-/// "no manifest", "manifest", "signed with the key 0123456789abcdef".
+/// "no manifest", "manifest", "manifest with a wrong signature", "signed with the key
+/// 0123456789abcdef".
 TUTTI_INTERNAL_API std::string trust_text(const plugin& of);
 
 /// The fields of `api` that lie within its struct_size, the rest zero.

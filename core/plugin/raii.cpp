@@ -75,4 +75,11 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
   throw device_error(text, code, vendor_code, retryable, std::string(device));
 }
 
+void throw_nothing_made(const opened_device& device, std::string_view function) {
+  std::string text = device.title + ": the plugin's function ";
+  text += function;
+  throw device_error(text + " succeeds, but hands out NULL", TUTTI_ERROR_INTERNAL, 0, false,
+                     device.name);
+}
+
 }  // namespace tutti::detail

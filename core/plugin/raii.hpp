@@ -33,8 +33,31 @@ inline void check(tutti_status* status, std::string_view context) {
     throw_status(status, {}, {}, context, {});
 }
 
+[[noreturn]] TUTTI_INTERNAL_API void throw_nothing_made(const opened_device& device,
+                                                        std::string_view function);
+
+/// What a function that succeeded has handed out. Throws device_error that names the function where
+/// that is NULL.
+template <class Function, class T>
+T* require_made(const guarded<Function>& function, T* made, const opened_device& device) {
+  if (made == nullptr) [[unlikely]]
+    throw_nothing_made(device, function.name());
+  return made;
+}
+
 /// Releases a status that nobody acts on (unwinding, best-effort calls); true if there was one.
 TUTTI_INTERNAL_API bool ignore(tutti_status* status) noexcept;
+
+/// The event of work that has been enqueued on `stream`, which is waited for where there is none.
+template <class Function>
+tutti_event* require_event(const guarded<Function>& function, tutti_event* event,
+                           const opened_device& device, tutti_stream* stream) {
+  if (event == nullptr) [[unlikely]] {
+    ignore(device.plugin->stream.synchronize(stream));
+    throw_nothing_made(device, function.name());
+  }
+  return event;
+}
 
 template <class T>
 struct releaser {
@@ -62,20 +85,20 @@ inline buffer_handle allocate(const opened_device& d, uint64_t bytes,
   const tutti_buffer_desc desc{sizeof desc, bytes, static_cast<uint32_t>(kind), 0};
   tutti_status* status = d.plugin->memory.allocate(d.handle, &desc, &made);
   if (status != nullptr) check(status, d, "allocate", std::to_string(bytes) + " bytes");
-  return own(*d.plugin, made);
+  return own(*d.plugin, require_made(d.plugin->memory.allocate, made, d));
 }
 
 inline stream_handle create_stream(const opened_device& d, uint32_t flags = 0) {
   tutti_stream* made = nullptr;
   const tutti_stream_desc desc{sizeof desc, flags, 0};
   check(d.plugin->stream.create(d.handle, &desc, &made), d, "create a stream");
-  return own(*d.plugin, made);
+  return own(*d.plugin, require_made(d.plugin->stream.create, made, d));
 }
 
 inline event_handle record_event(const opened_device& d, tutti_stream* stream) {
   tutti_event* made = nullptr;
   check(d.plugin->stream.record(stream, &made), d, "record an event");
-  return own(*d.plugin, made);
+  return own(*d.plugin, require_made(d.plugin->stream.record, made, d));
 }
 
 /// Why the device does not take the program, empty where it does.
@@ -92,13 +115,13 @@ inline program_handle create_program(const opened_device& d, const tutti_program
   tutti_program* made = nullptr;
   check(d.plugin->program.create(d.handle, &desc, &made), d, "compile",
         desc.label != nullptr ? desc.label : "");
-  return own(*d.plugin, made);
+  return own(*d.plugin, require_made(d.plugin->program.create, made, d));
 }
 
 inline kernel_handle create_kernel(const opened_device& d, const tutti_kernel_desc& desc) {
   tutti_kernel* made = nullptr;
   check(d.plugin->kernel.create(d.handle, &desc, &made), d, "compile", desc.label);
-  return own(*d.plugin, made);
+  return own(*d.plugin, require_made(d.plugin->kernel.create, made, d));
 }
 
 /// `label` is for messages.
@@ -106,7 +129,7 @@ inline plan_handle create_plan(const opened_device& d, const tutti_operator_desc
                                std::string_view label) {
   tutti_plan* made = nullptr;
   check(d.plugin->op.create(d.handle, &desc, &made), d, "prepare", label);
-  return own(*d.plugin, made);
+  return own(*d.plugin, require_made(d.plugin->op.create, made, d));
 }
 
 }  // namespace tutti::detail

@@ -237,6 +237,8 @@ std::uint64_t enqueue(device_context& context, tutti_kernel* kernel, const kerne
   tutti_event* event = nullptr;
   detail::check(context.device.plugin->kernel.launch(context.compute.get(), kernel, &l, &event),
                 context.device, "launch", label);
+  detail::require_event(context.device.plugin->kernel.launch, event, context.device,
+                        context.compute.get());
   std::uint64_t bytes = 0;
   for (const node* n : call.inputs) bytes += bytes_of(*n);
   for (const node* n : call.outputs) bytes += bytes_of(*n);

@@ -328,7 +328,7 @@ tutti_event* start_program(device_context& context, const cached_program& code,
       plugin.program.launch(context.compute.get(), code.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", code.label);
-  return event;
+  return detail::require_event(plugin.program.launch, event, context.device, context.compute.get());
 }
 
 std::uint64_t launch_program(device_context& context, const lowered& program,

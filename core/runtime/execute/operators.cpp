@@ -111,6 +111,7 @@ std::uint64_t enqueue(device_context& context, const operator_call& call, const 
       plugin.op.launch(context.compute.get(), plan.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", call.label);
+  detail::require_event(plugin.op.launch, event, context.device, context.compute.get());
   if (plan.on_host != nullptr) plan.on_host->consider();
   return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
                           call.flops);

@@ -23,7 +23,8 @@ host_memory::host_memory(const detail::opened_device& device, std::uint64_t byte
   void* host = nullptr;
   const std::uint32_t both = TUTTI_MAP_READ | TUTTI_MAP_WRITE;
   if (buffer_ != nullptr &&
-      detail::ignore(device.plugin->memory.map(buffer_.get(), 0, bytes, both, &host)))
+      (detail::ignore(device.plugin->memory.map(buffer_.get(), 0, bytes, both, &host)) ||
+       host == nullptr))
     buffer_.reset();
   if (buffer_ == nullptr) host = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (host == nullptr)

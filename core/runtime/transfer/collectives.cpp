@@ -66,6 +66,8 @@ communicators create(const members_list& members) {
   try {
     detail::check(members[0]->plugin->collective.create(&desc, made.data()), *members[0],
                   "set up collectives");
+    for (const tutti_communicator* communicator : made)
+      detail::require_made(members[0]->plugin->collective.create, communicator, *members[0]);
   } catch (const device_error& e) {
     logging::info("collectives go by copies: {}", e.what());
     made.clear();
@@ -134,6 +136,9 @@ void enqueue_all(running_call& call) {
       first.plugin->collective.enqueue(calls.data(), static_cast<std::uint32_t>(calls.size()),
                                        sizeof(tutti_collective_call)),
       "collectives of " + first.plugin->name + ": launch " + call.label);
+  for (const member_work& m : call.members)
+    detail::require_event(first.plugin->collective.enqueue, m.event, m.context->device,
+                          m.context->copies());
   for (const member_work& m : call.members)
     detail::check(first.plugin->stream.flush(m.context->copies()), m.context->device, "launch",
                   call.label);

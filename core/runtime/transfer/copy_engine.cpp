@@ -62,6 +62,13 @@ class staging {
   host_memory memory_;
 };
 
+template <class Function>
+detail::event_handle own_event(const detail::guarded<Function>& function, tutti_event* event,
+                               device_context& on) {
+  return detail::own(*on.device.plugin,
+                     detail::require_event(function, event, on.device, on.copies()));
+}
+
 // A transfer on the copy stream of a device, which several pairs share.
 detail::event_handle enqueue_read(const copy_job& job, std::uint64_t at, void* host,
                                   std::uint64_t bytes) {
@@ -71,7 +78,7 @@ detail::event_handle enqueue_read(const copy_job& job, std::uint64_t at, void* h
   detail::check(r.from->device.plugin->transfer.read(r.from->copies(), r.source->handle(),
                                                      r.source_offset + at, host, bytes, 0, &event),
                 r.from->device, "read", r.label);
-  auto owned = detail::own(*r.from->device.plugin, event);
+  auto owned = own_event(r.from->device.plugin->transfer.read, event, *r.from);
   detail::check(r.from->device.plugin->stream.flush(r.from->copies()), r.from->device, "flush");
   return owned;
 }
@@ -84,7 +91,7 @@ detail::event_handle enqueue_write(const copy_job& job, std::uint64_t at, const 
   detail::check(r.to->device.plugin->transfer.write(r.to->copies(), r.target->handle(), at, host,
                                                     bytes, 0, &event),
                 r.to->device, "write", r.label);
-  auto owned = detail::own(*r.to->device.plugin, event);
+  auto owned = own_event(r.to->device.plugin->transfer.write, event, *r.to);
   detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
   return owned;
 }
@@ -97,7 +104,7 @@ detail::event_handle enqueue_copy(const copy_job& job) {
       r.to->device.plugin->transfer.copy(r.to->copies(), r.source->handle(), r.source_offset,
                                          r.target->handle(), 0, r.bytes, &event),
       r.to->device, "copy", r.label);
-  auto owned = detail::own(*r.to->device.plugin, event);
+  auto owned = own_event(r.to->device.plugin->transfer.copy, event, *r.to);
   detail::check(r.to->device.plugin->stream.flush(r.to->copies()), r.to->device, "flush");
   return owned;
 }
@@ -204,7 +211,7 @@ std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   const auto& stream = to.plugin->stream;
   tutti_event* event = nullptr;
   // Without such events readers wait on the host.
-  if (detail::ignore(stream.event_create(to.handle, &event)))
+  if (detail::ignore(stream.event_create(to.handle, &event)) || event == nullptr)
     return std::make_shared<arrival>(nullptr, nullptr);
   const auto release = [call = stream.event_release](tutti_event* done) {
     // Static arrays: the driver may be gone by now.
