@@ -8,10 +8,10 @@
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "plugin/bounded_steps.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
-#include "plugin/records.hpp"
 #include "plugin/registry.hpp"
 #include "tutti/error.hpp"
 
@@ -74,12 +74,21 @@ void opened_device::open() {
   require_computing(name);
   const std::lock_guard lock(opening_);
   if (is_open_.load(std::memory_order_relaxed)) return;
-  tutti_device* made = nullptr;
-  const plugin_records::attempt attempt(plugin->records, plugin->path, "device.open");
-  check(plugin->device.open(index, &made), *this, "open the device");
-  handle = made;
-  programs = programs_of(*this, made);
-  begins_on_host = plugin->tier.begins_on_host(made) != 0;
+  if (!hangs_.empty()) throw device_error(hangs_, TUTTI_ERROR_TIMEOUT, 0, false, name);
+  try {
+    bounded_steps steps(plugin->records, plugin->path);
+    handle = steps.run("device.open", [this] {
+      tutti_device* made = nullptr;
+      check(plugin->device.open(index, &made), *this, "open the device");
+      return require_made(plugin->device.open, made, *this);
+    });
+    programs = steps.run("program.capabilities",
+                         [this, made = handle] { return programs_of(*this, made); });
+    begins_on_host = plugin->tier.begins_on_host(handle) != 0;
+  } catch (const device_error& e) {
+    if (e.code() == TUTTI_ERROR_TIMEOUT) hangs_ = e.what();
+    throw;
+  }
   is_open_.store(true, std::memory_order_release);
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <boost/dll/shared_library.hpp>
 #include <cstdlib>
+#include <exception>
 #include <system_error>
 
 #include "base/env.hpp"
@@ -18,6 +19,7 @@
 #include "base/process.hpp"
 #include "plugin/elf_file.hpp"
 #include "plugin/host.hpp"
+#include "plugin/linker_use.hpp"
 #include "plugin/ownership.hpp"
 #include "tutti/error.hpp"
 
@@ -50,13 +52,17 @@ bool is_manifest(const std::string& file) {
   return file.ends_with(".json") && plugin_name(fs::path(file).stem().string()).has_value();
 }
 
+/// `text` but for the path at its start.
+std::string without(const fs::path& path, const std::string& text) {
+  const std::string repeated = path.string() + ": ";
+  return text.starts_with(repeated) ? text.substr(repeated.size()) : text;
+}
+
 /// What the dynamic linker says, as it says it, but for the path at its start: ours comes before
 /// it.
 std::string linker_message(const fs::path& path) {
   const char* const said = ::dlerror();
-  const std::string text = said != nullptr ? said : "the dynamic linker does not say why";
-  const std::string repeated = path.string() + ": ";
-  return text.starts_with(repeated) ? text.substr(repeated.size()) : text;
+  return without(path, said != nullptr ? said : "the dynamic linker does not say why");
 }
 
 void announce(const char* step) {
@@ -117,6 +123,7 @@ boost::dll::shared_library& keep_forever(std::unique_ptr<boost::dll::shared_libr
 /// linker's lock stays taken then, and the next thread that loads a library, as drivers' do, would
 /// wait for ever.
 void map_file(boost::dll::shared_library& library, const fs::path& path, std::error_code& code) {
+  const linker_use use(path);
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
   std::string thrown;
@@ -134,9 +141,17 @@ void map_file(boost::dll::shared_library& library, const fs::path& path, std::er
   std::abort();
 }
 
+/// What comes of the loading: the plugin or a failure, and what was learnt of the file either way.
+struct loading {
+  load_failure file;
+  std::unique_ptr<plugin> loaded;
+  std::exception_ptr failure;
+};
+
 /// Checks the file of `failure`, maps it and negotiates; throws with the reason.
 std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rules) {
   std::error_code code;
+  linker_use::require_free();
   const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
   auto library = std::make_unique<boost::dll::shared_library>();
   note_plugin_loaded();
@@ -152,6 +167,7 @@ std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rule
   trusted.require_stated(result->version, result->abi_major, result->abi_minor);
   result->has_manifest = trusted.stated().has_value();
   result->signed_by = trusted.signed_by();
+  result->has_wrong_signature = trusted.has_wrong_signature();
   return result;
 }
 
@@ -247,16 +263,16 @@ const std::vector<plugin_file>& plugin_loader::files() {
 }
 
 const plugin& plugin_loader::load(const std::string& name, wanted why,
-                                  std::optional<plugin_records::attempt>* attempt) {
+                                  std::optional<bounded_steps>* steps) {
   const std::lock_guard lock(mutex_);
   outcome& known = outcomes_[name];
   if (known.is_passed_over && why == wanted::by_name) {
     known.failure.reset();
     known.is_passed_over = false;
   }
-  std::optional<plugin_records::attempt> own;
+  std::optional<bounded_steps> own;
   if (known.loaded == nullptr && !known.failure)
-    try_to_load(known, name, why, attempt != nullptr ? *attempt : own);
+    try_to_load(known, name, why, steps != nullptr ? *steps : own);
   if (known.loaded != nullptr) return *known.loaded;
   const load_failure& f = *known.failure;
   const std::string reason = f.advice.empty() ? f.message : f.message + "; " + f.advice;
@@ -264,7 +280,7 @@ const plugin& plugin_loader::load(const std::string& name, wanted why,
 }
 
 void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted why,
-                                std::optional<plugin_records::attempt>& attempt) {
+                                std::optional<bounded_steps>& steps) {
   load_failure failure;
   failure.name = name;
   try {
@@ -280,10 +296,21 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
     if (before)
       logging::warn("{}: {}; it was asked for by name, and is tried again", failure.path.string(),
                     *before);
-    attempt.emplace(records_, failure.path, "the loading");
-    auto loaded = load_file(failure, rules_);
-    loaded->records = records_;
-    known.loaded = std::move(loaded);
+    linker_use::prepare_exit();
+    steps.emplace(records_, failure.path);
+    loading done = steps->run("the loading", [file = failure, rules = rules_]() mutable {
+      loading now{std::move(file), nullptr, nullptr};
+      try {
+        now.loaded = load_file(now.file, rules);
+      } catch (...) {
+        now.failure = std::current_exception();
+      }
+      return now;
+    });
+    failure = std::move(done.file);
+    if (done.failure) std::rethrow_exception(done.failure);
+    done.loaded->records = records_;
+    known.loaded = std::move(done.loaded);
     logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
                    failure.abi_major, failure.abi_minor, failure.path.string());
   } catch (const distrust& e) {
@@ -292,7 +319,7 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
     if (why == wanted::with_others) logging::warn("{}: {}", failure.path.string(), e.what());
     known.failure = std::move(failure);
   } catch (const std::exception& e) {
-    failure.message = e.what();
+    failure.message = without(failure.path, e.what());
     if (known.is_passed_over) logging::warn("{}: {}", failure.path.string(), failure.message);
     known.failure = std::move(failure);
   }

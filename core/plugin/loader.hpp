@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/bounded_steps.hpp"
 #include "plugin/plugin.hpp"
 #include "plugin/records.hpp"
 #include "plugin/trust.hpp"
@@ -81,9 +82,9 @@ class TUTTI_INTERNAL_API plugin_loader {
   /// message and, for a mismatch, both ABI versions; the rule by which the file is not trusted; or
   /// the folders where there is no such file.
   /// One that took an earlier process down is passed over, unless it is wanted by its name. Where
-  /// the plugin is loaded now and `attempt` is given, the caller ends that.
+  /// the plugin is loaded now and `steps` is given, it is made, and the caller goes on with it.
   const plugin& load(const std::string& name, wanted why = wanted::by_name,
-                     std::optional<plugin_records::attempt>* attempt = nullptr);
+                     std::optional<bounded_steps>* steps = nullptr);
 
   /// The plugin is not loaded in this process, whoever wants it: `reason` is what load() says.
   void exclude(const std::string& name, const std::string& reason);
@@ -101,7 +102,7 @@ class TUTTI_INTERNAL_API plugin_loader {
   const std::vector<plugin_file>& files_locked();
   void add_folder(const std::filesystem::path& folder, std::vector<plugin_file>& found);
   void try_to_load(outcome& known, const std::string& name, wanted why,
-                   std::optional<plugin_records::attempt>& attempt);
+                   std::optional<bounded_steps>& steps);
   std::filesystem::path find_locked(const std::string& name);
 
   std::vector<std::filesystem::path> folders_;

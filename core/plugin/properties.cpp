@@ -104,13 +104,16 @@ void read_identity(opened_device& d) {
 
 }  // namespace
 
-void read_properties(const plugin& p, uint32_t index, opened_device& d) {
-  d.plugin = &p;
-  d.index = index;
-  d.name = fmt::format("{}:{}", p.name, index);
-  tutti_device_properties& raw = d.limits;
+tutti_device_properties ask_properties(const plugin& p, uint32_t index, const std::string& name) {
+  tutti_device_properties raw{};
   raw.struct_size = sizeof raw;
-  check(p.device.properties(index, &raw), d.name + ": read the properties");
+  check(p.device.properties(index, &raw), name + ": read the properties");
+  return raw;
+}
+
+void read_properties(const tutti_device_properties& given, opened_device& d) {
+  tutti_device_properties& raw = d.limits;
+  raw = given;
   device_properties& out = d.properties;
   out.type = type_of(d);
   check_limits(d);

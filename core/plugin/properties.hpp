@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "plugin/opened_device.hpp"
 
@@ -12,8 +13,13 @@ namespace tutti::detail {
 /// More than a plugin may report.
 inline constexpr uint32_t most_devices = 1024;
 
-/// Fills in what `d` knows of device `index` of `p`. Throws device_error that names the property
-/// and its value where no array could live there; what can be mended is, and noted in d.remarks.
-TUTTI_INTERNAL_API void read_properties(const plugin& p, uint32_t index, opened_device& d);
+/// As the plugin gives them, zero where it gives nothing. `name` is the device's, for the error.
+TUTTI_INTERNAL_API tutti_device_properties ask_properties(const plugin& p, uint32_t index,
+                                                          const std::string& name);
+
+/// Fills in what `d`, whose plugin, index and name are set, knows of itself. Throws device_error
+/// that names the property and its value where no array could live there; what can be mended is,
+/// and noted in d.remarks.
+TUTTI_INTERNAL_API void read_properties(const tutti_device_properties& given, opened_device& d);
 
 }  // namespace tutti::detail

@@ -6,7 +6,7 @@
 // one that still is or was interrupted or killed, which tells nothing of the plugin; "crashed" by a
 // fault in the thread that called the plugin; "stopped" by one in another thread, which may be the
 // application's and counts where the next process ends so as well, within a day; "exiting" by the
-// plugin's own call of exit().
+// plugin's own call of exit(); "waiting" of one that had waited for long, however it ended.
 #include "plugin/records.hpp"
 
 #include <fmt/format.h>
@@ -20,6 +20,7 @@
 #include <list>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/crash_witness.hpp"
 #include "base/disk_cache.hpp"
@@ -35,11 +36,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".plugin";
 constexpr std::string_view running = "running ", crashed = "crashed ", stopped = "stopped ",
-                           exiting = "exiting ", failed = "failed ";
+                           exiting = "exiting ", waiting = "waiting ", failed = "failed ";
 // One is written over another.
 static_assert(running.size() == crashed.size() && running.size() == stopped.size() &&
-              running.size() == exiting.size() && crashed.starts_with(crash_word) &&
-              stopped.starts_with(stop_word));
+              running.size() == exiting.size() && running.size() == waiting.size() &&
+              crashed.starts_with(crash_word) && stopped.starts_with(stop_word));
 constexpr int64_t day = 24LL * 3600 * 1'000'000'000;
 constexpr uint32_t stops_that_count = 2;
 constexpr uint64_t largest = 65536;  // bytes of a record
@@ -78,6 +79,7 @@ struct past {
     };
     if (word == crashed) return ended("by a crash");
     if (word == exiting) return ended("by the plugin's exit()");
+    if (word == waiting) return fmt::format("an earlier process waited in vain for {} of it", step);
     if (all_stops() >= stops_that_count) return ended("by a crash, and so did one before");
     return std::nullopt;
   }
@@ -99,7 +101,7 @@ bool take_number(std::string_view& text, char end, Number& value) {
 std::optional<past> past_of(std::string_view record, const fs::path& plugin) {
   past p;
   const std::string version = version_of(plugin) + " ";
-  for (const std::string_view word : {running, crashed, stopped, exiting}) {
+  for (const std::string_view word : {running, crashed, stopped, exiting, waiting}) {
     if (!record.starts_with(word)) continue;
     p.word = word;
     record.remove_prefix(word.size());
@@ -146,11 +148,16 @@ class attempts_under_way {
     }
   }
 
-  void end() {
+  void end(bool is_given_up = false) {
+    --here_;
+    if (!is_given_up) forget_one();
+  }
+
+  /// Whoever exits does not wait for one of them any more.
+  void forget_one() {
     {
       const std::lock_guard lock(mutex_);
       --all_;
-      --here_;
     }
     changed_.notify_all();
   }
@@ -182,9 +189,11 @@ struct plugin_records::mark {
   fs::path plugin;
   past now;
   std::optional<private_folder::claim>
-      claim;                             ///< none: nothing is kept, or another process is at it
-  bool is_verdict = false;               ///< the record, which stays
-  std::optional<crash_witness> witness;  ///< none where the record tells of an end already
+      claim;                ///< none: nothing is kept, or another process is at it
+  bool is_verdict = false;  ///< the record, which stays
+  bool is_kept = false;     ///< what becomes of it: the record does not tell of an end already
+  std::optional<crash_witness> witness;
+  bool is_given_up = false;
   std::thread::id thread = std::this_thread::get_id();
   std::array<bool, 7> masked = masked_interrupts();
 
@@ -204,15 +213,39 @@ struct plugin_records::state {
 
   explicit state(fs::path path) : folder(std::move(path)) {}
 
+  mark& begin(const fs::path& plugin, std::string_view step);
+  void keep(mark& made);
+
   void finish(const mark& m) {
     if (m.claim && !m.is_verdict) folder.open()->remove(name_of(m.plugin));
+  }
+
+  std::string text_of(const mark& m) const {
+    return fmt::format("{} of {}", m.now.step, m.plugin.string());
+  }
+
+  /// A process that ends from now on has waited in vain.
+  void note_wait(mark& m) {
+    if (!m.is_kept || m.now.word == waiting) return;
+    m.now.word = waiting;
+    m.claim->rewrite(to_text(m.now, m.plugin));
+  }
+
+  /// In a thread that watches.
+  void tell_of_wait(mark& m, std::chrono::seconds time) {
+    const std::lock_guard lock(mutex);
+    logging::warn(
+        "{}: waiting for {} since {} s; should this process end before it returns, `auto` passes "
+        "over the plugin from then on",
+        m.plugin.string(), m.now.step, time.count());
+    note_wait(m);
   }
 
   /// The process exits in the thread of the attempt.
   void exit_within(mark& m) {
     if (m.is_interrupted()) return;
     logging::error("{}: the plugin ends this process within {}", m.plugin.string(), m.now.step);
-    if (!m.witness) return;
+    if (!m.is_kept) return;
     m.now.word = exiting;
     m.claim->rewrite(to_text(m.now, m.plugin));
   }
@@ -232,7 +265,9 @@ std::optional<std::string> plugin_records::failure(const fs::path& plugin) {
   if (!record) return std::nullopt;
   if (auto verdict = verdict_of(*record, plugin)) return verdict;
   const auto before = past_of(*record, plugin);
-  return before ? before->why_not() : std::nullopt;
+  // One that still waits may get its answer yet.
+  if (!before || (before->word == waiting && !folder->hold(name))) return std::nullopt;
+  return before->why_not();
 }
 
 void plugin_records::fail(const fs::path& plugin, std::string_view how) {
@@ -260,46 +295,72 @@ void plugin_records::end_others() {
     if (m.claim && is_crash_noted(m.claim->file())) continue;  // a handler has called exit()
     if (m.thread == std::this_thread::get_id())
       s.exit_within(m);
-    else if (m.witness && m.now.stops == 0)
+    else if (m.is_kept && m.now.stops == 0 && m.now.word != waiting)
       s.finish(m);
   }
 }
 
+void plugin_records::give_up(const fs::path& plugin) {
+  state& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  for (mark& m : s.begun) {
+    if (m.plugin != plugin || std::exchange(m.is_given_up, true)) continue;
+    s.note_wait(m);
+    attempts_under_way::instance().forget_one();
+  }
+}
+
 plugin_records::attempt::attempt(plugin_records* records, const fs::path& plugin,
-                                 std::string_view step)
+                                 std::string_view step, std::chrono::seconds before_a_word)
     : under_way_(step), records_(records) {
   if (records_ == nullptr) return;
-  state& s = *records_->state_;
-  const std::lock_guard lock(s.mutex);
-  mark& made = s.begun.emplace_back();
-  mark_ = &made;
+  mark_ = &records_->state_->begin(plugin, step);
+  slow_.emplace(before_a_word,
+                [this, before_a_word] { records_->state_->tell_of_wait(*mark_, before_a_word); });
+}
+
+plugin_records::mark& plugin_records::state::begin(const fs::path& plugin, std::string_view step) {
+  const std::lock_guard lock(mutex);
+  mark& made = begun.emplace_back();
   made.plugin = plugin;
   made.now.step = step;
-  const private_folder* const folder = s.folder.open();
-  if (folder == nullptr) return;
-  if (auto claim = folder->hold(name_of(plugin))) made.claim.emplace(std::move(*claim));
-  if (!made.claim) return;
-  made.is_verdict = verdict_of(made.claim->content(), plugin).has_value();
-  const auto before = past_of(made.claim->content(), plugin);
+  if (const private_folder* const opened = folder.open())
+    if (auto claim = opened->hold(name_of(plugin))) made.claim.emplace(std::move(*claim));
+  if (made.claim) keep(made);
+  made.witness.emplace(made.is_kept ? made.claim->file() : -1, text_of(made));
+  return made;
+}
+
+void plugin_records::state::keep(mark& made) {
+  made.is_verdict = verdict_of(made.claim->content(), made.plugin).has_value();
+  const auto before = past_of(made.claim->content(), made.plugin);
   // What is known of the plugin stays, however this process ends, until an attempt goes well.
   if (made.is_verdict || (before && before->why_not())) return;
   made.now.stops = before ? before->all_stops() : 0;
   made.now.since_ns = made.now.stops > 0 ? before->since_ns : file_clock_now_ns();
-  made.claim->rewrite(to_text(made.now, plugin));
-  made.witness.emplace(made.claim->file());
+  made.claim->rewrite(to_text(made.now, made.plugin));
+  made.is_kept = true;
 }
 
 void plugin_records::attempt::go_on(std::string_view step) {
   if (mark_ == nullptr) return;
-  const std::lock_guard lock(records_->state_->mutex);
-  mark_->now.step = step;
-  if (mark_->witness) mark_->claim->rewrite(to_text(mark_->now, mark_->plugin));
+  {
+    state& s = *records_->state_;
+    const std::lock_guard lock(s.mutex);
+    mark_->now.step = step;
+    mark_->now.word = running;
+    if (mark_->is_kept) mark_->claim->rewrite(to_text(mark_->now, mark_->plugin));
+    mark_->witness->tell(s.text_of(*mark_));
+  }
+  slow_->restart();
 }
 
 plugin_records::attempt::~attempt() {
   if (mark_ == nullptr) return;
+  slow_.reset();
   state& s = *records_->state_;
   const std::lock_guard lock(s.mutex);
+  under_way_.is_given_up = mark_->is_given_up;
   s.finish(*mark_);
   s.begun.remove_if([&](const mark& m) { return &m == mark_; });
 }
@@ -307,7 +368,9 @@ plugin_records::attempt::~attempt() {
 plugin_records::attempt::under_way::under_way(std::string_view step) {
   attempts_under_way::instance().begin(step);
 }
-plugin_records::attempt::under_way::~under_way() { attempts_under_way::instance().end(); }
+plugin_records::attempt::under_way::~under_way() {
+  attempts_under_way::instance().end(is_given_up);
+}
 
 plugin_records& known_plugins() {
   static auto* const instance = [] {

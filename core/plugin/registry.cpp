@@ -28,8 +28,8 @@ std::string brief(const opened_device& d) {
 }
 
 /// Not of one that gets basic things wrong; `tried` is told.
-bool is_sound(opened_device& d, std::string& tried) {
-  const std::string why = why_unusable(d);
+bool is_sound(opened_device& d, const device_registry::judge& judge, std::string& tried) {
+  const std::string why = judge ? judge(d) : why_unusable(d);
   if (!why.empty()) tried += (tried.empty() ? "" : "; ") + why;
   return why.empty();
 }
@@ -117,23 +117,30 @@ device_registry::device_registry(search_path where, plugin_records* records)
 }
 
 void device_registry::ask(const std::string& backend, wanted why, enumeration& result) {
-  std::optional<plugin_records::attempt> attempt;  // one file for all of it
-  const plugin& p = loader_.load(backend, why, &attempt);
-  if (!attempt) attempt.emplace(p.records, p.path, "device.count");
-  attempt->go_on("device.count");
-  uint32_t count = 0;
-  check(p.device.count(&count), p.name + ": look for devices");
+  std::optional<bounded_steps> steps;  // one record for all of it
+  const plugin& p = loader_.load(backend, why, &steps);
+  if (!steps) steps.emplace(p.records, p.path);
+  const uint32_t count = steps->run("device.count", [&p] {
+    uint32_t n = 0;
+    check(p.device.count(&n), p.name + ": look for devices");
+    return n;
+  });
   if (count > most_devices)
     throw plugin_error(fmt::format("{}: the plugin reports {} devices, more than {}", p.name, count,
                                    most_devices));
-  attempt->go_on("device.properties");
   for (uint32_t i = 0; i < count; ++i) {
     opened_device& d = result.devices.emplace_back();
+    d.plugin = &p;
+    d.index = i;
+    d.name = fmt::format("{}:{}", p.name, i);
     try {
-      read_properties(p, i, d);
+      read_properties(steps->run("device.properties",
+                                 [&p, i, name = d.name] { return ask_properties(p, i, name); }),
+                      d);
       d.proof = make_proof(d);
       for (const std::string& remark : d.remarks) logging::debug("{}: {}", d.name, remark);
     } catch (const device_error& e) {
+      if (e.code() == TUTTI_ERROR_TIMEOUT) throw;
       logging::warn("{}", e.what());
       result.refused.push_back({d.name, e.what()});
       result.devices.pop_back();
@@ -201,7 +208,7 @@ device_list device_registry::automatic(bool first_only) {
     if (std::any_of(picked.begin(), picked.end(),
                     [&](const opened_device* other) { return same_hardware(*d, *other); }))
       continue;
-    if (!is_sound(*d, tried)) continue;
+    if (!is_sound(*d, judge_, tried)) continue;
     picked.push_back(d);
     if (is_alone || first_only) break;
   }
@@ -291,6 +298,21 @@ std::vector<unusable> device_registry::left_out(const std::string& backend) {
   std::vector<unusable> list;
   add_left_out(enumerate(backend, wanted::by_name), backend, list);
   return list;
+}
+
+void device_registry::judge_by(judge how) {
+  const std::lock_guard lock(mutex_);
+  judge_ = std::move(how);
+}
+
+void device_registry::withdraw(const std::string& backend, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  enumeration& found = known_[backend];
+  withdrawn_.push_back(std::move(found.devices));  // elsewhere somebody may have one
+  found.devices.clear();
+  found.refused.clear();
+  found.failure = std::make_exception_ptr(plugin_error(why));
+  found.why = wanted::by_name;
 }
 
 void device_registry::add_left_out(const enumeration& found, const std::string& backend,

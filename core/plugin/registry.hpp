@@ -6,6 +6,8 @@
 
 #include <deque>
 #include <exception>
+#include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -45,6 +47,14 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<unusable> left_out();
   std::vector<unusable> left_out(const std::string& backend);
 
+  /// Tells why `auto` must pass over a device; empty: it need not.
+  using judge = std::function<std::string(opened_device&)>;
+  /// Asked in the place of why_unusable(), which opens the device in this process. It must not call
+  /// this registry.
+  void judge_by(judge how);
+  /// From now on the plugin has no devices, for that reason. Handles of theirs stay valid.
+  void withdraw(const std::string& backend, const std::string& why);
+
   plugin_loader& loader() { return loader_; }
   const search_path& where() const { return where_; }
 
@@ -71,6 +81,8 @@ class TUTTI_INTERNAL_API device_registry {
   plugin_loader loader_;
   std::mutex mutex_;
   std::map<std::string, enumeration> known_;
+  std::list<std::deque<opened_device>> withdrawn_;
+  judge judge_;
 };
 
 /// The process's registry over default_search_path(); never destroyed.

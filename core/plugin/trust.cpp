@@ -12,6 +12,7 @@
 #include "base/descriptor.hpp"
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
+#include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/private_folder.hpp"
 #include "plugin/ownership.hpp"
@@ -115,6 +116,7 @@ trust_rules trust_rules_from_environment() {
 
 std::string trust_text(const plugin& of) {
   if (!of.signed_by.empty()) return "signed with the key " + of.signed_by;
+  if (of.has_wrong_signature) return "manifest with a wrong signature";
   return of.has_manifest ? "manifest" : "no manifest";
 }
 
@@ -136,7 +138,24 @@ trusted_file::trusted_file(fs::path plugin, const std::string& name, const trust
   if (::stat(path_.c_str(), &info_) != 0)
     throw plugin_error("it cannot be reached: " + std::generic_category().message(errno));
   if (rules.what != level::none) read_manifest(name, rules);
-  if (rules.what == level::signature) require_signature(rules);
+  if (rules.what == level::signature)
+    require_signature(rules);
+  else if (manifest_ && !manifest_->key.empty())
+    look_at_signature(rules);
+}
+
+bool trusted_file::is_signed_with(const public_key& key) const {
+  return is_signature(manifest_->signature, signed_text(*manifest_), key.bytes);
+}
+
+// Nobody has asked for it, so keys that cannot be read are no error.
+void trusted_file::look_at_signature(const trust_rules& rules) {
+  try {
+    for (const public_key& key : read_public_keys(rules.keys))
+      if (key.id == manifest_->key && !is_signed_with(key)) has_wrong_signature_ = true;
+  } catch (const std::exception& e) {
+    logging::debug("{}: its signature is not looked at: {}", path_.string(), e.what());
+  }
 }
 
 void trusted_file::read_manifest(const std::string& name, const trust_rules& rules) {
@@ -187,7 +206,7 @@ void trusted_file::require_signature(const trust_rules& rules) {
   for (const public_key& key : keys) {
     known.push_back(key.id);
     if (key.id != manifest_->key) continue;
-    if (!is_signature(manifest_->signature, signed_text(*manifest_), key.bytes))
+    if (!is_signed_with(key))
       throw distrust(
           fmt::format("its signature is not of the key {}, or not of this manifest", key.id),
           "do not use it; get the plugin again from where it is from");

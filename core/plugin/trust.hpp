@@ -23,6 +23,8 @@
 
 namespace tutti::detail {
 
+struct public_key;
+
 struct trust_rules {
   enum class level {
     none,       ///< manifests are not read
@@ -72,15 +74,21 @@ class TUTTI_INTERNAL_API trusted_file {
   const std::optional<manifest>& stated() const { return manifest_; }
   /// The identifier of the key that was asked for and fits; else empty.
   const std::string& signed_by() const { return signed_by_; }
+  /// The rules ask for no signature, but the manifest has one of a trusted key, and it does not
+  /// fit.
+  bool has_wrong_signature() const { return has_wrong_signature_; }
 
  private:
   void read_manifest(const std::string& name, const trust_rules& rules);
   void require_signature(const trust_rules& rules);
+  void look_at_signature(const trust_rules& rules);
+  bool is_signed_with(const public_key& key) const;
 
   std::filesystem::path path_;
   struct stat info_ {};
   std::optional<manifest> manifest_;
   std::string signed_by_;
+  bool has_wrong_signature_ = false;
 };
 
 /// The hash of the file, of which `info` is the state; kept in program_cache() by that state.

@@ -93,7 +93,8 @@ struct program_question {
 std::optional<tensor> ask(const opened_device& d, const operator_question& q);
 std::optional<tensor> ask(const opened_device& d, const program_question& q);
 
-/// Writes, copies and reads on two streams in the order of an event; what is wrong with it.
+/// Writes, copies and reads on two streams in the order of events, and in that of a wait of the
+/// host's for work that is held up; what is wrong with it.
 std::string transfer_mistake(const opened_device& d);
 
 /// Products have about the extents of `use`, where there is one: devices choose their kernels by

@@ -15,13 +15,15 @@
 #include "base/log.hpp"
 #include "plugin/host.hpp"
 #include "plugin/proof/asking.hpp"
+#include "plugin/records.hpp"
+#include "plugin/slow_step.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
 
 /// Changes with the questions, so that a driver is asked the new ones.
-constexpr const char* edition = "1, " TUTTI_VERSION;
+constexpr const char* edition = "2, " TUTTI_VERSION;
 
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
 
@@ -148,7 +150,9 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
   }
   ++unanswered_;
   program_markers().leave(now->key);
-  return {state::bad, true, false, fmt::format("no answer within {} s", limit)};
+  if (is_basic(family) && device_.plugin->records != nullptr)
+    device_.plugin->records->give_up(device_.plugin->path);
+  return {state::bad, true, false, fmt::format("no answer within {} s", limit), true};
 }
 
 void device_proof::answer(exchange& now) const noexcept {
@@ -166,12 +170,13 @@ void device_proof::answer(exchange& now) const noexcept {
 device_proof::outcome device_proof::answered(exchange& now) const {
   // One process that ends within a question may have been killed by its user.
   const std::string text = fmt::format("{}: proof of {}", device_.name, now.what);
-  if (program_markers().begin(now.key, text) > 0)
+  const std::string step = fmt::format("the proof of {}", now.what);
+  if (program_markers().begin(now.key, text, step + " of " + device_.plugin->path) > 0)
     return {state::bad, true, false, "processes have ended or waited in vain within its proof"};
   outcome found;
   const auto start = std::chrono::steady_clock::now();
   try {
-    found = judge(now);
+    found = judge_watched(now, step);
   } catch (const device_error& e) {
     found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, false, e.what()};
   } catch (const std::exception& e) {
@@ -181,6 +186,22 @@ device_proof::outcome device_proof::answered(exchange& now) const {
   logging::debug("{} took {:.1f} ms: {}", text, took.count(),
                  found.text.empty() ? "right" : found.text);
   return found;
+}
+
+// Without the basic ones nothing of the plugin is of use, so a process that ends or waits in vain
+// within them tells of the plugin as a whole.
+device_proof::outcome device_proof::judge_watched(exchange& now, const std::string& step) const {
+  const plugin& p = *device_.plugin;
+  const auto time = now.family.kind == kernel_family::transfers
+                        ? plugin_records::patience
+                        : plugin_records::patience_with_compilers;
+  if (is_basic(now.family)) {
+    const plugin_records::attempt attempt(p.records, p.path, step, time);
+    return judge(now);
+  }
+  const slow_step slow(
+      time, [&] { logging::warn("{}: waiting for {} since {} s", p.path, step, time.count()); });
+  return judge(now);
 }
 
 // In this process the family stays switched off, for somebody may be reading why.
@@ -224,7 +245,8 @@ device_proof::result device_proof::ask_again(const kernel_family& family) {
   const std::lock_guard lock(mutex_);
   device_facts facts;
   const auto start = std::chrono::steady_clock::now();
-  const outcome found = put_question(family, nullptr, facts);
+  outcome found = put_question(family, nullptr, facts);
+  found.is_kept = found.is_kept || found.is_given_up;  // whoever asks again has been told
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   settle(family, found, facts);
   result r{name_of(family), found.verdict == state::good && found.is_known, found.text};
@@ -283,8 +305,9 @@ std::string why_unusable(opened_device& device) {
   if (!all_known) {
     try {
       device.open();
-    } catch (const device_error&) {
-      return {};  // who uses it is told why
+    } catch (const device_error& e) {
+      // Who uses it is told why; for one that hangs another one may do.
+      return e.code() == TUTTI_ERROR_TIMEOUT ? e.what() : std::string();
     }
     found = first_fault(device);
   }

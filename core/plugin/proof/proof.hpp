@@ -65,6 +65,7 @@ class TUTTI_INTERNAL_API device_proof {
     bool is_known = true;  // the device did answer, or does not offer this
     bool is_kept = true;   // for later processes
     std::string text;
+    bool is_given_up = false;  // nobody waits for the answer any more
   };
   /// A question in its thread, and what comes of it.
   struct exchange {
@@ -78,6 +79,7 @@ class TUTTI_INTERNAL_API device_proof {
                        device_facts& facts);
   void answer(exchange& now) const noexcept;
   outcome answered(exchange& now) const;
+  outcome judge_watched(exchange& now, const std::string& step) const;
   outcome judge(exchange& now) const;
   void hear_late(const exchange& now) noexcept;
   void load();
@@ -106,7 +108,7 @@ const family_fault* switched_off(const opened_device& device,
 
 /// Why the automatic choice must pass over a device; empty where it need not. Opens it where nobody
 /// has asked before.
-std::string why_unusable(opened_device& device);
+TUTTI_INTERNAL_API std::string why_unusable(opened_device& device);
 /// Throws device_error where an open device got a basic family wrong.
 void require_basics(const opened_device& device);
 
