@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "oracle.hpp"
@@ -193,9 +194,11 @@ void drop_what_is_lacking(const session& s, random_program& p) {
 random_program make_program(session& s, generator& random, size_t length) {
   random_program p;
   const std::vector<uint8_t>& dtypes = chain_dtypes(s);
+  std::vector<uint8_t> stored;
+  std::ranges::copy_if(dtypes, std::back_inserter(stored), [&](uint8_t d) { return s.stores(d); });
   p.spec.label = "random chain";
   for (size_t i = 0; i < 3; ++i) {
-    const uint8_t dtype = dtypes[i == 0 ? 0 : random() % dtypes.size()];
+    const uint8_t dtype = stored[i == 0 ? 0 : random() % stored.size()];
     p.spec.input(dtype);
     p.dtypes.push_back(dtype);
   }
@@ -216,10 +219,13 @@ random_program make_program(session& s, generator& random, size_t length) {
       add_instruction(p, op, random);
     drop_what_is_lacking(s, p);
   }
-  const auto last = static_cast<uint32_t>(p.dtypes.size() - 1);
+  // The last value that can be stored, and some before it; the first input always can be.
+  auto last = static_cast<uint32_t>(p.dtypes.size() - 1);
+  while (!s.stores(p.dtypes[last])) --last;
   p.spec.output(last, p.dtypes[last]);
   for (uint32_t k = 1; k < s.properties.max_outputs && k < 3 && 2 * k <= last; ++k) {
-    p.spec.output(last - 2 * k, p.dtypes[last - 2 * k]);
+    const uint8_t dtype = p.dtypes[last - 2 * k];
+    if (s.stores(dtype)) p.spec.output(last - 2 * k, dtype);
   }
   return p;
 }

@@ -18,6 +18,7 @@ groups all_groups(const session& s) {
   add_abi_groups(all, s);
   add_memory_groups(all, s);
   add_host_groups(all, s);
+  add_wait_groups(all, s);
   add_listener_groups(all, s);
   add_elementwise_groups(all, s);
   add_complex_groups(all, s);

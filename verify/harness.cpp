@@ -113,6 +113,7 @@ void session::read_capabilities() {
   require(c.opcode_count <= most && c.reduction_count <= most,
           "capabilities: " + std::to_string(c.opcode_count) + " opcodes, " +
               std::to_string(c.reduction_count) + " reductions");
+  offered.stored_dtypes = properties.stored_dtypes;
   if (c.opcodes != nullptr) offered.opcodes.assign(c.opcodes, c.opcodes + c.opcode_count);
   if (c.reductions != nullptr)
     offered.reductions.assign(c.reductions, c.reductions + c.reduction_count);
@@ -329,14 +330,6 @@ std::vector<tutti_view_desc> describe(const std::vector<view_spec>& specs) {
 void require_support(const session& s, const tutti_program_desc& desc) {
   if (const std::string lacks = sdk::beyond(s.offered, desc); !lacks.empty())
     throw skipped("the device " + lacks);
-  const auto require_stored = [&](const tutti_program_operand* operands, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i)
-      if (!s.stores(operands[i].dtype))
-        throw skipped(std::string("the device does not store ") +
-                      sdk::dtype_name(operands[i].dtype));
-  };
-  require_stored(desc.inputs, desc.input_count);
-  require_stored(desc.outputs, desc.output_count);
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
   check(s.api->program->supports(s.device.get(), &desc, &support, &reason), "supports");

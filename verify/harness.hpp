@@ -158,6 +158,7 @@ void add_abi_groups(groups& all, const session& s);
 void add_memory_groups(groups& all, const session& s);
 void add_host_groups(groups& all, const session& s);
 void add_collective_groups(groups& all, const session& s);
+void add_wait_groups(groups& all, const session& s);
 void add_listener_groups(groups& all, const session& s);
 void add_elementwise_groups(groups& all, const session& s);
 void add_complex_groups(groups& all, const session& s);

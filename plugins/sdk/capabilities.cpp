@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/capabilities.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "sdk/program_description.hpp"
 #include "sdk/status.hpp"
@@ -69,13 +71,14 @@ tutti_program_capabilities program_sets::capabilities() const {
           reductions.data()};
 }
 
-const program_sets& programs_in(uint32_t computed_dtypes) {
-  static auto* const all = new std::map<uint32_t, program_sets>;
+const program_sets& programs_in(uint32_t computed_dtypes, uint32_t stored_dtypes) {
+  static auto* const all = new std::map<std::pair<uint32_t, uint32_t>, program_sets>;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const auto [entry, is_new] = all->try_emplace(computed_dtypes);
+  const auto [entry, is_new] = all->try_emplace({computed_dtypes, stored_dtypes});
   program_sets& sets = entry->second;
   if (!is_new) return sets;
+  sets.stored_dtypes = stored_dtypes;
   for (const op_info& row : op_rows())
     add(sets.opcodes, row.opcode, dtypes_of(row, computed_dtypes));
   for (uint32_t r = TUTTI_REDUCE_SUM; r <= TUTTI_REDUCE_ARGMAX; ++r)
@@ -84,6 +87,17 @@ const program_sets& programs_in(uint32_t computed_dtypes) {
 }
 
 std::string beyond(const program_sets& offered, const tutti_program_desc& desc) {
+  const auto first_absent = [&](const tutti_program_operand* operands, uint32_t count) {
+    const auto* const end = operands + count;
+    return std::find_if(
+        operands, end, [&](const auto& o) { return (offered.stored_dtypes >> o.dtype & 1u) == 0; });
+  };
+  if (const auto* at = first_absent(desc.inputs, desc.input_count);
+      at != desc.inputs + desc.input_count)
+    return std::string("stores no ") + dtype_name(at->dtype);
+  if (const auto* at = first_absent(desc.outputs, desc.output_count);
+      at != desc.outputs + desc.output_count)
+    return std::string("stores no ") + dtype_name(at->dtype);
   std::vector<uint8_t> values;  // dtype of each
   for (uint32_t i = 0; i < desc.input_count; ++i)
     values.push_back(register_dtype(desc.inputs[i].dtype));

@@ -14,14 +14,16 @@ namespace tutti::sdk {
 /// By opcode and by tutti_reduction: TUTTI_DTYPE_BIT sets as in tutti_program_capabilities.
 struct program_sets {
   std::vector<uint32_t> opcodes, reductions;
+  /// Of operands, as in the device's properties; the core reads that there.
+  uint32_t stored_dtypes = ~uint32_t{0};
 
   /// Points into this object, which stays until process exit.
   tutti_program_capabilities capabilities() const;
 };
 
-/// Every opcode and reduction of plugin.h over these register dtypes, and no other dtype. The
-/// object stays until process exit.
-const program_sets& programs_in(uint32_t computed_dtypes);
+/// Every opcode and reduction of plugin.h over these register dtypes, and no other dtype, with
+/// operands of these dtypes. The object stays until process exit.
+const program_sets& programs_in(uint32_t computed_dtypes, uint32_t stored_dtypes = ~uint32_t{0});
 
 /// What a description from program_description has that `offered` lacks, "has no tanh of f64";
 /// empty where there is nothing.

@@ -2,8 +2,10 @@
 //
 // A backend with sums, differences and products of f32 and nothing else, which is all that a plugin
 // need have: the reference plugin behind what it says of itself. It tells what is malformed from
-// what it lacks.
+// what it lacks. With LITTLE=compares it also computes, and does not store, truth values.
 #include <dlfcn.h>
+
+#include <cstdlib>
 
 #include "sdk/capabilities.hpp"
 #include "sdk/program_description.hpp"
@@ -19,11 +21,20 @@ const tutti_plugin_api* real = nullptr;
 constexpr uint32_t f32 = TUTTI_DTYPE_BIT(TUTTI_F32);
 constexpr sdk::program_limits limits{8, 4, 64};
 
+bool compares() { return std::getenv("LITTLE") != nullptr; }
+
+uint32_t computed() { return compares() ? f32 | TUTTI_DTYPE_BIT(TUTTI_BOOL) : f32; }
+
 const sdk::program_sets& offered() {
   static const sdk::program_sets sets = [] {
     sdk::program_sets s;
-    s.opcodes.assign(TUTTI_OP_multiply + 1, 0);
+    s.stored_dtypes = f32;
+    const sdk::program_sets& whole = sdk::programs_in(computed());
+    s.opcodes.assign(whole.opcodes.size(), 0);
     for (const int op : {TUTTI_OP_add, TUTTI_OP_subtract, TUTTI_OP_multiply}) s.opcodes[op] = f32;
+    if (compares())
+      for (const int op : {TUTTI_OP_less, TUTTI_OP_logical_not, TUTTI_OP_where})
+        s.opcodes[op] = whole.opcodes[op];
     return s;
   }();
   return sets;
@@ -34,7 +45,8 @@ tutti_status* properties(uint32_t index, tutti_device_properties* result) {
     tutti_device_properties all{};
     all.struct_size = sizeof all;
     if (tutti_status* s = real->device->properties(index, &all)) return s;
-    all.stored_dtypes = all.computed_dtypes = f32;
+    all.stored_dtypes = f32;
+    all.computed_dtypes = computed();
     all.max_inputs = limits.inputs;
     all.max_outputs = limits.outputs;
     all.max_instructions = limits.instructions;
@@ -49,15 +61,7 @@ tutti_status* capabilities(tutti_device*, tutti_program_capabilities* result) {
 
 // Why not, or nothing. Throws where the description is malformed.
 std::string against(const tutti_program_desc* desc) {
-  const sdk::program_description mine(desc, limits);
-  const auto is_f32 = [](const tutti_program_operand* operands, uint32_t count) {
-    return std::all_of(operands, operands + count,
-                       [](const auto& o) { return o.dtype == TUTTI_F32; });
-  };
-  const tutti_program_desc& d = mine.desc();
-  if (!is_f32(d.inputs, d.input_count) || !is_f32(d.outputs, d.output_count))
-    return "stores f32 alone";
-  return sdk::beyond(offered(), d);
+  return sdk::beyond(offered(), sdk::program_description(desc, limits).desc());
 }
 
 tutti_status* supports(tutti_device*, const tutti_program_desc* desc, int32_t* support,

@@ -99,6 +99,8 @@ BOOST_AUTO_TEST_CASE(what_keeps_a_device_from_being_opened_is_named) {
       {"open:throw", "failed: thrown on purpose"},
       {"table=null", "failed: the plugin lacks stream.create"},
       {"table=hole", "failed: the plugin lacks stream.record"},
+      {"table=launchless", "failed: the plugin lacks program.launch"},
+      {"table=mapped", "failed: the plugin has one of memory.map and memory.unmap alone"},
       {"table=half", "failed: the plugin lacks device.count"},
       {"table=empty", "failed: the plugin lacks device.count"}};
   for (const auto& [fault, expected] : faults) {
@@ -165,6 +167,16 @@ BOOST_AUTO_TEST_CASE(memory_of_kinds_that_nobody_knows_is_told) {
              "failed: memory of an unknown kind gives code 0, and a buffer");
 }
 
+BOOST_AUTO_TEST_CASE(waits_that_do_not_wait_are_told) {
+  const auto found = [](const std::string& environment) {
+    return report_of(bad, "--filter stream/event_wait", environment).of("stream/event_wait");
+  };
+  BOOST_TEST(found("") == "passed: ");
+  BOOST_TEST(found("BROKEN=event_wait=early") ==
+             "failed: event_wait is back before the work is done");
+  BOOST_TEST(has(found("BROKEN=event_wait=gateless"), "failed: "));
+}
+
 BOOST_AUTO_TEST_CASE(listeners_that_are_told_wrongly_are_told) {
   const auto found = [](const std::string& group, const std::string& fault) {
     return report_of(bad, "--filter " + group, "BROKEN=notify=" + fault).of(group);
@@ -220,6 +232,16 @@ BOOST_AUTO_TEST_CASE(a_plugin_of_little_is_right_and_what_it_lacks_is_left_out) 
     BOOST_TEST((row["dtypes"] == (has_it ? json({"f32"}) : json::array())), row.dump());
   }
   for (const json& row : can["operators"]) BOOST_TEST(row["dtypes"].empty(), row.dump());
+}
+
+// Truth values that only programs know.
+BOOST_AUTO_TEST_CASE(random_descriptions_store_what_the_device_stores) {
+  const report r = report_of(paths::little_plugin, "--fuzz 300", "LITTLE=compares");
+  BOOST_TEST(r.status == 0, r.all.dump(1));
+  bool has_compared = false;
+  for (const json& group : r.all["groups"]) has_compared |= group["outcome"] == "passed";
+  BOOST_TEST(has_compared);
+  BOOST_TEST(r.all["can"].is_null());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_required_fails_where_it_is_left_out) {

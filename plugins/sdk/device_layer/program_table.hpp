@@ -17,11 +17,15 @@ namespace tutti::sdk {
 /// Program is tutti_program, which the plugin derives from device_program<B>.
 template <device_backend B, typename Program>
 struct program_functions {
+  static const program_sets& offered_by(const typename B::device& d) {
+    const tutti_device_properties& p = d.info->properties;
+    return programs_in(p.computed_dtypes, p.stored_dtypes);
+  }
+
   static tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
     return guarded([&] {
       const typename B::device& d = deref(device, "device");
-      write_struct(result, programs_in(d.info->properties.computed_dtypes).capabilities(),
-                   "capabilities");
+      write_struct(result, offered_by(d).capabilities(), "capabilities");
     });
   }
 
@@ -29,8 +33,8 @@ struct program_functions {
                                 int32_t* support, const char** reason) {
     return guarded([&] {
       const typename B::device& d = deref(device, "device");
-      deref(support, "support") = supports_program(programs_in(d.info->properties.computed_dtypes),
-                                                   program_limits_of(*d.info), desc, reason);
+      deref(support, "support") =
+          supports_program(offered_by(d), program_limits_of(*d.info), desc, reason);
     });
   }
 
@@ -43,6 +47,8 @@ struct program_functions {
       auto program = std::make_unique<Program>();
       program->device = &d;
       program->render_for(*d.info, desc, B::make_dialect(*d.info));
+      if (const std::string lacks = beyond(offered_by(d), program->desc()); !lacks.empty())
+        throw_unsupported(program->label + ": the device " + lacks);
       program->require_arguments(*d.info, B::argument_bytes(program->layout));
       program->place_arguments();
       if (!program->begins_without_code()) compile(*program);
