@@ -14,6 +14,7 @@
 #include "base/env.hpp"
 #include "base/one_line.hpp"
 #include "command.hpp"
+#include "own_output.hpp"
 #include "plugin/ranking.hpp"
 #include "plugin/registry.hpp"
 #include "probe.hpp"
@@ -53,8 +54,9 @@ void look_at_plugins(const time_limits& limits) {
   }
 }
 
-selection select() {
+selection select(const time_limits& limits) {
   selection s;
+  const choice_in_children choice(limits);
   try {
     s.world = devices();
     const auto text = detail::env("TUTTI_DEVICE");
@@ -134,8 +136,9 @@ std::string print_left_out(const std::vector<detail::unusable>& all) {
 
 /// 1 where TUTTI_DEVICE cannot be satisfied or no device exists.
 int print_devices(bool json, const time_limits& limits) {
+  const own_output output;
   look_at_plugins(limits);
-  const selection s = select();
+  const selection s = select(limits);
   const std::vector<device> all = all_devices();
   const std::vector<detail::unusable> left_out = detail::registry().left_out();
   if (json) {
@@ -155,11 +158,12 @@ int print_devices(bool json, const time_limits& limits) {
       out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();
     if (!s.error.empty()) out["error"] = s.error;
-    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    output.print(out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (all.empty()) {
-    fmt::print("no device found; `tutti doctor` says what was tried\n{}", print_left_out(left_out));
+    output.print("no device found; `tutti doctor` says what was tried\n" +
+                 print_left_out(left_out));
   } else {
-    fmt::print("{}{}{}", print_table(all, s), print_trust(), print_left_out(left_out));
+    output.print(print_table(all, s) + print_trust() + print_left_out(left_out));
   }
   if (!s.error.empty()) fmt::print(stderr, "tutti: {}\n", s.error);
   return s.error.empty() && !all.empty() ? 0 : 1;

@@ -14,6 +14,7 @@
 #include "base/env.hpp"
 #include "base/one_line.hpp"
 #include "command.hpp"
+#include "own_output.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
@@ -158,11 +159,9 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
+    detail::known_plugins().clear(file.path);  // it begins anew
     const probe_result result = probe(file, depth::known_answers, limits, take);
-    if (result.failure.empty()) {
-      detail::known_plugins().clear(file.path);
-      continue;
-    }
+    if (result.failure.empty()) continue;
     shut_out(file, result);
     take({grade::problem, "plugins", file.name,
           fmt::format("{}: {}", file.path.string(), result.failure),
@@ -186,8 +185,9 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
   return plugins;
 }
 
-finding examine_selection() {
+finding examine_selection(const time_limits& limits) {
   const std::string text = detail::env("TUTTI_DEVICE").value_or("(not set: auto)");
+  const choice_in_children choice(limits);
   try {
     std::string names;
     for (const device& d : devices()) names += (names.empty() ? "" : ", ") + d.name();
@@ -202,7 +202,7 @@ findings examine(const time_limits& limits) {
   detail::device_registry& registry = detail::registry();
   findings all = examine_folders(registry);
   append(all, examine_plugins(registry, limits));
-  all.push_back(examine_selection());
+  all.push_back(examine_selection(limits));
   append(all, examine_cache());
   return all;
 }
@@ -232,26 +232,26 @@ std::string shortened(const std::string& text) {
                       : out;
 }
 
-void print_text(const findings& all, size_t problems) {
-  std::string section;
+std::string as_text(const findings& all, size_t problems) {
+  std::string out, section;
   for (const finding& f : all) {
-    if (f.section != section) fmt::print("{}{}\n", section.empty() ? "" : "\n", f.section);
+    if (f.section != section) out += (section.empty() ? "" : "\n") + f.section + "\n";
     section = f.section;
-    fmt::print("  {:<8}{}: {}\n", word(f.how), f.subject, shortened(f.text));
-    if (!f.advice.empty()) fmt::print("          -> {}\n", f.advice);
+    out += fmt::format("  {:<8}{}: {}\n", word(f.how), f.subject, shortened(f.text));
+    if (!f.advice.empty()) out += fmt::format("          -> {}\n", f.advice);
   }
-  fmt::print("\n{}\n", problems == 0   ? "no problem found"
-                       : problems == 1 ? std::string("1 problem")
-                                       : fmt::format("{} problems", problems));
+  return out + fmt::format("\n{}\n", problems == 0   ? "no problem found"
+                                     : problems == 1 ? std::string("1 problem")
+                                                     : fmt::format("{} problems", problems));
 }
 
-void print_json(const findings& all, size_t problems) {
+std::string as_json(const findings& all, size_t problems) {
   nlohmann::json out = {{"abi", abi_text(TUTTI_ABI_MAJOR, TUTTI_ABI_MINOR)},
                         {"version", TUTTI_VERSION},
                         {"problems", problems},
                         {"findings", nlohmann::json::array()}};
   for (const finding& f : all) out["findings"].push_back(to_json(f));
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -292,10 +292,11 @@ command add_doctor(CLI::App& app) {
   parser->add_flag("--json", options->json, "Print JSON");
   add_time_limit(*parser, options->limits);
   return {parser, [options] {
+            const own_output output;
             const findings all = examine(options->limits);
             const auto problems = static_cast<size_t>(std::count_if(
                 all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
-            options->json ? print_json(all, problems) : print_text(all, problems);
+            output.print(options->json ? as_json(all, problems) : as_text(all, problems));
             return problems == 0 ? 0 : 1;
           }};
 }

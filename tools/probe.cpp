@@ -16,6 +16,7 @@
 #include "child_process.hpp"
 #include "option_range.hpp"
 #include "plugin/guarded.hpp"
+#include "plugin/proof/proof.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
 
@@ -28,6 +29,10 @@ std::atomic<int> report_descriptor = 1;
 
 void report(const json& line) {
   report_line(report_descriptor, line.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+std::string how_it_failed(const probe_result& result) {
+  return "the `tutti` command saw that it " + result.failure;
 }
 
 /// What the lines of a child tell.
@@ -51,29 +56,49 @@ struct progress {
   }
 };
 
+/// The options of the child.
+struct probe_options {
+  std::string path;
+  bool with_answers = false, with_first_use = false;
+  uint32_t device = 0;
+  int report_to = 1;
+};
+
+void report_step(const std::string& step) { report({{"step", step}}); }
+void report_finding(const finding& f) { report({{"finding", to_json(f)}}); }
+
+void use_first(detail::device_registry& registry, const detail::plugin_file& file,
+               uint32_t device) {
+  for (detail::opened_device* d : registry.devices_of(file.name)) {
+    if (d->index != device) continue;
+    report_step("the first use of " + d->name);
+    const std::string why = detail::why_unusable(*d);
+    report_step("");
+    if (!why.empty()) report_finding({finding::grade::problem, "devices", d->name, why, {}});
+  }
+}
+
 /// The child.
-int run_probe(const std::string& path, depth how, int report_to) {
+int run_probe(const probe_options& options) {
+  const int report_to = options.report_to;
   be_a_child(report_to);
   report_descriptor = report_to;
   detail::watcher_of_calls = [](const char* function) { report({{"call", function}}); };
-  const std::filesystem::path file(path);
-  // Never destroyed, as devices are never released.
-  static auto* const made =
-      new detail::device_registry(detail::search_path{{file.parent_path()}, {}});
+  const std::filesystem::path file(options.path);
+  const bool computes = options.with_answers || options.with_first_use;
+  // Never destroyed, as devices are never released. Whoever interrupts a child that hangs leaves a
+  // record of it, too.
+  static auto* const made = new detail::device_registry(
+      detail::search_path{{file.parent_path()}, {}}, computes ? &detail::known_plugins() : nullptr);
   detail::device_registry& registry = *made;
   for (const detail::plugin_file& found : registry.loader().files()) {
     if (found.path != file) continue;
-    if (how == depth::devices)
-      registry.left_out(found.name);
+    if (options.with_first_use)
+      use_first(registry, found, options.device);
+    else if (options.with_answers)
+      examine_plugin_file(registry, found, report_step, report_finding);
     else
-      examine_plugin_file(
-          registry, found,
-          [](const std::string& step) {
-            report({{"step", step}});
-          },
-          [](const finding& f) {
-            report({{"finding", to_json(f)}});
-          });
+      registry.left_out(found.name);
   }
   report({{"done", true}});
   return 0;
@@ -82,9 +107,11 @@ int run_probe(const std::string& path, depth how, int report_to) {
 }  // namespace
 
 probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
-                   const std::function<void(finding)>& on_finding) {
+                   const std::function<void(finding)>& on_finding, uint32_t device) {
   std::vector<std::string> arguments = {"probe", file.path.string()};
   if (how == depth::known_answers) arguments.emplace_back("--known-answers");
+  if (how == depth::first_use)
+    arguments.insert(arguments.end(), {"--first-use", "--device", std::to_string(device)});
   progress seen;
   const auto patience = [&] { return seen.step.empty() ? limits.listing : limits.computing; };
   const child_end end =
@@ -104,8 +131,6 @@ probe_result probe(const detail::plugin_file& file, depth how, const time_limits
     case child_end::kind::silent:
       result.failure =
           fmt::format("did not come back from {} within {} s", seen.place(), patience());
-      // A compiler on a busy machine looks like that, too.
-      result.is_lasting = seen.step.empty();
       break;
     case child_end::kind::not_started:
       result.failure = fmt::format("was not looked at: no process could be started for it: {}",
@@ -118,8 +143,32 @@ probe_result probe(const detail::plugin_file& file, depth how, const time_limits
 
 void shut_out(const detail::plugin_file& file, const probe_result& result) {
   detail::registry().loader().exclude(file.name, result.failure);
-  if (result.is_lasting)
-    detail::known_plugins().fail(file.path, "the `tutti` command saw that it " + result.failure);
+  if (result.is_lasting) detail::known_plugins().fail(file.path, how_it_failed(result));
+}
+
+choice_in_children::choice_in_children(const time_limits& limits) : limits_(limits) {
+  detail::registry().judge_by([this](detail::opened_device& d) { return judge(d); });
+}
+
+choice_in_children::~choice_in_children() {
+  detail::registry().judge_by({});
+  for (const auto& [plugin, failure] : failures_) detail::registry().withdraw(plugin, failure);
+}
+
+std::string choice_in_children::judge(detail::opened_device& d) {
+  const std::string& plugin = d.plugin->name;
+  if (const auto known = failures_.find(plugin); known != failures_.end()) return known->second;
+  if (d.proof == nullptr) return {};
+  bool is_known = false;
+  if (const detail::family_fault* fault = d.proof->known_basic_fault(is_known); is_known)
+    return fault != nullptr ? detail::why_unusable(d) : std::string();
+  std::string why;
+  const detail::plugin_file file{plugin, d.plugin->path};
+  const probe_result result = probe(
+      file, depth::first_use, limits_, [&](const finding& f) { why = f.text; }, d.index);
+  if (result.failure.empty() || !result.is_lasting) return why;
+  detail::known_plugins().fail(file.path, how_it_failed(result));
+  return failures_[plugin] = fmt::format("{}: {}", file.path.string(), result.failure);
 }
 
 void add_time_limit(CLI::App& parser, time_limits& limits) {
@@ -135,20 +184,14 @@ void add_time_limit(CLI::App& parser, time_limits& limits) {
 }
 
 command add_probe(CLI::App& app) {
-  struct chosen {
-    std::string path;
-    bool with_answers = false;
-    int report_to = 1;
-  };
-  const auto options = std::make_shared<chosen>();
+  const auto options = std::make_shared<probe_options>();
   CLI::App* const parser = app.add_subcommand("probe", "")->group("");
   parser->add_option("path", options->path)->required();
   parser->add_flag("--known-answers", options->with_answers);
+  parser->add_flag("--first-use", options->with_first_use);
+  parser->add_option("--device", options->device);
   parser->add_option("--report-to", options->report_to);
-  return {parser, [options] {
-            const depth how = options->with_answers ? depth::known_answers : depth::devices;
-            return run_probe(options->path, how, options->report_to);
-          }};
+  return {parser, [options] { return run_probe(*options); }};
 }
 
 }  // namespace tutti::tools

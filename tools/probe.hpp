@@ -4,7 +4,9 @@
 // alone, and is named.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "command.hpp"
@@ -13,8 +15,9 @@
 
 namespace tutti::tools {
 
-/// How far the child goes.
-enum class depth { devices, known_answers };
+/// How far the child goes: to the list of devices, to the first use of one as `auto` begins it, or
+/// to all known answers.
+enum class depth { devices, first_use, known_answers };
 
 /// Seconds that a single function of a plugin may take before it counts as hung.
 struct time_limits {
@@ -32,9 +35,26 @@ struct probe_result {
   bool is_lasting = true;
 };
 
-/// Examines the plugin in a child; its findings go to `on_finding` as they arrive.
+/// Examines the plugin in a child; its findings go to `on_finding` as they arrive. `device`: which
+/// one is used.
 probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
-                   const std::function<void(finding)>& on_finding);
+                   const std::function<void(finding)>& on_finding, uint32_t device = 0);
+
+/// Until it goes away, `auto` chooses in this process without opening a device in it: that happens
+/// to children. Plugins that fail there lose their devices at the end.
+class choice_in_children {
+ public:
+  explicit choice_in_children(const time_limits& limits);
+  ~choice_in_children();
+  choice_in_children(const choice_in_children&) = delete;
+  choice_in_children& operator=(const choice_in_children&) = delete;
+
+ private:
+  std::string judge(detail::opened_device& d);
+
+  const time_limits limits_;
+  std::map<std::string, std::string> failures_;  // by plugin
+};
 
 /// Keeps a plugin that failed out of this process and, where that lasts, out of the choice of
 /// `auto` in others.
