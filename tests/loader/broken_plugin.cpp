@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference plugin, broken in one way at a time as the variable BROKEN says. "PLACE:HOW" breaks
-// a function: constructor, destructor, entry, count, properties, open, launch or wait; crash,
-// throw, exit or hang. "FIELD=NUMBER" or "FIELD=WORD" breaks a property of the second of its two
-// devices, "table=WORD" its tables, "count=NUMBER" the number of devices, "workspace=huge" the
-// workspaces.
+// a function: constructor, destructor, entry, count, properties, open, capabilities, allocate,
+// read, launch or wait; crash, throw, exit or hang. "FIELD=NUMBER" or "FIELD=WORD" breaks a
+// property of the second of its two devices, "table=WORD" its tables, "count=NUMBER" the number of
+// devices, "workspace=huge" the workspaces, "null=FUNCTION" what that function hands out,
+// "event_wait=early" and "event_wait=gateless" the waits, the latter without events of the host's,
+// "map=stale" what is mapped, "print=stdout" the standard output.
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tutti/plugin.h"
 
@@ -66,8 +72,21 @@ void set(const char* name, const char*& field) {
                               : million.c_str();
 }
 
+/// Whether the plugin hands out nothing where that function succeeds.
+bool gives_null(const char* function) {
+  std::string value;
+  return told("null", value) && value == function;
+}
+
+bool waits(const char* how) {
+  std::string value;
+  return told("event_wait", value) && value == how;
+}
+
 tutti_status* count(uint32_t* n) {
   strike("count");
+  std::string value;
+  if (told("print", value)) std::printf("a driver's greeting\n");
   *n = 2;
   set("count", *n);
   return nullptr;
@@ -98,9 +117,64 @@ tutti_status* properties(uint32_t index, tutti_device_properties* p) {
   return nullptr;
 }
 
+tutti_device* opened = nullptr;
+
 tutti_status* open_device(uint32_t, tutti_device** device) {
   strike("open");
-  return real->device->open(0, device);
+  if (gives_null("open")) return *device = nullptr, nullptr;
+  tutti_status* const status = real->device->open(0, device);
+  opened = *device;
+  return status;
+}
+
+tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
+  strike("capabilities");
+  return real->program->capabilities(device, result);
+}
+
+tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
+                            tutti_stream** stream) {
+  if (gives_null("stream")) return *stream = nullptr, nullptr;
+  return real->stream->create(device, desc, stream);
+}
+
+tutti_status* record(tutti_stream* stream, tutti_event** event) {
+  if (gives_null("record")) return *event = nullptr, nullptr;
+  return real->stream->record(stream, event);
+}
+
+tutti_status* create_program(tutti_device* device, const tutti_program_desc* desc,
+                             tutti_program** program) {
+  if (gives_null("program")) return *program = nullptr, nullptr;
+  return real->program->create(device, desc, program);
+}
+
+tutti_status* create_plan(tutti_device* device, const tutti_operator_desc* desc,
+                          tutti_plan** plan) {
+  if (gives_null("plan")) return *plan = nullptr, nullptr;
+  return real->op->create(device, desc, plan);
+}
+
+tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
+                   uint64_t bytes, int32_t blocking, tutti_event** event) {
+  strike("read");
+  return real->transfer->read(stream, from, offset, host, bytes, blocking, event);
+}
+
+/// With waits that do not wait and without events of the host's, 50 ms late.
+tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
+                   uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  if (waits("gateless")) {
+    tutti_event* gate = nullptr;
+    if (tutti_status* const status = real->stream->event_create(opened, &gate)) return status;
+    if (tutti_status* const status = real->stream->wait(stream, gate)) return status;
+    std::thread([gate] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      real->stream->event_signal(gate, nullptr);
+      real->stream->event_release(gate);
+    }).detach();
+  }
+  return real->transfer->copy(stream, from, from_offset, to, to_offset, bytes, event);
 }
 
 tutti_status* workspace(tutti_program* program, const tutti_program_launch* launch,
@@ -114,6 +188,8 @@ tutti_status* workspace(tutti_program* program, const tutti_program_launch* laun
 tutti_status* launch_program(tutti_stream* stream, tutti_program* program,
                              const tutti_program_launch* launch, tutti_event** event) {
   strike("launch");
+  if (gives_null("launch") && event != nullptr)
+    return *event = nullptr, real->program->launch(stream, program, launch, nullptr);
   return real->program->launch(stream, program, launch, event);
 }
 
@@ -124,15 +200,36 @@ tutti_status* synchronize(tutti_stream* stream) {
 
 tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   strike("wait");
+  if (timeout_ns == TUTTI_FOREVER && (waits("early") || waits("gateless"))) return nullptr;
   return real->stream->event_wait(event, timeout_ns);
 }
 
-// One that takes kinds of memory for what it knows.
+// With "memory=..." one that takes kinds of memory for what it knows.
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
+  strike("allocate");
+  if (gives_null("allocate")) return *buffer = nullptr, nullptr;
+  std::string how;
+  if (!told("memory", how)) return real->memory->allocate(device, desc, buffer);
   tutti_buffer_desc plain = *desc;
   plain.kind = TUTTI_MEMORY_DEVICE;
   plain.flags = 0;
   return real->memory->allocate(device, &plain, buffer);
+}
+
+// What is mapped for reading is not what the buffer holds.
+tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
+                  void** host) {
+  std::string how;
+  if (!told("map", how) || flags != TUTTI_MAP_READ)
+    return real->memory->map(buffer, offset, bytes, flags, host);
+  static auto* const kept = new std::vector<std::vector<char>>;
+  *host = kept->emplace_back(bytes).data();
+  return nullptr;
+}
+
+tutti_status* unmap(tutti_buffer* buffer, void* host) {
+  std::string how;
+  return told("map", how) ? nullptr : real->memory->unmap(buffer, host);
 }
 
 tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
@@ -163,35 +260,52 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   static tutti_stream_api stream;
   static tutti_program_api program;
   static tutti_memory_api memory;
+  static tutti_transfer_api transfer;
+  static tutti_operator_api op;
   static tutti_plugin_api api;
   device = *real->device;  // anew each time, whatever was wrong before
   stream = *real->stream;
   program = *real->program;
   memory = *real->memory;
+  transfer = *real->transfer;
+  op = *real->op;
   api = *real;
   api.name = "bad";
   device.count = count;
   device.properties = properties;
   device.open = open_device;
+  stream.create = create_stream;
+  stream.record = record;
   stream.release = release_stream;
   stream.synchronize = synchronize;
   stream.event_wait = event_wait;
   stream.event_notify = event_notify;
   program.workspace = workspace;
+  program.capabilities = capabilities;
+  program.create = create_program;
   program.launch = launch_program;
+  memory.allocate = allocate;
+  memory.map = map;
+  memory.unmap = unmap;
+  transfer.read = read;
+  transfer.copy = copy;
+  op.create = create_plan;
   api.device = &device;
+  api.memory = &memory;
   api.stream = &stream;
+  api.transfer = &transfer;
   api.program = &program;
+  api.op = &op;
   std::string how;
-  if (told("memory", how)) {
-    memory.allocate = allocate;
-    memory.map = nullptr;
-    api.memory = &memory;
-  }
+  if (told("memory", how)) memory.map = nullptr, memory.unmap = nullptr;
+  if (waits("gateless")) stream.event_create = nullptr, stream.event_signal = nullptr;
   if (told("table", how)) {
     if (how == "flushless") stream.flush = nullptr;
     if (how == "null") api.stream = nullptr;
     if (how == "hole") stream.record = nullptr;
+    if (how == "launchless") program.launch = nullptr;
+    if (how == "planless") op.create = nullptr;
+    if (how == "mapped") memory.unmap = nullptr;
     if (how == "half") device.struct_size = 12;
     if (how == "empty") device.struct_size = 0;
     if (how == "nameless") api.name = nullptr;

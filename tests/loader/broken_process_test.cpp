@@ -26,13 +26,15 @@ class machine {
     fs::copy_file(fs::path(paths::fake_plugins) / "bad" / "libtutti_bad.so", bad());
   }
   fs::path plugins() const { return folder_.path() / "plugins"; }
+  std::string fresh_cache() const { return (folder_.path() / "another cache").string(); }
   fs::path bad() const { return plugins() / "libtutti_bad.so"; }
 
   outcome start(const std::string& program, const std::string& environment) const {
     // A crash ends a process by its signal under sanitizers as well.
     return run(
         "env ASAN_OPTIONS=\"$ASAN_OPTIONS:handle_segv=0\" "
-        "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" TUTTI_CACHE=on TUTTI_CACHE_DIR='" +
+        "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" TUTTI_PROOF=on TUTTI_CACHE=on "
+        "TUTTI_CACHE_DIR='" +
         (folder_.path() / "cache").string() + "' TUTTI_PLUGIN_PATH='" + plugins().string() +
         "' OCL_ICD_VENDORS='" + (folder_.path() / "no drivers").string() + "' " + environment +
         " " + program);
@@ -85,7 +87,7 @@ const place places[] = {
     {"properties", "device.properties", true},
     {"open", "device.open", false},
     {"launch", "program.launch (known answers of bad:0)", false},
-    {"wait", "stream.synchronize (known answers of bad:0)", false},
+    {"wait", "stream.event_wait (known answers of bad:0)", false},
 };
 
 std::string ending(const std::string& how) {
@@ -132,6 +134,114 @@ BOOST_AUTO_TEST_CASE(what_is_thrown_is_named_and_stops_no_command) {
       BOOST_TEST(lists(devices, "reference:0"));
     }
   }
+}
+
+// The default device is opened, and asked the basic known answers, where nobody has before.
+BOOST_AUTO_TEST_CASE(what_ends_or_stops_the_first_use_of_the_default_device_is_named) {
+  const std::pair<std::string, std::string> faults[] = {
+      {"open:crash", "device.open"},        {"capabilities:exit", "program.capabilities"},
+      {"allocate:hang", "memory.allocate"}, {"launch:crash", "program.launch"},
+      {"read:exit", "transfer.read"},       {"wait:hang", "stream.event_wait"}};
+  for (const auto& [fault, function] : faults) {
+    BOOST_TEST_CONTEXT(fault) {
+      const machine m;
+      const auto devices = m.command("devices --time-limit 2", "BROKEN=" + fault);
+      const std::string how = fault.substr(fault.find(':') + 1);
+      BOOST_TEST(has(not_usable(devices, "bad"), m.bad().string() + ": " + ending(how) + function +
+                                                     " (the first use of bad:0)"),
+                 devices.dump(1));
+      BOOST_TEST(!lists(devices, "bad:0"));
+      BOOST_TEST(devices["default"] == "reference:0");
+      if (how != "hang") continue;
+      // It is remembered, so that nobody waits for it again.
+      const outcome after = m.world("BROKEN=" + fault);
+      BOOST_TEST(has(after.output, "devices: reference:0\n"), after.output);
+      BOOST_TEST(
+          has(after.output, "passed over: the `tutti` command saw that it did not come back"),
+          after.output);
+    }
+  }
+}
+
+// Killed by its user: whoever waits for long leaves a record before.
+BOOST_AUTO_TEST_CASE(a_hang_is_told_of_and_remembered_however_the_process_ends) {
+  const machine m;
+  const outcome killed =
+      m.start("timeout -s KILL 6 " + std::string(paths::world_program), "BROKEN=wait:hang");
+  const std::string step = "the proof of transfers";
+  BOOST_TEST(has(killed.output, m.bad().string() + ": waiting for " + step + " since 5 s"),
+             killed.output);
+  const outcome after = m.world("BROKEN=wait:hang");
+  BOOST_TEST(has(after.output, "devices: reference:0\n"), after.output);
+  BOOST_TEST(has(after.output, "passed over: an earlier process waited in vain for " + step),
+             after.output);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_limit_holds_for_what_comes_before_computing) {
+  const std::pair<std::string, std::string> faults[] = {{"constructor:hang", "the loading"},
+                                                        {"count:hang", "device.count"},
+                                                        {"open:hang", "device.open"}};
+  for (const auto& [fault, step] : faults) {
+    BOOST_TEST_CONTEXT(fault) {
+      const machine m;
+      const std::string limited = "TUTTI_TIMEOUT=1 BROKEN=" + fault;
+      const std::string said =
+          m.bad().string() + ": did not come back from " + step + " within 1 s (TUTTI_TIMEOUT)";
+      const outcome first = m.world(limited);
+      BOOST_TEST(has(first.output, "warning: " + said), first.output);
+      // A constructor that hangs has the dynamic linker.
+      BOOST_TEST(
+          has(first.output, fault == "constructor:hang" ? "no device can be used: bad: " + said
+                                                        : "devices: reference:0\n"),
+          first.output);
+      const outcome second = m.world(limited);
+      // What was not to blame is loaded.
+      BOOST_TEST(has(second.output, "devices: reference:0\n"), second.output);
+      BOOST_TEST(has(second.output, "passed over: an earlier process waited in vain for " + step),
+                 second.output);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_crash_says_where_on_the_way_down) {
+  const std::pair<std::string, std::string> faults[] = {
+      {"constructor:crash", "the loading"},
+      {"count:crash", "device.count"},
+      {"open:crash", "device.open"},
+      {"launch:crash", "the proof of arithmetic of f32"}};
+  for (const auto& [fault, step] : faults) {
+    const machine m;
+    const std::string line =
+        "tutti: crash by signal 11 within " + step + " of " + m.bad().string() + "\n";
+    const outcome end = m.world("BROKEN=" + fault);
+    BOOST_TEST(has(end.output, line), fault << ": " << end.output);
+    BOOST_TEST(!has(m.start(paths::world_program, "TUTTI_CACHE_DIR='" + m.fresh_cache() +
+                                                      "' TUTTI_LOG=off BROKEN=" + fault)
+                        .output,
+                    "tutti: "));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(waits_that_do_not_wait_and_maps_that_do_not_show_are_found) {
+  const std::pair<std::string, std::string> faults[] = {
+      {"event_wait=early", "event_wait is back before the work is done"},
+      {"event_wait=gateless", "after event_wait "},
+      {"map=stale", "after event_wait 0 instead of "}};
+  for (const auto& [fault, mistake] : faults) {
+    const machine m;
+    const outcome end = m.world("BROKEN=" + fault);
+    BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+    BOOST_TEST(has(end.output, "gets transfers wrong: " + mistake), end.output);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_plugin_prints_is_no_part_of_the_output) {
+  const machine m;
+  const auto devices = m.command("devices", "BROKEN=print=stdout");  // which parses it
+  BOOST_TEST(lists(devices, "bad:0"));
+  const outcome text =
+      m.start(std::string(paths::tutti_program) + " devices 2>/dev/null", "BROKEN=print=stdout");
+  BOOST_TEST(!has(text.output, "greeting"), text.output);
 }
 
 BOOST_AUTO_TEST_CASE(a_plugin_named_in_the_setting_cannot_stop_a_command) {

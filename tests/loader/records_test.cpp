@@ -32,6 +32,13 @@ struct place {
     return records.failure(plugin).value_or("");
   }
 
+  /// Whether the record says so.
+  bool is_waiting() const {
+    for (const auto& file : fs::directory_iterator(cache))
+      if (file_content(file.path()).starts_with("waiting ")) return true;
+    return false;
+  }
+
   /// Runs `body` in a process that it does not leave.
   template <class Body>
   void in_a_process(Body&& body) const {
@@ -105,6 +112,45 @@ BOOST_AUTO_TEST_CASE(interrupts_have_no_consequences) {
   records.fail(p.plugin, "it hangs");
   p.end_within("device.count", SIGINT);
   BOOST_TEST(p.failure() == "it hangs");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_wait_counts_however_the_process_ends) {
+  for (const int signal : {SIGINT, SIGKILL, 0}) {
+    const place p;
+    p.in_a_process([&](plugin_records& records) {
+      static_cast<void>(
+          new plugin_records::attempt(&records, p.plugin, "device.open", std::chrono::seconds(0)));
+      while (!p.is_waiting()) std::this_thread::yield();
+      if (signal == 0)
+        std::thread([&] { records.end_others(); }).join();  // as exit() does
+      else
+        ::raise(signal);
+    });
+    BOOST_TEST(p.failure() == "an earlier process waited in vain for device.open of it");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_that_ends_is_forgotten) {
+  const place p;
+  plugin_records records(p.cache);
+  {
+    plugin_records::attempt attempt(&records, p.plugin, "device.open", std::chrono::seconds(0));
+    while (!p.is_waiting()) std::this_thread::yield();
+    BOOST_TEST(p.failure() == "");  // it may come back yet
+    attempt.go_on("another step");
+  }
+  BOOST_TEST(fs::is_empty(p.cache));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_given_up_counts_at_once) {
+  const place p;
+  p.in_a_process([&](plugin_records& records) {
+    static_cast<void>(new plugin_records::attempt(&records, p.plugin, "device.open"));
+    records.give_up(p.plugin);
+    records.give_up(p.plugin);
+    std::thread([&] { records.end_others(); }).join();
+  });
+  BOOST_TEST(p.failure() == "an earlier process waited in vain for device.open of it");
 }
 
 BOOST_AUTO_TEST_CASE(crashes_in_other_threads_count_the_second_time) {

@@ -77,6 +77,13 @@ BOOST_AUTO_TEST_CASE(a_loaded_plugin_says_what_it_has_to_show) {
   w.sign("mine");
   BOOST_TEST(text(level::manifest) == "manifest");
   BOOST_TEST(text(level::signature) == "signed with the key " + w.id("mine"));
+  std::string signature = w.field("signature");
+  signature[5] = signature[5] == '0' ? '1' : '0';
+  w.set("signature", signature);
+  for (const level what : {level::any, level::manifest})
+    BOOST_TEST(text(what) == "manifest with a wrong signature");
+  w.set("key", w.id("other"));  // which nobody trusts
+  BOOST_TEST(text(level::any) == "manifest");
 }
 
 BOOST_AUTO_TEST_CASE(a_manifest_of_another_file_is_refused_at_every_level) {
