@@ -235,10 +235,11 @@ def fourier():
     case("ifftshift_of_some", 0, [r], np.fft.ifftshift(r, axes=(0, 2)))
 
 
-elementwise()
-reductions()
-products_and_shapes()
-complex_numbers()
-more_elementwise()
-linear_algebra()
-fourier()
+if __name__ == "__main__":
+    elementwise()
+    reductions()
+    products_and_shapes()
+    complex_numbers()
+    more_elementwise()
+    linear_algebra()
+    fourier()

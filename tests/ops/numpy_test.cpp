@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Results of NumPy (vectors.txt, written by make_vectors.py) against the same calls here, in f64.
-#include <boost/test/unit_test.hpp>
-#include <complex>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-
 #include "tutti/fft.hpp"
 #include "tutti/linalg.hpp"
-#include "tutti_test/dense.hpp"
 #include "tutti_test/paths.hpp"
+#include "tutti_test/vectors.hpp"
 
 namespace {
 
 using namespace tutti_test;
 using tutti::array;
 
-using call = std::function<array(const std::vector<array>&, std::int64_t axis)>;
-
 // clang-format off
-const std::map<std::string, call>& calls() {
-  static const std::map<std::string, call> table = {
+const vector_calls& calls() {
+  static const vector_calls table = {
 #define TUTTI_CALL_1(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0]); }},
 #define TUTTI_CALL_2(name) {#name, [](const auto& a, std::int64_t) { return tutti::name(a[0], a[1]); }},
 #define TUTTI_CALL_NUMERIC(arity, name) TUTTI_CALL_##arity(name)
@@ -86,78 +76,9 @@ const std::map<std::string, call>& calls() {
 }
 // clang-format on
 
-struct typed {
-  tutti::dtype type;
-  dense values;  // complex numbers: with a last axis of two parts
-};
-
-typed parse(std::istringstream& line) {
-  std::string type, extents, word;
-  line >> type >> extents;
-  typed out{tutti::dtype_from_name(type), {}};
-  if (extents != "-") {
-    std::istringstream list(extents);
-    while (std::getline(list, word, ',')) out.values.extents.push_back(std::stoll(word));
-  }
-  if (tutti::is_complex(out.type)) out.values.extents.push_back(2);
-  while (line >> word) out.values.values.push_back(std::strtod(word.c_str(), nullptr));
-  return out;
-}
-
-// The parts of complex numbers as a last axis.
-array parts(const array& a) {
-  if (!tutti::is_complex(a.dtype())) return a;
-  const array both[] = {tutti::real(a), tutti::imag(a)};
-  return tutti::stack(both, -1);
-}
-
-array upload_typed(const typed& operand) {
-  const array values = upload_as<double>(operand.values);
-  if (!tutti::is_complex(operand.type)) return values.astype(operand.type);
-  std::vector<std::complex<double>> numbers;
-  for (std::size_t i = 0; i < operand.values.values.size(); i += 2)
-    numbers.emplace_back(operand.values.values[i], operand.values.values[i + 1]);
-  tutti::shape extents = operand.values.extents;
-  extents.erase(extents.rank() - 1);
-  return array::from(numbers, extents).astype(operand.type);
-}
-
-void check(const std::string& label, double tolerated, const std::vector<array>& operands,
-           const typed& expected) {
-  const std::size_t colon = label.find(':');
-  const std::int64_t axis = colon == std::string::npos ? 0 : std::stoll(label.substr(colon + 1));
-  BOOST_TEST_CONTEXT("case " << label) {
-    const auto found = calls().find(label.substr(0, colon));
-    BOOST_TEST_REQUIRE((found != calls().end()));
-    const array got = found->second(operands, axis);
-    BOOST_TEST((got.dtype() == expected.type));
-    BOOST_TEST(
-        matches(parts(got), expected.values, {.relative = tolerated, .absolute = tolerated}));
-  }
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
   const char* moved = std::getenv("TUTTI_TEST_VECTORS");  // where the source tree is elsewhere
-  std::ifstream file(moved != nullptr ? moved : tutti_test::paths::vectors);
-  BOOST_TEST_REQUIRE(file.good());
-  std::string text, role, label;
-  double tolerated = 0;
-  std::vector<array> operands;
-  int cases = 0;
-  while (std::getline(file, text)) {
-    std::istringstream line(text);
-    line >> role;
-    if (role == "case") {
-      line >> label >> tolerated;
-      operands.clear();
-    } else if (role == "in") {
-      operands.push_back(upload_typed(parse(line)));
-    } else {
-      check(label, tolerated, operands, parse(line));
-      ++cases;
-    }
-  }
-  BOOST_TEST(cases > 160);
+  BOOST_TEST(check_vectors(moved != nullptr ? moved : paths::vectors, calls()) > 160);
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Filters against the recurrence taken sample by sample in long double, in parts, layouts and
+// dtypes; convolutions in the dtypes and shapes that SciPy's vectors leave out.
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "tutti/signal.hpp"
+#include "tutti_test/dense.hpp"
+
+namespace {
+
+using namespace tutti_test;
+namespace signal = tutti::signal;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+
+std::vector<double> recurred(const std::vector<double>& b, const std::vector<double>& a,
+                             const std::vector<double>& x) {
+  std::vector<long double> y(x.size());
+  for (std::size_t n = 0; n < x.size(); ++n) {
+    for (std::size_t k = 0; k < b.size() && k <= n; ++k)
+      y[n] += static_cast<long double>(b[k]) * x[n - k];
+    for (std::size_t k = 1; k < a.size() && k <= n; ++k)
+      y[n] -= static_cast<long double>(a[k]) * y[n - k];
+    y[n] /= a[0];
+  }
+  return {y.begin(), y.end()};
+}
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double v : values) most = std::max(most, std::abs(v));
+  return most;
+}
+
+}  // namespace
+
+// Poles near the unit circle, where errors of the state live long; orders from 1 to 12.
+BOOST_AUTO_TEST_CASE(recurrences) {
+  struct filter_case {
+    std::vector<double> b, a;
+  };
+  std::vector<double> many = {1};
+  for (int i = 0; i < 12; ++i) {  // (1 - z^-1 / 2) twelve times
+    many.push_back(0);
+    for (std::size_t k = many.size() - 1; k > 0; --k) many[k] -= many[k - 1] / 2;
+  }
+  const filter_case all[] = {{{1}, {1, -1}},
+                             {{0.001}, {1, -0.999}},
+                             {{1, 2, 1}, {1, -1.999 * std::cos(0.3), 0.999001}},
+                             {{0.5, 0, 0, 1}, {-2, 0.5}},
+                             {{1}, many}};
+  const dense x = random_dense({3000}, -1, 1, 711);
+  for (const filter_case& f : all) {
+    const std::vector<double> expected = recurred(f.b, f.a, x.values);
+    const double most = largest(expected);
+    BOOST_TEST(matches(signal::lfilter(f.b, f.a, upload_as<double>(x)), {{3000}, expected},
+                       {.absolute = 1e-12 * most}));
+    // One rounding of the result: states are in f64.
+    BOOST_TEST(matches(signal::lfilter(f.b, f.a, upload_as<float>(x)), {{3000}, expected},
+                       {.relative = 1e-7, .absolute = 1e-12 * most}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(signals_in_parts) {
+  const std::vector<double> b = {1, 0.5}, a = {1, -0.9, 0.5};
+  const array x = upload_as<double>(random_dense({2, 300}, -1, 1, 712));
+  const dense whole = read(signal::lfilter(b, a, x));
+  array state = tutti::zeros({2, 2}, dtype::f64);
+  std::vector<array> parts;
+  std::int64_t from = 0;
+  for (const std::int64_t to : {1, 64, 65, 200, 200, 300}) {
+    const signal::filtered y = signal::lfilter_from(b, a, x({{}, {from, to}}), state);
+    parts.push_back(y.values);
+    state = y.state;
+    from = to;
+  }
+  BOOST_TEST(matches(tutti::concatenate(parts, 1), whole, {.relative = 1e-12, .absolute = 1e-13}));
+  const signal::filtered gain = signal::lfilter_from({2}, {4}, x, tutti::zeros({2, 0}, dtype::f64));
+  BOOST_TEST(matches(gain.values, read(x * 0.5)));
+  BOOST_TEST(gain.state.shape() == (shape{2, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(layouts_and_dtypes) {
+  const dense values = random_dense({5, 70}, -1, 1, 713);
+  const std::vector<double> b = {0.3, 0.2}, a = {1, -0.4};
+  const dense expected = tabulate({5, 70}, [&](const position& i) {
+    const auto row = values.values.begin() + i[0] * 70;
+    return recurred(b, a, {row, row + 70})[static_cast<std::size_t>(i[1])];
+  });
+  for (const auto& [layout, x] : layouts<float>(values)) {
+    BOOST_TEST(matches(signal::lfilter(b, a, x), expected, {.relative = 1e-7, .absolute = 1e-9}),
+               layout);
+    BOOST_TEST(matches(signal::lfilter(b, a, x.T(), 0).T(), expected,
+                       {.relative = 1e-7, .absolute = 1e-9}),
+               layout);
+  }
+  const array x = upload_as<float>(values);
+  const array half = signal::lfilter(b, a, x.astype(dtype::f16));
+  BOOST_TEST((half.dtype() == dtype::f16));
+  BOOST_TEST(matches(half, expected, {.relative = 1e-3, .absolute = 1e-3}));
+  BOOST_TEST((signal::lfilter(b, a, x.astype(dtype::i32)).dtype() == dtype::f32));
+  BOOST_TEST(
+      (signal::sosfilt(signal::butter(2, {0.1}), tutti::complex(x, x)).dtype() == dtype::c64));
+  BOOST_TEST((signal::preemphasis(x.astype(dtype::bf16)).dtype() == dtype::bf16));
+  BOOST_TEST(signal::lfilter(b, a, tutti::zeros({0, 4})).shape() == (shape{0, 4}));
+  BOOST_TEST(signal::lfilter({1, 2}, {1}, tutti::zeros({4, 0})).shape() == (shape{4, 0}));
+  BOOST_TEST(signal::filtfilt(b, a, tutti::zeros({0, 40})).shape() == (shape{0, 40}));
+}
+
+// Forwards and backwards: no delay, the square of the gain, and constants stay.
+BOOST_AUTO_TEST_CASE(zero_phase) {
+  const signal::sections sos = signal::butter(5, {0.2});
+  const array constant = tutti::full({90}, 3.0, dtype::f64);
+  BOOST_TEST(matches(signal::sosfiltfilt(sos, constant), read(constant), {.relative = 1e-11}));
+  BOOST_TEST(matches(signal::filtfilt({0.1, 0.1}, {1, -0.8}, constant), read(constant),
+                     {.relative = 1e-12}));
+}
+
+// Of integers convolution is exact, also where it wraps; halves are added up in f32.
+BOOST_AUTO_TEST_CASE(dtypes_of_convolution) {
+  const array a = array::from<std::int8_t>({100, 100, 100}), v = array::from<std::int8_t>({1, 1});
+  const array sums = signal::convolve(a, v);
+  BOOST_TEST((sums.dtype() == dtype::i8));
+  BOOST_TEST((sums.to_vector<std::int8_t>() == std::vector<std::int8_t>{100, -56, -56, 100}));
+  const array u = array::from<std::uint64_t>({std::uint64_t{1} << 63, 3});
+  BOOST_TEST((signal::correlate(u, array::from<std::uint64_t>({2, 1})).to_vector<std::uint64_t>() ==
+              std::vector<std::uint64_t>{std::uint64_t{1} << 63, 3, 6}));
+  const array ones = tutti::ones({600}, dtype::f16);
+  for (const auto method :
+       {signal::convolution_method::direct, signal::convolution_method::fourier}) {
+    const array y = signal::convolve(ones, ones, {.method = method});
+    BOOST_TEST((y.dtype() == dtype::f16));
+    BOOST_TEST(y[599].item() == 600);
+  }
+  const array four = upload_as<double>(random_integers({3, 2, 2, 2}, -5, 5, 714));
+  const array other = upload_as<double>(random_integers({2, 2, 1, 2}, -5, 5, 715));
+  BOOST_TEST(
+      matches(signal::convolve(four, other),
+              read(signal::convolve(four, other, {.method = signal::convolution_method::fourier})),
+              {.relative = 1e-12, .absolute = 1e-12}));
+  // Both with rows of their own.
+  const array x = upload_as<double>(random_integers({2, 1, 6}, -5, 5, 716));
+  const array w = upload_as<double>(random_integers({1, 3, 4}, -5, 5, 717));
+  const array y = signal::convolve(x, w, {.axes = -1});
+  BOOST_TEST(y.shape() == (shape{2, 3, 9}));
+  BOOST_TEST(matches(y({1, 2}), read(signal::convolve(x({1, 0}), w({0, 2})))));
+  BOOST_TEST(signal::convolve(tutti::zeros({0, 4}), tutti::zeros({1, 2}), {.axes = 1}).shape() ==
+             (shape{0, 5}));
+  BOOST_TEST(signal::convolve(array(3.0), array(2.0), {}).item() == 6);
+}
+
+BOOST_AUTO_TEST_CASE(large_convolutions_choose_transforms) {
+  const dense a = random_dense({5000}, -1, 1, 718), v = random_dense({3000}, -1, 1, 719);
+  const dense direct = read(signal::convolve(upload_as<double>(a), upload_as<double>(v),
+                                             {.method = signal::convolution_method::direct}));
+  BOOST_TEST(matches(signal::convolve(upload_as<double>(a), upload_as<double>(v)), direct,
+                     {.absolute = 1e-11}));
+  BOOST_TEST(matches(signal::convolve(upload_as<float>(a), upload_as<float>(v)), direct,
+                     {.absolute = 1e-3}));
+}

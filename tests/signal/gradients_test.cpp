@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients against central differences, first and second ones.
+#include "differences.hpp"
+#include "tutti/signal.hpp"
+
+namespace {
+
+using namespace tutti_test;
+namespace signal = tutti::signal;
+using tutti::array;
+using arguments = std::vector<array>;
+
+array weighed(const array& y) {
+  if (!tutti::is_complex(y.dtype())) return weighted_sum(y);
+  return weighted_sum(tutti::real(y)) + weighted_sum(tutti::imag(y) * 0.7 + 0.2);
+}
+
+// Cubes make the second derivatives depend on the argument.
+void check_both(const std::function<array(const arguments&)>& f,
+                const std::vector<tutti::shape>& extents) {
+  const tutti::function value = [=](const arguments& v) {
+    arguments bent;
+    for (const array& x : v) bent.push_back(x * x * x);
+    return weighed(f(bent));
+  };
+  std::vector<dense> at;
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    at.push_back(random_dense(extents[i], 0.3, 1.2, 720 + i));
+  check_gradient(value, at, 1e-6);
+  check_gradient([=](const arguments& v) { return weighted_sum(tutti::grad(value)(v)[0]); }, at,
+                 2e-5);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(of_frames) {
+  for (const std::int64_t hop : {1, 2, 4}) {
+    check_both([=](const arguments& v) { return signal::frame(v[0], 3, hop); }, {{2, 8}});
+    check_both([=](const arguments& v) { return signal::overlap_add(v[0], hop); }, {{2, 3, 3}});
+  }
+  check_both([](const arguments& v) { return signal::frame(v[0], 2, 2, 0); }, {{5, 2}});
+  const signal::stft_options frames{.hop = 2};
+  check_both([=](const arguments& v) { return signal::stft(v[0], 4, frames); }, {{9}});
+  check_both([=](const arguments& v) { return signal::spectrogram(v[0], 4, frames); }, {{9}});
+  check_both(
+      [=](const arguments& v) { return signal::istft(tutti::complex(v[0], v[1]), 4, frames); },
+      {{3, 4}, {3, 4}});
+}
+
+BOOST_AUTO_TEST_CASE(of_convolutions) {
+  for (const auto mode : {signal::convolution_mode::full, signal::convolution_mode::same,
+                          signal::convolution_mode::valid})
+    for (const auto method :
+         {signal::convolution_method::direct, signal::convolution_method::fourier})
+      check_both(
+          [=](const arguments& v) {
+            return signal::convolve(v[0], v[1], {mode, method});
+          },
+          {{5}, {3}});
+  check_both([](const arguments& v) { return signal::correlate(v[0], v[1]); }, {{2, 3}, {3, 2}});
+  check_both([](const arguments& v) { return signal::convolve(v[0], v[1], {.axes = 1}); },
+             {{2, 4}, {2, 2}});
+  check_both(
+      [](const arguments& v) {
+        return signal::correlate(tutti::complex(v[0], v[1]), tutti::complex(v[2], v[2]));
+      },
+      {{4}, {4}, {2}});
+}
+
+BOOST_AUTO_TEST_CASE(of_cosine_transforms) {
+  for (int type = 1; type <= 4; ++type)
+    for (const std::int64_t n : {4, 5})
+      check_both(
+          [=](const arguments& v) {
+            return signal::dct(v[0], type, n, 0, tutti::fft::norm::ortho);
+          },
+          {{5, 2}});
+  check_both([](const arguments& v) { return signal::idct(v[0], 1); }, {{5}});
+}
+
+BOOST_AUTO_TEST_CASE(of_other_rates) {
+  for (const std::int64_t count : {4, 7, 8})
+    check_both([=](const arguments& v) { return signal::resample(v[0], count); }, {{6}});
+  check_both([](const arguments& v) { return signal::resample_poly(v[0], 3, 2); }, {{2, 5}});
+}
+
+BOOST_AUTO_TEST_CASE(of_filters) {
+  const std::vector<double> b = {0.4, 0.3}, a = {1, -0.5, 0.2};
+  check_both([=](const arguments& v) { return signal::lfilter(b, a, v[0]); }, {{70}});
+  check_both([=](const arguments& v) { return signal::lfilter_from(b, a, v[0], v[1]).values; },
+             {{2, 5}, {2, 2}});
+  check_both([=](const arguments& v) { return signal::lfilter_from(b, a, v[0], v[1]).state; },
+             {{2, 5}, {2, 2}});
+  check_both([](const arguments& v) { return signal::sosfilt(signal::butter(3, {0.3}), v[0]); },
+             {{6}});
+  check_both([=](const arguments& v) { return signal::filtfilt(b, a, v[0]); }, {{12}});
+  check_both([](const arguments& v) { return signal::preemphasis(v[0]); }, {{6}});
+}
+
+BOOST_AUTO_TEST_CASE(of_mel_features) {
+  const signal::stft_options frames{.hop = 8};
+  check_both(
+      [=](const arguments& v) {
+        return signal::mel_spectrogram(v[0], 100, 16, frames, {.bands = 4});
+      },
+      {{24}});
+  check_both(
+      [=](const arguments& v) {
+        return signal::mfcc(v[0], 100, 16,
+                            {.coefficients = 3, .frames = frames, .mel = {.bands = 4}});
+      },
+      {{24}});
+}

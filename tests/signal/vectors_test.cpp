@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of SciPy and librosa (vectors.txt, written by make_vectors.py) against the same calls, in
+// f64.
+#include "tutti_test/vectors.hpp"
+
+#include <cmath>
+
+#include "tutti/signal.hpp"
+#include "tutti_test/paths.hpp"
+
+namespace {
+
+using namespace tutti_test;
+namespace signal = tutti::signal;
+namespace fft = tutti::fft;
+using signal::convolution_method;
+using signal::convolution_mode;
+using tutti::array;
+using tutti::dtype;
+using operand_list = std::vector<array>;
+
+constexpr signal::symmetry periodic = signal::symmetry::periodic;
+const std::vector<double> b = {0.2, 0.5, -0.1, 0.3}, a = {2.0, -1.6, 1.1};
+
+array column(const std::vector<double>& values) { return array::from(values); }
+
+signal::sections sections_of(const array& sos) {
+  const std::vector<double> values = sos.to_vector<double>();
+  signal::sections all(values.size() / 6);
+  for (std::size_t i = 0; i < values.size(); ++i) all[i / 6][i % 6] = values[i];
+  return all;
+}
+
+array response(const signal::sections& sos) {
+  std::vector<double> impulse(40);
+  impulse[0] = 1;
+  return signal::sosfilt(sos, array::from(impulse));
+}
+
+vector_call band_call(signal::band kind) {
+  return [kind](const operand_list&, std::int64_t order) {
+    return response(signal::butter(order, {30, 75}, kind, 200));
+  };
+}
+
+vector_call edge_call(signal::band kind) {
+  return [kind](const operand_list&, std::int64_t order) {
+    return response(signal::butter(order, {0.3}, kind));
+  };
+}
+
+vector_call window_call(const signal::window& which, signal::symmetry kind) {
+  return [=](const operand_list&, std::int64_t n) {
+    return signal::get_window(which, n, kind, dtype::f64);
+  };
+}
+
+void add_windows(vector_calls& table) {
+  using enum signal::window_shape;
+  const std::pair<const char*, signal::window> windows[] = {
+      {"boxcar", {boxcar}},      {"hann", {hann}},
+      {"hamming", {hamming}},    {"blackman", {blackman}},
+      {"bartlett", {bartlett}},  {"flattop", {flattop}},
+      {"kaiser", {kaiser, 8.6}}, {"gaussian", {gaussian, 2.5}},
+      {"tukey", {tukey, 0.3}}};
+  for (const auto& [name, which] : windows) {
+    table[std::string("window_") + name] = window_call(which, signal::symmetry::symmetric);
+    table[std::string("periodic_") + name] = window_call(which, periodic);
+  }
+}
+
+void add_convolutions(vector_calls& table) {
+  const std::pair<const char*, convolution_mode> modes[] = {{"full", convolution_mode::full},
+                                                            {"same", convolution_mode::same},
+                                                            {"valid", convolution_mode::valid}};
+  for (const auto& [name, m] : modes) {
+    const std::string suffix = std::string("_") + name;
+    const convolution_mode mode = m;
+    table["convolve" + suffix] = [=](const operand_list& v, std::int64_t) {
+      return signal::convolve(v[0], v[1], {mode, convolution_method::direct});
+    };
+    table["correlate" + suffix] = [=](const operand_list& v, std::int64_t) {
+      return signal::correlate(v[0], v[1], {mode});
+    };
+    table["fourier" + suffix] = [=](const operand_list& v, std::int64_t) {
+      return signal::convolve(v[0], v[1], {mode, convolution_method::fourier});
+    };
+    table["convolve_along" + suffix] = [=](const operand_list& v, std::int64_t) {
+      return signal::convolve(v[0], v[1], {mode, convolution_method::direct, 1});
+    };
+    table["fourier_along" + suffix] = [=](const operand_list& v, std::int64_t) {
+      return signal::convolve(v[0], v[1], {mode, convolution_method::fourier, -2});
+    };
+  }
+}
+
+void add_cosine_transforms(vector_calls& table) {
+  const std::pair<const char*, fft::norm> norms[] = {{"backward", fft::norm::backward},
+                                                     {"ortho", fft::norm::ortho},
+                                                     {"forward", fft::norm::forward}};
+  for (const auto& [name, n] : norms) {
+    const fft::norm by = n;
+    table[std::string("dct_") + name] = [=](const operand_list& v, std::int64_t type) {
+      return signal::dct(v[0], static_cast<int>(type), {}, 0, by);
+    };
+    table[std::string("idct_") + name] = [=](const operand_list& v, std::int64_t type) {
+      return signal::idct(v[0], static_cast<int>(type), {}, 0, by);
+    };
+  }
+  table["dct_longer"] = [](const operand_list& v, std::int64_t type) {
+    return signal::dct(v[0], static_cast<int>(type), 8);
+  };
+  table["dct_shorter"] = [](const operand_list& v, std::int64_t type) {
+    return signal::dct(v[0], static_cast<int>(type), 4);
+  };
+}
+
+// clang-format off
+#define TUTTI_CALL(name, expression) \
+  table[name] = []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
+
+void add_frames(vector_calls& table) {
+  TUTTI_CALL("stft", signal::stft(v[0], 8, {.hop = 3}));
+  TUTTI_CALL("stft_reflected", signal::stft(v[0], 9, {.hop = 4, .padding = tutti::pad_mode::reflect}));
+  TUTTI_CALL("stft_window", signal::stft(v[0], 10, {.hop = 5, .window = v[1], .center = false}));
+  TUTTI_CALL("istft", signal::istft(v[0], 8, {.hop = 3}));
+  TUTTI_CALL("istft_length", signal::istft(v[0], 8, {.hop = 3}, 45));
+  TUTTI_CALL("spectrogram", signal::spectrogram(v[0], 8, {.hop = 3}));
+  TUTTI_CALL("resample", signal::resample(v[0], n, 0));
+  TUTTI_CALL("resample_poly", signal::resample_poly(v[0], n / 100, n % 100, 1));
+}
+
+void add_designs(vector_calls& table) {
+  using enum signal::window_shape;
+  TUTTI_CALL("firwin", column(signal::firwin(11, {0.3})));
+  TUTTI_CALL("firwin_even", column(signal::firwin(12, {80}, {.shape = {kaiser, 6}, .rate = 400})));
+  TUTTI_CALL("firwin_high", column(signal::firwin(15, {0.3}, {.pass_zero = false})));
+  TUTTI_CALL("firwin_bands", column(signal::firwin(21, {0.2, 0.4, 0.7}, {.shape = {hann}, .pass_zero = false})));
+  TUTTI_CALL("firwin_stop", column(signal::firwin(21, {0.2, 0.4}, {.scale = false})));
+  TUTTI_CALL("firwin2", column(signal::firwin2(15, {0, 0.5, 1}, {1, 1, 0})));
+  TUTTI_CALL("firwin2_steps", column(signal::firwin2(16, {0, 12.5, 12.5, 30, 50}, {0.5, 0.5, 1, 0.2, 0}, {blackman}, 100)));
+  table["butter_lowpass"] = edge_call(signal::band::lowpass);
+  table["butter_highpass"] = edge_call(signal::band::highpass);
+  table["butter_bandpass"] = band_call(signal::band::bandpass);
+  table["butter_bandstop"] = band_call(signal::band::bandstop);
+  TUTTI_CALL("butter_wide", response(signal::butter(3, {0.01, 0.95}, signal::band::bandpass)));
+}
+
+void add_filters(vector_calls& table) {
+  TUTTI_CALL("lfilter", signal::lfilter(b, a, v[0]));
+  TUTTI_CALL("lfilter_fir", signal::lfilter({1, -2, 3}, {2}, v[0]));
+  TUTTI_CALL("lfilter_recursive", signal::lfilter({1}, {1, -0.5, 0.2, 0.1}, v[0]));
+  TUTTI_CALL("lfilter_complex", signal::lfilter(b, a, v[0]));
+  TUTTI_CALL("lfilter_state", signal::lfilter_from(b, a, v[0], v[1], 0).values);
+  TUTTI_CALL("lfilter_state_end", signal::lfilter_from(b, a, v[0], v[1], 0).state);
+  TUTTI_CALL("lfilter_zi", column(signal::lfilter_zi(b, a)));
+  TUTTI_CALL("sosfilt", signal::sosfilt(sections_of(v[0]), v[1], 0));
+  TUTTI_CALL("sosfilt_state", signal::sosfilt_from(sections_of(v[0]), v[1], v[2], 0).values);
+  TUTTI_CALL("sosfilt_state_end", signal::sosfilt_from(sections_of(v[0]), v[1], v[2], 0).state);
+  TUTTI_CALL("filtfilt", signal::filtfilt(b, a, v[0]));
+  TUTTI_CALL("sosfiltfilt", signal::sosfiltfilt(sections_of(v[0]), v[1]));
+  TUTTI_CALL("preemphasis", signal::preemphasis(v[0]));
+  table["lfilter_long"] = [](const operand_list&, std::int64_t) {
+    std::vector<double> x(20000);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(0.01 * std::pow(static_cast<double>(i), 1.5));
+    return signal::lfilter(b, a, array::from(x))({{-20, {}}});
+  };
+}
+
+void add_mel(vector_calls& table) {
+  constexpr auto htk = signal::mel_scale::htk;
+  TUTTI_CALL("mel_slaney", signal::mel_filter_bank(8000, 64, {.bands = 7}, dtype::f64));
+  TUTTI_CALL("mel_htk", signal::mel_filter_bank(8000, 64, {.bands = 7, .scale = htk}, dtype::f64));
+  TUTTI_CALL("mel_slaney_plain", signal::mel_filter_bank(8000, 33, {.bands = 5, .low = 100, .high = 3000, .normalize = false}, dtype::f64));
+  TUTTI_CALL("mel_htk_plain", signal::mel_filter_bank(8000, 33, {.bands = 5, .low = 100, .high = 3000, .scale = htk, .normalize = false}, dtype::f64));
+  TUTTI_CALL("power_to_db", signal::power_to_db(v[0]));
+  TUTTI_CALL("power_to_db_all", signal::power_to_db(v[0], 0.5, 1e-3, {}));
+  TUTTI_CALL("mel_spectrogram", signal::mel_spectrogram(v[0], 8000, 64, {.hop = 32}, {.bands = 10}));
+  TUTTI_CALL("mfcc", signal::mfcc(v[0], 8000, 64, {.coefficients = 6, .frames = {.hop = 32}, .mel = {.bands = 10}}));
+  TUTTI_CALL("mfcc_lifter", signal::mfcc(v[0], 8000, 64, {.coefficients = 6, .lifter = 22, .frames = {.hop = 32}, .mel = {.bands = 10}}));
+}
+#undef TUTTI_CALL
+// clang-format on
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(vectors_of_scipy) {
+  vector_calls table;
+  add_windows(table);
+  add_frames(table);
+  add_convolutions(table);
+  add_cosine_transforms(table);
+  add_designs(table);
+  add_filters(table);
+  add_mel(table);
+  BOOST_TEST(check_vectors(paths::vectors, table) > 350);
+}
