@@ -3,10 +3,9 @@
 // What array libraries are used for besides arithmetic: random numbers, single elements gathered
 // and scattered, sets, joins, transposes; against the fastest of NumPy, JAX and PyTorch, as far as
 // the Python of TUTTI_BENCH_PYTHON (python3) has them.
-#include <signal.h>
-
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -32,7 +31,7 @@ constexpr std::int64_t side = 4096;
 // One Python for all cases; none where it lacks NumPy.
 companion* python() {
   static const std::unique_ptr<companion> instance = [] {
-    signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     const char* named = std::getenv("TUTTI_BENCH_PYTHON");
     auto made = std::make_unique<companion>(named != nullptr ? named : "python3",
                                             std::vector<std::string>{beside("peer_python.py")});

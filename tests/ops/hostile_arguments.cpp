@@ -166,11 +166,6 @@ std::vector<array> picker::several() {
   return out;
 }
 
-#define ROW(...)                                                    \
-  {                                                                 \
-#__VA_ARGS__, [](picker & p) -> results { return __VA_ARGS__; } \
-  }
-
 namespace {
 
 std::vector<entry> shapes_and_views() {
@@ -445,12 +440,10 @@ std::vector<entry> fourier() {
 
 }  // namespace
 
-#undef ROW
-
 std::vector<entry> entries() {
   std::vector<entry> all;
   for (const auto& part : {shapes_and_views(), arithmetic(), orders_and_places(), randomness(),
-                           linear_algebra(), windows(), fourier()})
+                           linear_algebra(), windows(), fourier(), signals(), analysis()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

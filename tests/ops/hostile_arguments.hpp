@@ -67,5 +67,14 @@ struct entry {
 };
 
 std::vector<entry> entries();
+// Parts of them that stand in a file of their own.
+std::vector<entry> signals();
+std::vector<entry> analysis();
 
 }  // namespace hostile
+
+/// An entry: what is called with a `picker & p`, named by its text.
+#define ROW(...)                                                    \
+  {                                                                 \
+#__VA_ARGS__, [](picker & p) -> results { return __VA_ARGS__; } \
+  }

@@ -17,7 +17,7 @@ using tutti::dtype;
 using tutti::shape;
 
 constexpr std::int64_t huge = std::int64_t{1} << 62;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -32,10 +32,10 @@ BOOST_AUTO_TEST_CASE(of_windows) {
   FAILS(value_error, signal::hann(-1), "hann: a window of -1 values");
   FAILS(dtype_error, signal::hamming(3, {}, dtype::f16),
         "hamming: the dtype is f32 or f64, not f16");
-  FAILS(value_error, signal::kaiser(3, nan), "kaiser: beta is nan");
+  FAILS(value_error, signal::kaiser(3, not_a_number), "kaiser: beta is nan");
   FAILS(value_error, signal::kaiser(3, 1e4), "kaiser: beta is 10000");
   FAILS(value_error, signal::gaussian(3, 0), "gaussian: the deviation is 0");
-  FAILS(value_error, signal::tukey(3, nan), "tukey");
+  FAILS(value_error, signal::tukey(3, not_a_number), "tukey");
   FAILS(value_error, signal::get_window({static_cast<signal::window_shape>(99)}, 3), "number 99");
   FAILS(error, signal::blackman(huge), "blackman");
 }
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(of_convolutions) {
   FAILS(value_error, signal::convolve(x, x, {static_cast<signal::convolution_mode>(9)}),
         "number 9");
   FAILS(shape_error,
-        signal::convolve(tutti::broadcast_to(array(1.0F), {huge / 4}), tutti::ones({3})),
+        signal::convolve(tutti::broadcast_to(array(1.0F), {huge / 2 - 1}), tutti::ones({3})),
         "convolve");
   FAILS(value_error, signal::resample(x, 0), "resample: 0 elements of axis 1 of [2,9]");
   FAILS(value_error, signal::resample(tutti::ones({2, 0}), 3), "resample");
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(of_designs) {
   FAILS(value_error, signal::firwin(5, {1.0}), "firwin: a cutoff of 1, must lie within (0, 1)");
   FAILS(value_error, signal::firwin(5, {0.4, 0.3}), "firwin: cutoffs 0.4 and 0.3 do not ascend");
   FAILS(value_error, signal::firwin(5, {}), "firwin: no cutoffs");
-  FAILS(value_error, signal::firwin(5, {nan}), "firwin");
+  FAILS(value_error, signal::firwin(5, {not_a_number}), "firwin");
   FAILS(value_error, signal::firwin(4, {0.3}, {.pass_zero = false}), "firwin: 4 taps");
   FAILS(value_error, signal::firwin(5, {0.3}, {.rate = 0}), "firwin: the rate is 0");
   FAILS(error, signal::firwin(huge, {0.3}), "firwin");
@@ -139,11 +139,11 @@ BOOST_AUTO_TEST_CASE(of_filters) {
   const array x = tutti::ones({2, 9});
   FAILS(value_error, signal::lfilter({}, {1}, x), "lfilter: coefficients [] / [1]");
   FAILS(value_error, signal::lfilter({1}, {0, 1}, x), "lfilter: coefficients [1] / [0, 1]");
-  FAILS(value_error, signal::lfilter({nan}, {1}, x), "lfilter");
+  FAILS(value_error, signal::lfilter({not_a_number}, {1}, x), "lfilter");
   FAILS(index_error, signal::lfilter({1}, {1, 2}, x, 2), "lfilter");
   FAILS(shape_error, signal::lfilter_from({1}, {1, 2}, x, tutti::ones({2})),
         "lfilter_from: a state [2], must be [2,1]");
-  FAILS(value_error, signal::lfilter({1}, {1, -1e30}, x),
+  FAILS(value_error, signal::lfilter({1}, {1, -1e200}, x),
         "lfilter: the response of an unstable filter");
   FAILS(value_error, signal::sosfilt({}, x), "sosfilt: no sections");
   FAILS(shape_error, signal::sosfilt_from(signal::butter(4, {0.5}), x, tutti::ones({2, 2})),
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(of_filters) {
         "filtfilt: 6 elements along axis 0 of [6], must be more than 6");
   FAILS(value_error, signal::sosfiltfilt(signal::butter(1, {0.5}), x), "sosfiltfilt: 9 elements");
   // Lines beside the one with a NaN are as they were.
-  const array nans = tutti::concatenate({x * nan, x});
+  const array nans = tutti::concatenate({x * not_a_number, x});
   const array y = signal::lfilter({1}, {1, -0.5}, nans);
   BOOST_TEST(std::isnan(y({0, 8}).item()));
   BOOST_TEST(y({3, 1}).item() == 1.5);
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(of_filters) {
 BOOST_AUTO_TEST_CASE(of_mel_features) {
   const array x = tutti::ones({512});
   FAILS(value_error, signal::mel_filter_bank(8000, 0), "mel_filter_bank: 128 bands of 0 points");
-  FAILS(value_error, signal::mel_filter_bank(nan, 64), "mel_filter_bank");
+  FAILS(value_error, signal::mel_filter_bank(not_a_number, 64), "mel_filter_bank");
   FAILS(value_error, signal::mel_filter_bank(8000, 64, {.low = 5000}),
         "bands from 5000 to 4000 Hz");
   FAILS(dtype_error, signal::mel_filter_bank(8000, 64, {}, dtype::i32), "mel_filter_bank");

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counts of small numbers, and histograms: numbers of bins, counted.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <limits>
-
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
-#include "plugin/opened_device.hpp"
-#include "tutti/host_memory.hpp"
+#include "op/ordering/bins.hpp"
 
 namespace tutti {
 
@@ -18,12 +12,6 @@ using detail::named;
 namespace {
 
 array flat(const array& a) { return reshape(a, {a.size()}); }
-
-// How often each number of [0, bins) occurs in `index`, i32 or i64.
-array count_numbers(const array& index, std::int64_t bins, std::string_view op) {
-  const array inputs[] = {contiguous(index)};
-  return graph::operation(graph::count_params{}, dtype::i64, {bins}, inputs, op);
-}
 
 // Non-negative integers as indices, and the extent that holds them.
 std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength) {
@@ -40,86 +28,12 @@ std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength
   return {index, bins};
 }
 
-bool has_f64(const array& a) {
-  const graph::node& n = *a.node();
-  const auto& device = n.device != nullptr ? *n.device : detail::get(default_device());
-  return (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0;
-}
-
-// The dtype in which elements are compared with edges: floats as they are, integers in f64 where
-// f32 does not hold them and the device has f64.
-dtype edge_type(const array& a) {
-  const dtype type = op::real_type_of(a, "histogram");
-  if (is_floating(type)) return graph::compute_dtype(type);
-  return size_of(type) >= 4 && has_f64(a) ? dtype::f64 : dtype::f32;
-}
-
-// Edges of equal bins, as NumPy makes them: i * step + low, then rounded to their dtype.
-struct uniform {
-  std::int64_t bins;
-  double low, high, step;
-  uniform(std::int64_t count, double from, double to)
-      : bins(count), low(from), high(to), step((to - from) / static_cast<double>(count)) {}
-
-  std::vector<double> edges() const {
-    std::vector<double> at =
-        detail::host_vector<double>("histogram", static_cast<std::uint64_t>(bins) + 1);
-    for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<double>(i) * step + low;
-    at.back() = high;
-    return at;
-  }
-  array edges(dtype type, const device& on) const {
-    const std::vector<double> at = edges();
-    if (type == dtype::f64) return array::from(at, on);
-    return array::from(std::vector<float>(at.begin(), at.end()), on);
-  }
-  // Whether rounding moves an edge by less than half a bin, so that a bin found by arithmetic is at
-  // most one off.
-  bool well_apart(dtype type) const {
-    const double unit = type == dtype::f64 ? 0x1p-52 : 0x1p-23;
-    return std::isnormal(step) && std::isfinite(1 / step) && bins < 1 << 30 &&
-           step >= 4 * unit * std::max(std::abs(low), std::abs(high));
-  }
-};
-
-// The bin of each element of x, negative for those in none: by arithmetic, corrected by comparison
-// with the edges around it, which have the bits of those that uniform::edges returns. Without
-// `where`, whose branches keep compilers for CPUs from vectors.
-array bins_of(const array& x, const uniform& u) {
-  const auto to = [](const array& v, dtype type) { return op::cast(v, type, "histogram"); };
-  const auto edge = [&](const array& i) { return to(i * u.step + u.low, x.dtype()); };
-  const std::int64_t last = u.bins - 1;
-  const array part = (to(x, dtype::f64) - u.low) * (1 / u.step);
-  const array guess = to(clip(part, 0.0, static_cast<double>(last)), dtype::i32);
-  const array place = to(guess, dtype::f64);
-  const array below = x < edge(place), above = x >= edge(place + 1);
-  const array bin = minimum(guess - to(below, dtype::i32) + to(above, dtype::i32), last);
-  const array outside = logical_not(logical_and(x >= u.low, x <= u.high));
-  return bin - to(outside, dtype::i32) * (last + 1);
-}
-
-// The bin of each element of x, -1 and their number for those in none.
-array bins_of(const array& x, const array& edges) {
-  const std::int64_t bins = edges.size() - 1;
-  const array last = edges({slice{bins, bins + 1, 1}});
-  return where(x == last, bins - 1, searchsorted(edges, x, side::right) - 1);
-}
-
-histogram_result fill_bins(const array& a, const array& edges, const uniform* equal) {
-  const std::int64_t bins = edges.size() - 1;
-  if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, edges.node()->device), edges};
-  const array x = op::cast(flat(a), edges.dtype(), "histogram");
-  const bool by_arithmetic = equal != nullptr && equal->well_apart(edges.dtype()) && has_f64(a);
-  const array bin = by_arithmetic ? bins_of(x, *equal) : bins_of(x, edges);
-  return {count_numbers(bin, bins, "histogram"), edges};
-}
-
 }  // namespace
 
 array bincount(const array& a, std::int64_t minlength) {
   const auto [index, bins] = numbers_of(a, minlength);
   if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, dtype::i64, index.node()->device);
-  return count_numbers(index, bins, "bincount");
+  return op::count_numbers(index, bins, "bincount");
 }
 
 array bincount(const array& a, const array& weights, std::int64_t minlength) {
@@ -134,36 +48,32 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
 }
 
 histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
-  graph::get(a, "histogram");
-  if (bins < 1) throw value_error("histogram: " + std::to_string(bins) + " bins");
-  if (!std::isfinite(low) || !std::isfinite(high) || low > high)
-    throw value_error(
-        fmt::format("histogram: bounds {} and {} are not finite and ascending", low, high));
-  if (!std::isfinite(high - low))
-    throw value_error(fmt::format("histogram: bounds {} and {} are too far apart", low, high));
-  graph::checked_elements({graph::extent_sum(bins, 1, "histogram")}, dtype::i64, "histogram");
-  if (low == high) low -= 0.5, high += 0.5;
-  const uniform equal(bins, low, high);
-  return fill_bins(a, equal.edges(edge_type(a), a.device()), &equal);
+  const op::binned b = op::equal_bins(a, bins, low, high);
+  if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, b.edges.node()->device), b.edges};
+  return {op::count_numbers(flat(b.bin), bins, "histogram"), b.edges};
 }
 
 histogram_result histogram(const array& a, std::int64_t bins) {
   if (graph::get(a, "histogram").extents.size() == 0) return histogram(a, bins, 0, 1);
-  const array x = op::cast(a, edge_type(a), "histogram");
+  const array x = op::cast(a, op::edge_type(a), "histogram");
   const array low = min(x), high = max(x);
   eval({low, high});
   return histogram(a, bins, low.item(), high.item());
 }
 
 histogram_result histogram(const array& a, const array& edges) {
-  return named("histogram", [&] {
+  return named("histogram", [&]() -> histogram_result {
     const shape& extents = graph::get(edges, "histogram").extents;
     if (extents.rank() != 1 || extents[0] < 2)
       throw shape_error("histogram: edges of shape " + extents.str() + ", must be 1-d, at least 2");
     const dtype type = op::promote_operands(std::initializer_list<array>{a, edges},
                                             op::row_kind::REAL_FLOATING, "histogram")
                            .type;
-    return fill_bins(a, op::cast(edges, graph::compute_dtype(type), "histogram"), nullptr);
+    const array at = op::cast(edges, graph::compute_dtype(type), "histogram");
+    const std::int64_t bins = extents[0] - 1;
+    if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, at.node()->device), at};
+    const array x = op::cast(flat(a), at.dtype(), "histogram");
+    return {op::count_numbers(op::bins_between(x, at), bins, "histogram"), at};
   });
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Covariances, distances between rows, principal components.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/named_errors.hpp"
+#include "op/operands.hpp"
+#include "tutti/analysis.hpp"
+#include "tutti/linalg.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/statistics.hpp"
+
+namespace tutti {
+
+using detail::named;
+
+namespace {
+
+// Of variables [..., variables, observations], in the dtype of the computation.
+array covariances(const array& x, double correction) {
+  const array centered = x - mean(x, {-1, keep_dims::yes});
+  const array other = is_complex(x.dtype()) ? conj(centered) : centered;
+  const double divisor = std::max(static_cast<double>(x.dim(-1)) - correction, 0.0);
+  return matmul(centered, matrix_transpose(other)) / divisor;
+}
+
+array as_variables(const array& m, dtype type, const char* op) {
+  const array x = op::cast(m, graph::compute_dtype(type), op);
+  if (x.ndim() == 0) throw shape_error(std::string(op) + ": a number has no observations");
+  return x.ndim() == 1 ? expand_dims(x, 0) : x;
+}
+
+// A square matrix, or the only element of one.
+array of_variables(const array& c, const array& given, dtype type, const char* op) {
+  return op::cast(given.ndim() == 1 ? reshape(c, {}) : c, type, op);
+}
+
+}  // namespace
+
+array cov(const array& m, double correction) {
+  return named("cov", [&] {
+    if (std::isnan(correction)) throw value_error("cov: the correction is NaN");
+    const dtype type = op::floating_type_of(m, "cov");
+    return of_variables(covariances(as_variables(m, type, "cov"), correction), m, type, "cov");
+  });
+}
+
+array corrcoef(const array& m) {
+  return named("corrcoef", [&] {
+    const dtype type = op::floating_type_of(m, "corrcoef");
+    const array c = covariances(as_variables(m, type, "corrcoef"), 0);
+    const array deviation = sqrt(real(diagonal(c, 0, -2, -1)));
+    const array quotients = c / expand_dims(deviation, -1) / expand_dims(deviation, -2);
+    const array clipped = is_complex(type)
+                              ? complex(clip(real(quotients), -1, 1), clip(imag(quotients), -1, 1))
+                              : clip(quotients, -1, 1);
+    return of_variables(clipped, m, type, "corrcoef");
+  });
+}
+
+namespace {
+
+array distances(const array& a, const array& b, distance_metric metric) {
+  if (metric == distance_metric::cosine) {
+    const reduce_options along(-1);
+    const array sizes = expand_dims(norm(a, 2, along), -1) * expand_dims(norm(b, 2, along), -2);
+    return 1 - matmul(a, matrix_transpose(b)) / sizes;
+  }
+  const array apart = expand_dims(a, -2) - expand_dims(b, -3);
+  switch (metric) {
+    case distance_metric::cityblock:
+      return sum(abs(apart), -1);
+    case distance_metric::chebyshev:
+      return apart.dim(-1) == 0 ? sum(apart, -1) : max(abs(apart), -1);
+    default: {
+      const array squares = sum(square(apart), -1);
+      if (metric == distance_metric::sqeuclidean) return squares;
+      const array is_zero = squares == 0;
+      return where(is_zero, 0, sqrt(where(is_zero, 1, squares)));
+    }
+  }
+}
+
+}  // namespace
+
+array cdist(const array& a, const array& b, distance_metric metric) {
+  return named("cdist", [&] {
+    if (metric > distance_metric::cosine)
+      throw value_error(fmt::format("cdist: no metric of number {}", static_cast<int>(metric)));
+    const array operands[] = {a, b};
+    const dtype type = op::promote_operands(operands, op::row_kind::REAL_FLOATING, "cdist").type;
+    const array x = op::cast(a, graph::compute_dtype(type), "cdist");
+    const array y = op::cast(b, x.dtype(), "cdist");
+    if (x.ndim() < 2 || y.ndim() < 2 || x.dim(-1) != y.dim(-1))
+      throw shape_error("cdist: rows of " + x.shape().str() + " and of " + y.shape().str());
+    return op::cast(distances(x, y, metric), type, "cdist");
+  });
+}
+
+pca_result pca(const array& given, std::int64_t count) {
+  return named("pca", [&]() -> pca_result {
+    const dtype type = op::real_floating_type_of(given, "pca");
+    const array x = op::cast(given, type, "pca");
+    if (x.ndim() != 2) throw shape_error("pca: " + x.shape().str() + " is not [samples, features]");
+    if (count < 1 || count > std::min(x.dim(0), x.dim(1)))
+      throw value_error(fmt::format("pca: {} components of {}", count, x.shape().str()));
+    const array middle = mean(x, {0, keep_dims::yes}), centered = x - middle;
+    const linalg::svd_result f = linalg::svd(centered, false);
+    const auto first = slice{0, count, 1};
+    const array rows = f.vh({first});
+    const array largest = take_along_axis(rows, argmax(abs(rows), {1, keep_dims::yes}), 1);
+    const array components = rows * stop_gradient(where(largest < 0, -1, 1));
+    const array variances = square(f.s) / (static_cast<double>(x.dim(0)) - 1);
+    return {reshape(middle, {x.dim(1)}), components, variances({first}),
+            variances({first}) / sum(variances), matmul(centered, matrix_transpose(components))};
+  });
+}
+
+}  // namespace tutti

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Interpolation, integrals and derivatives of sampled functions.
+#include <fmt/format.h>
+
+#include "base/named_errors.hpp"
+#include "op/along.hpp"
+#include "tutti/analysis.hpp"
+#include "tutti/movement.hpp"
+
+namespace tutti {
+
+using detail::named;
+
+namespace {
+
+// Elements of a vector at places in range, of any shape.
+array elements_at(const array& v, const array& index) {
+  const array flat = contiguous(reshape(index, {index.size()}));
+  return reshape(op::take_rows(reshape(v, {1, v.size(), 1}), flat), index.shape());
+}
+
+}  // namespace
+
+array interp(const array& given, const array& xp, const array& fp, std::optional<double> left,
+             std::optional<double> right) {
+  return named("interp", [&] {
+    const array operands[] = {given, xp, fp};
+    const dtype type = op::promote_operands(operands, op::row_kind::REAL_FLOATING, "interp").type;
+    const dtype compute = graph::compute_dtype(type);
+    const array x = op::cast(given, compute, "interp");
+    const array at = op::cast(contiguous(xp), compute, "interp");
+    const array values = op::cast(contiguous(fp), compute, "interp");
+    if (at.ndim() != 1 || at.shape() != values.shape() || at.size() == 0)
+      throw shape_error("interp: points at " + at.shape().str() + " with values " +
+                        values.shape().str());
+    if (x.size() == 0) return op::zeros_on(x.shape(), type, x.node()->device);
+    const std::int64_t n = at.size();
+    const auto end = [&](const array& v, std::int64_t i) { return v({slice{i, i + 1, 1}}); };
+    const auto ends_as = [&](const array& v, const std::optional<double>& other) {
+      const array one = other ? full({1}, *other, compute, x.device()) : v;
+      return reshape(one, shape{});
+    };
+    const array first = reshape(end(at, 0), shape{}), last = reshape(end(at, n - 1), shape{});
+    const array low = ends_as(end(values, 0), left), high = ends_as(end(values, n - 1), right);
+    array inside = broadcast_to(reshape(end(values, n - 1), shape{}), x.shape());
+    if (n > 1) {
+      const array found = searchsorted(stop_gradient(at), stop_gradient(x), side::right);
+      const array i = clip(found - 1, 0, n - 2);
+      const array x0 = elements_at(at, i), y0 = elements_at(values, i);
+      const array slope = (elements_at(values, i + 1) - y0) / (elements_at(at, i + 1) - x0);
+      // At a point its value, whatever the slope.
+      const array between = where(x == x0, y0, (x - x0) * slope + y0);
+      inside = where(x >= last, inside, between);
+    }
+    const array y = where(x < first, low, where(x > last, high, inside));
+    return op::cast(where(isnan(x), x, y), type, "interp");
+  });
+}
+
+namespace {
+
+array part_along(const array& a, int axis, std::optional<std::int64_t> from,
+                 std::optional<std::int64_t> to) {
+  std::vector<slice> part(static_cast<std::size_t>(axis) + 1);
+  part.back() = {from, to, 1};
+  return slice_view(a, part);
+}
+
+array pairs_along(const array& y, int axis) {
+  return part_along(y, axis, 1, {}) + part_along(y, axis, {}, -1);
+}
+
+}  // namespace
+
+array trapezoid(const array& given, double dx, integer axis) {
+  return named("trapezoid", [&] {
+    const dtype type = op::floating_type_of(given, "trapezoid");
+    const array y = op::cast(given, graph::compute_dtype(type), "trapezoid");
+    const int along = normalize_axis(axis, y.ndim(), "trapezoid");
+    if (y.dim(along) < 2) return op::cast(sum(y * 0, along), type, "trapezoid");
+    return op::cast(sum(pairs_along(y, along), along) * (dx / 2), type, "trapezoid");
+  });
+}
+
+array trapezoid(const array& given, const array& places, integer axis) {
+  return named("trapezoid", [&] {
+    const array operands[] = {given, places};
+    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "trapezoid").type;
+    const array y = op::cast(given, graph::compute_dtype(type), "trapezoid");
+    const int along = normalize_axis(axis, y.ndim(), "trapezoid");
+    array x = op::cast(places, y.dtype(), "trapezoid");
+    if (x.ndim() == 1 && x.dim(0) == y.dim(along)) {
+      shape lying(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
+      lying[along] = x.dim(0);
+      x = reshape(x, lying);
+    }
+    if (x.ndim() != y.ndim() || x.dim(along) != y.dim(along) ||
+        broadcast_shapes(x.shape(), y.shape(), "trapezoid") != y.shape())
+      throw shape_error("trapezoid: places " + x.shape().str() + " for " + y.shape().str());
+    if (y.dim(along) < 2) return op::cast(sum(y * 0, along), type, "trapezoid");
+    const array steps = part_along(x, along, 1, {}) - part_along(x, along, {}, -1);
+    return op::cast(sum(pairs_along(y, along) * steps, along) * 0.5, type, "trapezoid");
+  });
+}
+
+namespace {
+
+void check_derivative(const array& y, int axis, int edge_order) {
+  if (edge_order != 1 && edge_order != 2)
+    throw value_error(fmt::format("gradient: an edge_order of {}", edge_order));
+  if (y.dim(axis) < edge_order + 1)
+    throw shape_error(fmt::format("gradient: {} elements along axis {} of {}", y.dim(axis), axis,
+                                  y.shape().str()));
+}
+
+// The derivative at three places in a row from the values there: of the parabola through them at
+// its place `at` (0, 1, 2), for the steps h and k between the places.
+array parabola_slope(const array& y, int axis, const array& h, const array& k, int at) {
+  const std::int64_t n = y.dim(axis);
+  const array a = part_along(y, axis, 0, n - 2), b = part_along(y, axis, 1, n - 1),
+              c = part_along(y, axis, 2, n);
+  const array first = (b - a) / h, second = (c - b) / k;
+  const array bend = (second - first) / (h + k);
+  if (at == 0) return first - bend * h;
+  return at == 1 ? first + bend * h : second + bend * k;
+}
+
+// `steps` between neighbours, which broadcast to them.
+array derivative(const array& y, int axis, const array& steps, int edge_order) {
+  const std::int64_t n = y.dim(axis), last = n - 1;
+  const auto step = [&](std::int64_t from, std::int64_t to) {
+    return steps.dim(axis) == 1 ? steps : part_along(steps, axis, from, to);
+  };
+  const auto slope = [&](std::int64_t i) {
+    return (part_along(y, axis, i + 1, i + 2) - part_along(y, axis, i, i + 1)) / step(i, i + 1);
+  };
+  std::vector<array> parts;
+  if (edge_order == 1)
+    parts.push_back(slope(0));
+  else
+    parts.push_back(parabola_slope(part_along(y, axis, 0, 3), axis, step(0, 1), step(1, 2), 0));
+  if (n > 2) parts.push_back(parabola_slope(y, axis, step(0, n - 2), step(1, last), 1));
+  if (edge_order == 1)
+    parts.push_back(slope(last - 1));
+  else
+    parts.push_back(parabola_slope(part_along(y, axis, n - 3, n), axis, step(last - 2, last - 1),
+                                   step(last - 1, last), 2));
+  return concatenate(parts, axis);
+}
+
+}  // namespace
+
+array gradient(const array& given, double dx, integer axis, int edge_order) {
+  return named("gradient", [&] {
+    const dtype type = op::floating_type_of(given, "gradient");
+    const array y = op::cast(given, graph::compute_dtype(type), "gradient");
+    const int along = normalize_axis(axis, y.ndim(), "gradient");
+    check_derivative(y, along, edge_order);
+    if (!(dx != 0)) throw value_error("gradient: elements 0 apart");
+    if (y.size() == 0) return op::cast(y, type, "gradient");
+    const shape one(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
+    const array steps = full(one, 1.0, real_dtype(y.dtype()), y.device());
+    return op::cast(derivative(y, along, steps, edge_order) / dx, type, "gradient");
+  });
+}
+
+array gradient(const array& given, const array& places, integer axis, int edge_order) {
+  return named("gradient", [&] {
+    const array operands[] = {given, places};
+    const dtype type = op::promote_operands(operands, op::row_kind::FLOATING, "gradient").type;
+    const array y = op::cast(given, graph::compute_dtype(type), "gradient");
+    const array x = op::cast(places, y.dtype(), "gradient");
+    const int along = normalize_axis(axis, y.ndim(), "gradient");
+    check_derivative(y, along, edge_order);
+    if (x.ndim() != 1 || x.dim(0) != y.dim(along))
+      throw shape_error(fmt::format("gradient: places {} for axis {} of {}", x.shape().str(), along,
+                                    y.shape().str()));
+    if (y.size() == 0) return op::cast(y, type, "gradient");
+    shape lying(std::vector<std::int64_t>(static_cast<std::size_t>(y.ndim()), 1));
+    lying[along] = x.dim(0) - 1;
+    const array steps = part_along(x, 0, 1, {}) - part_along(x, 0, {}, -1);
+    return op::cast(derivative(y, along, reshape(steps, lying), edge_order), type, "gradient");
+  });
+}
+
+}  // namespace tutti

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bad input: the exception, and what it says.
+#include <limits>
+
+#include "tutti/analysis.hpp"
+#include "tutti/quasirandom.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+
+constexpr std::int64_t huge = std::int64_t{1} << 62;
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+#define FAILS(exception, expression, text) \
+  BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
+
+BOOST_AUTO_TEST_CASE(of_covariances_and_distances) {
+  const array x = tutti::ones({2, 3});
+  FAILS(shape_error, tutti::cov(array(1.0)), "cov: a number has no observations");
+  FAILS(value_error, tutti::cov(x, not_a_number), "cov: the correction is NaN");
+  FAILS(shape_error, tutti::corrcoef(array(1.0)), "corrcoef");
+  FAILS(value_error, tutti::cov(array()), "cov");
+  FAILS(shape_error, tutti::cdist(x, tutti::ones({2, 4})), "cdist: rows of [2,3] and of [2,4]");
+  FAILS(shape_error, tutti::cdist(x, tutti::ones({3})), "cdist: rows of [2,3] and of [3]");
+  FAILS(dtype_error, tutti::cdist(tutti::complex(x, x), x), "cdist");
+  FAILS(value_error, tutti::cdist(x, x, static_cast<tutti::distance_metric>(9)),
+        "cdist: no metric");
+  const array long_rows = tutti::broadcast_to(array(1.0F), {huge / 8, 1});
+  FAILS(shape_error, tutti::cdist(long_rows, long_rows), "cdist");
+}
+
+BOOST_AUTO_TEST_CASE(of_ranks_and_counts) {
+  const array x = tutti::ones({2, 3});
+  FAILS(value_error, tutti::rankdata(x, static_cast<tutti::rank_method>(7)), "rankdata: no method");
+  FAILS(index_error, tutti::rankdata(x, {}, 2), "rankdata");
+  FAILS(dtype_error, tutti::rankdata(tutti::complex(x, x)), "rankdata");
+  FAILS(value_error, tutti::percentile(x, 101), "percentile: p is 101, must lie in [0, 100]");
+  FAILS(value_error, tutti::percentile(x, not_a_number), "percentile: p is nan");
+  FAILS(value_error, tutti::percentile(x, std::vector<double>{}), "percentile: no p");
+  FAILS(value_error, tutti::histogram_along(x, 0, 0, 1), "histogram_along: 0 bins");
+  FAILS(value_error, tutti::histogram_along(x, 2, 1, 0), "histogram_along: bounds 1 and 0");
+  FAILS(index_error, tutti::histogram_along(x, 2, 0, 1, 2), "histogram_along");
+  FAILS(error, tutti::histogram_along(x, huge, 0, 1), "histogram_along");
+  FAILS(shape_error, tutti::histogram2d(x, tutti::ones({2}), {1, 1}, {0, 1}, {0, 1}),
+        "histogram2d: points of [2,3] and [2]");
+  FAILS(value_error, tutti::histogram2d(x, x, {1, 0}, {0, 1}, {0, 1}), "histogram2d: 0 bins");
+}
+
+BOOST_AUTO_TEST_CASE(of_numerical_analysis) {
+  const array x = tutti::ones({2, 3});
+  FAILS(shape_error, tutti::interp(x, x, x), "interp: points at [2,3] with values [2,3]");
+  FAILS(shape_error, tutti::interp(x, tutti::ones({2}), tutti::ones({3})), "interp: points at [2]");
+  FAILS(shape_error, tutti::interp(x, tutti::ones({0}), tutti::ones({0})), "interp");
+  FAILS(dtype_error, tutti::interp(tutti::complex(x, x), tutti::ones({2}), tutti::ones({2})),
+        "interp");
+  FAILS(shape_error, tutti::trapezoid(x, tutti::ones({2})), "trapezoid: places [2] for [2,3]");
+  FAILS(shape_error, tutti::trapezoid(x, tutti::ones({4, 3})), "trapezoid");
+  FAILS(index_error, tutti::trapezoid(x, 1.0, 2), "trapezoid");
+  FAILS(value_error, tutti::gradient(x, 0.0), "gradient: elements 0 apart");
+  FAILS(value_error, tutti::gradient(x, 1.0, 1, 3), "gradient: an edge_order of 3");
+  FAILS(shape_error, tutti::gradient(x, 1.0, 0, 2), "gradient: 2 elements along axis 0 of [2,3]");
+  FAILS(shape_error, tutti::gradient(x, tutti::ones({2})),
+        "gradient: places [2] for axis 1 of [2,3]");
+}
+
+BOOST_AUTO_TEST_CASE(of_components_clusters_and_sequences) {
+  const array x = tutti::ones({2, 3});
+  FAILS(shape_error, tutti::pca(tutti::ones({3}), 1), "pca: [3] is not [samples, features]");
+  FAILS(value_error, tutti::pca(x, 3), "pca: 3 components of [2,3]");
+  FAILS(dtype_error, tutti::pca(x.astype(dtype::f16), 1), "pca");
+  FAILS(shape_error, tutti::kmeans(x, tutti::ones({2, 2})),
+        "kmeans: centers [2,2] for samples [2,3]");
+  FAILS(shape_error, tutti::kmeans(tutti::ones({0, 2}), x), "kmeans: samples [0,2]");
+  FAILS(value_error, tutti::kmeans(x * not_a_number, x), "kmeans: samples [2,3] have elements");
+  FAILS(value_error, tutti::kmeans(tutti::random::key{1}, x, 3), "kmeans: 3 clusters of 2 samples");
+  FAILS(value_error, tutti::kmeans(x, x, {.iterations = 0}), "kmeans: 0 iterations");
+  FAILS(value_error, tutti::kmeans(x, x, {.tolerance = -1}), "a tolerance of -1");
+  FAILS(dtype_error, tutti::kmeans(x.astype(dtype::bf16), x), "kmeans: bf16 is not supported");
+  FAILS(value_error, tutti::random::sobol(4, 11), "sobol: 11 dimensions, must lie in [1, 10]");
+  FAILS(value_error, tutti::random::sobol(-1, 1), "sobol: -1 points from number 0");
+  FAILS(value_error, tutti::random::sobol(2, 1, (std::int64_t{1} << 32) - 1), "sobol: 2 points");
+  FAILS(value_error, tutti::random::sobol(huge, 1, huge), "sobol");
+  FAILS(dtype_error, tutti::random::sobol(2, 1, 0, {}, dtype::f16),
+        "sobol: the dtype is f32 or f64");
+  FAILS(value_error, tutti::random::halton(2, 101), "halton: 101 dimensions");
+}

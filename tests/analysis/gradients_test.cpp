@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients against central differences, first and second ones.
+#include "differences.hpp"
+#include "tutti/analysis.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using arguments = std::vector<array>;
+
+void check_both(const tutti::function& f, const std::vector<dense>& at) {
+  const tutti::function value = [=](const arguments& v) {
+    arguments bent;
+    for (const array& x : v) bent.push_back(x * x * x);
+    return weighted_sum(f(bent));
+  };
+  check_gradient(value, at, 1e-6);
+  check_gradient([=](const arguments& v) { return weighted_sum(tutti::grad(value)(v)[0]); }, at,
+                 5e-5);
+}
+
+dense points(const tutti::shape& extents, std::uint64_t salt) {
+  return random_dense(extents, 0.4, 1.3, salt);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(of_covariances_and_distances) {
+  check_both([](const arguments& v) { return tutti::cov(v[0]); }, {points({3, 5}, 751)});
+  check_both([](const arguments& v) { return tutti::corrcoef(v[0]); }, {points({3, 5}, 752)});
+  for (int metric = 0; metric < 5; ++metric)
+    check_both(
+        [=](const arguments& v) {
+          return tutti::cdist(v[0], v[1], static_cast<tutti::distance_metric>(metric));
+        },
+        {points({2, 3}, 753), points({3, 3}, 754)});
+  // A root of 0 has none.
+  const array x = upload_as<double>(points({2, 3}, 755));
+  const array g = tutti::grad([&](const arguments& v) {
+    return tutti::sum(tutti::cdist(v[0], tutti::stop_gradient(v[0])));
+  })({x})[0];
+  BOOST_TEST(tutti::all(tutti::isfinite(g)).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(of_numerical_analysis) {
+  const dense xp{{4}, {0.2, 0.7, 1, 1.2}};
+  check_both([](const arguments& v) { return tutti::interp(v[0], v[1], v[2]); },
+             {points({6}, 756), xp, points({4}, 757)});
+  check_both([](const arguments& v) { return tutti::trapezoid(v[0], v[1], 0); },
+             {points({4, 2}, 758), xp});
+  check_both([](const arguments& v) { return tutti::gradient(v[0], v[1], 0, 2); },
+             {points({4, 2}, 759), xp});
+  check_both([](const arguments& v) { return tutti::gradient(v[0], 0.5, 0); },
+             {points({4, 2}, 760)});
+  check_both([](const arguments& v) { return tutti::percentile(v[0], 30); }, {points({5}, 761)});
+}
+
+BOOST_AUTO_TEST_CASE(of_components) {
+  // Well apart, so that the derivative of the vectors exists.
+  const dense rows = tabulate({5, 3}, [](const position& i) {
+    return 1 + 0.3 * std::sin(double(3 * i[0] + 1)) * double(3 - i[1]) +
+           0.05 * std::cos(double(i[0] * i[1]));
+  });
+  check_gradient(
+      [](const arguments& v) { return weighted_sum(tutti::pca(v[0], 2).explained_variance); },
+      {rows}, 1e-6);
+}

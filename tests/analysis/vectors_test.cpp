@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of NumPy and SciPy (vectors.txt, written by make_vectors.py) against the same calls, in
+// f64.
+#include "tutti_test/vectors.hpp"
+
+#include "tutti/analysis.hpp"
+#include "tutti/quasirandom.hpp"
+#include "tutti_test/paths.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using operand_list = std::vector<array>;
+
+// clang-format off
+#define TUTTI_CALL(expression) \
+  []([[maybe_unused]] const operand_list& v, [[maybe_unused]] std::int64_t n) { return expression; }
+
+const vector_calls table = {
+  {"cov", TUTTI_CALL(tutti::cov(v[0], static_cast<double>(n)))},
+  {"corrcoef", TUTTI_CALL(tutti::corrcoef(v[0]))},
+  {"cdist", TUTTI_CALL(tutti::cdist(v[0], v[1], static_cast<tutti::distance_metric>(n)))},
+  {"rank", TUTTI_CALL(tutti::rankdata(v[0], static_cast<tutti::rank_method>(n), 1))},
+  {"rank_first", TUTTI_CALL(tutti::rankdata(v[0], static_cast<tutti::rank_method>(n), 0))},
+  {"rank_all", TUTTI_CALL(tutti::rankdata(v[0], static_cast<tutti::rank_method>(n)))},
+  {"percentile", TUTTI_CALL(tutti::percentile(v[0], std::vector<double>{0, 12.5, 50, 99, 100}, {0, 2}))},
+  {"histogram_along", TUTTI_CALL(tutti::histogram_along(v[0], 7, -2, 2.5).counts)},
+  {"histogram_first", TUTTI_CALL(tutti::histogram_along(v[0], 7, -2, 2.5, 0).counts)},
+  {"histogram2d", TUTTI_CALL(tutti::histogram2d(v[0], v[1], {5, 3}, {-2, 2.5}, {-1, 2.5}).counts)},
+  {"interp", TUTTI_CALL(tutti::interp(v[0], v[1], v[2]))},
+  {"interp_ends", TUTTI_CALL(tutti::interp(v[0], v[1], v[2], -7, 8))},
+  {"trapezoid", TUTTI_CALL(tutti::trapezoid(v[0], 0.3, 1))},
+  {"trapezoid_at", TUTTI_CALL(tutti::trapezoid(v[0], v[1], 1))},
+  {"gradient", TUTTI_CALL(tutti::gradient(v[0], 0.3, 1))},
+  {"gradient_second", TUTTI_CALL(tutti::gradient(v[0], 0.3, 1, 2))},
+  {"gradient_complex", TUTTI_CALL(tutti::gradient(v[0]))},
+  {"gradient_at", TUTTI_CALL(tutti::gradient(v[0], v[1], 1))},
+  {"gradient_at_second", TUTTI_CALL(tutti::gradient(v[0], v[1], 1, 2))},
+  {"pca_components", TUTTI_CALL(tutti::pca(v[0], 3).components)},
+  {"pca_variance", TUTTI_CALL(tutti::pca(v[0], 3).explained_variance)},
+  {"pca_ratio", TUTTI_CALL(tutti::pca(v[0], 3).explained_variance_ratio)},
+  {"pca_scores", TUTTI_CALL(tutti::pca(v[0], 3).scores)},
+  {"sobol", TUTTI_CALL(tutti::random::sobol(64, 10, 0, {}, dtype::f64))},
+  {"sobol_far", TUTTI_CALL(tutti::random::sobol(9, 10, 1000000, {}, dtype::f64))},
+  {"halton", TUTTI_CALL(tutti::random::halton(40, 12, 0, dtype::f64))},
+};
+#undef TUTTI_CALL
+// clang-format on
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(vectors_of_numpy_and_scipy) {
+  BOOST_TEST(check_vectors(paths::vectors, table) > 75);
+}
