@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tutti/analysis.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/quasirandom.hpp"
 #include "tutti_test/dense.hpp"
 

@@ -3,6 +3,7 @@
 // The header that an application includes.
 #pragma once
 
+#include "tutti/analysis.hpp"
 #include "tutti/array.hpp"
 #include "tutti/collective.hpp"
 #include "tutti/contractions.hpp"
@@ -24,8 +25,10 @@
 #include "tutti/ops.hpp"
 #include "tutti/parallel.hpp"
 #include "tutti/pooling.hpp"
+#include "tutti/quasirandom.hpp"
 #include "tutti/random.hpp"
 #include "tutti/shape.hpp"
+#include "tutti/signal.hpp"
 #include "tutti/slicing.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti/standard.hpp"

@@ -11,13 +11,13 @@ using detail::named;
 
 namespace {
 
-array flat(const array& a) { return reshape(a, {a.size()}); }
+array flattened(const array& a) { return reshape(a, {a.size()}); }
 
 // Non-negative integers as indices, and the extent that holds them.
 std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength) {
   if (minlength < 0)
     throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");
-  const array index = flat(op::index_values(a, "bincount"));
+  const array index = flattened(op::index_values(a, "bincount"));
   graph::checked_elements({minlength}, dtype::i64, "bincount");
   if (index.size() == 0) return {index, minlength};
   const auto [smallest, largest] = op::exact_range(a, index);
@@ -44,13 +44,13 @@ array bincount(const array& a, const array& weights, std::int64_t minlength) {
   const dtype type = graph::compute_dtype(op::floating_type_of(weights, "bincount"));
   if (index.size() == 0 || bins == 0) return op::zeros_on({bins}, type, index.node()->device);
   const array updates = op::cast(weights, type, "bincount");
-  return flat(op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins));
+  return flattened(op::scatter_rows(reshape(updates, {1, index.size(), 1}), index, bins));
 }
 
 histogram_result histogram(const array& a, std::int64_t bins, double low, double high) {
   const op::binned b = op::equal_bins(a, bins, low, high);
   if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, b.edges.node()->device), b.edges};
-  return {op::count_numbers(flat(b.bin), bins, "histogram"), b.edges};
+  return {op::count_numbers(flattened(b.bin), bins, "histogram"), b.edges};
 }
 
 histogram_result histogram(const array& a, std::int64_t bins) {
@@ -72,7 +72,7 @@ histogram_result histogram(const array& a, const array& edges) {
     const array at = op::cast(edges, graph::compute_dtype(type), "histogram");
     const std::int64_t bins = extents[0] - 1;
     if (a.size() == 0) return {op::zeros_on({bins}, dtype::i64, at.node()->device), at};
-    const array x = op::cast(flat(a), at.dtype(), "histogram");
+    const array x = op::cast(flattened(a), at.dtype(), "histogram");
     return {op::count_numbers(op::bins_between(x, at), bins, "histogram"), at};
   });
 }
