@@ -31,24 +31,39 @@ array fitted_last(const array& a, std::int64_t length) {
   return pad(a, widths);
 }
 
-// Frames [rows, frames, length] added up: they are cut into pieces of `hop` elements, piece j of
-// each frame stands j pieces later in the result, and the rows of pieces that this shifts are read
-// from one padded copy, each of its rows one piece shorter than it is.
-array sum_of_frames(const array& frames, std::int64_t hop) {
-  const std::int64_t rows = frames.dim(0), count = frames.dim(1), length = frames.dim(2);
-  const std::int64_t pieces = length / hop + (length % hop != 0);
-  const std::int64_t wide = graph::extent_product(pieces, hop, "overlap_add");
-  const std::int64_t padded = graph::extent_sum(count, pieces, "overlap_add");
-  const std::int64_t total = graph::extent_sum(graph::extent_product(count - 1, hop, "overlap_add"),
-                                               length, "overlap_add");
-  graph::checked_elements({rows, pieces, padded, hop}, frames.dtype(), "overlap_add");
-  const array cut = fitted_last(frames, wide).reshape({rows, count, pieces, hop});
+// Pieces [rows, frames, pieces, hop] of frames added up, piece j of each one j places later: [rows,
+// frames + pieces - 1, hop].
+array sum_of_pieces(const array& cut) {
+  const std::int64_t rows = cut.dim(0), count = cut.dim(1), pieces = cut.dim(2), hop = cut.dim(3);
+  // A few views of one padded copy fuse into one program.
+  if (pieces <= 8) {
+    const std::int64_t edge = pieces - 1, places = count + edge;
+    const array apart = edge > 0 ? pad(cut, {{0, 0}, {edge, edge}}) : cut;
+    array sum;
+    for (std::int64_t j = 0; j < pieces; ++j) {
+      const array part = apart({slice{}, slice{edge - j, edge - j + places, 1}, j});
+      sum = sum.valid() ? sum + part : part;
+    }
+    return sum;
+  }
+  // The rows of pieces are read from a padded copy, each of its rows one piece shorter than it is.
+  const std::int64_t padded = count + pieces;
   const array apart = pad(transpose(cut, {0, 2, 1, 3}), {{0, 0}, {0, 0}, {0, pieces}, {0, 0}});
   const array flat = reshape(apart, {rows, pieces * padded, hop});
   const array shorter = flat({slice{}, slice{0, pieces * (padded - 1), 1}});
-  const array shifted = reshape(shorter, {rows, pieces, padded - 1, hop});
-  const array sums = op::cast(sum(shifted, 1), frames.dtype(), "overlap_add");
-  return fitted_last(reshape(sums, {rows, (padded - 1) * hop}), total);
+  return sum(reshape(shorter, {rows, pieces, padded - 1, hop}), 1);
+}
+
+// Frames [rows, frames, length] added up.
+array sum_of_frames(const array& frames, std::int64_t hop, std::int64_t total) {
+  const std::int64_t rows = frames.dim(0), count = frames.dim(1), length = frames.dim(2);
+  const std::int64_t pieces = length / hop + (length % hop != 0);
+  const std::int64_t wide = graph::extent_product(pieces, hop, "overlap_add");
+  const std::int64_t padded = graph::extent_sum(count, 2 * pieces, "overlap_add");
+  graph::checked_elements({rows, pieces, padded, hop}, frames.dtype(), "overlap_add");
+  const array sums = sum_of_pieces(fitted_last(frames, wide).reshape({rows, count, pieces, hop}));
+  const array whole = op::cast(sums, frames.dtype(), "overlap_add");
+  return fitted_last(reshape(whole, {rows, (count + pieces - 1) * hop}), total);
 }
 
 // The rules of lengths and hops that frame() and its adjoint share.
@@ -94,30 +109,48 @@ array frame(const array& given, integer length, integer hop, integer along) {
   });
 }
 
+namespace {
+
+// Frames of at least one element, in the dtype of the computation.
+array added_along(const array& x, std::int64_t hop, int axis, std::int64_t total) {
+  const array last = moveaxis(x, {axis}, {-2});
+  shape to = last.shape();
+  to.erase(to.rank() - 1);
+  to[to.rank() - 1] = total;
+  const array rows = reshape(last, {x.size() / (x.dim(axis) * x.dim(-1)), x.dim(axis), x.dim(-1)});
+  return moveaxis(reshape(sum_of_frames(rows, hop, total), to), {-1}, {axis});
+}
+
+}  // namespace
+
 array overlap_add(const array& given, integer hop, integer along) {
   return named("overlap_add", [&]() -> array {
     const shape extents = graph::get(given, "overlap_add").extents;
     if (extents.rank() < 2 || extents.back() == 0)
       throw shape_error("overlap_add: " + extents.str() + " has no frames");
-    check_frames(extents.back(), hop, "overlap_add");
+    const std::int64_t length = extents.back(), step = hop;
+    check_frames(length, step, "overlap_add");
     const int axis = normalize_axis(along, extents.rank() - 1, "overlap_add");
     if (extents[axis] == 0) throw shape_error("overlap_add: " + extents.str() + " has no frames");
     const dtype type =
         op::accumulator_type(given, op::type_of(given, "overlap_add"), "overlap_add");
     const array x = op::cast(given, graph::compute_dtype(type), "overlap_add");
-    const array last = moveaxis(x, {axis}, {-2});
-    shape to = last.shape();
+    const std::int64_t total = graph::extent_sum(
+        graph::extent_product(extents[axis] - 1, step, "overlap_add"), length, "overlap_add");
+    shape to = extents;
     to.erase(to.rank() - 1);
-    to.erase(to.rank() - 1);
-    const std::int64_t rows = to.size();
-    to.push_back(graph::extent_sum(graph::extent_product(extents[axis] - 1, hop, "overlap_add"),
-                                   extents.back(), "overlap_add"));
-    if (rows == 0) {
-      const array none = op::zeros_on(to, type, x.node()->device);
-      return moveaxis(none, {-1}, {axis});
-    }
-    const array sums = sum_of_frames(reshape(last, {rows, extents[axis], extents.back()}), hop);
-    return moveaxis(reshape(op::cast(sums, type, "overlap_add"), to), {-1}, {axis});
+    to[axis] = total;
+    if (graph::checked_elements(to, type, "overlap_add") == 0)
+      return op::zeros_on(to, type, x.node()->device);
+    if (!graph::is_differentiated(x))
+      return op::cast(added_along(x, step, axis, total), type, "overlap_add");
+    using arrays = std::vector<array>;
+    const array sums =
+        custom_vjp([=](const arrays& v) { return arrays{added_along(v[0], step, axis, total)}; },
+                   [=](const arrays&, const arrays&, const arrays& g) {
+                     return arrays{frame(g[0], length, step, axis)};
+                   })({x})[0];
+    return op::cast(sums, type, "overlap_add");
   });
 }
 
