@@ -77,7 +77,8 @@ array frames_of(const array& x, std::int64_t length, std::int64_t hop, int axis)
   extents.push_back(length);
   strides.push_back(strides[axis]);
   extents[axis] = (extents[axis] - length) / hop + 1;
-  strides[axis] *= hop;
+  // Nobody steps from a single frame, by whatever hop.
+  strides[axis] = extents[axis] > 1 ? strides[axis] * hop : 0;
   return as_strided(x, extents, strides);
 }
 
