@@ -59,7 +59,8 @@ array sum_of_frames(const array& frames, std::int64_t hop, std::int64_t total) {
   const std::int64_t rows = frames.dim(0), count = frames.dim(1), length = frames.dim(2);
   const std::int64_t pieces = length / hop + (length % hop != 0);
   const std::int64_t wide = graph::extent_product(pieces, hop, "overlap_add");
-  const std::int64_t padded = graph::extent_sum(count, 2 * pieces, "overlap_add");
+  const std::int64_t padded =
+      graph::extent_sum(count, graph::extent_product(2, pieces, "overlap_add"), "overlap_add");
   graph::checked_elements({rows, pieces, padded, hop}, frames.dtype(), "overlap_add");
   const array sums = sum_of_pieces(fitted_last(frames, wide).reshape({rows, count, pieces, hop}));
   const array whole = op::cast(sums, frames.dtype(), "overlap_add");
