@@ -110,6 +110,23 @@ void check_streams(session& s) {
   check(s.api->stream->synchronize(second.get()), "synchronize");
 }
 
+// What a blocking write has brought is found by work on another stream that waits for nothing.
+void check_blocking_write(session& s) {
+  const handle<tutti_stream> writer = s.stream(), other = s.stream();
+  const auto* transfer = s.api->transfer;
+  for (const uint64_t size : {4, 20, 300, 5000}) {
+    const handle<tutti_buffer> from = s.allocate(size), to = s.allocate(size);
+    std::vector<uint8_t> got(size);
+    for (uint64_t round = 0; round < 50; ++round) {
+      const std::vector<uint8_t> sent = bytes_of(size, s.seed + round);
+      check(transfer->write(writer.get(), from.get(), 0, sent.data(), size, 1, nullptr), "write");
+      check(transfer->copy(other.get(), from.get(), 0, to.get(), 0, size, nullptr), "copy");
+      check(transfer->read(other.get(), to.get(), 0, got.data(), size, 1, nullptr), "read");
+      compare(got, sent, "what another stream finds after a blocking write");
+    }
+  }
+}
+
 void check_query(session& s) {
   const handle<tutti_buffer> buffer = s.allocate(4096);
   const std::vector<uint8_t> sent(4096, 1);
@@ -309,6 +326,7 @@ void add_memory_groups(groups& all, const session&) {
   all.push_back({"memory/available", check_available});
   all.push_back({"memory/out_of_memory", check_out_of_memory});
   all.push_back({"stream/order", check_streams});
+  all.push_back({"stream/blocking_write", check_blocking_write});
   all.push_back({"stream/query", check_query});
   all.push_back({"stream/poison", check_poison});
   all.push_back({"stream/blocking_failure", check_blocking_failure});

@@ -207,8 +207,7 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 }  // namespace
 
 // A buffer of our memory is written by commands and read where it lies, then the other way round.
-// CPU drivers work there; one that keeps a copy of its own shows it, and so does Intel's, which
-// puts what it is given in small writes there later.
+// CPU drivers work there; one that keeps a copy of its own shows it.
 bool works_in_place(const device_info& info, cl_context context) {
   if (info.properties.type != TUTTI_DEVICE_CPU || info.properties.unified_memory == 0) return false;
   constexpr uint8_t first = 0x5a, second = 0xc3, third = 0x96;
@@ -230,7 +229,7 @@ bool works_in_place(const device_info& info, cl_context context) {
     std::vector<uint8_t> seen(bytes, third);
     if (clEnqueueWriteBuffer(queue.get(), made.buffer.get(), CL_TRUE, 0, bytes, seen.data(), 0,
                              nullptr, nullptr) != CL_SUCCESS ||
-        !is(here, third))
+        clFinish(queue.get()) != CL_SUCCESS || !is(here, third))
       return false;
     std::fill_n(here, bytes, second);
     if (clEnqueueReadBuffer(queue.get(), made.buffer.get(), CL_TRUE, 0, bytes, seen.data(), 0,

@@ -155,6 +155,9 @@ tutti_event* hand_out(tutti_stream& stream, cl_event event);
 // An event of all that a stream has been given, made where it is wanted.
 tutti_event* record_on(tutti_stream& stream);
 
+// Blocks until the event is done; throws what it failed with.
+void wait_for(cl_event event);
+
 uint64_t host_clock_ns();
 
 // One run of work on the host in its turn: when it was, on the host's clock.

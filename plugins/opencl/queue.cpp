@@ -82,14 +82,25 @@ owned_event bridge(cl_context context, cl_event event) {
   return local;
 }
 
-bool has_ended(cl_event event) {
+cl_int state_of(cl_event event) {
   cl_int state = 0;
   check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
         "clGetEventInfo");
-  return state == CL_COMPLETE;
+  return state;
 }
 
+bool has_ended(cl_event event) { return state_of(event) == CL_COMPLETE; }
+
 }  // namespace
+
+void wait_for(cl_event event) {
+  const cl_int code = clWaitForEvents(1, &event);
+  if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+    const cl_int state = state_of(event);
+    throw_error(state < 0 ? state : code, "work on the device failed");
+  }
+  check(code, "clWaitForEvents");
+}
 
 uint64_t host_clock_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -118,13 +129,6 @@ tutti_event* record_on(tutti_stream& stream) {
 }
 
 namespace {
-
-cl_int state_of(cl_event event) {
-  cl_int state = 0;
-  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
-        "clGetEventInfo");
-  return state;
-}
 
 bool is_done(const tutti_event& event) {
   if (event.handle) {
@@ -162,15 +166,7 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
 }
 
 void wait_for(const tutti_event& event) {
-  const cl_event handle = event.handle.get();
-  if (handle != nullptr) {
-    const cl_int code = clWaitForEvents(1, &handle);
-    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-      const cl_int state = state_of(handle);
-      throw_error(state < 0 ? state : code, "work on the device failed");
-    }
-    check(code, "clWaitForEvents");
-  }
+  if (event.handle) opencl::wait_for(event.handle.get());
   // So that the lane's thread is out of the driver when the process exits next.
   if (event.run != nullptr && event.run->completion != nullptr) event.run->completion->wait();
   sdk::throw_failure_among(event.behind);

@@ -7,6 +7,19 @@
 namespace tutti::opencl {
 namespace {
 
+// Returns when `memory` has been written: what a blocking write promises by itself is no more than
+// that `host` may be used again, and Intel's driver writes a few bytes later, when work on other
+// queues may have read what was there before.
+owned_event write_to_end(cl_command_queue queue, cl_mem memory, uint64_t offset, const void* host,
+                         uint64_t bytes) {
+  cl_event written = nullptr;
+  check(clEnqueueWriteBuffer(queue, memory, CL_TRUE, offset, bytes, host, 0, nullptr, &written),
+        "clEnqueueWriteBuffer");
+  owned_event event(written);
+  wait_for(written);
+  return event;
+}
+
 // The host's copy of what crosses contexts, freed when the write into the target is done.
 void CL_CALLBACK free_staging(cl_event, cl_int, void* staging) {
   delete[] static_cast<unsigned char*>(staging);
@@ -31,9 +44,7 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
         "clEnqueueReadBuffer");
   if (target != stream->driver_queue()) {
     // The caller's stream is the source's: its later work must find the target written.
-    check(clEnqueueWriteBuffer(target, to->memory, CL_TRUE, to_offset, bytes, staging.get(), 0,
-                               nullptr, nullptr),
-          "clEnqueueWriteBuffer");
+    write_to_end(target, to->memory, to_offset, staging.get(), bytes);
     if (done != nullptr) {
       check(clEnqueueMarkerWithWaitList(stream->queue(), 0, nullptr, done),
             "clEnqueueMarkerWithWaitList");
@@ -55,13 +66,9 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
 }
 
 // A blocking call tells itself what the stream waited for in vain.
-void finish_blocking(tutti_stream& stream, bool blocking, cl_event done) {
-  if (blocking) stream.has_finished();
-  if (!blocking || stream.awaited.empty()) return;
-  const sdk::plugin_error* const failure = sdk::failure_among(stream.awaited.open());
-  if (failure == nullptr) return;
-  if (done != nullptr) clReleaseEvent(done);
-  throw sdk::plugin_error(*failure);
+void finish_blocking(tutti_stream& stream) {
+  stream.has_finished();
+  if (!stream.awaited.empty()) sdk::throw_failure_among(stream.awaited.open());
 }
 
 }  // namespace
@@ -69,11 +76,16 @@ void finish_blocking(tutti_stream& stream, bool blocking, cl_event done) {
 void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const void* host,
                     uint64_t bytes, bool blocking, tutti_event** event) {
   if (bytes == 0) return recording(stream, event).finish();
+  if (blocking) {
+    owned_event written = write_to_end(stream.queue(), memory, offset, host, bytes);
+    finish_blocking(stream);
+    if (event != nullptr) *event = hand_out(stream, written.take());
+    return;
+  }
   cl_event done = nullptr;
-  check(clEnqueueWriteBuffer(stream.queue(), memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
-                             host, 0, nullptr, event != nullptr ? &done : nullptr),
+  check(clEnqueueWriteBuffer(stream.queue(), memory, CL_FALSE, offset, bytes, host, 0, nullptr,
+                             event != nullptr ? &done : nullptr),
         "clEnqueueWriteBuffer");
-  finish_blocking(stream, blocking, done);
   if (event != nullptr) *event = hand_out(stream, done);
 }
 
@@ -85,8 +97,9 @@ void backend::read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* h
   check(clEnqueueReadBuffer(stream.queue(), memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
                             host, 0, nullptr, event != nullptr ? &done : nullptr),
         "clEnqueueReadBuffer");
-  finish_blocking(stream, blocking, done);
-  if (event != nullptr) *event = hand_out(stream, done);
+  owned_event own(done);
+  if (blocking) finish_blocking(stream);
+  if (event != nullptr) *event = hand_out(stream, own.take());
 }
 
 void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offset, tutti_buffer& to,

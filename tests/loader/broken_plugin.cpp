@@ -6,7 +6,7 @@
 // property of the second of its two devices, "table=WORD" its tables, "count=NUMBER" the number of
 // devices, "workspace=huge" the workspaces, "null=FUNCTION" what that function hands out,
 // "event_wait=early" and "event_wait=gateless" the waits, the latter without events of the host's,
-// "map=stale" what is mapped, "print=stdout" the standard output.
+// "map=stale" what is mapped, "write=late" blocking writes, "print=stdout" the standard output.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -15,9 +15,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tutti/plugin.h"
@@ -155,9 +157,36 @@ tutti_status* create_plan(tutti_device* device, const tutti_operator_desc* desc,
   return real->op->create(device, desc, plan);
 }
 
+// A blocking write that has only been taken down when it returns, as OpenCL allows; it happens when
+// its stream is used next.
+struct late_write {
+  tutti_stream* stream;
+  tutti_buffer* to;
+  uint64_t offset;
+  std::vector<char> bytes;
+};
+std::optional<late_write> put_off;
+
+tutti_status* catch_up(tutti_stream* stream) {
+  if (!put_off || put_off->stream != stream) return nullptr;
+  const late_write w = *std::exchange(put_off, std::nullopt);
+  return real->transfer->write(stream, w.to, w.offset, w.bytes.data(), w.bytes.size(), 1, nullptr);
+}
+
+tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
+                    uint64_t bytes, int32_t blocking, tutti_event** event) {
+  if (tutti_status* const status = catch_up(stream)) return status;
+  if (blocking == 0 || event != nullptr || put_off)
+    return real->transfer->write(stream, to, offset, host, bytes, blocking, event);
+  const auto* const first = static_cast<const char*>(host);
+  put_off = {stream, to, offset, {first, first + bytes}};
+  return nullptr;
+}
+
 tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
                    uint64_t bytes, int32_t blocking, tutti_event** event) {
   strike("read");
+  if (tutti_status* const status = catch_up(stream)) return status;
   return real->transfer->read(stream, from, offset, host, bytes, blocking, event);
 }
 
@@ -245,6 +274,7 @@ tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, vo
 }
 
 void release_stream(tutti_stream* stream) {
+  if (put_off && put_off->stream == stream) put_off.reset();
   real->stream->release(stream);
   strike("release");
 }
@@ -299,6 +329,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   std::string how;
   if (told("memory", how)) memory.map = nullptr, memory.unmap = nullptr;
   if (waits("gateless")) stream.event_create = nullptr, stream.event_signal = nullptr;
+  if (told("write", how)) transfer.write = write;
   if (told("table", how)) {
     if (how == "flushless") stream.flush = nullptr;
     if (how == "null") api.stream = nullptr;

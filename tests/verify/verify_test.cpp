@@ -193,6 +193,16 @@ BOOST_AUTO_TEST_CASE(listeners_that_are_told_wrongly_are_told) {
           "passed"));
 }
 
+BOOST_AUTO_TEST_CASE(blocking_writes_that_come_later_are_told) {
+  const auto found = [](const std::string& environment) {
+    return report_of(bad, "--filter stream/blocking_write", environment)
+        .of("stream/blocking_write");
+  };
+  BOOST_TEST(found("") == "passed: ");
+  BOOST_TEST(has(found("BROKEN=write=late"),
+                 "failed: what another stream finds after a blocking write"));
+}
+
 BOOST_AUTO_TEST_CASE(as_many_reference_devices_as_are_asked_for) {
   BOOST_TEST(verify(reference, "--device 2 --filter iota", "TUTTI_REFERENCE_DEVICES=3").status ==
              0);
