@@ -11,6 +11,7 @@
 
 #include "tutti/movement.hpp"
 #include "tutti/stats.hpp"
+#include "tutti_test/data.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
@@ -72,7 +73,7 @@ array parse(dtype type, const tutti::shape& extents, const std::string& text) {
 }
 
 std::vector<printed> cases() {
-  std::ifstream in(tutti_test::paths::printed);
+  std::ifstream in(tutti_test::data(tutti_test::paths::printed));
   BOOST_TEST_REQUIRE(in.good());
   std::vector<printed> out;
   for (std::string line; std::getline(in, line);) {

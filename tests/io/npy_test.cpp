@@ -10,6 +10,7 @@
 #include "tutti/error.hpp"
 #include "tutti/io.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -22,7 +23,7 @@ using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::paths::vectors;
+const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
 const auto same = boost::test_tools::per_element();
 
 template <class T>

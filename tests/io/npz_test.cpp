@@ -8,6 +8,7 @@
 #include "tutti/error.hpp"
 #include "tutti/io.hpp"
 #include "tutti/ops.hpp"
+#include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -21,7 +22,7 @@ using tutti_test::fails;
 
 namespace {
 
-const std::filesystem::path vectors = tutti_test::paths::vectors;
+const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
 const auto same = boost::test_tools::per_element();
 
 void check_members(const tutti::io::named_arrays& got) {

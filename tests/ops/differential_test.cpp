@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "differential_calls.hpp"
+#include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -177,8 +178,7 @@ void check(const std::vector<result>& results) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(functions_of_numpy_and_scipy) {
-  const char* moved = std::getenv("TUTTI_TEST_VECTORS");  // where the source tree is elsewhere
-  const std::filesystem::path vectors = moved != nullptr ? moved : tutti_test::paths::vectors;
+  const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
   std::ifstream file(vectors.parent_path() / "differential.txt");
   BOOST_TEST_REQUIRE(file.good());
   std::string text, role, layout, tolerated;

@@ -3,6 +3,7 @@
 // Results of NumPy (vectors.txt, written by make_vectors.py) against the same calls here, in f64.
 #include "tutti/fft.hpp"
 #include "tutti/linalg.hpp"
+#include "tutti_test/data.hpp"
 #include "tutti_test/paths.hpp"
 #include "tutti_test/vectors.hpp"
 
@@ -79,6 +80,5 @@ const vector_calls& calls() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(vectors_of_numpy) {
-  const char* moved = std::getenv("TUTTI_TEST_VECTORS");  // where the source tree is elsewhere
-  BOOST_TEST(check_vectors(moved != nullptr ? moved : paths::vectors, calls()) > 160);
+  BOOST_TEST(check_vectors(tutti_test::data(paths::vectors), calls()) > 160);
 }

@@ -8,6 +8,7 @@
 
 #include "digits/data.hpp"
 #include "tutti_test/compare.hpp"
+#include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
@@ -17,7 +18,7 @@ using tutti_test::fails;
 namespace {
 
 digits::images real() {
-  return digits::load(std::string(tutti_test::paths::sample_data) + "/digits.csv.gz");
+  return digits::load(tutti_test::data(tutti_test::paths::sample_data) / "digits.csv.gz");
 }
 
 std::string row(const std::string& pixel, const std::string& label) {
