@@ -4,7 +4,8 @@
 // of the transform's length, tutti_fft_pass for each factor of the length (Stockham's autosort,
 // whose results come in order), tutti_fft_store likewise. Backwards is forwards with real and
 // imaginary parts exchanged at both ends. Lengths with large primes are convolutions with a chirp
-// (Bluestein 1970). fft_cpu.cl has what CPUs do in place of passes.
+// (Bluestein 1970). fft_cpu.cl has what CPUs do in place of passes. GPUs build tutti_fft_pass for
+// each factor, RADIX: loops over it are unrolled, and its numbers stay in registers.
 
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF  // the same bits on the host (docs/host-engine.md)
@@ -40,6 +41,34 @@ INLINE tutti_complex complex_of(T re, T im) {
   z.im = im;
   return z;
 }
+// A number where the next T is its imaginary part. GPUs take it in one access: numbers lie at
+// multiples of their size.
+#if GROUP != 1
+#if IS_F64
+#define PAIR double2
+#else
+#define PAIR float2
+#endif
+INLINE tutti_complex pair_at(GLOBAL const T* p) {
+  const PAIR z = *(GLOBAL const PAIR*)p;
+  return complex_of(z.x, z.y);
+}
+INLINE void put_pair(tutti_complex z, GLOBAL T* p) {
+  PAIR pair;
+  pair.x = z.re;
+  pair.y = z.im;
+  *(GLOBAL PAIR*)p = pair;
+}
+#else
+INLINE tutti_complex pair_at(GLOBAL const T* p) { return complex_of(p[0], p[1]); }
+INLINE void put_pair(tutti_complex z, GLOBAL T* p) {
+  p[0] = z.re;
+  p[1] = z.im;
+}
+#endif
+
+INLINE tutti_complex exchanged(tutti_complex z) { return complex_of(z.im, z.re); }
+INLINE tutti_complex scaled(tutti_complex z, T by) { return complex_of(z.re * by, z.im * by); }
 INLINE tutti_complex plus(tutti_complex a, tutti_complex b) {
   return complex_of(a.re + b.re, a.im + b.im);
 }
@@ -54,11 +83,10 @@ INLINE tutti_complex times_minus_i(tutti_complex a) { return complex_of(a.im, -a
 // exp(-2 pi i index / count) from a table of one level, or of two: 2^bits fine steps, then coarse
 // ones of 2^bits.
 INLINE tutti_complex root_of(GLOBAL const T* table, long at, int bits, long index) {
-  if (bits == 0) return complex_of(table[at + 2 * index], table[at + 2 * index + 1]);
+  if (bits == 0) return pair_at(table + at + 2 * index);
   const long fine = at + 2 * (index & ((1L << bits) - 1));
   const long coarse = at + (2L << bits) + 2 * (index >> bits);
-  return times(complex_of(table[coarse], table[coarse + 1]),
-               complex_of(table[fine], table[fine + 1]));
+  return times(pair_at(table + coarse), pair_at(table + fine));
 }
 
 INLINE tutti_complex chirp_at(GLOBAL const T* table, const tutti_fft_shape* g, long n) {
@@ -73,13 +101,13 @@ INLINE tutti_complex number_at(GLOBAL const T* x, const tutti_fft_shape* g, long
   if (k >= g->lines) return complex_of(0, 0);
   const long at = (o * g->lines + k) * g->inner + i;
   if (g->mode == MODE_REAL) return complex_of(x[g->from + at], 0);
-  tutti_complex z = complex_of(x[g->from + 2 * at], x[g->from + 2 * at + 1]);
+  tutti_complex z = pair_at(x + g->from + 2 * at);
   if (hermitian && (k == 0 || 2 * k == g->points)) z.im = 0;
   if (mirrored) z.im = -z.im;
   return z;
 }
 
-#if WANTS(tutti_fft_load)
+#if WANTS(tutti_fft_load) && !defined(RADIX)
 KERNEL void tutti_fft_load(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
                            const tutti_fft_shape g) {
   EACH_UNIT(u, g.outer * g.length * g.inner) {
@@ -87,20 +115,18 @@ KERNEL void tutti_fft_load(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* tabl
     const long o = line / g.length, n = line - o * g.length;
     tutti_complex z = complex_of(0, 0);
     if (g.mode == MODE_SPECTRUM) {
-      z = complex_of(x[g.from + 2 * u], x[g.from + 2 * u + 1]);
-      z = times(z, complex_of(table[g.spectrum + 2 * n], table[g.spectrum + 2 * n + 1]));
+      z = times(pair_at(x + g.from + 2 * u), pair_at(table + g.spectrum + 2 * n));
     } else if (n < g.points) {
       z = number_at(x, &g, o, n, i);
     }
-    if (g.exchanged) z = complex_of(z.im, z.re);
+    if (g.exchanged) z = exchanged(z);
     if (g.chirped && n < g.points) z = times(z, chirp_at(table, &g, n));
-    to[g.to + 2 * u] = z.re;
-    to[g.to + 2 * u + 1] = z.im;
+    put_pair(z, to + g.to + 2 * u);
   }
 }
 #endif
 
-#if WANTS(tutti_fft_store)
+#if WANTS(tutti_fft_store) && !defined(RADIX)
 // What a convolution leaves has its parts exchanged.
 KERNEL void tutti_fft_store(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
                             const tutti_fft_shape g) {
@@ -108,22 +134,27 @@ KERNEL void tutti_fft_store(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* tab
     const long line = u / g.inner, i = u - line * g.inner;
     const long o = line / g.lines, n = line - o * g.lines;
     const long at = g.from + 2 * ((o * g.length + n) * g.inner + i);
-    tutti_complex z = complex_of(x[at], x[at + 1]);
-    if (g.chirped) z = times(complex_of(z.im, z.re), chirp_at(table, &g, n));
-    if (g.exchanged) z = complex_of(z.im, z.re);
-    if (g.mode == MODE_REAL) {
+    tutti_complex z = pair_at(x + at);
+    if (g.chirped) z = times(exchanged(z), chirp_at(table, &g, n));
+    if (g.exchanged) z = exchanged(z);
+    if (g.mode == MODE_REAL)
       to[g.to + u] = z.re * g.scale;
-    } else {
-      to[g.to + 2 * u] = z.re * g.scale;
-      to[g.to + 2 * u + 1] = z.im * g.scale;
-    }
+    else
+      put_pair(scaled(z, g.scale), to + g.to + 2 * u);
   }
 }
 #endif
 
-#if WANTS(tutti_fft_pass)
+#if WANTS(tutti_fft_pass) && (GROUP == 1 || defined(RADIX))
 
 #define LARGEST_RADIX 13
+#ifdef RADIX
+#define RADIX_OF(g) RADIX
+#define UNROLLED _Pragma("unroll")
+#else
+#define RADIX_OF(g) (int)(g)->radix
+#define UNROLLED
+#endif
 #if IS_F64
 #define SQRT_HALF 0.70710678118654752440
 #else
@@ -165,10 +196,11 @@ INLINE void transform8(tutti_complex* a) {
 
 // Any odd number: the sums and differences of a[j] and a[radix - j] first.
 INLINE void transform_odd(tutti_complex* a, GLOBAL const T* table, const tutti_fft_shape* g) {
-  const int radix = (int)g->radix;
+  const int radix = RADIX_OF(g);
   const long step = g->length / radix;
   tutti_complex out[LARGEST_RADIX];
   tutti_complex all = a[0];
+  UNROLLED
   for (int j = 1; 2 * j < radix; ++j) {
     const tutti_complex sum = plus(a[j], a[radix - j]), difference = minus(a[j], a[radix - j]);
     a[j] = sum;
@@ -176,8 +208,10 @@ INLINE void transform_odd(tutti_complex* a, GLOBAL const T* table, const tutti_f
     all = plus(all, sum);
   }
   out[0] = all;
+  UNROLLED
   for (int k = 1; 2 * k < radix; ++k) {
     tutti_complex even = a[0], odd = complex_of(0, 0);
+    UNROLLED
     for (int j = 1; 2 * j < radix; ++j) {
       const tutti_complex w = root_of(table, g->roots, g->roots_bits, j * k % radix * step);
       even = plus(even, complex_of(w.re * a[j].re, w.re * a[j].im));
@@ -186,35 +220,38 @@ INLINE void transform_odd(tutti_complex* a, GLOBAL const T* table, const tutti_f
     out[k] = complex_of(even.re - odd.im, even.im + odd.re);
     out[radix - k] = complex_of(even.re + odd.im, even.im - odd.re);
   }
+  UNROLLED
   for (int k = 0; k < radix; ++k) a[k] = out[k];
 }
 
 KERNEL void tutti_fft_pass(GLOBAL T* to, GLOBAL const T* x, GLOBAL const T* table,
                            const tutti_fft_shape g) {
-  const int radix = (int)g.radix, re = g.exchanged, im = 1 - g.exchanged;
+  const int radix = RADIX_OF(&g);
   const long width = g.length / radix * g.inner, step = g.done * g.inner;
   EACH_UNIT(u, g.outer * width) {
     const long o = u / width, j = u - o * width, p = j / step, q = j - p * step;
     tutti_complex a[LARGEST_RADIX];
     const long start = g.from + 2 * (o * g.length * g.inner + j);
+    UNROLLED
     for (int k = 0; k < radix; ++k) {
-      const long at = start + 2 * k * width;
-      a[k] = complex_of(x[at + re], x[at + im]);
+      const tutti_complex z = pair_at(x + start + 2 * k * width);
+      a[k] = g.exchanged ? exchanged(z) : z;
     }
-    if (radix == 8)
+    if (RADIX_OF(&g) == 8)
       transform8(a);
-    else if (radix == 4)
+    else if (RADIX_OF(&g) == 4)
       transform4(a);
-    else if (radix == 2)
+    else if (RADIX_OF(&g) == 2)
       transform2(a);
     else
       transform_odd(a, table, &g);
     const long end = g.to + 2 * (o * g.length * g.inner + step * radix * p + q);
+    UNROLLED
     for (int k = 0; k < radix; ++k) {
       tutti_complex z = a[k];
       if (p > 0 && k > 0) z = times(z, root_of(table, g.roots, g.roots_bits, p * k * g.done));
-      to[end + 2 * k * step + re] = z.re * g.scale;
-      to[end + 2 * k * step + im] = z.im * g.scale;
+      z = scaled(z, g.scale);
+      put_pair(g.exchanged ? exchanged(z) : z, to + end + 2 * k * step);
     }
   }
 }

@@ -48,15 +48,19 @@ void add_programs(const std::string& architecture, std::vector<paper_row>& rows)
 std::vector<paper_row> paper_rows(const std::string& architecture) {
   std::vector<paper_row> rows;
   add_programs(architecture, rows);
+  const std::string exact = std::string(" ") + cuda::program_options;
   const std::string scan_rows =
       sdk::scan_options(gpu(), TUTTI_F32, TUTTI_F32, TUTTI_SCAN_SUM, true);
   const std::string scan_columns =
       sdk::scan_options(gpu(), TUTTI_F32, TUTTI_F32, TUTTI_SCAN_SUM, false);
-  const std::string exact = std::string(" ") + cuda::program_options;
   struct file {
     const char* name;
     std::string_view text;
     std::string options;
+    bool tiled = false;
+  };
+  const auto pass = [&](bool is_f64, uint32_t radix) {
+    return sdk::fft_pass_options(gpu(), is_f64, radix) + exact;
   };
   const file files[] = {
       {"f32, rows", kernels::scan_cu, scan_rows + exact},
@@ -64,8 +68,16 @@ std::vector<paper_row> paper_rows(const std::string& architecture) {
       {"f32", kernels::gather_cu, sdk::take_options(gpu(), TUTTI_F32, TUTTI_I32)},
       {"f32, sums", kernels::gather_cu,
        sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::add, true)},
-      {"f32", kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
-      {"c64", kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3"},
+      {"f32", kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0", true},
+      {"c64", kernels::matmul_cu, "-DT=float2 -DACC=float2 -DKIND=3", true},
+      {"f32", kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32), true},
+      {"f64", kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F64), true},
+      {"f32", kernels::fft_cu, sdk::fft_options(gpu(), false) + exact},
+      {"f32, factor 4", kernels::fft_cu, pass(false, 4)},
+      {"f32, factor 8", kernels::fft_cu, pass(false, 8)},
+      {"f32, factor 13", kernels::fft_cu, pass(false, 13), true},
+      {"f64, factor 8", kernels::fft_cu, pass(true, 8)},
+      {"f64, factor 13", kernels::fft_cu, pass(true, 13), true},
       {"argsort of f32", kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
       {"top k of f32", kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
       {"f32", kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},
@@ -73,8 +85,7 @@ std::vector<paper_row> paper_rows(const std::string& architecture) {
   for (const file& f : files) {
     for (const kernel_figures& k :
          read_cubin(cuda::compile(std::string(f.text), architecture, f.options, f.name)))
-      rows.push_back(
-          {k.name + ", " + f.name, cuda::work_group, false, f.text == kernels::matmul_cu, 0, 0, k});
+      rows.push_back({k.name + ", " + f.name, cuda::work_group, false, f.tiled, 0, 0, k});
   }
   return rows;
 }

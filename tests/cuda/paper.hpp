@@ -15,7 +15,7 @@ struct paper_row {
   std::string name;  // program or kernel file, and what it was built for
   uint32_t block;    // threads of a block
   bool contiguous;   // every operand moves element by element
-  bool tiled;        // a product: its independent sums hide latency, not the number of threads
+  bool tiled;        // independent sums of each thread hide latency, not the number of threads
   uint32_t widest_loads, widest_stores;  // operands of the widest dtype, where contiguous
   kernel_figures figures;
 };

@@ -35,8 +35,11 @@ void watch_log() {
   sdk::meet_host(&host);
 }
 
+// Of kernels that round as programs do.
+std::string exact(const std::string& options) { return options + ' ' + cuda::program_options; }
+
 std::string scan_options(int32_t out, int32_t in, int32_t scan, bool rows) {
-  return sdk::scan_options(gpu(), out, in, scan, rows) + ' ' + cuda::program_options;
+  return exact(sdk::scan_options(gpu(), out, in, scan, rows));
 }
 
 void compile_all(const std::vector<std::string>& sources) {
@@ -119,8 +122,13 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
       if (dtype < TUTTI_U8)
         count += built(kernels::gather_cu, sdk::take_options(gpu(), dtype, index));
     }
-    for (const int32_t dtype : {TUTTI_F32, TUTTI_F64})
+    for (const int32_t dtype : {TUTTI_F32, TUTTI_F64}) {
       count += built(kernels::convolution_cu, sdk::convolution_options(gpu(), dtype));
+      count += built(kernels::fft_cu, exact(sdk::fft_options(gpu(), dtype == TUTTI_F64)));
+      for (const uint32_t radix : {2, 4, 8, 13})
+        count +=
+            built(kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), dtype == TUTTI_F64, radix)));
+    }
     const char* const products[][3] = {{"uchar", "uchar", "0"},   {"ushort", "ushort", "0"},
                                        {"uint", "uint", "0"},     {"ulong", "ulong", "0"},
                                        {"float", "float", "0"},   {"double", "double", "0"},
@@ -133,8 +141,8 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
     return count;
   };
   auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 62);
-  BOOST_TEST(other.get() == 62);
+  BOOST_TEST(compile_for("compute_90") == 62 + 2 * 5);
+  BOOST_TEST(other.get() == 62 + 2 * 5);
   BOOST_TEST(warnings == "");
 }
 
@@ -178,6 +186,8 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
       {kernels::gather_cu,
        sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::max)},
       {kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32)},
+      {kernels::fft_cu, exact(sdk::fft_options(gpu(), false))},
+      {kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), false, 8))},
       {kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=1"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=2"},

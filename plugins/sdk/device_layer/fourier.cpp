@@ -241,13 +241,13 @@ class fft_launches {
     shape_.chirped = convolution;
     shape_.lines = read_;
     shape_.mode = params_.fft;
-    launch("tutti_fft_load", from, {operand::view1}, array_ / 2, false);
+    launch("tutti_fft_load", options_, from, {operand::view1}, array_ / 2, false);
     transform(from, to);
     if (convolution) {
       shape_.mode = static_cast<int32_t>(line_mode::spectrum);
       shape_.exchanged = 1;  // for the way back
       shape_.chirped = 0;
-      launch("tutti_fft_load", to, from, array_ / 2, false);
+      launch("tutti_fft_load", options_, to, from, array_ / 2, false);
       std::swap(from, to);
       transform(from, to);
     }
@@ -257,7 +257,8 @@ class fft_launches {
     shape_.scale = static_cast<T>(params_.scale);
     const bool real = params_.fft == TUTTI_FFT_HERMITIAN;
     shape_.mode = static_cast<int32_t>(real ? line_mode::real : line_mode::complex);
-    launch("tutti_fft_store", {operand::view0}, from, shape_.outer * written_ * shape_.inner, true);
+    launch("tutti_fft_store", options_, {operand::view0}, from,
+           shape_.outer * written_ * shape_.inner, true);
   }
 
   // Of `from`, where the result is afterwards.
@@ -359,20 +360,23 @@ class fft_launches {
                 last});
   }
 
+  // GPUs have a kernel for each factor.
   void pass(uint32_t radix, const fft_array& from, const fft_array& to, bool last) {
     shape_.radix = radix;
-    launch("tutti_fft_pass", to, from, array_ / 2 / radix, last);
+    const bool is_cpu = device_.kind == schedule::cpu;
+    launch("tutti_fft_pass", is_cpu ? options_ : fft_pass_options(device_, sizeof(T) == 8, radix),
+           to, from, array_ / 2 / radix, last);
     shape_.done *= radix;
   }
 
-  void launch(const char* kernel, const fft_array& to, const fft_array& from, int64_t items,
-              bool last) {
+  void launch(const char* kernel, const std::string& options, const fft_array& to,
+              const fft_array& from, int64_t items, bool last) {
     shape_.to = to.offset;
     shape_.from = from.offset;
     const shape_offset offsets[] = {{offsetof(fft_shape<T>, to), to.where, sizeof(T)},
                                     {offsetof(fft_shape<T>, from), from.where, sizeof(T)}};
     on_.launch({kernel_file::fft,
-                options_,
+                options,
                 kernel,
                 "fft",
                 {to.where, from.where, operand::constants},

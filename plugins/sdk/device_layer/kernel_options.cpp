@@ -69,6 +69,10 @@ std::string fft_options(const device_description& device, bool is_f64) {
          " -DIS_F64=" + flag(is_f64);
 }
 
+std::string fft_pass_options(const device_description& device, bool is_f64, uint32_t radix) {
+  return fft_options(device, is_f64) + " -DRADIX=" + std::to_string(radix);
+}
+
 std::string take_options(const device_description& device, int32_t dtype, int32_t index) {
   const char* type = unsigned_name(dtype_size(dtype));
   return gather_options(device, type, type, index, combination::add) + " -DTAKE_ONLY=1";

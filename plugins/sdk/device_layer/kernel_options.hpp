@@ -14,6 +14,8 @@
 namespace tutti::sdk {
 
 std::string fft_options(const device_description& device, bool is_f64);
+/// Of a pass with this factor on a GPU.
+std::string fft_pass_options(const device_description& device, bool is_f64, uint32_t radix);
 std::string take_options(const device_description& device, int32_t dtype, int32_t index);
 std::string scatter_options(const device_description& device, int32_t dtype, int32_t index,
                             combination how, bool compensated = false);
