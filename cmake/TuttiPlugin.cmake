@@ -92,8 +92,8 @@ endfunction()
 # tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
 # EXTENSION for convolution, fft, gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl
 # says once for all, begun by language.EXTENSION and, where the language has them, NAME_math_cpu.EXTENSION,
-# ended by NAME_cpu.EXTENSION and NAME_sums_cpu.EXTENSION. These lie in the project's folder kernels_EXTENSION.
-# Lists the results in TUTTI_OPERATOR_KERNELS and what they are made of in
+# ended by NAME_cpu.EXTENSION, NAME_sums_cpu.EXTENSION and NAME_lines_cpu.EXTENSION. These lie in the
+# project's folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and what they are made of in
 # TUTTI_OPERATOR_KERNEL_PARTS.
 function(tutti_operator_kernels folder extension)
   set(shared ${TUTTI_KERNEL_FOLDER})
@@ -110,7 +110,7 @@ function(tutti_operator_kernels folder extension)
       list(APPEND parts ${shared}/${start_of_${name}}_shared.cl ${own}/before_me.${extension})
     endif()
     list(APPEND parts ${shared}/${name}_shared.cl)
-    foreach(part IN ITEMS ${name}_cpu ${name}_sums_cpu)
+    foreach(part IN ITEMS ${name}_cpu ${name}_sums_cpu ${name}_lines_cpu)
       if(EXISTS ${own}/${part}.${extension})
         list(APPEND parts ${own}/${part}.${extension})
       endif()
