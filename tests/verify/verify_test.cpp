@@ -199,8 +199,8 @@ BOOST_AUTO_TEST_CASE(blocking_writes_that_come_later_are_told) {
         .of("stream/blocking_write");
   };
   BOOST_TEST(found("") == "passed: ");
-  BOOST_TEST(has(found("BROKEN=write=late"),
-                 "failed: what another stream finds after a blocking write"));
+  BOOST_TEST(
+      has(found("BROKEN=write=late"), "failed: what another stream finds after a blocking write"));
 }
 
 BOOST_AUTO_TEST_CASE(as_many_reference_devices_as_are_asked_for) {
