@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives between the first devices of the plugin, at most three: values of all kinds, dtypes
-// and places against loops on the host, messages, communicators, what is refused, and what all are
-// told where one fails. With one device there are groups of one.
+// and places against loops on the host, messages, communicators, what is refused. With one device
+// there are groups of one. What all are told where one fails is in collective_failure_groups.cpp.
 #include <array>
-#include <optional>
 
 #include "collective_trials.hpp"
 #include "sdk/collective.hpp"
 
 namespace tutti::conformance {
 namespace {
-
-// Throws `skipped` where the plugin has no collectives, or none between these devices.
-void with_devices(session& s, uint32_t most, const std::function<void(collective_rig&)>& body) {
-  if (s.api->struct_size < offsetof(tutti_plugin_api, collective) + sizeof(void*) ||
-      s.api->collective == nullptr)
-    throw skipped("the plugin has no collectives");
-  for (const auto& [there, name] :
-       {std::pair(offers(s.api->collective, &tutti_collective_api::create), "create"),
-        std::pair(offers(s.api->collective, &tutti_collective_api::release), "release"),
-        std::pair(offers(s.api->collective, &tutti_collective_api::supports), "supports"),
-        std::pair(offers(s.api->collective, &tutti_collective_api::enqueue), "enqueue"),
-        std::pair(offers(s.api->collective, &tutti_collective_api::abort), "abort")})
-    require(there, std::string("the plugin lacks collective.") + name);
-  std::optional<collective_rig> rig;
-  try {
-    rig.emplace(s.plugin_path, most);
-  } catch (const failure& e) {
-    if (std::string_view(e.what()).find("code " + std::to_string(TUTTI_ERROR_UNSUPPORTED)) ==
-        std::string_view::npos)
-      throw;
-    throw skipped(e.what());
-  }
-  body(*rig);
-}
-
-// What most groups send.
-void require_i32(const session& s) {
-  if (!s.stores(TUTTI_I32)) throw skipped("the device does not store i32");
-}
 
 bool supports(const collective_rig& r, int32_t kind, uint8_t dtype, int32_t reduction) {
   int32_t support = -1;
@@ -100,12 +70,6 @@ void check_kinds(session& s) {
   });
 }
 
-image numbers(uint8_t dtype, uint64_t count, uint64_t first) {
-  image content(dtype, count);
-  for (uint64_t i = 0; i < count; ++i) content.set(i, first + i);
-  return content;
-}
-
 // Messages keep their order, whichever side calls first.
 void check_messages(session& s) {
   require_i32(s);
@@ -115,8 +79,8 @@ void check_messages(session& s) {
     for (const bool sender_first : {true, false}) {
       std::deque<collective_array> from, to;
       for (uint64_t n = 0; n < 3; ++n) {
-        from.emplace_back(r.devices[0], numbers(TUTTI_I32, count, 1000 * n));
-        to.emplace_back(r.devices[1], numbers(TUTTI_I32, count, 7));
+        from.emplace_back(r.devices[0], ascending(TUTTI_I32, count, 1000 * n));
+        to.emplace_back(r.devices[1], ascending(TUTTI_I32, count, 7));
       }
       std::vector<handle<tutti_event>> events;
       const auto each = [&](bool sends) {
@@ -156,8 +120,9 @@ void check_exchange(session& s) {
       std::deque<collective_array> from, to;
       std::vector<tutti_view> views;
       for (uint32_t n = 0; n < 2; ++n)
-        from.emplace_back(r.devices[n], numbers(TUTTI_I32, count, 1000 * n));
-      for (uint32_t n = 0; n < 2; ++n) to.emplace_back(r.devices[n], numbers(TUTTI_I32, count, 7));
+        from.emplace_back(r.devices[n], ascending(TUTTI_I32, count, 1000 * n));
+      for (uint32_t n = 0; n < 2; ++n)
+        to.emplace_back(r.devices[n], ascending(TUTTI_I32, count, 7));
       for (const auto* list : {&from, &to})
         for (const collective_array& a : *list) views.push_back(a.view(0, count));
       tutti_event* events[4] = {};
@@ -240,8 +205,8 @@ void check_communicators(session& s) {
     check(r.api().collective->create(&desc, members.data()), "create");
     std::deque<collective_array> in, out;
     for (uint32_t n = 0; n < r.size(); ++n) {
-      in.emplace_back(r.devices[n], numbers(TUTTI_I32, 4, 100 * n));
-      out.emplace_back(r.devices[n], numbers(TUTTI_I32, 4 * r.size(), 0));
+      in.emplace_back(r.devices[n], ascending(TUTTI_I32, 4, 100 * n));
+      out.emplace_back(r.devices[n], ascending(TUTTI_I32, 4 * r.size(), 0));
       const tutti_view from = in[n].view(0, 4), to = out[n].view(0, 4 * r.size());
       check(r.calls().all_gather(members[n], r.devices[n].main_stream.get(), &from, &to, nullptr),
             "all_gather");
@@ -259,7 +224,7 @@ void check_communicators(session& s) {
 void check_refusals(session& s) {
   require_i32(s);
   with_devices(s, 2, [&](collective_rig& r) {
-    const collective_array a(r.devices[0], numbers(TUTTI_I32, 64, 0));
+    const collective_array a(r.devices[0], ascending(TUTTI_I32, 64, 0));
     tutti_stream* const stream = r.devices[0].main_stream.get();
     tutti_communicator* const c = r.members[0];
     const tutti_view sixteen = a.view(0, 16), nine = a.view(16, 9), beyond = a.view(60, 5);
@@ -293,115 +258,6 @@ void check_refusals(session& s) {
   });
 }
 
-void require_named(const outcome& told, const char* who) {
-  require(static_cast<bool>(told), [&] { return std::string(who) + " is told of a success"; });
-  const bool named = told.message.find("all_reduce") != std::string::npos &&
-                     told.message.find("participant") != std::string::npos;
-  require(named, [&] {
-    return std::string(who) + " is told '" + told.message +
-           "', which does not name the collective and a participant";
-  });
-}
-
-// One takes part in another collective than the other.
-void check_disagreement(session& s) {
-  require_i32(s);
-  with_devices(s, 2, [&](collective_rig& r) {
-    if (r.size() < 2) throw skipped("one device alone");
-    tutti_event *first = nullptr, *second = nullptr;
-    const collective_array a(r.devices[0], numbers(TUTTI_I32, 16, 0)),
-        b(r.devices[1], numbers(TUTTI_I32, 16, 0));
-    const tutti_view sixteen = a.view(0, 16), nine = b.view(0, 9);
-    check(r.calls().all_reduce(r.members[0], r.devices[0].main_stream.get(), &sixteen, &sixteen,
-                               TUTTI_REDUCE_SUM, &first),
-          "all_reduce");
-    const auto first_held = r.own(first);
-    const outcome refused = take(r.calls().all_reduce(r.members[1], r.devices[1].main_stream.get(),
-                                                      &nine, &nine, TUTTI_REDUCE_SUM, &second));
-    const auto second_held = r.own(second);
-    require(!refused || second == nullptr, "a call that is refused hands an event out");
-    require_named(refused ? refused : r.wait(second_held), "who disagrees");
-    require_named(r.wait(first_held), "who has called before");
-    for (const session& one : r.devices) take(one.api->stream->synchronize(one.main_stream.get()));
-  });
-}
-
-// What a participant's stream has waited for fails.
-void check_failed_input(session& s) {
-  require_i32(s);
-  with_devices(s, 2, [&](collective_rig& r) {
-    if (!offers(s.api->stream, &tutti_stream_api::event_signal))
-      throw skipped("the plugin has no events of the host");
-    tutti_status why{};
-    why.struct_size = sizeof why;
-    why.code = TUTTI_ERROR_DRIVER;
-    why.message = "the sender of parcel 17 went away";
-    const session& last = r.devices.back();
-    tutti_event* gate = nullptr;
-    check(s.api->stream->event_create(last.device.get(), &gate), "event create");
-    const auto gate_held = r.own(gate);
-    check(s.api->stream->wait(last.main_stream.get(), gate), "stream wait");
-    // Its main stream is held up: the data comes by others.
-    std::vector<handle<tutti_stream>> streams;
-    std::vector<handle<tutti_buffer>> buffers;
-    std::vector<handle<tutti_event>> events;
-    for (uint32_t n = 0; n < r.size(); ++n) {
-      const session& one = r.devices[n];
-      const image content = numbers(TUTTI_I32, 16, n);
-      streams.push_back(one.stream());
-      buffers.push_back(one.allocate(content.bytes.size()));
-      check(one.api->transfer->write(streams[n].get(), buffers[n].get(), 0, content.bytes.data(),
-                                     content.bytes.size(), 1, nullptr),
-            "write");
-      const tutti_view v = view_of(buffers[n].get(), TUTTI_I32, 0, 16);
-      tutti_stream* const stream = &one == &last ? last.main_stream.get() : streams[n].get();
-      tutti_event* event = nullptr;
-      check(r.calls().all_reduce(r.members[n], stream, &v, &v, TUTTI_REDUCE_SUM, &event),
-            "all_reduce");
-      events.push_back(r.own(event));
-    }
-    check(s.api->stream->event_signal(gate, &why), "event signal");
-    for (const auto& event : events) {
-      const outcome told = r.wait(event);
-      // The one whose stream it is has its words at least, the others also whose they are.
-      if (&event != &events.back()) require_named(told, "a participant");
-      require(told.message.find("parcel 17") != std::string::npos,
-              "a participant is not told why: " + told.message);
-    }
-    for (const session& one : r.devices) take(one.api->stream->synchronize(one.main_stream.get()));
-    for (const auto& stream : streams) take(s.api->stream->synchronize(stream.get()));
-  });
-}
-
-void check_abort(session& s) {
-  require_i32(s);
-  with_devices(s, 2, [&](collective_rig& r) {
-    if (r.size() < 2) throw skipped("one device alone");
-    const collective_array a(r.devices[0], numbers(TUTTI_I32, 16, 0));
-    const tutti_view v = a.view(0, 16);
-    tutti_stream* const stream = r.devices[0].main_stream.get();
-    tutti_event* event = nullptr;
-    check(r.calls().all_reduce(r.members[0], stream, &v, &v, TUTTI_REDUCE_SUM, &event),
-          "all_reduce");
-    const auto held = r.own(event);
-    check(s.api->stream->flush(stream), "flush");
-    int32_t done = 1;
-    check(s.api->stream->event_query(event, &done), "event query");
-    require(done == 0, "a collective is done before all have called");
-    check(r.calls().abort(r.members[1]), "abort");
-    require(static_cast<bool>(r.wait(held)), "an aborted collective succeeds");
-    require(static_cast<bool>(take(
-                r.calls().all_reduce(r.members[0], stream, &v, &v, TUTTI_REDUCE_SUM, nullptr))),
-            "a communicator works after abort");
-    take(s.api->stream->synchronize(stream));
-    // A group that is made anew is sound, on the same streams.
-    r.release(r.members);
-    r.members = r.communicators();
-    generator random(s.seed);
-    experiment(r, {trial_kind::all_reduce, TUTTI_I32, TUTTI_REDUCE_SUM, 0, 33}, random).run();
-  });
-}
-
 }  // namespace
 
 void add_collective_groups(groups& all, const session&) {
@@ -411,9 +267,7 @@ void add_collective_groups(groups& all, const session&) {
   all.push_back({"collective/exchange", check_exchange});
   all.push_back({"collective/communicators", check_communicators});
   all.push_back({"collective/refusals", check_refusals});
-  all.push_back({"collective/disagreement", check_disagreement});
-  all.push_back({"collective/failed_input", check_failed_input});
-  all.push_back({"collective/abort", check_abort});
+  add_collective_failure_groups(all);
 }
 
 }  // namespace tutti::conformance

@@ -1,12 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective_trials.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <thread>
 
 #include "oracle.hpp"
 #include "sdk/host_types.hpp"
 
 namespace tutti::conformance {
+
+void with_devices(session& s, uint32_t most, const std::function<void(collective_rig&)>& body) {
+  if (s.api->struct_size < offsetof(tutti_plugin_api, collective) + sizeof(void*) ||
+      s.api->collective == nullptr)
+    throw skipped("the plugin has no collectives");
+  for (const auto& [there, name] :
+       {std::pair(offers(s.api->collective, &tutti_collective_api::create), "create"),
+        std::pair(offers(s.api->collective, &tutti_collective_api::release), "release"),
+        std::pair(offers(s.api->collective, &tutti_collective_api::supports), "supports"),
+        std::pair(offers(s.api->collective, &tutti_collective_api::enqueue), "enqueue"),
+        std::pair(offers(s.api->collective, &tutti_collective_api::abort), "abort")})
+    require(there, std::string("the plugin lacks collective.") + name);
+  std::optional<collective_rig> rig;
+  try {
+    rig.emplace(s.plugin_path, most);
+  } catch (const failure& e) {
+    if (std::string_view(e.what()).find("code " + std::to_string(TUTTI_ERROR_UNSUPPORTED)) ==
+        std::string_view::npos)
+      throw;
+    throw skipped(e.what());
+  }
+  body(*rig);
+}
+
+void require_i32(const session& s) {
+  if (!s.stores(TUTTI_I32)) throw skipped("the device does not store i32");
+}
+
+image ascending(uint8_t dtype, uint64_t count, uint64_t first) {
+  image content(dtype, count);
+  for (uint64_t i = 0; i < count; ++i) content.set(i, first + i);
+  return content;
+}
+
 namespace {
 
 uint64_t joined(uint8_t stored, int32_t reduction, uint64_t a, uint64_t b) {

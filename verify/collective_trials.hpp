@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "collective_calls.hpp"
@@ -70,6 +71,13 @@ struct collective_rig {
     return take(api().stream->event_wait(event.get(), TUTTI_FOREVER));
   }
 };
+
+// Throws `skipped` where the plugin has no collectives, or none between its first `most` devices.
+void with_devices(session& s, uint32_t most, const std::function<void(collective_rig&)>& body);
+// What most groups send.
+void require_i32(const session& s);
+// first, first + 1, ...
+image ascending(uint8_t dtype, uint64_t count, uint64_t first);
 
 // A device buffer with elements of one dtype, and its image on the host.
 struct collective_array {
@@ -136,5 +144,7 @@ class experiment {
   std::vector<uint64_t> in_, out_;  // first elements
   std::vector<handle<tutti_event>> events_;
 };
+
+void add_collective_failure_groups(groups& all);
 
 }  // namespace tutti::conformance
