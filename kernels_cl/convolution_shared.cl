@@ -145,20 +145,22 @@ KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T
     const uint p = (uint)(u - plane * places);
     const uint at[3] = {p / (uint)g.to[2] / (uint)g.to[1], p / (uint)g.to[2] % (uint)g.to[1],
                         p % (uint)g.to[2]};
+    const long first[3] = {at[0] * g.stride[0] - g.padding[0], at[1] * g.stride[1] - g.padding[1],
+                           at[2] * g.stride[2] - g.padding[2]};
     GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
     GLOBAL const T* const weights =
         w + g.weight_offset + group * g.weight_stride[0] + row * g.weight_stride[1];
     T sum = 0;
     ROLLED
-    for (long c = 0; c < g.channels; ++c) ROLLED
-    for (long k0 = 0; k0 < g.taps[0]; ++k0) ROLLED
-    for (long k1 = 0; k1 < g.taps[1]; ++k1) ROLLED
-    for (long k2 = 0; k2 < g.taps[2]; ++k2) {
+    for (uint c = 0; c < (uint)g.channels; ++c) ROLLED
+    for (uint k0 = 0; k0 < (uint)g.taps[0]; ++k0) ROLLED
+    for (uint k1 = 0; k1 < (uint)g.taps[1]; ++k1) ROLLED
+    for (uint k2 = 0; k2 < (uint)g.taps[2]; ++k2) {
       const long tap[3] = {k0, k1, k2};
       long place = c * g.in_stride[2], weight = c * g.weight_stride[2];
       int inside = 1;
       for (int axis = 0; axis < 3; ++axis) {
-        long q = at[axis] * g.stride[axis] + tap[axis] * g.dilation[axis] - g.padding[axis];
+        long q = first[axis] + tap[axis] * g.dilation[axis];
         if (g.spread[axis] > 1) {
           inside = inside && q >= 0 && q % g.spread[axis] == 0;
           q /= g.spread[axis];

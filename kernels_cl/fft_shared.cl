@@ -41,7 +41,8 @@ INLINE tutti_complex complex_of(T re, T im) {
   z.im = im;
   return z;
 }
-// A number where the next T is its imaginary part. GPUs take it in one access: numbers lie at
+
+// A number where the next T is its imaginary part. GPUs load it in one access: numbers lie at
 // multiples of their size.
 #if GROUP != 1
 #if IS_F64
@@ -53,19 +54,13 @@ INLINE tutti_complex pair_at(GLOBAL const T* p) {
   const PAIR z = *(GLOBAL const PAIR*)p;
   return complex_of(z.x, z.y);
 }
-INLINE void put_pair(tutti_complex z, GLOBAL T* p) {
-  PAIR pair;
-  pair.x = z.re;
-  pair.y = z.im;
-  *(GLOBAL PAIR*)p = pair;
-}
 #else
 INLINE tutti_complex pair_at(GLOBAL const T* p) { return complex_of(p[0], p[1]); }
+#endif
 INLINE void put_pair(tutti_complex z, GLOBAL T* p) {
   p[0] = z.re;
   p[1] = z.im;
 }
-#endif
 
 INLINE tutti_complex exchanged(tutti_complex z) { return complex_of(z.im, z.re); }
 INLINE tutti_complex scaled(tutti_complex z, T by) { return complex_of(z.re * by, z.im * by); }
