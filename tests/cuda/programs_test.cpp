@@ -57,6 +57,26 @@ void compile_all(const std::vector<std::string>& sources) {
   BOOST_TEST(warnings == "");
 }
 
+// Kernel files for one architecture, one in so many of them.
+class kernel_compiler {
+ public:
+  kernel_compiler(std::string architecture, int every)
+      : architecture_(std::move(architecture)), every_(every) {}
+  // True where it compiles, or was left out.
+  bool operator()(std::string_view file, const std::string& options) {
+    return seen_++ % every_ != 0 ||
+           cuda::compile(std::string(file), architecture_, options, "file").size() > 0;
+  }
+
+ private:
+  const std::string architecture_;
+  const int every_;
+  int seen_ = 0;
+};
+// What a type breaks, the front end tells of once for all architectures, so unless everything is
+// asked for, machine code comes of a sample.
+constexpr int sampled = TUTTI_TEST_EVERYTHING ? 1 : 5;
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_set_holds_every_opcode_for_every_dtype) {
@@ -104,10 +124,8 @@ BOOST_AUTO_TEST_CASE(what_opencl_renders_cuda_renders_and_nvrtc_compiles) {
 BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
   watch_log();
   using enum sdk::combination;
-  const auto compile_for = [](const std::string& architecture) {
-    const auto built = [&](std::string_view file, const std::string& options) {
-      return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
-    };
+  const auto compile_for = [](const std::string& architecture, int every) {
+    kernel_compiler built(architecture, every);
     int count = 0;
     for (int32_t dtype = TUTTI_I8; dtype <= TUTTI_C128; ++dtype) {
       if (dtype == TUTTI_F16 || dtype == TUTTI_BF16) continue;
@@ -140,18 +158,16 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
     }
     return count;
   };
-  auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 62 + 2 * 5);
+  auto other = std::async(std::launch::async, compile_for, "sm_75", sampled);
+  BOOST_TEST(compile_for("compute_90", 1) == 62 + 2 * 5);
   BOOST_TEST(other.get() == 62 + 2 * 5);
   BOOST_TEST(warnings == "");
 }
 
 BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
   watch_log();
-  const auto compile_for = [](const std::string& architecture) {
-    const auto built = [&](std::string_view file, const std::string& options) {
-      return cuda::compile(std::string(file), architecture, options, "file").size() > 0;
-    };
+  const auto compile_for = [](const std::string& architecture, int every) {
+    kernel_compiler built(architecture, every);
     int count = 0;
     for (int32_t dtype = TUTTI_BOOL; dtype <= TUTTI_F64; ++dtype) {
       const bool floating = dtype >= TUTTI_F16;
@@ -172,8 +188,8 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
     }
     return count;
   };
-  auto other = std::async(std::launch::async, compile_for, "sm_75");
-  BOOST_TEST(compile_for("compute_90") == 13 * 13 + 10);
+  auto other = std::async(std::launch::async, compile_for, "sm_75", sampled);
+  BOOST_TEST(compile_for("compute_90", 1) == 13 * 13 + 10);
   BOOST_TEST(other.get() == 13 * 13 + 10);
   BOOST_TEST(warnings == "");
 }
