@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of NVRTC, by the host's compiler: what comes out as a cubin is a shared object. It
-// is kept in TUTTI_EMULATOR_CACHE by the hash of all that went in. Optimised little, no
-// multiply-add is made up, and every access to memory is told to the emulator (kernel_hooks.cpp).
+// is kept in TUTTI_EMULATOR_CACHE by the hash of all that went in, and where the build goes through
+// ccache, it is looked for there as well: other builds and clones have had most of them. Optimised
+// little, no multiply-add is made up, and every access to memory is told to the emulator
+// (kernel_hooks.cpp).
 #include <fcntl.h>
 #include <nvrtc.h>
 #include <spawn.h>
@@ -63,15 +65,17 @@ fs::path folder() {
   return chosen;
 }
 
-// Runs the host's compiler; what it says goes to `log`.
-bool run(std::vector<std::string> words, const fs::path& log) {
+// Runs the host's compiler in `folder`; what it says goes to `log` there.
+bool run(std::vector<std::string> words, const fs::path& folder) {
   words.insert(words.begin(), EMULATOR_COMPILER);
+  if (*EMULATOR_LAUNCHER != 0) words.insert(words.begin(), EMULATOR_LAUNCHER);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawn_file_actions_addopen(&actions, 2, "log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t child = 0;
   const int failed =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -110,15 +114,16 @@ const std::vector<std::string> for_kernels = {"-O1",
                                               EMULATOR_WORDS,
                                               "-c"};
 
-// With names of its own for the steps; true where `object` has come out.
+// True where `object` has come out. The steps go on in a folder of their own, in which names are
+// always the same: ccache looks at them.
 bool build(_nvrtcProgram& p, const std::vector<std::string>& defines, const fs::path& object) {
   static std::atomic<int> count = 0;
-  const fs::path base =
+  const fs::path folder =
       object.string() + "." + std::to_string(getpid()) + "." + std::to_string(++count);
-  const auto file = [&](const char* ending) { return base.string() + ending; };
+  fs::create_directory(folder);
   const auto step = [&](std::vector<std::string> words) {
-    const bool good = run(std::move(words), file(".log"));
-    if (!good) p.log += contents(file(".log"));
+    const bool good = run(std::move(words), folder);
+    if (!good) p.log += contents(folder / "log");
     return good;
   };
   const auto with = [&](std::vector<std::string> words) {
@@ -126,20 +131,20 @@ bool build(_nvrtcProgram& p, const std::vector<std::string>& defines, const fs::
     return words;
   };
   std::vector<std::string> first = with({"-E", "-D__CUDACC__", "-D__CUDACC_RTC__",
-                                         "-D__CUDA_ARCH__=900", "-o", file(".ii"), file(".cu")});
+                                         "-D__CUDA_ARCH__=900", "-o", "kernel.ii", "kernel.cu"});
   first.insert(first.end(), defines.begin(), defines.end());
-  store(file(".cu"), "#line 1 \"" + p.name + "\"\n" + p.source);
+  store(folder / "kernel.cu", "#line 1 \"" + p.name + "\"\n" + p.source);
   bool good = step(first);
   if (good) {
-    store(file(".cu"), for_host(contents(file(".ii"))));
-    std::vector<std::string> second = with({"-o", file(".o"), file(".cu")});
+    store(folder / "kernel.cu", for_host(contents(folder / "kernel.ii")));
+    std::vector<std::string> second = with({"-o", "kernel.o", "kernel.cu"});
     second.insert(second.end(), for_kernels.begin(), for_kernels.end());
-    good = step(second) && step({"-shared", "-nostdlib", "-o", file(".so"), file(".o"),
+    good = step(second) && step({"-shared", "-nostdlib", "-o", "kernel.so", "kernel.o",
                                  EMULATOR_HOOKS, "-lm", "-lc", "-lgcc"});
   }
   std::error_code ignored;
-  if (good) fs::rename(file(".so"), object, ignored);
-  for (const char* ending : {".cu", ".ii", ".o", ".log"}) fs::remove(file(ending), ignored);
+  if (good) fs::rename(folder / "kernel.so", object, ignored);
+  fs::remove_all(folder, ignored);
   return good;
 }
 
