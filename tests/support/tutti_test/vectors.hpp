@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <complex>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -61,7 +62,7 @@ inline tutti::array upload_typed(const typed_values& operand) {
 }
 
 /// Checks every case of the file; returns how many results were compared.
-inline int check_vectors(const char* path, const vector_calls& calls) {
+inline int check_vectors(const std::filesystem::path& path, const vector_calls& calls) {
   std::ifstream file(path);
   BOOST_TEST_REQUIRE(file.good());
   std::string text, role, label;
