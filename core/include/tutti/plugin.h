@@ -6,7 +6,11 @@
  *
  * Rules that hold for every function here:
  *  - It returns NULL for success, or a status object that the caller releases. Release functions
- *    return nothing and cannot fail; those that answer with a value say so where they stand.
+ *    return nothing and cannot fail; those that answer with a value say so where they stand. After
+ * a success there is in each output what was asked for: a handle, an event, never NULL.
+ *  - A table that a plugin has holds all functions that are not called optional here; the core
+ *    does not load it otherwise. What is optional together (map and unmap, event_create and
+ *    event_signal, packed and pack) is there together.
  *  - Structs grow at their end, fields are never moved or reused, and sizes are never compared for
  *    equality. How much of a struct there is, is said in one of three ways:
  *      - What is read (descriptions, launches, tables, a status) begins with struct_size, which
@@ -196,7 +200,8 @@ typedef struct tutti_device_properties {
   uint64_t memory_bytes;
   uint64_t max_allocation_bytes;
   uint32_t stored_dtypes;   /* TUTTI_DTYPE_BIT set of what arrays may hold */
-  uint32_t computed_dtypes; /* set of what arithmetic runs in; f16 is loaded to f32 where absent */
+  uint32_t computed_dtypes; /* set of what arithmetic runs in; f16 is loaded to f32 where absent.
+                               Comparisons give TUTTI_BOOL, whether or not it is among them */
   uint8_t uuid[16];
   uint32_t has_uuid;
   uint32_t has_pci;
@@ -219,6 +224,7 @@ typedef struct tutti_device_api {
   tutti_status* (*properties)(uint32_t index, tutti_device_properties* properties);
   tutti_status* (*open)(uint32_t index, tutti_device** device);
   void (*release)(tutti_device* device);
+  /* May be NULL: failed allocations do not tell then how much was free. */
   tutti_status* (*memory_available)(tutti_device* device, uint64_t* bytes);
 } tutti_device_api;
 
@@ -304,7 +310,9 @@ typedef struct tutti_stream_api {
   tutti_status* (*synchronize)(tutti_stream* stream); /* wait; returns the first failure */
   tutti_status* (*record)(tutti_stream* stream, tutti_event** event);
   tutti_status* (*wait)(tutti_stream* stream, tutti_event* event); /* later work waits for event */
-  /* Returns the work's failure, or TUTTI_ERROR_TIMEOUT where it is not done after `timeout_ns`. */
+  /* Returns the work's failure, or TUTTI_ERROR_TIMEOUT where it is not done after `timeout_ns`: 0
+   * looks and does not wait, TUTTI_FOREVER has no limit. What the work wrote is there, for map and
+   * for other streams, once this has returned NULL. */
   tutti_status* (*event_wait)(tutti_event* event, uint64_t timeout_ns);
   tutti_status* (*event_query)(tutti_event* event, int32_t* done);
   void (*event_release)(tutti_event* event);
@@ -333,7 +341,8 @@ typedef struct tutti_profile_api {
 } tutti_profile_api;
 
 /* ---- transfers ---------------------------------------------------------------------------------
- * A non-blocking write may read `host` until its work is done. */
+ * A non-blocking write may read `host` until its work is done. A blocking one has happened when it
+ * returns: work of any stream sees it. */
 
 typedef struct tutti_transfer_api {
   uint64_t struct_size;
