@@ -67,7 +67,7 @@ extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
   auto memory = as_known(real.memory);
   auto stream = as_known(real.stream);
   auto program = as_known(real.program);
-  CUT_BEHIND(device, open);
+  CUT_BEHIND(device, release);
   CUT_BEHIND(memory, release);
   CUT_BEHIND(stream, event_release);
   CUT_BEHIND(program, launch);
