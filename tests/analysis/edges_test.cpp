@@ -51,6 +51,8 @@ BOOST_AUTO_TEST_CASE(of_ranks_and_counts) {
   FAILS(error, tutti::histogram_along(x, huge, 0, 1), "histogram_along");
   FAILS(shape_error, tutti::histogram2d(x, tutti::ones({2}), {1, 1}, {0, 1}, {0, 1}),
         "histogram2d: points of [2,3] and [2]");
+  constexpr std::int64_t many = std::int64_t{1} << 31;
+  FAILS(shape_error, tutti::histogram2d(x, x, {many, many}, {0, 1}, {0, 1}), "histogram2d: ");
   FAILS(value_error, tutti::histogram2d(x, x, {1, 0}, {0, 1}, {0, 1}), "histogram2d: 0 bins");
 }
 

@@ -166,4 +166,11 @@ BOOST_AUTO_TEST_CASE(sequences) {
   BOOST_TEST((tutti::random::sobol(1, 1, (std::int64_t{1} << 32) - 1).item() < 1));
   BOOST_TEST((tutti::random::halton(3, 2, 1).to_vector<float>() ==
               std::vector<float>{0.5F, 1.0F / 3, 0.25F, 2.0F / 3, 0.75F, 1.0F / 9}));
+  // The last point of a power of the base, which f32 would round to 1.
+  for (const dtype type : {dtype::f32, dtype::f64}) {
+    const array last = tutti::random::halton(1, 1, (std::int64_t{1} << 30) - 1, type);
+    const double point = last.astype(dtype::f64).to_vector<double>()[0];
+    BOOST_TEST(point < 1);
+    BOOST_TEST(point > 0.999);
+  }
 }

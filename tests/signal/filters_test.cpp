@@ -2,6 +2,7 @@
 //
 // Filters against the recurrence taken sample by sample in long double, in parts, layouts and
 // dtypes; convolutions in the dtypes and shapes that SciPy's vectors leave out.
+#include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -28,6 +29,33 @@ std::vector<double> recurred(const std::vector<double>& b, const std::vector<dou
     y[n] /= a[0];
   }
   return {y.begin(), y.end()};
+}
+
+// Direct forms of many poles near the unit circle lose all digits of a long double.
+using exact = boost::multiprecision::cpp_bin_float_50;
+
+std::vector<exact> recurred_exactly(const std::vector<double>& b, const std::vector<double>& a,
+                                    const std::vector<exact>& x) {
+  std::vector<exact> y(x.size());
+  for (std::size_t n = 0; n < x.size(); ++n) {
+    for (std::size_t k = 0; k < b.size() && k <= n; ++k) y[n] += b[k] * x[n - k];
+    for (std::size_t k = 1; k < a.size() && k <= n; ++k) y[n] -= a[k] * y[n - k];
+    y[n] /= a[0];
+  }
+  return y;
+}
+
+std::vector<double> rounded(const std::vector<exact>& values) {
+  std::vector<double> out;
+  for (const exact& v : values) out.push_back(v.convert_to<double>());
+  return out;
+}
+
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> c(a.size() + b.size() - 1);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b.size(); ++j) c[i + j] += a[i] * b[j];
+  return c;
 }
 
 double largest(const std::vector<double>& values) {
@@ -62,6 +90,51 @@ BOOST_AUTO_TEST_CASE(recurrences) {
     // One rounding of the result: states are in f64.
     BOOST_TEST(matches(signal::lfilter(f.b, f.a, upload_as<float>(x)), {{3000}, expected},
                        {.relative = 1e-7, .absolute = 1e-12 * most}));
+  }
+}
+
+// Many poles side by side: powers of the direct form's state are 10^10 and more before they cancel.
+BOOST_AUTO_TEST_CASE(recurrences_of_narrow_filters) {
+  struct filter_case {
+    int order;
+    double cutoff;
+    std::int64_t length;
+  };
+  for (const filter_case& f :
+       {filter_case{2, 1e-5, 20000}, filter_case{4, 0.01, 3000}, filter_case{4, 1e-3, 20000},
+        filter_case{6, 0.01, 3000}, filter_case{8, 0.05, 1500}, filter_case{10, 0.1, 1500},
+        filter_case{12, 1e-3, 3000}}) {
+    BOOST_TEST_CONTEXT(f.order << " poles, cutoff " << f.cutoff) {
+      const signal::sections sos = signal::butter(f.order, {f.cutoff});
+      const dense x = random_dense({f.length}, -1, 1, 713);
+      std::vector<exact> cascade(x.values.begin(), x.values.end());
+      std::vector<double> b = {1}, a = {1};
+      for (const signal::section& s : sos) {
+        cascade = recurred_exactly({s[0], s[1], s[2]}, {s[3], s[4], s[5]}, cascade);
+        b = product(b, {s[0], s[1], s[2]});
+        a = product(a, {s[3], s[4], s[5]});
+      }
+      const std::vector<double> by_sections = rounded(cascade);
+      BOOST_TEST(matches(signal::sosfilt(sos, upload_as<double>(x)), {{f.length}, by_sections},
+                         {.absolute = 1e-12 * largest(by_sections)}));
+      if (f.order > 10) continue;  // coefficients of a double have other poles there
+      const std::vector<double> expected =
+          rounded(recurred_exactly(b, a, {x.values.begin(), x.values.end()}));
+      const double most = largest(expected);
+      BOOST_TEST(matches(signal::lfilter(b, a, upload_as<double>(x)), {{f.length}, expected},
+                         {.absolute = 1e-12 * most}));
+      // States of the direct form between the parts lose digits, as they do between single steps.
+      array state = tutti::zeros({static_cast<std::int64_t>(a.size()) - 1}, dtype::f64);
+      std::vector<array> parts;
+      for (std::int64_t from = 0; from < f.length; from += 128) {
+        const signal::filtered y = signal::lfilter_from(
+            b, a, upload_as<double>(x)({{from, std::min(from + 128, f.length)}}), state);
+        parts.push_back(y.values);
+        state = y.state;
+      }
+      BOOST_TEST(
+          matches(tutti::concatenate(parts), {{f.length}, expected}, {.absolute = 1e-5 * most}));
+    }
   }
 }
 

@@ -199,7 +199,7 @@ enum class band : std::uint8_t { lowpass, highpass, bandpass, bandstop };
 /// A digital Butterworth filter of that order (bands: twice that) by the bilinear transform, as
 /// second-order sections, those with the lowest Q first, each of gain 1 where the filter's gain is
 /// 1: at frequency 0, at rate / 2 (highpass) or at the middle of the band. `cutoffs`: where the
-/// gain is 1 / sqrt(2), two for bands, ascending. Throws value_error for an order outside [1, 500]
+/// gain is 1 / sqrt(2), two for bands, ascending. Throws value_error for an order outside [1, 100]
 /// and for cutoffs outside (0, rate / 2).
 TUTTI_API sections butter(integer order, const std::vector<double>& cutoffs,
                           band kind = band::lowpass, double rate = 2);

@@ -95,10 +95,13 @@ histogram2d_result histogram2d(const array& x, const array& y,
   return named("histogram2d", [&]() -> histogram2d_result {
     if (graph::get(x, "histogram2d").extents != graph::get(y, "histogram2d").extents)
       throw shape_error("histogram2d: points of " + x.shape().str() + " and " + y.shape().str());
+    const shape cells = {bins.first, bins.second};
+    // Before edges are made: bins that are refused may be many.
+    const std::int64_t all = bins.first > 0 && bins.second > 0
+                                 ? graph::checked_elements(cells, dtype::i64, "histogram2d")
+                                 : 0;
     const op::binned u = op::equal_bins(x, bins.first, x_range.first, x_range.second);
     const op::binned v = op::equal_bins(y, bins.second, y_range.first, y_range.second);
-    const shape cells = {bins.first, bins.second};
-    const std::int64_t all = graph::checked_elements(cells, dtype::i64, "histogram2d");
     if (x.size() == 0)
       return {op::zeros_on(cells, dtype::i64, u.edges.node()->device), u.edges, v.edges};
     const array i = op::cast(u.bin, dtype::i64, "histogram2d");

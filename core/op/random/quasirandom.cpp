@@ -101,6 +101,8 @@ array halton(std::int64_t count, std::int64_t dimensions, std::int64_t first, dt
     check_points(count, dimensions, first, 100, type, "halton");
     if (count == 0) return zeros({0, dimensions}, type, on);
     const array index = arange(first, first + count, std::int64_t{1}, dtype::i64, on);
+    // Rounded to fewer digits the last points would be 1.
+    const double below_one = 1 - finfo(type).epsilon / 2;
     std::vector<array> columns;
     std::vector<std::int64_t> primes;
     for (std::int64_t base = 2; static_cast<std::int64_t>(primes.size()) < dimensions; ++base) {
@@ -116,7 +118,7 @@ array halton(std::int64_t count, std::int64_t dimensions, std::int64_t first, dt
         rest = floor_divide(rest, base);
         scale *= static_cast<double>(base);
       }
-      columns.push_back((mirrored.astype(dtype::f64) / scale).astype(type));
+      columns.push_back(minimum((mirrored.astype(dtype::f64) / scale).astype(type), below_one));
     }
     return stack(columns, 1);
   });

@@ -184,7 +184,9 @@ void add_sections(sections& out, point p, bool real_pole, band kind, const edges
 
 sections butter(integer order, const std::vector<double>& cutoffs, band kind, double rate) {
   const std::int64_t n = order;
-  if (n < 1 || n > 500) throw value_error(fmt::format("butter: the order is {}", n));
+  // Beyond it sections of low Q leave nothing of the edge for those of high Q to raise again.
+  if (n < 1 || n > 100)
+    throw value_error(fmt::format("butter: the order is {}, must be 1 to 100", n));
   if (kind > band::bandstop)
     throw value_error(fmt::format("butter: no band of number {}", static_cast<int>(kind)));
   const std::size_t edges = kind == band::lowpass || kind == band::highpass ? 1 : 2;

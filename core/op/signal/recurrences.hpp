@@ -2,26 +2,17 @@
 //
 // Linear recurrences over lines of samples, as matrix products.
 //
-// A filter is a state s and a rule that takes one sample. Over a block of L samples x both the
-// outputs and the state behind it are linear in x and s: y = x H + s O, s' = x K + s P, by matrices
-// that the host makes in f64 by running the rule over impulses. The states between blocks obey a
-// recurrence of the same kind, s[k + 1] = s[k] P + c[k], so they are found in a tree.
+// A filter is a state s and a rule that takes one sample. Over a block of samples x both the
+// outputs and the state behind it are linear in x and s: y = x H + s O, s' = x K + s P
+// (filter_blocks.hpp). The states between blocks obey a recurrence of the same kind, s[k + 1] =
+// s[k] P + c[k], so they are found in a tree.
 #pragma once
 
-#include <functional>
 #include <string_view>
-#include <vector>
 
-#include "op/operands.hpp"
+#include "op/signal/filter_blocks.hpp"
 
 namespace tutti::op {
-
-/// A filter: `step` takes a sample and the state of `order` numbers, changes the state and returns
-/// the output.
-struct linear_filter {
-  std::int64_t order = 0;
-  std::function<double(double sample, std::vector<double>& state)> step;
-};
 
 struct filtered_lines {
   array values;  // [rows, length]
