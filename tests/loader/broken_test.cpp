@@ -126,6 +126,7 @@ BOOST_AUTO_TEST_CASE(a_success_that_hands_out_nothing_names_its_function) {
   b.eval();
   BOOST_TEST(said("program", [&] { (a * b - a).to_vector<float>(); }) == nothing("program.create"));
   BOOST_TEST(said("launch", [&] { (a * b - b).to_vector<float>(); }) == nothing("program.launch"));
+  BOOST_TEST(tutti::sum(a * b).item<float>() == 6000.0f);
   const tutti::array square =
       tutti::array::from(std::vector<float>(900, 2), {30, 30}, tutti::device("bad:0"));
   BOOST_TEST(said("plan", [&] { tutti::matmul(square, square).to_vector<float>(); }) ==

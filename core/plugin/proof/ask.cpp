@@ -6,6 +6,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -33,11 +34,22 @@ class conversation {
   ~conversation() {
     if (!ignore(device_.plugin->stream.synchronize(stream_.get()))) return;
     for (buffer_handle& buffer : buffers_) keep_for_ever(buffer.release());
+    for (auto& bytes : being_sent_) keep_for_ever(bytes.release());
   }
 
   tutti_buffer* upload(const tensor& t) {
     tutti_buffer* const made = room(t.bytes.size());
     check(device_.plugin->transfer.write(stream_.get(), made, 0, t.bytes.data(), t.bytes.size(), 1,
+                                         nullptr),
+          device_, "write to the device");
+    return made;
+  }
+
+  /// As `upload`, but does not wait.
+  tutti_buffer* begin_upload(const tensor& t) {
+    tutti_buffer* const made = room(t.bytes.size());
+    const auto& sent = *being_sent_.emplace_back(std::make_unique<std::vector<char>>(t.bytes));
+    check(device_.plugin->transfer.write(stream_.get(), made, 0, sent.data(), sent.size(), 0,
                                          nullptr),
           device_, "write to the device");
     return made;
@@ -73,6 +85,7 @@ class conversation {
  private:
   const opened_device& device_;
   std::vector<buffer_handle> buffers_;
+  std::vector<std::unique_ptr<std::vector<char>>> being_sent_;
   stream_handle stream_;  // goes first
 };
 
@@ -308,10 +321,7 @@ std::string transfer_mistake(const opened_device& d) {
             right.bytes.begin());
   conversation first(d), second(d);
   tutti_buffer* const target = second.upload(before);
-  tutti_buffer* const source = first.room(sent.bytes.size());
-  check(plugin.transfer.write(first.stream(), source, 0, sent.bytes.data(), sent.bytes.size(), 0,
-                              nullptr),
-        d, "write to the device");
+  tutti_buffer* const source = first.begin_upload(sent);
   const event_handle written = record_event(d, first.stream());
   check(plugin.stream.flush(first.stream()), d, "flush");
   check(plugin.stream.wait(second.stream(), written.get()), d, "wait for an event");

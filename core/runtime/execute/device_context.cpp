@@ -11,6 +11,7 @@
 #include "graph/node.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/exit.hpp"
+#include "runtime/transfer/event_wait.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
@@ -120,7 +121,7 @@ std::uint64_t device_context::enqueued(tutti_event* event, const char* label, st
     }
   } catch (...) {
     // Nobody could wait for this work later, nor know when its memory is free.
-    detail::ignore(device.plugin->stream.event_wait(owned.get(), TUTTI_FOREVER));
+    detail::ignore(wait_for_end(device, owned.get()));
     throw;
   }
   ++last_;
@@ -155,7 +156,7 @@ void device_context::retire(std::uint64_t sequence) {
 void device_context::retire_front() {
   const in_flight work = std::move(flight_.front());
   flight_.pop_front();
-  tutti_status* status = device.plugin->stream.event_wait(work.event.get(), TUTTI_FOREVER);
+  tutti_status* status = wait_for_end(device, work.event.get());
   retired_.store(work.sequence, std::memory_order_release);
   if (status == nullptr) {
     if (detail::trace_enabled()) trace(work);

@@ -221,7 +221,7 @@ void wait_for(const detail::opened_device& device, tutti_event* event) {
   std::optional<detail::compiler_wait> for_compilers;
   if (!device.begins_on_host && detail::progress_of_compilers().is_compiling())
     for_compilers.emplace();
-  detail::ignore(device.plugin->stream.event_wait(event, TUTTI_FOREVER));
+  detail::ignore(wait_for_end(device, event));
 }
 
 }  // namespace

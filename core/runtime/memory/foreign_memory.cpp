@@ -13,6 +13,7 @@
 #include "runtime/execute/device_context.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/transfer/event_wait.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -66,7 +67,7 @@ void give_back_after_use(const returned& item) {
   if (!item.has_ended) {
     if (const auto event = event_of(*item.context, item.block->last_use)) {
       if (is_told_later(item, event.get())) return;
-      detail::ignore(item.context->device.plugin->stream.event_wait(event.get(), TUTTI_FOREVER));
+      detail::ignore(wait_for_end(item.context->device, event.get()));
     }
   }
   release(item.block);
