@@ -20,6 +20,7 @@
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "plugin/chosen_tier.hpp"
+#include "plugin/opened_device.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -207,6 +208,12 @@ std::string cache_prefix(const plugin& of) {
   return field(std::to_string(TUTTI_ABI_MAJOR) + "." + std::to_string(TUTTI_ABI_MINOR) + "/" +
                std::to_string(of.abi_minor)) +
          field(of.name) + field(of.version) + field(of.build_id);
+}
+
+std::string cache_prefix(const opened_device& of) {
+  const char* const key = of.limits.cache_key;
+  return cache_prefix(*of.plugin) + field(key != nullptr ? key : "") + field(of.properties.driver) +
+         field(of.properties.description) + field(of.properties.schedule);
 }
 
 }  // namespace tutti::detail

@@ -9,6 +9,8 @@
 
 namespace tutti::detail {
 
+struct opened_device;
+
 /// Whose host table it is; cache keys and log lines carry it.
 struct host_identity {
   tutti_host table{};
@@ -23,5 +25,7 @@ void identify_host(host_identity& identity, const plugin& of);
 
 /// What every key of the cache begins with: ABI, plugin, version and build.
 std::string cache_prefix(const plugin& of);
+/// The same for what goes by a device: its driver and its kind of kernels as well.
+std::string cache_prefix(const opened_device& of);
 
 }  // namespace tutti::detail

@@ -31,13 +31,23 @@ tutti_status* promote(T* work) {
   });
 }
 
+int32_t shares_code(tutti_device* device) {
+  return device != nullptr && keeps_programs(device->info->driver);
+}
+
 int32_t ran_on_host(tutti_event* event) { return event != nullptr && event->on_host; }
 
 }  // namespace
 
-const tutti_tier_api tier_api = {
-    sizeof(tutti_tier_api), begins_on_host,         is_on_host<tutti_program>,
-    is_on_host<tutti_plan>, cost_of<tutti_program>, cost_of<tutti_plan>,
-    promote<tutti_program>, promote<tutti_plan>,    ran_on_host};
+const tutti_tier_api tier_api = {sizeof(tutti_tier_api),
+                                 begins_on_host,
+                                 is_on_host<tutti_program>,
+                                 is_on_host<tutti_plan>,
+                                 cost_of<tutti_program>,
+                                 cost_of<tutti_plan>,
+                                 promote<tutti_program>,
+                                 promote<tutti_plan>,
+                                 ran_on_host,
+                                 shares_code};
 
 }  // namespace tutti::opencl

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compilers and their folders that fail beside work on the host (TUTTI_TIER=auto): results are
-// right, the process goes on and ends quickly, and what could not be compiled is said once.
-#include <dlfcn.h>
+// Compilers and their folders that fail beside work on the host (TUTTI_TIER=auto), in this process
+// and in one of their own: results are right, the process goes on and ends quickly, and what could
+// not be compiled is said once.
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -28,9 +32,12 @@ using seconds = std::chrono::duration<double>;
 
 bool is_compiled() { return tutti::stats().background_compiles > 0; }
 
-int builds_begun() {
-  static const auto call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "tutti_test_builds"));
-  return call != nullptr ? call() : 0;
+bool is_refused() { return tutti::stats().background_refusals > 0; }
+
+// In whichever process.
+bool is_begun() {
+  std::error_code missing;
+  return std::filesystem::exists(std::getenv("TUTTI_TEST_BUILDS"), missing);
 }
 
 // The same again and again, until `ends`, which is told how often and how long that was. Some
@@ -67,7 +74,7 @@ constexpr int a_while = 300;
 BOOST_AUTO_TEST_SUITE(work, *boost::unit_test::disabled())
 
 BOOST_AUTO_TEST_CASE(until_a_compiler_is_at_it) {
-  exponentials_until([](int, seconds) { return builds_begun() > 0; });
+  exponentials_until([](int, seconds) { return is_begun(); });
   exponentials_until([](int times, seconds) { return times == 20; });
   BOOST_TEST(!is_compiled());
   if (std::getenv("TUTTI_TEST_KILLED") != nullptr) ::raise(SIGKILL);
@@ -75,6 +82,25 @@ BOOST_AUTO_TEST_CASE(until_a_compiler_is_at_it) {
 
 BOOST_AUTO_TEST_CASE(until_it_is_compiled) {
   exponentials_until([](int, seconds) { return is_compiled(); });
+}
+
+BOOST_AUTO_TEST_CASE(until_it_is_refused) {
+  exponentials_until([](int, seconds) { return is_refused(); });
+  BOOST_TEST(!is_compiled());
+}
+
+// Whoever waits for all of its children waits for no compiler, and whoever reads what this process
+// writes learns that it has ended, or closed it.
+BOOST_AUTO_TEST_CASE(beside_a_process_that_is_nobodys_child) {
+  int ends[2];
+  BOOST_REQUIRE(::pipe(ends) == 0);
+  exponentials_until([](int, seconds) { return is_compiled(); });
+  BOOST_TEST((::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD));
+  ::close(ends[1]);
+  pollfd reader{ends[0], POLLIN, 0};
+  char byte = 0;
+  BOOST_TEST(::poll(&reader, 1, 20'000) == 1);
+  BOOST_TEST(::read(ends[0], &byte, 1) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(on_one_core_with_a_folder_that_disappears) {
@@ -120,6 +146,7 @@ namespace {
 struct fixture {
   const tutti_test::temporary_folder folder;
   double took = 0;
+  std::string compiler_process = "off";  // TUTTI_COMPILER_PROCESS
 
   tutti_test::outcome run(const std::string& work, const std::string& compiler,
                           const std::string& variables = "") {
@@ -127,7 +154,8 @@ struct fixture {
     const tutti_test::outcome end = tutti_test::run(
         "env -u POCL_CACHE_DIR TUTTI_CACHE=on TUTTI_CACHE_DIR=" + (folder / "cache").string() +
         " LD_PRELOAD=" + tutti_test::paths::crashing_compiler + " TUTTI_TEST_CRASH=" + compiler +
-        " " + variables + " " + tutti_test::beside("test_opencl_bad_luck") +
+        " TUTTI_TEST_BUILDS=" + (folder / "builds").string() + " TUTTI_COMPILER_PROCESS=" +
+        compiler_process + " " + variables + " " + tutti_test::beside("test_opencl_bad_luck") +
         " --catch_system_errors=no --run_test=work/" + work);
     took = seconds(std::chrono::steady_clock::now() - start).count();
     return end;
@@ -208,3 +236,84 @@ BOOST_FIXTURE_TEST_CASE(nor_is_anything_compiled_onto_a_full_disk, fixture) {
   BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
   BOOST_TEST(count(end, "the disk is full") == 1, end.output);
 }
+
+namespace {
+
+// What the compilers do in a process of their own.
+struct beside : fixture {
+  beside() { compiler_process = "on"; }
+
+  // Those that this fixture's runs have started.
+  int compilers() const {
+    int n = 0;
+    const std::string mine = "TUTTI_CACHE_DIR=" + (folder / "cache").string();
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string words = tutti_test::read_bytes(entry.path() / "cmdline");
+      if (words.find("tutti-compiler") == std::string::npos) continue;
+      if (tutti_test::read_bytes(entry.path() / "environ").find(mine) != std::string::npos) ++n;
+    }
+    return n;
+  }
+  bool are_compilers_gone() const {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (compilers() > 0 && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return compilers() == 0;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(in_a_process_of_its_own)
+
+BOOST_FIXTURE_TEST_CASE(a_compiler_is_nobodys_child_and_holds_nothing_open, beside) {
+  const auto end = run("beside_a_process_that_is_nobodys_child", "no", "TUTTI_LOG=info");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "another process compiled ") >= 1, end.output);
+  BOOST_TEST(are_compilers_gone());
+  // What it compiled is known to be kept.
+  const auto again = run("for_some_milliseconds", "no", "TUTTI_TEST_KEPT=1");
+  BOOST_TEST(again.status == 0, again.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_program_that_is_refused_stays_on_the_host, beside) {
+  const auto end = run("until_it_is_refused", "fails");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
+  BOOST_TEST(count(end, "CL_BUILD_PROGRAM_FAILURE") == 1, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_compiler_that_hangs_does_not_hold_up_the_end, beside) {
+  const auto end = run("until_a_compiler_is_at_it", "hangs");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "leaving it") == 0, end.output);
+  BOOST_TEST(took < 60);  // after which exit() leaves what it waits for
+  BOOST_TEST(are_compilers_gone());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_compiler_that_crashes_takes_nothing_along, beside) {
+  const auto end = run("until_it_is_refused", "always");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
+  BOOST_TEST(count(end, "crash by signal 6") == 2, end.output);
+  const auto next = run("until_it_is_refused", "always");
+  BOOST_TEST(next.status == 0, next.output);
+  BOOST_TEST(count(next, "crash by signal") == 0, next.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(or_compiles_with_safer_options_the_second_time, beside) {
+  const auto end = run("until_it_is_compiled", "");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "crash by signal 6") == 1, end.output);
+}
+
+BOOST_FIXTURE_TEST_CASE(it_ends_with_a_process_that_is_killed, beside) {
+  BOOST_TEST(run("until_a_compiler_is_at_it", "hangs", "TUTTI_TEST_KILLED=1").status ==
+             128 + SIGKILL);
+  BOOST_TEST(are_compilers_gone());
+  const auto end = run("until_it_is_compiled", "no", "TUTTI_LOG=info");
+  BOOST_TEST(end.status == 0, end.output);
+  BOOST_TEST(count(end, "safer options") == 0, end.output);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

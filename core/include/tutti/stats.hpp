@@ -17,8 +17,9 @@ struct statistics {
 
   uint64_t compiles = 0;  ///< programs built from source, cache hits not counted
   double compile_seconds = 0;
-  uint64_t background_compiles =
-      0;                           ///< programs and operators that were compiled beside their work
+  /// Programs and operators that were compiled beside their work, and those that stay on the host
+  /// because that failed (docs/host-engine.md).
+  uint64_t background_compiles = 0, background_refusals = 0;
   uint64_t memory_cache_hits = 0;  ///< programs found ready in this process
   uint64_t disk_cache_hits = 0;
   uint64_t disk_cache_misses = 0;

@@ -28,12 +28,7 @@ constexpr const char* edition = "2, " TUTTI_VERSION;
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
 
 std::string key_of(const opened_device& d) {
-  const auto text = [](const char* from) { return std::string(from != nullptr ? from : ""); };
-  std::string key = fmt::format("proof {}\n", edition) + cache_prefix(*d.plugin);
-  for (const std::string& part : {text(d.limits.cache_key), d.properties.driver,
-                                  d.properties.description, d.properties.schedule})
-    key += fmt::format("{}:{}", part.size(), part);
-  return key;
+  return fmt::format("proof {}\n", edition) + cache_prefix(d);
 }
 
 // Where programs begin on the host no kernel is needed to begin with: who compiles asks then.
@@ -72,7 +67,10 @@ std::string text_of(const opened_device& d, const family_fault& fault) {
 device_proof::device_proof(const opened_device& device) : device_(device), key_(key_of(device)) {}
 
 void device_proof::load() {
-  if (std::exchange(is_loaded_, true)) return;
+  if (!std::exchange(is_loaded_, true)) load_again();
+}
+
+void device_proof::load_again() {
   if (const auto text = program_cache().load(key_))
     if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
 }
@@ -86,6 +84,8 @@ const family_fault* device_proof::fault_of(const kernel_family& family,
   if (slot.load(std::memory_order_relaxed) == state::unknown) {
     load();
     const std::string name = name_of(family);
+    // Another process may have asked meanwhile, which a file says sooner than a compiler.
+    if (!known_.families.contains(name)) load_again();
     if (const auto found = known_.families.find(name); found != known_.families.end()) {
       settle(family, {found->second.empty() ? state::good : state::bad, true, false, found->second},
              {});
@@ -111,8 +111,7 @@ const family_fault* device_proof::known_basic_fault(bool& all_known) {
 }
 
 void device_proof::keep(const std::string& name, const outcome& found, const device_facts& facts) {
-  if (const auto text = program_cache().load(key_))  // what other processes have found meanwhile
-    if (auto read = parse_verdicts(*text)) known_ = std::move(*read);
+  load_again();  // what other processes have found meanwhile
   known_.families[name] = found.verdict == state::bad ? found.text : "";
   for (const auto& [what, value] : facts) known_.facts[what] = value;
   program_cache().store(key_, to_text(known_));

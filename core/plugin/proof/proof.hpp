@@ -83,6 +83,7 @@ class TUTTI_INTERNAL_API device_proof {
   outcome judge(exchange& now) const;
   void hear_late(const exchange& now) noexcept;
   void load();
+  void load_again();
   void keep(const std::string& name, const outcome& found, const device_facts& facts);
   void settle(const kernel_family& family, const outcome& found, const device_facts& facts);
 

@@ -19,8 +19,8 @@
 #include "base/stats.hpp"
 #include "graph/arrival.hpp"
 #include "runtime/execute/kernel_cache.hpp"
-#include "runtime/execute/promotion.hpp"
 #include "runtime/memory/memory_pool.hpp"
+#include "runtime/promote/promotion.hpp"
 
 namespace tutti::runtime {
 

@@ -12,6 +12,7 @@
 #include "plugin/proof/proof.hpp"
 #include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
+#include "runtime/promote/described_work.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 
@@ -227,6 +228,7 @@ bool begin_on_host(const device_context& context, const tutti_program_desc& desc
   made.on_host->families = detail::families_of(desc);
   made.on_host->label = made.label;
   made.on_host->program = made.handle;
+  made.on_host->work = to_bytes(desc);
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "runtime/execute/operator_call.hpp"
+#include "runtime/promote/described_work.hpp"
 
 namespace tutti::runtime {
 namespace {
@@ -36,6 +37,7 @@ bool begin_on_host(const device_context& context, const operator_call& call,
   if (const auto family = detail::family_of(desc)) made.on_host->families = {*family};
   made.on_host->label = call.label;
   made.on_host->plan = made.handle;
+  made.on_host->work = to_bytes(call);
   return true;
 }
 

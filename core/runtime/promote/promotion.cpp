@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/execute/promotion.hpp"
+#include "runtime/promote/promotion.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -15,9 +16,11 @@
 #include "base/log.hpp"
 #include "base/signals.hpp"
 #include "base/stats.hpp"
+#include "plugin/host.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "runtime/exit.hpp"
+#include "runtime/promote/compile_process.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
@@ -27,6 +30,11 @@ namespace {
 // about to end do not begin with it.
 constexpr std::uint64_t enough_ns = 100'000'000;
 
+// On a busy machine a large kernel takes a minute.
+constexpr std::chrono::seconds longest_compilation{300};
+// Of the other process, whose compiler keeps much memory.
+constexpr std::chrono::seconds longest_idle{30};
+
 std::uint64_t cost_of(const promotion& p) {
   const detail::tier_functions& tier = p.device->plugin->tier;
   return p.plan != nullptr ? tier.plan_cost(p.plan.get()) : tier.program_cost(p.program.get());
@@ -34,22 +42,12 @@ std::uint64_t cost_of(const promotion& p) {
 
 void say(const promotion& p, const std::string& why) {
   static std::atomic<bool> is_said{false};
+  detail::count().background_refusals.add();
   const std::string text = p.label + " stays on the host: " + why;
   if (is_said.exchange(true))
     logging::info("{}: {}", p.device->title, text);
   else
     logging::warn("{}: {}", p.device->title, text);
-}
-
-void promote(const promotion& p, const std::atomic<bool>& is_stopping) {
-  const detail::family_fault* const off = detail::switched_off(*p.device, p.families);
-  if (is_stopping) return;  // which no question is answered by, either
-  if (off != nullptr) return say(p, off->family + ": " + off->why);
-  const detail::tier_functions& tier = p.device->plugin->tier;
-  detail::check(
-      p.plan != nullptr ? tier.promote_plan(p.plan.get()) : tier.promote_program(p.program.get()),
-      *p.device, "compile", p.label);
-  detail::count().background_compiles.add();
 }
 
 class promoter {
@@ -81,12 +79,14 @@ class promoter {
     return true;
   }
 
-  // Only exit() has a deadline: it drops what is in line, and waits for what has begun.
+  // Only exit() has a deadline: it drops what is in line, gives up what another process does, and
+  // waits for what has begun in this one.
   bool stop(std::chrono::steady_clock::time_point deadline) {
     if (deadline == std::chrono::steady_clock::time_point::max()) return true;
     std::unique_lock lock(mutex_);
     is_stopping_ = true;
     line_.clear();
+    if (elsewhere_ != nullptr) elsewhere_->stop();
     // Where the system lets us: somebody waits for it now.
     if (is_busy_) setpriority(PRIO_PROCESS, static_cast<id_t>(thread_), 0);
     return changed_.wait_until(lock, deadline, [this] { return !is_busy_; });
@@ -99,7 +99,11 @@ class promoter {
     std::unique_lock lock(mutex_);
     thread_ = gettid();
     for (;;) {
-      changed_.wait(lock, [this] { return !line_.empty() && !is_stopping_; });
+      const auto has_work = [this] { return !line_.empty() && !is_stopping_; };
+      if (!changed_.wait_for(lock, longest_idle, has_work)) {
+        if (elsewhere_ != nullptr) elsewhere_->rest();
+        changed_.wait(lock, has_work);
+      }
       const auto first = std::max_element(
           line_.begin(), line_.end(),
           [](const promotion& a, const promotion& b) { return cost_of(a) < cost_of(b); });
@@ -109,7 +113,7 @@ class promoter {
         line_.erase(first);
         lock.unlock();
         try {
-          promote(next, is_stopping_);
+          promote(next);
         } catch (const std::exception& e) {
           say(next, e.what());
         }
@@ -120,9 +124,42 @@ class promoter {
     }
   }
 
+  // The code is there then, for this process to load.
+  bool is_compiled_elsewhere(const promotion& p) {
+    const detail::plugin& plugin = *p.device->plugin;
+    if (p.work.empty() || plugin.tier.shares_code(p.device->handle) == 0) return true;
+    {
+      const std::lock_guard lock(mutex_);
+      if (elsewhere_ == nullptr)
+        elsewhere_ = std::make_unique<compile_process>(compiler_program(), longest_compilation);
+      if (is_stopping_) return false;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const compile_answer answer =
+        elsewhere_->compile({p.device->name, detail::cache_prefix(*p.device), p.work});
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    using kind = compile_answer::kind;
+    if (answer.how == kind::refused) say(p, answer.why);
+    if (answer.how == kind::compiled)
+      logging::info("{}: another process compiled {} in {:.3f} s", p.device->plugin->name, p.label,
+                    took.count());
+    if (answer.how == kind::unavailable && !is_said_unavailable_.exchange(true))
+      logging::debug("no process that compiles: {}", answer.why);
+    return answer.how == kind::compiled || answer.how == kind::unavailable;
+  }
+
+  void promote(const promotion& p) {
+    if (!is_compiled_elsewhere(p) || is_stopping_) return;
+    const std::string why = compile_here(p, is_stopping_);
+    if (!why.empty()) return say(p, why);
+    if (!is_stopping_) detail::count().background_compiles.add();
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<promotion> line_;
+  std::unique_ptr<compile_process> elsewhere_;  // once there is, it stays
+  std::atomic<bool> is_said_unavailable_ = false;
   pid_t process_ = 0;  // whose thread runs; a fork has none
   pid_t thread_ = 0;   // which that is
   bool is_busy_ = false;
@@ -130,6 +167,18 @@ class promoter {
 };
 
 }  // namespace
+
+std::string compile_here(const promotion& wanted, const std::atomic<bool>& is_given_up) {
+  const detail::opened_device& device = *wanted.device;
+  const detail::family_fault* const off = detail::switched_off(device, wanted.families);
+  if (is_given_up) return {};  // which no question is answered by, either
+  if (off != nullptr) return off->family + ": " + off->why;
+  const detail::tier_functions& tier = device.plugin->tier;
+  detail::check(wanted.plan != nullptr ? tier.promote_plan(wanted.plan.get())
+                                       : tier.promote_program(wanted.program.get()),
+                device, "compile", wanted.label);
+  return {};
+}
 
 void promotion::consider() {
   if (is_asked_for || cost_of(*this) < enough_ns) return;

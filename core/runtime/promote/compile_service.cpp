@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/promote/compile_service.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/compile_markers.hpp"
+#include "base/signals.hpp"
+#include "plugin/host.hpp"
+#include "plugin/proof/family.hpp"
+#include "plugin/raii.hpp"
+#include "plugin/records.hpp"
+#include "plugin/registry.hpp"
+#include "runtime/promote/compile_process.hpp"
+#include "runtime/promote/described_work.hpp"
+#include "runtime/promote/messages.hpp"
+#include "runtime/promote/promotion.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::runtime {
+namespace {
+
+using kind = compile_answer::kind;
+
+constexpr std::chrono::minutes longest_idle{5};
+
+detail::opened_device* find(const std::string& name) {
+  const std::string backend = name.substr(0, name.find(':'));
+  for (detail::opened_device* device : detail::registry().devices_of(backend))
+    if (device->name == name) return device;
+  return nullptr;
+}
+
+promotion described(const detail::opened_device& device, described_work& work) {
+  promotion made;
+  made.device = &device;
+  made.label = work.label();
+  if (const tutti_program_desc* const desc = work.program()) {
+    made.families = detail::families_of(*desc);
+    made.program = detail::create_program(device, *desc);
+  } else {
+    const tutti_operator_desc* const op = work.op();
+    if (const auto family = detail::family_of(*op)) made.families = {*family};
+    made.plan = detail::create_plan(device, *op, made.label);
+  }
+  return made;
+}
+
+compile_answer answer(const compile_request& request) {
+  detail::opened_device* device = nullptr;
+  try {
+    device = find(request.device);
+    if (device == nullptr) return {kind::unavailable, "no " + request.device};
+    device->open();
+  } catch (const std::exception& e) {
+    return {kind::unavailable, e.what()};
+  }
+  if (!device->begins_on_host || detail::cache_prefix(*device) != request.identity)
+    return {kind::unavailable, request.device + " is another device there"};
+  auto work = described_work::from(request.work);
+  if (!work) return {kind::unavailable, "the description cannot be read"};
+  try {
+    static const std::atomic<bool> never = false;
+    std::string why = compile_here(described(*device, *work), never);
+    return {why.empty() ? kind::compiled : kind::refused, std::move(why)};
+  } catch (const std::exception& e) {
+    return {kind::refused, e.what()};
+  }
+}
+
+// What is under way has not failed: nobody wants it any more.
+[[noreturn]] void leave() {
+  detail::known_plugins().end_others();
+  detail::program_markers().end_all();
+  ::_exit(0);
+}
+
+}  // namespace
+
+std::string service_greeting() { return fmt::format("tutti-compiler {}", TUTTI_VERSION); }
+
+void serve_compilations(int socket) {
+  if (!send_message(socket, service_greeting())) leave();
+  std::atomic<bool> is_busy = false;
+  for (;;) {
+    std::string text;
+    const auto deadline = std::chrono::steady_clock::now() + longest_idle;
+    const arrived end = receive_message(socket, text, deadline);
+    if (end == arrived::nothing_in_time && is_busy) continue;
+    compile_request request;
+    if (end != arrived::message || !request.read(text) || is_busy.exchange(true)) leave();
+    // Not in this thread, which hears of the end.
+    detail::start_thread([socket, request = std::move(request), &is_busy] {
+      const compile_answer made = answer(request);
+      is_busy = false;
+      if (!send_message(socket, static_cast<char>(made.how) + made.why)) leave();
+    }).detach();
+  }
+}
+
+}  // namespace tutti::runtime
