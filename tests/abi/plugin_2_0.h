@@ -1115,6 +1115,9 @@ typedef struct tutti_tier_api {
   tutti_status* (*promote_plan)(tutti_plan* plan);
   /* Answers with 1 for an event of work that the host ran, or will. */
   int32_t (*ran_on_host)(tutti_event* event);
+  /* Optional. Answers with 1 where the code that one process of this user compiles is found by
+   * others: the core then lets a process of its own promote first, and `promote` loads it. */
+  int32_t (*shares_code)(tutti_device* device);
 } tutti_tier_api;
 
 /* ---- the entry ---------------------------------------------------------------------------------
