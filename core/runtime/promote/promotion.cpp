@@ -124,8 +124,9 @@ class promoter {
     }
   }
 
-  // The code is there then, for this process to load.
-  bool is_compiled_elsewhere(const promotion& p) {
+  // Has another process compile it, where one can: the code is there then, for this one to load.
+  // False where there is no more to do here.
+  bool compile_elsewhere(const promotion& p) {
     const detail::plugin& plugin = *p.device->plugin;
     if (p.work.empty() || plugin.tier.shares_code(p.device->handle) == 0) return true;
     {
@@ -149,7 +150,7 @@ class promoter {
   }
 
   void promote(const promotion& p) {
-    if (!is_compiled_elsewhere(p) || is_stopping_) return;
+    if (!compile_elsewhere(p) || is_stopping_) return;
     const std::string why = compile_here(p, is_stopping_);
     if (!why.empty()) return say(p, why);
     if (!is_stopping_) detail::count().background_compiles.add();
