@@ -24,10 +24,10 @@ struct tutti_plan : tutti::sdk::device_plan<tutti::opencl::backend> {
                         tutti_event** event);
   bool is_on_host() const { return !has_code_.load(std::memory_order_acquire); }
   uint64_t cost() const;
+  uint64_t compile_time() const;  // as far as it is known, ns
   void promote();
 
  private:
-  uint64_t compile_time() const;
   void warm_up();
 
   std::shared_ptr<tutti::opencl::host_operator> host_;  // none: it is compiled when it is made

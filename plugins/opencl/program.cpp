@@ -147,7 +147,11 @@ uint64_t tutti_program::cost() const {
   using namespace tutti::opencl;
   const bool may_compile = is_on_host() && settings().where == tier::automatic;
   if (!may_compile) return 0;
-  return host_->cost.worth_compiling([this] { return expected_build_ns(*device, source, ""); });
+  return host_->cost.worth_compiling([this] { return compile_time(); });
+}
+
+uint64_t tutti_program::compile_time() const {
+  return opencl::expected_build_ns(*device, source, "");
 }
 
 void tutti_program::promote() {

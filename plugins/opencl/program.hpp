@@ -26,6 +26,7 @@ struct tutti_program : tutti::sdk::device_program<tutti::opencl::backend> {
   void promote();
   bool is_on_host() const { return !has_code_.load(std::memory_order_acquire); }
   uint64_t cost() const;
+  uint64_t compile_time() const;  // as far as it is known, ns
 
  private:
   tutti::opencl::work_size size_of(const tutti_program_launch& l) const;

@@ -31,23 +31,20 @@ tutti_status* promote(T* work) {
   });
 }
 
-int32_t shares_code(tutti_device* device) {
-  return device != nullptr && keeps_programs(device->info->driver);
+template <class T>
+int32_t can_be_left(T* work) {
+  return work != nullptr && keeps_programs(work->device->info->driver) &&
+         work->compile_time() >= usual_compile_ns;
 }
 
 int32_t ran_on_host(tutti_event* event) { return event != nullptr && event->on_host; }
 
 }  // namespace
 
-const tutti_tier_api tier_api = {sizeof(tutti_tier_api),
-                                 begins_on_host,
-                                 is_on_host<tutti_program>,
-                                 is_on_host<tutti_plan>,
-                                 cost_of<tutti_program>,
-                                 cost_of<tutti_plan>,
-                                 promote<tutti_program>,
-                                 promote<tutti_plan>,
-                                 ran_on_host,
-                                 shares_code};
+const tutti_tier_api tier_api = {
+    sizeof(tutti_tier_api),     begins_on_host,         is_on_host<tutti_program>,
+    is_on_host<tutti_plan>,     cost_of<tutti_program>, cost_of<tutti_plan>,
+    promote<tutti_program>,     promote<tutti_plan>,    ran_on_host,
+    can_be_left<tutti_program>, can_be_left<tutti_plan>};
 
 }  // namespace tutti::opencl

@@ -1115,9 +1115,11 @@ typedef struct tutti_tier_api {
   tutti_status* (*promote_plan)(tutti_plan* plan);
   /* Answers with 1 for an event of work that the host ran, or will. */
   int32_t (*ran_on_host)(tutti_event* event);
-  /* Optional. Answers with 1 where the code that one process of this user compiles is found by
-   * others: the core then lets a process of its own promote first, and `promote` loads it. */
-  int32_t (*shares_code)(tutti_device* device);
+  /* Optional. Answer with 1 where other processes of this user find the code that one has compiled,
+   * and none seems to have: the core then lets a process of its own promote first, and `promote`
+   * loads what that has left. */
+  int32_t (*program_can_be_left)(tutti_program* program);
+  int32_t (*plan_can_be_left)(tutti_plan* plan);
 } tutti_tier_api;
 
 /* ---- the entry ---------------------------------------------------------------------------------

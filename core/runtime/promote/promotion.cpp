@@ -127,8 +127,10 @@ class promoter {
   // Has another process compile it, where one can: the code is there then, for this one to load.
   // False where there is no more to do here.
   bool compile_elsewhere(const promotion& p) {
-    const detail::plugin& plugin = *p.device->plugin;
-    if (p.work.empty() || plugin.tier.shares_code(p.device->handle) == 0) return true;
+    const detail::tier_functions& tier = p.device->plugin->tier;
+    if (p.work.empty() || (p.plan != nullptr ? tier.plan_can_be_left(p.plan.get())
+                                             : tier.program_can_be_left(p.program.get())) == 0)
+      return true;
     {
       const std::lock_guard lock(mutex_);
       if (elsewhere_ == nullptr)
