@@ -203,6 +203,7 @@ findings examine(const time_limits& limits) {
   findings all = examine_folders(registry);
   append(all, examine_plugins(registry, limits));
   all.push_back(examine_selection(limits));
+  all.push_back(examine_compiler());
   append(all, examine_cache());
   return all;
 }

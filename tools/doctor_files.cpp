@@ -12,6 +12,7 @@
 #include "base/env.hpp"
 #include "base/private_folder.hpp"
 #include "doctor.hpp"
+#include "runtime/promote/compile_process.hpp"
 #include "text.hpp"
 
 namespace tutti::tools {
@@ -41,6 +42,23 @@ finding examine_vendor_file(const fs::path& file) {
 }
 
 }  // namespace
+
+finding examine_compiler() {
+  finding f{grade::good, "compiler", "tutti-compiler", {}, {}};
+  try {
+    const runtime::found_compiler found = runtime::find_compiler();
+    f.text = found.program.string();
+    if (found.against.empty()) return f;
+    f.how = grade::note;
+    f.text = found.against + ": what is compiled in the background is compiled in this process";
+    f.advice = found.advice;
+  } catch (const std::exception& e) {
+    f.how = grade::problem;
+    f.text = e.what();
+    f.advice = "unset the variable";
+  }
+  return f;
+}
 
 std::vector<finding> examine_opencl_drivers() {
   std::vector<finding> all;

@@ -268,13 +268,14 @@ BOOST_AUTO_TEST_CASE(without_a_program_that_greets_there_is_none) {
   BOOST_TEST((f.process.compile(request).how == kind::unavailable));
 }
 
-BOOST_AUTO_TEST_CASE(a_file_that_others_may_change_is_not_started) {
+BOOST_AUTO_TEST_CASE(it_lies_beside_the_library_unless_it_is_switched_off) {
   ::setenv("TUTTI_COMPILER_PROCESS", "off", 1);
-  BOOST_TEST(compiler_program().empty());
+  BOOST_TEST(find_compiler().program.empty());
+  BOOST_TEST(find_compiler().against == "TUTTI_COMPILER_PROCESS=off");
   ::setenv("TUTTI_COMPILER_PROCESS", "on", 1);
-  BOOST_TEST(compiler_program().filename() == "tutti-compiler");
+  BOOST_TEST(find_compiler().program.filename() == "tutti-compiler");
   ::setenv("TUTTI_COMPILER_PROCESS", "sometimes", 1);
-  BOOST_CHECK_THROW(compiler_program(), tutti::value_error);
+  BOOST_CHECK_THROW(find_compiler(), tutti::value_error);
   ::unsetenv("TUTTI_COMPILER_PROCESS");
 }
 

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "base/env.hpp"
-#include "base/log.hpp"
 #include "plugin/ownership.hpp"
 #include "runtime/promote/compile_service.hpp"
 #include "runtime/promote/messages.hpp"
@@ -210,22 +209,18 @@ compile_answer compile_process::compile(const compile_request& request) {
   return {kind::refused, "the processes that compiled it have ended"};
 }
 
-std::filesystem::path compiler_program() {
-  if (detail::env_word("TUTTI_COMPILER_PROCESS", {"on", "off"}) == "off") return {};
+found_compiler find_compiler() {
+  if (detail::env_word("TUTTI_COMPILER_PROCESS", {"on", "off"}) == "off")
+    return {{}, "TUTTI_COMPILER_PROCESS=off", "unset it"};
   const std::filesystem::path library = detail::own_library();
-  if (library.empty()) return {};
   const std::filesystem::path program = library.parent_path() / "tutti" / "tutti-compiler";
   try {
-    if (const auto objection = detail::changeable_by_others(program, library)) {
-      logging::info("{} is not used, compiling goes on in this process: {}; {}", program.string(),
-                    objection->why, objection->advice);
-      return {};
-    }
-  } catch (const std::exception& e) {  // not there
-    logging::debug("compiling goes on in this process: {}", e.what());
-    return {};
+    if (const auto objection = detail::changeable_by_others(program, library))
+      return {{}, objection->why, objection->advice};
+  } catch (const std::exception& e) {
+    return {{}, e.what(), "install it beside the library"};
   }
-  return program;
+  return {program, {}, {}};
 }
 
 }  // namespace tutti::runtime

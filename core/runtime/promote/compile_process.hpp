@@ -71,8 +71,14 @@ class TUTTI_INTERNAL_API compile_process {
   std::string missing_;  // why there is none to be had
 };
 
-/// tutti/tutti-compiler beside the library; empty where TUTTI_COMPILER_PROCESS=off, and where that
-/// file is not there or may be changed by others.
-TUTTI_INTERNAL_API std::filesystem::path compiler_program();
+/// The program, or what is against starting one, and what to do about it.
+struct found_compiler {
+  std::filesystem::path program;  ///< empty: something is against it
+  std::string against, advice;
+};
+
+/// tutti/tutti-compiler beside the library, unless TUTTI_COMPILER_PROCESS=off (else value_error),
+/// or others may change that file.
+TUTTI_INTERNAL_API found_compiler find_compiler();
 
 }  // namespace tutti::runtime

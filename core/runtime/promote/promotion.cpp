@@ -133,8 +133,12 @@ class promoter {
       return true;
     {
       const std::lock_guard lock(mutex_);
-      if (elsewhere_ == nullptr)
-        elsewhere_ = std::make_unique<compile_process>(compiler_program(), longest_compilation);
+      if (elsewhere_ == nullptr) {
+        const found_compiler found = find_compiler();
+        if (!found.against.empty())
+          logging::debug("what is compiled is compiled in a thread: {}", found.against);
+        elsewhere_ = std::make_unique<compile_process>(found.program, longest_compilation);
+      }
       if (is_stopping_) return false;
     }
     const auto start = std::chrono::steady_clock::now();
@@ -146,8 +150,8 @@ class promoter {
     if (answer.how == kind::compiled)
       logging::info("{}: another process compiled {} in {:.3f} s", p.device->plugin->name, p.label,
                     took.count());
-    if (answer.how == kind::unavailable && !is_said_unavailable_.exchange(true))
-      logging::debug("no process that compiles: {}", answer.why);
+    if (answer.how == kind::unavailable)
+      logging::debug("{} is compiled in a thread: {}", p.label, answer.why);
     return answer.how == kind::compiled || answer.how == kind::unavailable;
   }
 
@@ -162,9 +166,8 @@ class promoter {
   std::condition_variable changed_;
   std::vector<promotion> line_;
   std::unique_ptr<compile_process> elsewhere_;  // once there is, it stays
-  std::atomic<bool> is_said_unavailable_ = false;
-  pid_t process_ = 0;  // whose thread runs; a fork has none
-  pid_t thread_ = 0;   // which that is
+  pid_t process_ = 0;                           // whose thread runs; a fork has none
+  pid_t thread_ = 0;                            // which that is
   bool is_busy_ = false;
   std::atomic<bool> is_stopping_ = false;
 };
