@@ -38,7 +38,7 @@ const room_table rooms = {
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
     // programs
-    {"tools", {"op", "verify"}},
+    {"tools", {"op", "runtime", "verify"}},
     {"verify", {"plugin", "sdk"}},
     {"samples", {"tutti"}},
     {"bench", {"tutti"}},

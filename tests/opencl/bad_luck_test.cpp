@@ -150,6 +150,7 @@ struct fixture {
 
   tutti_test::outcome run(const std::string& work, const std::string& compiler,
                           const std::string& variables = "") {
+    std::filesystem::remove(folder / "builds");
     const auto start = std::chrono::steady_clock::now();
     const tutti_test::outcome end = tutti_test::run(
         "env -u POCL_CACHE_DIR TUTTI_CACHE=on TUTTI_CACHE_DIR=" + (folder / "cache").string() +

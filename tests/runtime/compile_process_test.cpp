@@ -83,7 +83,7 @@ operator_call some_operator() {
   call.kind = TUTTI_OPERATOR_SCAN;
   call.label = "cumsum";
   call.has_params = true;
-  call.params.scan = {sizeof call.params.scan, TUTTI_SCAN_MAX, 1, 0};
+  call.params.scan = {sizeof call.params.scan, TUTTI_SCAN_MAX, 1, 0, 0};
   for (const int dtype : {TUTTI_F32, TUTTI_I64}) {
     tutti_view_desc view{};
     view.dtype = dtype;

@@ -104,10 +104,17 @@ bool is_tiered() {
 }
 
 const tutti_tier_api& tier() {
-  static const tutti_tier_api api = {
-      sizeof api,          begins_on_host,   ::is_on_host<tutti_program>, ::is_on_host<tutti_plan>,
-      cost<tutti_program>, cost<tutti_plan>, promote<tutti_program>,      promote<tutti_plan>,
-      ran_on_host};
+  static const tutti_tier_api api = {sizeof api,
+                                     begins_on_host,
+                                     ::is_on_host<tutti_program>,
+                                     ::is_on_host<tutti_plan>,
+                                     cost<tutti_program>,
+                                     cost<tutti_plan>,
+                                     promote<tutti_program>,
+                                     promote<tutti_plan>,
+                                     ran_on_host,
+                                     nullptr,
+                                     nullptr};
   return api;
 }
 

@@ -105,13 +105,13 @@ int spawn(const std::filesystem::path& program, int connection) {
   return 0;
 }
 
-void put(std::string& text, const std::string& part) {
+void put_part(std::string& text, const std::string& part) {
   text += std::to_string(part.size());
   text += ' ';
   text += part;
 }
 
-bool get(std::string_view& text, std::string& part) {
+bool get_part(std::string_view& text, std::string& part) {
   std::size_t length = 0, digits = 0;
   for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9' && digits < 12;
        ++digits)
@@ -135,12 +135,12 @@ compile_answer answer_of(const std::string& text) {
 
 std::string compile_request::text() const {
   std::string text;
-  for (const std::string* part : {&device, &identity, &work}) put(text, *part);
+  for (const std::string* part : {&device, &identity, &work}) put_part(text, *part);
   return text;
 }
 
 bool compile_request::read(std::string_view text) {
-  return get(text, device) && get(text, identity) && get(text, work) && text.empty();
+  return get_part(text, device) && get_part(text, identity) && get_part(text, work) && text.empty();
 }
 
 compile_process::compile_process(std::filesystem::path program, std::chrono::seconds patience)

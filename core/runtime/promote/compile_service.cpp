@@ -27,7 +27,7 @@
 namespace tutti::runtime {
 namespace {
 
-using kind = compile_answer::kind;
+using answer_kind = compile_answer::kind;
 
 constexpr std::chrono::minutes longest_idle{5};
 
@@ -57,21 +57,21 @@ compile_answer answer(const compile_request& request) {
   detail::opened_device* device = nullptr;
   try {
     device = find(request.device);
-    if (device == nullptr) return {kind::unavailable, "no " + request.device};
+    if (device == nullptr) return {answer_kind::unavailable, "no " + request.device};
     device->open();
   } catch (const std::exception& e) {
-    return {kind::unavailable, e.what()};
+    return {answer_kind::unavailable, e.what()};
   }
   if (!device->begins_on_host || detail::cache_prefix(*device) != request.identity)
-    return {kind::unavailable, request.device + " is another device there"};
+    return {answer_kind::unavailable, request.device + " is another device there"};
   auto work = described_work::from(request.work);
-  if (!work) return {kind::unavailable, "the description cannot be read"};
+  if (!work) return {answer_kind::unavailable, "the description cannot be read"};
   try {
     static const std::atomic<bool> never = false;
     std::string why = compile_here(described(*device, *work), never);
-    return {why.empty() ? kind::compiled : kind::refused, std::move(why)};
+    return {why.empty() ? answer_kind::compiled : answer_kind::refused, std::move(why)};
   } catch (const std::exception& e) {
-    return {kind::refused, e.what()};
+    return {answer_kind::refused, e.what()};
   }
 }
 

@@ -9,7 +9,7 @@
 namespace tutti::runtime {
 namespace {
 
-enum class kind : std::uint8_t { program = 'p', op = 'o' };
+enum class described : std::uint8_t { program = 'p', op = 'o' };
 
 template <class T>
 void put(std::string& bytes, const T& value) {
@@ -62,7 +62,7 @@ class reader {
 
 std::string to_bytes(const tutti_program_desc& desc) {
   std::string bytes;
-  put(bytes, kind::program);
+  put(bytes, described::program);
   put(bytes, desc);
   put_all(bytes, desc.inputs, desc.input_count);
   put_all(bytes, desc.scalar_dtypes, desc.scalar_count);
@@ -74,7 +74,7 @@ std::string to_bytes(const tutti_program_desc& desc) {
 
 std::string to_bytes(const operator_call& call) {
   std::string bytes;
-  put(bytes, kind::op);
+  put(bytes, described::op);
   put(bytes, call.kind);
   put(bytes, call.output_count);
   put(bytes, call.has_params);
@@ -89,9 +89,9 @@ std::string to_bytes(const operator_call& call) {
 std::optional<described_work> described_work::from(std::string_view bytes) {
   reader in(bytes);
   described_work made;
-  kind what{};
+  described what{};
   bool is_read = in.get(what);
-  if (what == kind::program) {
+  if (what == described::program) {
     program_parts& p = made.parts_.emplace<program_parts>();
     is_read = is_read && in.get(p.desc) && in.get_all(p.inputs) && in.get_all(p.scalar_dtypes) &&
               in.get_all(p.instructions) && in.get_all(p.outputs);
@@ -99,7 +99,7 @@ std::optional<described_work> described_work::from(std::string_view bytes) {
               p.scalar_dtypes.size() == p.desc.scalar_count &&
               p.instructions.size() == p.desc.instruction_count &&
               p.outputs.size() == p.desc.output_count;
-  } else if (what == kind::op) {
+  } else if (what == described::op) {
     operator_call& call = made.parts_.emplace<operator_parts>().call;
     is_read = is_read && in.get(call.kind) && in.get(call.output_count) &&
               in.get(call.has_params) && in.get(call.params) && in.get_all(call.views) &&
