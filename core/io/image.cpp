@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "graph/build.hpp"
 #include "io/image_codecs.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -69,6 +70,7 @@ format_limits limits_of(file_format format, std::string_view op) {
 }
 
 void check(const array& a, file_format format, const write_options& options, std::string_view op) {
+  graph::get(a, op);
   const format_limits limits = limits_of(format, op);
   if (options.quality < 1 || options.quality > 100)
     throw value_error(fmt::format("{}: quality {} is not in [1, 100]", op, options.quality));

@@ -89,6 +89,10 @@ BOOST_AUTO_TEST_CASE(turns_and_flips) {
     FAILS(shape_error, image::rotate(wrong, 10), "rotate");
     FAILS(shape_error, image::affine_warp(wrong, array::from(unit, {2, 3})), "affine_warp");
   }
+  FAILS(error, image::rotate90(array()), "rotate90: the array is empty");
+  FAILS(error, image::resize(array(), 1, 1), "resize: the array is empty");
+  FAILS(error, image::affine_warp(x, array()), "affine_warp: the array is empty");
+  FAILS(error, image::rgb_to_hsv(array()), "rgb_to_hsv: the array is empty");
   FAILS(shape_error, image::crop(x, 0, 2, 2, 2), "crop: 2 x 2 pixels from row 0 and column 2");
   FAILS(shape_error, image::crop(x, -1, 0, 1, 1), "crop");
   FAILS(shape_error, image::crop(x, huge, huge, huge, huge), "crop");

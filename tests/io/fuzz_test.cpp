@@ -146,6 +146,7 @@ BOOST_AUTO_TEST_CASE(csv) {
        [](const fs::path& path) { check_sound(io::read_csv(path)); });
 }
 
+#if TUTTI_TEST_PICTURES
 BOOST_AUTO_TEST_CASE(images) {
   using tutti::image::encode_image;
   using tutti::image::file_format;
@@ -159,6 +160,7 @@ BOOST_AUTO_TEST_CASE(images) {
   fuzz({plain, encode_image(colours, file_format::pnm), encode_image(wide, file_format::pnm)},
        read);
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(program_cache) {
   const temporary_folder outside;

@@ -73,6 +73,29 @@ auto decoding(const std::string& bytes) {
   return [bytes] { image::decode_image(bytes); };
 }
 
+// The grey picture as one of three components, whose scans come one after the other, the first one
+// `count` times.
+std::string of_many_scans(int count) {
+  std::string bytes = read_bytes(vectors / "grey.jpg");
+  const std::size_t frame = bytes.find("\xff\xc0");
+  std::string header = bytes.substr(frame, 9);
+  header[3] = 17;
+  for (char component = 1; component <= 3; ++component) {
+    if (component == 1) header += '\3';
+    header += std::string{component, '\x11', '\0'};
+  }
+  bytes.replace(frame, 2 + 11, header);
+  const std::size_t scan = bytes.find("\xff\xda");
+  std::string one = bytes.substr(scan, bytes.size() - 2 - scan);
+  bytes.resize(scan);
+  for (int i = 0; i < count; ++i) bytes += one;
+  for (const char component : {'\2', '\3'}) {
+    one[5] = component;
+    bytes += one;
+  }
+  return bytes + "\xff\xd9";
+}
+
 constexpr const char* jpegs[] = {"grey.jpg", "full.jpg", "halved.jpg", "progressive.jpg"};
 constexpr const char* pngs[] = {"c1_8.png",   "c4_16.png",           "interlaced_16.png",
                                 "grey_1.png", "palette_opacity.png", "key.png"};
@@ -249,12 +272,13 @@ BOOST_AUTO_TEST_CASE(messages_name_file_and_reason) {
   changed = jpeg;
   changed[frame + 4] = 12;
   BOOST_TEST(fails<io_error>(decoding(changed), "precision 12"));
-  // Scans without end.
+  // A scan that comes again. In pictures of one frame and many scans that is no damage.
   std::string scans = read_bytes(vectors / "progressive.jpg");
   const std::size_t scan = scans.rfind("\xff\xda");
-  const std::string last = scans.substr(scan, scans.size() - 2 - scan);
-  for (int i = 0; i < 600; ++i) scans.insert(scan, last);
-  BOOST_TEST(fails<io_error>(decoding(scans), "JPEG"));
+  scans.insert(scan, scans.substr(scan, scans.size() - 2 - scan));
+  BOOST_TEST(fails<io_error>(decoding(scans), "Inconsistent progression"));
+  BOOST_TEST(fails<io_error>(decoding(of_many_scans(600)), "more than 500 scans"));
+  BOOST_TEST((image::decode_image(of_many_scans(400)).shape() == shape{24, 40, 3}));
   // What cameras append.
   BOOST_TEST(image::decode_image(jpeg + "more").shape().size() == 24 * 40 * 3);
 }
@@ -290,5 +314,6 @@ BOOST_AUTO_TEST_CASE(what_a_format_does_not_hold) {
       fails<shape_error>(writing(zeros({wide, 1, 3}, dtype::u8), "a.png"), "pixels each way"));
   BOOST_TEST(fails<shape_error>(writing(zeros({65501, 1}, dtype::u8), "a.jpg"), "65500"));
   BOOST_TEST(fails<io_error>(writing(sound, "none/a.png"), "cannot write"));
+  BOOST_TEST(fails<error>(writing(array(), "a.png"), "write_image: the array is empty"));
   BOOST_TEST(folder.file_count() == 0u);
 }

@@ -14,10 +14,11 @@ namespace tutti::image {
 
 namespace {
 
-using channels = std::array<array, 3>;
+using three_channels = std::array<array, 3>;
 
 void check_channels(const array& a, std::int64_t count, std::string_view op) {
-  if (a.ndim() < 1 || a.dim(-1) != count)
+  const shape& extents = graph::get(a, op).extents;
+  if (extents.rank() < 1 || extents.back() != count)
     throw shape_error(
         fmt::format("{}: the last axis has {} channels, not {}", op, count, a.shape().str()));
 }
@@ -39,7 +40,7 @@ array by_channel(const array& a, std::string_view op, F&& f) {
     const dtype result = is_floating(a.dtype()) ? a.dtype() : dtype::f32;
     if (x.size() == 0) return op::zeros_on(x.shape(), result, x.node()->device);
     const std::vector<array> c = unstack(x, -1);
-    const channels y = f(c[0], c[1], c[2]);
+    const three_channels y = f(c[0], c[1], c[2]);
     const array parts[] = {op::cast(y[0], result, op), op::cast(y[1], result, op),
                            op::cast(y[2], result, op)};
     return stack(parts, -1);
@@ -102,7 +103,7 @@ constexpr matrix3 inverse(const double (&m)[3][3]) {
 }
 constexpr matrix3 from_xyz = inverse(to_xyz);
 
-array combined(const double (&row)[3], const channels& c) {
+array combined(const double (&row)[3], const three_channels& c) {
   return row[0] * c[0] + row[1] * c[1] + row[2] * c[2];
 }
 
@@ -167,7 +168,7 @@ array grey_to_rgb(const array& grey) {
 array rgb_to_hsv(const array& rgb) {
   return by_channel(rgb, "rgb_to_hsv", [](const array& r, const array& g, const array& b) {
     const hue_parts h = hue_of(r, g, b);
-    return channels{h.hue, ratio_or_zero(h.range, h.largest), h.largest};
+    return three_channels{h.hue, ratio_or_zero(h.range, h.largest), h.largest};
   });
 }
 
@@ -178,7 +179,7 @@ array hsv_to_rgb(const array& hsv) {
       const array k = remainder(h * 6 + n, 6);
       return v - v * s * clip(minimum(k, 4 - k), 0, 1);
     };
-    return channels{channel(5), channel(3), channel(1)};
+    return three_channels{channel(5), channel(3), channel(1)};
   });
 }
 
@@ -187,46 +188,47 @@ array rgb_to_hsl(const array& rgb) {
     const hue_parts h = hue_of(r, g, b);
     const array lightness = (h.largest + h.smallest) / 2;
     const array room = 1 - abs(2 * lightness - 1);
-    return channels{h.hue, ratio_or_zero(h.range, room), lightness};
+    return three_channels{h.hue, ratio_or_zero(h.range, room), lightness};
   });
 }
 
 array hsl_to_rgb(const array& hsl) {
   return by_channel(hsl, "hsl_to_rgb", [](const array& h, const array& s, const array& l) {
     const array half = s * minimum(l, 1 - l);
-    return channels{l - half * hexagon(h, 0), l - half * hexagon(h, 8), l - half * hexagon(h, 4)};
+    return three_channels{l - half * hexagon(h, 0), l - half * hexagon(h, 8),
+                          l - half * hexagon(h, 4)};
   });
 }
 
 array rgb_to_ycbcr(const array& rgb) {
   return by_channel(rgb, "rgb_to_ycbcr", [](const array& r, const array& g, const array& b) {
     const array y = luma(r, g, b);
-    return channels{y, (b - y) / 1.772 + 0.5, (r - y) / 1.402 + 0.5};
+    return three_channels{y, (b - y) / 1.772 + 0.5, (r - y) / 1.402 + 0.5};
   });
 }
 
 array ycbcr_to_rgb(const array& ycbcr) {
   return by_channel(ycbcr, "ycbcr_to_rgb", [](const array& y, const array& cb, const array& cr) {
     const array r = y + 1.402 * (cr - 0.5), b = y + 1.772 * (cb - 0.5);
-    return channels{r, (y - 0.299 * r - 0.114 * b) / 0.587, b};
+    return three_channels{r, (y - 0.299 * r - 0.114 * b) / 0.587, b};
   });
 }
 
 array rgb_to_lab(const array& rgb) {
   return by_channel(rgb, "rgb_to_lab", [](const array& r, const array& g, const array& b) {
-    const channels light = {linear_light(r), linear_light(g), linear_light(b)};
-    channels f;
+    const three_channels light = {linear_light(r), linear_light(g), linear_light(b)};
+    three_channels f;
     for (std::size_t i = 0; i < 3; ++i) f[i] = lab_root(combined(to_xyz[i], light) / white[i]);
-    return channels{116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])};
+    return three_channels{116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])};
   });
 }
 
 array lab_to_rgb(const array& lab) {
   return by_channel(lab, "lab_to_rgb", [](const array& l, const array& a, const array& b) {
     const array y = (l + 16) / 116;
-    const channels xyz = {lab_cube(y + a / 500) * white[0], lab_cube(y),
-                          lab_cube(y - b / 200) * white[2]};
-    channels out;
+    const three_channels xyz = {lab_cube(y + a / 500) * white[0], lab_cube(y),
+                                lab_cube(y - b / 200) * white[2]};
+    three_channels out;
     for (std::size_t i = 0; i < 3; ++i) out[i] = companded(combined(from_xyz.at[i], xyz));
     return out;
   });

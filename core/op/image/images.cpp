@@ -12,7 +12,7 @@ namespace tutti {
 namespace op {
 
 void check_image(const array& x, std::string_view op) {
-  if (x.ndim() < 3)
+  if (graph::get(x, op).extents.rank() < 3)
     throw shape_error(
         fmt::format("{}: an image is [..., height, width, channels], not {}", op, x.shape().str()));
 }

@@ -120,7 +120,7 @@ array element(const array& m, int i, int j, dtype type, std::string_view op) {
 }
 
 dtype matrix_dtype(const array& m, const shape& wanted, std::string_view op) {
-  if (m.shape() != wanted)
+  if (graph::get(m, op).extents != wanted)
     throw shape_error(
         fmt::format("{}: the matrix is {}, not {}", op, wanted.str(), m.shape().str()));
   return op::real_floating_type_of(m, op);
