@@ -166,6 +166,22 @@ BOOST_AUTO_TEST_CASE(resizing_keeps_what_it_should) {
                  mean) < 1e-15);
 }
 
+// So many pixels for each place that their sum is a reduction.
+BOOST_AUTO_TEST_CASE(resizing_by_much) {
+  const array x = numbers({2, 3, 120, 2});
+  const array halves = tutti::mean(x.reshape({2, 3, 2, 60, 2}), 3);
+  BOOST_TEST(largest_difference(image::resize(x, 3, 2, filter::area), halves) < 1e-15);
+  // A triangle over 120 pixels, by its formula.
+  std::vector<double> weights;
+  double total = 0;
+  for (int i = 0; i < 120; ++i) {
+    weights.push_back(1 - std::abs(i + 0.5 - 60) / 120);
+    total += weights.back();
+  }
+  const array w = array::from(weights, {120, 1}) / total;
+  BOOST_TEST(largest_difference(image::resize(x, 3, 1), tutti::sum(x * w, {2, true})) < 1e-15);
+}
+
 BOOST_AUTO_TEST_CASE(resizing_what_is_not_finite) {
   for (const double odd : {not_a_number, infinite})
     for (const filter by : filters) {

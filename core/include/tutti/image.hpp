@@ -84,9 +84,9 @@ enum class filter : std::uint8_t {
 /// x with height x width pixels. Place i along an axis is at t = (i + 1/2) extent / size - 1/2;
 /// where the image gets smaller the filter is wider by extent / size, so that nothing aliases.
 /// Weights are those of the pixels within its radius, divided by their sum, computed in f64; along
-/// the rows first, then along the columns: the arithmetic of Pillow's resize() (of its mode "F",
-/// which rounds no value in between), but for `area`. interpolate() of pooling.hpp is without
-/// antialiasing. Throws shape_error for extents below 0, or for no pixels to take.
+/// one axis after the other: but for `area` the arithmetic of Pillow's resize() in its mode "F",
+/// which rounds no value in between. interpolate() of pooling.hpp is without antialiasing. Throws
+/// shape_error for extents below 0, or for no pixels to take.
 TUTTI_API array resize(const array& x, integer height, integer width, filter by = filter::bilinear);
 
 enum class sampling : std::uint8_t {

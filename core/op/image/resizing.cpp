@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "base/named_errors.hpp"
 #include "op/image/images.hpp"
@@ -19,6 +20,8 @@ namespace tutti::image {
 namespace {
 
 constexpr const char* label = "resize";
+// Of a sum that is written out.
+constexpr std::int64_t most_terms = 32;
 
 double sinc(double t) {
   const double angle = std::numbers::pi * t;
@@ -143,7 +146,13 @@ array resized_along(const array& x, int axis, std::int64_t size, filter by) {
   shape column = {size, table.taps};
   for (int later = axis + 1; later < x.ndim(); ++later) column.push_back(1);
   const array weight = op::image_constants(x.device(), table.weight, column, x.dtype());
-  return sum(reshape(near, split) * weight, axis + 1);
+  const array side_by_side = reshape(near, split);
+  if (table.taps > most_terms) return sum(side_by_side * weight, axis + 1);
+  // Channels are too few for a reduction that runs along them: one elementwise program instead.
+  const std::vector<array> pixels = unstack(side_by_side, axis + 1), weights = unstack(weight, 1);
+  array total = pixels[0] * weights[0];
+  for (std::size_t k = 1; k < pixels.size(); ++k) total = total + pixels[k] * weights[k];
+  return total;
 }
 
 array nearest_along(const array& x, int axis, std::int64_t size) {
@@ -162,8 +171,14 @@ array resize(const array& given, integer height, integer width, filter by) {
     op::check_image(given, label);
     if (by > filter::area)
       throw value_error(fmt::format("resize: no filter of number {}", static_cast<int>(by)));
-    const std::int64_t sizes[] = {width, height};
-    const int axes[] = {given.ndim() - 2, given.ndim() - 3};
+    // Whole rows are taken faster than pixels of rows; what gets taller does so last.
+    const bool rows_first = height <= given.dim(-3);
+    std::int64_t sizes[] = {width, height};
+    int axes[] = {given.ndim() - 2, given.ndim() - 3};
+    if (rows_first) {
+      std::swap(sizes[0], sizes[1]);
+      std::swap(axes[0], axes[1]);
+    }
     const dtype type = op::type_of(given, label);
     const bool is_nearest = by == filter::nearest;
     array x = is_nearest ? op::cast(given, type, label) : op::image_numbers(given, label);
