@@ -16,6 +16,7 @@
 #include "tutti/dlpack.hpp"
 #include "tutti/dlpack_structs.h"
 #include "tutti/error.hpp"
+#include "tutti/image_files.hpp"
 #include "tutti/io.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
@@ -144,6 +145,22 @@ BOOST_AUTO_TEST_CASE(csv) {
   fuzz({text, packed, packed + gzip("7,8,9\n"), packed + std::string(20, '\0')},
        [](const fs::path& path) { check_sound(io::read_csv(path)); });
 }
+
+#if TUTTI_TEST_PICTURES
+BOOST_AUTO_TEST_CASE(images) {
+  using tutti::image::encode_image;
+  using tutti::image::file_format;
+  const array grey = tutti::arange(20 * 17, dtype::i32).reshape({20, 17, 1}).astype(dtype::u8);
+  const array colours = tutti::broadcast_to(grey, {20, 17, 3}), wide = colours.astype(dtype::u16);
+  const std::string plain = "P3 # colours\n2 2 255\n1 2 3 4 5 6 7 8 9 10 11 12\n";
+  const auto read = [](const fs::path& path) { check_sound(tutti::image::read_image(path)); };
+  // Apart, since nearly all damage of PNG is found by checksums.
+  fuzz({encode_image(grey, file_format::png), encode_image(wide, file_format::png)}, read);
+  fuzz({encode_image(grey, file_format::jpeg), encode_image(colours, file_format::jpeg)}, read);
+  fuzz({plain, encode_image(colours, file_format::pnm), encode_image(wide, file_format::pnm)},
+       read);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(program_cache) {
   const temporary_folder outside;

@@ -70,6 +70,7 @@ std::vector<entry> entries();
 // Parts of them that stand in a file of their own.
 std::vector<entry> signals();
 std::vector<entry> analysis();
+std::vector<entry> images();
 
 }  // namespace hostile
 

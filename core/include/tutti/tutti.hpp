@@ -15,6 +15,8 @@
 #include "tutti/error.hpp"
 #include "tutti/fft.hpp"
 #include "tutti/grad.hpp"
+#include "tutti/image.hpp"
+#include "tutti/image_files.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/io.hpp"
 #include "tutti/kernel.hpp"

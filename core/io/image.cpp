@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures: which format, which arrays it holds, and the way between files and arrays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "graph/build.hpp"
+#include "io/image_codecs.hpp"
+#include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
+
+namespace tutti {
+namespace io {
+
+void take_sample_memory(image_samples& image, const image_source& from, std::uint64_t stored_bits,
+                        std::uint64_t most_bits) {
+  // Extents are below 2^31 and pixels have at most 8 bytes, so nothing overflows.
+  __extension__ using wide = unsigned __int128;
+  const wide pixels =
+      wide(static_cast<std::uint64_t>(image.height)) * static_cast<std::uint64_t>(image.width);
+  if (pixels * stored_bits > wide(from.bytes.size()) * most_bits)
+    from.fail(fmt::format("truncated: {} bytes cannot hold {} x {} pixels", from.bytes.size(),
+                          image.width, image.height));
+  const auto bytes = static_cast<std::uint64_t>(pixels) *
+                     static_cast<std::uint64_t>(image.channels) * size_of(image.type);
+  image.bytes = detail::host_vector<std::byte>(from.op, bytes);
+}
+
+}  // namespace io
+
+namespace image {
+namespace {
+
+using io::image_samples;
+using io::image_source;
+
+array decoded(const image_source& from, const device& on) {
+  image_samples image;
+  if (io::is_png(from.bytes))
+    image = io::decode_png(from);
+  else if (io::is_jpeg(from.bytes))
+    image = io::decode_jpeg(from);
+  else if (io::is_pnm(from.bytes))
+    image = io::decode_pnm(from);
+  else
+    from.fail("is no picture in a format that is read: PNG, JPEG, PGM or PPM");
+  return array::from_bytes(image.bytes.data(), image.bytes.size() / size_of(image.type), image.type,
+                           {image.height, image.width, image.channels}, on);
+}
+
+struct format_limits {
+  const char* name;
+  std::int64_t most_extent;
+  bool has_two_bytes, has_opacity;
+};
+
+format_limits limits_of(file_format format, std::string_view op) {
+  constexpr std::int64_t wide = 2147483647;
+  switch (format) {
+    case file_format::png:
+      return {"PNG", wide, true, true};
+    case file_format::jpeg:
+      return {"JPEG", 65500, false, false};
+    case file_format::pnm:
+      return {"PGM and PPM", wide, true, false};
+  }
+  throw value_error(fmt::format("{}: no format of number {}", op, static_cast<int>(format)));
+}
+
+void check(const array& a, file_format format, const write_options& options, std::string_view op) {
+  graph::get(a, op);
+  const format_limits limits = limits_of(format, op);
+  if (options.quality < 1 || options.quality > 100)
+    throw value_error(fmt::format("{}: quality {} is not in [1, 100]", op, options.quality));
+  if (options.compression < 0 || options.compression > 9)
+    throw value_error(fmt::format("{}: compression {} is not in [0, 9]", op, options.compression));
+  if (a.dtype() != dtype::u8 && !(limits.has_two_bytes && a.dtype() == dtype::u16))
+    throw dtype_error(fmt::format("{}: {} hold{} {}, not {}", op, limits.name,
+                                  format == file_format::pnm ? "" : "s",
+                                  limits.has_two_bytes ? "u8 and u16" : "u8", name(a.dtype())));
+  if (a.ndim() != 2 && a.ndim() != 3)
+    throw shape_error(
+        fmt::format("{}: a picture is [height, width] or [height, width, channels], not {}", op,
+                    a.shape().str()));
+  const std::int64_t channels = a.ndim() == 3 ? a.dim(2) : 1;
+  if (channels < 1 || channels > 4 || (channels % 2 == 0 && !limits.has_opacity))
+    throw shape_error(fmt::format("{}: {} cannot have {} channels: {}", op, limits.name, channels,
+                                  a.shape().str()));
+  for (int axis = 0; axis < 2; ++axis)
+    if (a.dim(axis) < 1 || a.dim(axis) > limits.most_extent)
+      throw shape_error(fmt::format("{}: {} of 1 to {} pixels each way, not {}", op, limits.name,
+                                    limits.most_extent, a.shape().str()));
+}
+
+std::string encoded(const array& a, file_format format, const write_options& options,
+                    const image_source& to) {
+  image_samples image;
+  image.height = a.dim(0);
+  image.width = a.dim(1);
+  image.channels = a.ndim() == 3 ? static_cast<int>(a.dim(2)) : 1;
+  image.type = a.dtype();
+  image.bytes = detail::host_vector<std::byte>(to.op, a.nbytes());
+  a.copy_to(image.bytes.data(), image.bytes.size());
+  switch (format) {
+    case file_format::png:
+      return io::encode_png(image, options.compression, to);
+    case file_format::jpeg:
+      return io::encode_jpeg(image, options.quality, to);
+    default:
+      return detail::within_host_memory(to.op, image.bytes.size() + 64, 1,
+                                        [&] { return io::encode_pnm(image); });
+  }
+}
+
+file_format format_of(const std::filesystem::path& path, std::string_view op) {
+  std::string end = path.extension().string();
+  std::transform(end.begin(), end.end(), end.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (end == ".png") return file_format::png;
+  if (end == ".jpg" || end == ".jpeg") return file_format::jpeg;
+  if (end == ".pgm" || end == ".ppm" || end == ".pnm") return file_format::pnm;
+  throw value_error(fmt::format("{}: {} ends in none of .png, .jpg, .jpeg, .pgm, .ppm and .pnm", op,
+                                io::printable(path.string())));
+}
+
+}  // namespace
+
+array read_image(const std::filesystem::path& path, const device& on) {
+  io::reader in("read_image", path);
+  std::string bytes = detail::within_host_memory(in.op(), in.size(), 1,
+                                                 [&] { return std::string(in.size(), '\0'); });
+  in.read(bytes.data(), bytes.size(), "the picture");
+  return decoded({in.op(), path, bytes}, on);
+}
+
+array decode_image(std::string_view bytes, const device& on) {
+  return decoded({"decode_image", "bytes in memory", bytes}, on);
+}
+
+void write_image(const std::filesystem::path& path, const array& image,
+                 const write_options& options) {
+  const file_format format = options.format ? *options.format : format_of(path, "write_image");
+  check(image, format, options, "write_image");
+  io::writer out("write_image", path);
+  out.write(encoded(image, format, options, {"write_image", path, {}}));
+  out.commit();
+}
+
+std::string encode_image(const array& image, file_format format, const write_options& options) {
+  check(image, format, options, "encode_image");
+  return encoded(image, format, options, {"encode_image", "bytes in memory", {}});
+}
+
+}  // namespace image
+}  // namespace tutti

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients against central differences, first and second ones; and of greys, where they are
+// chosen.
+#include "differences.hpp"
+#include "tutti/image.hpp"
+
+namespace {
+
+using namespace tutti_test;
+namespace image = tutti::image;
+using tutti::array;
+using arguments = std::vector<array>;
+
+// Cubes make the second derivatives depend on the argument.
+void check_both(const std::function<array(const arguments&)>& f, const std::vector<dense>& at,
+                double tolerated = 2e-6) {
+  const tutti::function value = [=](const arguments& v) {
+    arguments bent;
+    for (const array& x : v) bent.push_back(x * x * x);
+    return weighted_sum(f(bent));
+  };
+  check_gradient(value, at, tolerated);
+  check_gradient([=](const arguments& v) { return weighted_sum(tutti::grad(value)(v)[0]); }, at,
+                 20 * tolerated);
+}
+
+dense numbers(const tutti::shape& extents, std::uint64_t seed) {
+  return random_dense(extents, 0.5, 0.95, seed);
+}
+
+dense cube_roots(const std::vector<double>& values, const tutti::shape& extents) {
+  dense out{extents, values};
+  for (double& v : out.values) v = std::cbrt(v);
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(of_colours) {
+  for (auto* f : {image::rgb_to_grey, image::rgb_to_hsv, image::hsv_to_rgb, image::rgb_to_hsl,
+                  image::hsl_to_rgb, image::rgb_to_ycbcr, image::ycbcr_to_rgb})
+    check_both([=](const arguments& v) { return f(v[0]); }, {numbers({4, 3}, 12)});
+  check_both([](const arguments& v) { return image::rgb_to_lab(v[0]) / 100; },
+             {numbers({4, 3}, 13)});
+  check_both([](const arguments& v) { return image::lab_to_rgb(v[0] * 50); },
+             {numbers({2, 3}, 14)});
+}
+
+// No NaN from the formula that is not chosen.
+BOOST_AUTO_TEST_CASE(of_greys) {
+  const array grey =
+      array::from(std::vector<double>{0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0}, {3, 3});
+  for (auto* f : {image::rgb_to_hsv, image::hsv_to_rgb, image::rgb_to_hsl, image::hsl_to_rgb,
+                  image::rgb_to_lab, image::lab_to_rgb}) {
+    const array g = tutti::grad([=](const arguments& v) { return tutti::sum(f(v[0])); })({grey})[0];
+    BOOST_TEST(tutti::all(tutti::isfinite(g)).item() == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_resizing) {
+  for (const auto by : {image::filter::nearest, image::filter::bilinear, image::filter::bicubic,
+                        image::filter::lanczos, image::filter::area})
+    check_both([=](const arguments& v) { return image::resize(v[0], 2, 7, by); },
+               {numbers({3, 4, 2}, 15)});
+}
+
+BOOST_AUTO_TEST_CASE(of_warps) {
+  const dense m = cube_roots({0.83, -0.31, 0.37, 0.23, 0.91, 0.17}, {2, 3});
+  const dense p = cube_roots({0.83, -0.31, 0.37, 0.23, 0.91, 0.17, 0.03, -0.02, 0.9}, {3, 3});
+  for (const auto beyond : {image::border::constant, image::border::edge}) {
+    const image::warp_options how{.beyond = beyond, .value = 0.3};
+    const dense x = numbers({3, 4, 2}, 16);
+    check_both([=](const arguments& v) { return image::affine_warp(v[0], v[1], how); }, {x, m});
+    check_both([=](const arguments& v) { return image::perspective_warp(v[0], v[1], how); },
+               {x, p});
+    check_both([=](const arguments& v) { return image::affine_warp(v[1], v[0], how); }, {m, x});
+    check_both([=](const arguments& v) { return image::rotate(v[0], 25, how); }, {x});
+  }
+  check_both(
+      [](const arguments& v) {
+        return image::affine_warp(
+            v[0], array::from(std::vector<double>{0.8, -0.3, 0.4, 0.2, 0.9, 0.1}, {2, 3}),
+            {.by = image::sampling::nearest});
+      },
+      {numbers({3, 4, 2}, 17)});
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Writes vectors.txt: operands and results of Pillow, OpenCV, SciPy and Python's colorsys for
+# vectors_test.cpp, in the format of tests/ops/make_vectors.py, whose functions it uses.
+# Needs NumPy, SciPy, Pillow, scikit-image and OpenCV (from PyPI).
+# Run as: tests/image/make_vectors.py > tests/image/vectors.txt
+import colorsys
+import os
+import sys
+
+import cv2
+import numpy as np
+import scipy.ndimage as nd
+import skimage
+from PIL import Image
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ops"))
+from make_vectors import case, uniform  # noqa: E402
+
+
+def by_pixel(f, image):
+    return np.array([f(*pixel) for pixel in image.reshape(-1, 3)]).reshape(image.shape)
+
+
+def hls_to_hsl(h, l, s):
+    return h, s, l
+
+
+CIE = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
+                [0.0193339, 0.1191920, 0.9503041]])
+WHITE = np.array([0.95047, 1, 1.08883])
+
+
+def lab(rgb):
+    """By the words of IEC 61966-2-1 and CIE 15."""
+    light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    t = light @ CIE.T / WHITE
+    f = np.where(t > (6 / 29) ** 3, np.cbrt(t), (29 / 6) ** 2 / 3 * t + 4 / 29)
+    return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], -1)
+
+
+def colours():
+    corners = np.array([[r, g, b] for r in (0, 0.4, 1) for g in (0, 0.4, 1) for b in (0, 0.4, 1)])
+    rgb = np.concatenate([corners, uniform(37, 3, low=0, high=1)]).reshape(8, 8, 3)
+    case("rgb_to_grey", 1e-15, [rgb], (rgb @ [0.299, 0.587, 0.114])[..., None])
+    hsv = by_pixel(colorsys.rgb_to_hsv, rgb)
+    assert np.allclose(hsv, skimage.color.rgb2hsv(rgb))
+    case("rgb_to_hsv", 1e-14, [rgb], hsv)
+    case("hsv_to_rgb", 1e-14, [hsv], rgb)
+    case("hsv_to_rgb", 1e-14, [hsv + [3, 0, 0]], rgb)
+    hsl = by_pixel(lambda *p: hls_to_hsl(*colorsys.rgb_to_hls(*p)), rgb)
+    case("rgb_to_hsl", 1e-14, [rgb], hsl)
+    case("hsl_to_rgb", 1e-14, [hsl], rgb)
+    jfif = np.array([[0.299, 0.587, 0.114], [-0.299 / 1.772, -0.587 / 1.772, 0.5], [0.5, -0.587 / 1.402, -0.114 / 1.402]])
+    ycbcr = rgb @ jfif.T + [0, 0.5, 0.5]
+    assert np.abs(np.asarray(Image.fromarray((rgb * 255).astype(np.uint8)).convert("YCbCr")) / 255 - ycbcr).max() < 0.012
+    case("rgb_to_ycbcr", 1e-14, [rgb], ycbcr)
+    case("ycbcr_to_rgb", 1e-14, [ycbcr], rgb)
+    assert np.abs(lab(rgb) - skimage.color.rgb2lab(rgb)).max() < 0.02
+    case("rgb_to_lab", 1e-13, [rgb], lab(rgb))
+    case("lab_to_rgb", 1e-13, [lab(rgb)], rgb)
+
+
+FILTERS = {"nearest": Image.NEAREST, "bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC, "lanczos": Image.LANCZOS}
+
+
+def resizes():
+    """By Pillow in f32, so that some digits are lost in between."""
+    image = uniform(11, 13).astype(np.float32)
+    for name, filter in FILTERS.items():
+        for number, (h, w) in enumerate([(5, 7), (11, 6), (23, 13), (30, 41), (1, 1), (4, 40)]):
+            shown = np.asarray(Image.fromarray(image, mode="F").resize((w, h), filter))
+            case(f"resize_{name}:{number}", 3e-6 if name != "nearest" else 0,
+                 [image.astype(np.float64)[..., None]], shown.astype(np.float64)[..., None])
+    for number, (h, w) in enumerate([(5, 7), (11, 6), (1, 1), (3, 13)]):
+        case(f"resize_area:{number}", 1e-6, [image.astype(np.float64)[..., None]],
+             cv2.resize(image.astype(np.float64), (w, h), interpolation=cv2.INTER_AREA)[..., None])
+
+
+def sampled(image, x, y, order, mode, value):
+    mode = {"constant": "grid-constant", "edge": "nearest"}[mode]
+    channels = [nd.map_coordinates(image[..., c], [y, x], order=order, mode=mode, cval=value)
+                for c in range(image.shape[2])]
+    return np.stack(channels, -1)
+
+
+def warps():
+    image = uniform(7, 9, 2)
+    y, x = np.mgrid[:6, :10].astype(np.float64)
+    m = np.array([[0.9, -0.35, 1.3], [0.4, 1.1, -1.7]])
+    p = np.concatenate([m, [[0.01, -0.02, 0.8]]])
+    for name, order, mode in [("bilinear", 1, "constant"), ("nearest", 0, "constant"), ("edge", 1, "edge")]:
+        case(f"affine_{name}", 1e-13, [image, m],
+             sampled(image, m[0, 0] * x + m[0, 1] * y + m[0, 2], m[1, 0] * x + m[1, 1] * y + m[1, 2], order, mode, 0.25))
+        d = p[2, 0] * x + p[2, 1] * y + p[2, 2]
+        case(f"perspective_{name}", 1e-13, [image, p],
+             sampled(image, (p[0, 0] * x + p[0, 1] * y + p[0, 2]) / d,
+                     (p[1, 0] * x + p[1, 1] * y + p[1, 2]) / d, order, mode, 0.25))
+    y, x = np.mgrid[:7, :9].astype(np.float64)
+    for degrees in (30, -75, 200):
+        # OpenCV's matrix leads from the image to the result.
+        there = cv2.getRotationMatrix2D((4.0, 3.0), degrees, 1.0)
+        back = cv2.invertAffineTransform(there)
+        case(f"rotate:{degrees}", 1e-13, [image],
+             sampled(image, back[0, 0] * x + back[0, 1] * y + back[0, 2],
+                     back[1, 0] * x + back[1, 1] * y + back[1, 2], 1, "constant", 0.25))
+
+
+if __name__ == "__main__":
+    for part in (colours, resizes, warps):
+        part()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of Pillow, OpenCV, SciPy and colorsys (vectors.txt, written by make_vectors.py) against
+// the same calls, in f64.
+#include "tutti_test/vectors.hpp"
+
+#include "tutti/image.hpp"
+#include "tutti_test/paths.hpp"
+
+namespace {
+
+using namespace tutti_test;
+namespace image = tutti::image;
+using tutti::array;
+using operand_list = std::vector<array>;
+
+struct extents {
+  std::int64_t height, width;
+};
+
+vector_call resize_call(image::filter by, std::vector<extents> sizes) {
+  return [=](const operand_list& v, std::int64_t number) {
+    const extents size = sizes.at(static_cast<std::size_t>(number));
+    return image::resize(v[0], size.height, size.width, by);
+  };
+}
+
+void add_colours(vector_calls& table) {
+  const std::pair<const char*, array (*)(const array&)> calls[] = {
+      {"rgb_to_grey", image::rgb_to_grey},   {"rgb_to_hsv", image::rgb_to_hsv},
+      {"hsv_to_rgb", image::hsv_to_rgb},     {"rgb_to_hsl", image::rgb_to_hsl},
+      {"hsl_to_rgb", image::hsl_to_rgb},     {"rgb_to_ycbcr", image::rgb_to_ycbcr},
+      {"ycbcr_to_rgb", image::ycbcr_to_rgb}, {"rgb_to_lab", image::rgb_to_lab},
+      {"lab_to_rgb", image::lab_to_rgb}};
+  for (const auto& [name, call] : calls)
+    table[name] = [f = call](const operand_list& v, std::int64_t) { return f(v[0]); };
+}
+
+void add_resizes(vector_calls& table) {
+  const std::vector<extents> sizes = {{5, 7}, {11, 6}, {23, 13}, {30, 41}, {1, 1}, {4, 40}};
+  table["resize_nearest"] = resize_call(image::filter::nearest, sizes);
+  table["resize_bilinear"] = resize_call(image::filter::bilinear, sizes);
+  table["resize_bicubic"] = resize_call(image::filter::bicubic, sizes);
+  table["resize_lanczos"] = resize_call(image::filter::lanczos, sizes);
+  table["resize_area"] = resize_call(image::filter::area, {{5, 7}, {11, 6}, {1, 1}, {3, 13}});
+}
+
+void add_warps(vector_calls& table) {
+  const std::pair<const char*, image::warp_options> kinds[] = {
+      {"bilinear", {}},
+      {"nearest", {.by = image::sampling::nearest}},
+      {"edge", {.beyond = image::border::edge}}};
+  for (const auto& [name, kind] : kinds) {
+    image::warp_options options = kind;
+    options.value = 0.25;
+    options.height = 6;
+    options.width = 10;
+    table[std::string("affine_") + name] = [=](const operand_list& v, std::int64_t) {
+      return image::affine_warp(v[0], v[1], options);
+    };
+    table[std::string("perspective_") + name] = [=](const operand_list& v, std::int64_t) {
+      return image::perspective_warp(v[0], v[1], options);
+    };
+  }
+  table["rotate"] = [](const operand_list& v, std::int64_t degrees) {
+    return image::rotate(v[0], static_cast<double>(degrees), {.value = 0.25});
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(vectors_of_others) {
+  vector_calls table;
+  add_colours(table);
+  add_resizes(table);
+  add_warps(table);
+  BOOST_TEST(check_vectors(paths::vectors, table) >= 47);
+}
