@@ -11,10 +11,7 @@ array binary_exponents(const array& amounts) {
 }
 
 array largest_along_last(const array& x) {
-  const array seen = stop_gradient(x);
-  const array amounts =
-      is_complex(x.dtype()) ? maximum(abs(real(seen)), abs(imag(seen))) : abs(seen);
-  return max(amounts, {-1, keep_dims::yes});
+  return max(abs(stop_gradient(x)), {-1, keep_dims::yes});
 }
 
 array scaled_lines(const array& x) {

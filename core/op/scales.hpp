@@ -12,12 +12,11 @@ namespace tutti::op {
 /// NaN, and no further from 0 than 2^exponent and its reciprocal are normal. No gradient.
 array binary_exponents(const array& amounts);
 
-/// max |x| along the last axis, which is kept; of complex numbers the larger part. The axis must
-/// have elements. No gradient.
+/// max |x| of real numbers along the last axis, which has elements and is kept. No gradient.
 array largest_along_last(const array& x);
 
-/// The lines of x along its last axis, if that has elements, each divided by a power of two that
-/// brings its largest element near 1.
+/// The lines of real x along its last axis, if that has elements, each divided by a power of two
+/// that brings its largest element near 1.
 array scaled_lines(const array& x);
 
 }  // namespace tutti::op

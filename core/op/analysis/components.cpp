@@ -50,10 +50,19 @@ array cov(const array& m, double correction) {
 
 namespace {
 
-// Which variables have equal observations, at least one. The mean of such may be off by a rounding.
-array are_constant(const array& x) {
-  if (is_complex(x.dtype())) return are_constant(real(x)) & are_constant(imag(x));
-  return max(x, -1) == min(x, -1);
+// Of each variable's observations, at least one: [..., variables, 1].
+struct observed_range {
+  array largest;  // in amount; of complex ones the larger part
+  array is_constant;
+};
+
+observed_range range_of(const array& x) {
+  if (is_complex(x.dtype())) {
+    const observed_range a = range_of(real(x)), b = range_of(imag(x));
+    return {maximum(a.largest, b.largest), a.is_constant & b.is_constant};
+  }
+  const array most = max(x, {-1, keep_dims::yes}), least = min(x, {-1, keep_dims::yes});
+  return {maximum(abs(most), abs(least)), most == least};
 }
 
 }  // namespace
@@ -61,10 +70,13 @@ array are_constant(const array& x) {
 array corrcoef(const array& m) {
   return named("corrcoef", [&] {
     const dtype type = op::floating_type_of(m, "corrcoef");
-    const array x = op::scaled_lines(as_variables(m, type, "corrcoef"));
-    const array c = covariances(x, 0);
-    array deviation = sqrt(real(diagonal(c, 0, -2, -1)));
-    if (x.dim(-1) > 0) deviation = where(are_constant(x), NAN, deviation);
+    const array x = as_variables(m, type, "corrcoef");
+    if (x.dim(-1) == 0) return of_variables(covariances(x, 0), m, type, "corrcoef");
+    const observed_range r = range_of(stop_gradient(x));
+    const array c = covariances(x / exp2(op::binary_exponents(r.largest)), 0);
+    // The mean of equal observations may be off by a rounding, and so have a deviation.
+    const array root = sqrt(real(diagonal(c, 0, -2, -1)));
+    const array deviation = where(reshape(r.is_constant, root.shape()), NAN, root);
     const array quotients = c / expand_dims(deviation, -1) / expand_dims(deviation, -2);
     const array clipped = is_complex(type)
                               ? complex(clip(real(quotients), -1, 1), clip(imag(quotients), -1, 1))
