@@ -5,16 +5,14 @@
 // the Python of TUTTI_BENCH_PYTHON (python3) has them.
 #include <algorithm>
 #include <cmath>
-#include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <set>
 
-#include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
+#include "peer_python.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
@@ -27,26 +25,6 @@ namespace {
 
 constexpr std::int64_t million = std::int64_t{1} << 20;
 constexpr std::int64_t side = 4096;
-
-// One Python for all cases; none where it lacks NumPy.
-companion* python() {
-  static const std::unique_ptr<companion> instance = [] {
-    std::signal(SIGPIPE, SIG_IGN);
-    const char* named = std::getenv("TUTTI_BENCH_PYTHON");
-    auto made = std::make_unique<companion>(named != nullptr ? named : "python3",
-                                            std::vector<std::string>{beside("peer_python.py")});
-    if (made->ask("open sum").empty()) made.reset();
-    return made;
-  }();
-  return instance.get();
-}
-
-// Milliseconds of the peer of that name, once it is open.
-std::function<double()> peer_of(const std::string& name) {
-  companion* peers = python();
-  if (peers == nullptr || peers->ask("open " + name) == "none") return {};
-  return [peers] { return std::stod(peers->ask("run")); };
-}
 
 std::vector<std::int32_t> random_order() {
   std::vector<std::int32_t> order(million);
@@ -262,7 +240,7 @@ void add_array_cases(std::vector<bench_case>& cases) {
     c.peer = "fastest of NumPy, JAX, PyTorch";
     c.make = [make, peer] {
       workload work = make();
-      work.peer_value = peer_of(peer);
+      work.peer_value = python_peer(peer);
       return work;
     };
     expect_of_peer(c, 1);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_arrays.cpp: the same work in NumPy, JAX and PyTorch, those of them that are
-# installed. Reads lines: "open NAME" answers with the fastest of them for that case, "run" with the
-# milliseconds that it took this time.
+# The peers of cases_arrays.cpp and cases_signal.cpp: the same work in NumPy, SciPy, JAX and PyTorch,
+# those of them that are installed. Reads lines: "open NAME" answers with the fastest of them for
+# that case, "run" with the milliseconds that it took this time.
 import sys
 import time
 
@@ -15,6 +15,12 @@ try:
     jax.config.update("jax_platforms", "cpu")
 except ImportError:
     jax = None
+try:
+    import scipy
+    import scipy.fft
+    import scipy.signal
+except ImportError:
+    scipy = None
 try:
     import torch
 except ImportError:
@@ -103,6 +109,55 @@ def numpy_cases():
     }
 
 
+def scipy_cases():
+    if scipy is None:
+        return {}
+
+    def signal():
+        return rng.random(4 * M, "f4")
+
+    # As librosa does it.
+    def spectra(x):
+        window = scipy.signal.get_window("hann", 1024).astype("f4")
+        frames = np.lib.stride_tricks.sliding_window_view(np.pad(x, 512), 1024)[::256]
+        return scipy.fft.rfft(frames * window, workers=-1).T
+
+    def stft():
+        x = signal()
+        return lambda: spectra(x)
+
+    def mel_spectrogram():
+        x, bands = signal(), rng.random((128, 513), "f4")
+
+        def work():
+            z = spectra(x)
+            return bands @ (z.real**2 + z.imag**2)
+
+        return work
+
+    def resample_poly():
+        x = signal()
+        return lambda: scipy.signal.resample_poly(x, 160, 147)
+
+    def lfilter():
+        x = signal().reshape(16, -1)
+        b, a = (part.astype("f4") for part in scipy.signal.butter(2, 0.2))
+        return lambda: scipy.signal.lfilter(b, a, x)
+
+    def sosfilt():
+        x = signal().reshape(16, -1)
+        sections = scipy.signal.butter(8, 0.2, output="sos").astype("f4")
+        return lambda: scipy.signal.sosfilt(sections, x)
+
+    return {
+        "stft": stft,
+        "mel spectrogram": mel_spectrogram,
+        "resample_poly": resample_poly,
+        "lfilter": lfilter,
+        "sosfilt": sosfilt,
+    }
+
+
 def jax_cases():
     if jax is None:
         return {}
@@ -176,6 +231,11 @@ def torch_cases():
         "nonzero": lambda: bound(torch.nonzero, floats(M) > 0.5),
         "concatenate": lambda: bound(torch.cat, [floats(100) for _ in range(64)]),
         "logcumsumexp": lambda: bound(lambda x: torch.logcumsumexp(x, 0), floats(M)),
+        "stft": lambda: bound(
+            lambda x, w: torch.stft(x, 1024, 256, window=w, pad_mode="constant", return_complex=True),
+            floats(4 * M),
+            torch.hann_window(1024),
+        ),
     }
 
 
@@ -203,6 +263,8 @@ def fastest(name, libraries):
 
 def main():
     libraries = [("NumPy " + np.__version__, numpy_cases())]
+    if scipy is not None:
+        libraries.append(("SciPy " + scipy.__version__, scipy_cases()))
     if jax is not None:
         libraries.append(("JAX " + jax.__version__, jax_cases()))
     if torch is not None:

@@ -276,3 +276,39 @@ function(tutti_add_test name)
     tutti_set_test(${name} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST} LABELS host ${arg_LABELS})
   endif()
 endfunction()
+
+# tutti_add_gradient_test(NAME) builds test_NAME_gradients from gradients_test.cpp, which holds
+# gradients against central differences: formulas over other operations, whatever the device, for
+# which drivers would compile for minutes.
+function(tutti_add_gradient_test name)
+  tutti_add_test(${name}_gradients SOURCES gradients_test.cpp LIBRARIES Tutti::tutti)
+  target_include_directories(test_${name}_gradients PRIVATE ${PROJECT_SOURCE_DIR}/tests/grad)
+  add_dependencies(test_${name}_gradients tutti_reference)
+  tutti_set_test(${name}_gradients LABELS reference ENVIRONMENT TUTTI_DEVICE=set:reference)
+endfunction()
+
+# tutti_register_host_tier_test(NAME [ENVIRONMENT variable=op:value...]) runs test_NAME as
+# NAME.opencl_host: on the host engine, where no kernel is compiled.
+function(tutti_register_host_tier_test name)
+  cmake_parse_arguments(arg "" "" "ENVIRONMENT" ${ARGN})
+  if(TARGET tutti_opencl)
+    add_dependencies(test_${name} tutti_opencl)
+    add_test(NAME ${name}.opencl_host COMMAND test_${name})
+    tutti_set_test(${name}.opencl_host LABELS opencl ENVIRONMENT TUTTI_DEVICE=set:opencl:cpu
+      TUTTI_OPENCL_SCHEDULE=set:cpu TUTTI_TIER=set:host ${arg_ENVIRONMENT})
+  endif()
+endfunction()
+
+# tutti_add_composition_test(NAME SOURCES file... [ENVIRONMENT variable=op:value...]) builds
+# test_NAME for compositions of operations: NAME.reference on plain loops, NAME.opencl_host with that
+# ENVIRONMENT.
+function(tutti_add_composition_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;ENVIRONMENT" ${ARGN})
+  tutti_add_test_program(test_${name} DEVICE SOURCES ${arg_SOURCES})
+  if(TARGET tutti_reference)
+    add_dependencies(test_${name} tutti_reference)
+    add_test(NAME ${name}.reference COMMAND test_${name})
+    tutti_set_test(${name}.reference LABELS reference ENVIRONMENT TUTTI_DEVICE=set:reference)
+  endif()
+  tutti_register_host_tier_test(${name} ENVIRONMENT ${arg_ENVIRONMENT})
+endfunction()

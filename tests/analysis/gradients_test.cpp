@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients against central differences, first and second ones.
+#include <cmath>
+#include <limits>
+
 #include "differences.hpp"
 #include "tutti/analysis.hpp"
 
@@ -55,6 +58,33 @@ BOOST_AUTO_TEST_CASE(of_numerical_analysis) {
   check_both([](const arguments& v) { return tutti::gradient(v[0], 0.5, 0); },
              {points({4, 2}, 760)});
   check_both([](const arguments& v) { return tutti::percentile(v[0], 30); }, {points({5}, 761)});
+}
+
+// What lies beside infinite points has the weights of the value that it has; nothing is NaN that is
+// not looked at.
+BOOST_AUTO_TEST_CASE(of_interpolation_beside_infinities) {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const auto gradients = [](const std::vector<double>& x, const std::vector<double>& xp,
+                            const std::vector<double>& fp) {
+    return tutti::grad([](const arguments& v) {
+      const array y = tutti::interp(v[0], v[1], v[2]);
+      return tutti::sum(tutti::where(tutti::isnan(y), 0, y));
+    })({array::from(x), array::from(xp), array::from(fp)});
+  };
+  using numbers = std::vector<double>;
+  const auto far =
+      gradients({-2, 0.5, 3, infinity, -infinity, nan}, {-infinity, 0, 1, infinity}, {2, 3, 5, 4});
+  BOOST_TEST((far[0].to_vector<double>() == numbers{0, 2, 0, 0, 0, 0}));
+  BOOST_TEST((far[1].to_vector<double>() == numbers{0, -1, -1, 0}));
+  BOOST_TEST((far[2].to_vector<double>() == numbers{1, 1.5, 1.5, 1}));
+  const auto high = gradients({0.25, 1.5, 2.5}, {0, 1, 2, 3}, {1, infinity, infinity, 2});
+  BOOST_TEST((high[2].to_vector<double>() == numbers{0.75, 1.25, 0.5, 0.5}));
+  BOOST_TEST(high[0].to_vector<double>()[1] == 0);
+  const auto outside = gradients({-1, 4}, {0, 1, 2}, {infinity, 1, nan});
+  BOOST_TEST((outside[0].to_vector<double>() == numbers{0, 0}));
+  BOOST_TEST((outside[1].to_vector<double>() == numbers{0, 0, 0}));
+  // At a point, where both slopes would do, that behind it.
+  BOOST_TEST((gradients({0, 1}, {0, 1, 3}, {2, 4, -2})[0].to_vector<double>() == numbers{2, -3}));
 }
 
 BOOST_AUTO_TEST_CASE(of_components) {

@@ -144,6 +144,12 @@ BOOST_AUTO_TEST_CASE(numbers_between) {
               std::vector<float>{-2, 4, 2}));
   BOOST_TEST(tutti::interp(tutti::zeros({2, 0}), xp, fp).shape() == (shape{2, 0}));
   BOOST_TEST(tutti::interp(array(0.5), xp, fp).item() == 3);
+  const array ends = array::from<float>({-HUGE_VALF, 0, HUGE_VALF});
+  BOOST_TEST((tutti::interp(array::from<float>({-5, 5, HUGE_VALF}), ends, fp).to_vector<float>() ==
+              std::vector<float>{4, 4, -2}));
+  BOOST_TEST((tutti::interp(xp, xp, ends).to_vector<float>() ==
+              std::vector<float>{-HUGE_VALF, 0, HUGE_VALF}));
+  BOOST_TEST(std::isnan(tutti::interp(array(NAN), array::from({1.0}), array::from({3.0})).item()));
   BOOST_TEST(tutti::trapezoid(array::from<std::int32_t>({1, 2, 3})).item() == 4);
   BOOST_TEST(tutti::trapezoid(tutti::ones({1})).item() == 0);
   BOOST_TEST(tutti::trapezoid(tutti::ones({0})).item() == 0);

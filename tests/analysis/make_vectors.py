@@ -85,6 +85,23 @@ def at_places():
     case("interp", 1e-14, [x, xp, fp], np.interp(x, xp, fp))
 
 
+def infinite_points():
+    inf, nan = np.inf, np.nan
+    x = np.array([-inf, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, inf, nan])
+    places = [[-1, 0, 1, 2], [-inf, 0, 1, inf], [-inf, -inf, 1, 2], [-1, 0, inf, inf], [-1, 0, 1, nan],
+              [-inf, 0, nan, nan], [-1, 1, 1, inf], [-1.7e308, 0, 1, 1.7e308]]
+    values = [[1, 2, 3, 5], [4, 4, 4, 4], [-inf, 2, 3, inf], [inf, inf, 3, -inf], [1, -inf, inf, 5],
+              [nan, 2, 3, nan], [-inf, -inf, nan, 5]]
+    with np.errstate(all="ignore"):
+        for xp in places:
+            for fp in values:
+                xp, fp = np.array(xp, np.float64), np.array(fp, np.float64)
+                case("interp", 1e-15, [x, xp, fp], np.interp(x, xp, fp))
+        pair = np.array([-inf, inf])
+        for fp in ([2.0, 2.0], [2.0, 3.0], [inf, inf]):
+            case("interp", 1e-15, [x, pair, np.array(fp)], np.interp(x, pair, fp))
+
+
 def components():
     x = uniform(12, 4) @ np.diag([4.0, 2, 1, 0.3])
     u, s, vh = np.linalg.svd(x - x.mean(0), full_matrices=False)
@@ -105,5 +122,6 @@ def sequences():
 
 
 if __name__ == "__main__":
-    for part in (covariances, ranks, counts, numerical, at_places, components, sequences):
+    for part in (covariances, ranks, counts, numerical, at_places, components, sequences,
+                 infinite_points):
         part()

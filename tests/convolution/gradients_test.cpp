@@ -79,6 +79,11 @@ BOOST_AUTO_TEST_CASE(pooling) {
                return tutti::avg_pool(a, 2, {.padding = 1, .count_padding = false});
              }),
              x);
+  check_both(of([](const array& a) {
+               return tutti::avg_pool(
+                   a, 2, {.stride = tutti::per_axis(2), .padding = 2, .count_padding = false});
+             }),
+             x);
   check_both(of([](const array& a) { return tutti::adaptive_avg_pool(a, {3, 2}); }), x);
   check_both(of([](const array& a) { return tutti::adaptive_max_pool(a, {3, 4}); }), x);
   check_both(of([](const array& a) { return tutti::sliding_window_view(a, {2, 3}, {2, 3}); }), x);

@@ -88,6 +88,30 @@ BOOST_AUTO_TEST_CASE(means_of_windows) {
        over_windows(x, {3, 3, 0}, {3, 3, 0}, [](const auto& seen) { return total(seen) / 9; }));
 }
 
+// Along one axis, along both, on both sides; the largest numbers are at the edges, next to them.
+BOOST_AUTO_TEST_CASE(means_of_windows_of_padding) {
+  dense x = random_integers({1, 2, 3, 2}, 1, 50, 2);
+  x.values.front() = std::numeric_limits<double>::infinity();
+  x.values.back() = std::nan("");
+  const window down{2, 1, 4}, across{2, 1, 3};
+  const array got =
+      tutti::avg_pool(upload_as<float>(x), 2,
+                      {.stride = tutti::per_axis(1), .padding = {4, 3}, .count_padding = false});
+  BOOST_TEST(matches(got,
+                     over_windows(x, down, across,
+                                  [](const auto& seen) {
+                                    return seen.empty()
+                                               ? 0
+                                               : total(seen) / static_cast<double>(seen.size());
+                                  }),
+                     {.relative = 1e-6}));
+  BOOST_TEST(!tutti::any(tutti::signbit(got)).item<bool>());
+  const array of_none =
+      tutti::avg_pool(tutti::zeros({1, 1, 0}), 2,
+                      {.stride = tutti::per_axis(1), .padding = 2, .count_padding = false});
+  BOOST_TEST((of_none.to_vector<float>() == std::vector<float>{0, 0, 0}));
+}
+
 BOOST_AUTO_TEST_CASE(whole_planes_and_adaptive_windows) {
   const dense x = random_integers({2, 3, 9, 12}, -50, 50, 1);
   const array a = upload_as<float>(x);

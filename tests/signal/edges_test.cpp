@@ -2,6 +2,7 @@
 //
 // Bad input, extents that no array has, and what NaN does.
 #include <cmath>
+#include <csignal>
 #include <limits>
 
 #include "tutti/signal.hpp"
@@ -23,6 +24,14 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 #define FAILS(exception, expression, text) \
   BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
+
+// Where tutti's names are used without their namespace, C's function needs its own.
+BOOST_AUTO_TEST_CASE(beside_the_function_of_c) {
+  using namespace tutti;
+  const auto before = ::signal(SIGUSR2, SIG_IGN);
+  BOOST_TEST((std::signal(SIGUSR2, before) == SIG_IGN));
+  BOOST_TEST(signal::hann(1).item() == 1);
+}
 
 BOOST_AUTO_TEST_CASE(of_windows) {
   BOOST_TEST(signal::hann(0).shape() == shape{0});
@@ -60,6 +69,10 @@ BOOST_AUTO_TEST_CASE(of_frames) {
   FAILS(value_error, signal::stft(x, 4, {.hop = 0}), "stft: frames of 4 elements, 0 apart");
   FAILS(shape_error, signal::stft(x, 16, {.center = false}), "stft: frames of 16 elements");
   FAILS(shape_error, signal::stft(x, 4, {.window = tutti::ones({5})}), "stft: a window [5]");
+  FAILS(shape_error, signal::stft(x, 4, {.window = tutti::ones({0})}),
+        "stft: a window [0] for transforms of 4 points, must have 1 to 4 values");
+  FAILS(dtype_error, signal::stft(x, 4, {.window = tutti::ones({4}, dtype::c64)}),
+        "stft: the window is c64, must be real");
   FAILS(dtype_error, signal::stft(x.astype(dtype::f16), 4), "stft: f16 is not supported");
   FAILS(index_error, signal::stft(array(1.0), 4), "stft");
   FAILS(error, signal::stft(x, huge), "stft");
@@ -69,7 +82,9 @@ BOOST_AUTO_TEST_CASE(of_spectra) {
   const array x = tutti::ones({2, 9});
   FAILS(shape_error, signal::istft(tutti::ones({5, 3}), 4),
         "istft: [5,3] is not [..., 3 or 4, frames]");
-  FAILS(shape_error, signal::istft(tutti::ones({3, 0}), 4), "istft");
+  FAILS(shape_error, signal::istft(tutti::ones({3, 0}), 4), "istft: [3,0] has no frames");
+  FAILS(shape_error, signal::istft(tutti::ones({3, 2}), 4, {.window = tutti::ones({0})}),
+        "istft: a window [0]");
   FAILS(shape_error, signal::istft(tutti::ones({3}), 4), "istft");
   FAILS(value_error, signal::istft(tutti::ones({3, 2}), 4, {}, -1), "istft: a length of -1");
   BOOST_TEST(signal::istft(tutti::ones({3, 1}), 4).shape() == shape{0});
@@ -168,8 +183,13 @@ BOOST_AUTO_TEST_CASE(of_mel_features) {
         "bands from 5000 to 4000 Hz");
   FAILS(dtype_error, signal::mel_filter_bank(8000, 64, {}, dtype::i32), "mel_filter_bank");
   FAILS(error, signal::mel_filter_bank(8000, huge, {.bands = huge}), "mel_filter_bank");
-  FAILS(value_error, signal::power_to_db(x, 1, 0), "power_to_db");
-  FAILS(value_error, signal::power_to_db(x, 1, 1, -1), "power_to_db");
+  FAILS(value_error, signal::power_to_db(x, not_a_number),
+        "power_to_db: the reference is nan, must be finite");
+  FAILS(value_error, signal::power_to_db(x, 1, 0),
+        "power_to_db: the least power is 0, must be positive and finite");
+  FAILS(value_error, signal::power_to_db(x, 1, HUGE_VAL), "power_to_db: the least power is inf");
+  FAILS(value_error, signal::power_to_db(x, 1, 1, -1),
+        "power_to_db: a range of -1 dB, must not be negative");
   FAILS(value_error, signal::mfcc(x, 8000, 64, {.coefficients = 129}),
         "mfcc: 129 coefficients of 128 bands");
   FAILS(dtype_error, signal::mel_spectrogram(tutti::complex(x, x), 8000, 64), "mel_spectrogram");
@@ -177,5 +197,14 @@ BOOST_AUTO_TEST_CASE(of_mel_features) {
   BOOST_TEST((signal::power_to_db(x.astype(dtype::f16)).dtype() == dtype::f16));
   // Silence is at the floor, not at minus infinity.
   BOOST_TEST(signal::power_to_db(tutti::zeros({3}))[0].item() == -100);
+  // A floor that the dtype does not have is the least that it has, also under the reference.
+  for (const dtype type : {dtype::f16, dtype::f32, dtype::f64}) {
+    const double least = tutti::finfo(type == dtype::f16 ? dtype::f32 : type).smallest_normal;
+    const array silence = tutti::zeros({2}, type);
+    const double expected = 10 * std::log10(least);
+    BOOST_TEST(signal::power_to_db(silence, 1, 5e-324, {})[0].item() == expected,
+               boost::test_tools::tolerance(1e-3));
+    BOOST_TEST(std::abs(signal::power_to_db(silence, 0, 5e-324)[0].item()) < 1e-3);
+  }
   BOOST_TEST(signal::mfcc(x, 8000, 64).shape() == (shape{20, 33}));
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames and their sums against loops, in layouts and dtypes; what transforms by frames, of cosines
-// and between rates promise as identities.
-#include <cmath>
-#include <numbers>
+// Frames and their sums against loops, in layouts and dtypes; what transforms by frames and of
+// cosines promise as identities.
 
 #include "tutti/contractions.hpp"
 #include "tutti/signal.hpp"
@@ -131,50 +129,4 @@ BOOST_AUTO_TEST_CASE(cosine_transforms_come_back_in_f32) {
         tutti::sum(tutti::square(signal::dct(x, type, {}, 1, tutti::fft::norm::ortho))).item() ==
             tutti::sum(tutti::square(x)).item(),
         boost::test_tools::tolerance(1e-13));
-}
-
-// A tone below half of both rates is the same tone at the other.
-BOOST_AUTO_TEST_CASE(tones_survive_other_rates) {
-  const auto tone = [](std::int64_t n, double phase_step) {
-    return tabulate({n}, [&](const position& i) {
-      return std::cos(phase_step * static_cast<double>(i[0]) + 0.3);
-    });
-  };
-  const double turn = 2 * std::numbers::pi;
-  BOOST_TEST(matches(signal::resample(upload_as<double>(tone(60, turn / 12)), 90),
-                     tone(90, turn / 18), {.absolute = 1e-12}));
-  BOOST_TEST(matches(signal::resample(upload_as<double>(tone(60, turn / 12)), 40),
-                     tone(40, turn / 8), {.absolute = 1e-12}));
-  // The filter of resample_poly is 60 dB down; its ends see zeros.
-  const array poly = signal::resample_poly(upload_as<double>(tone(400, turn / 40)), 3, 2);
-  BOOST_TEST(matches(poly({{100, 500}}),
-                     [&] {
-                       const dense all = tone(600, turn / 60);
-                       return dense{{400}, {all.values.begin() + 100, all.values.begin() + 500}};
-                     }(),
-                     {.absolute = 2e-3}));
-}
-
-// Factors so large that filters for each phase are not stored.
-BOOST_AUTO_TEST_CASE(phases_are_gathered_where_there_are_many) {
-  const array x = upload_as<double>(random_dense({2, 40}, -1, 1, 708));
-  const std::int64_t up = 2503, down = 2711;
-  const array y = signal::resample_poly(x, up, down);
-  const std::int64_t rate = std::max(up, down), middle = 10 * rate;
-  const std::vector<double> h = signal::firwin(2 * middle + 1, {1.0 / static_cast<double>(rate)},
-                                               {.shape = {signal::window_shape::kaiser, 5}});
-  const dense given = read(x);
-  const std::int64_t count = (40 * up + down - 1) / down;
-  BOOST_TEST(matches(y,
-                     tabulate({2, count},
-                              [&](const position& i) {
-                                double sum = 0;
-                                for (std::int64_t k = 0; k < 40; ++k) {
-                                  const std::int64_t tap = i[1] * down - k * up + middle;
-                                  if (tap >= 0 && tap <= 2 * middle)
-                                    sum += given.at({i[0], k}) * h[static_cast<std::size_t>(tap)];
-                                }
-                                return sum * static_cast<double>(up);
-                              }),
-                     {.relative = 1e-12, .absolute = 1e-12}));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradients against central differences, first and second ones.
+#include <cmath>
+
 #include "differences.hpp"
 #include "tutti/signal.hpp"
 
@@ -46,6 +48,37 @@ BOOST_AUTO_TEST_CASE(of_frames) {
   check_both(
       [=](const arguments& v) { return signal::istft(tutti::complex(v[0], v[1]), 4, frames); },
       {{3, 4}, {3, 4}});
+}
+
+// Where the spectrum is 0 the gradient is too, of roots and of what they lead to.
+BOOST_AUTO_TEST_CASE(of_silence) {
+  const signal::stft_options frames{.hop = 4, .center = false};
+  std::vector<double> half(12);  // one frame of silence, one of both, one of sound
+  for (std::size_t i = 5; i < half.size(); ++i) half[i] = std::sin(static_cast<double>(i * i));
+  for (const double power : {0.5, 1.0, 1.5, 2.0, 3.0}) {
+    const tutti::function loudness = [&](const arguments& v) {
+      return tutti::sum(signal::spectrogram(v[0], 4, frames, power));
+    };
+    const tutti::function slope = [&](const arguments& v) {
+      return weighted_sum(tutti::grad(loudness)(v)[0]);
+    };
+    for (const tutti::dtype type : {tutti::dtype::f32, tutti::dtype::f64}) {
+      BOOST_TEST_CONTEXT("power " << power << ", " << tutti::name(type)) {
+        const array silence = tutti::zeros({12}, type), x = array::from(half).astype(type);
+        BOOST_TEST(loudness({silence}).item() == 0);
+        BOOST_TEST(!tutti::any(tutti::grad(loudness)({silence})[0] != 0).item<bool>());
+        BOOST_TEST(tutti::all(tutti::isfinite(tutti::grad(slope)({silence})[0])).item<bool>());
+        const array g = tutti::grad(loudness)({x})[0];
+        BOOST_TEST(!tutti::any(g({{0, 4}}) != 0).item<bool>());
+        BOOST_TEST(tutti::all(tutti::isfinite(g)).item<bool>());
+        BOOST_TEST(tutti::all(tutti::isfinite(tutti::grad(slope)({x})[0])).item<bool>());
+      }
+    }
+  }
+  const array g = tutti::grad([&](const arguments& v) {
+    return tutti::sum(signal::mel_spectrogram(v[0], 100, 16, {}, {.bands = 4}, 1));
+  })({tutti::zeros({24})})[0];
+  BOOST_TEST(!tutti::any(g != 0).item<bool>());
 }
 
 BOOST_AUTO_TEST_CASE(of_convolutions) {

@@ -28,15 +28,17 @@ namespace tutti {
 /// is NaN.
 TUTTI_API array cov(const array& m, double correction = 1);
 /// The same, divided by the deviations of both variables: Pearson's coefficients, in [-1, 1] (both
-/// parts of complex ones). NaN for a variable that is constant.
+/// parts of complex ones), whatever the size of the observations: their squares neither overflow
+/// nor vanish. NaN for a variable whose observations are equal.
 TUTTI_API array corrcoef(const array& m);
 
 enum class distance_metric : std::uint8_t {
-  euclidean,    ///< the root of sqeuclidean, whose gradient is 0 where it is 0
+  euclidean,    ///< the root of the sum of (a - b)^2, of which none overflows or vanishes unduly;
+                ///< the gradient is 0 where it is 0
   sqeuclidean,  ///< the sum of (a - b)^2, from differences: no digits cancel
   cityblock,    ///< the sum of |a - b|
   chebyshev,    ///< the largest |a - b|
-  cosine        ///< 1 - a b / (|a| |b|): NaN for a vector of zeros
+  cosine        ///< 1 - a b / (|a| |b|), whatever the norms: NaN for a vector of zeros
 };
 /// Distances between the rows of a [..., M, K] and b [..., N, K], real: [..., M, N]; leading axes
 /// broadcast. Nothing of M x N x K elements is stored. Throws shape_error where the K differ.
@@ -84,8 +86,11 @@ TUTTI_API histogram2d_result histogram2d(const array& x, const array& y,
 // ---- numerical analysis
 
 /// The piecewise linear function through points (xp[i], fp[i]), 1-d, of which xp ascends (not
-/// checked), at each x; beyond its ends fp's first and last value, or `left` and `right`. NaN at
-/// NaN. Differentiable in x, xp and fp. Throws shape_error for other shapes or no points.
+/// checked; NaN counts as the largest), at each x; beyond its ends fp's first and last value, or
+/// `left` and `right`. Differentiable in x, xp and fp. NaN at NaN. Between points that are not
+/// finite as NumPy: the line from the left point on, from the right one back where that is NaN, and
+/// the value that both have where that is NaN too; at a point its value. Throws shape_error for
+/// other shapes or no points.
 TUTTI_API array interp(const array& x, const array& xp, const array& fp,
                        std::optional<double> left = {}, std::optional<double> right = {});
 /// The integral of y along `axis` by the trapezoidal rule, for places `dx` apart. Complex too.

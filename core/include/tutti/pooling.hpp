@@ -36,7 +36,8 @@ struct pooling_options {
 /// first of equal elements. A window that lies in the padding only gives the lowest number.
 TUTTI_API array max_pool(const array& x, const per_axis& window,
                          const pooling_options& options = {});
-/// The mean of each window. As conv2d and the like for dtypes; throws value_error for a dilation.
+/// The mean of each window; of one that lies in the padding only 0, whether that counts or not. As
+/// conv2d and the like for dtypes; throws value_error for a dilation.
 TUTTI_API array avg_pool(const array& x, const per_axis& window,
                          const pooling_options& options = {});
 

@@ -11,6 +11,9 @@
 // on.
 //
 // Windows and coefficients of filters are numbers of the host, computed in f64 and rounded once.
+//
+// C has a function signal(): beside `using namespace tutti` it is ::signal() or std::signal(), as
+// the name alone means the namespace too.
 #pragma once
 
 #include <array>
@@ -96,15 +99,16 @@ TUTTI_API array overlap_add(const array& frames, integer hop, integer axis = -1)
 
 struct stft_options {
   std::optional<std::int64_t> hop = {};  ///< from frame to frame; n_fft / 4
-  /// 1-d, real, at most n_fft values, around which zeros count; without one, the periodic Hann
-  /// window of n_fft.
+  /// 1-d, real, 1 to n_fft values, around which zeros count; without one, the periodic Hann window
+  /// of n_fft.
   array window = {};
   bool center = true;  ///< frame t is around sample t hop: x is padded by n_fft / 2 on both sides
   pad_mode padding = pad_mode::constant;  ///< with what, where centered
 };
 /// Fourier transforms of windowed frames of x [..., time]: [..., n_fft / 2 + 1, frames] of real x,
 /// [..., n_fft, frames] of complex x. Throws value_error for n_fft or hop below 1, shape_error
-/// where no frame fits or the window is longer than n_fft.
+/// where no frame fits or the window is empty or longer than n_fft, dtype_error for a complex
+/// window.
 TUTTI_API array stft(const array& x, integer n_fft, const stft_options& options = {});
 /// The signal whose stft() comes nearest to z in the sum of squares (D. W. Griffin and J. S. Lim,
 /// "Signal estimation from modified short-time Fourier transform", 1984): transformed back,
@@ -114,7 +118,8 @@ TUTTI_API array stft(const array& x, integer n_fft, const stft_options& options 
 /// shape_error for other numbers of frequencies, or for no frames.
 TUTTI_API array istft(const array& z, integer n_fft, const stft_options& options = {},
                       fft::length length = {});
-/// |stft|^power, real. Throws value_error unless the power is positive and finite.
+/// |stft|^power, real. The gradient is 0 where the stft is 0, as one of the subgradients there.
+/// Throws value_error unless the power is positive and finite.
 TUTTI_API array spectrogram(const array& x, integer n_fft, const stft_options& options = {},
                             double power = 2);
 
@@ -165,8 +170,9 @@ TUTTI_API array idct(const array& x, int type = 2, fft::length n = {}, integer a
 TUTTI_API array resample(const array& x, integer count, integer axis = -1);
 /// x at up / down times the rate: ceil(extent up / down) elements, each of a low-pass filter
 /// (firwin() of 20 max(up, down) + 1 taps, Kaiser window of beta 5) over x with up - 1 zeros
-/// between its elements and zeros around it. Real or complex. Throws value_error for factors
-/// outside [1, 2^20].
+/// between its elements and zeros around it. Real or complex. Only the taps that the elements need
+/// are computed: what it costs grows with the result, not with the length of the filter. Throws
+/// value_error for factors outside [1, 2^20].
 TUTTI_API array resample_poly(const array& x, integer up, integer down, integer axis = -1);
 
 // ---- filters. Coefficients are numbers of the host, highest power of z first as SciPy's;
@@ -262,9 +268,10 @@ TUTTI_API array mel_filter_bank(double rate, integer n_fft, const mel_options& o
 TUTTI_API array mel_spectrogram(const array& x, double rate, integer n_fft,
                                 const stft_options& frames = {}, const mel_options& mel = {},
                                 double power = 2);
-/// 10 log10(max(s, least) / max(|reference|, least)), and no more than `range` below the largest
-/// element of all (without a range, as it is). Throws value_error for a `least` that is not
-/// positive and a negative range.
+/// 10 log10(max(s, least) / max(|reference|, least)), and no more than `range` dB below the largest
+/// element of all (without a range, as it is). A `least` that is no normal number of the dtype that
+/// this is computed in counts as the smallest that is. Throws value_error for a `least` that is not
+/// positive and finite, a reference that is not finite and a negative range.
 TUTTI_API array power_to_db(const array& s, double reference = 1, double least = 1e-10,
                             std::optional<double> range = 80);
 struct mfcc_options {

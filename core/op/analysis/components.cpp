@@ -7,6 +7,7 @@
 
 #include "base/named_errors.hpp"
 #include "op/operands.hpp"
+#include "op/scales.hpp"
 #include "tutti/analysis.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/movement.hpp"
@@ -47,11 +48,35 @@ array cov(const array& m, double correction) {
   });
 }
 
+namespace {
+
+// Of each variable's observations, at least one: [..., variables, 1].
+struct observed_range {
+  array largest;  // in amount; of complex ones the larger part
+  array is_constant;
+};
+
+observed_range range_of(const array& x) {
+  if (is_complex(x.dtype())) {
+    const observed_range a = range_of(real(x)), b = range_of(imag(x));
+    return {maximum(a.largest, b.largest), a.is_constant & b.is_constant};
+  }
+  const array most = max(x, {-1, keep_dims::yes}), least = min(x, {-1, keep_dims::yes});
+  return {maximum(abs(most), abs(least)), most == least};
+}
+
+}  // namespace
+
 array corrcoef(const array& m) {
   return named("corrcoef", [&] {
     const dtype type = op::floating_type_of(m, "corrcoef");
-    const array c = covariances(as_variables(m, type, "corrcoef"), 0);
-    const array deviation = sqrt(real(diagonal(c, 0, -2, -1)));
+    const array x = as_variables(m, type, "corrcoef");
+    if (x.dim(-1) == 0) return of_variables(covariances(x, 0), m, type, "corrcoef");
+    const observed_range r = range_of(stop_gradient(x));
+    const array c = covariances(x / exp2(op::binary_exponents(r.largest)), 0);
+    // The mean of equal observations may be off by a rounding, and so have a deviation.
+    const array root = sqrt(real(diagonal(c, 0, -2, -1)));
+    const array deviation = where(reshape(r.is_constant, root.shape()), NAN, root);
     const array quotients = c / expand_dims(deviation, -1) / expand_dims(deviation, -2);
     const array clipped = is_complex(type)
                               ? complex(clip(real(quotients), -1, 1), clip(imag(quotients), -1, 1))
@@ -62,24 +87,45 @@ array corrcoef(const array& m) {
 
 namespace {
 
+array cosine_distances(const array& given_a, const array& given_b) {
+  const array a = op::scaled_lines(given_a), b = op::scaled_lines(given_b);
+  const reduce_options along(-1);
+  const array sizes = expand_dims(norm(a, 2, along), -1) * expand_dims(norm(b, 2, along), -2);
+  return 1 - matmul(a, matrix_transpose(b)) / sizes;
+}
+
+// Binary exponents [..., M, N, 1] by which the differences of rows are scaled: they bring the
+// larger row down to 2^reach, so that no sum of squares overflows, or up to 1. Between these bounds
+// rows stay as they are, so that also what is small beside large elements that both have counts.
+array exponents_of_pairs(const array& a, const array& b) {
+  const double reach = a.dtype() == dtype::f64 ? 400 : 40;
+  const auto exponents = [](const array& x) {
+    return op::binary_exponents(op::largest_along_last(x));
+  };
+  const array larger = maximum(expand_dims(exponents(a), -2), expand_dims(exponents(b), -3));
+  return larger - clip(larger, 0, reach);
+}
+
+// Of differences [..., M, N, K].
+array euclidean_distances(const array& apart, const array& exponents) {
+  const array squares = sum(square(apart * exp2(-exponents)), -1), is_zero = squares == 0;
+  const array roots = where(is_zero, 0, sqrt(where(is_zero, 1, squares)));
+  return roots * reshape(exp2(exponents), roots.shape());
+}
+
 array distances(const array& a, const array& b, distance_metric metric) {
-  if (metric == distance_metric::cosine) {
-    const reduce_options along(-1);
-    const array sizes = expand_dims(norm(a, 2, along), -1) * expand_dims(norm(b, 2, along), -2);
-    return 1 - matmul(a, matrix_transpose(b)) / sizes;
-  }
+  if (metric == distance_metric::cosine) return cosine_distances(a, b);
   const array apart = expand_dims(a, -2) - expand_dims(b, -3);
   switch (metric) {
     case distance_metric::cityblock:
       return sum(abs(apart), -1);
     case distance_metric::chebyshev:
       return apart.dim(-1) == 0 ? sum(apart, -1) : max(abs(apart), -1);
-    default: {
-      const array squares = sum(square(apart), -1);
-      if (metric == distance_metric::sqeuclidean) return squares;
-      const array is_zero = squares == 0;
-      return where(is_zero, 0, sqrt(where(is_zero, 1, squares)));
-    }
+    case distance_metric::euclidean:
+      if (apart.dim(-1) > 0) return euclidean_distances(apart, exponents_of_pairs(a, b));
+      [[fallthrough]];
+    default:
+      return sum(square(apart), -1);
   }
 }
 

@@ -20,6 +20,26 @@ array elements_at(const array& v, const array& index) {
   return reshape(op::take_rows(reshape(v, {1, v.size(), 1}), flat), index.shape());
 }
 
+// Neighbouring points (x0, y0) and (x1, y1) around each x.
+struct segment {
+  array x0, x1, y0, y1;
+};
+
+// The line through both points at x, by NumPy's rules for what is not finite: at x0 itself y0; from
+// x0 on, from x1 back where that is NaN, and where that is NaN too the value that both points have.
+// Elements that are `unused` have no part in gradients.
+array value_between(const array& x, const segment& s, const array& unused) {
+  const array rise = s.y1 - s.y0, run = s.x1 - s.x0, slope = rise / run;
+  const array nowhere = isnan((x - s.x0) * slope + s.y0);
+  const array nowhere_back = isnan((x - s.x1) * slope + s.y1);
+  const array is_level = nowhere_back & (s.y0 == s.y1);
+  const array held = unused | (nowhere & ((x == s.x0) | is_level));
+  const array back = nowhere & logical_not(held);
+  // What is not chosen is replaced before it is computed with: 0 times its derivative may be NaN.
+  const array way = where(held, 0, x - where(back, s.x1, s.x0));
+  return way * (where(held, 0, rise) / where(held, 1, run)) + where(back, s.y1, s.y0);
+}
+
 }  // namespace
 
 array interp(const array& given, const array& xp, const array& fp, std::optional<double> left,
@@ -42,18 +62,18 @@ array interp(const array& given, const array& xp, const array& fp, std::optional
       return reshape(one, shape{});
     };
     const array first = reshape(end(at, 0), shape{}), last = reshape(end(at, n - 1), shape{});
-    const array low = ends_as(end(values, 0), left), high = ends_as(end(values, n - 1), right);
-    array inside = broadcast_to(reshape(end(values, n - 1), shape{}), x.shape());
+    const array last_value = reshape(end(values, n - 1), shape{});
+    const array low = ends_as(end(values, 0), left), high = ends_as(last_value, right);
+    array inside = broadcast_to(last_value, x.shape());
+    const array beyond = (x < first) | (x > last);
     if (n > 1) {
       const array found = searchsorted(stop_gradient(at), stop_gradient(x), side::right);
       const array i = clip(found - 1, 0, n - 2);
-      const array x0 = elements_at(at, i), y0 = elements_at(values, i);
-      const array slope = (elements_at(values, i + 1) - y0) / (elements_at(at, i + 1) - x0);
-      // At a point its value, whatever the slope.
-      const array between = where(x == x0, y0, (x - x0) * slope + y0);
-      inside = where(x >= last, inside, between);
+      const segment ends = {elements_at(at, i), elements_at(at, i + 1), elements_at(values, i),
+                            elements_at(values, i + 1)};
+      inside = where(x >= last, inside, value_between(x, ends, beyond | (x >= last) | isnan(x)));
     }
-    const array y = where(x < first, low, where(x > last, high, inside));
+    const array y = where(beyond, where(x < first, low, high), inside);
     return op::cast(where(isnan(x), x, y), type, "interp");
   });
 }

@@ -153,7 +153,8 @@ array lowest(dtype type) {
 
 // ---- means
 
-// How many elements of x the windows along an axis hold.
+// How many elements of x the windows along an axis hold, but 1 where they lie in the padding: their
+// sum is 0.
 array counts_along(const window_geometry& g, int axis, std::int64_t extent, dtype type,
                    const device& on) {
   auto counts = detail::host_vector<double>("avg_pool", static_cast<std::uint64_t>(g.places[axis]));
@@ -161,7 +162,7 @@ array counts_along(const window_geometry& g, int axis, std::int64_t extent, dtyp
     const std::int64_t start = i * g.stride[axis] - g.before[axis];
     const std::int64_t end = std::min(start + g.window[axis], extent);
     counts[static_cast<std::size_t>(i)] =
-        static_cast<double>(end - std::max<std::int64_t>(start, 0));
+        static_cast<double>(std::max<std::int64_t>(end - std::max<std::int64_t>(start, 0), 1));
   }
   return op::numbers_on(on, counts, {g.places[axis]}, type);
 }

@@ -7,6 +7,7 @@
 
 #include "base/named_errors.hpp"
 #include "op/operands.hpp"
+#include "op/scales.hpp"
 
 namespace tutti {
 
@@ -28,16 +29,11 @@ array extreme_norm(const array& x, bool largest, const reduce_options& options) 
 }
 
 // A power of two near the element that decides a p-norm, the largest or, for p below 0, the
-// smallest, by which powers of the others neither overflow nor vanish together, and which changes
-// no digit; 1 where that is 0, infinite or NaN.
+// smallest; 1 where that is 0, infinite or NaN.
 array scale_of(const array& x, double p, const reduce_options& options) {
   reduce_options keep = options;
   keep.keepdims = true;
-  const array top = stop_gradient(extreme_norm(x, p > 0, keep));
-  const array usable = (top > 0) & isfinite(top);
-  // A power of two that every float of this kind holds with its reciprocal.
-  const double most = x.dtype() == dtype::f64 ? 1000 : 120;
-  return exp2(clip(floor(log2(where(usable, top, 1))), -most, most));
+  return exp2(op::binary_exponents(extreme_norm(x, p > 0, keep)));
 }
 
 // |y|^p; for p below 1, whose slope at 0 is infinite, with a gradient of 0 there.

@@ -172,10 +172,14 @@ short_time resolve_frames(const array& x, std::int64_t n_fft, const stft_options
     const auto values = op::window_values({window_shape::hann}, n_fft, symmetry::periodic, op);
     return {n_fft, hop, op::host_numbers(x.device(), values, {n_fft}, type, op)};
   }
-  const array w = op::cast(options.window, op::real_floating_type_of(options.window, op), op);
-  if (w.ndim() != 1 || w.size() > n_fft)
+  const dtype given = op::floating_type_of(options.window, op);
+  if (is_complex(given))
+    throw dtype_error(fmt::format("{}: the window is {}, must be real", op, name(given)));
+  const array w = op::cast(options.window, given, op);
+  if (w.ndim() != 1 || w.size() == 0 || w.size() > n_fft)
     throw shape_error(
-        fmt::format("{}: a window {} for transforms of {} points", op, w.shape().str(), n_fft));
+        fmt::format("{}: a window {} for transforms of {} points, must have 1 to {} values", op,
+                    w.shape().str(), n_fft, n_fft));
   const std::int64_t before = (n_fft - w.size()) / 2;
   const array whole = pad(w, {{before, n_fft - w.size() - before}});
   return {n_fft, hop, op::cast(whole, type, op)};
@@ -215,9 +219,10 @@ array istft(const array& given, integer n_fft, const stft_options& options, fft:
       z = op::cast(z, z.dtype() == dtype::f64 ? dtype::c128 : dtype::c64, "istft");
     const short_time how = resolve_frames(z, n_fft, options, "istft");
     const bool half = z.ndim() >= 2 && z.dim(-2) == how.n_fft / 2 + 1;
-    if (z.ndim() < 2 || (!half && z.dim(-2) != how.n_fft) || z.dim(-1) == 0)
+    if (z.ndim() < 2 || (!half && z.dim(-2) != how.n_fft))
       throw shape_error(fmt::format("istft: {} is not [..., {} or {}, frames]", z.shape().str(),
                                     how.n_fft / 2 + 1, how.n_fft));
+    if (z.dim(-1) == 0) throw shape_error("istft: " + z.shape().str() + " has no frames");
     const array turned = swapaxes(z, -1, -2);
     const array frames = half ? fft::irfft(turned, how.n_fft) : fft::ifft(turned);
     array y = overlap_add(frames * how.window, how.hop);
@@ -240,7 +245,9 @@ array spectrogram(const array& x, integer n_fft, const stft_options& options, do
   return named("spectrogram", [&] {
     const array z = stft(x, n_fft, options);
     if (power == 2) return square(real(z)) + square(imag(z));
-    return power == 1 ? abs(z) : tutti::power(abs(z), power);
+    // Where there is silence a number without derivative stands for the root.
+    const array is_silent = z == 0, size = abs(where(is_silent, 1, z));
+    return where(is_silent, 0, power == 1 ? size : tutti::power(size, power));
   });
 }
 

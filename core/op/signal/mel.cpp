@@ -98,14 +98,19 @@ array mel_spectrogram(const array& x, double rate, integer n_fft, const stft_opt
 
 array power_to_db(const array& given, double reference, double least, std::optional<double> range) {
   return named("power_to_db", [&]() -> array {
-    if (!(least > 0) || !std::isfinite(reference) || (range && !(*range >= 0)))
-      throw value_error(fmt::format("power_to_db: a reference of {}, at least {}, within {} dB",
-                                    reference, least, range.value_or(0)));
+    if (!std::isfinite(reference))
+      throw value_error(fmt::format("power_to_db: the reference is {}, must be finite", reference));
+    if (!(least > 0) || !std::isfinite(least))
+      throw value_error(
+          fmt::format("power_to_db: the least power is {}, must be positive and finite", least));
+    if (range && !(*range >= 0))
+      throw value_error(fmt::format("power_to_db: a range of {} dB, must not be negative", *range));
     const dtype type = op::real_floating_type_of(given, "power_to_db");
     const array s = op::cast(given, graph::compute_dtype(type), "power_to_db");
     if (s.size() == 0) return op::cast(s, type, "power_to_db");
-    const double zero = 10 * std::log10(std::max(std::abs(reference), least));
-    const array db = 10 * log10(maximum(s, least)) - zero;
+    const double from = std::max(least, finfo(s.dtype()).smallest_normal);
+    const double zero = 10 * std::log10(std::max(std::abs(reference), from));
+    const array db = 10 * log10(maximum(s, from)) - zero;
     return op::cast(range ? maximum(db, max(db) - *range) : db, type, "power_to_db");
   });
 }

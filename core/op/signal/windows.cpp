@@ -114,24 +114,17 @@ array window_array(const window& which, std::int64_t n, symmetry kind, dtype typ
 
 }  // namespace
 
-array boxcar(integer n, symmetry kind, dtype type, const device& on) {
-  return window_array({window_shape::boxcar}, n, kind, type, on, "boxcar");
-}
-array hann(integer n, symmetry kind, dtype type, const device& on) {
-  return window_array({window_shape::hann}, n, kind, type, on, "hann");
-}
-array hamming(integer n, symmetry kind, dtype type, const device& on) {
-  return window_array({window_shape::hamming}, n, kind, type, on, "hamming");
-}
-array blackman(integer n, symmetry kind, dtype type, const device& on) {
-  return window_array({window_shape::blackman}, n, kind, type, on, "blackman");
-}
-array bartlett(integer n, symmetry kind, dtype type, const device& on) {
-  return window_array({window_shape::bartlett}, n, kind, type, on, "bartlett");
-}
-array flattop(integer n, symmetry kind, dtype type, const device& on) {
-  return window_array({window_shape::flattop}, n, kind, type, on, "flattop");
-}
+#define TUTTI_WINDOW(shape)                                                \
+  array shape(integer n, symmetry kind, dtype type, const device& on) {    \
+    return window_array({window_shape::shape}, n, kind, type, on, #shape); \
+  }
+TUTTI_WINDOW(boxcar)
+TUTTI_WINDOW(hann)
+TUTTI_WINDOW(hamming)
+TUTTI_WINDOW(blackman)
+TUTTI_WINDOW(bartlett)
+TUTTI_WINDOW(flattop)
+#undef TUTTI_WINDOW
 array kaiser(integer n, double beta, symmetry kind, dtype type, const device& on) {
   return window_array({window_shape::kaiser, beta}, n, kind, type, on, "kaiser");
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signals at other rates: tones that stay what they are, and filters of all lengths against loops
+// over their definition.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "tutti/signal.hpp"
+#include "tutti_test/dense.hpp"
+
+namespace {
+
+using namespace tutti_test;
+namespace signal = tutti::signal;
+using tutti::array;
+
+struct rate_case {
+  const char* way;
+  std::int64_t up, down, elements;
+};
+
+// Results from taps, element by element; f(i) is tap i.
+template <class F>
+dense filtered(const dense& x, const rate_case& c, F&& tap) {
+  const std::int64_t middle = 10 * std::max(c.up, c.down);
+  const std::int64_t count = (c.elements * c.up + c.down - 1) / c.down;
+  return tabulate({x.extents[0], count}, [&](const position& i) {
+    const std::int64_t at = i[1] * c.down + middle;
+    const std::int64_t first = std::max<std::int64_t>(0, (at - 2 * middle) / c.up);
+    double sum = 0;
+    for (std::int64_t k = first; k < c.elements && k * c.up <= at; ++k)
+      sum += x.at({i[0], k}) * tap(at - k * c.up);
+    return sum * static_cast<double>(c.up);
+  });
+}
+
+}  // namespace
+
+// A tone below half of both rates is the same tone at the other.
+BOOST_AUTO_TEST_CASE(tones_survive_other_rates) {
+  const auto tone = [](std::int64_t n, double phase_step) {
+    return tabulate({n}, [&](const position& i) {
+      return std::cos(phase_step * static_cast<double>(i[0]) + 0.3);
+    });
+  };
+  const double turn = 2 * std::numbers::pi;
+  BOOST_TEST(matches(signal::resample(upload_as<double>(tone(60, turn / 12)), 90),
+                     tone(90, turn / 18), {.absolute = 1e-12}));
+  BOOST_TEST(matches(signal::resample(upload_as<double>(tone(60, turn / 12)), 40),
+                     tone(40, turn / 8), {.absolute = 1e-12}));
+  // The filter of resample_poly is 60 dB down; its ends see zeros.
+  const array poly = signal::resample_poly(upload_as<double>(tone(400, turn / 40)), 3, 2);
+  BOOST_TEST(matches(poly({{100, 500}}),
+                     [&] {
+                       const dense all = tone(600, turn / 60);
+                       return dense{{400}, {all.values.begin() + 100, all.values.begin() + 500}};
+                     }(),
+                     {.absolute = 2e-3}));
+}
+
+// Each way to the same results: a convolution by phase, also where there are fewer results than
+// phases; taps gathered by result and by phase; a product of taps and elements.
+BOOST_AUTO_TEST_CASE(filters_of_all_lengths) {
+  for (const rate_case& c : {rate_case{"phases", 3, 2, 40},
+                             {"phases", 160, 147, 300},
+                             {"few results", 2503, 2711, 40},
+                             {"gathered by result", 2503, 2711, 2150},
+                             {"gathered by phase", 2503, 2711, 2800},
+                             {"product", 1, 3000, 50},
+                             {"one phase", 1, 3000, 7000}}) {
+    BOOST_TEST_CONTEXT(c.way << ", " << c.up << " / " << c.down << " of " << c.elements) {
+      const std::int64_t rate = std::max(c.up, c.down);
+      const std::vector<double> h = signal::firwin(20 * rate + 1, {1.0 / static_cast<double>(rate)},
+                                                   {.shape = {signal::window_shape::kaiser, 5}});
+      const dense x = random_dense({2, c.elements}, -1, 1, 708);
+      const dense expected = filtered(x, c, [&](std::int64_t i) {
+        return i < static_cast<std::int64_t>(h.size()) ? h[static_cast<std::size_t>(i)] : 0;
+      });
+      BOOST_TEST(matches(signal::resample_poly(upload_as<double>(x), c.up, c.down), expected,
+                         {.relative = 1e-12, .absolute = 1e-12}));
+    }
+  }
+}
+
+// Filters of 20 million taps, of which a few results need few: nobody waits for the others.
+BOOST_AUTO_TEST_CASE(filters_too_long_to_be_computed) {
+  // The integral of sinc(t) I0(5 sqrt(1 - t^2 / 100)) / I0(5) over [-10, 10], by quadrature.
+  constexpr double whole = 0.9993253166083717;
+  for (const rate_case& c : {rate_case{"", 1048573, 1048571, 60},
+                             {"", 1048571, 1048573, 3000},
+                             {"", 1, 1 << 20, 40},
+                             {"", 1 << 20, 1, 1}}) {
+    BOOST_TEST_CONTEXT(c.up << " / " << c.down << " of " << c.elements) {
+      const auto rate = static_cast<double>(std::max(c.up, c.down));
+      const auto tap = [&](std::int64_t i) {
+        const double t = static_cast<double>(i) / rate - 10;
+        if (t > 10) return 0.0;
+        const double angle = std::numbers::pi * t;
+        return (t == 0 ? 1 : std::sin(angle) / angle) *
+               std::cyl_bessel_i(0.0, 5 * std::sqrt(std::max(0.0, 1 - t * t / 100))) /
+               std::cyl_bessel_i(0.0, 5.0) / (rate * whole);
+      };
+      const dense x = random_dense({1, c.elements}, -1, 1, 709);
+      BOOST_TEST(matches(signal::resample_poly(upload_as<double>(x), c.up, c.down),
+                         filtered(x, c, tap), {.relative = 1e-12, .absolute = 1e-12}));
+    }
+  }
+}
