@@ -213,6 +213,7 @@ found_compiler find_compiler() {
   if (detail::env_word("TUTTI_COMPILER_PROCESS", {"on", "off"}) == "off")
     return {{}, "TUTTI_COMPILER_PROCESS=off", "unset it"};
   const std::filesystem::path library = detail::own_library();
+  if (library.empty()) return {{}, "the library does not know where it lies", "load it by a path"};
   const std::filesystem::path program = library.parent_path() / "tutti" / "tutti-compiler";
   try {
     if (const auto objection = detail::changeable_by_others(program, library))
