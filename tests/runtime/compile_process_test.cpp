@@ -168,10 +168,12 @@ BOOST_AUTO_TEST_CASE(arrive_as_they_were) {
   const auto soon = steady_clock::now() + seconds(60);
   const std::string large(std::size_t{1} << 20, 'x');
   for (const std::string& text : {std::string(), std::string("a\0b", 3), large}) {
-    std::thread other([&] { BOOST_TEST(send_message(c.ends[1], text)); });
+    bool is_sent = false;  // checks are one thread's business
+    std::thread other([&] { is_sent = send_message(c.ends[1], text); });
     std::string got;
     BOOST_TEST((receive_message(c.ends[0], got, soon) == arrived::message));
     other.join();
+    BOOST_TEST(is_sent);
     BOOST_TEST((got == text));
   }
 }
