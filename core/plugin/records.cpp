@@ -15,7 +15,6 @@
 
 #include <array>
 #include <charconv>
-#include <condition_variable>
 #include <cstdlib>
 #include <list>
 #include <mutex>
@@ -27,7 +26,7 @@
 #include "base/log.hpp"
 #include "base/private_folder.hpp"
 #include "base/process.hpp"
-#include "plugin/exit_waits.hpp"
+#include "plugin/attempts.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -126,62 +125,6 @@ std::array<bool, 7> masked_interrupts() {
     masked[i] = ::sigismember(&now, interrupts[i]) == 1;
   return masked;
 }
-
-/// The attempts of all threads, whether anything is kept of them or not.
-class attempts_under_way {
- public:
-  /// Throws device_error where the process exits.
-  void begin(std::string_view step) {
-    {
-      const std::lock_guard lock(mutex_);
-      ++all_;
-      ++here_;
-    }
-    // Whoever exits from now on waits for this one, and who has begun to is seen.
-    try {
-      std::call_once(told_,
-                     [this] { wait_at_exit([this](auto deadline) { return wait(deadline); }); });
-      if (is_exiting()) require_computing(step);
-    } catch (...) {
-      end();
-      throw;
-    }
-  }
-
-  void end(bool is_given_up = false) {
-    --here_;
-    if (!is_given_up) forget_one();
-  }
-
-  /// Whoever exits does not wait for one of them any more.
-  void forget_one() {
-    {
-      const std::lock_guard lock(mutex_);
-      --all_;
-    }
-    changed_.notify_all();
-  }
-
-  static attempts_under_way& instance() {
-    static auto* const made = new attempts_under_way;
-    return *made;
-  }
-
- private:
-  bool wait(std::chrono::steady_clock::time_point deadline) {
-    if (here_ > 0) return true;  // a plugin that exits, with locks that others may wait for
-    std::unique_lock lock(mutex_);
-    return changed_.wait_until(lock, deadline, [this] { return all_ == 0; });
-  }
-
-  static thread_local constinit int here_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::once_flag told_;
-  int all_ = 0;
-};
-
-thread_local constinit int attempts_under_way::here_ = 0;
 
 }  // namespace
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many attempts with plugins are under way in all threads, for whoever exits.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string_view>
+
+namespace tutti::detail {
+
+/// The attempts of all threads, whether anything is kept of them or not.
+class attempts_under_way {
+ public:
+  /// Throws device_error where the process exits.
+  void begin(std::string_view step);
+  void end(bool is_given_up = false);
+  /// Whoever exits does not wait for one of them any more.
+  void forget_one();
+
+  static attempts_under_way& instance();
+
+ private:
+  bool wait(std::chrono::steady_clock::time_point deadline);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::once_flag told_;
+  int all_ = 0;
+};
+
+}  // namespace tutti::detail
