@@ -5,6 +5,7 @@
 #include "probe.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -27,7 +28,12 @@ using nlohmann::json;
 
 std::atomic<int> report_descriptor = 1;
 
+/// The process that was started to report.
+std::atomic<pid_t> reporter = 0;
+
+// What a plugin forks goes on from the middle of its function, and must not answer for its parent.
 void report(const json& line) {
+  if (::getpid() != reporter) ::_exit(1);
   report_line(report_descriptor, line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
@@ -81,6 +87,7 @@ void use_first(detail::device_registry& registry, const detail::plugin_file& fil
 /// The child.
 int run_probe(const probe_options& options) {
   const int report_to = options.report_to;
+  reporter = ::getpid();
   be_a_child(report_to);
   report_descriptor = report_to;
   detail::watcher_of_calls = [](const char* function) { report({{"call", function}}); };
@@ -152,6 +159,7 @@ choice_in_children::choice_in_children(const time_limits& limits) : limits_(limi
 
 choice_in_children::~choice_in_children() {
   detail::registry().judge_by({});
+  for (const auto& [device, why] : passed_over_) detail::registry().pass_over(device, why);
   for (const auto& [plugin, failure] : failures_) detail::registry().withdraw(plugin, failure);
 }
 
@@ -160,12 +168,15 @@ std::string choice_in_children::judge(detail::opened_device& d) {
   if (const auto known = failures_.find(plugin); known != failures_.end()) return known->second;
   if (d.proof == nullptr) return {};
   bool is_known = false;
-  if (const detail::family_fault* fault = d.proof->known_basic_fault(is_known); is_known)
-    return fault != nullptr ? detail::why_unusable(d) : std::string();
   std::string why;
+  if (const detail::family_fault* fault = d.proof->known_basic_fault(is_known); is_known) {
+    if (fault != nullptr) passed_over_[d.name] = why = detail::why_unusable(d);
+    return why;
+  }
   const detail::plugin_file file{plugin, d.plugin->path};
   const probe_result result = probe(
       file, depth::first_use, limits_, [&](const finding& f) { why = f.text; }, d.index);
+  if (!why.empty()) passed_over_[d.name] = why;
   if (result.failure.empty() || !result.is_lasting) return why;
   detail::known_plugins().fail(file.path, how_it_failed(result));
   return failures_[plugin] = fmt::format("{}: {}", file.path.string(), result.failure);

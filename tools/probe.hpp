@@ -41,7 +41,8 @@ probe_result probe(const detail::plugin_file& file, depth how, const time_limits
                    const std::function<void(finding)>& on_finding, uint32_t device = 0);
 
 /// Until it goes away, `auto` chooses in this process without opening a device in it: that happens
-/// to children. Plugins that fail there lose their devices at the end.
+/// to children. Plugins that fail there lose their devices at the end, and devices that cannot be
+/// used are left out.
 class choice_in_children {
  public:
   explicit choice_in_children(const time_limits& limits);
@@ -53,7 +54,8 @@ class choice_in_children {
   std::string judge(detail::opened_device& d);
 
   const time_limits limits_;
-  std::map<std::string, std::string> failures_;  // by plugin
+  std::map<std::string, std::string> failures_;     // by plugin
+  std::map<std::string, std::string> passed_over_;  // by device
 };
 
 /// Keeps a plugin that failed out of this process and, where that lasts, out of the choice of

@@ -3,6 +3,7 @@
 // Where such folders lie, and their size.
 #include "base/driver_folder.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +18,9 @@
 
 #include "base/disk_cache.hpp"
 #include "base/log.hpp"
+#include "base/one_line.hpp"
 #include "base/private_folder.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -117,9 +120,20 @@ void use_folder(const fs::path& folder) {
   }
 }
 
+void require_plain(std::string_view name) {
+  constexpr std::size_t longest = 100;
+  const bool is_plain = !name.empty() && name.size() <= longest && name != "." && name != ".." &&
+                        std::none_of(name.begin(), name.end(), [](char c) {
+                          return c == '/' || static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+                        });
+  if (!is_plain)
+    throw value_error(fmt::format("\"{}\" is no name of a folder", one_line(name, 80)));
+}
+
 }  // namespace
 
 std::optional<fs::path> driver_folder(std::string_view name) {
+  require_plain(name);
   const cache_options& options = program_cache().options();
   std::vector<fs::path> parents;
   if (!options.folder.empty()) parents.push_back(fs::absolute(options.folder));

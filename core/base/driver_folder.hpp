@@ -18,7 +18,8 @@ namespace tutti::detail {
 /// Used by this process until it ends, which clear_driver_folder() respects. The folder `name`
 /// below the program cache's; where that cannot be written to, below one of this user in the
 /// system's folder for temporary files; nothing where neither works. Created with mode 0700, and
-/// trimmed to TUTTI_CACHE_MB now and then.
+/// trimmed to TUTTI_CACHE_MB now and then. Throws value_error where the name is not that of one
+/// folder: empty, "." or "..", with a slash or a control character, or longer than 100 bytes.
 TUTTI_INTERNAL_API std::optional<std::filesystem::path> driver_folder(std::string_view name);
 
 /// Removes what was not used for longest, until a tenth of the limit is free again, where the

@@ -25,15 +25,35 @@ constinit std::atomic<bool> forked = false;
 
 constexpr std::chrono::seconds time_to_be_gone{2};
 
+struct files_loaded {
+  std::mutex mutex;
+  std::string all;
+
+  static files_loaded& instance() {
+    static auto* const made = new files_loaded;
+    return *made;
+  }
+};
+
 [[noreturn]] void refuse(std::string_view op, const char* why) {
   throw device_error(std::string(op) + ": " + why, TUTTI_ERROR_INVALID_ARGUMENT);
 }
 
 }  // namespace
 
-void note_plugin_loaded() {
+void note_plugin_loaded(std::string_view file) {
   [[maybe_unused]] static const int registered =
       pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
+  if (file.empty()) return;
+  files_loaded& files = files_loaded::instance();
+  const std::lock_guard lock(files.mutex);
+  files.all += (files.all.empty() ? "" : ", ") + std::string(file);
+}
+
+std::string plugins_loaded() {
+  files_loaded& files = files_loaded::instance();
+  const std::lock_guard lock(files.mutex);
+  return files.all;
 }
 
 void note_exit() noexcept {

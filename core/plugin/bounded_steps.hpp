@@ -7,6 +7,9 @@
 // `tutti doctor` starts for each plugin, is not a library's to start.
 #pragma once
 
+#include <cxxabi.h>
+
+#include <cfenv>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -20,6 +23,21 @@
 #include "tutti/export.hpp"
 
 namespace tutti::detail {
+
+/// A driver that has set traps or the rounding for itself leaves the caller's as they were.
+class same_float_environment {
+ public:
+  same_float_environment() noexcept : is_known_(std::fegetenv(&before_) == 0) {}
+  ~same_float_environment() {
+    if (is_known_) std::fesetenv(&before_);
+  }
+  same_float_environment(const same_float_environment&) = delete;
+  same_float_environment& operator=(const same_float_environment&) = delete;
+
+ private:
+  std::fenv_t before_;
+  const bool is_known_;
+};
 
 class TUTTI_INTERNAL_API bounded_steps {
  public:
@@ -49,6 +67,7 @@ template <class Work>
 auto bounded_steps::run(const char* step, Work work) -> decltype(work()) {
   if (limit_ <= 0) {
     attempt_ ? attempt_->go_on(step) : static_cast<void>(attempt_.emplace(records_, plugin_, step));
+    const same_float_environment same;
     return work();
   }
   using result_type = decltype(work());
@@ -62,6 +81,8 @@ auto bounded_steps::run(const char* step, Work work) -> decltype(work()) {
     try {
       const plugin_records::attempt attempt(records, plugin, step);
       now->result.emplace(now->ask());
+    } catch (const abi::__forced_unwind&) {  // the thread is cancelled, which may not be stopped
+      throw;
     } catch (...) {
       now->failure = std::current_exception();
     }

@@ -3,6 +3,7 @@
 // The public device handle, the world that TUTTI_DEVICE selects, and the lazy opening of devices.
 #include "tutti/device.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 #include "base/env.hpp"
@@ -62,8 +63,13 @@ offered_programs programs_of(const opened_device& d, tutti_device* handle) {
     if (sets == nullptr) return std::vector<uint32_t>();
     return std::vector<uint32_t>(sets, sets + std::min(count, known));
   };
-  constexpr uint32_t most_opcodes = 1u << 16;
-  return {read(given.opcodes, given.opcode_count, most_opcodes),
+  constexpr uint32_t known_opcodes = std::max({
+      0u,
+#define TUTTI_OP(id, name, ...) id + 1u,
+#include "tutti/op_table.def"
+#undef TUTTI_OP
+  });
+  return {read(given.opcodes, given.opcode_count, known_opcodes),
           read(given.reductions, given.reduction_count, TUTTI_REDUCE_ARGMAX + 1)};
 }
 
@@ -84,7 +90,9 @@ void opened_device::open() {
     });
     programs = steps.run("program.capabilities",
                          [this, made = handle] { return programs_of(*this, made); });
-    begins_on_host = plugin->tier.begins_on_host(handle) != 0;
+    begins_on_host = steps.run("tier.begins_on_host", [this, made = handle] {
+      return plugin->tier.begins_on_host(made) != 0;
+    });
   } catch (const device_error& e) {
     if (e.code() == TUTTI_ERROR_TIMEOUT) hangs_ = e.what();
     throw;

@@ -83,6 +83,16 @@ void log_thrown(const char* plugin, const char* function) noexcept {
   }
 }
 
+void log_thread_end(const char* plugin, const char* function) noexcept {
+  try {
+    logging::error(
+        "plugin {}: the thread that calls its function {} is ended there (pthread_exit or "
+        "pthread_cancel)",
+        plugin, function);
+  } catch (...) {
+  }
+}
+
 tutti_status* unsupported_status() noexcept {
   static tutti_status status = [] {
     tutti_status s{};

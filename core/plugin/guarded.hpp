@@ -27,6 +27,9 @@ TUTTI_INTERNAL_API tutti_status* status_of_thrown(const char* plugin,
 /// The same as a line of the log.
 TUTTI_INTERNAL_API void log_thrown(const char* plugin, const char* function) noexcept;
 
+/// The thread that calls the function is ended within it.
+TUTTI_INTERNAL_API void log_thread_end(const char* plugin, const char* function) noexcept;
+
 /// TUTTI_ERROR_UNSUPPORTED, owned by nobody.
 TUTTI_INTERNAL_API tutti_status* unsupported_status() noexcept;
 
@@ -51,7 +54,8 @@ class guarded<R (*)(Args...)> {
       watch(name_);
     try {
       return call_(args...);
-    } catch (const abi::__forced_unwind&) {  // the thread is cancelled, which may not be stopped
+    } catch (const abi::__forced_unwind&) {  // which may not be stopped
+      log_thread_end(plugin_, name_);
       throw;
     } catch (...) {
       if constexpr (std::is_same_v<R, tutti_status*>) {

@@ -21,6 +21,7 @@
 #include "base/trace.hpp"
 #include "plugin/chosen_tier.hpp"
 #include "plugin/opened_device.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -110,12 +111,16 @@ const char* kept(const std::string& text) {
   return all->insert(text).first->c_str();
 }
 
-const char* folder_of_driver(void*, const char* name) {
+const char* folder_of_driver(void* context, const char* name) {
   try {
     if (name == nullptr) return nullptr;
     const auto found = driver_folder(name);
     if (!found) return nullptr;
     return kept(found->string());
+  } catch (const value_error& e) {
+    logging::warn("{}: has asked for a folder for its driver and got none: {}",
+                  identity_of(context).name, e.what());
+    return nullptr;
   } catch (...) {
     return nullptr;
   }

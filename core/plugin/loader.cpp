@@ -4,6 +4,7 @@
 #define BOOST_DLL_USE_STD_FS
 #include "plugin/loader.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -70,10 +71,14 @@ void announce(const char* step) {
 }
 
 /// The plugin's table; what the entry throws is not let through.
-const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host* host) {
+const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host* host,
+                                   const std::string& name) {
   announce(entry_symbol);
   try {
     return entry(host);
+  } catch (const abi::__forced_unwind&) {  // which may not be stopped
+    log_thread_end(name.c_str(), entry_symbol);
+    throw;
   } catch (const std::exception& e) {
     throw plugin_error(
         fmt::format("{} threw an exception: {}", entry_symbol, one_line(e.what(), 1000)));
@@ -89,7 +94,9 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
   const auto entry = reinterpret_cast<tutti_plugin_entry_fn>(&library.get<void()>(entry_symbol));
   auto result = std::make_unique<plugin>();
   host_identity* identity = nullptr;
-  const tutti_plugin_api* const api = call_entry(entry, make_host(&identity));
+  const tutti_host* const host = make_host(&identity);
+  identity->name = failure.name;  // as its file is called, until the plugin has said more
+  const tutti_plugin_api* const api = call_entry(entry, host, failure.name);
   if (api == nullptr) throw plugin_error(fmt::format("{} returned NULL", entry_symbol));
 
   const tutti_plugin_api head = read_plugin_api(api);
@@ -129,6 +136,9 @@ void map_file(boost::dll::shared_library& library, const fs::path& path, std::er
   std::string thrown;
   try {
     return library.load(path, code, rtld_now | rtld_local);
+  } catch (const abi::__forced_unwind&) {
+    log_thread_end(path.c_str(), "constructor");
+    throw;
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {
@@ -154,7 +164,7 @@ std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rule
   linker_use::require_free();
   const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
   auto library = std::make_unique<boost::dll::shared_library>();
-  note_plugin_loaded();
+  note_plugin_loaded(failure.path.string());
   logging::info("loading {}", failure.path.string());
   announce("the loading of its file");
   trusted.require_same();
@@ -302,6 +312,8 @@ void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted 
       loading now{std::move(file), nullptr, nullptr};
       try {
         now.loaded = load_file(now.file, rules);
+      } catch (const abi::__forced_unwind&) {
+        throw;
       } catch (...) {
         now.failure = std::current_exception();
       }

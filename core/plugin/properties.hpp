@@ -13,7 +13,8 @@ namespace tutti::detail {
 /// More than a plugin may report.
 inline constexpr uint32_t most_devices = 1024;
 
-/// As the plugin gives them, zero where it gives nothing. `name` is the device's, for the error.
+/// As the plugin gives them, zero where it gives nothing; the texts are copies. `name` is the
+/// device's, for the error.
 TUTTI_INTERNAL_API tutti_device_properties ask_properties(const plugin& p, uint32_t index,
                                                           const std::string& name);
 

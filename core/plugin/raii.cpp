@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/crash_witness.hpp"
 #include "base/one_line.hpp"
 #include "tutti/error.hpp"
 
@@ -73,6 +74,14 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
   if (code == TUTTI_ERROR_OUT_OF_MEMORY)
     throw out_of_memory(text, code, vendor_code, retryable, std::string(device));
   throw device_error(text, code, vendor_code, retryable, std::string(device));
+}
+
+std::string reason_of(const opened_device& device, const char* function, const char* reason,
+                      const char* otherwise) {
+  if (reason == nullptr) return otherwise;
+  const crash_witness witness(
+      -1, std::string("the answer of ") + function + " of " + device.plugin->path);
+  return one_line(reason, 1000);
 }
 
 void throw_nothing_made(const opened_device& device, std::string_view function) {

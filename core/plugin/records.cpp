@@ -1,118 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A record is a file of two lines. "failed" with the plugin file's size and time of change, and
-// what `tutti doctor` found. Or a word for what became of the process that was at the step of the
-// second line, with the same and how many processes had stopped before, since when: "running" of
-// one that still is or was interrupted or killed, which tells nothing of the plugin; "crashed" by a
-// fault in the thread that called the plugin; "stopped" by one in another thread, which may be the
-// application's and counts where the next process ends so as well, within a day; "exiting" by the
-// plugin's own call of exit(); "waiting" of one that had waited for long, however it ended.
+// Attempts, and what is written of them when. record_text.hpp tells of the words.
 #include "plugin/records.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <list>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "base/crash_witness.hpp"
 #include "base/disk_cache.hpp"
+#include "base/interrupt_witness.hpp"
 #include "base/log.hpp"
 #include "base/private_folder.hpp"
 #include "base/process.hpp"
 #include "plugin/attempts.hpp"
+#include "plugin/record_text.hpp"
 
 namespace tutti::detail {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace record_word;
 
-constexpr std::string_view extension = ".plugin";
-constexpr std::string_view running = "running ", crashed = "crashed ", stopped = "stopped ",
-                           exiting = "exiting ", waiting = "waiting ", failed = "failed ";
-// One is written over another.
-static_assert(running.size() == crashed.size() && running.size() == stopped.size() &&
-              running.size() == exiting.size() && running.size() == waiting.size() &&
-              crashed.starts_with(crash_word) && stopped.starts_with(stop_word));
-constexpr int64_t day = 24LL * 3600 * 1'000'000'000;
-constexpr uint32_t stops_that_count = 2;
 constexpr uint64_t largest = 65536;  // bytes of a record
-
-/// What changes when the plugin file does.
-std::string version_of(const fs::path& plugin) {
-  struct stat info {};
-  if (::stat(plugin.c_str(), &info) != 0) return "absent";
-  return fmt::format("{} {}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-}
-
-std::string name_of(const fs::path& plugin) {
-  return cache_file_name("plugin file " + plugin.string(), extension);
-}
-
-/// What `tutti doctor` found of the plugin file as it is now.
-std::optional<std::string> verdict_of(std::string_view record, const fs::path& plugin) {
-  const std::string start = fmt::format("{}{}\n", failed, version_of(plugin));
-  if (!record.starts_with(start)) return std::nullopt;
-  return std::string(record.substr(start.size()));
-}
-
-/// What earlier processes did with the plugin file as it is now.
-struct past {
-  std::string_view word = running;
-  uint32_t stops = 0;    ///< of processes before the one of the word
-  int64_t since_ns = 0;  ///< the begin of the first of them
-  std::string step;
-
-  bool is_recent() const { return file_clock_now_ns() - since_ns < day; }
-  uint32_t all_stops() const { return is_recent() ? stops + (word == stopped ? 1 : 0) : 0; }
-
-  std::optional<std::string> why_not() const {
-    const auto ended = [&](std::string_view how) {
-      return fmt::format("an earlier process ended within {} of it, {}", step, how);
-    };
-    if (word == crashed) return ended("by a crash");
-    if (word == exiting) return ended("by the plugin's exit()");
-    if (word == waiting) return fmt::format("an earlier process waited in vain for {} of it", step);
-    if (all_stops() >= stops_that_count) return ended("by a crash, and so did one before");
-    return std::nullopt;
-  }
-};
-
-std::string to_text(const past& p, const fs::path& plugin) {
-  return fmt::format("{}{} {} {}\n{}", p.word, version_of(plugin), p.stops, p.since_ns, p.step);
-}
-
-template <class Number>
-bool take_number(std::string_view& text, char end, Number& value) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const auto length = static_cast<size_t>(stop - text.data());
-  if (error != std::errc() || length >= text.size() || text[length] != end) return false;
-  text.remove_prefix(length + 1);
-  return true;
-}
-
-std::optional<past> past_of(std::string_view record, const fs::path& plugin) {
-  past p;
-  const std::string version = version_of(plugin) + " ";
-  for (const std::string_view word : {running, crashed, stopped, exiting, waiting}) {
-    if (!record.starts_with(word)) continue;
-    p.word = word;
-    record.remove_prefix(word.size());
-    if (!record.starts_with(version)) return std::nullopt;
-    record.remove_prefix(version.size());
-    if (!take_number(record, ' ', p.stops) || !take_number(record, '\n', p.since_ns))
-      return std::nullopt;
-    p.step = record;
-    return p;
-  }
-  return std::nullopt;
-}
 
 /// The signals that this thread masks, of those by which people and systems end programs.
 std::array<bool, 7> masked_interrupts() {
@@ -130,12 +47,18 @@ std::array<bool, 7> masked_interrupts() {
 
 struct plugin_records::mark {
   fs::path plugin;
-  past now;
+  plugin_past now;
+  /// Where an earlier process ended without a word, until this one has come back from there.
+  std::optional<plugin_past> left;
   std::optional<private_folder::claim>
       claim;                ///< none: nothing is kept, or another process is at it
   bool is_verdict = false;  ///< the record, which stays
   bool is_kept = false;     ///< what becomes of it: the record does not tell of an end already
+  bool is_written = false;  ///< the record, with something that has to be put right at the end
+  silent_ends ends = silent_ends::tell_nothing;
+  std::set<std::string> begun;  ///< steps
   std::optional<crash_witness> witness;
+  std::optional<interrupt_witness> interrupts;  ///< while an end without a word would count
   bool is_given_up = false;
   std::thread::id thread = std::this_thread::get_id();
   std::array<bool, 7> masked = masked_interrupts();
@@ -147,6 +70,68 @@ struct plugin_records::mark {
       if (now_masked[i] && !masked[i]) return true;
     return false;
   }
+
+  void write(std::string_view word) {
+    now.word = word;
+    is_written = true;
+    if (word == entered && !interrupts) interrupts.emplace(claim->file());  // before it says so
+    claim->rewrite(past_text(now, plugin));
+    if (word != entered) interrupts.reset();
+  }
+
+  /// Nothing is written for a step that has gone well before.
+  void enter(std::string_view step) {
+    const bool is_same = now.step == step && now.word != waiting;
+    now.step = step;
+    begun.insert(now.step);
+    if (!is_kept || is_same) return;
+    const bool is_known = now.good.contains(now.step);
+    now.word = is_known || ends == silent_ends::tell_nothing ? running : entered;
+    if (!is_known || is_written) write(now.word);
+  }
+
+  /// Whatever has begun has come back. Not what a plugin has forked, which comes back as well.
+  void finish() {
+    if (!claim || is_verdict || is_fork()) return;
+    const size_t before = now.good.size();
+    if (ends == silent_ends::count) now.good.insert(begun.begin(), begun.end());
+    if (is_kept && !is_written && now.good.size() == before) return;
+    const bool is_left = left && !begun.contains(left->step);
+    now.stops = is_left ? left->stops : 0;
+    now.since_ns = is_left ? left->since_ns : 0;
+    now.step = is_left ? left->step : "a use";
+    write(is_left ? entered : passed);
+    interrupts.reset();
+  }
+
+  /// Nothing is known of how the last step would have gone, nor of what comes.
+  void forget() {
+    if (now.stops > 0 && !left) {
+      write(running);
+    } else {
+      begun.erase(now.step);
+      finish();
+    }
+    is_kept = false;
+  }
+
+  std::string text() const { return fmt::format("{} of {}", now.step, plugin.string()); }
+
+  /// A process that ends from now on has waited in vain.
+  void note_wait() {
+    if (is_kept && now.word != waiting) write(waiting);
+  }
+
+  /// An interrupt's handler exits in the thread of the attempt, with nothing that it may not call.
+  void exit_of_handler() const {
+    if (is_kept && is_written) note_interrupt(claim->file());
+  }
+
+  /// The process exits in the thread of the attempt.
+  void exit_within() {
+    logging::error("{}: the plugin ends this process within {}", plugin.string(), now.step);
+    if (is_kept) write(exiting);
+  }
 };
 
 struct plugin_records::state {
@@ -156,41 +141,18 @@ struct plugin_records::state {
 
   explicit state(fs::path path) : folder(std::move(path)) {}
 
-  mark& begin(const fs::path& plugin, std::string_view step);
-  void keep(mark& made);
-
-  void finish(const mark& m) {
-    if (m.claim && !m.is_verdict) folder.open()->remove(name_of(m.plugin));
-  }
-
-  std::string text_of(const mark& m) const {
-    return fmt::format("{} of {}", m.now.step, m.plugin.string());
-  }
-
-  /// A process that ends from now on has waited in vain.
-  void note_wait(mark& m) {
-    if (!m.is_kept || m.now.word == waiting) return;
-    m.now.word = waiting;
-    m.claim->rewrite(to_text(m.now, m.plugin));
-  }
+  mark& begin(const fs::path& plugin, std::string_view step, silent_ends ends);
+  static void keep(mark& made);
 
   /// In a thread that watches.
   void tell_of_wait(mark& m, std::chrono::seconds time) {
+    if (is_exiting()) return;  // which may be what it waits for
     const std::lock_guard lock(mutex);
     logging::warn(
         "{}: waiting for {} since {} s; should this process end before it returns, `auto` passes "
         "over the plugin from then on",
         m.plugin.string(), m.now.step, time.count());
-    note_wait(m);
-  }
-
-  /// The process exits in the thread of the attempt.
-  void exit_within(mark& m) {
-    if (m.is_interrupted()) return;
-    logging::error("{}: the plugin ends this process within {}", m.plugin.string(), m.now.step);
-    if (!m.is_kept) return;
-    m.now.word = exiting;
-    m.claim->rewrite(to_text(m.now, m.plugin));
+    m.note_wait();
   }
 };
 
@@ -203,13 +165,15 @@ std::optional<std::string> plugin_records::failure(const fs::path& plugin) {
   const std::lock_guard lock(s.mutex);
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return std::nullopt;
-  const std::string name = name_of(plugin);
+  const std::string name = record_name(plugin);
   const std::optional<std::string> record = folder->read(name, largest);
   if (!record) return std::nullopt;
-  if (auto verdict = verdict_of(*record, plugin)) return verdict;
-  const auto before = past_of(*record, plugin);
-  // One that still waits may get its answer yet.
-  if (!before || (before->word == waiting && !folder->hold(name))) return std::nullopt;
+  if (auto verdict = verdict_in(*record, plugin)) return verdict;
+  const auto before = past_in(*record, plugin);
+  // One that still is at it may get its answer yet.
+  if (!before) return std::nullopt;
+  if ((before->word == waiting || before->word == entered) && !folder->hold(name))
+    return std::nullopt;
   return before->why_not();
 }
 
@@ -219,7 +183,7 @@ void plugin_records::fail(const fs::path& plugin, std::string_view how) {
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return;
   try {
-    folder->write(name_of(plugin), fmt::format("{}{}\n{}", failed, version_of(plugin), how), {});
+    folder->write(record_name(plugin), verdict_text(plugin, how), {});
   } catch (const std::exception&) {  // nothing is kept then
   }
 }
@@ -227,7 +191,7 @@ void plugin_records::fail(const fs::path& plugin, std::string_view how) {
 void plugin_records::clear(const fs::path& plugin) {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const private_folder* const folder = s.folder.open()) folder->remove(name_of(plugin));
+  if (const private_folder* const folder = s.folder.open()) folder->remove(record_name(plugin));
 }
 
 void plugin_records::end_others() {
@@ -237,9 +201,9 @@ void plugin_records::end_others() {
   for (mark& m : s.begun) {
     if (m.claim && is_crash_noted(m.claim->file())) continue;  // a handler has called exit()
     if (m.thread == std::this_thread::get_id())
-      s.exit_within(m);
-    else if (m.is_kept && m.now.stops == 0 && m.now.word != waiting)
-      s.finish(m);
+      m.is_interrupted() ? m.exit_of_handler() : m.exit_within();
+    else if (m.is_kept && m.is_written && m.now.word != waiting)
+      m.forget();
   }
 }
 
@@ -248,40 +212,49 @@ void plugin_records::give_up(const fs::path& plugin) {
   const std::lock_guard lock(s.mutex);
   for (mark& m : s.begun) {
     if (m.plugin != plugin || std::exchange(m.is_given_up, true)) continue;
-    s.note_wait(m);
+    m.note_wait();
     attempts_under_way::instance().forget_one();
   }
 }
 
 plugin_records::attempt::attempt(plugin_records* records, const fs::path& plugin,
-                                 std::string_view step, std::chrono::seconds before_a_word)
+                                 std::string_view step, std::chrono::seconds before_a_word,
+                                 silent_ends ends)
     : under_way_(step), records_(records) {
   if (records_ == nullptr) return;
-  mark_ = &records_->state_->begin(plugin, step);
+  mark_ = &records_->state_->begin(plugin, step, ends);
   slow_.emplace(before_a_word,
                 [this, before_a_word] { records_->state_->tell_of_wait(*mark_, before_a_word); });
 }
 
-plugin_records::mark& plugin_records::state::begin(const fs::path& plugin, std::string_view step) {
+plugin_records::mark& plugin_records::state::begin(const fs::path& plugin, std::string_view step,
+                                                   silent_ends ends) {
   const std::lock_guard lock(mutex);
   mark& made = begun.emplace_back();
   made.plugin = plugin;
-  made.now.step = step;
+  made.ends = ends;
   if (const private_folder* const opened = folder.open())
-    if (auto claim = opened->hold(name_of(plugin))) made.claim.emplace(std::move(*claim));
+    if (auto claim = opened->hold(record_name(plugin))) made.claim.emplace(std::move(*claim));
   if (made.claim) keep(made);
-  made.witness.emplace(made.is_kept ? made.claim->file() : -1, text_of(made));
+  made.enter(step);
+  made.witness.emplace(made.is_kept ? made.claim->file() : -1, made.text());
   return made;
 }
 
 void plugin_records::state::keep(mark& made) {
-  made.is_verdict = verdict_of(made.claim->content(), made.plugin).has_value();
-  const auto before = past_of(made.claim->content(), made.plugin);
+  made.is_verdict = verdict_in(made.claim->content(), made.plugin).has_value();
+  auto before = past_in(made.claim->content(), made.plugin);
+  // A crash that was written over "passed" has no other time.
+  if (before && before->since_ns == 0) before->since_ns = made.claim->modified_ns();
+  if (before) made.now.good = before->good;
   // What is known of the plugin stays, however this process ends, until an attempt goes well.
   if (made.is_verdict || (before && before->why_not())) return;
   made.now.stops = before ? before->all_stops() : 0;
-  made.now.since_ns = made.now.stops > 0 ? before->since_ns : file_clock_now_ns();
-  made.claim->rewrite(to_text(made.now, made.plugin));
+  made.now.since_ns = file_clock_now_ns();
+  if (made.now.stops > 0) made.now.since_ns = before->since_ns;
+  if (before && before->word == entered && before->is_recent()) made.left = *before;
+  // What else an earlier process has left behind is put right in any case.
+  made.is_written = !before || (before->word != passed && before->word != entered);
   made.is_kept = true;
 }
 
@@ -290,10 +263,8 @@ void plugin_records::attempt::go_on(std::string_view step) {
   {
     state& s = *records_->state_;
     const std::lock_guard lock(s.mutex);
-    mark_->now.step = step;
-    mark_->now.word = running;
-    if (mark_->is_kept) mark_->claim->rewrite(to_text(mark_->now, mark_->plugin));
-    mark_->witness->tell(s.text_of(*mark_));
+    mark_->enter(step);
+    mark_->witness->tell(mark_->text());
   }
   slow_->restart();
 }
@@ -304,7 +275,7 @@ plugin_records::attempt::~attempt() {
   state& s = *records_->state_;
   const std::lock_guard lock(s.mutex);
   under_way_.is_given_up = mark_->is_given_up;
-  s.finish(*mark_);
+  mark_->finish();
   s.begun.remove_if([&](const mark& m) { return &m == mark_; });
 }
 

@@ -4,10 +4,11 @@
 // it, or calls exit(), takes a process down once: a file in the cache's folder, held while the
 // plugin is being loaded, asked for devices, opened or asked for the basic known answers, tells the
 // next process. One that does not come back for some seconds is said to be waited for, and the file
-// tells that too, however the process ends then. One that was interrupted or killed earlier leaves
-// no trace that counts. `tutti doctor` leaves its verdict in
-// the same place, also on plugins that never return. A plugin file of another size or time starts
-// anew.
+// tells that too, however the process ends then. One that was interrupted earlier leaves no trace
+// that counts. One that ends without a word, by _exit() or a kill, counts the second time within a
+// day, and only at a step that no process has come back from yet: a step of the plugin file that
+// has gone well costs no write any more. `tutti doctor` leaves its verdict in the same place, also
+// on plugins that never return. A plugin file of another size or time starts anew.
 #pragma once
 
 #include <chrono>
@@ -40,6 +41,10 @@ class TUTTI_INTERNAL_API plugin_records {
   void fail(const std::filesystem::path& plugin, std::string_view how);
   void clear(const std::filesystem::path& plugin);
 
+  /// Of a process at a step that none has come back from. A compiler takes long, and not everybody
+  /// waits for it.
+  enum class silent_ends { count, tell_nothing };
+
   /// Of steps: a driver may look for its devices for a while, and a compiler on a busy machine
   /// needs longer.
   static constexpr std::chrono::seconds patience{5}, patience_with_compilers{20};
@@ -50,7 +55,7 @@ class TUTTI_INTERNAL_API plugin_records {
    public:
     /// Keeps nothing where `records` is NULL. Throws device_error where the process exits.
     attempt(plugin_records* records, const std::filesystem::path& plugin, std::string_view step,
-            std::chrono::seconds before_a_word = patience);
+            std::chrono::seconds before_a_word = patience, silent_ends ends = silent_ends::count);
     ~attempt();
     attempt(const attempt&) = delete;
     attempt& operator=(const attempt&) = delete;

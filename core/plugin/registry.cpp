@@ -27,9 +27,10 @@ std::string brief(const opened_device& d) {
   return fmt::format("{} ({}, {})", d.name, to_string(d.properties.type), d.properties.description);
 }
 
-/// Not of one that gets basic things wrong; `tried` is told.
-bool is_sound(opened_device& d, const device_registry::judge& judge, std::string& tried) {
-  const std::string why = judge ? judge(d) : why_unusable(d);
+/// Not of one that gets basic things wrong or cannot be opened; `tried` is told.
+bool is_sound(opened_device& d, const device_registry::judge& judge, bool is_next,
+              std::string& tried) {
+  const std::string why = judge ? judge(d) : why_unusable(d, is_next);
   if (!why.empty()) tried += (tried.empty() ? "" : "; ") + why;
   return why.empty();
 }
@@ -208,7 +209,7 @@ device_list device_registry::automatic(bool first_only) {
     if (std::any_of(picked.begin(), picked.end(),
                     [&](const opened_device* other) { return same_hardware(*d, *other); }))
       continue;
-    if (!is_sound(*d, judge_, tried)) continue;
+    if (!is_sound(*d, judge_, first_only, tried)) continue;
     picked.push_back(d);
     if (is_alone || first_only) break;
   }
@@ -281,7 +282,8 @@ device_list device_registry::all() {
   const std::lock_guard lock(mutex_);
   device_list list;
   for (const plugin_file& file : loader_.files())
-    for (opened_device& d : enumerate(file.name, wanted::with_others).devices) list.push_back(&d);
+    for (opened_device& d : enumerate(file.name, wanted::with_others).devices)
+      if (!passed_over_.contains(d.name)) list.push_back(&d);
   return list;
 }
 
@@ -315,13 +317,21 @@ void device_registry::withdraw(const std::string& backend, const std::string& wh
   found.why = wanted::by_name;
 }
 
+void device_registry::pass_over(const std::string& device, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  passed_over_[device] = why;
+}
+
 void device_registry::add_left_out(const enumeration& found, const std::string& backend,
-                                   std::vector<unusable>& list) {
+                                   std::vector<unusable>& list) const {
   if (found.failure)
     list.push_back({backend, reason(found.failure)});
   else if (found.devices.empty() && found.refused.empty())
     list.push_back({backend, "found no device"});
   list.insert(list.end(), found.refused.begin(), found.refused.end());
+  for (const opened_device& d : found.devices)
+    if (const auto known = passed_over_.find(d.name); known != passed_over_.end())
+      list.push_back({d.name, known->second});
 }
 
 // An error message is no reason to load anything: a plugin that nobody asked for might crash or

@@ -54,6 +54,8 @@ class TUTTI_INTERNAL_API device_registry {
   void judge_by(judge how);
   /// From now on the plugin has no devices, for that reason. Handles of theirs stay valid.
   void withdraw(const std::string& backend, const std::string& why);
+  /// From now on all() leaves the device out, for that reason; whoever names it gets it.
+  void pass_over(const std::string& device, const std::string& why);
 
   plugin_loader& loader() { return loader_; }
   const search_path& where() const { return where_; }
@@ -74,14 +76,15 @@ class TUTTI_INTERNAL_API device_registry {
   /// the plugins that nobody has asked yet; the folders searched where there is no plugin.
   std::string available_locked();
   std::string meant_type(const device_item& item);
-  static void add_left_out(const enumeration& found, const std::string& backend,
-                           std::vector<unusable>& list);
+  void add_left_out(const enumeration& found, const std::string& backend,
+                    std::vector<unusable>& list) const;
 
   search_path where_;
   plugin_loader loader_;
   std::mutex mutex_;
   std::map<std::string, enumeration> known_;
   std::list<std::deque<opened_device>> withdrawn_;
+  std::map<std::string, std::string> passed_over_;  // devices by name, and why
   judge judge_;
 };
 

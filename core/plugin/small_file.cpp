@@ -15,6 +15,9 @@ namespace tutti::detail {
 std::optional<small_file> read_small_file(const std::filesystem::path& path, std::size_t most) {
   const descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (file.get() < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+    throw io_error(fmt::format("{}: cannot be read now: {}", path.string(),
+                               std::generic_category().message(errno)));
   small_file result;
   if (file.get() < 0 || ::fstat(file.get(), &result.info) != 0)
     throw plugin_error(fmt::format("{}: cannot be read: {}", path.string(),

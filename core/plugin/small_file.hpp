@@ -21,7 +21,8 @@ struct small_file {
 };
 
 /// Nothing where there is no such file. Throws plugin_error "PATH: ..." for what is no regular
-/// file, has more than `most` bytes or cannot be read.
+/// file, has more than `most` bytes or cannot be read, and io_error for what is no fault of the
+/// file: too many others are open.
 TUTTI_INTERNAL_API std::optional<small_file> read_small_file(const std::filesystem::path& path,
                                                              std::size_t most);
 

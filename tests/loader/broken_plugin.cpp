@@ -1,84 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference plugin, broken in one way at a time as the variable BROKEN says. "PLACE:HOW" breaks
-// a function: constructor, destructor, entry, count, properties, open, capabilities, allocate,
-// read, launch or wait; crash, throw, exit or hang. "FIELD=NUMBER" or "FIELD=WORD" breaks a
+// a function: constructor, destructor, entry, count, properties, open, capabilities, begins (where
+// a table of tiers is offered), allocate, read, launch or wait; crash, throw, exit, hang, or what
+// act() knows. "FIELD=NUMBER" or "FIELD=WORD" breaks a
 // property of the second of its two devices, "table=WORD" its tables, "count=NUMBER" the number of
 // devices, "workspace=huge" the workspaces, "null=FUNCTION" what that function hands out,
 // "event_wait=early" and "event_wait=gateless" the waits, the latter without events of the host's,
-// "map=stale" what is mapped, "write=late" blocking writes, "print=stdout" the standard output.
+// "map=stale" and "map=null" what is mapped, "write=late" blocking writes, "write=nop" those of
+// more than a page, "opcodes=NUMBER" how many it claims to have, "print=stdout" the standard
+// output.
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "broken_faults.hpp"
 #include "tutti/plugin.h"
 
 namespace {
 
 const tutti_plugin_api* real = nullptr;
-
-std::string fault() {
-  const char* const text = std::getenv("BROKEN");
-  return text != nullptr ? text : "";
-}
-
-void strike(const std::string& place) {
-  const std::string told = fault();
-  if (!told.starts_with(place + ":")) return;
-  const std::string how = told.substr(place.size() + 1);
-  if (how == "throw") throw std::runtime_error("thrown on purpose");
-  if (how == "exit") std::exit(0);
-  if (how == "hang")
-    for (;;) ::pause();
-  std::raise(SIGSEGV);
-}
-
-struct at_load {
-  at_load() { strike("constructor"); }
-  ~at_load() { strike("destructor"); }
-};
-const at_load while_loaded;
-
-/// What stands behind "NAME=", if that is the fault.
-bool told(const char* name, std::string& value) {
-  const std::string all = fault(), start = std::string(name) + "=";
-  if (!all.starts_with(start)) return false;
-  value = all.substr(start.size());
-  return true;
-}
-
-template <class T>
-void set(const char* name, T& field) {
-  std::string value;
-  if (told(name, value)) field = static_cast<T>(std::stoull(value));
-}
-
-void set(const char* name, const char*& field) {
-  std::string value;
-  if (!told(name, value)) return;
-  static const std::string million(1 << 20, 'x');
-  field = value == "null"     ? nullptr
-          : value == "empty"  ? ""
-          : value == "escape" ? "\x1b[31mred\x07\xff\n"
-                              : million.c_str();
-}
-
-/// Whether the plugin hands out nothing where that function succeeds.
-bool gives_null(const char* function) {
-  std::string value;
-  return told("null", value) && value == function;
-}
 
 bool waits(const char* how) {
   std::string value;
@@ -119,10 +71,14 @@ tutti_status* properties(uint32_t index, tutti_device_properties* p) {
   return nullptr;
 }
 
+tutti_status failure{sizeof failure, TUTTI_ERROR_DRIVER,  5, 0, 0,
+                     "it is busy",   [](tutti_status*) {}};
+
 tutti_device* opened = nullptr;
 
 tutti_status* open_device(uint32_t, tutti_device** device) {
   strike("open");
+  if (fault() == "open:fail") return &failure;
   if (gives_null("open")) return *device = nullptr, nullptr;
   tutti_status* const status = real->device->open(0, device);
   opened = *device;
@@ -131,8 +87,20 @@ tutti_status* open_device(uint32_t, tutti_device** device) {
 
 tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
   strike("capabilities");
-  return real->program->capabilities(device, result);
+  tutti_status* const status = real->program->capabilities(device, result);
+  std::string value;
+  if (status != nullptr || !told("opcodes", value)) return status;
+  constexpr std::size_t page = 4096, most = page / sizeof(uint32_t);  // and nothing behind it
+  auto* const sets = static_cast<uint32_t*>(
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ::mprotect(sets + most, page, PROT_NONE);
+  std::copy_n(result->opcodes, std::min<std::size_t>(result->opcode_count, most), sets);
+  result->opcodes = sets;
+  set("opcodes", result->opcode_count);
+  return nullptr;
 }
+
+int32_t begins_on_host(tutti_device*) { return strike("begins"), 0; }
 
 tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
                             tutti_stream** stream) {
@@ -175,8 +143,11 @@ tutti_status* catch_up(tutti_stream* stream) {
 
 tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
                     uint64_t bytes, int32_t blocking, tutti_event** event) {
+  std::string how;
+  if (told("write", how) && how == "nop" && bytes > 4096)
+    return event != nullptr ? real->stream->record(stream, event) : nullptr;
   if (tutti_status* const status = catch_up(stream)) return status;
-  if (blocking == 0 || event != nullptr || put_off)
+  if (how == "nop" || blocking == 0 || event != nullptr || put_off)
     return real->transfer->write(stream, to, offset, host, bytes, blocking, event);
   const auto* const first = static_cast<const char*>(host);
   put_off = {stream, to, offset, {first, first + bytes}};
@@ -251,6 +222,7 @@ tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_
   std::string how;
   if (!told("map", how) || flags != TUTTI_MAP_READ)
     return real->memory->map(buffer, offset, bytes, flags, host);
+  if (how == "null") return *host = nullptr, nullptr;
   static auto* const kept = new std::vector<std::vector<char>>;
   *host = kept->emplace_back(bytes).data();
   return nullptr;
@@ -282,6 +254,7 @@ void release_stream(tutti_stream* stream) {
 }  // namespace
 
 extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  host_table = host;
   strike("entry");
   void* const library = ::dlopen(BROKEN_REAL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
@@ -292,6 +265,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   static tutti_memory_api memory;
   static tutti_transfer_api transfer;
   static tutti_operator_api op;
+  static tutti_tier_api tier;
   static tutti_plugin_api api;
   device = *real->device;  // anew each time, whatever was wrong before
   stream = *real->stream;
@@ -327,6 +301,18 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   api.program = &program;
   api.op = &op;
   std::string how;
+  if (fault().starts_with("begins:")) {
+    tier = {sizeof tier, begins_on_host, nullptr, nullptr, nullptr,
+            nullptr,     nullptr,        nullptr, nullptr};
+    tier.program_is_on_host = [](tutti_program*) { return 0; };
+    tier.plan_is_on_host = [](tutti_plan*) { return 0; };
+    tier.program_cost = [](tutti_program*) { return uint64_t{0}; };
+    tier.plan_cost = [](tutti_plan*) { return uint64_t{0}; };
+    tier.promote_program = [](tutti_program*) -> tutti_status* { return nullptr; };
+    tier.promote_plan = [](tutti_plan*) -> tutti_status* { return nullptr; };
+    tier.ran_on_host = [](tutti_event*) { return 0; };
+    api.tier = &tier;
+  }
   if (told("memory", how)) memory.map = nullptr, memory.unmap = nullptr;
   if (waits("gateless")) stream.event_create = nullptr, stream.event_signal = nullptr;
   if (told("write", how)) transfer.write = write;

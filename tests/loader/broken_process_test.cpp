@@ -5,76 +5,12 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
-#include <nlohmann/json.hpp>
 
-#include "support.hpp"
-#include "tutti_test/paths.hpp"
+#include "broken_machine.hpp"
 
 using namespace loader_test;
-namespace paths = tutti_test::paths;
-namespace fs = std::filesystem;
 
 namespace {
-
-/// A machine with the reference plugin and one that is broken; its cache goes with it. OpenCL's
-/// plugin finds no driver, so that nobody waits for its kernels.
-class machine {
- public:
-  machine() {
-    fs::create_directory(plugins());
-    fs::create_directory(folder_.path() / "no drivers");
-    fs::copy_file(fs::path(paths::fake_plugins) / "bad" / "libtutti_bad.so", bad());
-  }
-  fs::path plugins() const { return folder_.path() / "plugins"; }
-  std::string fresh_cache() const { return (folder_.path() / "another cache").string(); }
-  fs::path bad() const { return plugins() / "libtutti_bad.so"; }
-
-  outcome start(const std::string& program, const std::string& environment) const {
-    // A crash ends a process by its signal under sanitizers as well.
-    return run(
-        "env ASAN_OPTIONS=\"$ASAN_OPTIONS:handle_segv=0\" "
-        "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" TUTTI_PROOF=on TUTTI_CACHE=on "
-        "TUTTI_CACHE_DIR='" +
-        (folder_.path() / "cache").string() + "' TUTTI_PLUGIN_PATH='" + plugins().string() +
-        "' OCL_ICD_VENDORS='" + (folder_.path() / "no drivers").string() + "' " + environment +
-        " " + program);
-  }
-  outcome world(const std::string& environment) const {
-    return start(paths::world_program, environment);
-  }
-  nlohmann::json command(const std::string& arguments, const std::string& environment) const {
-    const outcome result = start(
-        std::string(paths::tutti_program) + " " + arguments + " --json 2>/dev/null", environment);
-    const auto parsed = nlohmann::json::parse(result.output, nullptr, false);
-    BOOST_REQUIRE_MESSAGE(parsed.is_object(), result.status << ": " << result.output);
-    return parsed;
-  }
-
- private:
-  temporary_folder folder_;
-};
-
-/// Texts of the findings of that status about `subject`.
-std::string said(const nlohmann::json& doctor, const std::string& status,
-                 const std::string& subject) {
-  std::string all;
-  for (const auto& f : doctor["findings"])
-    if (f["status"] == status && f["subject"] == subject)
-      all += f["section"].get<std::string>() + ": " + f["text"].get<std::string>() + "\n";
-  return all;
-}
-
-std::string not_usable(const nlohmann::json& devices, const std::string& name) {
-  for (const auto& row : devices["not_usable"])
-    if (row["name"] == name) return row["reason"];
-  return "";
-}
-
-bool lists(const nlohmann::json& devices, const std::string& name) {
-  for (const auto& row : devices["devices"])
-    if (row["device"] == name) return true;
-  return false;
-}
 
 struct place {
   std::string name, function;

@@ -4,6 +4,7 @@
 // makes and that are then damaged, exchanged or hostile.
 #include "plugin/trust.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -12,6 +13,7 @@
 
 #include "mutations.hpp"
 #include "plugin/loader.hpp"
+#include "plugin/small_file.hpp"
 #include "signed_world.hpp"
 
 using namespace loader_test;
@@ -315,4 +317,18 @@ BOOST_AUTO_TEST_CASE(mutated_manifests) {
     }
   }
   BOOST_TEST(refused > 300);
+}
+
+BOOST_AUTO_TEST_CASE(too_many_open_files_are_no_fault_of_the_manifest) {
+  const temporary_folder folder;
+  const auto file = folder.path() / "manifest.json";
+  write_file(file, "{}");
+  rlimit before{};
+  BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const std::string said = message_of<tutti::io_error>(
+      [&] { tutti::detail::read_small_file(file, tutti::detail::most_manifest_bytes); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  BOOST_TEST(said == file.string() + ": cannot be read now: Too many open files");
 }

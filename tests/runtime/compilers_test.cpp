@@ -58,6 +58,11 @@ BOOST_AUTO_TEST_CASE(a_compiler_that_hangs_holds_up_nothing_but_the_end) {
   BOOST_TEST(has(end, "exit: work is still running after 0.5 s; leaving it"), end.output);
 }
 
+BOOST_AUTO_TEST_CASE(a_plugin_that_does_not_say_what_work_has_cost_is_named) {
+  const run_of_work end = promoting("fails", 1, "TUTTI_FAULTY_COST=hangs");
+  BOOST_TEST(has(end, "libtutti_faulty.so: waiting for tier.program_cost since 5 s"), end.output);
+}
+
 // All of them would take five minutes.
 BOOST_AUTO_TEST_CASE(exit_drops_a_thousand_programs_in_line) {
   const run_of_work end = promoting("sleeps", 1000);

@@ -30,7 +30,7 @@ class conversation {
   ~conversation() {
     if (!ignore(device_.plugin->stream.synchronize(stream_.get()))) return;
     for (buffer_handle& buffer : buffers_) keep_for_ever(buffer.release());
-    for (auto& bytes : being_sent_) keep_for_ever(bytes.release());
+    for (auto& bytes : on_its_way_) keep_for_ever(bytes.release());
   }
 
   tutti_buffer* upload(const tensor& t) {
@@ -44,15 +44,20 @@ class conversation {
   /// As `upload`, but does not wait.
   tutti_buffer* begin_upload(const tensor& t) {
     tutti_buffer* const made = room(t.bytes.size());
-    const auto& sent = *being_sent_.emplace_back(std::make_unique<std::vector<char>>(t.bytes));
-    check(device_.plugin->transfer.write(stream_.get(), made, 0, sent.data(), sent.size(), 0,
-                                         nullptr),
+    char* const sent = host_room(t.bytes.size());
+    std::copy(t.bytes.begin(), t.bytes.end(), sent);
+    check(device_.plugin->transfer.write(stream_.get(), made, 0, sent, t.bytes.size(), 0, nullptr),
           device_, "write to the device");
     return made;
   }
 
   tutti_buffer* room(std::uint64_t bytes) {
     return bytes > 0 ? buffers_.emplace_back(allocate(device_, bytes)).get() : nullptr;
+  }
+
+  /// Zeros, for transfers that nobody waits for.
+  char* host_room(std::size_t bytes) {
+    return on_its_way_.emplace_back(std::make_unique<std::vector<char>>(bytes))->data();
   }
 
   tensor download(tutti_buffer* from, tensor like) {
@@ -75,13 +80,24 @@ class conversation {
     return like;
   }
 
+  /// The core would take what it gets for the memory.
+  bool maps_nothing(tutti_buffer* buffer) const {
+    const memory_functions& memory = device_.plugin->memory;
+    void* host = nullptr;
+    if (device_.limits.unified_memory == 0 ||
+        ignore(memory.map(buffer, 0, 4, TUTTI_MAP_READ, &host)))
+      return false;
+    if (host != nullptr) check(memory.unmap(buffer, host), device_, "unmap");
+    return host == nullptr;
+  }
+
   tutti_stream* stream() const { return stream_.get(); }
   const opened_device& device() const { return device_; }
 
  private:
   const opened_device& device_;
   std::vector<buffer_handle> buffers_;
-  std::vector<std::unique_ptr<std::vector<char>>> being_sent_;
+  std::vector<std::unique_ptr<std::vector<char>>> on_its_way_;
   stream_handle stream_;  // goes first
 };
 

@@ -94,7 +94,7 @@ std::optional<tensor> ask(const opened_device& d, const operator_question& q);
 std::optional<tensor> ask(const opened_device& d, const program_question& q);
 
 /// Writes, copies and reads on two streams in the order of events, and in that of a wait of the
-/// host's for work that is held up; what is wrong with it.
+/// host's for work that is held up, and some larger ones; what is wrong with it.
 std::string transfer_mistake(const opened_device& d);
 
 /// Products have about the extents of `use`, where there is one: devices choose their kernels by

@@ -13,6 +13,7 @@
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
+#include "base/process.hpp"
 #include "plugin/host.hpp"
 #include "plugin/proof/asking.hpp"
 #include "plugin/records.hpp"
@@ -23,7 +24,7 @@ namespace tutti::detail {
 namespace {
 
 /// Changes with the questions, so that a driver is asked the new ones.
-constexpr const char* edition = "2, " TUTTI_VERSION;
+constexpr const char* edition = "3, " TUTTI_VERSION;
 
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
 
@@ -147,6 +148,7 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
     facts = std::move(now->facts);
     return std::move(now->found);
   }
+  if (is_exiting()) require_computing(what);  // nobody is to blame
   ++unanswered_;
   program_markers().leave(now->key);
   if (is_basic(family) && device_.plugin->records != nullptr)
@@ -195,7 +197,8 @@ device_proof::outcome device_proof::judge_watched(exchange& now, const std::stri
                         ? plugin_records::patience
                         : plugin_records::patience_with_compilers;
   if (is_basic(now.family)) {
-    const plugin_records::attempt attempt(p.records, p.path, step, time);
+    const plugin_records::attempt attempt(p.records, p.path, step, time,
+                                          plugin_records::silent_ends::tell_nothing);
     return judge(now);
   }
   const slow_step slow(
@@ -297,22 +300,36 @@ const family_fault* switched_off(const opened_device& device, const tutti_operat
   return family ? device.proof->fault_of(*family, &launch) : nullptr;
 }
 
-std::string why_unusable(opened_device& device) {
-  if (device.proof == nullptr) return {};
-  bool all_known = false;
-  const family_fault* found = device.proof->known_basic_fault(all_known);
-  if (!all_known) {
-    try {
-      device.open();
-    } catch (const device_error& e) {
-      // Who uses it is told why; for one that hangs another one may do.
-      return e.code() == TUTTI_ERROR_TIMEOUT ? e.what() : std::string();
-    }
-    found = first_fault(device);
+namespace {
+
+// A setting that the plugin refuses is the user's to mend: who uses the device is told. What a
+// driver refuses has the driver's number.
+std::string why_not_opened(opened_device& device, bool& is_open) {
+  try {
+    device.open();
+    is_open = true;
+    return {};
+  } catch (const device_error& e) {
+    const bool is_setting = e.code() == TUTTI_ERROR_INVALID_ARGUMENT && e.vendor_code() == 0;
+    return is_setting || is_exiting() ? std::string() : e.what();
   }
-  if (found == nullptr) return {};
-  const std::string why = text_of(device, *found);
-  if (device.proof->is_said_first()) logging::warn("auto passes over a device: {}", why);
+}
+
+}  // namespace
+
+std::string why_unusable(opened_device& device, bool is_next) {
+  const bool is_trusted = device.proof == nullptr;
+  bool all_known = is_trusted;
+  const family_fault* found = is_trusted ? nullptr : device.proof->known_basic_fault(all_known);
+  std::string why;
+  if (found == nullptr && (!all_known || is_next)) {
+    bool is_open = false;
+    why = why_not_opened(device, is_open);
+    if (is_open && !all_known) found = first_fault(device);
+  }
+  if (found != nullptr) why = text_of(device, *found);
+  if (!why.empty() && (is_trusted || device.proof->is_said_first()))
+    logging::warn("auto passes over a device: {}", why);
   return why;
 }
 

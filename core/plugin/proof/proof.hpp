@@ -107,9 +107,10 @@ const family_fault* switched_off(const opened_device& device, const tutti_operat
 const family_fault* switched_off(const opened_device& device,
                                  std::span<const kernel_family> families);
 
-/// Why the automatic choice must pass over a device; empty where it need not. Opens it where nobody
-/// has asked before.
-TUTTI_INTERNAL_API std::string why_unusable(opened_device& device);
+/// Why the automatic choice must pass over a device; empty where it need not: what it gets wrong,
+/// or why it cannot be opened. `is_next` opens it in any case, as whoever uses it is about to;
+/// otherwise that happens where nobody has asked it before.
+TUTTI_INTERNAL_API std::string why_unusable(opened_device& device, bool is_next = false);
 /// Throws device_error where an open device got a basic family wrong.
 void require_basics(const opened_device& device);
 

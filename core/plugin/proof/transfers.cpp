@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether a device moves bytes to where they belong, and says when it has.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -84,6 +86,43 @@ class held_up {
   bool has_let_go_ = false;
 };
 
+/// Some MB at once, which drivers move by other means than a page: written, read and compared with
+/// offsets in both directions.
+std::string large_transfer_mistake(const opened_device& d) {
+  const std::uint64_t most = std::uint64_t{3} << 19;
+  const std::size_t n = std::min(most, d.limits.max_allocation_bytes / 4) / sizeof(std::uint32_t);
+  const std::size_t from = n / 3 + 1, count = n / 2 - 3;  // what is written anew; no whole pages
+  if (n < 2048) return {};
+  const transfer_functions& transfer = d.plugin->transfer;
+  const auto byte = [](std::size_t word) { return word * sizeof(std::uint32_t); };
+  const auto value = [](std::size_t i) { return static_cast<std::uint32_t>(i) * 2654435761u + 1; };
+  conversation with(d);
+  tutti_buffer* const buffer = with.room(byte(n));
+  auto* const words = reinterpret_cast<std::uint32_t*>(with.host_room(byte(n)));
+  for (std::size_t i = 0; i < n; ++i) words[i] = value(i);
+  check(transfer.write(with.stream(), buffer, 0, words, byte(n), 1, nullptr), d,
+        "write to the device");
+  // What a later write brings is told from that by its place: shifted by one.
+  check(
+      transfer.write(with.stream(), buffer, byte(from), words + from + 1, byte(count), 0, nullptr),
+      d, "write to the device");
+  check(d.plugin->stream.synchronize(with.stream()), d, "synchronize");
+  std::fill_n(words, n, 0u);
+  const std::size_t cut = from + count / 2;
+  check(transfer.read(with.stream(), buffer, byte(cut), words + cut, byte(n - cut), 0, nullptr), d,
+        "read from the device");
+  check(transfer.read(with.stream(), buffer, 0, words, byte(cut), 1, nullptr), d,
+        "read from the device");
+  check(d.plugin->stream.synchronize(with.stream()), d, "synchronize");
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t right = value(i >= from && i < from + count ? i + 1 : i);
+    if (words[i] != right)
+      return fmt::format("of {} bytes written and read back, word {} is {:#x} instead of {:#x}",
+                         byte(n), i, words[i], right);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string transfer_mistake(const opened_device& d) {
@@ -107,12 +146,13 @@ std::string transfer_mistake(const opened_device& d) {
   const event_handle copied = record_event(d, second.stream());
   check(plugin.stream.flush(second.stream()), d, "flush");
   if (late.is_back_early(copied.get())) return "event_wait is back before the work is done";
+  if (first.maps_nothing(target)) return "memory.map succeeds, but hands out NULL";
   // Nothing but that wait orders what the host sees now.
   std::string wrong = mistake({right}, first.seen_at_once(target, right));
   if (!wrong.empty()) return "after event_wait " + wrong;
   wrong = mistake({right}, second.download(target, right));
   check(plugin.stream.synchronize(first.stream()), d, "synchronize");
-  return wrong;
+  return wrong.empty() ? large_transfer_mistake(d) : wrong;
 }
 
 }  // namespace tutti::detail

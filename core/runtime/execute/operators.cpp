@@ -50,7 +50,8 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
                 "ask for", call.label);
   if (support == TUTTI_SUPPORT_NO) {
-    made->refusal = reason != nullptr ? detail::one_line(reason, 1000) : "no reason given";
+    made->refusal =
+        detail::reason_of(context.device, plugin.op.supports.name(), reason, "no reason given");
     return made;
   }
   if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;

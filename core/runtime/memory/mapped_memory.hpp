@@ -24,6 +24,8 @@ class mapped_memory {
         detail::ignore(device.plugin->memory.map(buffer, offset, bytes,
                                                  static_cast<std::uint32_t>(flags), &host)))
       return;
+    if (host == nullptr && bytes > 0)
+      detail::throw_nothing_made(device, device.plugin->memory.map.name());
     host_ = static_cast<char*>(host);
   }
   mapped_memory(const mapped_memory&) = delete;

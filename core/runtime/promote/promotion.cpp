@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,8 @@
 #include "plugin/host.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
+#include "plugin/records.hpp"
+#include "plugin/slow_step.hpp"
 #include "runtime/exit.hpp"
 #include "runtime/promote/compile_process.hpp"
 #include "tutti/error.hpp"
@@ -187,7 +190,17 @@ std::string compile_here(const promotion& wanted, const std::atomic<bool>& is_gi
 }
 
 void promotion::consider() {
-  if (is_asked_for || cost_of(*this) < enough_ns) return;
+  if (is_asked_for) return;
+  // Once: this is asked with each launch, some of which take no longer than the watching.
+  std::optional<detail::slow_step> slow;
+  if (!std::exchange(is_watched, true)) {
+    constexpr std::chrono::seconds time = detail::plugin_records::patience;
+    slow.emplace(time, [this, time] {
+      logging::warn("{}: waiting for {} since {} s", device->plugin->path,
+                    plan != nullptr ? "tier.plan_cost" : "tier.program_cost", time.count());
+    });
+  }
+  if (cost_of(*this) < enough_ns) return;
   is_asked_for = true;
   promoter::instance().add(*this);
 }
