@@ -3,25 +3,22 @@
 // The reference plugin, broken in one way at a time as the variable BROKEN says. "PLACE:HOW" breaks
 // a function: constructor, destructor, entry, count, properties, open, capabilities, begins (where
 // a table of tiers is offered), allocate, read, launch or wait; crash, throw, exit, hang, or what
-// act() knows. "FIELD=NUMBER" or "FIELD=WORD" breaks a
-// property of the second of its two devices, "table=WORD" its tables, "count=NUMBER" the number of
-// devices, "workspace=huge" the workspaces, "null=FUNCTION" what that function hands out,
-// "event_wait=early" and "event_wait=gateless" the waits, the latter without events of the host's,
-// "map=stale" and "map=null" what is mapped, "write=late" blocking writes, "write=nop" those of
-// more than a page, "opcodes=NUMBER" how many it claims to have, "print=stdout" the standard
-// output.
+// act() knows. "FIELD=NUMBER" or "FIELD=WORD" breaks a property of the second of its two devices,
+// "table=WORD" its tables, "count=NUMBER" the number of devices, "workspace=huge" the
+// workspaces, "null=FUNCTION" what that function hands out, "event_wait=early" and
+// "event_wait=gateless" the waits, the latter without events of the host's, "map=stale" and
+// "map=null" what is mapped, "write=late" blocking writes, "write=nop" those of more than a page,
+// "opcodes=NUMBER" how many it claims to have, "print=stdout" the standard output.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -154,25 +151,34 @@ tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, con
   return nullptr;
 }
 
+/// What holds copies up, with waits that do not wait and without events of the host's: until the
+/// host has looked at memory, or waits in another way.
+std::vector<tutti_event*> gates;
+
+void open_gates() {
+  for (tutti_event* const gate : std::exchange(gates, {})) {
+    real->stream->event_signal(gate, nullptr);
+    real->stream->event_release(gate);
+  }
+}
+
 tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
                    uint64_t bytes, int32_t blocking, tutti_event** event) {
   strike("read");
   if (tutti_status* const status = catch_up(stream)) return status;
-  return real->transfer->read(stream, from, offset, host, bytes, blocking, event);
+  tutti_status* const status =
+      real->transfer->read(stream, from, offset, host, bytes, blocking, event);
+  open_gates();
+  return status;
 }
 
-/// With waits that do not wait and without events of the host's, 50 ms late.
 tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
                    uint64_t to_offset, uint64_t bytes, tutti_event** event) {
   if (waits("gateless")) {
     tutti_event* gate = nullptr;
     if (tutti_status* const status = real->stream->event_create(opened, &gate)) return status;
+    gates.push_back(gate);
     if (tutti_status* const status = real->stream->wait(stream, gate)) return status;
-    std::thread([gate] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      real->stream->event_signal(gate, nullptr);
-      real->stream->event_release(gate);
-    }).detach();
   }
   return real->transfer->copy(stream, from, from_offset, to, to_offset, bytes, event);
 }
@@ -195,6 +201,7 @@ tutti_status* launch_program(tutti_stream* stream, tutti_program* program,
 
 tutti_status* synchronize(tutti_stream* stream) {
   strike("wait");
+  open_gates();
   return real->stream->synchronize(stream);
 }
 
@@ -230,6 +237,7 @@ tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_
 
 tutti_status* unmap(tutti_buffer* buffer, void* host) {
   std::string how;
+  open_gates();
   return told("map", how) ? nullptr : real->memory->unmap(buffer, host);
 }
 
@@ -302,8 +310,9 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   api.op = &op;
   std::string how;
   if (fault().starts_with("begins:")) {
-    tier = {sizeof tier, begins_on_host, nullptr, nullptr, nullptr,
-            nullptr,     nullptr,        nullptr, nullptr};
+    tier = {};
+    tier.struct_size = sizeof tier;
+    tier.begins_on_host = begins_on_host;
     tier.program_is_on_host = [](tutti_program*) { return 0; };
     tier.plan_is_on_host = [](tutti_plan*) { return 0; };
     tier.program_cost = [](tutti_program*) { return uint64_t{0}; };

@@ -2,10 +2,15 @@
 //
 // Whether a device moves bytes to where they belong, and says when it has.
 #include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -17,6 +22,44 @@
 
 namespace tutti::detail {
 namespace {
+
+/// A thread within a call that should wait: whether it does, or has merely had no processor yet.
+class call_watch {
+ public:
+  /// Of the thread that calls this, just before it begins.
+  call_watch() : status_(fmt::format("/proc/self/task/{}/stat", ::gettid())) {
+    if (::pthread_getcpuclockid(::pthread_self(), &clock_) == 0) begin_ = processor_time();
+  }
+
+  /// From another thread: returns once it sleeps, or has worked for as long as nobody does who does
+  /// not wait, or `is_back`.
+  void until_it_waits(const std::atomic<bool>& is_back) const {
+    for (int asleep = 0; !is_back && asleep < 2 && processor_time() - begin_ < enough;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      asleep = is_asleep() ? asleep + 1 : 0;
+    }
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds enough{2};
+
+  std::chrono::nanoseconds processor_time() const {
+    timespec t{};
+    if (::clock_gettime(clock_, &t) != 0) return begin_ + enough;  // not to be told
+    return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  }
+
+  bool is_asleep() const {
+    std::string line;
+    std::getline(std::ifstream(status_), line);
+    const std::size_t name_end = line.rfind(')');  // "17 (name) S ..."
+    return line.substr(std::min(name_end, line.size()), 3) == ") S";
+  }
+
+  std::string status_;
+  clockid_t clock_{};
+  std::chrono::nanoseconds begin_{};
+};
 
 /// Work of a stream that is late for sure: it waits for an event of the host's, or where the plugin
 /// has none, for some other work.
@@ -40,14 +83,16 @@ class held_up {
   bool is_back_early(tutti_event* event) {
     if (gate_ == nullptr) return wait(event), false;
     if (is_done(event)) return true;
-    std::atomic<bool> is_over = false;
+    std::atomic<bool> is_back = false, is_over = false;
+    const call_watch watch;
     std::thread other = start_thread([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      watch.until_it_waits(is_back);
       is_over = true;
       let_go();
     });
     tutti_status* const status = device_.plugin->stream.event_wait(event, TUTTI_FOREVER);
     const bool is_early = !is_over;
+    is_back = true;
     other.join();
     check(status, device_, "wait for the copy");
     return is_early;
@@ -135,6 +180,7 @@ std::string transfer_mistake(const opened_device& d) {
             right.bytes.begin());
   conversation first(d), second(d);
   tutti_buffer* const target = second.upload(before);
+  if (first.maps_nothing(target)) return "memory.map succeeds, but hands out NULL";
   tutti_buffer* const source = first.begin_upload(sent);
   const event_handle written = record_event(d, first.stream());
   check(plugin.stream.flush(first.stream()), d, "flush");
@@ -146,7 +192,6 @@ std::string transfer_mistake(const opened_device& d) {
   const event_handle copied = record_event(d, second.stream());
   check(plugin.stream.flush(second.stream()), d, "flush");
   if (late.is_back_early(copied.get())) return "event_wait is back before the work is done";
-  if (first.maps_nothing(target)) return "memory.map succeeds, but hands out NULL";
   // Nothing but that wait orders what the host sees now.
   std::string wrong = mistake({right}, first.seen_at_once(target, right));
   if (!wrong.empty()) return "after event_wait " + wrong;
