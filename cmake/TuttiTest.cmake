@@ -62,7 +62,9 @@ set(TUTTI_TEST_ENVIRONMENT
   ASAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/asan.supp
   LSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/lsan.supp:print_suppressions=0
   UBSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/ubsan.supp:print_stacktrace=1
-  TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1)
+  # Hundreds of processes in one test: a second for each, as is usual, to watch the threads that are
+  # left at its end, is minutes.
+  TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1:atexit_sleep_ms=100)
 
 # The schedule for GPUs, on a CPU. No user of a CPU runs it, so unless everything is asked for PoCL
 # does not optimise it: that takes 0.4 of the time where nearly all of it is compiling.

@@ -319,6 +319,8 @@ BOOST_AUTO_TEST_CASE(mutated_manifests) {
   BOOST_TEST(refused > 300);
 }
 
+// The sanitizer of undefined behaviour opens a pipe to look at an exception.
+#if !SANITIZED
 BOOST_AUTO_TEST_CASE(too_many_open_files_are_no_fault_of_the_manifest) {
   const temporary_folder folder;
   const auto file = folder.path() / "manifest.json";
@@ -332,3 +334,4 @@ BOOST_AUTO_TEST_CASE(too_many_open_files_are_no_fault_of_the_manifest) {
   ::setrlimit(RLIMIT_NOFILE, &before);
   BOOST_TEST(said == file.string() + ": cannot be read now: Too many open files");
 }
+#endif

@@ -26,26 +26,36 @@ namespace {
 /// A thread within a call that should wait: whether it does, or has merely had no processor yet.
 class call_watch {
  public:
-  /// Of the thread that calls this, just before it begins.
+  /// Of the thread that calls this.
   call_watch() : status_(fmt::format("/proc/self/task/{}/stat", ::gettid())) {
-    if (::pthread_getcpuclockid(::pthread_self(), &clock_) == 0) begin_ = processor_time();
+    has_clock_ = ::pthread_getcpuclockid(::pthread_self(), &clock_) == 0;
   }
 
-  /// From another thread: returns once it sleeps, or has worked for as long as nobody does who does
-  /// not wait, or `is_back`.
-  void until_it_waits(const std::atomic<bool>& is_back) const {
-    for (int asleep = 0; !is_back && asleep < 2 && processor_time() - begin_ < enough;) {
+  /// From that thread, just before the call.
+  void begin() {
+    begin_ = processor_time();
+    has_begun_ = true;
+  }
+
+  void end() { has_ended_ = true; }
+
+  /// From another thread: returns once the call sleeps, or has worked for as long as nobody does
+  /// who does not wait, or has ended.
+  void until_it_waits() const {
+    for (int asleep = 0; !has_ended_ && asleep < 2;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!has_begun_) continue;
+      if (!has_clock_ || processor_time() - begin_ >= enough) return;
       asleep = is_asleep() ? asleep + 1 : 0;
     }
   }
 
  private:
-  static constexpr std::chrono::milliseconds enough{2};
+  static constexpr std::chrono::milliseconds enough{4};
 
   std::chrono::nanoseconds processor_time() const {
     timespec t{};
-    if (::clock_gettime(clock_, &t) != 0) return begin_ + enough;  // not to be told
+    ::clock_gettime(clock_, &t);
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
   }
 
@@ -58,7 +68,9 @@ class call_watch {
 
   std::string status_;
   clockid_t clock_{};
+  bool has_clock_ = false;
   std::chrono::nanoseconds begin_{};
+  std::atomic<bool> has_begun_ = false, has_ended_ = false;
 };
 
 /// Work of a stream that is late for sure: it waits for an event of the host's, or where the plugin
@@ -83,16 +95,17 @@ class held_up {
   bool is_back_early(tutti_event* event) {
     if (gate_ == nullptr) return wait(event), false;
     if (is_done(event)) return true;
-    std::atomic<bool> is_back = false, is_over = false;
-    const call_watch watch;
+    std::atomic<bool> is_over = false;
+    call_watch watch;
     std::thread other = start_thread([&] {
-      watch.until_it_waits(is_back);
+      watch.until_it_waits();
       is_over = true;
       let_go();
     });
+    watch.begin();
     tutti_status* const status = device_.plugin->stream.event_wait(event, TUTTI_FOREVER);
     const bool is_early = !is_over;
-    is_back = true;
+    watch.end();
     other.join();
     check(status, device_, "wait for the copy");
     return is_early;
