@@ -74,11 +74,17 @@ if(NOT TUTTI_TEST_EVERYTHING)
   set(TUTTI_TEST_NOT_OPTIMIZED POCL_EXTRA_BUILD_FLAGS=set:-cl-opt-disable)
 endif()
 
-# tutti_set_test(NAME [TIMEOUT seconds] [COST seconds] [LABELS label...]
+# tutti_set_test(NAME [WAITS] [TIMEOUT seconds] [COST seconds] [LABELS label...]
 #                [ENVIRONMENT variable=op:value...])
-# COST is about what it takes: long tests start first, so that none of them ends alone.
+# COST is about what it takes: long tests start first, so that none of them ends alone. WAITS is for
+# tests of time limits: one of them at a time, first of all, beside what computes (scripts/test runs
+# one test more than there are processors).
 function(tutti_set_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "WAITS" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
+  if(arg_WAITS)
+    set(arg_COST 1000)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK limits_of_time)
+  endif()
   set(environment ${TUTTI_TEST_ENVIRONMENT} TUTTI_TIER=set:${TUTTI_TEST_TIER})
   # The last change of a variable is the one that ctest applies.
   list(APPEND environment ${arg_ENVIRONMENT})
