@@ -90,7 +90,7 @@ function(tutti_join_text output)
 endfunction()
 
 # tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
-# EXTENSION for convolution, fft, gather, lookup, partition, scan and sort: what kernels_cl/*_shared.cl
+# EXTENSION for convolution, fft, gather, lookup, partition, scan, sort and spmm: what kernels_cl/*_shared.cl
 # says once for all, begun by language.EXTENSION and, where the language has them, NAME_math_cpu.EXTENSION,
 # ended by NAME_cpu.EXTENSION, NAME_sums_cpu.EXTENSION and NAME_lines_cpu.EXTENSION. These lie in the
 # project's folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and what they are made of in
@@ -101,7 +101,7 @@ function(tutti_operator_kernels folder extension)
   set(start_of_partition ordering)
   set(start_of_sort ordering)
   set(start_of_scan scan_steps)
-  foreach(name IN ITEMS convolution fft gather lookup partition scan sort)
+  foreach(name IN ITEMS convolution fft gather lookup partition scan sort spmm)
     set(parts ${own}/language.${extension})
     if(EXISTS ${own}/${name}_math_cpu.${extension})
       list(APPEND parts ${own}/${name}_math_cpu.${extension})

@@ -30,6 +30,7 @@ groups all_groups(const session& s) {
   add_convolution_groups(all, s);
   add_ordering_groups(all, s);
   add_fourier_groups(all, s);
+  add_spmm_groups(all, s);
   add_kernel_groups(all, s);
   add_plan_groups(all, s);
   add_collective_groups(all, s);

@@ -170,6 +170,7 @@ void add_convolution_groups(groups& all, const session& s);
 void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_fourier_groups(groups& all, const session& s);
+void add_spmm_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
 void add_plan_groups(groups& all, const session& s);
 // Random descriptions, one for each seed.

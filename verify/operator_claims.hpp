@@ -79,6 +79,10 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
       return {contiguous_view(dtype, {2, 1, 3, 1, 4, 5}),
               contiguous_view(dtype, {2, 1, 2, 1, 5, 6}),
               contiguous_view(dtype, {1, 3, 2, 1, 2, 2})};
+    case TUTTI_OPERATOR_SPMM:
+      return {contiguous_view(dtype, {3, 5}), contiguous_view(TUTTI_I64, {4}),
+              contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {6}),
+              contiguous_view(dtype, {4, 5})};
     default:
       return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5}),
               contiguous_view(TUTTI_I64, {6})};

@@ -182,10 +182,16 @@ struct fft_params {
   }
 };
 
+/// TUTTI_OPERATOR_SPMM.
+struct spmm_params {
+  const char* label = "";  // as of fft_params
+  friend bool operator==(const spmm_params&, const spmm_params&) { return true; }
+};
+
 /// An operator of the ABI that has no kind of node for itself.
 using operation_params =
     std::variant<scan_params, sort_params, search_params, partition_params, count_params,
-                 select_params, matrix_params, convolution_params, fft_params>;
+                 select_params, matrix_params, convolution_params, fft_params, spmm_params>;
 
 /// An operator with several results.
 struct call_params {

@@ -26,6 +26,8 @@ CUfunction backend::kernel_of(tutti_device& device, sdk::kernel_file file,
       return device.kernel(kernels::partition_cu, options, name);
     case sdk::kernel_file::scan:  // rounds as programs do
       return device.kernel(kernels::scan_cu, options + ' ' + program_options, name);
+    case sdk::kernel_file::spmm:  // rounds as on other devices
+      return device.kernel(kernels::spmm_cu, options + ' ' + program_options, name);
     default:
       return device.kernel(kernels::sort_cu, options, name);
   }

@@ -21,6 +21,8 @@ std::string_view text_of(sdk::kernel_file file) {
       return kernels::partition_cl;
     case sdk::kernel_file::scan:
       return kernels::scan_cl;
+    case sdk::kernel_file::spmm:
+      return kernels::spmm_cl;
     default:
       return kernels::sort_cl;
   }

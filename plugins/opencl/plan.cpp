@@ -11,6 +11,7 @@
 #include "sdk/device_layer/matmul_call.hpp"
 #include "sdk/host_engine/host_operators.hpp"
 #include "sdk/op_info.hpp"
+#include "sdk/spmm.hpp"
 
 using namespace tutti;
 
@@ -31,6 +32,7 @@ double guessed_ns(const sdk::operator_call& call) {
     all += of_element * static_cast<double>(elements_of(call.views[n]));
   if (call.kind == TUTTI_OPERATOR_CONVOLUTION)
     return all + of_product * sdk::convolution_work(call);
+  if (call.kind == TUTTI_OPERATOR_SPMM) return all + of_element * sdk::spmm_work(call);
   if (call.kind != TUTTI_OPERATOR_MATMUL) return all;
   const auto depth = static_cast<double>(call.views[1].extent[2]);
   return all + of_product * depth * static_cast<double>(elements_of(call.views[0]));

@@ -24,7 +24,7 @@ struct operator_call {
 };
 
 /// Views of the operator that has most.
-inline constexpr uint32_t most_operands = 4;
+inline constexpr uint32_t most_operands = 5;
 /// Of these, the results.
 uint32_t most_outputs(int32_t kind);
 

@@ -11,6 +11,7 @@
 #include "sdk/linear_algebra.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
+#include "sdk/spmm.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
 
@@ -117,6 +118,8 @@ const char* operator_name(int32_t kind) {
       return "convolution";
     case TUTTI_OPERATOR_FFT:
       return "fft";
+    case TUTTI_OPERATOR_SPMM:
+      return "spmm";
     default:
       return nullptr;
   }
@@ -130,6 +133,7 @@ void check_operator(const operator_call& l) {
   const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
                          : convolution             ? convolution_views(l)
                          : biased                  ? 4
+                         : l.kind == TUTTI_OPERATOR_SPMM ? 5
                          : pair                    ? 2
                                                    : 3;
   if (l.view_count != count) {
@@ -148,6 +152,8 @@ void check_operator(const operator_call& l) {
     check_convolution(l);
   else if (is_fourier(l.kind))
     check_fourier(l, name);
+  else if (l.kind == TUTTI_OPERATOR_SPMM)
+    check_spmm(l, name);
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);

@@ -38,7 +38,7 @@ class listener final : public sdk::operator_launcher {
 
 std::string text_of(sdk::kernel_file file, sdk::schedule kind) {
   static constexpr const char* names[] = {"gather", "lookup",      "partition", "scan",
-                                          "sort",   "convolution", "fft"};
+                                          "sort",   "convolution", "fft",       "spmm"};
   std::ostringstream text;
   const std::string path = KERNELS + std::string("/") + names[static_cast<int>(file)];
   text << std::ifstream(path + "_shared.cl").rdbuf();

@@ -35,6 +35,8 @@ Params params_of(const tutti_operator_desc& l) {
 
 bool has_short_indices(const tutti_operator_desc& l) { return l.views[2].dtype == TUTTI_I32; }
 
+bool is_by_vector(const tutti_operator_desc& l) { return l.views[0].extent[1] == 1; }
+
 product_variant product_of(const tutti_operator_desc& l) {
   const tutti_matmul_params params = params_of<tutti_matmul_params>(l);
   if (params.activation != TUTTI_ACTIVATION_NONE)
@@ -101,6 +103,8 @@ std::string operator_name(const kernel_family& f) {
       return "partitions";
     case TUTTI_OPERATOR_FFT:
       return "Fourier transforms";
+    case TUTTI_OPERATOR_SPMM:
+      return by_index(f.variant >= 2 ? "sparse products by vectors" : "sparse products");
     default:
       return fmt::format("operator {}", f.kind - kinds::operators);
   }
@@ -194,6 +198,9 @@ std::optional<kernel_family> family_of(const tutti_operator_desc& l) {
       return of_operator(l.kind, 0, l.views[1].dtype);
     case TUTTI_OPERATOR_FFT:  // by the dtype of its complex side
       return of_operator(l.kind, 0, std::max(l.views[0].dtype, l.views[1].dtype));
+    case TUTTI_OPERATOR_SPMM:
+      return of_operator(l.kind, (is_by_vector(l) ? 2 : 0) + (has_short_indices(l) ? 1 : 0),
+                         l.views[0].dtype);
     default:
       return std::nullopt;
   }
@@ -207,6 +214,8 @@ int variants_of(tutti_operator kind) {
       return 10;
     case TUTTI_OPERATOR_SCATTER:  // four ways, by indices of i64 or i32
       return 8;
+    case TUTTI_OPERATOR_SPMM:  // with a matrix or a vector, by indices of i64 or i32
+      return 4;
     case TUTTI_OPERATOR_FFT:
     case TUTTI_OPERATOR_COUNT:
     case TUTTI_OPERATOR_SELECT:
@@ -236,6 +245,7 @@ std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes) {
     add_all(all, TUTTI_OPERATOR_MATMUL, {0}, type);
   add_operators(all, TUTTI_F32);
   if (computes(TUTTI_C64)) add_all(all, TUTTI_OPERATOR_FFT, {0}, TUTTI_C64);
+  add_all(all, TUTTI_OPERATOR_SPMM, {1, 3}, TUTTI_F32);
   add_all(all, TUTTI_OPERATOR_COUNT, {0}, TUTTI_I64);
   add_all(all, TUTTI_OPERATOR_SELECT, {0}, TUTTI_I64);
   return all;

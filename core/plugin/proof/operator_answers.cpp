@@ -306,6 +306,30 @@ operator_question fourier(std::int32_t type) {
               tutti_fft_params{sizeof(tutti_fft_params), TUTTI_FFT_HERMITIAN, 0, length, 1});
 }
 
+// ---- sparse products
+
+/// Rows of uneven lengths, some empty and one so long that all ways of sharing it out have to cut
+/// it, whose columns are in no order.
+operator_question sparse(std::int32_t type, bool by_vector, bool is_short) {
+  constexpr std::uint64_t rows = 40, depth = 50;
+  const std::uint64_t width = by_vector ? 1 : 21;
+  numbers starts{0};
+  for (std::uint64_t m = 0; m < rows; ++m)
+    starts.push_back(starts.back() + static_cast<double>(m == 17 ? 1100 : m * m % 7));
+  const auto count = static_cast<std::uint64_t>(starts.back());
+  const numbers values = integers(type, count, 15, 3), b = integers(type, depth * width, 16, 9);
+  const std::int32_t index = is_short ? TUTTI_I32 : TUTTI_I64;
+  numbers y(rows * width);
+  for (std::uint64_t m = 0, k = 0; m < rows; ++m)
+    for (; static_cast<double>(k) < starts[m + 1]; ++k)
+      for (std::uint64_t n = 0; n < width; ++n)
+        y[m * width + n] += values[k] * b[k * 37 % depth * width + n];
+  return made(TUTTI_OPERATOR_SPMM,
+              {make_tensor(index, {rows + 1}, starts), index_of(count, 37, depth, is_short),
+               make_tensor(type, {count}, values), make_tensor(type, {depth, width}, b)},
+              make_tensor(type, {rows, width}, y));
+}
+
 operator_question flags() {
   numbers sums(row_length), set;
   for (std::uint64_t i = 0; i < row_length; ++i) {
@@ -348,6 +372,8 @@ std::optional<operator_question> question_of_operator(const kernel_family& f,
       return parted(f.type);
     case TUTTI_OPERATOR_FFT:
       return fourier(f.type);
+    case TUTTI_OPERATOR_SPMM:
+      return sparse(f.type, f.variant >= 2, f.variant % 2 != 0);
     default:  // linear algebra, which is a library's of the host or plain loops
       break;
   }

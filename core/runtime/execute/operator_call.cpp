@@ -131,6 +131,12 @@ class describer {
     call_.params.fft = {sizeof(tutti_fft_params), p.fft, p.inverse ? 1u : 0u,
                         static_cast<std::uint64_t>(p.length), p.scale};
   }
+  void operator()(const graph::spmm_params& p) const {
+    set(TUTTI_OPERATOR_SPMM, p.label);
+    call_.has_params = false;
+    const shape &values = node_.inputs[2]->extents, &out = node_.extents;
+    call_.flops = 2 * static_cast<std::uint64_t>(values[0]) * static_cast<std::uint64_t>(out[1]);
+  }
 
  private:
   void set(tutti_operator kind, const char* label) const {

@@ -29,6 +29,8 @@ std::string convolution_options(const device_description& device, int32_t dtype)
 /// `rows`: of scan_plan.
 std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,
                          bool rows);
+/// Elements of `dtype` at columns of `index`.
+std::string spmm_options(const device_description& device, int32_t dtype, int32_t index);
 std::string sort_options(const device_description& device, const sort_plan& plan, int32_t dtype);
 
 }  // namespace tutti::sdk

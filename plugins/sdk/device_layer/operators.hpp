@@ -15,11 +15,11 @@
 
 namespace tutti::sdk {
 
-enum class kernel_file { gather, lookup, partition, scan, sort, convolution, fft };
+enum class kernel_file { gather, lookup, partition, scan, sort, convolution, fft, spmm };
 
 /// Memory that a kernel takes: that of a view of the operator, its workspace, or what its plan
 /// keeps.
-enum class operand { view0, view1, view2, view3, workspace, constants };
+enum class operand { view0, view1, view2, view3, view4, workspace, constants };
 
 /// A field of a shape, an int64_t, that counts elements of `unit` bytes in a buffer: a launch adds
 /// where the operand begins to it.
@@ -78,6 +78,9 @@ bool supports_fourier(const device_description& device, const operator_call& l,
 uint64_t fourier_workspace(const device_description& device, const operator_call& l);
 void launch_fourier(const device_description& device, const operator_call& l,
                     operator_launcher& on);
+bool supports_spmm(const device_description& device, const operator_call& l, const char** reason);
+uint64_t spmm_workspace(const device_description& device, const operator_call& l);
+void launch_spmm(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t lookup_workspace(const device_description& device, const operator_call& l);
 void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t partition_workspace(const device_description& device, const operator_call& l);

@@ -14,6 +14,7 @@
   TUTTI_FLOAT_PRODUCTS(F, SET)                                                       \
   F(SET, fft) F(SET, gather) F(SET, gather_complex) F(SET, lookup) F(SET, partition) \
   F(SET, scan_float) F(SET, scan_int) F(SET, sort)                                   \
+  F(SET, spmm) F(SET, spmm_complex)                                                  \
   F(SET, matmul_uchar) F(SET, matmul_ushort) F(SET, matmul_uint) F(SET, matmul_ulong)
 // clang-format on
 #define TUTTI_DECLARED(SET, UNIT) extern const kernel_table SET##_##UNIT;

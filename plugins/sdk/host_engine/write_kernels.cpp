@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <sstream>
@@ -114,6 +115,12 @@ void add_sort(builds& to) {
       to[sort_options(any_cpu(), plan, dtype)] = {"tutti_sort_rows"};
     }
   }
+}
+
+void add_spmm(builds& to, std::initializer_list<int32_t> of) {
+  for (const int32_t dtype : of)
+    for (const int32_t index : index_dtypes)
+      to[spmm_options(any_cpu(), dtype, index)] = {"tutti_spmv", "tutti_spmm"};
 }
 
 // Of what has the dtype of the result or of its accumulator; a run converts the rest to the latter.
@@ -254,6 +261,8 @@ std::string unit_text(const std::string& unit, const char* path) {
   if (unit == "lookup") add_lookup(all);
   if (unit == "partition") add_partition(all);
   if (unit == "sort") add_sort(all);
+  if (unit == "spmm") add_spmm(all, {TUTTI_F32, TUTTI_F64});
+  if (unit == "spmm_complex") add_spmm(all, {TUTTI_C64, TUTTI_C128});
   if (unit == "scan_int") add_scan(all, false);
   if (unit == "scan_float") add_scan(all, true);
   if (all.empty()) throw std::runtime_error("no such unit: " + unit);

@@ -83,6 +83,8 @@ void linear_algebra_on_host(const host_call& call);
 void convolve_on_host(const host_call& call);
 /// TUTTI_OPERATOR_FFT (fourier.cpp).
 void fourier_on_host(const host_call& call);
+/// TUTTI_OPERATOR_SPMM (spmm.cpp).
+void spmm_on_host(const host_call& call);
 uint64_t selected_on_host(const host_view& counts);
 /// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of a sparse matrix with a dense one in the CPU schedule, after spmm_shared.cl. Rows
+// stay whole: a group has those that begin in its share of rows and elements together.
+
+#if GROUP == 1
+
+// The first row that does not begin before `place`, among rows and elements.
+static inline long row_at(global const INDEX* starts, long rows, long elements, long place) {
+  long low = 0, high = rows;
+  while (low < high) {
+    const long middle = low + (high - low) / 2;
+    if (middle + start_of(starts, middle, elements) < place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+#define SHARE_OF_ROWS                                                                            \
+  global const INDEX* starts = starts_of_all + g.starts_offset;                                  \
+  global const INDEX* columns = columns_of_all + g.columns_offset;                               \
+  global const number* values = values_of_all + g.values_offset;                                 \
+  global const number* b = b_of_all + g.b_offset;                                                \
+  global number* out = out_of_all + g.out_offset;                                                \
+  const INDEX last = (INDEX)g.last_row_of_b;                                                     \
+  const long K = g.elements, group = get_group_id(0), groups = get_num_groups(0);                \
+  const long share = (g.rows + K) / groups, more = (g.rows + K) % groups;                        \
+  const long row_begin = row_at(starts, g.rows, K, share * group + least(group, more));          \
+  const long row_end =                                                                           \
+      group + 1 == groups                                                                        \
+          ? g.rows                                                                               \
+          : row_at(starts, g.rows, K, share * (group + 1) + least(group + 1, more));
+
+#define ROW_ARGUMENTS                                                                            \
+  global number *out_of_all, global const INDEX *starts_of_all,                                  \
+      global const INDEX *columns_of_all, global const number *values_of_all,                    \
+      global const number *b_of_all
+
+// Long rows are added up in so many sums, since one would wait for itself.
+#define SUMS 8
+
+#if WANTS(tutti_spmv)
+KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
+  SHARE_OF_ROWS
+  long k = row_begin < row_end ? start_of(starts, row_begin, K) : 0;
+  for (long m = row_begin; m < row_end; ++m) {
+    const long end = start_of(starts, m + 1, K);
+    number sum = no_number();
+    if (end - k >= 2 * SUMS) {
+      number s[SUMS];
+      for (int n = 0; n < SUMS; ++n) s[n] = times(values[k + n], b[row_of_b(columns[k + n], last)]);
+      for (k += SUMS; k + SUMS <= end; k += SUMS)
+        for (int n = 0; n < SUMS; ++n)
+          s[n] = plus(s[n], times(values[k + n], b[row_of_b(columns[k + n], last)]));
+      sum = plus(plus(plus(s[0], s[4]), plus(s[2], s[6])), plus(plus(s[1], s[5]), plus(s[3], s[7])));
+    }
+    for (; k < end; ++k) sum = plus(sum, times(values[k], b[row_of_b(columns[k], last)]));
+    out[m] = sum;
+    k = end;
+  }
+}
+#endif
+
+#if WANTS(tutti_spmm)
+
+// `count` sums at columns [0, count) of rows of b, at most SUMS.
+static inline void few_columns(global number* to, global const INDEX* columns,
+                               global const number* values, global const number* b, long width,
+                               long begin, long end, INDEX last, int count) {
+  number s[SUMS];
+  for (int n = 0; n < count; ++n) s[n] = no_number();
+  for (long k = begin; k < end; ++k) {
+    global const number* row = b + row_of_b(columns[k], last) * width;
+    const number a = values[k];
+    for (int n = 0; n < count; ++n) s[n] = plus(s[n], times(a, row[n]));
+  }
+  for (int n = 0; n < count; ++n) to[n] = s[n];
+}
+
+#if !IS_COMPLEX
+#define SPMM_CAT_(a, b) a##b
+#define SPMM_CAT(a, b) SPMM_CAT_(a, b)
+#if IS_F64
+#define LANES 4
+#else
+#define LANES 8
+#endif
+#define V SPMM_CAT(T, LANES)
+#define VLOAD(p) SPMM_CAT(vload, LANES)(0, p)
+#define VSTORE(v, p) SPMM_CAT(vstore, LANES)(v, 0, p)
+
+static inline void four_vectors(global T* to, global const INDEX* columns, global const T* values,
+                                global const T* b, long width, long begin, long end, INDEX last) {
+  V s0 = (V)((T)0), s1 = s0, s2 = s0, s3 = s0;
+  for (long k = begin; k < end; ++k) {
+    global const T* row = b + row_of_b(columns[k], last) * width;
+    const V a = (V)(values[k]);
+    s0 = s0 + a * VLOAD(row);
+    s1 = s1 + a * VLOAD(row + LANES);
+    s2 = s2 + a * VLOAD(row + 2 * LANES);
+    s3 = s3 + a * VLOAD(row + 3 * LANES);
+  }
+  VSTORE(s0, to);
+  VSTORE(s1, to + LANES);
+  VSTORE(s2, to + 2 * LANES);
+  VSTORE(s3, to + 3 * LANES);
+}
+
+static inline void one_vector(global T* to, global const INDEX* columns, global const T* values,
+                              global const T* b, long width, long begin, long end, INDEX last) {
+  V s = (V)((T)0);
+  for (long k = begin; k < end; ++k)
+    s = s + (V)(values[k]) * VLOAD(b + row_of_b(columns[k], last) * width);
+  VSTORE(s, to);
+}
+#endif
+
+KERNEL void tutti_spmm(ROW_ARGUMENTS, const tutti_spmm_shape g) {
+  SHARE_OF_ROWS
+  const long width = g.width;
+  long begin = row_begin < row_end ? start_of(starts, row_begin, K) : 0;
+  for (long m = row_begin; m < row_end; ++m) {
+    const long end = start_of(starts, m + 1, K);
+    global number* to = out + m * width;
+    long n = 0;
+#if !IS_COMPLEX
+    for (; n + 4 * LANES <= width; n += 4 * LANES)
+      four_vectors(to + n, columns, values, b + n, width, begin, end, last);
+    for (; n + LANES <= width; n += LANES)
+      one_vector(to + n, columns, values, b + n, width, begin, end, last);
+#endif
+    for (; n < width; n += SUMS)
+      few_columns(to + n, columns, values, b + n, width, begin, end, last,
+                  (int)least(SUMS, width - n));
+    begin = end;
+  }
+}
+#endif
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of a sparse matrix in compressed rows with a dense one, or with a vector (tutti_spmv).
+// Built for T, of which complex numbers (IS_COMPLEX) are pairs, and an index type INDEX. Here for
+// GPUs: rows and elements together are cut into tiles of equal size, whatever the lengths of rows
+// (D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector multiplication", 2016). A
+// group has a tile; what a row has in tiles behind that in which it begins is carried, and added in
+// their order by a kernel of its own. spmm_cpu.cl has the kernels of CPUs.
+
+typedef struct {
+  long rows, width, elements;  // M, N, K
+  long last_row_of_b;          // R - 1, or the largest INDEX
+  long tiles, tile;            // GPU: places of each, rows and elements together
+  long out_offset, starts_offset, columns_offset, values_offset, b_offset;
+  long carries_offset, carried_offset;
+} tutti_spmm_shape;
+
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL FP_CONTRACT OFF  // the same bits on the host
+#endif
+
+#if IS_COMPLEX
+typedef struct {
+  T x, y;
+} number;
+INLINE number no_number() {
+  number z;
+  z.x = 0;
+  z.y = 0;
+  return z;
+}
+INLINE number plus(number a, number b) {
+  a.x += b.x;
+  a.y += b.y;
+  return a;
+}
+INLINE number times(number a, number b) {
+  number z;
+  z.x = a.x * b.x - a.y * b.y;
+  z.y = a.x * b.y + a.y * b.x;
+  return z;
+}
+#else
+typedef T number;
+#define no_number() ((T)0)
+#define plus(a, b) ((a) + (b))
+#define times(a, b) ((a) * (b))
+#endif
+
+INLINE long least(long a, long b) { return a < b ? a : b; }
+INLINE long most(long a, long b) { return a > b ? a : b; }
+
+// Where row m begins, or ends that before it; within the elements whatever is said.
+INLINE long start_of(GLOBAL const INDEX* starts, long m, long elements) {
+  const long k = starts[m];
+  return k < 0 ? 0 : k > elements ? elements : k;
+}
+
+INLINE long row_of_b(INDEX column, INDEX last) {
+  return column < 0 ? 0 : column > last ? last : column;
+}
+
+#if GROUP != 1
+
+// Of the first `place` rows and elements, an element before the end of its row: the rows.
+INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, long place) {
+  long low = most(0, place - elements), high = least(place, rows);
+  while (low < high) {
+    const long middle = low + (high - low) / 2;
+    if (start_of(starts, middle + 1, elements) <= place - middle - 1)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// Where tile `u` begins and ends.
+#define FIND_TILE                                                                              \
+  SHARED long edges[2];                                                                        \
+  const long all = g.rows + g.elements, K = g.elements;                                        \
+  const int me = get_local_id(0);                                                              \
+  GLOBAL const INDEX* starts = starts_of_all + g.starts_offset;                                \
+  GLOBAL const INDEX* columns = columns_of_all + g.columns_offset;                             \
+  GLOBAL const number* values = values_of_all + g.values_offset;                               \
+  GLOBAL const number* b = b_of_all + g.b_offset;                                              \
+  GLOBAL number* out = out_of_all + g.out_offset;                                              \
+  GLOBAL number* carries = carries_of_all + g.carries_offset;                                  \
+  GLOBAL long* carried = carried_of_all + g.carried_offset;                                    \
+  const INDEX last = (INDEX)g.last_row_of_b;
+#define AT_TILE                                                                                \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                \
+  if (me < 2) edges[me] = rows_before(starts, g.rows, K, least((u + me) * g.tile, all));       \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                \
+  const long m0 = edges[0], m1 = edges[1];                                                     \
+  const long k0 = least(u * g.tile, all) - m0, k1 = least((u + 1) * g.tile, all) - m1;         \
+  const long rows = least(m1, g.rows - 1) - m0 + 1;                                            \
+  const int carries_row = m0 < g.rows && k0 > start_of(starts, m0, K);                         \
+  if (me == 0) carried[u] = carries_row ? m0 : -1;
+// Whether what a tile has of row m goes to the result: it begins there.
+#define BEGINS(m) ((m) < m1 || k1 > start_of(starts, m, K))
+
+#define TILE_ARGUMENTS                                                                         \
+  GLOBAL number *out_of_all, GLOBAL const INDEX *starts_of_all,                                \
+      GLOBAL const INDEX *columns_of_all, GLOBAL const number *values_of_all,                  \
+      GLOBAL const number *b_of_all, GLOBAL number *carries_of_all, GLOBAL long *carried_of_all
+
+// The products of a tile of TILE places are made side by side, and added up by as many items for
+// each row as there are.
+#if WANTS(tutti_spmv)
+#define TILE (4 * GROUP)
+KERNEL void tutti_spmv(TILE_ARGUMENTS, const tutti_spmm_shape g) {
+  SHARED number products[TILE];
+  SHARED number sums[GROUP];
+  FIND_TILE
+  EACH_CHUNK(u, g.tiles) {
+    AT_TILE
+    for (long k = k0 + me; k < k1; k += GROUP)
+      products[k - k0] = times(values[k], b[row_of_b(columns[k], last)]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int lanes = 1;
+    while (lanes < GROUP && 2 * lanes * rows <= GROUP) lanes *= 2;
+    const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
+    for (long first = 0; first < rows; first += lots) {
+      const long m = m0 + first + lot;
+      const int is_row = first + lot < rows;
+      number sum = no_number();
+      if (is_row) {
+        const long end = least(start_of(starts, m + 1, K), k1);
+        for (long k = most(start_of(starts, m, K), k0) + lane; k < end; k += lanes)
+          sum = plus(sum, products[k - k0]);
+      }
+      sums[me] = sum;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int half_of = lanes / 2; half_of > 0; half_of /= 2) {
+        if (lane < half_of) sums[me] = plus(sums[me], sums[me + half_of]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      if (is_row && lane == 0) {
+        if (m == m0 && carries_row)
+          carries[u] = sums[me];
+        else if (BEGINS(m))
+          out[m] = sums[me];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+}
+#endif
+
+// Neighbouring items have neighbouring columns of the result, as many as there are; those left over
+// take other rows of the tile.
+#if WANTS(tutti_spmm)
+KERNEL void tutti_spmm(TILE_ARGUMENTS, const tutti_spmm_shape g) {
+  FIND_TILE
+  int lanes = 1;
+  while (lanes < GROUP && lanes < g.width) lanes *= 2;
+  const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
+  EACH_CHUNK(u, g.tiles) {
+    AT_TILE
+    for (long r = lot; r < rows; r += lots) {
+      const long m = m0 + r;
+      const long begin = most(start_of(starts, m, K), k0);
+      const long end = least(start_of(starts, m + 1, K), k1);
+      const int is_carried = m == m0 && carries_row, begins = BEGINS(m);
+      for (long n = lane; n < g.width; n += lanes) {
+        number sum = no_number();
+        for (long k = begin; k < end; ++k)
+          sum = plus(sum, times(values[k], b[row_of_b(columns[k], last) * g.width + n]));
+        if (is_carried)
+          carries[u * g.width + n] = sum;
+        else if (begins)
+          out[m * g.width + n] = sum;
+      }
+    }
+  }
+}
+#endif
+
+// The first tile that carries a row adds up what all of them have of it.
+#if WANTS(tutti_spmm_carries)
+KERNEL void tutti_spmm_carries(GLOBAL number* out_of_all, GLOBAL const number* carries_of_all,
+                               GLOBAL const long* carried_of_all, const tutti_spmm_shape g) {
+  GLOBAL number* out = out_of_all + g.out_offset;
+  GLOBAL const number* carries = carries_of_all + g.carries_offset;
+  GLOBAL const long* carried = carried_of_all + g.carried_offset;
+  EACH_UNIT(i, g.tiles * g.width) {
+    const long u = i / g.width, n = i - u * g.width, m = carried[u];
+    if (m < 0 || (u > 0 && carried[u - 1] == m)) continue;
+    number sum = out[m * g.width + n];
+    for (long t = u; t < g.tiles && carried[t] == m; ++t) sum = plus(sum, carries[t * g.width + n]);
+    out[m * g.width + n] = sum;
+  }
+}
+#endif
+
+#endif

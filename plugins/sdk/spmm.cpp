@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes of sparse products.
+#include "sdk/spmm.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "sdk/op_info.hpp"
+#include "sdk/status.hpp"
+
+namespace tutti::sdk {
+namespace {
+
+std::string shapes_of(const operator_call& call) {
+  std::string text;
+  for (uint32_t n = 0; n < call.view_count; ++n) {
+    text += n == 0 ? ": [" : ", [";
+    for (uint32_t d = 0; d < call.views[n].rank; ++d)
+      text += (d > 0 ? "," : "") + std::to_string(call.views[n].extent[d]);
+    text += std::string("] of ") + dtype_name(call.views[n].dtype);
+  }
+  return text;
+}
+
+void require(bool good, const operator_call& call, const char* name, const char* what) {
+  if (!good) throw_invalid(std::string(name) + ": " + what + shapes_of(call));
+}
+
+bool is_contiguous(const tutti_view& v) {
+  if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return true;
+  int64_t step = 1;
+  for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d]))
+    if (v.extent[d] != 1 && v.stride[d] != step) return false;
+  return true;
+}
+
+}  // namespace
+
+void check_spmm(const operator_call& call, const char* name) {
+  const tutti_view &out = call.views[0], &starts = call.views[1], &columns = call.views[2],
+                   &values = call.views[3], &b = call.views[4];
+  require(out.rank == 2 && starts.rank == 1 && columns.rank == 1 && values.rank == 1 && b.rank == 2,
+          call, name, "wrong ranks");
+  require(starts.dtype == TUTTI_I32 || starts.dtype == TUTTI_I64, call, name,
+          "starts are neither i32 nor i64");
+  require(columns.dtype == starts.dtype, call, name, "starts and columns differ in dtype");
+  require(values.dtype == out.dtype && b.dtype == out.dtype, call, name, "dtypes differ");
+  if (out.dtype < TUTTI_F32)
+    throw_unsupported(std::string(name) + ": not defined for these dtypes" + shapes_of(call));
+  require(starts.extent[0] == out.extent[0] + 1, call, name,
+          "starts are not one more than rows of the result");
+  require(columns.extent[0] == values.extent[0], call, name, "columns and values differ in number");
+  require(b.extent[1] == out.extent[1], call, name, "columns of the result and of b differ");
+  require(b.extent[0] > 0 || columns.extent[0] == 0 || b.extent[1] == 0, call, name,
+          "elements in columns of which there are none");
+  require(std::all_of(call.views, call.views + call.view_count, is_contiguous), call, name,
+          "a view is not contiguous");
+}
+
+double spmm_work(const operator_call& call) {
+  const tutti_view& out = call.views[0];
+  return static_cast<double>(call.views[2].extent[0]) * static_cast<double>(out.extent[1]);
+}
+
+}  // namespace tutti::sdk

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of sparse matrices, with offsets and guards, by their definition in long double: rows of
+// all lengths, in no order, with columns that occur several times. The error is bounded by the sum
+// of magnitudes.
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+#include "harness.hpp"
+#include "sdk/op_info.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+using wide = std::complex<long double>;
+
+struct spmm_case {
+  const char* name;
+  std::vector<uint64_t> lengths;  // of rows
+  uint64_t depth, width;
+};
+
+view_spec made(uint8_t dtype, const extents& extent) {
+  view_spec v;
+  v.extent = extent;
+  v.data = packed(dtype, extent);
+  return v;
+}
+
+template <typename T>
+std::byte* element(view_spec& v, uint64_t number) {
+  const uint64_t size = sdk::dtype_size(v.data.data.dtype);
+  return v.data.data.bytes.data() + (v.data.offset + number) * size;
+}
+
+template <typename T>
+wide number_at(view_spec& v, uint64_t i) {
+  T parts[2] = {};
+  std::memcpy(parts, element<T>(v, i), sdk::dtype_size(v.data.data.dtype));
+  return {parts[0], parts[1]};
+}
+
+template <typename T>
+void fill(view_spec& v, generator& random) {
+  std::uniform_real_distribution<T> pick(-1, 1);
+  const uint64_t parts = sdk::dtype_size(v.data.data.dtype) / sizeof(T);
+  for (uint64_t i = 0; i < points_of(v.extent); ++i) {
+    T values[2] = {pick(random), pick(random)};
+    std::memcpy(element<T>(v, i), values, parts * sizeof(T));
+  }
+}
+
+void check_guards(const view_spec& out, const image& before) {
+  const uint64_t size = sdk::dtype_size(before.dtype);
+  const uint64_t begin = out.data.offset * size, end = begin + points_of(out.extent) * size;
+  for (uint64_t at = 0; at < before.bytes.size(); ++at)
+    require((at >= begin && at < end) || out.data.data.bytes[at] == before.bytes[at],
+            [&] { return "wrote outside its output, at byte " + std::to_string(at); });
+}
+
+struct operands {
+  std::vector<view_spec> views;
+  std::vector<uint64_t> starts, columns;
+};
+
+template <typename T>
+operands operands_of(const spmm_case& c, uint8_t dtype, uint8_t index, generator& random) {
+  operands o;
+  o.starts = {0};
+  for (const uint64_t length : c.lengths) o.starts.push_back(o.starts.back() + length);
+  const uint64_t count = o.starts.back();
+  for (uint64_t k = 0; k < count; ++k) o.columns.push_back(random() % c.depth);
+  o.views = {made(dtype, {c.lengths.size(), c.width}), made(index, {c.lengths.size() + 1}),
+             made(index, {count}), made(dtype, {count}), made(dtype, {c.depth, c.width})};
+  const auto put = [](view_spec& v, const std::vector<uint64_t>& numbers) {
+    for (uint64_t i = 0; i < numbers.size(); ++i) v.data.data.set(v.data.offset + i, numbers[i]);
+  };
+  put(o.views[1], o.starts);
+  put(o.views[2], o.columns);
+  fill<T>(o.views[3], random);
+  fill<T>(o.views[4], random);
+  return o;
+}
+
+template <typename T>
+void check_case(session& s, const spmm_case& c, uint8_t dtype, uint8_t index) {
+  generator random(s.seed + c.width);
+  operands o = operands_of<T>(c, dtype, index, random);
+  const image before = o.views[0].data.data;
+  launch_operator(s, TUTTI_OPERATOR_SPMM, o.views);
+  check_guards(o.views[0], before);
+  const long double unit = std::ldexp(1.0L, sizeof(T) == 4 ? -24 : -53);
+  for (uint64_t m = 0; m < c.lengths.size(); ++m)
+    for (uint64_t n = 0; n < c.width; ++n) {
+      wide sum = 0;
+      long double magnitude = 0;
+      for (uint64_t k = o.starts[m]; k < o.starts[m + 1]; ++k) {
+        const wide term = number_at<T>(o.views[3], k) *
+                          number_at<T>(o.views[4], o.columns[k] * c.width + n);
+        sum += term;
+        magnitude += std::abs(term);
+      }
+      const wide found = number_at<T>(o.views[0], m * c.width + n);
+      const auto terms = static_cast<long double>(c.lengths[m] + 3);
+      require(std::abs(found - sum) <= unit * terms * magnitude, [&] {
+        return std::string(c.name) + ": element " + std::to_string(n) + " of row " +
+               std::to_string(m) + " is " + std::to_string(static_cast<double>(found.real())) +
+               ", expected " + std::to_string(static_cast<double>(sum.real()));
+      });
+    }
+}
+
+std::vector<spmm_case> cases_of(uint64_t width) {
+  std::vector<uint64_t> uneven, short_rows(700), empty(300);
+  for (uint64_t m = 0; m < 90; ++m) uneven.push_back(m % 30 == 7 ? 900 : m * m % 11);
+  for (uint64_t m = 0; m < short_rows.size(); ++m) short_rows[m] = m % 4;
+  return {{"one element", {1}, 1, width},
+          {"uneven rows", uneven, 67, width},
+          {"short rows", short_rows, 501, width},
+          {"empty rows", empty, 5, width},
+          {"one long row", {5000}, 131, width},
+          {"a long row among empty ones", {0, 0, 3000, 0, 1, 0}, 40, width}};
+}
+
+// What is not stored multiplies nothing: infinities of b stay in the rows that name them.
+template <typename T>
+void check_infinities(session& s, uint8_t dtype, uint8_t index) {
+  generator random(s.seed);
+  const spmm_case c{"infinities", {1, 2, 0, 3}, 4, 3};
+  operands o = operands_of<T>(c, dtype, index, random);
+  o.columns = {0, 1, 2, 0, 3, 2};
+  for (uint64_t k = 0; k < o.columns.size(); ++k)
+    o.views[2].data.data.set(o.views[2].data.offset + k, o.columns[k]);
+  const T infinity = std::numeric_limits<T>::infinity();
+  for (uint64_t n = 0; n < c.width; ++n)
+    std::memcpy(element<T>(o.views[4], c.width + n), &infinity, sizeof infinity);
+  launch_operator(s, TUTTI_OPERATOR_SPMM, o.views);
+  for (uint64_t m = 0; m < 4; ++m)
+    for (uint64_t n = 0; n < c.width; ++n)
+      require(std::isfinite(number_at<T>(o.views[0], m * c.width + n).real()) == (m != 1), [&] {
+        return "an infinity of row 1 of b: row " + std::to_string(m) + " of the result is " +
+               std::to_string(
+                   static_cast<double>(number_at<T>(o.views[0], m * c.width + n).real()));
+      });
+}
+
+template <typename T>
+void check_spmm(session& s, uint8_t dtype, uint8_t index, bool vector) {
+  for (const uint64_t width : vector ? extents{1} : extents{2, 5, 8, 43}) {
+    for (const spmm_case& c : cases_of(width)) {
+      s.note(std::string(c.name) + ", " + std::to_string(width) + " columns");
+      check_case<T>(s, c, dtype, index);
+    }
+  }
+  if (!vector) check_infinities<T>(s, dtype, index);
+}
+
+}  // namespace
+
+void add_spmm_groups(groups& all, const session& s) {
+  for (const uint8_t dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
+    if (!s.stores(dtype)) continue;
+    const bool single = dtype == TUTTI_F32 || dtype == TUTTI_C64;
+    for (const uint8_t index : {TUTTI_I32, TUTTI_I64})
+      for (const bool vector : {false, true})
+        all.push_back({std::string(vector ? "spmv/" : "spmm/") + sdk::dtype_name(dtype) + "/" +
+                           sdk::dtype_name(index),
+                       [=](session& t) {
+                         if (single)
+                           check_spmm<float>(t, dtype, index, vector);
+                         else
+                           check_spmm<double>(t, dtype, index, vector);
+                       }});
+  }
+}
+
+}  // namespace tutti::conformance
