@@ -728,7 +728,15 @@ typedef enum tutti_operator {
    * of input_dilation and is 0 between them and beyond both ends. Sums of f16 and bf16 are in f32
    * or wider, rounded once. Gradients of convolutions are convolutions of this kind over other
    * views. */
-  TUTTI_OPERATOR_CONVOLUTION = 60
+  TUTTI_OPERATOR_CONVOLUTION = 60,
+  /* views: out[M,N], starts[M + 1], columns[K], values[K], b[R,N], all contiguous and row-major;
+   * starts and columns both i32 or both i64, the others of one dtype: f32, f64, c64 or c128. The
+   * product of a sparse matrix [M,R] in compressed rows with a dense one: out[m,n] = sum of
+   * values[k] b[columns[k],n] over k from starts[m] up to starts[m + 1]; a row without elements is
+   * 0. Starts ascend from 0 to K and columns lie in [0, R), in any order within a row and any
+   * number of times: so the core has checked, and what does not is moved to the nearest that does,
+   * so that nothing outside of the views is read. Sums of f32 are in f32 or wider. params: NULL. */
+  TUTTI_OPERATOR_SPMM = 70
 } tutti_operator;
 
 typedef enum tutti_activation {

@@ -33,6 +33,7 @@
 #include "tutti/signal.hpp"
 #include "tutti/slicing.hpp"
 #include "tutti/sorting.hpp"
+#include "tutti/sparse.hpp"
 #include "tutti/standard.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/stats.hpp"
