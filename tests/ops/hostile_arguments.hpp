@@ -56,6 +56,7 @@ struct results {
   results(std::vector<tutti::array> a) : all(std::move(a)) {}
   results(tutti::sorted_values r) : all{r.values, r.indices} {}
   results(tutti::unique_result r) : all{r.values, r.inverse, r.counts} {}
+  results(const tutti::sparse::matrix& m) : all{m.values(), m.row_indices(), m.column_indices()} {}
   results(tutti::histogram_result r) : all{r.counts, r.edges} {}
   template <class T>
   results(const std::vector<T>&) {}
@@ -71,6 +72,7 @@ std::vector<entry> entries();
 std::vector<entry> signals();
 std::vector<entry> analysis();
 std::vector<entry> images();
+std::vector<entry> sparse_matrices();
 
 }  // namespace hostile
 
