@@ -17,24 +17,23 @@ static inline long row_at(global const INDEX* starts, long rows, long elements, 
   return low;
 }
 
-#define SHARE_OF_ROWS                                                                            \
-  global const INDEX* starts = starts_of_all + g.starts_offset;                                  \
-  global const INDEX* columns = columns_of_all + g.columns_offset;                               \
-  global const number* values = values_of_all + g.values_offset;                                 \
-  global const number* b = b_of_all + g.b_offset;                                                \
-  global number* out = out_of_all + g.out_offset;                                                \
-  const INDEX last = (INDEX)g.last_row_of_b;                                                     \
-  const long K = g.elements, group = get_group_id(0), groups = get_num_groups(0);                \
-  const long share = (g.rows + K) / groups, more = (g.rows + K) % groups;                        \
-  const long row_begin = row_at(starts, g.rows, K, share * group + least(group, more));          \
-  const long row_end =                                                                           \
-      group + 1 == groups                                                                        \
-          ? g.rows                                                                               \
-          : row_at(starts, g.rows, K, share * (group + 1) + least(group + 1, more));
+#define SHARE_OF_ROWS                                                                   \
+  global const INDEX* starts = starts_of_all + g.starts_offset;                         \
+  global const INDEX* columns = columns_of_all + g.columns_offset;                      \
+  global const number* values = values_of_all + g.values_offset;                        \
+  global const number* b = b_of_all + g.b_offset;                                       \
+  global number* out = out_of_all + g.out_offset;                                       \
+  const INDEX last = (INDEX)g.last_row_of_b;                                            \
+  const long K = g.elements, group = get_group_id(0), groups = get_num_groups(0);       \
+  const long share = (g.rows + K) / groups, more = (g.rows + K) % groups;               \
+  const long row_begin = row_at(starts, g.rows, K, share * group + least(group, more)); \
+  const long row_end = group + 1 == groups ? g.rows                                     \
+                                           : row_at(starts, g.rows, K,                  \
+                                                    share * (group + 1) + least(group + 1, more));
 
-#define ROW_ARGUMENTS                                                                            \
-  global number *out_of_all, global const INDEX *starts_of_all,                                  \
-      global const INDEX *columns_of_all, global const number *values_of_all,                    \
+#define ROW_ARGUMENTS                                                         \
+  global number *out_of_all, global const INDEX *starts_of_all,               \
+      global const INDEX *columns_of_all, global const number *values_of_all, \
       global const number *b_of_all
 
 // Long rows are added up in so many sums, since one would wait for itself.
@@ -53,7 +52,8 @@ KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
       for (k += SUMS; k + SUMS <= end; k += SUMS)
         for (int n = 0; n < SUMS; ++n)
           s[n] = plus(s[n], times(values[k + n], b[row_of_b(columns[k + n], last)]));
-      sum = plus(plus(plus(s[0], s[4]), plus(s[2], s[6])), plus(plus(s[1], s[5]), plus(s[3], s[7])));
+      sum =
+          plus(plus(plus(s[0], s[4]), plus(s[2], s[6])), plus(plus(s[1], s[5]), plus(s[3], s[7])));
     }
     for (; k < end; ++k) sum = plus(sum, times(values[k], b[row_of_b(columns[k], last)]));
     out[m] = sum;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a sparse matrix in compressed rows with a dense one, or with a vector (tutti_spmv).
-// Built for T, of which complex numbers (IS_COMPLEX) are pairs, and an index type INDEX. Here for
-// GPUs: rows and elements together are cut into tiles of equal size, whatever the lengths of rows
-// (D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector multiplication", 2016). A
-// group has a tile; what a row has in tiles behind that in which it begins is carried, and added in
-// their order by a kernel of its own. spmm_cpu.cl has the kernels of CPUs.
+// The product of a sparse matrix in compressed rows with a dense one, or with a vector
+// (tutti_spmv). Built for T, of which complex numbers (IS_COMPLEX) are pairs, and an index type
+// INDEX. Here for GPUs: rows and elements together are cut into tiles of equal size, whatever the
+// lengths of rows (D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector
+// multiplication", 2016). A group has a tile; what a row has in tiles behind that in which it
+// begins is carried, and added in their order by a kernel of its own. spmm_cpu.cl has the kernels
+// of CPUs.
 
 typedef struct {
   long rows, width, elements;  // M, N, K
@@ -75,33 +76,33 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
 }
 
 // Where tile `u` begins and ends.
-#define FIND_TILE                                                                              \
-  SHARED long edges[2];                                                                        \
-  const long all = g.rows + g.elements, K = g.elements;                                        \
-  const int me = get_local_id(0);                                                              \
-  GLOBAL const INDEX* starts = starts_of_all + g.starts_offset;                                \
-  GLOBAL const INDEX* columns = columns_of_all + g.columns_offset;                             \
-  GLOBAL const number* values = values_of_all + g.values_offset;                               \
-  GLOBAL const number* b = b_of_all + g.b_offset;                                              \
-  GLOBAL number* out = out_of_all + g.out_offset;                                              \
-  GLOBAL number* carries = carries_of_all + g.carries_offset;                                  \
-  GLOBAL long* carried = carried_of_all + g.carried_offset;                                    \
+#define FIND_TILE                                                  \
+  SHARED long edges[2];                                            \
+  const long all = g.rows + g.elements, K = g.elements;            \
+  const int me = get_local_id(0);                                  \
+  GLOBAL const INDEX* starts = starts_of_all + g.starts_offset;    \
+  GLOBAL const INDEX* columns = columns_of_all + g.columns_offset; \
+  GLOBAL const number* values = values_of_all + g.values_offset;   \
+  GLOBAL const number* b = b_of_all + g.b_offset;                  \
+  GLOBAL number* out = out_of_all + g.out_offset;                  \
+  GLOBAL number* carries = carries_of_all + g.carries_offset;      \
+  GLOBAL long* carried = carried_of_all + g.carried_offset;        \
   const INDEX last = (INDEX)g.last_row_of_b;
-#define AT_TILE                                                                                \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                \
-  if (me < 2) edges[me] = rows_before(starts, g.rows, K, least((u + me) * g.tile, all));       \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                \
-  const long m0 = edges[0], m1 = edges[1];                                                     \
-  const long k0 = least(u * g.tile, all) - m0, k1 = least((u + 1) * g.tile, all) - m1;         \
-  const long rows = least(m1, g.rows - 1) - m0 + 1;                                            \
-  const int carries_row = m0 < g.rows && k0 > start_of(starts, m0, K);                         \
+#define AT_TILE                                                                          \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                          \
+  if (me < 2) edges[me] = rows_before(starts, g.rows, K, least((u + me) * g.tile, all)); \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                          \
+  const long m0 = edges[0], m1 = edges[1];                                               \
+  const long k0 = least(u * g.tile, all) - m0, k1 = least((u + 1) * g.tile, all) - m1;   \
+  const long rows = least(m1, g.rows - 1) - m0 + 1;                                      \
+  const int carries_row = m0 < g.rows && k0 > start_of(starts, m0, K);                   \
   if (me == 0) carried[u] = carries_row ? m0 : -1;
 // Whether what a tile has of row m goes to the result: it begins there.
 #define BEGINS(m) ((m) < m1 || k1 > start_of(starts, m, K))
 
-#define TILE_ARGUMENTS                                                                         \
-  GLOBAL number *out_of_all, GLOBAL const INDEX *starts_of_all,                                \
-      GLOBAL const INDEX *columns_of_all, GLOBAL const number *values_of_all,                  \
+#define TILE_ARGUMENTS                                                        \
+  GLOBAL number *out_of_all, GLOBAL const INDEX *starts_of_all,               \
+      GLOBAL const INDEX *columns_of_all, GLOBAL const number *values_of_all, \
       GLOBAL const number *b_of_all, GLOBAL number *carries_of_all, GLOBAL long *carried_of_all
 
 // The products of a tile of TILE places are made side by side, and added up by as many items for

@@ -97,8 +97,8 @@ void check_case(session& s, const spmm_case& c, uint8_t dtype, uint8_t index) {
       wide sum = 0;
       long double magnitude = 0;
       for (uint64_t k = o.starts[m]; k < o.starts[m + 1]; ++k) {
-        const wide term = number_at<T>(o.views[3], k) *
-                          number_at<T>(o.views[4], o.columns[k] * c.width + n);
+        const wide term =
+            number_at<T>(o.views[3], k) * number_at<T>(o.views[4], o.columns[k] * c.width + n);
         sum += term;
         magnitude += std::abs(term);
       }

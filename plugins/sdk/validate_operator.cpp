@@ -130,12 +130,12 @@ void check_operator(const operator_call& l) {
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
   const bool pair = (is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH) || is_fourier(l.kind);
   const bool convolution = l.kind == TUTTI_OPERATOR_CONVOLUTION;
-  const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
-                         : convolution             ? convolution_views(l)
-                         : biased                  ? 4
+  const uint32_t count = is_linear_algebra(l.kind)       ? linear_algebra_views(l)
+                         : convolution                   ? convolution_views(l)
+                         : biased                        ? 4
                          : l.kind == TUTTI_OPERATOR_SPMM ? 5
-                         : pair                    ? 2
-                                                   : 3;
+                         : pair                          ? 2
+                                                         : 3;
   if (l.view_count != count) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));

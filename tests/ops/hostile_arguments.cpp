@@ -442,9 +442,9 @@ std::vector<entry> fourier() {
 
 std::vector<entry> entries() {
   std::vector<entry> all;
-  for (const auto& part : {shapes_and_views(), arithmetic(), orders_and_places(), randomness(),
-                           linear_algebra(), windows(), fourier(), signals(), analysis(), images(),
-                           sparse_matrices()})
+  for (const auto& part :
+       {shapes_and_views(), arithmetic(), orders_and_places(), randomness(), linear_algebra(),
+        windows(), fourier(), signals(), analysis(), images(), sparse_matrices()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -114,8 +114,8 @@ BOOST_AUTO_TEST_CASE(without_elements) {
       BOOST_TEST((sparse::sum(m, 1).shape() == shape{extents[0]}));
       BOOST_TEST((sparse::diagonal(m).shape() == shape{std::min(extents[0], extents[1])}));
       BOOST_TEST(sparse::slice_rows(m, 0, extents[0]).nnz() == 0);
-      BOOST_TEST(sparse::sddmm(m, tutti::ones({extents[0], 2}), tutti::ones({2, extents[1]}))
-                     .nnz() == 0);
+      BOOST_TEST(
+          sparse::sddmm(m, tutti::ones({extents[0], 2}), tutti::ones({2, extents[1]})).nnz() == 0);
     }
   }
   BOOST_TEST((sparse::matmul(small(), tutti::ones({3, 0})).shape() == shape{3, 0}));
@@ -149,13 +149,12 @@ BOOST_AUTO_TEST_CASE(uneven_rows) {
   std::vector<double> values;
   for (std::size_t k = 0; k < places.size(); ++k)
     values.push_back(static_cast<double>(k * 31 % 15) - 7);
-  const matrix m = sparse::csr({rows, columns}, indices(starts), indices(places),
-                               array::from(values));
+  const matrix m =
+      sparse::csr({rows, columns}, indices(starts), indices(places), array::from(values));
   BOOST_TEST(!m.is_canonical());
   for (const std::int64_t width : {1, 3, 8, 45}) {
-    const dense b = tabulate({columns, width}, [](const position& i) {
-      return (i[0] * 5 + i[1] * 3) % 11 - 5;
-    });
+    const dense b = tabulate({columns, width},
+                             [](const position& i) { return (i[0] * 5 + i[1] * 3) % 11 - 5; });
     const dense want = tabulate({rows, width}, [&](const position& i) {
       double sum = 0;
       for (std::int64_t k = starts[std::size_t(i[0])]; k < starts[std::size_t(i[0]) + 1]; ++k)
@@ -200,8 +199,8 @@ BOOST_AUTO_TEST_CASE(dtypes) {
 
 BOOST_AUTO_TEST_CASE(indices_beyond_32_bits) {
   const auto type_of = [](const shape& extents, std::int64_t column) {
-    const matrix m = sparse::coo(extents, indices({0, 1}), indices({0, column}),
-                                 array::from({1.0F, 2.0F}));
+    const matrix m =
+        sparse::coo(extents, indices({0, 1}), indices({0, column}), array::from({1.0F, 2.0F}));
     BOOST_TEST(equal<std::int64_t>(m.column_indices().astype(dtype::i64), {0, column}));
     return m.column_indices().dtype();
   };

@@ -61,13 +61,14 @@ BOOST_AUTO_TEST_CASE(of_sparse_results) {
         return sparse::to_dense(sparse::add(sparse::multiply(m, given(v, format::csr)), m));
       },
       {6}, format::coo);
-  check_both([](const matrix& m,
-                const array& d) { return sparse::to_dense(sparse::multiply(m, d)); },
-             {4, 1});
+  check_both(
+      [](const matrix& m, const array& d) { return sparse::to_dense(sparse::multiply(m, d)); },
+      {4, 1});
   check_both(
       [](const matrix& m, const array& a) {
         const array b = a({tutti::slice{0, 2, 1}});
-        return sparse::to_dense(sparse::sddmm(m, a({tutti::slice{}, tutti::slice{0, 2, 1}}), b)) + tutti::sum(sparse::to_dense(m));
+        return sparse::to_dense(sparse::sddmm(m, a({tutti::slice{}, tutti::slice{0, 2, 1}}), b)) +
+               tutti::sum(sparse::to_dense(m));
       },
       {4, 5});
 }

@@ -21,8 +21,8 @@ using operand_list = std::vector<array>;
 matrix given(const operand_list& v, std::size_t first = 0) {
   static int turn = 0;
   const std::vector<std::int64_t> extents = v[first].to_vector<std::int64_t>();
-  const matrix plain = sparse::coo({extents[0], extents[1]}, v[first + 1], v[first + 2],
-                                   v[first + 3]);
+  const matrix plain =
+      sparse::coo({extents[0], extents[1]}, v[first + 1], v[first + 2], v[first + 3]);
   switch (turn++ % 4) {
     case 0:
       return plain;

@@ -53,8 +53,8 @@ class TUTTI_API matrix {
   bool is_canonical() const;
 
   const array& values() const;  ///< [nnz]
-  /// Where each row (of csc: column) starts among the elements, and their number: [rows + 1]. Throws
-  /// value_error for coordinates.
+  /// Where each row (of csc: column) starts among the elements, and their number: [rows + 1].
+  /// Throws value_error for coordinates.
   array starts() const;
   array row_indices() const;     ///< [nnz], of each element
   array column_indices() const;  ///< [nnz]

@@ -111,8 +111,8 @@ matrix multiply(const matrix& a, const array& b) {
     const tutti::shape extents = checked(a, "multiply").shape();
     const tutti::shape& of_b = graph::get(b, "multiply").extents;
     if (of_b.rank() > 2 || broadcast_shapes(of_b, extents, "multiply") != extents)
-      throw shape_error(fmt::format("multiply: {} does not broadcast to {}", of_b.str(),
-                                    extents.str()));
+      throw shape_error(
+          fmt::format("multiply: {} does not broadcast to {}", of_b.str(), extents.str()));
     const dtype type = common_dtype(a.values(), b, "multiply");
     const array values = op::cast(a.values(), type, "multiply");
     const array dense = op::cast(b, type, "multiply");

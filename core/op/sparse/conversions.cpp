@@ -27,8 +27,8 @@ spread spread_rows(const array& begins, const array& lengths) {
   const array starts = cumulative_sum(lengths, 0, dtype::i64, true);
   const auto total = starts({slice{n, n + 1, 1}}).item<std::int64_t>();
   if (total == 0) return {none, none};
-  const auto places = pattern::of_starts(n, 1, starts, op::zeros_on({total}, dtype::i32, device),
-                                         false);
+  const auto places =
+      pattern::of_starts(n, 1, starts, op::zeros_on({total}, dtype::i32, device), false);
   const array row = op::cast(places->major(), dtype::i64, "take_rows");
   const array within = reshape(graph::iota({total}, device), {total}) - picked(starts, row);
   return {row, picked(begins, row) + within};
@@ -121,11 +121,12 @@ matrix slice_rows(const matrix& a, integer begin, integer end) {
   return named("slice_rows", [&]() -> matrix {
     const std::int64_t first = begin, last = end, rows = checked(a, "slice_rows").rows();
     if (first < 0 || first > last || last > rows)
-      throw index_error(fmt::format("slice_rows: rows [{}, {}) of {}", first, last,
-                                    a.shape().str()));
+      throw index_error(
+          fmt::format("slice_rows: rows [{}, {}) of {}", first, last, a.shape().str()));
     const placed all = compressed_along(a, true);
     const array starts = all.places->starts();
-    const array from = starts({slice{first, first + 1, 1}}), to = starts({slice{last, last + 1, 1}});
+    const array from = starts({slice{first, first + 1, 1}}),
+                to = starts({slice{last, last + 1, 1}});
     eval({from, to});
     const slice kept{from.item<std::int64_t>(), to.item<std::int64_t>(), 1};
     const array rest = op::cast(starts({slice{first, last + 1, 1}}), dtype::i64, "slice_rows");
@@ -139,22 +140,22 @@ matrix take_rows(const matrix& a, const array& indices) {
   return named("take_rows", [&]() -> matrix {
     const tutti::shape extents = checked(a, "take_rows").shape();
     if (graph::get(indices, "take_rows").extents.rank() != 1)
-      throw shape_error(fmt::format("take_rows: indices of shape {}, must be 1-d",
-                                    indices.shape().str()));
+      throw shape_error(
+          fmt::format("take_rows: indices of shape {}, must be 1-d", indices.shape().str()));
     const std::int64_t n = indices.size();
     graph::checked_elements({n, extents[1]}, dtype::u8, "take_rows");
-    const array index = op::cast(
-        op::checked_indices(graph::detach(indices), extents[0], 0, extents, "take_rows"),
-        dtype::i64, "take_rows");
+    const array index =
+        op::cast(op::checked_indices(graph::detach(indices), extents[0], 0, extents, "take_rows"),
+                 dtype::i64, "take_rows");
     const placed all = compressed_along(a, true);
     const array starts = op::cast(all.places->starts(), dtype::i64, "take_rows");
     const array begins = picked(starts, index);
     const array lengths = n == 0 ? begins : picked(starts, index + 1) - begins;
     const spread found = spread_rows(begins, lengths);
-    return {pattern::of_starts(n, extents[1], starts_of(found.row, n),
-                               picked(all.places->minor(), found.position),
-                               all.places->is_canonical()),
-            true, picked(all.values, found.position)};
+    return {
+        pattern::of_starts(n, extents[1], starts_of(found.row, n),
+                           picked(all.places->minor(), found.position), all.places->is_canonical()),
+        true, picked(all.values, found.position)};
   });
 }
 

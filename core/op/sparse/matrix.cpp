@@ -43,8 +43,8 @@ array as_values(const array& given, const char* op) {
 array as_indices(const array& given, std::int64_t count, const char* what, const char* op) {
   const array index = op::index_values(given, op);
   if (index.ndim() != 1 || index.size() != count)
-    throw shape_error(fmt::format("{}: {} of shape {}, must be [{}]", op, what,
-                                  given.shape().str(), count));
+    throw shape_error(
+        fmt::format("{}: {} of shape {}, must be [{}]", op, what, given.shape().str(), count));
   return index;
 }
 
@@ -166,16 +166,16 @@ array matrix::column_indices() const {
 matrix matrix::with_values(const array& given) const {
   array parts[] = {as_values(given, "with_values"), places_of(pattern_).minor()};
   if (parts[0].size() != nnz())
-    throw shape_error(fmt::format("with_values: values of shape {} for {} elements",
-                                  given.shape().str(), nnz()));
+    throw shape_error(
+        fmt::format("with_values: values of shape {} for {} elements", given.shape().str(), nnz()));
   graph::common_device(parts, "with_values");
   return {pattern_, by_rows_, parts[0]};
 }
 
 matrix matrix::astype(tutti::dtype type) const {
   if (type < tutti::dtype::f32)
-    throw dtype_error(fmt::format("astype: sparse values are f32, f64, c64 or c128, not {}",
-                                  name(type)));
+    throw dtype_error(
+        fmt::format("astype: sparse values are f32, f64, c64 or c128, not {}", name(type)));
   return with_values(values().astype(type));
 }
 

@@ -101,15 +101,13 @@ matrix matmul(const matrix& a, const matrix& b) {
     const array starts = op::cast(right.places->starts(), dtype::i64, "matmul");
     const array column = op::cast(left.places->minor(), dtype::i64, "matmul");
     const array begins = picked(starts, column);
-    const array lengths =
-        left.places->count() == 0 ? begins : picked(starts, column + 1) - begins;
+    const array lengths = left.places->count() == 0 ? begins : picked(starts, column + 1) - begins;
     const spread met = spread_rows(begins, lengths);
     const array major = op::cast(picked(left.places->major(), met.row), dtype::i64, "matmul");
     const array minor = op::cast(picked(right.places->minor(), met.position), dtype::i64, "matmul");
     const array values = op::cast(picked(left.values, met.row), type, "matmul") *
                          op::cast(picked(right.values, met.position), type, "matmul");
-    const placed found =
-        coalesced(of_a[0], of_b[1], major * of_b[1] + minor, {}, values);
+    const placed found = coalesced(of_a[0], of_b[1], major * of_b[1] + minor, {}, values);
     return {found.places, true, found.values};
   });
 }
@@ -117,11 +115,12 @@ matrix matmul(const matrix& a, const matrix& b) {
 matrix sddmm(const matrix& places, const array& a, const array& b) {
   return named("sddmm", [&]() -> matrix {
     const tutti::shape extents = checked(places, "sddmm").shape();
-    const tutti::shape &of_a = graph::get(a, "sddmm").extents, &of_b = graph::get(b, "sddmm").extents;
+    const tutti::shape &of_a = graph::get(a, "sddmm").extents,
+                       &of_b = graph::get(b, "sddmm").extents;
     if (of_a.rank() != 2 || of_b.rank() != 2 || of_a[0] != extents[0] || of_b[1] != extents[1] ||
         of_a[1] != of_b[0])
-      throw shape_error(fmt::format("sddmm: {} x {} at places of {}", of_a.str(), of_b.str(),
-                                    extents.str()));
+      throw shape_error(
+          fmt::format("sddmm: {} x {} at places of {}", of_a.str(), of_b.str(), extents.str()));
     const dtype type = common_dtype(a, b, "sddmm");
     if (type == dtype::f16 || type == dtype::bf16)
       throw dtype_error(fmt::format("sddmm: {} is not supported; convert to f32", name(type)));

@@ -22,8 +22,9 @@ namespace {
 
 using routines::kernel_routine;
 
-constexpr size_t most_words = 40;      // of a kernel's arguments
-constexpr size_t workspace_place = most_operands;  // among the addresses of a launch, after the views
+constexpr size_t most_words = 40;  // of a kernel's arguments
+constexpr size_t workspace_place =
+    most_operands;  // among the addresses of a launch, after the views
 constexpr size_t constants_place = workspace_place + 1;
 constexpr size_t place_count = constants_place + 1;
 constexpr uint64_t few_groups = 4;          // not worth the waking of threads
