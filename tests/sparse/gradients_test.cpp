@@ -3,7 +3,7 @@
 // Gradients for values and dense operands against central differences, first and second ones, of a
 // matrix with an empty row, a place that occurs twice and columns in no order.
 #include "differences.hpp"
-#include "tutti/sparse.hpp"
+#include "tutti/sparse_solvers.hpp"
 
 namespace {
 
@@ -91,4 +91,19 @@ BOOST_AUTO_TEST_CASE(of_parts) {
         return sparse::matmul(sparse::canonical(m), sparse::to_dense(made));
       },
       {5, 2});
+}
+
+BOOST_AUTO_TEST_CASE(of_triangular_systems) {
+  for (const bool upper : {false, true})
+    check_both(
+        [=](const matrix& m, const array& b) {
+          // Places beside the diagonal that count, and some that are not read.
+          const array on = tutti::full({5}, 3.0, tutti::dtype::f64);
+          const array rows = tutti::concatenate({tutti::arange(5), m.row_indices()});
+          const array columns = tutti::concatenate({tutti::arange(5), m.column_indices()});
+          const matrix a =
+              sparse::from_triplets({5, 5}, rows, columns, tutti::concatenate({on, m.values()}));
+          return sparse::triangular_solve(a, b, {upper, false});
+        },
+        {5, 2});
 }

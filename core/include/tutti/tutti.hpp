@@ -34,6 +34,7 @@
 #include "tutti/slicing.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti/sparse.hpp"
+#include "tutti/sparse_solvers.hpp"
 #include "tutti/standard.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/stats.hpp"

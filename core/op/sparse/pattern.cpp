@@ -13,7 +13,7 @@
 namespace tutti::sparse {
 namespace {
 
-constexpr const char* label = "sparse";
+constexpr const char* room = "sparse";  // in messages of what cannot happen
 
 dtype smallest_index(std::int64_t majors, std::int64_t minors, std::int64_t count) {
   const std::int64_t most = std::max({majors, minors, count});
@@ -22,7 +22,7 @@ dtype smallest_index(std::int64_t majors, std::int64_t minors, std::int64_t coun
 
 // Contiguous, without history, known to lie in [0, extent).
 array as_index(const array& given, dtype type, std::int64_t extent) {
-  array index = contiguous(graph::detach(op::cast(op::index_values(given, label), type, label)));
+  array index = contiguous(graph::detach(op::cast(op::index_values(given, room), type, room)));
   if (index.size() == 0) return op::zeros_on({0}, type, given.node()->device);
   if (!op::known_range(index)) {
     // A node of its own carries the bounds: this one may be the application's.
@@ -35,7 +35,7 @@ array as_index(const array& given, dtype type, std::int64_t extent) {
 array running_sum(const array& counts, dtype type) {
   const std::int64_t n = counts.size();
   return reshape(
-      op::scan3(contiguous(reshape(counts, {1, n, 1})), TUTTI_SCAN_SUM, false, false, type, label),
+      op::scan3(contiguous(reshape(counts, {1, n, 1})), TUTTI_SCAN_SUM, false, false, type, room),
       {n});
 }
 
@@ -43,8 +43,8 @@ array running_sum(const array& counts, dtype type) {
 
 array starts_of(const array& major, std::int64_t majors) {
   if (major.size() == 0 || majors == 0)
-    return op::zeros_on({majors + 1}, dtype::i64, major.node()->device, label);
-  const array counts = op::count_numbers(major, majors, label);
+    return op::zeros_on({majors + 1}, dtype::i64, major.node()->device, room);
+  const array counts = op::count_numbers(major, majors, room);
   return concatenate(
       {op::zeros_on({1}, dtype::i64, major.node()->device), running_sum(counts, dtype::i64)});
 }
@@ -90,18 +90,18 @@ array pattern::major() const {
   const std::lock_guard hold(lock_);
   if (expanded_.valid()) return expanded_;
   if (count_ == 0 || majors_ == 1) {
-    expanded_ = op::zeros_on({count_}, index_type(), device(), label);
+    expanded_ = op::zeros_on({count_}, index_type(), device(), room);
     return expanded_;
   }
   // A row more for each start up to an element; starts behind all elements are not counted.
   const array inner = contiguous(starts_({slice{1, majors_, 1}}));
-  expanded_ = running_sum(op::count_numbers(inner, count_, label), index_type());
+  expanded_ = running_sum(op::count_numbers(inner, count_, room), index_type());
   expanded_.node()->range = {0, majors_ - 1};
   return expanded_;
 }
 
 array pattern::keys() const {
-  const auto wide = [](const array& index) { return op::cast(index, dtype::i64, label); };
+  const auto wide = [](const array& index) { return op::cast(index, dtype::i64, room); };
   return wide(major()) * minors_ + wide(minor_);
 }
 
@@ -147,8 +147,7 @@ placed coalesced(std::int64_t majors, std::int64_t minors, const array& keys, ar
   array distinct = sorted, sums = picked(values, order);
   if (total < n) {
     const array inputs[] = {contiguous(numbers)};
-    const array first =
-        graph::operation(graph::select_params{}, dtype::i64, {total}, inputs, label);
+    const array first = graph::operation(graph::select_params{}, dtype::i64, {total}, inputs, room);
     distinct = picked(sorted, first);
     sums = reshape(op::scatter_rows(reshape(sums, {1, n, 1}), numbers - 1, total), {total});
   }

@@ -23,16 +23,6 @@ array without_rule(const pattern& p, const array& values, const array& b, const 
   return graph::operation(graph::spmm_params{label}, values.dtype(), to, inputs, label);
 }
 
-// The products of row major[k] of x [majors, n] with row minor[k] of y [minors, n].
-array products_at(const pattern& p, const array& x, const array& y) {
-  const std::int64_t n = x.dim(1), count = p.count();
-  if (count == 0 || n == 0) return op::zeros_on({count}, x.dtype(), p.device());
-  const auto rows_of = [&](const array& from, const array& index) {
-    return reshape(op::take_rows(reshape(from, {1, from.dim(0), n}), index), {count, n});
-  };
-  return tutti::sum(rows_of(x, p.major()) * rows_of(y, p.minor()), 1);
-}
-
 void check_inner(const tutti::shape& a, const tutti::shape& b, bool fits, const char* op) {
   if (!fits)
     throw shape_error(fmt::format("{}: inner dimensions differ: {} x {}", op, a.str(), b.str()));
@@ -52,6 +42,15 @@ const tutti::shape& dense_shape(const array& b, const char* op) {
 dtype common_dtype(const array& a, const array& b, std::string_view op) {
   const array both[] = {a, b};
   return op::promote_operands(both, op::row_kind::FLOATING, op).type;
+}
+
+array products_at(const pattern& p, const array& x, const array& y) {
+  const std::int64_t n = x.dim(1), count = p.count();
+  if (count == 0 || n == 0) return op::zeros_on({count}, x.dtype(), p.device());
+  const auto rows_of = [&](const array& from, const array& index) {
+    return reshape(op::take_rows(reshape(from, {1, from.dim(0), n}), index), {count, n});
+  };
+  return tutti::sum(rows_of(x, p.major()) * rows_of(y, p.minor()), 1);
 }
 
 array product_of(const placed& a, const array& b, const char* label) {

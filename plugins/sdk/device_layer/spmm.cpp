@@ -13,7 +13,7 @@
 namespace tutti::sdk {
 namespace {
 
-constexpr const char* label = "spmm";
+constexpr const char* spmm_label = "spmm";
 
 // As tutti_spmm_shape in spmm_shared.cl.
 struct spmm_shape {
@@ -58,7 +58,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l, spm
   on.launch({kernel_file::spmm,
              options,
              g.width == 1 ? "tutti_spmv" : "tutti_spmm",
-             label,
+             spmm_label,
              {operand::view0, operand::view1, operand::view2, operand::view3, operand::view4,
               operand::workspace, operand::workspace},
              &g,
@@ -72,7 +72,7 @@ void launch_on_gpu(const device_description& device, const operator_call& l, spm
   on.launch({kernel_file::spmm,
              options,
              "tutti_spmm_carries",
-             label,
+             spmm_label,
              {operand::view0, operand::workspace, operand::workspace},
              &g,
              sizeof g,
@@ -114,7 +114,7 @@ void launch_spmm(const device_description& device, const operator_call& l, opera
   on.launch({kernel_file::spmm,
              options,
              g.width == 1 ? "tutti_spmv" : "tutti_spmm",
-             label,
+             spmm_label,
              {operand::view0, operand::view1, operand::view2, operand::view3, operand::view4},
              &g,
              sizeof g,
