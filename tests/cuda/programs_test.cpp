@@ -147,6 +147,9 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
         count +=
             built(kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), dtype == TUTTI_F64, radix)));
     }
+    for (const int32_t dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128})
+      for (const int32_t index : {TUTTI_I32, TUTTI_I64})
+        count += built(kernels::spmm_cu, exact(sdk::spmm_options(gpu(), dtype, index)));
     const char* const products[][3] = {{"uchar", "uchar", "0"},   {"ushort", "ushort", "0"},
                                        {"uint", "uint", "0"},     {"ulong", "ulong", "0"},
                                        {"float", "float", "0"},   {"double", "double", "0"},
@@ -205,6 +208,8 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
       {kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32)},
       {kernels::fft_cu, exact(sdk::fft_options(gpu(), false))},
       {kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), false, 8))},
+      {kernels::spmm_cu, exact(sdk::spmm_options(gpu(), TUTTI_F32, TUTTI_I32))},
+      {kernels::spmm_cu, exact(sdk::spmm_options(gpu(), TUTTI_C128, TUTTI_I64))},
       {kernels::matmul_cu, "-DT=float -DACC=float -DKIND=0"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=1"},
       {kernels::matmul_cu, "-DT=ushort -DACC=float -DKIND=2"},

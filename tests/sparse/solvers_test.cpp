@@ -9,6 +9,7 @@
 #include <limits>
 #include <numbers>
 
+#include "tutti/movement.hpp"
 #include "tutti/random.hpp"
 #include "tutti/sparse_solvers.hpp"
 #include "tutti_test/dense.hpp"
@@ -261,7 +262,7 @@ BOOST_AUTO_TEST_CASE(bad_systems) {
   FAILS(dtype_error, sparse::cg(a, b.astype(dtype::f16)), "cg: f16");
   FAILS(shape_error, sparse::cg([](const array&) { return tutti::ones({2}); }, b), "cg: a product");
   FAILS(shape_error, linear_operator(tutti::ones({2, 3})), "[2,3] is no square matrix");
-  FAILS(value_error, linear_operator(matrix()), "linear_operator");
+  FAILS(value_error, linear_operator{matrix()}, "linear_operator");
   FAILS(value_error, sparse::eigsh(a, 4), "eigsh: 4 eigenvalues of 4 rows");
   FAILS(value_error, sparse::eigsh(a, 0), "eigsh: 0 eigenvalues");
   FAILS(value_error, sparse::eigsh(a, 2, {.vectors = 2}), "eigsh: 2 vectors");

@@ -86,6 +86,7 @@ class lanczos {
     double length = 0;
     for (std::int64_t j = basis_.count() - 1; j < size_; ++j) {
       const krylov_basis::step next = basis_.expand(a_(basis_.last()));
+      if (!std::isfinite(next.length)) return next.length;
       for (std::int64_t i = 0; i <= j; ++i) {
         const number product = next.products[static_cast<std::size_t>(i)];
         projected_.at(i, j) = product;
@@ -93,7 +94,7 @@ class lanczos {
       }
       length = next.is_exhausted ? 0 : next.length;
       // What has been found is whole; more is to be found elsewhere.
-      if (next.is_exhausted && j + 1 < size_) basis_.expand_randomly(static_cast<uint64_t>(j + 1));
+      if (next.is_exhausted && j + 1 < size_) basis_.expand_randomly(static_cast<std::uint64_t>(j + 1));
     }
     return length;
   }

@@ -29,8 +29,8 @@ class least_squares {
     for (std::size_t i = 0; i < rotations_.size(); ++i) rotate(column, i, rotations_[i]);
     const std::size_t n = rotations_.size();
     const double length = std::hypot(std::abs(column[n]), std::abs(column[n + 1]));
-    const number one(1), none(0);
-    rotations_.push_back(length == 0 ? rotation{one, none}
+    // A column of zeros takes nothing off the residual.
+    rotations_.push_back(length == 0 ? rotation{number(0), number(1)}
                                      : rotation{column[n] / length, column[n + 1] / length});
     right_.push_back(0);
     rotate(column, n, rotations_.back());
@@ -82,7 +82,7 @@ void run_cycle(iteration& at, std::int64_t restart) {
       break;
     }
     std::vector<number> column = next.products;
-    column.emplace_back(next.length);
+    column.emplace_back(next.is_exhausted ? 0 : next.length);
     at.count(problem.add(std::move(column)), solution);
     // Nothing new is to be found, by another cycle neither.
     if (next.is_exhausted) at.stop();
