@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_arrays.cpp and cases_signal.cpp: the same work in NumPy, SciPy, JAX and PyTorch,
+# The peers of cases_arrays.cpp, cases_signal.cpp and cases_sparse.cpp: the same work in NumPy, SciPy, JAX and PyTorch,
 # those of them that are installed. Reads lines: "open NAME" answers with the fastest of them for
 # that case, "run" with the milliseconds that it took this time.
 import sys
@@ -19,6 +19,7 @@ try:
     import scipy
     import scipy.fft
     import scipy.signal
+    import scipy.sparse
 except ImportError:
     scipy = None
 try:
@@ -27,6 +28,7 @@ except ImportError:
     torch = None
 
 M = 1 << 20
+sparse_kinds = ["grid", "rows", "uneven rows", "columns"]
 rng = np.random.default_rng(7)
 
 
@@ -109,6 +111,27 @@ def numpy_cases():
     }
 
 
+def sparse_rows(kind):
+    """Starts, columns and values in compressed rows, as cases_sparse.cpp makes them."""
+    if kind == "grid":
+        n = 1024
+        i = np.arange(n * n)
+        near = [i - n, i - 1, i, i + 1, i + n]
+        there = [i >= n, i % n > 0, i >= 0, i % n < n - 1, i + n < n * n]
+        columns, kept = np.stack(near, 1), np.stack(there, 1)
+        lengths, columns = kept.sum(1), columns[kept]
+    else:
+        rows, each = (M // 16 if kind == "columns" else M // 4), 40
+        lengths = np.full(rows, each)
+        if kind == "uneven rows":
+            lengths = np.where(np.arange(rows) % 100 == 0, 50 * each, each // 2)
+        number = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        share = rows / np.repeat(lengths, lengths)
+        columns = (number + 0.5 + 0.4999 * rng.uniform(-1, 1, len(number))) * share
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype("i4")
+    return starts, columns.astype("i4"), rng.random(len(columns), "f4")
+
+
 def scipy_cases():
     if scipy is None:
         return {}
@@ -149,12 +172,20 @@ def scipy_cases():
         sections = scipy.signal.butter(8, 0.2, output="sos").astype("f4")
         return lambda: scipy.signal.sosfilt(sections, x)
 
+    def sparse_product(kind):
+        starts, columns, values = sparse_rows(kind)
+        rows = len(starts) - 1
+        a = scipy.sparse.csr_matrix((values, columns, starts), shape=(rows, rows))
+        b = rng.random((rows, 64) if kind == "columns" else rows, "f4")
+        return lambda: a @ b
+
     return {
         "stft": stft,
         "mel spectrogram": mel_spectrogram,
         "resample_poly": resample_poly,
         "lfilter": lfilter,
         "sosfilt": sosfilt,
+        **{"csr " + kind: (lambda kind=kind: sparse_product(kind)) for kind in sparse_kinds},
     }
 
 
@@ -211,6 +242,12 @@ def torch_cases():
         index = torch.randint(0, 65536, (327680,))
         return bound(lambda b, i, x: b.scatter_add(0, i, x), torch.zeros(65536), index, floats(327680))
 
+    def sparse_product(kind):
+        starts, columns, values = (torch.from_numpy(part) for part in sparse_rows(kind))
+        rows = len(starts) - 1
+        a = torch.sparse_csr_tensor(starts, columns, values, (rows, rows))
+        return bound(torch.matmul, a, floats(rows, 64) if kind == "columns" else floats(rows))
+
     return {
         "uniform": lambda: lambda: torch.rand(16 * M),
         "normal": lambda: lambda: torch.randn(16 * M),
@@ -236,6 +273,7 @@ def torch_cases():
             floats(4 * M),
             torch.hann_window(1024),
         ),
+        **{"csr " + kind: (lambda kind=kind: sparse_product(kind)) for kind in sparse_kinds},
     }
 
 
