@@ -75,7 +75,7 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
   return low;
 }
 
-// Where tile `u` begins and ends.
+// Where tile `u` begins and ends; it has no more than its places where starts do not ascend either.
 #define FIND_TILE                                                  \
   SHARED long edges[2];                                            \
   const long all = g.rows + g.elements, K = g.elements;            \
@@ -93,7 +93,8 @@ INLINE long rows_before(GLOBAL const INDEX* starts, long rows, long elements, lo
   if (me < 2) edges[me] = rows_before(starts, g.rows, K, least((u + me) * g.tile, all)); \
   barrier(CLK_LOCAL_MEM_FENCE);                                                          \
   const long m0 = edges[0], m1 = edges[1];                                               \
-  const long k0 = least(u * g.tile, all) - m0, k1 = least((u + 1) * g.tile, all) - m1;   \
+  const long k0 = least(u * g.tile, all) - m0;                                           \
+  const long k1 = least(least((u + 1) * g.tile, all) - m1, k0 + g.tile);                 \
   const long rows = least(m1, g.rows - 1) - m0 + 1;                                      \
   const int carries_row = m0 < g.rows && k0 > start_of(starts, m0, K);                   \
   if (me == 0) carried[u] = carries_row ? m0 : -1;
