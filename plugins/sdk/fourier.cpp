@@ -8,31 +8,13 @@
 
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::sdk {
 namespace {
 
-std::string shapes_of(const operator_call& call) {
-  std::string text;
-  for (uint32_t n = 0; n < call.view_count; ++n) {
-    text += n == 0 ? ": [" : ", [";
-    for (uint32_t d = 0; d < call.views[n].rank; ++d)
-      text += (d > 0 ? "," : "") + std::to_string(call.views[n].extent[d]);
-    text += std::string("] of ") + dtype_name(call.views[n].dtype);
-  }
-  return text;
-}
-
 void require(bool good, const operator_call& call, const char* name, const char* what) {
   if (!good) throw_invalid(std::string(name) + ": " + what + shapes_of(call));
-}
-
-bool is_contiguous(const tutti_view& v) {
-  if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return true;
-  int64_t step = 1;
-  for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d]))
-    if (v.extent[d] != 1 && v.stride[d] != step) return false;
-  return true;
 }
 
 // The radices of a length without larger primes, by falling size but for powers of 2; none where it

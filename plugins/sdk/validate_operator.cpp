@@ -125,6 +125,25 @@ const char* operator_name(int32_t kind) {
   }
 }
 
+std::string shapes_of(const operator_call& call) {
+  std::string text;
+  for (uint32_t n = 0; n < call.view_count; ++n) {
+    text += n == 0 ? ": [" : ", [";
+    for (uint32_t d = 0; d < call.views[n].rank; ++d)
+      text += (d > 0 ? "," : "") + std::to_string(call.views[n].extent[d]);
+    text += std::string("] of ") + dtype_name(call.views[n].dtype);
+  }
+  return text;
+}
+
+bool is_contiguous(const tutti_view& v) {
+  if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return true;
+  int64_t step = 1;
+  for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d]))
+    if (v.extent[d] != 1 && v.stride[d] != step) return false;
+  return true;
+}
+
 void check_operator(const operator_call& l) {
   const char* name = operator_name(l.kind);
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;

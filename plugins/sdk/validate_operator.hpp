@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sdk/operator_call.hpp"
 #include "tutti/plugin.h"
@@ -17,6 +18,10 @@ const char* operator_name(int32_t kind);
 /// Throws plugin_error naming the operator and the shapes where views are malformed or do not fit
 /// each other.
 void check_operator(const operator_call& call);
+/// ": [2,3] of f32, [3] of i64": extents and dtypes of the views, for messages.
+std::string shapes_of(const operator_call& call);
+/// Whether elements lie row-major without gaps; so does what has none.
+bool is_contiguous(const tutti_view& view);
 
 /// Throws plugin_error naming the operator where a view that begins at byte `offset` reaches beyond
 /// its buffer of `buffer_bytes`.

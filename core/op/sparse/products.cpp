@@ -3,6 +3,8 @@
 // Products with dense arrays and with sparse matrices.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/named_errors.hpp"
 #include "op/sparse/pattern.hpp"
 #include "tutti/grad.hpp"
@@ -47,10 +49,21 @@ dtype common_dtype(const array& a, const array& b, std::string_view op) {
 array products_at(const pattern& p, const array& x, const array& y) {
   const std::int64_t n = x.dim(1), count = p.count();
   if (count == 0 || n == 0) return op::zeros_on({count}, x.dtype(), p.device());
-  const auto rows_of = [&](const array& from, const array& index) {
-    return reshape(op::take_rows(reshape(from, {1, from.dim(0), n}), index), {count, n});
-  };
-  return tutti::sum(rows_of(x, p.major()) * rows_of(y, p.minor()), 1);
+  // So many columns at once that what is gathered of each operand stays below 2^24 elements.
+  constexpr std::int64_t gathered = std::int64_t{1} << 24, fewest = 4;
+  const std::int64_t at_once = std::max(gathered / count, fewest);
+  array sums;
+  for (std::int64_t first = 0; first < n; first += at_once) {
+    const slice columns{first, std::min(first + at_once, n), 1};
+    const auto rows_of = [&](const array& from, const array& index) {
+      const array some = n <= at_once ? from : from({slice{}, columns});
+      const std::int64_t width = some.dim(1);
+      return reshape(op::take_rows(reshape(some, {1, some.dim(0), width}), index), {count, width});
+    };
+    const array part = tutti::sum(rows_of(x, p.major()) * rows_of(y, p.minor()), 1);
+    sums = sums.valid() ? sums + part : part;
+  }
+  return sums;
 }
 
 array product_of(const placed& a, const array& b, const char* label) {
