@@ -280,6 +280,28 @@ BOOST_AUTO_TEST_CASE(counts_and_positions_of_flags) {
     }
 }
 
+// Rows that are empty, short, long enough for several sums, and long.
+BOOST_AUTO_TEST_CASE(sparse_products) {
+  const std::pair<uint8_t, uint8_t> types[] = {
+      {TUTTI_F32, TUTTI_I32}, {TUTTI_C64, TUTTI_I64}, {TUTTI_F64, TUTTI_I64}};
+  for (const auto& [dtype, index] : types) {
+    if (dtype == TUTTI_F64 && !everything) continue;
+    constexpr uint64_t depth = 83;
+    for (const uint64_t rows : {1, 40, 700}) {
+      std::vector<uint64_t> starts = {0};
+      for (uint64_t m = 0; m < rows; ++m)
+        starts.push_back(starts.back() + (m % 29 == 3 ? 300 + m : m % 5 == 0 ? 0 : m * m % 27));
+      view_spec at = made(index, {rows + 1}, 1);
+      for (uint64_t m = 0; m <= rows; ++m) at.data.data.set(at.data.offset + m, starts[m]);
+      const uint64_t count = starts.back();
+      for (const uint64_t width : {1, 3, 8, 45})
+        compare_operator(TUTTI_OPERATOR_SPMM,
+                         {made(dtype, {rows, width}, 2), at, numbers(index, count, depth, 3),
+                          made(dtype, {count}, 4), made(dtype, {depth, width}, 5)});
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sorts) {
   for (const uint8_t dtype : some<uint8_t>(real_dtypes, {TUTTI_I8, TUTTI_F32}))
     for (const extents& extent : {extents{1, 1}, {5, 31}, {3, 700}, {2, 5003}, {1, 140001}, {3, 0}})
