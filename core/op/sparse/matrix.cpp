@@ -219,7 +219,8 @@ matrix from_triplets(const tutti::shape& extents, const array& rows, const array
   return named("from_triplets", [&] {
     array kept = values;
     auto places = coordinates(extents, rows, columns, kept, "from_triplets");
-    return convert(canonical(matrix(std::move(places), true, kept)), to);
+    const placed found = canonical_of(matrix(std::move(places), true, kept));
+    return convert(matrix(found.places, true, found.values), to);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/named_errors.hpp"
@@ -27,15 +28,19 @@ std::int64_t square_extent(const tutti::shape& extents) {
   return extents[0];
 }
 
+matrix without_history(const matrix& a) {
+  return checked(a, "linear_operator").with_values(stop_gradient(a.values()));
+}
+
 }  // namespace
 
 linear_operator::linear_operator(const matrix& a)
-    : product_([a](const array& x) { return matmul(a, x); }),
+    : product_([a = without_history(a)](const array& x) { return matmul(a, x); }),
       like_(zeros_of(square_extent(checked(a, "linear_operator").shape()), a.values())) {}
 
-linear_operator::linear_operator(const array& a)
-    : product_([a](const array& x) { return tutti::matmul(a, x); }) {
+linear_operator::linear_operator(const array& a) {
   const std::int64_t n = square_extent(graph::get(a, "linear_operator").extents);
+  product_ = [a = stop_gradient(a)](const array& x) { return tutti::matmul(a, x); };
   like_ = op::zeros_on({n}, op::floating_type_of(a, "linear_operator"), a.node()->device);
 }
 
