@@ -53,7 +53,7 @@ array linear_operator::operator()(const array& x) const {
   return op::cast(y, x.dtype(), "linear_operator");
 }
 
-array inner(const array& a, const array& b) {
+array conjugate_dot(const array& a, const array& b) {
   return tutti::sum((is_complex(a.dtype()) ? conj(a) : a) * b);
 }
 
@@ -136,10 +136,10 @@ solver_result cg(const linear_operator& a, const array& b, const solver_options&
     array p, rho;
     while (!at.is_done()) {
       const array z = at.preconditioned(at.residual());
-      const array next = inner(at.residual(), z);
+      const array next = conjugate_dot(at.residual(), z);
       p = p.valid() ? z + next / rho * p : z;
       rho = next;
-      const array q = at.product(p), alpha = rho / inner(p, q);
+      const array q = at.product(p), alpha = rho / conjugate_dot(p, q);
       const array x = at.x() + alpha * p, residual = at.residual() - alpha * q;
       const array length = length_of(residual);
       eval({x, residual, p, rho, length});
@@ -156,16 +156,16 @@ solver_result bicgstab(const linear_operator& a, const array& b, const solver_op
     array p, v, rho, alpha, omega;
     while (!at.is_done()) {
       const array& r = at.residual();
-      const array next = inner(shadow, r);
+      const array next = conjugate_dot(shadow, r);
       p = p.valid() ? r + next / rho * (alpha / omega) * (p - omega * v) : r;
       rho = next;
       const array direction = at.preconditioned(p);
       v = at.product(direction);
-      alpha = rho / inner(shadow, v);
+      alpha = rho / conjugate_dot(shadow, v);
       const array half = r - alpha * v, between = at.preconditioned(half);
-      const array t = at.product(between), squares = inner(t, t);
+      const array t = at.product(between), squares = conjugate_dot(t, t);
       // Where nothing is left after the first half, the second one would be 0 / 0.
-      omega = where(squares == 0, 0, inner(t, half) / where(squares == 0, 1, squares));
+      omega = where(squares == 0, 0, conjugate_dot(t, half) / where(squares == 0, 1, squares));
       const array x = at.x() + alpha * direction + omega * between;
       const array residual = half - omega * t, length = length_of(residual);
       eval({x, residual, p, v, rho, alpha, omega, length});

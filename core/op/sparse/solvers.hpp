@@ -9,7 +9,7 @@
 namespace tutti::sparse {
 
 /// Sum of conj(a) b of vectors, 0-d; and the root of that of a with itself, real.
-array inner(const array& a, const array& b);
+array conjugate_dot(const array& a, const array& b);
 array length_of(const array& a);
 
 /// A vector [n] in a dtype that is solved in. Throws naming `op`.
