@@ -94,8 +94,7 @@ class lanczos {
       }
       length = next.is_exhausted ? 0 : next.length;
       // What has been found is whole; more is to be found elsewhere.
-      if (next.is_exhausted && j + 1 < size_)
-        basis_.expand_randomly(static_cast<std::uint64_t>(j + 1));
+      if (next.is_exhausted && j + 1 < size_) basis_.expand_randomly();
     }
     return length;
   }

@@ -5,6 +5,8 @@
 // shape.
 #include "op/sparse/krylov.hpp"
 
+#include <fmt/format.h>
+
 #include "op/sparse/solvers.hpp"
 #include "tutti/random.hpp"
 
@@ -57,11 +59,17 @@ krylov_basis::step krylov_basis::expand(const array& w) {
   return made;
 }
 
-void krylov_basis::expand_randomly(std::uint64_t seed) {
+void krylov_basis::expand_randomly() {
   const dtype real = real_dtype(all_.dtype());
-  const array w = op::cast(random::uniform({seed}, {all_.dim(1)}, -1, 1, real, all_.device()),
-                           all_.dtype(), "krylov");
-  expand(w);
+  const std::int64_t before = count_;
+  // Numbers that happen to be in the space already, as those that it began with, make no new one.
+  constexpr std::uint64_t attempts = 8;
+  for (std::uint64_t seed = 0; seed < attempts && count_ == before; ++seed)
+    expand(op::cast(random::uniform({attempts * static_cast<std::uint64_t>(before) + seed},
+                                    {all_.dim(1)}, -1, 1, real, all_.device()),
+                    all_.dtype(), "krylov"));
+  if (count_ == before)
+    throw value_error(fmt::format("krylov: no vector is orthogonal to {} others", before));
 }
 
 array krylov_basis::factors_of(const std::vector<number>& factors, const shape& extents) const {

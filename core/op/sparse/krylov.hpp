@@ -23,7 +23,7 @@ class krylov_basis {
   /// Makes w orthogonal to all vectors, twice, and what is left the next one, unless exhausted.
   step expand(const array& w);
   /// A vector that is orthogonal to all, by random numbers, comes next.
-  void expand_randomly(std::uint64_t seed);
+  void expand_randomly();
   /// The sum of the vectors times `factors`, as many as there are of these.
   array combined(const std::vector<std::complex<double>>& factors) const;
   /// Replaces the vectors before the last by `kept` sums of them, as of sums_of(); the last one
