@@ -3,7 +3,7 @@
 // Gradients against central differences, first and second ones; and of greys, where they are
 // chosen.
 #include "differences.hpp"
-#include "tutti/image.hpp"
+#include "tutti/image_filters.hpp"
 
 namespace {
 
@@ -84,4 +84,25 @@ BOOST_AUTO_TEST_CASE(of_warps) {
             {.by = image::sampling::nearest});
       },
       {numbers({3, 4, 2}, 17)});
+}
+
+BOOST_AUTO_TEST_CASE(of_filters) {
+  const dense x = numbers({3, 4, 2}, 18);
+  for (const auto mode : {tutti::pad_mode::reflect, tutti::pad_mode::constant}) {
+    check_both([=](const arguments& v) { return image::gaussian_blur(v[0], 0.8, 2, mode); }, {x});
+    check_both([=](const arguments& v) { return image::box_blur(v[0], 3, 1, mode); }, {x});
+    check_both([=](const arguments& v) { return image::median_filter(v[0], 3, mode); }, {x});
+    check_both(
+        [=](const arguments& v) { return image::sobel(v[0], image::direction::vertical, mode); },
+        {x});
+    check_both(
+        [=](const arguments& v) { return image::scharr(v[0], image::direction::horizontal, mode); },
+        {x});
+    check_both([=](const arguments& v) { return image::laplacian(v[0], mode); }, {x});
+    check_both([=](const arguments& v) { return image::bilateral_filter(v[0], 1, 0.9, 0.5, mode); },
+               {x});
+  }
+  check_both([](const arguments& v) { return image::erode(v[0], 3, 3); }, {x});
+  check_both([](const arguments& v) { return image::dilate(v[0], 1, 3); }, {x});
+  check_both([](const arguments& v) { return image::integral_image(v[0]); }, {x});
 }

@@ -17,7 +17,7 @@ from PIL import Image
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ops"))
-from make_vectors import case, uniform  # noqa: E402
+from make_vectors import case, generator, uniform  # noqa: E402
 
 
 def by_pixel(f, image):
@@ -108,6 +108,53 @@ def warps():
                      back[1, 0] * x + back[1, 1] * y + back[1, 2], 1, "constant", 0.25))
 
 
+MODES = {"reflect": "mirror", "edge": "nearest", "constant": "constant"}
+
+
+def filters():
+    image = uniform(7, 9, 2)
+    bytes_ = generator.integers(0, 256, (9, 8, 2)).astype(np.uint8)
+
+    def each(f, a=image):
+        return np.stack([f(a[..., c]) for c in range(a.shape[2])], -1)
+    for name, mode in MODES.items():
+        case(f"gaussian_{name}", 1e-13, [image], each(lambda a: nd.gaussian_filter(a, 1.3, mode=mode)))
+        case(f"box_{name}", 1e-13, [image], each(lambda a: nd.uniform_filter(a, (3, 5), mode=mode)))
+        for axis in (0, 1):
+            case(f"sobel_{name}:{axis}", 1e-13, [image], each(lambda a: nd.sobel(a, 1 - axis, mode=mode)))
+            across = nd.correlate1d
+            case(f"scharr_{name}:{axis}", 1e-13, [image],
+                 each(lambda a: across(across(a, [-1, 0, 1], 1 - axis, mode=mode), [3, 10, 3], axis, mode=mode)))
+        case(f"laplacian_{name}", 1e-13, [image], each(lambda a: nd.laplace(a, mode=mode)))
+        for size in (3, 5):
+            case(f"median_{name}:{size}", 0, [image], each(lambda a: nd.median_filter(a, size, mode=mode)))
+    case("median_reflect:5", 0, [bytes_], each(lambda a: nd.median_filter(a, 5, mode="mirror"), bytes_))
+    size = (3, 5)
+    case("erode", 0, [image], each(lambda a: nd.grey_erosion(a, size, mode="nearest")))
+    case("dilate", 0, [image], each(lambda a: nd.grey_dilation(a, size, mode="nearest")))
+    case("opening", 0, [bytes_], each(lambda a: cv2.morphologyEx(a, cv2.MORPH_OPEN, np.ones(size, np.uint8)), bytes_))
+    case("closing", 0, [bytes_], each(lambda a: cv2.morphologyEx(a, cv2.MORPH_CLOSE, np.ones(size, np.uint8)), bytes_))
+    # By the definition, pixel by pixel.
+    wide = np.pad(image, ((2, 2), (2, 2), (0, 0)), mode="reflect")
+    out = np.empty_like(image)
+    y, x = np.mgrid[-2:3, -2:3]
+    for i in range(7):
+        for j in range(9):
+            near = wide[i:i + 5, j:j + 5]
+            w = np.exp(-(y**2 + x**2) / (2 * 1.5**2) - ((near - image[i, j]) ** 2).sum(2) / (2 * 0.8**2))
+            out[i, j] = (near * w[..., None]).sum((0, 1)) / w.sum()
+    case("bilateral", 1e-13, [image], out)
+    case("histogram", 0, [bytes_], np.stack([np.histogram(bytes_[..., c], 7, (0, 200))[0] for c in range(2)]))
+    two = np.concatenate([generator.integers(10, 90, 60), generator.integers(120, 250, 40)]).astype(np.uint8)
+    photo = np.stack([two.reshape(10, 10), generator.integers(3, 9, (10, 10)).astype(np.uint8),
+                      np.full((10, 10), 77, np.uint8)], -1)
+    case("otsu", 0, [photo], np.array([cv2.threshold(photo[..., c].copy(), 0, 255, cv2.THRESH_OTSU)[0]
+                                       for c in range(3)]).astype(np.uint8))
+    case("equalize", 0, [photo], each(lambda a: cv2.equalizeHist(a.copy()), photo))
+    case("integral", 0, [bytes_.astype(np.int32)], cv2.integral(bytes_).astype(np.int64))
+    case("integral", 1e-14, [image], np.pad(image.cumsum(0).cumsum(1), ((1, 0), (1, 0), (0, 0))))
+
+
 if __name__ == "__main__":
-    for part in (colours, resizes, warps):
+    for part in (colours, resizes, warps, filters):
         part()

@@ -4,7 +4,7 @@
 // the same calls, in f64.
 #include "tutti_test/vectors.hpp"
 
-#include "tutti/image.hpp"
+#include "tutti/image_filters.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace {
@@ -67,6 +67,50 @@ void add_warps(vector_calls& table) {
   };
 }
 
+template <class F>
+void add(vector_calls& table, const std::string& name, F call) {
+  table[name] = [call](const operand_list& v, std::int64_t number) { return call(v[0], number); };
+}
+
+void add_filters(vector_calls& table) {
+  using tutti::pad_mode;
+  for (const auto& [name, mode] : {std::pair{"reflect", pad_mode::reflect},
+                                   {"edge", pad_mode::edge},
+                                   {"constant", pad_mode::constant}}) {
+    const auto add_mode = [&, end = std::string("_") + name](const char* start, auto call) {
+      add(table, start + end,
+          [call, m = mode](const array& x, std::int64_t n) { return call(x, n, m); });
+    };
+    add_mode("gaussian", [](const array& x, std::int64_t, pad_mode m) {
+      return image::gaussian_blur(x, 1.3, 4, m);
+    });
+    add_mode("box",
+             [](const array& x, std::int64_t, pad_mode m) { return image::box_blur(x, 3, 5, m); });
+    add_mode("sobel", [](const array& x, std::int64_t n, pad_mode m) {
+      return image::sobel(x, static_cast<image::direction>(n), m);
+    });
+    add_mode("scharr", [](const array& x, std::int64_t n, pad_mode m) {
+      return image::scharr(x, static_cast<image::direction>(n), m);
+    });
+    add_mode("laplacian",
+             [](const array& x, std::int64_t, pad_mode m) { return image::laplacian(x, m); });
+    add_mode("median", [](const array& x, std::int64_t n, pad_mode m) {
+      return image::median_filter(x, n, m);
+    });
+  }
+  add(table, "erode", [](const array& x, std::int64_t) { return image::erode(x, 3, 5); });
+  add(table, "dilate", [](const array& x, std::int64_t) { return image::dilate(x, 3, 5); });
+  add(table, "opening", [](const array& x, std::int64_t) { return image::opening(x, 3, 5); });
+  add(table, "closing", [](const array& x, std::int64_t) { return image::closing(x, 3, 5); });
+  add(table, "bilateral",
+      [](const array& x, std::int64_t) { return image::bilateral_filter(x, 2, 1.5, 0.8); });
+  add(table, "histogram",
+      [](const array& x, std::int64_t) { return image::channel_histogram(x, 7, 0, 200); });
+  add(table, "otsu", [](const array& x, std::int64_t) { return image::otsu_threshold(x); });
+  add(table, "equalize", [](const array& x, std::int64_t) { return image::equalize(x); });
+  add(table, "integral", [](const array& x, std::int64_t) { return image::integral_image(x); });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(vectors_of_others) {
@@ -74,5 +118,6 @@ BOOST_AUTO_TEST_CASE(vectors_of_others) {
   add_colours(table);
   add_resizes(table);
   add_warps(table);
-  BOOST_TEST(check_vectors(paths::vectors, table) >= 47);
+  add_filters(table);
+  BOOST_TEST(check_vectors(paths::vectors, table) >= 84);
 }

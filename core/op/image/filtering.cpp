@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Filters of images: weighted sums and extremes of windows, along one axis after the other where
+// that is the same.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/named_errors.hpp"
+#include "op/image/images.hpp"
+#include "tutti/error.hpp"
+#include "tutti/image_filters.hpp"
+#include "tutti/pooling.hpp"
+#include "tutti/sorting.hpp"
+
+namespace tutti::image {
+
+using detail::named;
+
+namespace {
+
+// Rows and columns, counted from the end as everywhere here.
+constexpr int row_axis = -3, column_axis = -2;
+
+array padded_along(const array& x, int axis, std::int64_t radius, pad_mode mode) {
+  std::vector<pad_width> widths(static_cast<std::size_t>(x.ndim()));
+  widths[static_cast<std::size_t>(x.ndim() + axis)] = {radius, radius};
+  return tutti::pad(x, widths, mode);
+}
+
+array padded(const array& x, std::int64_t rows, std::int64_t columns, pad_mode mode) {
+  return pad(x, {rows, rows, columns, columns}, mode);
+}
+
+// The pixels `row` below and `column` right of each, of an image padded by those radii.
+array shifted(const array& wide, const shape& extents, std::int64_t row, std::int64_t column) {
+  shape starts, steps;
+  for (int axis = 0; axis < extents.rank(); ++axis) {
+    starts.push_back(0);
+    steps.push_back(1);
+  }
+  starts[extents.rank() + row_axis] = row;
+  starts[extents.rank() + column_axis] = column;
+  return op::strided_slice(wide, starts, extents, steps);
+}
+
+// Sums of an odd number of neighbours along an axis, with weights.
+array weighed_along(const array& x, int axis, const std::vector<double>& weights, pad_mode mode) {
+  const auto taps = static_cast<std::int64_t>(weights.size());
+  if (taps == 1) return weights[0] == 1 ? x : x * weights[0];
+  const array wide = padded_along(x, axis, taps / 2, mode);
+  const array w = op::image_constants(x.device(), weights, {taps}, x.dtype());
+  return sum(sliding_window_view(wide, {taps}, axis) * w, -1);
+}
+
+array separable(const array& x, const std::vector<double>& down, const std::vector<double>& right,
+                pad_mode mode) {
+  return weighed_along(weighed_along(x, column_axis, right, mode), row_axis, down, mode);
+}
+
+void check_window(std::int64_t size, std::string_view op) {
+  if (size < 1 || size % 2 == 0)
+    throw value_error(fmt::format("{}: a window of {} pixels is not odd", op, size));
+}
+
+void check_mode(pad_mode mode, std::string_view op) {
+  if (mode > pad_mode::reflect)
+    throw value_error(fmt::format("{}: no mode of number {}", op, static_cast<int>(mode)));
+}
+
+// f of the numbers of an image that has pixels and room for the axis of its windows.
+template <class F>
+array filtered(const array& x, pad_mode mode, std::string_view op, bool keeps_dtype, F&& f) {
+  return named(op, [&] {
+    op::check_image(x, op);
+    check_mode(mode, op);
+    const dtype compute = op::image_compute_dtype(x, op);
+    const dtype result = keeps_dtype ? x.dtype() : is_floating(x.dtype()) ? x.dtype() : compute;
+    if (x.size() == 0) return op::zeros_on(x.shape(), result, x.node()->device);
+    if (x.ndim() == max_rank)
+      throw shape_error(fmt::format("{}: more than 7 axes: {}", op, x.shape().str()));
+    return op::as_image_dtype(f(op::cast(x, compute, op)), result, op);
+  });
+}
+
+array derivative(const array& x, direction along, const std::vector<double>& across, pad_mode mode,
+                 std::string_view op) {
+  if (along > direction::vertical)
+    throw value_error(fmt::format("{}: no direction of number {}", op, static_cast<int>(along)));
+  const std::vector<double> difference = {-1, 0, 1};
+  return filtered(x, mode, op, false, [&](const array& v) {
+    return along == direction::horizontal ? separable(v, across, difference, mode)
+                                          : separable(v, difference, across, mode);
+  });
+}
+
+// The middle one of an odd number of arrays: the largest moves to the end, then the largest of
+// those left, and so on until the middle is there. Elementwise, and so in one program.
+array middle_of(std::vector<array> v) {
+  const std::size_t n = v.size();
+  for (std::size_t round = 0; round <= n / 2; ++round)
+    for (std::size_t i = 0; i + 1 < n - round; ++i) {
+      const array low = minimum(v[i], v[i + 1]);
+      v[i + 1] = maximum(v[i], v[i + 1]);
+      v[i] = low;
+    }
+  return v[n / 2];
+}
+
+template <class Extreme>
+array extremes(const array& x, integer height, integer width, std::string_view op, Extreme&& f) {
+  return named(op, [&] {
+    op::check_image(x, op);
+    check_window(height, op);
+    check_window(width, op);
+    const dtype type = op::type_of(x, op);
+    if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
+    if (x.size() == 0) return op::cast(x, type, op);
+    if (x.ndim() == max_rank)
+      throw shape_error(fmt::format("{}: more than 7 axes: {}", op, x.shape().str()));
+    // What the edge is repeated by lies in each window already.
+    array y = op::cast(x, type, op);
+    for (const auto& [axis, size] : {std::pair{column_axis, width}, std::pair{row_axis, height}})
+      if (size != 1)
+        y = f(sliding_window_view(padded_along(y, axis, size / 2, pad_mode::edge), {size}, axis));
+    return y;
+  });
+}
+
+}  // namespace
+
+array gaussian_blur(const array& x, double deviation, double truncate, pad_mode mode) {
+  constexpr const char* op = "gaussian_blur";
+  constexpr double most = 1 << 20;
+  if (!(deviation >= 0) || !(truncate >= 0) || !(deviation * truncate < most))
+    throw value_error(
+        fmt::format("gaussian_blur: a deviation of {}, cut off at {}", deviation, truncate));
+  const auto radius = static_cast<std::int64_t>(truncate * deviation + 0.5);
+  std::vector<double> weights(static_cast<std::size_t>(2 * radius + 1), 1);
+  double sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double t = static_cast<double>(i) - static_cast<double>(radius);
+    if (radius > 0) weights[i] = std::exp(-t * t / (2 * deviation * deviation));
+    sum += weights[i];
+  }
+  for (double& w : weights) w /= sum;
+  return filtered(x, mode, op, true,
+                  [&](const array& v) { return separable(v, weights, weights, mode); });
+}
+
+array box_blur(const array& x, integer height, integer width, pad_mode mode) {
+  constexpr const char* op = "box_blur";
+  check_window(height, op);
+  check_window(width, op);
+  const auto mean = [&](const array& v, int axis, std::int64_t size) {
+    if (size == 1) return v;
+    const array wide = padded_along(v, axis, size / 2, mode);
+    return tutti::mean(sliding_window_view(wide, {size}, axis), -1);
+  };
+  return filtered(x, mode, op, true, [&](const array& v) {
+    return mean(mean(v, column_axis, width), row_axis, height);
+  });
+}
+
+array median_filter(const array& x, integer size, pad_mode mode) {
+  constexpr const char* op = "median_filter";
+  return named(op, [&]() -> array {
+    op::check_image(x, op);
+    check_mode(mode, op);
+    check_window(size, op);
+    const dtype type = op::type_of(x, op);
+    if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
+    const array v = op::cast(x, type, op);
+    if (v.size() == 0 || size == 1) return v;
+    const array wide = padded(v, size / 2, size / 2, mode);
+    if (size == 3) {
+      std::vector<array> all;
+      for (std::int64_t i = 0; i < 9; ++i) all.push_back(shifted(wide, v.shape(), i / 3, i % 3));
+      return middle_of(all);
+    }
+    if (v.ndim() + 2 > max_rank)
+      throw shape_error(fmt::format("{}: more than 6 axes: {}", op, x.shape().str()));
+    const array windows = sliding_window_view(wide, {size, size}, {row_axis, column_axis});
+    const std::int64_t count = graph::extent_product(size, size, op);
+    shape flat = v.shape();
+    flat.push_back(count);
+    const array sorted = sort(reshape(windows, flat), -1);
+    const array middle = sorted({ellipsis(), count / 2});
+    // NaN is sorted to the end.
+    if (!is_floating(type)) return middle;
+    const array last = sorted({ellipsis(), count - 1});
+    return where(isnan(last), last, middle);
+  });
+}
+
+array bilateral_filter(const array& x, integer radius, double place_deviation,
+                       double color_deviation, pad_mode mode) {
+  constexpr const char* op = "bilateral_filter";
+  for (const double deviation : {place_deviation, color_deviation})
+    if (!(deviation > 0) || std::isinf(deviation))
+      throw value_error(fmt::format("{}: a deviation of {}", op, deviation));
+  const std::int64_t most = radius;
+  if (most < 0 || most > 32) throw value_error(fmt::format("{}: a radius of {}", op, most));
+  return filtered(x, mode, op, true, [&](const array& v) {
+    const array wide = padded(v, most, most, mode);
+    array weights, weighed;
+    for (std::int64_t row = -most; row <= most; ++row)
+      for (std::int64_t column = -most; column <= most; ++column) {
+        const array other = shifted(wide, v.shape(), row + most, column + most);
+        const double place = static_cast<double>(row * row + column * column) /
+                             (2 * place_deviation * place_deviation);
+        const array colors = sum(square(other - v), {-1, true});
+        const array weight = exp(colors * (-1 / (2 * color_deviation * color_deviation)) - place);
+        weights = weights.valid() ? weights + weight : weight;
+        weighed = weighed.valid() ? weighed + weight * other : weight * other;
+      }
+    return weighed / weights;
+  });
+}
+
+array sobel(const array& x, direction along, pad_mode mode) {
+  return derivative(x, along, {1, 2, 1}, mode, "sobel");
+}
+
+array scharr(const array& x, direction along, pad_mode mode) {
+  return derivative(x, along, {3, 10, 3}, mode, "scharr");
+}
+
+array laplacian(const array& x, pad_mode mode) {
+  return filtered(x, mode, "laplacian", false, [&](const array& v) {
+    const std::vector<double> second = {1, -2, 1};
+    return weighed_along(v, column_axis, second, mode) + weighed_along(v, row_axis, second, mode);
+  });
+}
+
+array erode(const array& x, integer height, integer width) {
+  return extremes(x, height, width, "erode", [](const array& w) { return min(w, -1); });
+}
+array dilate(const array& x, integer height, integer width) {
+  return extremes(x, height, width, "dilate", [](const array& w) { return max(w, -1); });
+}
+array opening(const array& x, integer height, integer width) {
+  return named("opening", [&] { return dilate(erode(x, height, width), height, width); });
+}
+array closing(const array& x, integer height, integer width) {
+  return named("closing", [&] { return erode(dilate(x, height, width), height, width); });
+}
+
+}  // namespace tutti::image
