@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of Pillow, OpenCV, SciPy and colorsys (vectors.txt, written by make_vectors.py) against
-// the same calls, in f64.
+// Results of Pillow, OpenCV, SciPy, scikit-image and colorsys (vectors.txt, written by
+// make_vectors.py) against the same calls, in f64.
 #include "tutti_test/vectors.hpp"
 
-#include "tutti/image_filters.hpp"
+#include "tutti/image_features.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace {
@@ -111,6 +111,54 @@ void add_filters(vector_calls& table) {
   add(table, "integral", [](const array& x, std::int64_t) { return image::integral_image(x); });
 }
 
+void add_features(vector_calls& table) {
+  struct tiles {
+    double limit;
+    std::int64_t rows, columns;
+  };
+  add(table, "clahe", [](const array& x, std::int64_t n) {
+    const tiles t[] = {{2, 3, 4}, {0, 2, 5}, {40, 8, 8}, {1.25, 1, 1}};
+    return image::clahe(x, t[n].limit, t[n].rows, t[n].columns);
+  });
+  for (const auto by : {image::local_mean::box, image::local_mean::gaussian})
+    for (const auto mode : {tutti::pad_mode::reflect, tutti::pad_mode::edge}) {
+      const std::string name = std::string("adaptive_") +
+                               (by == image::local_mean::box ? "box" : "gaussian") +
+                               (mode == tutti::pad_mode::edge ? "_edge" : "_reflect");
+      add(table, name, [by, mode](const array& x, std::int64_t n) {
+        return image::adaptive_threshold(x, n == 0 ? 3 : 5, n == 0 ? 0 : 0.25, by, mode);
+      });
+    }
+  add(table, "canny", [](const array& x, std::int64_t n) {
+    const double low[] = {60, 200, 0}, high[] = {150, 400, 0};
+    return image::canny(x, low[n], high[n]);
+  });
+  add(table, "harris", [](const array& x, std::int64_t n) {
+    return image::harris_corners(x, n == 0 ? 0.05 : 0.2, n == 0 ? 1 : 0.6,
+                                 tutti::pad_mode::constant);
+  });
+  add(table, "hog", [](const array& x, std::int64_t n) {
+    const image::hog_options options[] = {
+        {9, {4, 5}, {3, 2}}, {3, {8, 8}, {1, 1}}, {5, {3, 3}, {9, 7}}};
+    return image::hog(x, options[n]);
+  });
+  add(table, "component_labels", [](const array& x, std::int64_t n) {
+    return image::connected_components(x, static_cast<image::connectivity>(n)).labels;
+  });
+  add(table, "component_counts", [](const array& x, std::int64_t n) {
+    return image::connected_components(x, static_cast<image::connectivity>(n)).counts;
+  });
+  for (const auto& [name, by] : {std::pair{"match_squares", image::matching::squared_difference},
+                                 {"match_products", image::matching::cross_correlation},
+                                 {"match_coefficient", image::matching::coefficient}})
+    table[name] = [by = by](const operand_list& v, std::int64_t) {
+      return image::match_template(v[0], v[1], by);
+    };
+  table["nms"] = [](const operand_list& v, std::int64_t percent) {
+    return image::non_maximum_suppression(v[0], v[1], static_cast<double>(percent) / 100);
+  };
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(vectors_of_others) {
@@ -119,5 +167,6 @@ BOOST_AUTO_TEST_CASE(vectors_of_others) {
   add_resizes(table);
   add_warps(table);
   add_filters(table);
-  BOOST_TEST(check_vectors(paths::vectors, table) >= 84);
+  add_features(table);
+  BOOST_TEST(check_vectors(paths::vectors, table) >= 134);
 }

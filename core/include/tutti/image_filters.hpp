@@ -77,6 +77,28 @@ TUTTI_API array otsu_threshold(const array& x);
 /// n(v) pixels of the channel are up to v, n0 of them the smallest value, and n are all. A channel
 /// of one value stays. Throws as otsu_threshold().
 TUTTI_API array equalize(const array& x);
+/// equalize() by parts, so that contrast is even (K. Zuiderveld, "Contrast limited adaptive
+/// histogram equalization", 1994): of each of tile_rows x tile_columns equal tiles the counts
+/// beyond clip_limit times the mean count are cut off and shared by all values, and v becomes 255
+/// times the share of the pixels up to v; a pixel has what the four nearest tiles say, weighed by
+/// distance. The arithmetic of OpenCV, for extents of which both or none are multiples of the
+/// tiles: x is mirrored about its last row and column until they are. A clip_limit of 0 cuts
+/// nothing. u8, else dtype_error. Throws value_error for no tiles or more of them than pixels, and
+/// for a clip_limit below 0.
+TUTTI_API array clahe(const array& x, double clip_limit = 40, integer tile_rows = 8,
+                      integer tile_columns = 8);
+
+enum class local_mean : std::uint8_t {
+  box,      ///< box_blur()
+  gaussian  ///< gaussian_blur() of deviation (size - 1) / 6
+};
+/// Which pixels are greater than the mean of size x size pixels around them less `offset`: bool,
+/// x's shape. The means are not rounded. scikit-image's x > threshold_local(). Throws value_error
+/// for an even or smaller size, and for an offset that is NaN.
+TUTTI_API array adaptive_threshold(const array& x, integer size, double offset = 0,
+                                   local_mean by = local_mean::gaussian,
+                                   pad_mode mode = pad_mode::reflect);
+
 /// Sums over the rows above and the columns to the left: [..., height + 1, width + 1, channels],
 /// whose first row and column are 0; the sum over any rectangle is that of four of them. i64 or u64
 /// of integers, f64 of floats.

@@ -33,18 +33,6 @@ array padded(const array& x, std::int64_t rows, std::int64_t columns, pad_mode m
   return pad(x, {rows, rows, columns, columns}, mode);
 }
 
-// The pixels `row` below and `column` right of each, of an image padded by those radii.
-array shifted(const array& wide, const shape& extents, std::int64_t row, std::int64_t column) {
-  shape starts, steps;
-  for (int axis = 0; axis < extents.rank(); ++axis) {
-    starts.push_back(0);
-    steps.push_back(1);
-  }
-  starts[extents.rank() + row_axis] = row;
-  starts[extents.rank() + column_axis] = column;
-  return op::strided_slice(wide, starts, extents, steps);
-}
-
 // Sums of an odd number of neighbours along an axis, with weights.
 array weighed_along(const array& x, int axis, const std::vector<double>& weights, pad_mode mode) {
   const auto taps = static_cast<std::int64_t>(weights.size());
@@ -76,7 +64,7 @@ array filtered(const array& x, pad_mode mode, std::string_view op, bool keeps_dt
     op::check_image(x, op);
     check_mode(mode, op);
     const dtype compute = op::image_compute_dtype(x, op);
-    const dtype result = keeps_dtype ? x.dtype() : is_floating(x.dtype()) ? x.dtype() : compute;
+    const dtype result = keeps_dtype ? x.dtype() : op::unrounded_dtype(x, compute);
     if (x.size() == 0) return op::zeros_on(x.shape(), result, x.node()->device);
     if (x.ndim() == max_rank)
       throw shape_error(fmt::format("{}: more than 7 axes: {}", op, x.shape().str()));
@@ -176,7 +164,8 @@ array median_filter(const array& x, integer size, pad_mode mode) {
     const array wide = padded(v, size / 2, size / 2, mode);
     if (size == 3) {
       std::vector<array> all;
-      for (std::int64_t i = 0; i < 9; ++i) all.push_back(shifted(wide, v.shape(), i / 3, i % 3));
+      for (std::int64_t i = 0; i < 9; ++i)
+        all.push_back(op::image_neighbours(wide, v.shape(), i / 3, i % 3));
       return middle_of(all);
     }
     if (v.ndim() + 2 > max_rank)
@@ -207,7 +196,7 @@ array bilateral_filter(const array& x, integer radius, double place_deviation,
     array weights, weighed;
     for (std::int64_t row = -most; row <= most; ++row)
       for (std::int64_t column = -most; column <= most; ++column) {
-        const array other = shifted(wide, v.shape(), row + most, column + most);
+        const array other = op::image_neighbours(wide, v.shape(), row + most, column + most);
         const double place = static_cast<double>(row * row + column * column) /
                              (2 * place_deviation * place_deviation);
         const array colors = sum(square(other - v), {-1, true});
@@ -231,6 +220,24 @@ array laplacian(const array& x, pad_mode mode) {
   return filtered(x, mode, "laplacian", false, [&](const array& v) {
     const std::vector<double> second = {1, -2, 1};
     return weighed_along(v, column_axis, second, mode) + weighed_along(v, row_axis, second, mode);
+  });
+}
+
+array adaptive_threshold(const array& x, integer size, double offset, local_mean by,
+                         pad_mode mode) {
+  constexpr const char* op = "adaptive_threshold";
+  return named(op, [&] {
+    check_window(size, op);
+    if (std::isnan(offset)) throw value_error(fmt::format("{}: an offset of {}", op, offset));
+    if (by > local_mean::gaussian)
+      throw value_error(fmt::format("{}: no mean of number {}", op, static_cast<int>(by)));
+    op::check_image(x, op);
+    const array v = op::image_numbers(x, op);
+    // Three deviations reach to the edge of the window.
+    const double deviation = static_cast<double>(std::int64_t{size} - 1) / 6;
+    const array around = by == local_mean::box ? box_blur(v, size, size, mode)
+                                               : gaussian_blur(v, deviation, 3, mode);
+    return v > around - offset;
   });
 }
 
