@@ -3,7 +3,7 @@
 // Gradients against central differences, first and second ones; and of greys, where they are
 // chosen.
 #include "differences.hpp"
-#include "tutti/image_filters.hpp"
+#include "tutti/image_features.hpp"
 
 namespace {
 
@@ -105,4 +105,31 @@ BOOST_AUTO_TEST_CASE(of_filters) {
   check_both([](const arguments& v) { return image::erode(v[0], 3, 3); }, {x});
   check_both([](const arguments& v) { return image::dilate(v[0], 1, 3); }, {x});
   check_both([](const arguments& v) { return image::integral_image(v[0]); }, {x});
+}
+
+BOOST_AUTO_TEST_CASE(of_features) {
+  const dense x = numbers({4, 5, 2}, 19), pattern = numbers({2, 3, 2}, 20);
+  check_both([](const arguments& v) { return image::harris_corners(v[0], 0.06, 0.8); }, {x});
+  check_both([](const arguments& v) { return image::hog(v[0], {3, {2, 2}, {2, 1}}); }, {x});
+  for (const auto by : {image::matching::squared_difference, image::matching::cross_correlation,
+                        image::matching::coefficient}) {
+    check_both([=](const arguments& v) { return image::match_template(v[0], v[1], by); },
+               {x, pattern});
+    check_both([=](const arguments& v) { return image::match_template(v[1], v[0], by); },
+               {pattern, x});
+  }
+}
+
+// Where all is the same there is no direction and no coefficient.
+BOOST_AUTO_TEST_CASE(of_constant_images) {
+  const array flat = tutti::full({6, 6, 1}, 0.3, tutti::dtype::f64);
+  for (const auto& f : {tutti::function([](const arguments& v) {
+                          return tutti::sum(image::hog(v[0], {3, {2, 2}}));
+                        }),
+                        tutti::function([](const arguments& v) {
+                          return tutti::sum(image::match_template(v[0], v[0]({{0, 2}, {0, 2}})));
+                        })}) {
+    const array g = tutti::grad(f)({flat})[0];
+    BOOST_TEST(tutti::all(g == 0).item<bool>());
+  }
 }

@@ -25,11 +25,12 @@ namespace tutti::image {
 /// negative, and the radius is below 2^20.
 TUTTI_API array gaussian_blur(const array& x, double deviation, double truncate = 4,
                               pad_mode mode = pad_mode::reflect);
-/// The mean of height x width pixels around each. Throws value_error for even or smaller ones.
+/// The mean of height x width pixels around each. Throws value_error unless both are odd, from 1 to
+/// 2^20.
 TUTTI_API array box_blur(const array& x, integer height, integer width,
                          pad_mode mode = pad_mode::reflect);
 /// The median of size x size pixels around each: NaN where one of them is. Real numbers of any
-/// dtype. Throws value_error for an even or smaller size.
+/// dtype. Throws value_error unless size is odd, from 1 to 1023.
 TUTTI_API array median_filter(const array& x, integer size, pad_mode mode = pad_mode::reflect);
 /// The mean of the pixels up to `radius` rows and columns away, with weights
 /// exp(-d^2 / (2 place_deviation^2) - |c|^2 / (2 color_deviation^2)), where d is the distance of
@@ -54,7 +55,7 @@ TUTTI_API array scharr(const array& x, direction along, pad_mode mode = pad_mode
 TUTTI_API array laplacian(const array& x, pad_mode mode = pad_mode::reflect);
 
 // ---- morphology: extremes of height x width pixels, an odd number each way, those within x only.
-// Real numbers and bool; NaN wins. value_error for even or smaller ones.
+// Real numbers and bool; NaN wins. value_error unless both are odd, from 1 to 2^20.
 
 TUTTI_API array erode(const array& x, integer height, integer width);   ///< the smallest
 TUTTI_API array dilate(const array& x, integer height, integer width);  ///< the largest
@@ -94,7 +95,7 @@ enum class local_mean : std::uint8_t {
 };
 /// Which pixels are greater than the mean of size x size pixels around them less `offset`: bool,
 /// x's shape. The means are not rounded. scikit-image's x > threshold_local(). Throws value_error
-/// for an even or smaller size, and for an offset that is NaN.
+/// unless size is odd, from 1 to 2^20, and for an offset that is NaN.
 TUTTI_API array adaptive_threshold(const array& x, integer size, double offset = 0,
                                    local_mean by = local_mean::gaussian,
                                    pad_mode mode = pad_mode::reflect);

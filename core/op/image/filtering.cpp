@@ -47,9 +47,14 @@ array separable(const array& x, const std::vector<double>& down, const std::vect
   return weighed_along(weighed_along(x, column_axis, right, mode), row_axis, down, mode);
 }
 
-void check_window(std::int64_t size, std::string_view op) {
+// Of weighted sums and extremes; of what is sorted.
+constexpr std::int64_t widest_window = 1 << 20, widest_sorted = 1 << 10;
+
+void check_window(std::int64_t size, std::string_view op, std::int64_t below = widest_window) {
   if (size < 1 || size % 2 == 0)
     throw value_error(fmt::format("{}: a window of {} pixels is not odd", op, size));
+  if (size >= below)
+    throw value_error(fmt::format("{}: a window of {} pixels, must be below {}", op, size, below));
 }
 
 void check_mode(pad_mode mode, std::string_view op) {
@@ -120,8 +125,7 @@ array extremes(const array& x, integer height, integer width, std::string_view o
 
 array gaussian_blur(const array& x, double deviation, double truncate, pad_mode mode) {
   constexpr const char* op = "gaussian_blur";
-  constexpr double most = 1 << 20;
-  if (!(deviation >= 0) || !(truncate >= 0) || !(deviation * truncate < most))
+  if (!(deviation >= 0) || !(truncate >= 0) || !(deviation * truncate < widest_window))
     throw value_error(
         fmt::format("gaussian_blur: a deviation of {}, cut off at {}", deviation, truncate));
   const auto radius = static_cast<std::int64_t>(truncate * deviation + 0.5);
@@ -156,7 +160,7 @@ array median_filter(const array& x, integer size, pad_mode mode) {
   return named(op, [&]() -> array {
     op::check_image(x, op);
     check_mode(mode, op);
-    check_window(size, op);
+    check_window(size, op, widest_sorted);
     const dtype type = op::type_of(x, op);
     if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
     const array v = op::cast(x, type, op);
