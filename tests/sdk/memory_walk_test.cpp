@@ -74,9 +74,11 @@ BOOST_AUTO_TEST_CASE(strided_lines_to_and_from_blocks) {
       uint64_t size = 1;
       for (const uint64_t extent : l.extents) size *= extent;
       for (uint64_t first = 0; first < size; ++first)
-        for (uint64_t count = 1; first + count <= size; count += 1 + count / 4)
+        for (uint64_t count = 1; first + count <= size; count += 1 + count / 4) {
           BOOST_TEST_CONTEXT("layout " << &l - layouts << ", " << element << " bytes, " << count
-                                       << " from " << first)
-      check(l, element, first, count);
+                                       << " from " << first) {
+            check(l, element, first, count);
+          }
+        }
     }
 }
