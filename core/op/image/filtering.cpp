@@ -33,18 +33,62 @@ array padded(const array& x, std::int64_t rows, std::int64_t columns, pad_mode m
   return pad(x, {rows, rows, columns, columns}, mode);
 }
 
-// Sums of an odd number of neighbours along an axis, with weights.
-array weighed_along(const array& x, int axis, const std::vector<double>& weights, pad_mode mode) {
+// Of an image that is wider by count - 1 pixels along the axis the piece that begins at `first`.
+array piece(const array& wide, int axis, std::int64_t first, std::int64_t count) {
+  shape starts, extents = wide.shape(), steps;
+  for (int any = 0; any < wide.ndim(); ++any) {
+    starts.push_back(0);
+    steps.push_back(1);
+  }
+  starts[wide.ndim() + axis] = first;
+  extents[wide.ndim() + axis] -= count - 1;
+  return op::strided_slice(wide, starts, extents, steps);
+}
+
+array times(const array& a, double weight) { return weight == 1 ? a : a * weight; }
+
+// The sum of at(k) times weights[k], an odd number of them, in one program. Weights that are the
+// same from both ends, but for the sign, are multiplied by once.
+template <class At>
+array weighed_sum(const std::vector<double>& weights, At&& at) {
+  const std::size_t last = weights.size() - 1;
+  array total;
+  const auto add = [&](const array& term) { total = total.valid() ? total + term : term; };
+  for (std::size_t k = 0; k < weights.size() / 2; ++k) {
+    const double near = weights[k], far = weights[last - k];
+    if (far == 0 && near == 0) continue;
+    add(times(near == far ? at(last - k) + at(k) : at(last - k) - at(k), far));
+  }
+  if (const double middle = weights[last / 2]; middle != 0 || !total.valid())
+    add(times(at(last / 2), middle));
+  return total;
+}
+
+// Of more terms there are no written out sums; of so many both directions are in one.
+constexpr std::size_t most_written = 32, most_of_both = 16;
+
+// Along one axis of an image that is wider by all but one of the weights, which are symmetric or
+// the negative of that.
+array weighed_along(const array& wide, int axis, const std::vector<double>& weights) {
   const auto taps = static_cast<std::int64_t>(weights.size());
-  if (taps == 1) return weights[0] == 1 ? x : x * weights[0];
-  const array wide = padded_along(x, axis, taps / 2, mode);
-  const array w = op::image_constants(x.device(), weights, {taps}, x.dtype());
+  if (weights.size() <= most_written)
+    return weighed_sum(weights, [&](std::size_t k) {
+      return piece(wide, axis, static_cast<std::int64_t>(k), taps);
+    });
+  const array w = op::image_constants(wide.device(), weights, {taps}, wide.dtype());
   return sum(sliding_window_view(wide, {taps}, axis) * w, -1);
 }
 
 array separable(const array& x, const std::vector<double>& down, const std::vector<double>& right,
                 pad_mode mode) {
-  return weighed_along(weighed_along(x, column_axis, right, mode), row_axis, down, mode);
+  const auto rows = static_cast<std::int64_t>(down.size());
+  const array wide = padded(x, rows / 2, static_cast<std::int64_t>(right.size()) / 2, mode);
+  if (down.size() * right.size() > most_of_both)
+    return weighed_along(weighed_along(wide, column_axis, right), row_axis, down);
+  return weighed_sum(down, [&](std::size_t k) {
+    return weighed_along(piece(wide, row_axis, static_cast<std::int64_t>(k), rows), column_axis,
+                         right);
+  });
 }
 
 // Of weighted sums and extremes; of what is sorted.
@@ -101,8 +145,10 @@ array middle_of(std::vector<array> v) {
   return v[n / 2];
 }
 
-template <class Extreme>
-array extremes(const array& x, integer height, integer width, std::string_view op, Extreme&& f) {
+// Extremes of windows: of a few pixels pair by pair, else as a reduction.
+template <class Pair, class All>
+array extremes(const array& x, integer height, integer width, std::string_view op, Pair&& pair,
+               All&& all) {
   return named(op, [&] {
     op::check_image(x, op);
     check_window(height, op);
@@ -112,13 +158,33 @@ array extremes(const array& x, integer height, integer width, std::string_view o
     if (x.size() == 0) return op::cast(x, type, op);
     if (x.ndim() == max_rank)
       throw shape_error(fmt::format("{}: more than 7 axes: {}", op, x.shape().str()));
-    // What the edge is repeated by lies in each window already.
-    array y = op::cast(x, type, op);
-    for (const auto& [axis, size] : {std::pair{column_axis, width}, std::pair{row_axis, height}})
-      if (size != 1)
-        y = f(sliding_window_view(padded_along(y, axis, size / 2, pad_mode::edge), {size}, axis));
-    return y;
+    array y = op::cast(x, type == dtype::boolean ? dtype::u8 : type, op);
+    const std::pair<int, std::int64_t> axes[] = {{column_axis, width}, {row_axis, height}};
+    for (const auto& [axis, size] : axes) {
+      if (size == 1) continue;
+      // What the edge is repeated by lies in each window already.
+      const array wide = padded_along(y, axis, size / 2, pad_mode::edge);
+      if (size > static_cast<std::int64_t>(most_written)) {
+        y = all(sliding_window_view(wide, {size}, axis));
+        continue;
+      }
+      y = piece(wide, axis, 0, size);
+      for (std::int64_t k = 1; k < size; ++k) y = pair(y, piece(wide, axis, k, size));
+    }
+    return op::cast(y, type, op);
   });
+}
+
+array smallest(const array& x, integer height, integer width, std::string_view op) {
+  return extremes(
+      x, height, width, op, [](const array& a, const array& b) { return minimum(a, b); },
+      [](const array& windows) { return min(windows, -1); });
+}
+
+array largest(const array& x, integer height, integer width, std::string_view op) {
+  return extremes(
+      x, height, width, op, [](const array& a, const array& b) { return maximum(a, b); },
+      [](const array& windows) { return max(windows, -1); });
 }
 
 }  // namespace
@@ -145,14 +211,11 @@ array box_blur(const array& x, integer height, integer width, pad_mode mode) {
   constexpr const char* op = "box_blur";
   check_window(height, op);
   check_window(width, op);
-  const auto mean = [&](const array& v, int axis, std::int64_t size) {
-    if (size == 1) return v;
-    const array wide = padded_along(v, axis, size / 2, mode);
-    return tutti::mean(sliding_window_view(wide, {size}, axis), -1);
-  };
-  return filtered(x, mode, op, true, [&](const array& v) {
-    return mean(mean(v, column_axis, width), row_axis, height);
-  });
+  const std::vector<double> down(static_cast<std::size_t>(std::int64_t{height}), 1),
+      right(static_cast<std::size_t>(std::int64_t{width}), 1);
+  const double pixels = static_cast<double>(down.size()) * static_cast<double>(right.size());
+  return filtered(x, mode, op, true,
+                  [&](const array& v) { return separable(v, down, right, mode) / pixels; });
 }
 
 array median_filter(const array& x, integer size, pad_mode mode) {
@@ -222,8 +285,11 @@ array scharr(const array& x, direction along, pad_mode mode) {
 
 array laplacian(const array& x, pad_mode mode) {
   return filtered(x, mode, "laplacian", false, [&](const array& v) {
-    const std::vector<double> second = {1, -2, 1};
-    return weighed_along(v, column_axis, second, mode) + weighed_along(v, row_axis, second, mode);
+    const array wide = padded(v, 1, 1, mode);
+    const auto at = [&](std::int64_t row, std::int64_t column) {
+      return op::image_neighbours(wide, v.shape(), row, column);
+    };
+    return at(0, 1) + at(2, 1) + (at(1, 0) + at(1, 2)) - 4 * v;
   });
 }
 
@@ -246,10 +312,10 @@ array adaptive_threshold(const array& x, integer size, double offset, local_mean
 }
 
 array erode(const array& x, integer height, integer width) {
-  return extremes(x, height, width, "erode", [](const array& w) { return min(w, -1); });
+  return smallest(x, height, width, "erode");
 }
 array dilate(const array& x, integer height, integer width) {
-  return extremes(x, height, width, "dilate", [](const array& w) { return max(w, -1); });
+  return largest(x, height, width, "dilate");
 }
 array opening(const array& x, integer height, integer width) {
   return named("opening", [&] { return dilate(erode(x, height, width), height, width); });
