@@ -68,6 +68,11 @@ BOOST_AUTO_TEST_CASE(strided_lines_to_and_from_blocks) {
                             {{3, 1, 4}, {8, 0, 1}, 1},
                             {{3, 4, 3}, {40, 6, 1}, 7},
                             {{3, 4, 2}, {50, 2, 1}, 3},
+                            {{4, 3}, {2, 0}, 3},  // one for all three channels
+                            {{3, 5, 2}, {11, 2, 0}, 1},
+                            {{3, 5, 4}, {-11, 2, 0}, 40},
+                            {{3, 5, 6}, {0, 2, 0}, 4},
+                            {{5, 3}, {0, 1}, 6},  // the same pixel for all
                             {{2, 3, 2, 5}, {100, 30, 12, 2}, 9}};
   for (const layout& l : layouts)
     for (const uint32_t element : {1u, 2u, 4u, 8u, 16u}) {

@@ -85,6 +85,43 @@ bool copy_short(uint64_t bytes, const std::byte* from, int64_t from_step, std::b
   }
 }
 
+template <typename T, uint64_t Count>
+void spread_pieces(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+                   uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from + static_cast<int64_t>(i) * from_step, sizeof(T));
+    std::byte* const piece = to + static_cast<int64_t>(i) * to_step;
+    for (uint64_t k = 0; k < Count; ++k) std::memcpy(piece + k * sizeof(T), &element, sizeof(T));
+  }
+}
+
+template <typename T>
+bool spread(uint64_t length, const std::byte* from, int64_t from_step, std::byte* to,
+            int64_t to_step, uint64_t count) {
+  if (length == 2) return spread_pieces<T, 2>(from, from_step, to, to_step, count), true;
+  if (length == 3) return spread_pieces<T, 3>(from, from_step, to, to_step, count), true;
+  if (length == 4) return spread_pieces<T, 4>(from, from_step, to, to_step, count), true;
+  return false;
+}
+
+// One element for all of a short piece: a weight of a pixel for each of its channels.
+bool spread_short(uint32_t element, uint64_t length, const std::byte* from, int64_t from_step,
+                  std::byte* to, int64_t to_step, uint64_t count) {
+  switch (element) {
+    case 1:
+      return spread<uint8_t>(length, from, from_step, to, to_step, count);
+    case 2:
+      return spread<uint16_t>(length, from, from_step, to, to_step, count);
+    case 4:
+      return spread<uint32_t>(length, from, from_step, to, to_step, count);
+    case 8:
+      return spread<uint64_t>(length, from, from_step, to, to_step, count);
+    default:
+      return false;
+  }
+}
+
 // One side of a copy: where its first element is, and the steps from element to element and from
 // line to line, in bytes.
 template <typename Byte>
@@ -98,6 +135,9 @@ void copy_lines(uint32_t element, const line_steps<const std::byte>& from,
   const bool dense = from.element == element && to.element == element;
   if (lines > 1 && dense &&
       copy_short(length * element, from.first, from.line, to.first, to.line, lines))
+    return;
+  if (lines > 1 && from.element == 0 && to.element == element &&
+      spread_short(element, length, from.first, from.line, to.first, to.line, lines))
     return;
   for (uint64_t i = 0; i < lines; ++i) {
     const auto n = static_cast<int64_t>(i);
