@@ -192,7 +192,7 @@ def edges():
             case(f"canny:{number}", 0, [of[..., None]], (cv2.Canny(of, low, high, L2gradient=True) > 0)[..., None])
     image = uniform(7, 9)
     for number, (k, deviation) in enumerate([(0.05, 1.0), (0.2, 0.6)]):
-        case(f"harris:{number}", 1e-10, [image[..., None]],
+        case(f"harris:{number}", 1e-9, [image[..., None]],
              skimage.feature.corner_harris(image, k=k, sigma=deviation)[..., None])
 
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/named_errors.hpp"
 #include "op/image/images.hpp"
@@ -60,8 +61,10 @@ array squared_differences(const array& given, const array& pattern) {
 }
 
 array coefficients(const array& given, const array& pattern) {
-  // What a sum of so many squares, and the difference of such sums, is uncertain by.
-  constexpr double of_window = 1e-12, of_image = 4e-15;
+  // What differences of sums over the image, and of the squares of a window, are uncertain by.
+  constexpr double of_window = 1e-12;
+  const double of_image = 8 * std::numeric_limits<double>::epsilon() *
+                          std::sqrt(static_cast<double>(given.dim(1) + given.dim(2)));
   const array x = given - stop_gradient(mean(given, {{1, 2, 3}, true}));
   const array centred = pattern - mean(pattern);
   const auto count = static_cast<double>(pattern.size());
