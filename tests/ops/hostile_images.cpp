@@ -38,6 +38,11 @@ image::hog_options hog(picker& p) {
   return {p.below(5), {p.below(3), p.below(3)}, {p.below(3), p.below(3)}};
 }
 
+tutti::array bytes(picker& p) {
+  return tutti::full({1 + p.below(3), 3, p.below(3)}, p.below(256), tutti::dtype::u8);
+}
+tutti::array boxes(picker& p) { return tutti::full({3, 4}, p.number(), tutti::dtype::f64); }
+
 results components(const tutti::array& x, int by) {
   const auto found = image::connected_components(x, static_cast<image::connectivity>(by));
   return std::vector<tutti::array>{found.labels, found.counts};
@@ -81,18 +86,18 @@ std::vector<entry> images() {
       ROW(image::otsu_threshold(p.any())),
       ROW(image::equalize(p.any())),
       ROW(image::clahe(p.any(), p.number(), p.size(), p.size())),
-      ROW(image::clahe(p.small().astype(tutti::dtype::u8), p.number(), 1 + p.below(2), 1)),
+      ROW(image::clahe(bytes(p), p.number(), 1 + p.below(3), 1)),
       ROW(image::adaptive_threshold(p.any(), window(p), p.number(), mean(p), edge(p))),
       ROW(image::integral_image(p.any())),
       ROW(image::canny(p.any(), p.number(), p.number(), deviation(p))),
-      ROW(image::canny(p.small(), 0, p.below(3), 1)),
+      ROW(image::canny(bytes(p), 0, p.below(3), 1)),
       ROW(image::harris_corners(p.any(), p.number(), deviation(p), edge(p))),
       ROW(image::hog(p.any(), hog(p))),
       ROW(components(p.any(), p.below(3))),
       ROW(image::match_template(p.any(), p.any(), matching(p))),
-      ROW(image::match_template(p.small(), p.small(), matching(p))),
+      ROW(image::match_template(bytes(p), bytes(p), matching(p))),
       ROW(image::non_maximum_suppression(p.any(), p.any(), p.number())),
-      ROW(image::non_maximum_suppression(p.small(), p.small(), p.number())),
+      ROW(image::non_maximum_suppression(boxes(p), tutti::ones({3}), p.number())),
       ROW(decoded(
           image::encode_image(p.small(), static_cast<image::file_format>(p.below(4)), writing(p)))),
   };
