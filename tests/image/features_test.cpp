@@ -67,7 +67,7 @@ array bytes(const shape& extents, std::uint64_t salt) {
 #define FAILS(exception, expression, text) \
   BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
-BOOST_AUTO_TEST_CASE(of_each_dtype_and_layout) {
+BOOST_AUTO_TEST_CASE(features_of_each_dtype_and_layout) {
   // Their fourth powers are numbers of f16.
   const array x = upload_as<double>(random_integers({2, 7, 6, 3}, 0, 3, 71));
   for (const named_feature& f : features) {

@@ -56,7 +56,7 @@ double largest_difference(const array& a, const array& b) {
 #define FAILS(exception, expression, text) \
   BOOST_TEST(fails<tutti::exception>([&] { expression; }, text))
 
-BOOST_AUTO_TEST_CASE(of_each_dtype_and_layout) {
+BOOST_AUTO_TEST_CASE(filters_of_each_dtype_and_layout) {
   const array x = upload_as<double>(random_dense({2, 7, 6, 3}, 0, 200, 61));
   for (const named_filter& f : filters) {
     BOOST_TEST_CONTEXT(f.name) {
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(of_each_dtype_and_layout) {
   BOOST_TEST((image::erode(flags, 1, 3).dtype() == dtype::boolean));
 }
 
-BOOST_AUTO_TEST_CASE(bad_options) {
+BOOST_AUTO_TEST_CASE(bad_options_of_filters) {
   const array x = tutti::ones({4, 4, 1}), deep = tutti::ones({1, 1, 1, 1, 1, 1, 1, 1});
   FAILS(shape_error, image::gaussian_blur(deep, 1), "gaussian_blur: more than 7 axes");
   FAILS(shape_error, image::erode(deep, 3, 3), "erode: more than 7 axes");
