@@ -80,7 +80,7 @@ KERNEL void tutti_take(global T* target, global const T* source, global const IN
     take_elements(target, source, index, g);
     return;
   }
-  if (g.columns <= 4 && g.target_stride[2] == 1 && g.source_stride[2] == 1) {
+  if (g.columns > 1 && g.columns <= 4 && g.target_stride[2] == 1 && g.source_stride[2] == 1) {
     take_short_rows(target, source, index, g);
     return;
   }
