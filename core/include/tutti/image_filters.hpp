@@ -30,7 +30,7 @@ TUTTI_API array gaussian_blur(const array& x, double deviation, double truncate 
 TUTTI_API array box_blur(const array& x, integer height, integer width,
                          pad_mode mode = pad_mode::reflect);
 /// The median of size x size pixels around each: NaN where one of them is. Real numbers of any
-/// dtype. Throws value_error unless size is odd, from 1 to 1023.
+/// dtype, and bool. Throws value_error unless size is odd, from 1 to 1023.
 TUTTI_API array median_filter(const array& x, integer size, pad_mode mode = pad_mode::reflect);
 /// The mean of the pixels up to `radius` rows and columns away, with weights
 /// exp(-d^2 / (2 place_deviation^2) - |c|^2 / (2 color_deviation^2)), where d is the distance of

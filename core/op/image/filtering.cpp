@@ -226,14 +226,14 @@ array median_filter(const array& x, integer size, pad_mode mode) {
     check_window(size, op, widest_sorted);
     const dtype type = op::type_of(x, op);
     if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
-    const array v = op::cast(x, type, op);
-    if (v.size() == 0 || size == 1) return v;
+    if (x.size() == 0 || size == 1) return op::cast(x, type, op);
+    const array v = op::cast(x, type == dtype::boolean ? dtype::u8 : type, op);
     const array wide = padded(v, size / 2, size / 2, mode);
     if (size == 3) {
       std::vector<array> all;
       for (std::int64_t i = 0; i < 9; ++i)
         all.push_back(op::image_neighbours(wide, v.shape(), i / 3, i % 3));
-      return middle_of(all);
+      return op::cast(middle_of(all), type, op);
     }
     if (v.ndim() + 2 > max_rank)
       throw shape_error(fmt::format("{}: more than 6 axes: {}", op, x.shape().str()));
@@ -244,7 +244,7 @@ array median_filter(const array& x, integer size, pad_mode mode) {
     const array sorted = sort(reshape(windows, flat), -1);
     const array middle = sorted({ellipsis(), count / 2});
     // NaN is sorted to the end.
-    if (!is_floating(type)) return middle;
+    if (!is_floating(type)) return op::cast(middle, type, op);
     const array last = sorted({ellipsis(), count - 1});
     return where(isnan(last), last, middle);
   });

@@ -104,7 +104,8 @@ array integral_image(const array& x) {
   return named(op, [&] {
     op::check_image(x, op);
     const dtype type = op::type_of(x, op);
-    if (is_complex(type)) throw dtype_error(fmt::format("{}: {} has no order", op, name(type)));
+    if (is_complex(type))
+      throw dtype_error(fmt::format("{}: images are of real numbers, not {}", op, name(type)));
     const array v = is_floating(type)        ? op::cast(x, dtype::f64, op)
                     : type == dtype::boolean ? op::cast(x, dtype::i64, op)
                                              : op::cast(x, type, op);
