@@ -69,6 +69,7 @@ void expect_at_most(bench_case& c, double value);
 // The cases, by subject.
 void add_elementwise_cases(std::vector<bench_case>& cases);
 void add_fft_cases(std::vector<bench_case>& cases);
+void add_image_cases(std::vector<bench_case>& cases);
 void add_linalg_cases(std::vector<bench_case>& cases);
 void add_matmul_cases(std::vector<bench_case>& cases);
 void add_einsum_cases(std::vector<bench_case>& cases);

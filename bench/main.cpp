@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
     add_sort_cases(cases);
     add_array_cases(cases);
     add_signal_cases(cases);
+    add_image_cases(cases);
     add_sparse_cases(cases);
     add_latency_cases(cases);
     add_small_cases(cases);

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_arrays.cpp, cases_signal.cpp and cases_sparse.cpp: the same work in NumPy, SciPy, JAX and PyTorch,
-# those of them that are installed. Reads lines: "open NAME" answers with the fastest of them for
-# that case, "run" with the milliseconds that it took this time.
+# The peers of cases_arrays.cpp, cases_signal.cpp, cases_image.cpp and cases_sparse.cpp: the same work
+# in NumPy, SciPy, OpenCV, JAX and PyTorch, those of them that are installed. Reads lines: "open NAME"
+# answers with the fastest of them for that case, "run" with the milliseconds that it took this time.
 import sys
 import time
 
 import numpy as np
 
+try:
+    import cv2
+except ImportError:
+    cv2 = None
 try:
     import jax
 
@@ -189,6 +193,27 @@ def scipy_cases():
     }
 
 
+def opencv_cases():
+    if cv2 is None:
+        return {}
+
+    def of_picture(work):
+        def make():
+            x = rng.random((3000, 4000, 3), "f4")
+            return lambda: work(x)
+
+        return make
+
+    turn = cv2.getRotationMatrix2D((3999 / 2, 2999 / 2), 10, 1)
+    mirrored = cv2.BORDER_REFLECT_101
+    return {
+        "resize": of_picture(lambda x: cv2.resize(x, (2000, 1500), interpolation=cv2.INTER_AREA)),
+        "gaussian_blur": of_picture(lambda x: cv2.GaussianBlur(x, (13, 13), 1.5, borderType=mirrored)),
+        "sobel": of_picture(lambda x: cv2.Sobel(x, cv2.CV_32F, 1, 0, borderType=mirrored)),
+        "rotate": of_picture(lambda x: cv2.warpAffine(x, turn, (4000, 3000), flags=cv2.INTER_LINEAR)),
+    }
+
+
 def jax_cases():
     if jax is None:
         return {}
@@ -303,6 +328,8 @@ def main():
     libraries = [("NumPy " + np.__version__, numpy_cases())]
     if scipy is not None:
         libraries.append(("SciPy " + scipy.__version__, scipy_cases()))
+    if cv2 is not None:
+        libraries.append(("OpenCV " + cv2.__version__, opencv_cases()))
     if jax is not None:
         libraries.append(("JAX " + jax.__version__, jax_cases()))
     if torch is not None:

@@ -198,8 +198,8 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_compile_for_every_type) {
 }
 
 // TUTTI_CUDA_ARCHITECTURES of the build: typical programs and each kernel file to the machine code
-// of each, and to PTX, without a word of warning. Unless everything is asked for, each file for every
-// third of them, in turns.
+// of each, and to PTX, without a word of warning. Unless everything is asked for, each file for
+// every third of them, in turns.
 BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   watch_log();
   const std::pair<std::string_view, std::string> files[] = {

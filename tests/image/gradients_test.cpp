@@ -3,7 +3,7 @@
 // Gradients against central differences, first and second ones; and of greys, where they are
 // chosen.
 #include "differences.hpp"
-#include "tutti/image.hpp"
+#include "tutti/image_features.hpp"
 
 namespace {
 
@@ -63,6 +63,11 @@ BOOST_AUTO_TEST_CASE(of_resizing) {
                         image::filter::lanczos, image::filter::area})
     check_both([=](const arguments& v) { return image::resize(v[0], 2, 7, by); },
                {numbers({3, 4, 2}, 15)});
+  // Ratios of 1/2 and 3/2, most of which is sums of slices.
+  for (const std::int64_t columns : {14, 42})
+    check_both(
+        [=](const arguments& v) { return image::resize(v[0], 1, columns, image::filter::bicubic); },
+        {numbers({1, 28, 1}, 21)});
 }
 
 BOOST_AUTO_TEST_CASE(of_warps) {
@@ -84,4 +89,52 @@ BOOST_AUTO_TEST_CASE(of_warps) {
             {.by = image::sampling::nearest});
       },
       {numbers({3, 4, 2}, 17)});
+}
+
+BOOST_AUTO_TEST_CASE(of_filters) {
+  const dense x = numbers({3, 4, 2}, 18);
+  for (const auto mode : {tutti::pad_mode::reflect, tutti::pad_mode::constant}) {
+    check_both([=](const arguments& v) { return image::gaussian_blur(v[0], 0.8, 2, mode); }, {x});
+    check_both([=](const arguments& v) { return image::box_blur(v[0], 3, 1, mode); }, {x});
+    check_both([=](const arguments& v) { return image::median_filter(v[0], 3, mode); }, {x});
+    check_both(
+        [=](const arguments& v) { return image::sobel(v[0], image::direction::vertical, mode); },
+        {x});
+    check_both(
+        [=](const arguments& v) { return image::scharr(v[0], image::direction::horizontal, mode); },
+        {x});
+    check_both([=](const arguments& v) { return image::laplacian(v[0], mode); }, {x});
+    check_both([=](const arguments& v) { return image::bilateral_filter(v[0], 1, 0.9, 0.5, mode); },
+               {x});
+  }
+  check_both([](const arguments& v) { return image::erode(v[0], 3, 3); }, {x});
+  check_both([](const arguments& v) { return image::dilate(v[0], 1, 3); }, {x});
+  check_both([](const arguments& v) { return image::integral_image(v[0]); }, {x});
+}
+
+BOOST_AUTO_TEST_CASE(of_features) {
+  const dense x = numbers({4, 5, 2}, 19), pattern = numbers({2, 3, 2}, 20);
+  check_both([](const arguments& v) { return image::harris_corners(v[0], 0.06, 0.8); }, {x});
+  check_both([](const arguments& v) { return image::hog(v[0], {3, {2, 2}, {2, 1}}); }, {x});
+  for (const auto by : {image::matching::squared_difference, image::matching::cross_correlation,
+                        image::matching::coefficient}) {
+    check_both([=](const arguments& v) { return image::match_template(v[0], v[1], by); },
+               {x, pattern});
+    check_both([=](const arguments& v) { return image::match_template(v[1], v[0], by); },
+               {pattern, x});
+  }
+}
+
+// Where all is the same there is no direction and no coefficient.
+BOOST_AUTO_TEST_CASE(of_constant_images) {
+  const array flat = tutti::full({6, 6, 1}, 0.3, tutti::dtype::f64);
+  for (const auto& f : {tutti::function([](const arguments& v) {
+                          return tutti::sum(image::hog(v[0], {3, {2, 2}}));
+                        }),
+                        tutti::function([](const arguments& v) {
+                          return tutti::sum(image::match_template(v[0], v[0]({{0, 2}, {0, 2}})));
+                        })}) {
+    const array g = tutti::grad(f)({flat})[0];
+    BOOST_TEST(tutti::all(g == 0).item<bool>());
+  }
 }

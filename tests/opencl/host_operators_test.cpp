@@ -163,7 +163,8 @@ struct rows_case {
 };
 constexpr rows_case rows_cases[] = {{1, 10, 25, 1},   {1, 10, 7, 64},     {3, 5, 170, 33},
                                     {2, 1000, 1, 15}, {1, 1, 300, 5},     {4, 31, 1000, 1},
-                                    {2, 0, 0, 3},     {1, 40, 900, 4100}, {1, 500, 40000, 1}};
+                                    {2, 0, 0, 3},     {1, 40, 900, 4100}, {1, 500, 40000, 1},
+                                    {2, 31, 9000, 3}, {3, 12, 70, 2},     {1, 9, 130, 4}};
 
 std::vector<view_spec> rows_of(const rows_case& c, uint8_t dtype, uint8_t index, bool take,
                                bool strided) {

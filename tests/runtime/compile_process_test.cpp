@@ -14,6 +14,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -279,6 +281,24 @@ BOOST_AUTO_TEST_CASE(it_lies_beside_the_library_unless_it_is_switched_off) {
   ::setenv("TUTTI_COMPILER_PROCESS", "sometimes", 1);
   BOOST_CHECK_THROW(find_compiler(), tutti::value_error);
   ::unsetenv("TUTTI_COMPILER_PROCESS");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_others_may_change_is_used_where_the_user_says_so) {
+  const tutti_test::temporary_folder folder;
+  const std::filesystem::path library = folder / "libtutti.so",
+                              program = folder / "tutti/tutti-compiler";
+  std::filesystem::create_directory(program.parent_path());
+  std::ofstream(library) << "a library";
+  std::ofstream(program) << "a program";
+  BOOST_TEST(find_compiler(library).program == program);
+  std::filesystem::permissions(program, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  BOOST_TEST(find_compiler(library).program.empty());
+  BOOST_TEST(find_compiler(library).against.starts_with("other users may write to "));
+  BOOST_TEST(find_compiler(library).advice.ends_with("TUTTI_PLUGIN_OWNER=any"));
+  ::setenv("TUTTI_PLUGIN_OWNER", "any", 1);
+  BOOST_TEST(find_compiler(library).program == program);
+  ::unsetenv("TUTTI_PLUGIN_OWNER");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

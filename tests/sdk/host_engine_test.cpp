@@ -121,6 +121,44 @@ BOOST_AUTO_TEST_CASE(maps_over_strides) {
   }
 }
 
+// Short rows are added up many at once: with the bits that each has alone.
+BOOST_AUTO_TEST_CASE(sums_of_short_rows_side_by_side) {
+  struct extents {
+    size_t outer, line, reduced, inner;
+  };
+  for (const auto& [outer, line, reduced, inner] :
+       {extents{5, 37, 300, 3}, {1, 200, 7, 2}, {40, 3, 9, 1}, {2, 5, 20, 120}, {3, 2, 11, 300}}) {
+    const std::vector<int32_t> drawn = numbers(outer * line * reduced * inner);
+    std::vector<float> a(drawn.begin(), drawn.end());
+    case_of c(TUTTI_F32, 3, 1), alone(TUTTI_F32, 1, 1);
+    for (case_of* each : {&c, &alone}) each->desc.reduce_layout = TUTTI_REDUCE_OUTER;
+    const size_t all[] = {outer, line, inner, reduced};
+    const size_t strides[] = {line * reduced * inner, reduced * inner, 1, inner};
+    for (size_t d = 0; d < 4; ++d) {
+      c.launch.extent[d] = all[d];
+      c.in[0].stride[d] = static_cast<int64_t>(strides[d]);
+    }
+    const size_t to[] = {line * inner, inner, 1};
+    for (size_t d = 0; d < 3; ++d) c.out.stride[d] = static_cast<int64_t>(to[d]);
+    alone.launch.extent[0] = inner;
+    alone.launch.extent[1] = reduced;
+    alone.in[0].stride[0] = alone.out.stride[0] = 1;
+    alone.in[0].stride[1] = static_cast<int64_t>(inner);
+    for (const sdk::host_routines set : sets()) {
+      std::vector<float> want(outer * line * inner), out(want.size()), parted(want.size());
+      for (size_t row = 0; row < outer * line; ++row)
+        alone.run(a.data() + row * reduced * inner, a.data(), want.data() + row * inner, set);
+      c.run(a.data(), a.data(), out.data(), set);
+      c.run(a.data(), a.data(), parted.data(), set, shared);
+      BOOST_TEST((out == want), sdk::name_of(set) << ", " << line << " rows of " << inner);
+      BOOST_TEST((parted == want), sdk::name_of(set) << ", shared");
+      double sum = 0;
+      for (size_t i = 0; i < reduced; ++i) sum += static_cast<double>(a[i * inner]);
+      BOOST_TEST(std::abs(static_cast<double>(out[0]) - sum) <= 1e-6 * (std::abs(sum) + 0x1p28));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sums_of_rows_and_of_columns) {
   for (const auto& [rows, columns] : {std::pair<size_t, size_t>{3, 40000}, {900, 7}, {1, 1}}) {
     const std::vector<int32_t> a = numbers(rows * columns);

@@ -222,6 +222,7 @@ BOOST_AUTO_TEST_CASE(rows_by_an_index) {
       compare(rows(kind, dtype, 10, 7, 64));
       compare(rows(kind, dtype, 50, 4000, 33));
       compare(rows(kind, dtype, 1000, 30000, 1));
+      for (const uint64_t columns : {2, 3, 4, 5}) compare(rows(kind, dtype, 70, 9000, columns));
     }
 }
 

@@ -25,6 +25,28 @@ dtype image_compute_dtype(const array& x, std::string_view op) {
   return graph::compute_dtype(type);
 }
 
+dtype unrounded_dtype(const array& x, dtype compute) {
+  return is_floating(x.dtype()) ? x.dtype() : compute;
+}
+
+array as_batch(const array& x) {
+  std::int64_t images = 1;
+  for (int axis = 0; axis < x.ndim() - 3; ++axis) images *= x.dim(axis);
+  return reshape(x, {images, x.dim(-3), x.dim(-2), x.dim(-1)});
+}
+
+array image_neighbours(const array& wide, const shape& extents, std::int64_t row,
+                       std::int64_t column) {
+  shape starts, steps;
+  for (int axis = 0; axis < extents.rank(); ++axis) {
+    starts.push_back(0);
+    steps.push_back(1);
+  }
+  starts[extents.rank() - 3] = row;
+  starts[extents.rank() - 2] = column;
+  return strided_slice(wide, starts, extents, steps);
+}
+
 array image_numbers(const array& x, std::string_view op) {
   return cast(x, image_compute_dtype(x, op), op);
 }

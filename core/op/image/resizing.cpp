@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Resizing, one axis after the other: of each new place the pixels within the filter's radius and
-// their weights, which the host computes, are taken side by side and added up.
+// their weights, which the host computes, are taken side by side and added up. Where the extents
+// have a simple ratio, places repeat themselves after a few, and all but those at the edges are
+// sums of slices.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "base/named_errors.hpp"
@@ -20,8 +23,9 @@ namespace tutti::image {
 namespace {
 
 constexpr const char* label = "resize";
-// Of a sum that is written out.
-constexpr std::int64_t most_terms = 32;
+// Of a sum that is written out; of places after which the weights are the same again; and how often
+// they have to be for that to be worth while.
+constexpr std::int64_t most_terms = 32, most_phases = 4, least_periods = 8;
 
 double sinc(double t) {
   const double angle = std::numbers::pi * t;
@@ -87,11 +91,15 @@ class axis_filter {
     return most < static_cast<double>(extent_) ? static_cast<std::int64_t>(most) : extent_;
   }
 
-  reach of(std::int64_t place) const {
+  // In an image without end.
+  std::pair<double, double> whole(std::int64_t place) const {
     const double middle = (static_cast<double>(place) + 0.5) * scale_;
-    const bool by_share = by_ == filter::area;
-    const double low = by_share ? std::floor(middle - radius_) : std::floor(middle - radius_ + 0.5);
-    const double high = by_share ? std::ceil(middle + radius_) : std::floor(middle + radius_ + 0.5);
+    if (by_ == filter::area) return {std::floor(middle - radius_), std::ceil(middle + radius_)};
+    return {std::floor(middle - radius_ + 0.5), std::floor(middle + radius_ + 0.5)};
+  }
+
+  reach of(std::int64_t place) const {
+    const auto [low, high] = whole(place);
     const auto inside = [&](double v, double least, double most) {
       return static_cast<std::int64_t>(std::clamp(v, least, most));
     };
@@ -114,15 +122,16 @@ class axis_filter {
   double scale_, width_, radius_;
 };
 
-place_table table_of(std::int64_t extent, std::int64_t size, filter by) {
-  const axis_filter along(extent, size, by);
+// Of the places [begin, end).
+place_table table_of(const axis_filter& along, std::int64_t begin, std::int64_t end_of_places) {
   place_table table;
   table.taps = along.most_taps();
-  const auto count = static_cast<std::uint64_t>(graph::extent_product(size, table.taps, label));
+  const auto count =
+      static_cast<std::uint64_t>(graph::extent_product(end_of_places - begin, table.taps, label));
   table.index = detail::host_vector<std::int64_t>(label, count);
   table.weight = detail::host_vector<double>(label, count);
   std::size_t at = 0;
-  for (std::int64_t place = 0; place < size; ++place) {
+  for (std::int64_t place = begin; place < end_of_places; ++place) {
     const auto [first, end] = along.of(place);
     double sum = 0;
     for (std::int64_t k = 0; k < table.taps; ++k, ++at) {
@@ -137,13 +146,15 @@ place_table table_of(std::int64_t extent, std::int64_t size, filter by) {
   return table;
 }
 
-array resized_along(const array& x, int axis, std::int64_t size, filter by) {
-  const place_table table = table_of(x.dim(axis), size, by);
+// The places [begin, end) along an axis.
+array taken_along(const array& x, int axis, const axis_filter& along, std::int64_t begin,
+                  std::int64_t end) {
+  const place_table table = table_of(along, begin, end);
   const array near = take(x, array::from(table.index, x.device()), axis);
   shape split = x.shape();
-  split[axis] = size;
+  split[axis] = end - begin;
   split.insert(axis + 1, table.taps);
-  shape column = {size, table.taps};
+  shape column = {end - begin, table.taps};
   for (int later = axis + 1; later < x.ndim(); ++later) column.push_back(1);
   const array weight = op::image_constants(x.device(), table.weight, column, x.dtype());
   const array side_by_side = reshape(near, split);
@@ -153,6 +164,73 @@ array resized_along(const array& x, int axis, std::int64_t size, filter by) {
   array total = pixels[0] * weights[0];
   for (std::size_t k = 1; k < pixels.size(); ++k) total = total + pixels[k] * weights[k];
   return total;
+}
+
+// The extents' ratio in lowest terms: places `phases` apart have pixels `pixels` apart and the same
+// weights. `periods` of them make up the axis, of which those in [first, last) reach beyond no
+// edge.
+struct regularity {
+  std::int64_t phases, pixels, first, last;
+};
+
+regularity regularity_of(std::int64_t extent, std::int64_t size, const axis_filter& along) {
+  const std::int64_t periods = std::gcd(extent, size);
+  regularity r{size / periods, extent / periods, 0, periods};
+  // The places of longer axes are no exact numbers.
+  if (r.phases > most_phases || along.most_taps() > most_terms || extent > 1 << 30) {
+    r.last = 0;
+    return r;
+  }
+  for (std::int64_t place = 0; place < r.phases; ++place) {
+    const auto [low, high] = along.whole(place);
+    const auto step = static_cast<double>(r.pixels), end = static_cast<double>(extent);
+    r.first = std::max(r.first, static_cast<std::int64_t>(std::ceil(-low / step)));
+    r.last = std::min(r.last, static_cast<std::int64_t>(std::floor((end - high) / step)) + 1);
+  }
+  return r;
+}
+
+// Those places, as sums of slices with numbers for weights.
+array sliced_along(const array& x, int axis, const regularity& r, const axis_filter& along) {
+  const std::int64_t count = r.last - r.first;
+  shape starts, extents = x.shape(), steps;
+  for (int any = 0; any < x.ndim(); ++any) {
+    starts.push_back(0);
+    steps.push_back(1);
+  }
+  extents[axis] = count;
+  steps[axis] = r.pixels;
+  std::vector<array> phases;
+  for (std::int64_t place = 0; place < r.phases; ++place) {
+    const auto [low, high] = along.whole(place);
+    const auto begin = static_cast<std::int64_t>(low), end = static_cast<std::int64_t>(high);
+    double all = 0;
+    for (std::int64_t pixel = begin; pixel < end; ++pixel) all += along.weight(place, pixel);
+    array total;
+    for (std::int64_t pixel = begin; pixel < end; ++pixel) {
+      const double weight = along.weight(place, pixel) / all;
+      if (weight == 0) continue;
+      starts[axis] = pixel + r.first * r.pixels;
+      const array term = op::strided_slice(x, starts, extents, steps) * weight;
+      total = total.valid() ? total + term : term;
+    }
+    phases.push_back(total);
+  }
+  if (phases.size() == 1) return phases[0];
+  extents[axis] = count * r.phases;
+  return reshape(stack(phases, axis + 1), extents);
+}
+
+array resized_along(const array& x, int axis, std::int64_t size, filter by) {
+  const axis_filter along(x.dim(axis), size, by);
+  const regularity r = regularity_of(x.dim(axis), size, along);
+  if (r.last - r.first < least_periods) return taken_along(x, axis, along, 0, size);
+  std::vector<array> parts;
+  if (r.first > 0) parts.push_back(taken_along(x, axis, along, 0, r.first * r.phases));
+  parts.push_back(sliced_along(x, axis, r, along));
+  if (r.last * r.phases < size)
+    parts.push_back(taken_along(x, axis, along, r.last * r.phases, size));
+  return parts.size() == 1 ? parts[0] : concatenate(parts, axis);
 }
 
 array nearest_along(const array& x, int axis, std::int64_t size) {

@@ -16,7 +16,7 @@ namespace tutti::image {
 
 namespace {
 
-// Places in the image, of each pixel of the result in row-major order.
+// Places in the image, of each row and column of the result.
 struct places {
   array x, y;
 };
@@ -37,38 +37,54 @@ array within(const array& at, std::int64_t extent, border beyond) {
   return clip(where(at == at, at, low), low, high);
 }
 
-// Pixels of x [rows, height * width, channels] in one of the corners around each place.
-class corner_reader {
+// x [images, height, width, channels] with what lies beyond its edges, as far as places lead:
+// nobody has to ask there where a pixel is.
+class bordered_image {
  public:
-  corner_reader(const array& x, std::int64_t height, std::int64_t width, const array& value)
-      : x_(x), height_(height), width_(width), value_(value) {}
+  bordered_image(const array& x, border beyond, const array& value) {
+    const bool edge = beyond == border::edge;
+    before_ = edge ? 0 : 1;
+    // One more, since bilinear sampling looks at the next pixel too.
+    const std::int64_t after = edge ? 1 : 2;
+    const array wide =
+        pad(x, {before_, after, before_, after}, edge ? pad_mode::edge : pad_mode::constant, value);
+    width_ = wide.dim(2);
+    pixels_ = reshape(wide, {wide.dim(0), wide.dim(1) * width_, wide.dim(3)});
+    index_ = op::holds(dtype::i32, pixels_.dim(1)) ? dtype::i32 : dtype::i64;
+  }
 
-  array at(const array& row, const array& column) const {
-    const array y = astype(row, dtype::i64), x = astype(column, dtype::i64);
-    const array index = clip(y, 0, height_ - 1) * width_ + clip(x, 0, width_ - 1);
-    const array found = op::take_rows(x_, contiguous(index));
-    const array inside = (y >= 0) & (y < height_) & (x >= 0) & (x < width_);
-    return where(expand_dims(inside, -1), found, value_);
+  // Where the pixel of a row and a column, floats within the borders, lies.
+  array place(const array& row, const array& column) const {
+    return (astype(row, index_) + before_) * width_ + (astype(column, index_) + before_);
+  }
+  // The pixels so many rows below and columns right of places [rows, columns]: [images, rows,
+  // columns, channels].
+  array at(const array& place, std::int64_t down = 0, std::int64_t right = 0) const {
+    const std::int64_t further = down * width_ + right;
+    const array index = contiguous(further == 0 ? place : place + further);
+    const array found = op::take_rows(pixels_, reshape(index, {index.size()}));
+    return reshape(found, {found.dim(0), place.dim(0), place.dim(1), found.dim(2)});
   }
 
  private:
-  array x_;
-  std::int64_t height_, width_;
-  array value_;
+  std::int64_t before_, width_;
+  array pixels_;
+  dtype index_;
 };
 
-array sampled(const array& x, std::int64_t height, std::int64_t width, const places& at,
-              const warp_options& options, const array& value) {
-  const corner_reader pixels(x, height, width, value);
-  const array u = within(at.x, width, options.beyond), v = within(at.y, height, options.beyond);
-  if (options.by == sampling::nearest) return pixels.at(floor(v + 0.5), floor(u + 0.5));
+array sampled(const array& x, const places& at, const warp_options& options, const array& value) {
+  const bordered_image source(x, options.beyond, value);
+  const array u = within(at.x, x.dim(2), options.beyond),
+              v = within(at.y, x.dim(1), options.beyond);
+  if (options.by == sampling::nearest)
+    return source.at(source.place(floor(v + 0.5), floor(u + 0.5)));
   const array left = stop_gradient(floor(u)), top = stop_gradient(floor(v));
   const array right_share = op::cast(expand_dims(u - left, -1), x.dtype(), "warp"),
               lower_share = op::cast(expand_dims(v - top, -1), x.dtype(), "warp");
-  const array upper =
-      pixels.at(top, left) * (1 - right_share) + pixels.at(top, left + 1) * right_share;
+  const array place = source.place(top, left);
+  const array upper = source.at(place) * (1 - right_share) + source.at(place, 0, 1) * right_share;
   const array lower =
-      pixels.at(top + 1, left) * (1 - right_share) + pixels.at(top + 1, left + 1) * right_share;
+      source.at(place, 1, 0) * (1 - right_share) + source.at(place, 1, 1) * right_share;
   return upper * (1 - lower_share) + lower * lower_share;
 }
 
@@ -78,7 +94,7 @@ bool is_integer_of(double value, dtype type) {
          op::holds(type, static_cast<std::int64_t>(value));
 }
 
-// The result of places(x', y') for each pixel, which are given as vectors.
+// The result of places(x', y') for each pixel, which are given as a row and a column.
 template <class F>
 array warped(const array& given, const warp_options& options, dtype of_places, std::string_view op,
              F&& places_of) {
@@ -87,7 +103,7 @@ array warped(const array& given, const warp_options& options, dtype of_places, s
   const bool is_nearest = options.by == sampling::nearest;
   const dtype type = op::type_of(given, op);
   const array numbers = is_nearest ? op::cast(given, type, op) : op::image_numbers(given, op);
-  const std::int64_t height = given.dim(-3), width = given.dim(-2), channels = given.dim(-1);
+  const std::int64_t height = given.dim(-3), width = given.dim(-2);
   shape to = given.shape();
   const std::int64_t rows = options.height.value_or(height),
                      columns = options.width.value_or(width);
@@ -95,23 +111,21 @@ array warped(const array& given, const warp_options& options, dtype of_places, s
   to[to.rank() - 2] = columns;
   if (graph::checked_elements(to, type, op) == 0)
     return op::zeros_on(to, type, given.node()->device, op);
-  const std::int64_t pixels = height * width;
-  if (pixels == 0)
+  if (height == 0 || width == 0)
     throw shape_error(fmt::format("{}: no pixels to take: {}", op, given.shape().str()));
   const dtype compute =
       of_places == dtype::f64 || numbers.dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
-  const std::int64_t count = graph::extent_product(rows, columns, op);
-  const array place = graph::iota({count}, numbers.node()->device, op);
-  const array x = astype(place % columns, compute),
-              y = astype(floor_divide(place, columns), compute);
-  const array flat =
-      contiguous(reshape(numbers, {numbers.size() / (pixels * channels), pixels, channels}));
-  if (is_integral(flat.dtype()) && !is_integer_of(options.value, flat.dtype()))
-    throw value_error(
-        fmt::format("{}: {} is no value of {}", op, options.value, name(flat.dtype())));
-  const array value = op::cast(array(options.value), flat.dtype(), op);
+  // Of each column, and of each row: no place is divided to find them.
+  const auto numbered = [&](const shape& along) {
+    return astype(graph::iota(along, numbers.node()->device, op), compute);
+  };
+  const array x = numbered({columns}), y = numbered({rows, 1});
+  const dtype stored = numbers.dtype();
+  if (is_integral(stored) && !is_integer_of(options.value, stored))
+    throw value_error(fmt::format("{}: {} is no value of {}", op, options.value, name(stored)));
+  const array value = op::cast(array(options.value), stored, op);
   const array out =
-      reshape(sampled(flat, height, width, places_of(x, y, compute), options, value), to);
+      reshape(sampled(op::as_batch(numbers), places_of(x, y, compute), options, value), to);
   return is_nearest ? out : op::as_image_dtype(out, type, op);
 }
 
@@ -136,7 +150,7 @@ array affine_warp(const array& x, const array& m, const warp_options& options) {
                   [&](const array& column, const array& row, dtype type) {
                     const auto coordinate = [&](int i) {
                       return element(m, i, 0, type, op) * column +
-                             element(m, i, 1, type, op) * row + element(m, i, 2, type, op);
+                             (element(m, i, 1, type, op) * row + element(m, i, 2, type, op));
                     };
                     return places{coordinate(0), coordinate(1)};
                   });
@@ -151,7 +165,7 @@ array perspective_warp(const array& x, const array& m, const warp_options& optio
                   [&](const array& column, const array& row, dtype type) {
                     const auto coordinate = [&](int i) {
                       return element(m, i, 0, type, op) * column +
-                             element(m, i, 1, type, op) * row + element(m, i, 2, type, op);
+                             (element(m, i, 1, type, op) * row + element(m, i, 2, type, op));
                     };
                     const array depth = coordinate(2);
                     return places{coordinate(0) / depth, coordinate(1) / depth};

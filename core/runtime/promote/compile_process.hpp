@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "plugin/ownership.hpp"
 #include "tutti/export.hpp"
 
 namespace tutti::runtime {
@@ -77,8 +78,10 @@ struct found_compiler {
   std::string against, advice;
 };
 
-/// tutti/tutti-compiler beside the library, unless TUTTI_COMPILER_PROCESS=off (else value_error),
-/// or others may change that file.
-TUTTI_INTERNAL_API found_compiler find_compiler();
+/// tutti/tutti-compiler beside `library`, unless TUTTI_COMPILER_PROCESS=off, or others may change
+/// that file and TUTTI_PLUGIN_OWNER=any does not allow it. Throws value_error where one of the
+/// variables has another value.
+TUTTI_INTERNAL_API found_compiler
+find_compiler(const std::filesystem::path& library = detail::own_library());
 
 }  // namespace tutti::runtime

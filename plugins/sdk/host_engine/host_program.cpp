@@ -78,6 +78,12 @@ void share(const host_parallel_for& parallel, uint64_t chunks,
   for (uint64_t chunk = 0; chunk < chunks; ++chunk) work(chunk);
 }
 
+// Kept points that are added up side by side, from point `first` on: `columns` of each of `rows`
+// that follow each other along the last kept dimension but one.
+struct outer_band {
+  uint64_t part, first, rows, columns;
+};
+
 }  // namespace
 
 struct host_program::state {
@@ -95,9 +101,8 @@ struct host_program::state {
   void run_map(const job& j) const;
   void run_inner(const job& j, const reduction_shape& shape) const;
   void run_outer(const job& j, const reduction_shape& shape) const;
-  void run_outer_unit(const job& j, const reduction_shape& shape, uint64_t unit,
-                      bound_inputs& inputs, block_registers& registers,
-                      reduction_totals* partial) const;
+  void run_band(const job& j, const reduction_shape& shape, const outer_band& band,
+                bound_inputs& inputs, block_registers& registers, reduction_totals* partial) const;
   void fold(const job& j, const reduction_shape& shape, reduction_totals& partial) const;
   reduction_shape shape_of(const job& j) const;
   reduction_totals totals(uint64_t count, uint64_t kept) const {
@@ -215,26 +220,24 @@ void host_program::state::run_inner(const job& j, const reduction_shape& s) cons
   if (s.parts > 1) fold(j, s, partial);
 }
 
-void host_program::state::run_outer_unit(const job& j, const reduction_shape& s, uint64_t unit,
-                                         bound_inputs& inputs, block_registers& registers,
-                                         reduction_totals* partial) const {
-  const uint64_t part = unit % s.parts, block = unit / s.parts;
-  const uint64_t blocks = ceil_div(s.kept_inner, columns_at_once);
-  const uint64_t row = block / blocks, start = block % blocks * columns_at_once;
-  const uint64_t width = std::min<uint64_t>(columns_at_once, s.kept_inner - start);
-  const uint64_t first = row * s.kept_inner + start;
-  // Reduced dimensions, then these columns.
+void host_program::state::run_band(const job& j, const reduction_shape& s, const outer_band& band,
+                                   bound_inputs& inputs, block_registers& registers,
+                                   reduction_totals* partial) const {
+  // Reduced dimensions, then rows and columns.
   uint64_t extent[TUTTI_MAX_RANK + 1] = {};
   std::copy_n(j.launch.extent + layout.given_kept, layout.given_reduced, extent);
-  extent[layout.given_reduced] = width;
-  const walk_space space(extent, layout.given_reduced + 1);
-  const walk_point at(j.kept, first);
+  uint32_t rank = layout.given_reduced;
+  if (band.rows > 1) extent[rank++] = band.rows;
+  extent[rank++] = band.columns;
+  const walk_space space(extent, rank);
+  const walk_point at(j.kept, band.first);
   inputs = {&space, {}, {}};
   for (uint32_t n = 0; n < layout.inputs; ++n) {
     const int64_t* given = j.launch.inputs[n].stride;
     int64_t stride[TUTTI_MAX_RANK + 1] = {}, offset = 0;
     std::copy_n(given + layout.given_kept, layout.given_reduced, stride);
-    if (layout.given_kept > 0) stride[layout.given_reduced] = given[layout.given_kept - 1];
+    if (band.rows > 1) stride[rank - 2] = given[layout.given_kept - 2];
+    if (layout.given_kept > 0) stride[rank - 1] = given[layout.given_kept - 1];
     for (uint32_t d = 0; d < j.kept.rank; ++d) {
       if (j.kept.given[d] < TUTTI_MAX_RANK)
         offset += static_cast<int64_t>(at.at[d]) * given[j.kept.given[d]];
@@ -243,24 +246,42 @@ void host_program::state::run_outer_unit(const job& j, const reduction_shape& s,
     inputs.base.push_back(j.memory.inputs[n] + offset * layout.element_bytes[n]);
   }
   if (s.steps > 0) registers.bind(inputs);
+  const uint64_t points = band.rows * band.columns;
   if (partial != nullptr) {
-    reduce_outer(s, {part, width, part * s.kept + first}, reduction_block, registers, *partial);
+    const outer_unit unit{band.part, points, band.part * s.kept + band.first};
+    reduce_outer(s, unit, reduction_block, registers, *partial);
     return;
   }
-  reduction_totals t = totals(width, s.kept);
-  reduce_outer(s, {part, width, 0}, reduction_block, registers, t);
-  store_totals(j, t, first, width);
+  reduction_totals t = totals(points, s.kept);
+  reduce_outer(s, {band.part, points, 0}, reduction_block, registers, t);
+  store_totals(j, t, band.first, points);
 }
 
 void host_program::state::run_outer(const job& j, const reduction_shape& s) const {
-  const uint64_t units = s.kept / s.kept_inner * ceil_div(s.kept_inner, columns_at_once) * s.parts;
+  if (s.kept == 0) return;
+  const uint64_t rows = s.kept / s.kept_inner, blocks = ceil_div(s.kept_inner, columns_at_once);
+  // Of short rows, such as the channels of pixels, as many go together as there is room for and
+  // threads leave. Each column is added up in the same order whatever stands beside it.
+  const uint64_t line = layout.given_kept > 1 ? j.launch.extent[layout.given_kept - 2] : 1;
+  const uint64_t of_group = rows * s.parts / std::max<uint64_t>(j.plan.main_groups, 1);
+  const uint64_t most = std::min(std::min(columns_at_once / s.kept_inner, of_group), line);
+  const uint64_t rows_of_band = std::max<uint64_t>(most, 1), bands = ceil_div(line, rows_of_band);
+  const auto band_of = [&](uint64_t unit) {
+    const uint64_t place = unit / s.parts, start = place % blocks * columns_at_once;
+    const uint64_t band = place / blocks, skipped = band % bands * rows_of_band;
+    const uint64_t row = band / bands * line + skipped;
+    return outer_band{unit % s.parts, row * s.kept_inner + start,
+                      std::min(rows_of_band, line - skipped),
+                      std::min<uint64_t>(columns_at_once, s.kept_inner - start)};
+  };
+  const uint64_t units = rows / line * bands * blocks * s.parts;
   const uint64_t groups = std::min(units, j.plan.main_groups);
   reduction_totals partial = totals(s.parts > 1 ? s.kept * s.parts : 0, s.kept);
   share(j.parallel, groups, [&](uint64_t group) {
     bound_inputs inputs{};
     block_registers registers(program, j.launch.scalars, s.kept * s.reduced);
     for (uint64_t unit = units * group / groups; unit < units * (group + 1) / groups; ++unit)
-      run_outer_unit(j, s, unit, inputs, registers, s.parts > 1 ? &partial : nullptr);
+      run_band(j, s, band_of(unit), inputs, registers, s.parts > 1 ? &partial : nullptr);
   });
   if (s.parts > 1) fold(j, s, partial);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Line by line along the innermost dimension.
+// Line by line along the innermost dimension, of which those that follow each other go together.
 #include "sdk/host_engine/memory_walk.hpp"
 
 #include <algorithm>
@@ -45,25 +45,138 @@ void copy_line(uint32_t element, const std::byte* from, int64_t from_step, std::
   }
 }
 
-// Calls `line(offset of its first element in bytes, elements)` for each piece of a line.
+template <size_t Bytes>
+void copy_pieces(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+                 uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i)
+    std::memcpy(to + static_cast<int64_t>(i) * to_step, from + static_cast<int64_t>(i) * from_step,
+                Bytes);
+}
+
+// Pieces of a few bytes, for which calls would take longer than the copy: the channels of pixels,
+// complex numbers. Whether there are some.
+bool copy_short(uint64_t bytes, const std::byte* from, int64_t from_step, std::byte* to,
+                int64_t to_step, uint64_t count) {
+  const auto copied = [&](auto copy) {
+    copy(from, from_step, to, to_step, count);
+    return true;
+  };
+  switch (bytes) {
+    case 2:
+      return copied(copy_pieces<2>);
+    case 3:
+      return copied(copy_pieces<3>);
+    case 4:
+      return copied(copy_pieces<4>);
+    case 6:
+      return copied(copy_pieces<6>);
+    case 8:
+      return copied(copy_pieces<8>);
+    case 12:
+      return copied(copy_pieces<12>);
+    case 16:
+      return copied(copy_pieces<16>);
+    case 24:
+      return copied(copy_pieces<24>);
+    case 32:
+      return copied(copy_pieces<32>);
+    default:
+      return false;
+  }
+}
+
+template <typename T, uint64_t Count>
+void spread_pieces(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+                   uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from + static_cast<int64_t>(i) * from_step, sizeof(T));
+    std::byte* const piece = to + static_cast<int64_t>(i) * to_step;
+    for (uint64_t k = 0; k < Count; ++k) std::memcpy(piece + k * sizeof(T), &element, sizeof(T));
+  }
+}
+
+template <typename T>
+bool spread(uint64_t length, const std::byte* from, int64_t from_step, std::byte* to,
+            int64_t to_step, uint64_t count) {
+  if (length == 2) return spread_pieces<T, 2>(from, from_step, to, to_step, count), true;
+  if (length == 3) return spread_pieces<T, 3>(from, from_step, to, to_step, count), true;
+  if (length == 4) return spread_pieces<T, 4>(from, from_step, to, to_step, count), true;
+  return false;
+}
+
+// One element for all of a short piece: a weight of a pixel for each of its channels.
+bool spread_short(uint32_t element, uint64_t length, const std::byte* from, int64_t from_step,
+                  std::byte* to, int64_t to_step, uint64_t count) {
+  switch (element) {
+    case 1:
+      return spread<uint8_t>(length, from, from_step, to, to_step, count);
+    case 2:
+      return spread<uint16_t>(length, from, from_step, to, to_step, count);
+    case 4:
+      return spread<uint32_t>(length, from, from_step, to, to_step, count);
+    case 8:
+      return spread<uint64_t>(length, from, from_step, to, to_step, count);
+    default:
+      return false;
+  }
+}
+
+// One side of a copy: where its first element is, and the steps from element to element and from
+// line to line, in bytes.
+template <typename Byte>
+struct line_steps {
+  Byte* first;
+  int64_t element, line;
+};
+
+void copy_lines(uint32_t element, const line_steps<const std::byte>& from,
+                const line_steps<std::byte>& to, uint64_t lines, uint64_t length) {
+  const bool dense = from.element == element && to.element == element;
+  if (lines > 1 && dense &&
+      copy_short(length * element, from.first, from.line, to.first, to.line, lines))
+    return;
+  if (lines > 1 && from.element == 0 && to.element == element &&
+      spread_short(element, length, from.first, from.line, to.first, to.line, lines))
+    return;
+  for (uint64_t i = 0; i < lines; ++i) {
+    const auto n = static_cast<int64_t>(i);
+    copy_line(element, from.first + n * from.line, from.element, to.first + n * to.line, to.element,
+              length);
+  }
+}
+
+// Calls `copy(offset of the first element in bytes, lines, length)` for each piece of a line and
+// for lines that follow each other along the next dimension.
 template <typename F>
-void each_line(const walk_space& space, const walk_access& access, const walk_point& from,
-               uint64_t count, F&& line) {
+void each_run(const walk_space& space, const walk_access& access, const walk_point& from,
+              uint64_t count, F&& copy) {
   walk_point p = from;
   const uint32_t inner = space.rank - 1;
+  const uint64_t whole = space.extent[inner];
   while (count > 0) {
     int64_t offset = 0;
     for (uint32_t d = 0; d <= inner; ++d)
       offset += static_cast<int64_t>(p.at[d]) * access.stride[d];
-    const uint64_t length = std::min(count, space.extent[inner] - p.at[inner]);
-    line(offset * access.element, length);
-    count -= length;
-    p.at[inner] += length;
-    for (uint32_t d = inner; d > 0 && p.at[d] == space.extent[d]; --d) {
+    uint64_t lines = 1, length = std::min(count, whole - p.at[inner]);
+    uint32_t moved = inner;
+    if (inner > 0 && length == whole) {
+      moved = inner - 1;
+      lines = std::min(count / whole, space.extent[moved] - p.at[moved]);
+    }
+    copy(offset * access.element, lines, length);
+    count -= lines * length;
+    p.at[moved] += moved == inner ? length : lines;
+    for (uint32_t d = moved; d > 0 && p.at[d] == space.extent[d]; --d) {
       p.at[d] = 0;
       ++p.at[d - 1];
     }
   }
+}
+
+// Of a space of one dimension there is one line.
+int64_t line_step(const walk_space& space, const walk_access& access) {
+  return space.rank > 1 ? access.stride[space.rank - 2] * access.element : 0;
 }
 
 }  // namespace
@@ -104,19 +217,23 @@ walk_point::walk_point(const walk_space& space, uint64_t number) {
 
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
             const std::byte* base, uint64_t count, std::byte* block) {
-  const int64_t step = access.stride[space.rank - 1] * access.element;
-  each_line(space, access, from, count, [&](int64_t offset, uint64_t length) {
-    copy_line(access.element, base + offset, step, block, access.element, length);
-    block += length * access.element;
+  const int64_t element = access.element;
+  const int64_t step = access.stride[space.rank - 1] * element, line = line_step(space, access);
+  each_run(space, access, from, count, [&](int64_t offset, uint64_t lines, uint64_t length) {
+    const auto bytes = static_cast<int64_t>(length) * element;
+    copy_lines(access.element, {base + offset, step, line}, {block, element, bytes}, lines, length);
+    block += static_cast<int64_t>(lines) * bytes;
   });
 }
 
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
              const std::byte* block, uint64_t count, std::byte* base) {
-  const int64_t step = access.stride[space.rank - 1] * access.element;
-  each_line(space, access, from, count, [&](int64_t offset, uint64_t length) {
-    copy_line(access.element, block, access.element, base + offset, step, length);
-    block += length * access.element;
+  const int64_t element = access.element;
+  const int64_t step = access.stride[space.rank - 1] * element, line = line_step(space, access);
+  each_run(space, access, from, count, [&](int64_t offset, uint64_t lines, uint64_t length) {
+    const auto bytes = static_cast<int64_t>(length) * element;
+    copy_lines(access.element, {block, element, bytes}, {base + offset, step, line}, lines, length);
+    block += static_cast<int64_t>(lines) * bytes;
   });
 }
 
