@@ -89,9 +89,11 @@ findings prove(const detail::opened_device& d) {
   for (const auto& r : proof->ask_again())
     all.push_back({r.is_right ? grade::good : grade::problem, "known answers", d.name,
                    fmt::format("{}: {}", r.what, r.text),
-                   r.is_right ? ""
-                              : "update the driver and run this again, or choose another device by "
-                                "TUTTI_DEVICE; until then the library runs such work elsewhere"});
+                   r.is_right ? std::string()
+                              : std::string("update the driver and run this again, or choose "
+                                            "another device by TUTTI_DEVICE; until then the "
+                                            "library ") +
+                                    (r.is_used ? "tries this one" : "runs such work elsewhere")});
   for (const auto& [what, value] : proof->facts())
     all.push_back({grade::good, "known answers", d.name, fmt::format("{}: {}", what, value), {}});
   return all;

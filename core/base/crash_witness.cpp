@@ -22,7 +22,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array signals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr std::array signals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
 constexpr pid_t no_thread_of_ours = -1;

@@ -21,30 +21,28 @@ struct thrown_status {
   std::string text;
 };
 
-/// What the exception that is being handled says.
-std::string text_of_current() {
+struct thrown {
+  std::string text;
+  int32_t code = TUTTI_ERROR_INTERNAL;
+};
+
+/// What the exception that is being handled says. To be asked once: another language's is gone
+/// then.
+thrown current() {
   try {
     throw;
+  } catch (const std::bad_alloc& e) {
+    return {one_line(e.what(), 1000), TUTTI_ERROR_OUT_OF_MEMORY};
   } catch (const std::exception& e) {
-    return one_line(e.what(), 1000);
+    return {one_line(e.what(), 1000)};
   } catch (...) {
-    return "an exception of a type that only the plugin knows";
+    return {"an exception of a type that only the plugin knows"};
   }
 }
 
-bool is_lack_of_memory() {
-  try {
-    throw;
-  } catch (const std::bad_alloc&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
-std::string describe_thrown(const char* plugin, const char* function) {
+std::string describe(const thrown& what, const char* plugin, const char* function) {
   return fmt::format("plugin {}: its function {} threw an exception: {}", plugin, function,
-                     text_of_current());
+                     what.text);
 }
 
 }  // namespace
@@ -61,11 +59,11 @@ tutti_status* status_of_thrown(const char* plugin, const char* function) noexcep
     return s;
   }();
   try {
-    const int32_t code = is_lack_of_memory() ? TUTTI_ERROR_OUT_OF_MEMORY : TUTTI_ERROR_INTERNAL;
+    const thrown what = current();
     auto made = std::make_unique<thrown_status>();
-    made->text = describe_thrown(plugin, function);
+    made->text = describe(what, plugin, function);
     made->status.struct_size = sizeof made->status;
-    made->status.code = code;
+    made->status.code = what.code;
     made->status.message = made->text.c_str();
     made->status.release = [](tutti_status* self) {
       delete reinterpret_cast<thrown_status*>(self);  // its first member
@@ -78,7 +76,7 @@ tutti_status* status_of_thrown(const char* plugin, const char* function) noexcep
 
 void log_thrown(const char* plugin, const char* function) noexcept {
   try {
-    logging::error("{}", describe_thrown(plugin, function));
+    logging::error("{}", describe(current(), plugin, function));
   } catch (...) {
   }
 }

@@ -3,9 +3,11 @@
 // Turns a plugin's status object into the exception that the application sees.
 #include "plugin/raii.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include "base/crash_witness.hpp"
+#include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "tutti/error.hpp"
 
@@ -43,8 +45,21 @@ void append(std::string& text, std::string_view part, std::string_view separator
   text += part;
 }
 
+/// Whether the plugin's status has that field, which an older or a careless one may not.
+template <class Field>
+bool has(const tutti_status* status, Field tutti_status::*field) {
+  const auto end = reinterpret_cast<const char*>(&(status->*field)) + sizeof(Field) -
+                   reinterpret_cast<const char*>(status);
+  return status->struct_size >= static_cast<std::uint64_t>(end);
+}
+
 void release(tutti_status* status) noexcept {
-  if (status->release != nullptr) status->release(status);
+  if (!has(status, &tutti_status::release) || status->release == nullptr) return;
+  try {
+    status->release(status);
+  } catch (...) {
+    logging::error("a plugin throws an exception when it is to release a status");
+  }
 }
 
 }  // namespace
@@ -59,18 +74,19 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
                   std::string_view action, std::string_view detail) {
   const std::unique_ptr<tutti_status, void (*)(tutti_status*)> owner(
       status, [](tutti_status* s) { release(s); });
+  const int32_t code = has(status, &tutti_status::code) ? status->code : TUTTI_ERROR_INTERNAL;
+  const int32_t vendor_code = has(status, &tutti_status::vendor_code) ? status->vendor_code : 0;
+  const bool retryable = has(status, &tutti_status::retryable) && status->retryable != 0;
+  const bool has_message =
+      has(status, &tutti_status::message) && status->message != nullptr && *status->message != '\0';
   std::string text(where);
   append(text, action, ": ");
   append(text, detail, " ");
-  const bool has_message = status->message != nullptr && *status->message != '\0';
-  append(text, has_message ? printable_lines(status->message) : describe(status->code), ": ");
-  if (status->vendor_code != 0) {
-    const std::string number = std::to_string(status->vendor_code);
+  append(text, has_message ? printable_lines(status->message) : describe(code), ": ");
+  if (vendor_code != 0) {
+    const std::string number = std::to_string(vendor_code);
     if (text.find(number) == std::string::npos) text += " (vendor code " + number + ")";
   }
-  const int32_t code = status->code;
-  const int32_t vendor_code = status->vendor_code;
-  const bool retryable = status->retryable != 0;
   if (code == TUTTI_ERROR_OUT_OF_MEMORY)
     throw out_of_memory(text, code, vendor_code, retryable, std::string(device));
   throw device_error(text, code, vendor_code, retryable, std::string(device));

@@ -29,7 +29,10 @@ uint32_t dtypes_of(const op_info& row, uint32_t computed) {
   uint32_t set = 0;
   for (uint8_t d = TUTTI_BOOL; d <= TUTTI_C128; ++d) {
     if ((computed & TUTTI_DTYPE_BIT(d)) == 0 || !accepts(row.kind, d)) continue;
-    set |= TUTTI_DTYPE_BIT(d) | TUTTI_DTYPE_BIT(result_dtype(row.result, d));
+    const uint32_t result = TUTTI_DTYPE_BIT(result_dtype(row.result, d));
+    // Comparisons give bool in registers, whatever else is computed.
+    if ((result & ~(computed | TUTTI_DTYPE_BIT(TUTTI_BOOL))) != 0) continue;
+    set |= TUTTI_DTYPE_BIT(d) | result;
   }
   const bool of_bool = accepts(row.kind, TUTTI_BOOL);
   return of_bool ? set : set & ~TUTTI_DTYPE_BIT(TUTTI_BOOL);

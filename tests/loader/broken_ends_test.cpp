@@ -75,6 +75,37 @@ BOOST_AUTO_TEST_CASE(auto_falls_twice_over_ends_without_a_word) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(host_events_that_cannot_be_signalled_are_found) {
+  const machine m;
+  const outcome end = m.world("BROKEN=signal=fail");
+  BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+  BOOST_TEST(has(end.output, "gets transfers wrong: event_signal fails: "), end.output);
+}
+
+BOOST_AUTO_TEST_CASE(a_status_is_read_as_far_as_it_goes) {
+  const machine m;
+  const outcome end = m.world("BROKEN=status=short");
+  BOOST_TEST(has(end.output, "open the device: driver error (vendor code 5)"), end.output);
+}
+
+BOOST_AUTO_TEST_CASE(exceptions_of_another_language_are_told_of) {
+  const machine m;
+  const outcome end = m.world("BROKEN=open:foreign");
+  BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+  BOOST_TEST(has(end.output,
+                 "its function device.open threw an exception: an exception of a type that only "
+                 "the plugin knows"),
+             end.output);
+}
+
+// Whether a wait waits is asked of /proc.
+BOOST_AUTO_TEST_CASE(a_lack_of_descriptors_is_no_fault_of_the_plugin) {
+  const machine m;
+  const outcome end = m.world("BROKEN=allocate:no_descriptors");
+  BOOST_TEST(has(end.output, "devices: bad:0\n"), end.output);
+  BOOST_TEST(!has(end.output, "waiting for"), end.output);
+}
+
 BOOST_AUTO_TEST_CASE(a_fork_does_not_answer_for_its_parent) {
   const machine m;
   const auto devices = m.command("devices", "BROKEN=count:fork_and_die");

@@ -5,7 +5,9 @@
 
 #include <fenv.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <chrono>
 #include <csignal>
@@ -45,6 +47,13 @@ void end_calling_thread() {
 bool act(const std::string& how) {
   if (how == "fork_and_die") {  // the fork goes on
     if (::fork() != 0) ::_exit(0);
+  } else if (how == "foreign") {  // as the exceptions of another language are
+    static _Unwind_Exception thrown{};
+    thrown.exception_class = 0x74736574'68657265;
+    ::_Unwind_RaiseException(&thrown);
+  } else if (how == "no_descriptors") {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
   } else if (how == "float_traps") {
     ::feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_INEXACT);
   } else if (how == "crash_at_exit") {

@@ -8,7 +8,8 @@
 // workspaces, "null=FUNCTION" what that function hands out, "event_wait=early" and
 // "event_wait=gateless" the waits, the latter without events of the host's, "map=stale" and
 // "map=null" what is mapped, "write=late" blocking writes, "write=nop" those of more than a page,
-// "opcodes=NUMBER" how many it claims to have, "print=stdout" the standard output.
+// "opcodes=NUMBER" how many it claims to have, "signal=fail" host events, "status=short" the status
+// of open, "print=stdout" the standard output.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -76,6 +77,11 @@ tutti_device* opened = nullptr;
 tutti_status* open_device(uint32_t, tutti_device** device) {
   strike("open");
   if (fault() == "open:fail") return &failure;
+  static tutti_status cut_short = failure;
+  cut_short.struct_size = offsetof(tutti_status, retryable);
+  cut_short.message = reinterpret_cast<const char*>(16);
+  cut_short.release = nullptr;
+  if (fault() == "status=short") return &cut_short;
   if (gives_null("open")) return *device = nullptr, nullptr;
   tutti_status* const status = real->device->open(0, device);
   opened = *device;
@@ -95,6 +101,10 @@ tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* res
   result->opcodes = sets;
   set("opcodes", result->opcode_count);
   return nullptr;
+}
+
+tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
+  return fault() == "signal=fail" ? &failure : real->stream->event_signal(event, status);
 }
 
 int32_t begins_on_host(tutti_device*) { return strike("begins"), 0; }
@@ -292,6 +302,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   stream.synchronize = synchronize;
   stream.event_wait = event_wait;
   stream.event_notify = event_notify;
+  stream.event_signal = event_signal;
   program.workspace = workspace;
   program.capabilities = capabilities;
   program.create = create_program;

@@ -251,7 +251,8 @@ device_proof::result device_proof::ask_again(const kernel_family& family) {
   found.is_kept = found.is_kept || found.is_given_up;  // whoever asks again has been told
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   settle(family, found, facts);
-  result r{name_of(family), found.verdict == state::good && found.is_known, found.text};
+  const bool is_used = found.verdict == state::good;
+  result r{name_of(family), is_used && found.is_known, found.text, is_used};
   if (r.text.empty()) r.text = fmt::format("right, {:.1f} ms with compilation", took.count());
   return r;
 }

@@ -49,6 +49,7 @@ class TUTTI_INTERNAL_API device_proof {
     std::string what;
     bool is_right = false;
     std::string text;
+    bool is_used = false;  // though it is not right: what was wrong tells nothing of the numbers
   };
   /// Asks, whatever is known, and keeps what comes out.
   result ask_again(const kernel_family& family);

@@ -59,9 +59,10 @@ class call_watch {
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
   }
 
+  /// True where nobody can say: without /proc, or without a descriptor that is free.
   bool is_asleep() const {
     std::string line;
-    std::getline(std::ifstream(status_), line);
+    if (!std::getline(std::ifstream(status_), line)) return true;
     const std::size_t name_end = line.rfind(')');  // "17 (name) S ..."
     return line.substr(std::min(name_end, line.size()), 3) == ") S";
   }
@@ -144,6 +145,21 @@ class held_up {
   bool has_let_go_ = false;
 };
 
+/// Of events of the host's, if there are any: where signalling fails, whoever waits does so for
+/// ever.
+std::string signal_mistake(const opened_device& d) {
+  const stream_functions& stream = d.plugin->stream;
+  tutti_event* made = nullptr;
+  if (ignore(stream.event_create(d.handle, &made)) || made == nullptr) return {};
+  const event_handle event = own(*d.plugin, made);
+  try {
+    check(stream.event_signal(made, nullptr), d, "signal an event");
+  } catch (const device_error& e) {
+    return std::string("event_signal fails: ") + e.what();
+  }
+  return {};
+}
+
 /// Some MB at once, which drivers move by other means than a page: written, read and compared with
 /// offsets in both directions.
 std::string large_transfer_mistake(const opened_device& d) {
@@ -193,6 +209,7 @@ std::string transfer_mistake(const opened_device& d) {
             right.bytes.begin());
   conversation first(d), second(d);
   tutti_buffer* const target = second.upload(before);
+  if (std::string wrong = signal_mistake(d); !wrong.empty()) return wrong;
   if (first.maps_nothing(target)) return "memory.map succeeds, but hands out NULL";
   tutti_buffer* const source = first.begin_upload(sent);
   const event_handle written = record_event(d, first.stream());
