@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_ends_or_stops_the_first_use_of_the_default_device_is_n
 BOOST_AUTO_TEST_CASE(a_hang_is_told_of_and_remembered_however_the_process_ends) {
   const machine m;
   const outcome killed =
-      m.start("timeout -s KILL 6 " + std::string(paths::world_program), "BROKEN=wait:hang");
+      m.start("timeout -s KILL 12 " + std::string(paths::world_program), "BROKEN=wait:hang");
   const std::string step = "the proof of transfers";
   BOOST_TEST(has(killed.output, m.bad().string() + ": waiting for " + step + " since 5 s"),
              killed.output);
