@@ -40,10 +40,12 @@ class call_watch {
   void end() { has_ended_ = true; }
 
   /// From another thread: returns once the call sleeps, or has worked for as long as nobody does
-  /// who does not wait, or has ended.
+  /// who does not wait, or has ended; or soon, where a system tells neither.
   void until_it_waits() const {
+    const auto latest = std::chrono::steady_clock::now() + longest;
     for (int asleep = 0; !has_ended_ && asleep < 2;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (std::chrono::steady_clock::now() > latest) return;
       if (!has_begun_) continue;
       if (!has_clock_ || processor_time() - begin_ >= enough) return;
       asleep = is_asleep() ? asleep + 1 : 0;
@@ -51,7 +53,7 @@ class call_watch {
   }
 
  private:
-  static constexpr std::chrono::milliseconds enough{4};
+  static constexpr std::chrono::milliseconds enough{4}, longest{2000};
 
   std::chrono::nanoseconds processor_time() const {
     timespec t{};
@@ -63,8 +65,8 @@ class call_watch {
   bool is_asleep() const {
     std::string line;
     if (!std::getline(std::ifstream(status_), line)) return true;
-    const std::size_t name_end = line.rfind(')');  // "17 (name) S ..."
-    return line.substr(std::min(name_end, line.size()), 3) == ") S";
+    const std::size_t name_end = line.rfind(')');  // "17 (name) S ...": whatever is not R
+    return line.substr(std::min(name_end, line.size()), 3) != ") R";
   }
 
   std::string status_;
