@@ -140,7 +140,7 @@ struct select_params {
   friend bool operator==(const select_params&, const select_params&) = default;
 };
 
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD.
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
 struct matrix_params {
   tutti_operator number = TUTTI_OPERATOR_LU;
   bool upper = false;

@@ -114,6 +114,8 @@ const char* operator_name(int32_t kind) {
       return "eigh";
     case TUTTI_OPERATOR_SVD:
       return "svd";
+    case TUTTI_OPERATOR_EIG:
+      return "eig";
     case TUTTI_OPERATOR_CONVOLUTION:
       return "convolution";
     case TUTTI_OPERATOR_FFT:

@@ -710,6 +710,13 @@ typedef enum tutti_operator {
    * N; or, with one output, s alone. a = u diag(s) vh, s descending and not negative, columns of u
    * and rows of vh orthonormal. */
   TUTTI_OPERATOR_SVD = 45,
+  /* views: w[B,N], v[B,N,N], a[B,N,N]; or, with one output, without v; w and v of the complex dtype
+   * that has the parts of a, which may be real. The eigenvalues of a, in any order, and right
+   * eigenvectors of length 1 as columns of v: a v = v diag(w). Of a real matrix the numbers that
+   * are not real come as pairs of neighbours, each the conjugate of the other, and so do their
+   * vectors; those of real eigenvalues are real. A matrix whose eigenvalues the iteration does not
+   * find has no result. */
+  TUTTI_OPERATOR_EIG = 46,
   /* views: out[O,P,I], x[O,M,I], contiguous and row-major; params: tutti_fft_params. The discrete
    * Fourier transform along the second axis, of `length` points: with w = exp(-2 pi i / length), or
    * its conjugate where `inverse` is set, and `scale` times each result

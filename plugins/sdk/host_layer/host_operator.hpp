@@ -76,7 +76,7 @@ void order_on_host(const host_call& call);
 void scan_on_host(const host_call& call);
 /// TUTTI_OPERATOR_TAKE and both scatters (rows.cpp).
 void move_rows_on_host(const host_call& call);
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD (linear_algebra.cpp). Throws INVALID_ARGUMENT
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG (linear_algebra.cpp). Throws INVALID_ARGUMENT
 /// naming a matrix that has no result.
 void linear_algebra_on_host(const host_call& call);
 /// TUTTI_OPERATOR_CONVOLUTION (convolution.cpp).
