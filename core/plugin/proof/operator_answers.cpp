@@ -370,6 +370,8 @@ std::optional<operator_question> question_of_operator(const kernel_family& f,
       return flags();
     case TUTTI_OPERATOR_PARTITION:
       return parted(f.type);
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return convolution_question(f.type, f.variant != 0, use);
     case TUTTI_OPERATOR_FFT:
       return fourier(f.type);
     case TUTTI_OPERATOR_SPMM:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eigenvalues and eigenvectors of any square matrices, by the QR iteration: Golub and Van Loan,
-// "Matrix Computations", 4th edition, 7.4.3 (Hessenberg form by reflections), 7.5.2 (balancing, Parlett
-// and Reinsch 1969), 7.5.5 (implicit double steps of real matrices, Francis 1961; complex ones take
-// single steps), 7.6.4 (vectors of the triangular form).
+// "Matrix Computations", 4th edition, 7.4.3 (Hessenberg form by reflections), 7.5.2 (balancing,
+// Parlett and Reinsch 1969), 7.5.5 (implicit double steps of real matrices, Francis 1961; complex
+// ones take single steps), 7.6.4 (vectors of the triangular form).
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -54,8 +54,8 @@ void reflect_columns(dense_matrix<T>& a, const reflection<T>& r, uint64_t column
   }
 }
 
-// a becomes D^-1 a D with D of powers of two, which is the result: rows and columns of about the same
-// size, of which the eigenvalues come out more exactly.
+// a becomes D^-1 a D with D of powers of two, which is the result: rows and columns of about the
+// same size, of which the eigenvalues come out more exactly.
 template <typename T>
 std::vector<double> balance(dense_matrix<T>& a) {
   constexpr int most_sweeps = 100;
@@ -255,8 +255,8 @@ void normalize(std::vector<number>& x) {
   for (number& element : x) element /= std::sqrt(square);
 }
 
-// Divides by the power of two next to the largest element, which is the result: then squares neither
-// over- nor underflow.
+// Divides by the power of two next to the largest element, which is the result: then squares
+// neither over- nor underflow.
 template <typename T>
 double bring_near_one(dense_matrix<T>& a) {
   const double largest = largest_of(a);
@@ -281,8 +281,7 @@ bool decompose_general(dense_matrix<T> a, std::vector<std::complex<double>>& w,
   w.resize(n);
   for (uint64_t k = 0; k < n; ++k) w[k] = t(k, k) * scale;
   if (v == nullptr) return true;
-  const double least_apart =
-      std::max(rounding * largest_of(t), std::numeric_limits<double>::min());
+  const double least_apart = std::max(rounding * largest_of(t), std::numeric_limits<double>::min());
   const double widest = *std::max_element(scales.begin(), scales.end());
   for (uint64_t k = 0; k < n; ++k) {
     const std::vector<number> x = vector_of(t, k, least_apart);
