@@ -85,6 +85,10 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
       return {contiguous_view(dtype, {3, 5}), contiguous_view(TUTTI_I64, {4}),
               contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {6}),
               contiguous_view(dtype, {4, 5})};
+    case TUTTI_OPERATOR_SDDMM:
+      return {contiguous_view(dtype, {6}), contiguous_view(TUTTI_I64, {6}),
+              contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {3, 5}),
+              contiguous_view(dtype, {4, 5})};
     default:
       return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5}),
               contiguous_view(TUTTI_I64, {6})};

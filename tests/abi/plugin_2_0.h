@@ -743,7 +743,14 @@ typedef enum tutti_operator {
    * 0. Starts ascend from 0 to K and columns lie in [0, R), in any order within a row and any
    * number of times: so the core has checked, and what does not is moved to the nearest that does,
    * so that nothing outside of the views is read. Sums of f32 are in f32 or wider. params: NULL. */
-  TUTTI_OPERATOR_SPMM = 70
+  TUTTI_OPERATOR_SPMM = 70,
+  /* views: out[K], rows[K], columns[K], a[M,N], b[R,N], all contiguous and row-major; rows and
+   * columns both i32 or both i64, the others of one dtype: f32, f64, c64 or c128. Elements of the
+   * product of a with the transpose of b: out[k] = sum of a[rows[k],n] b[columns[k],n] over n.
+   * Places come in any order and any number of times; they lie in [0, M) and [0, R), as the core
+   * has checked, and what does not is moved to the nearest that does. Sums of f32 are in f32 or
+   * wider. params: NULL. */
+  TUTTI_OPERATOR_SDDMM = 71
 } tutti_operator;
 
 typedef enum tutti_activation {

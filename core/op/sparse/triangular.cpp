@@ -116,7 +116,7 @@ array solution(const placed& a, const array& b, const triangular_options& how) {
         const arranged flipped = places->flipped();
         const placed transposed{flipped.places, in_order(v[0], flipped.order)};
         const array of_b = solution(transposed, g[0], {!how.upper, how.unit_diagonal});
-        const array all = -products_at(*places, of_b, x[0]);
+        const array all = -products_at(places, of_b, x[0], "triangular_solve");
         const array row = places->major(), column = places->minor();
         array is_read = how.upper ? row < column : row > column;
         if (!how.unit_diagonal) is_read = is_read | (row == column);

@@ -112,6 +112,8 @@ std::string operator_name(const kernel_family& f) {
       return "Fourier transforms";
     case TUTTI_OPERATOR_SPMM:
       return by_index(f.variant >= 2 ? "sparse products by vectors" : "sparse products");
+    case TUTTI_OPERATOR_SDDMM:
+      return by_index("products at sparse places");
     default:
       return fmt::format("operator {}", f.kind - kinds::operators);
   }
@@ -210,6 +212,8 @@ std::optional<kernel_family> family_of(const tutti_operator_desc& l) {
     case TUTTI_OPERATOR_SPMM:
       return of_operator(l.kind, (is_by_vector(l) ? 2 : 0) + (has_short_indices(l) ? 1 : 0),
                          l.views[0].dtype);
+    case TUTTI_OPERATOR_SDDMM:
+      return of_operator(l.kind, has_short_indices(l), l.views[0].dtype);
     default:
       return std::nullopt;
   }
@@ -256,6 +260,7 @@ std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes) {
   if (computes(TUTTI_C64)) add_all(all, TUTTI_OPERATOR_FFT, {0}, TUTTI_C64);
   add_all(all, TUTTI_OPERATOR_CONVOLUTION, {0, 1}, TUTTI_F32);
   add_all(all, TUTTI_OPERATOR_SPMM, {1, 3}, TUTTI_F32);
+  add_all(all, TUTTI_OPERATOR_SDDMM, {1}, TUTTI_F32);
   add_all(all, TUTTI_OPERATOR_COUNT, {0}, TUTTI_I64);
   add_all(all, TUTTI_OPERATOR_SELECT, {0}, TUTTI_I64);
   return all;

@@ -124,6 +124,12 @@ class describer {
     const shape &values = node_.inputs[2]->extents, &out = node_.extents;
     call_.flops = 2 * static_cast<std::uint64_t>(values[0]) * static_cast<std::uint64_t>(out[1]);
   }
+  void operator()(const graph::sddmm_params& p) const {
+    set(TUTTI_OPERATOR_SDDMM, p.label);
+    call_.has_params = false;
+    const shape& a = node_.inputs[2]->extents;
+    call_.flops = 2 * static_cast<std::uint64_t>(node_.elements) * static_cast<std::uint64_t>(a[1]);
+  }
 
  private:
   void set(tutti_operator kind, const char* label) const {

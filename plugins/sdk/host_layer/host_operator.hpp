@@ -85,6 +85,8 @@ void convolve_on_host(const host_call& call);
 void fourier_on_host(const host_call& call);
 /// TUTTI_OPERATOR_SPMM (spmm.cpp).
 void spmm_on_host(const host_call& call);
+/// TUTTI_OPERATOR_SDDMM (sddmm.cpp).
+void sddmm_on_host(const host_call& call);
 uint64_t selected_on_host(const host_view& counts);
 /// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,
