@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "op/operands.hpp"
@@ -92,6 +93,11 @@ spread spread_rows(const array& begins, const array& lengths);
 placed compressed_along(const matrix& a, bool rows);
 /// The product [majors, n] of these with b [minors, n]; with gradients.
 array product_of(const placed& a, const array& b, const char* label);
+
+/// The product of two matrices of one dtype and device, of compressed rows, computed on the host
+/// and without history, where that is the shortest way: on a device that is a CPU, unless a row of
+/// the result is long beside all elements.
+std::optional<placed> product_by_rows(const placed& a, const placed& b);
 
 /// The products of row major[k] of x [majors, n] with row minor[k] of y [minors, n]: [count]; with
 /// gradients.

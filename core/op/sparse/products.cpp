@@ -110,6 +110,13 @@ matrix matmul(const matrix& a, const matrix& b) {
     graph::checked_elements({of_a[0], of_b[1]}, dtype::u8, "matmul");
     const placed left = compressed_along(a, true), right = compressed_along(b, true);
     const dtype type = common_dtype(left.values, right.values, "matmul");
+    if (!graph::is_differentiated(left.values) && !graph::is_differentiated(right.values)) {
+      array both[] = {op::cast(left.values, type, "matmul"),
+                      op::cast(right.values, type, "matmul")};
+      graph::common_device(both, "matmul");
+      const auto found = product_by_rows({left.places, both[0]}, {right.places, both[1]});
+      if (found) return {found->places, true, found->values};
+    }
     // Each element of a meets the row of b that its column names.
     const array starts = op::cast(right.places->starts(), dtype::i64, "matmul");
     const array column = op::cast(left.places->minor(), dtype::i64, "matmul");
