@@ -29,7 +29,7 @@ void halve_largest(std::initializer_list<std::uint64_t*> sizes) {
 }
 
 /// Those of a use, but for what would take the host long.
-convolution_sizes sizes_of(const tutti_operator_desc& use) {
+convolution_sizes convolution_sizes_of(const tutti_operator_desc& use) {
   constexpr std::uint64_t most_products = 1 << 22, most_inputs = 1 << 18;  // some 20 ms
   const tutti_view_desc &out = use.views[0], &x = use.views[1], &w = use.views[2];
   const auto cut = [](std::uint64_t n, std::uint64_t most) {
@@ -112,7 +112,7 @@ class definition {
 
 operator_question convolution_question(std::int32_t type, bool has_epilogue,
                                        const tutti_operator_desc* use) {
-  convolution_sizes s = use != nullptr ? sizes_of(*use) : convolution_sizes{};
+  convolution_sizes s = use != nullptr ? convolution_sizes_of(*use) : convolution_sizes{};
   s.params.struct_size = sizeof s.params;
   s.params.has_bias = has_epilogue ? 1 : 0;
   s.params.activation = has_epilogue ? TUTTI_ACTIVATION_RELU : TUTTI_ACTIVATION_NONE;
