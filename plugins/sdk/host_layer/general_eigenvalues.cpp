@@ -116,7 +116,7 @@ std::pair<number, number> eigenvalues_of(number a, number b, number c, number d)
 }
 
 // The rows from low to high of h, which stand for themselves, while their eigenvalues are sought.
-struct block {
+struct open_block {
   uint64_t low, high;
   int steps;  // taken since the last eigenvalue was found
 
@@ -125,7 +125,7 @@ struct block {
 };
 
 // The first column of (h - s)(h - t) for the eigenvalues s and t of the last two rows.
-std::vector<double> first_column(const dense_matrix<double>& h, const block& b) {
+std::vector<double> first_column(const dense_matrix<double>& h, const open_block& b) {
   const uint64_t l = b.low, m = b.high;
   double sum = h(m - 1, m - 1) + h(m, m);
   double product = h(m - 1, m - 1) * h(m, m) - h(m - 1, m) * h(m, m - 1);
@@ -138,7 +138,7 @@ std::vector<double> first_column(const dense_matrix<double>& h, const block& b) 
           h(l + 1, l) * (h(l, l) + h(l + 1, l + 1) - sum), h(l + 1, l) * h(l + 2, l + 1)};
 }
 // That of h - s for the one that is nearer to the last element.
-std::vector<number> first_column(const dense_matrix<number>& h, const block& b) {
+std::vector<number> first_column(const dense_matrix<number>& h, const open_block& b) {
   const uint64_t l = b.low, m = b.high;
   const auto [s, t] = eigenvalues_of(h(m - 1, m - 1), h(m - 1, m), h(m, m - 1), h(m, m));
   number shift = std::abs(s - h(m, m)) < std::abs(t - h(m, m)) ? s : t;
@@ -149,7 +149,8 @@ std::vector<number> first_column(const dense_matrix<number>& h, const block& b) 
 // One implicit step: a reflection that takes this first column to a multiple of the first unit, and
 // those that make h a Hessenberg matrix again.
 template <typename T>
-void step(dense_matrix<T>& h, dense_matrix<T>& z, const block& b, const std::vector<T>& first) {
+void take_step(dense_matrix<T>& h, dense_matrix<T>& z, const open_block& b,
+               const std::vector<T>& first) {
   for (uint64_t k = b.low; k < b.high; ++k) {
     std::vector<T> x = first;
     x.resize(std::min<uint64_t>(first.size(), b.high - k + 1));
@@ -170,7 +171,7 @@ bool make_triangular(dense_matrix<T>& h, dense_matrix<T>& z) {
   constexpr uint64_t kept = std::is_same_v<T, double> ? 2 : 1;
   const uint64_t n = h.rows();
   uint64_t left = 30 * std::max<uint64_t>(n, 10);
-  block b{0, n - 1, 0};
+  open_block b{0, n - 1, 0};
   for (uint64_t open = n; open > 0;) {
     b.high = b.low = open - 1;
     while (b.low > 0) {
@@ -190,7 +191,7 @@ bool make_triangular(dense_matrix<T>& h, dense_matrix<T>& z) {
       continue;
     }
     if (left-- == 0) return false;
-    step(h, z, b, first_column(h, b));
+    take_step(h, z, b, first_column(h, b));
     ++b.steps;
   }
   return true;
