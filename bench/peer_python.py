@@ -185,7 +185,13 @@ def scipy_cases():
         b = rng.random((rows, 64) if kind == "columns" else rows, "f4")
         return lambda: a @ b
 
+    def sparse_squared():
+        starts, columns, values = sparse_rows("grid")
+        a = scipy.sparse.csr_matrix((values, columns, starts))
+        return lambda: a @ a
+
     return {
+        "csr squared": sparse_squared,
         "stft": stft,
         "mel spectrogram": mel_spectrogram,
         "resample_poly": resample_poly,
@@ -275,6 +281,13 @@ def torch_cases():
         a = torch.sparse_csr_tensor(starts, columns, values, (rows, rows))
         return bound(torch.matmul, a, floats(rows, 64) if kind == "columns" else floats(rows))
 
+    def sampled_product():
+        starts, columns, values = (torch.from_numpy(part) for part in sparse_rows("columns"))
+        rows = len(starts) - 1
+        a = torch.sparse_csr_tensor(starts, columns, values, (rows, rows))
+        x, y = floats(rows, 64), floats(64, rows)
+        return lambda: torch.sparse.sampled_addmm(a, x, y, beta=0)
+
     def convolution(kind):
         x, w, g = floats(32, 64, 56, 56), floats(64, 64, 3, 3), floats(32, 64, 56, 56)
         if kind == "forward":
@@ -298,6 +311,7 @@ def torch_cases():
     return {
         **{"conv " + kind: (lambda kind=kind: convolution(kind)) for kind in convolution_kinds},
         "conv block": residual_block,
+        "csr sampled": sampled_product,
         "uniform": lambda: lambda: torch.rand(16 * M),
         "normal": lambda: lambda: torch.randn(16 * M),
         "gamma": lambda: bound(torch._standard_gamma, torch.full((M,), 2.5)),
