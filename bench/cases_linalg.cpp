@@ -3,6 +3,7 @@
 // Decompositions of one large matrix, and many small systems, against LAPACK called directly.
 #include <cmath>
 #include <memory>
+#include <string_view>
 
 #include "harness.hpp"
 #include "operands.hpp"
@@ -37,6 +38,10 @@ decomposition decompose(const std::string& what, const array& a) {
   if (what == "eigh") {
     const auto f = linalg::eigh(a);
     return {{f.eigenvalues, f.eigenvectors}, f.eigenvalues};
+  }
+  if (what == "eig") {
+    const auto f = linalg::eig(a);
+    return {{f.eigenvalues, f.eigenvectors}, real(f.eigenvalues)};
   }
   const auto f = linalg::svd(a);
   return {{f.u, f.s, f.vh}, f.s};
@@ -104,14 +109,14 @@ workload many_systems(int count, int n) {
 
 void add_linalg_cases(std::vector<bench_case>& cases) {
   if (!peer::has_openblas()) return;
-  for (const char* what : {"cholesky", "lu", "qr", "eigh", "svd"}) {
-    constexpr int n = 1024;
+  for (const char* what : {"cholesky", "lu", "qr", "eigh", "svd", "eig"}) {
+    const int n = std::string_view(what) == "eig" ? 512 : 1024;
     bench_case c;
     c.name = fmt::format("linalg {} f64 {}", what, n);
     c.kind = metric::time;
     c.unit = "ms";
     c.peer = "LAPACK";
-    c.make = [what] { return one_matrix(what, n); };
+    c.make = [what, n] { return one_matrix(what, n); };
     expect_of_peer(c, 1 / 1.1);
     cases.push_back(std::move(c));
   }

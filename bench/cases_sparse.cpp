@@ -92,6 +92,55 @@ workload product(const rows_of_columns& places, std::int64_t width) {
               }};
 }
 
+struct squared_data {
+  sparse::matrix a, c;
+  array x, y;
+};
+
+std::shared_ptr<squared_data> matrix_of(const rows_of_columns& places) {
+  auto d = std::make_shared<squared_data>();
+  d->a = sparse::csr({places.rows(), places.columns}, array::from(places.starts),
+                     array::from(places.indices),
+                     array::from(operand<float>(places.indices.size(), 3)));
+  eval({d->a.starts(), d->a.column_indices(), d->a.values()});
+  return d;
+}
+
+// A matrix times itself.
+workload squared(const rows_of_columns& places) {
+  const auto d = matrix_of(places);
+  return {.ours =
+              [d] {
+                d->c = sparse::matmul(d->a, d->a);
+                d->c.values().wait();
+              },
+          .check =
+              [d] {
+                const array right = sparse::matmul(d->a, sparse::sum(d->a, 1));
+                return compare(sparse::sum(d->c, 1).to_vector<float>(), right.to_vector<float>(),
+                               1e-3);
+              }};
+}
+
+// Elements of a product of dense matrices with so many columns and rows, where the matrix has some.
+workload sampled_product(const rows_of_columns& places, std::int64_t width) {
+  const auto d = matrix_of(places);
+  const auto size = static_cast<std::size_t>(places.columns * width);
+  d->x = array::from(operand<float>(size, 5), {places.columns, width}).wait();
+  d->y = array::from(operand<float>(size, 7), {places.columns, width}).wait();
+  return {.ours =
+              [d] {
+                d->c = sparse::sddmm(d->a, d->x, d->y.T());
+                d->c.values().wait();
+              },
+          .check = [d] {  // of all rows together: the sum over columns, gathered
+            const array rows = take(d->x, d->c.row_indices(), 0);
+            const array columns = take(d->y, d->c.column_indices(), 0);
+            return compare(d->c.values().to_vector<float>(),
+                           sum(rows * columns, 1).to_vector<float>(), 1e-4);
+          }};
+}
+
 }  // namespace
 
 void add_sparse_cases(std::vector<bench_case>& cases) {
@@ -132,6 +181,24 @@ void add_sparse_cases(std::vector<bench_case>& cases) {
       [] { return random_columns(rows, each, true); });
   add("csr times 64 columns, 64k rows of 40, f32", "csr columns", {few, few * each, 64},
       [] { return random_columns(few, each, false); });
+
+  const auto add_time = [&](const char* name, const char* peer, std::function<workload()> make) {
+    bench_case c;
+    c.name = name;
+    c.kind = metric::time;
+    c.unit = "ms";
+    c.peer = "fastest of SciPy, PyTorch";
+    c.make = [make = std::move(make), peer = std::string(peer)] {
+      workload work = make();
+      if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
+      return work;
+    };
+    cases.push_back(std::move(c));
+  };
+  add_time("csr times csr, grid of 1024 x 1024, f32", "csr squared",
+           [] { return squared(grid(n)); });
+  add_time("products of 64 columns at 64k x 40 places, f32", "csr sampled",
+           [] { return sampled_product(random_columns(few, each, false), 64); });
 }
 
 }  // namespace tutti::bench

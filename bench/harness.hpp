@@ -81,6 +81,7 @@ void add_cuda_cases(std::vector<bench_case>& cases);
 void add_gather_cases(std::vector<bench_case>& cases);
 void add_sort_cases(std::vector<bench_case>& cases);
 void add_array_cases(std::vector<bench_case>& cases);
+void add_convolution_cases(std::vector<bench_case>& cases);
 void add_digits_cases(std::vector<bench_case>& cases);
 void add_parallel_cases(std::vector<bench_case>& cases);
 void add_signal_cases(std::vector<bench_case>& cases);

@@ -17,6 +17,8 @@ void dsyevd_(const char*, const char*, const int*, double*, const int*, double*,
              const int*, int*, const int*, int*, std::size_t, std::size_t);
 void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
              double*, const int*, double*, const int*, int*, int*, std::size_t);
+void dgeev_(const char*, const char*, const int*, double*, const int*, double*, double*, double*,
+            const int*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
 void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
 }
 
@@ -28,6 +30,7 @@ void dgesv_(const int*, const int*, double*, const int*, int*, double*, const in
 #pragma weak dorgqr_
 #pragma weak dsyevd_
 #pragma weak dgesdd_
+#pragma weak dgeev_
 #pragma weak dgesv_
 
 namespace tutti::bench::peer {
@@ -87,6 +90,14 @@ void decompose(const std::string& what, int n, const std::vector<double>& given,
     with_work([&](double* work, int count) {
       dsyevd_("V", "L", &n, a.data(), &n, out.data(), work, &count, places.data(), &count_of_places,
               &info, 1, 1);
+    });
+    return;
+  }
+  if (what == "eig") {
+    std::vector<double> imaginary(size), vectors(size * size);
+    with_work([&](double* work, int count) {
+      dgeev_("N", "V", &n, a.data(), &n, out.data(), imaginary.data(), nullptr, &n, vectors.data(),
+             &n, work, &count, &info, 1, 1);
     });
     return;
   }

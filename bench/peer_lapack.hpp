@@ -9,8 +9,9 @@
 
 namespace tutti::bench::peer {
 
-/// "cholesky" (of a positive definite one), "lu", "qr" with Q, "eigh" (of a symmetric one) or "svd"
-/// with vectors. `out` gets what is unique: the triangle L, U or R by columns, or the values.
+/// "cholesky" (of a positive definite one), "lu", "qr" with Q, "eigh" (of a symmetric one), "svd"
+/// or "eig" with vectors. `out` gets what is unique: the triangle L, U or R by columns, or the
+/// values, of "eig" their real parts.
 void decompose(const std::string& what, int n, const std::vector<double>& a,
                std::vector<double>& out);
 /// `count` systems of one right side each, one after the other.

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_arrays.cpp, cases_signal.cpp, cases_image.cpp and cases_sparse.cpp: the same work
-# in NumPy, SciPy, OpenCV, JAX and PyTorch, those of them that are installed. Reads lines: "open NAME"
-# answers with the fastest of them for that case, "run" with the milliseconds that it took this time.
+# The peers of cases_arrays.cpp, cases_convolution.cpp, cases_signal.cpp, cases_image.cpp and
+# cases_sparse.cpp: the same work in NumPy, SciPy, OpenCV, JAX and PyTorch, those of them that are
+# installed. Reads lines: "open NAME" answers with the fastest of them for that case, "run" with the
+# milliseconds that it took this time.
 import sys
 import time
 
@@ -32,6 +33,7 @@ except ImportError:
     torch = None
 
 M = 1 << 20
+convolution_kinds = ["forward", "data", "weights"]
 sparse_kinds = ["grid", "rows", "uneven rows", "columns"]
 rng = np.random.default_rng(7)
 
@@ -183,7 +185,13 @@ def scipy_cases():
         b = rng.random((rows, 64) if kind == "columns" else rows, "f4")
         return lambda: a @ b
 
+    def sparse_squared():
+        starts, columns, values = sparse_rows("grid")
+        a = scipy.sparse.csr_matrix((values, columns, starts))
+        return lambda: a @ a
+
     return {
+        "csr squared": sparse_squared,
         "stft": stft,
         "mel spectrogram": mel_spectrogram,
         "resample_poly": resample_poly,
@@ -273,7 +281,37 @@ def torch_cases():
         a = torch.sparse_csr_tensor(starts, columns, values, (rows, rows))
         return bound(torch.matmul, a, floats(rows, 64) if kind == "columns" else floats(rows))
 
+    def sampled_product():
+        starts, columns, values = (torch.from_numpy(part) for part in sparse_rows("columns"))
+        rows = len(starts) - 1
+        a = torch.sparse_csr_tensor(starts, columns, values, (rows, rows))
+        x, y = floats(rows, 64), floats(64, rows)
+        return lambda: torch.sparse.sampled_addmm(a, x, y, beta=0)
+
+    def convolution(kind):
+        x, w, g = floats(32, 64, 56, 56), floats(64, 64, 3, 3), floats(32, 64, 56, 56)
+        if kind == "forward":
+            return lambda: torch.nn.functional.conv2d(x, w, padding=1)
+        if kind == "data":
+            return lambda: torch.nn.grad.conv2d_input(x.shape, w, g, padding=1)
+        return lambda: torch.nn.grad.conv2d_weight(x, w.shape, g, padding=1)
+
+    def residual_block():
+        x, v, w = floats(8, 64, 56, 56), floats(64, 64, 3, 3), floats(64, 64, 3, 3)
+        a, b = floats(64), floats(64)
+        all = [part.requires_grad_() for part in (x, v, a, w, b)]
+
+        def work():
+            first = torch.nn.functional.conv2d(x, v, a, padding=1).relu()
+            second = torch.nn.functional.conv2d(first, w, b, padding=1)
+            return torch.autograd.grad((second + x).relu().sum(), all)
+
+        return work
+
     return {
+        **{"conv " + kind: (lambda kind=kind: convolution(kind)) for kind in convolution_kinds},
+        "conv block": residual_block,
+        "csr sampled": sampled_product,
         "uniform": lambda: lambda: torch.rand(16 * M),
         "normal": lambda: lambda: torch.randn(16 * M),
         "gamma": lambda: bound(torch._standard_gamma, torch.full((M,), 2.5)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a sparse matrix with a dense one in the CPU schedule, after spmm_shared.cl. Rows
-// stay whole: a group has those that begin in its share of rows and elements together.
+// stay whole: a group has those that begin in its share of rows and elements together. Of products
+// at sparse places a group has a share of the places.
 
 #if GROUP == 1
 
@@ -38,6 +39,19 @@ static inline long row_at(global const INDEX* starts, long rows, long elements, 
 
 // Long rows are added up in so many sums, since one would wait for itself.
 #define SUMS 8
+
+#if !IS_COMPLEX
+#define SPMM_CAT_(a, b) a##b
+#define SPMM_CAT(a, b) SPMM_CAT_(a, b)
+#if IS_F64
+#define LANES 4
+#else
+#define LANES 8
+#endif
+#define V SPMM_CAT(T, LANES)
+#define VLOAD(p) SPMM_CAT(vload, LANES)(0, p)
+#define VSTORE(v, p) SPMM_CAT(vstore, LANES)(v, 0, p)
+#endif
 
 #if WANTS(tutti_spmv)
 KERNEL void tutti_spmv(ROW_ARGUMENTS, const tutti_spmm_shape g) {
@@ -79,17 +93,6 @@ static inline void few_columns(global number* to, global const INDEX* columns,
 }
 
 #if !IS_COMPLEX
-#define SPMM_CAT_(a, b) a##b
-#define SPMM_CAT(a, b) SPMM_CAT_(a, b)
-#if IS_F64
-#define LANES 4
-#else
-#define LANES 8
-#endif
-#define V SPMM_CAT(T, LANES)
-#define VLOAD(p) SPMM_CAT(vload, LANES)(0, p)
-#define VSTORE(v, p) SPMM_CAT(vstore, LANES)(v, 0, p)
-
 static inline void four_vectors(global T* to, global const INDEX* columns, global const T* values,
                                 global const T* b, long width, long begin, long end, INDEX last) {
   V s0 = (V)((T)0), s1 = s0, s2 = s0, s3 = s0;
@@ -135,6 +138,54 @@ KERNEL void tutti_spmm(ROW_ARGUMENTS, const tutti_spmm_shape g) {
                   (int)least(SUMS, width - n));
     begin = end;
   }
+}
+#endif
+
+#if WANTS(tutti_sddmm)
+
+// Products of `width` columns of two rows, added up by SUMS that take turns: of columns for complex
+// numbers, of vectors of them else, whose lanes are added up in the end.
+static inline number sum_of_products(global const number* a, global const number* b, long width) {
+  number sum = no_number();
+  long n = 0;
+#if IS_COMPLEX
+  if (width >= 2 * SUMS) {
+    number s[SUMS];
+    for (int i = 0; i < SUMS; ++i) s[i] = times(a[i], b[i]);
+    for (n = SUMS; n + SUMS <= width; n += SUMS)
+      for (int i = 0; i < SUMS; ++i) s[i] = plus(s[i], times(a[n + i], b[n + i]));
+    sum = plus(plus(plus(s[0], s[4]), plus(s[2], s[6])), plus(plus(s[1], s[5]), plus(s[3], s[7])));
+  }
+#else
+  if (width >= LANES) {
+    V s0 = (V)((T)0), s1 = s0, s2 = s0, s3 = s0;
+    for (; n + 4 * LANES <= width; n += 4 * LANES) {
+      s0 = s0 + VLOAD(a + n) * VLOAD(b + n);
+      s1 = s1 + VLOAD(a + n + LANES) * VLOAD(b + n + LANES);
+      s2 = s2 + VLOAD(a + n + 2 * LANES) * VLOAD(b + n + 2 * LANES);
+      s3 = s3 + VLOAD(a + n + 3 * LANES) * VLOAD(b + n + 3 * LANES);
+    }
+    for (; n + LANES <= width; n += LANES) s0 = s0 + VLOAD(a + n) * VLOAD(b + n);
+    T lane[LANES];
+    VSTORE((s0 + s2) + (s1 + s3), lane);
+    for (int apart = LANES / 2; apart > 0; apart /= 2)
+      for (int i = 0; i < apart; ++i) lane[i] = lane[i] + lane[i + apart];
+    sum = lane[0];
+  }
+#endif
+  for (; n < width; ++n) sum = plus(sum, times(a[n], b[n]));
+  return sum;
+}
+
+KERNEL void tutti_sddmm(PLACE_ARGUMENTS, const tutti_sddmm_shape g) {
+  FIND_PLACES
+  const long group = get_group_id(0), groups = get_num_groups(0);
+  const long share = g.elements / groups, more = g.elements % groups;
+  const long begin = share * group + least(group, more);
+  const long end = begin + share + (group < more ? 1 : 0);
+  for (long k = begin; k < end; ++k)
+    out[k] = sum_of_products(a + row_of_b(rows[k], last_of_a) * g.width,
+                             b + row_of_b(columns[k], last_of_b) * g.width, g.width);
 }
 #endif
 #endif

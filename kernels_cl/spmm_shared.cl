@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of a sparse matrix in compressed rows with a dense one, or with a vector
-// (tutti_spmv). Built for T, of which complex numbers (IS_COMPLEX) are pairs, and an index type
-// INDEX. Here for GPUs: rows and elements together are cut into tiles of equal size, whatever the
-// lengths of rows (D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector
-// multiplication", 2016). A group has a tile; what a row has in tiles behind that in which it
-// begins is carried, and added in their order by a kernel of its own. spmm_cpu.cl has the kernels
-// of CPUs.
+// (tutti_spmv), and the elements of a product of dense ones at sparse places. Built for T, of which
+// complex numbers (IS_COMPLEX) are pairs, and an index type INDEX. Here for GPUs: rows and elements
+// together are cut into tiles of equal size, whatever the lengths of rows (D. Merrill, M. Garland,
+// "Merge-based parallel sparse matrix-vector multiplication", 2016). A group has a tile; what a row
+// has in tiles behind that in which it begins is carried, and added in their order by a kernel of
+// its own. spmm_cpu.cl has the kernels of CPUs.
 
 typedef struct {
   long rows, width, elements;  // M, N, K
@@ -14,6 +14,13 @@ typedef struct {
   long out_offset, starts_offset, columns_offset, values_offset, b_offset;
   long carries_offset, carried_offset;
 } tutti_spmm_shape;
+
+// Of the elements of a product of dense matrices at K places (tutti_sddmm).
+typedef struct {
+  long elements, width;               // K, N
+  long last_row_of_a, last_row_of_b;  // M - 1 and R - 1, or the largest INDEX
+  long out_offset, rows_offset, columns_offset, a_offset, b_offset;
+} tutti_sddmm_shape;
 
 #ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF  // the same bits on the host
@@ -59,6 +66,17 @@ INLINE long start_of(GLOBAL const INDEX* starts, long m, long elements) {
 INLINE long row_of_b(INDEX column, INDEX last) {
   return column < 0 ? 0 : column > last ? last : column;
 }
+
+#define PLACE_ARGUMENTS                                                                           \
+  GLOBAL number *out_of_all, GLOBAL const INDEX *rows_of_all, GLOBAL const INDEX *columns_of_all, \
+      GLOBAL const number *a_of_all, GLOBAL const number *b_of_all
+#define FIND_PLACES                                                \
+  GLOBAL const INDEX* rows = rows_of_all + g.rows_offset;          \
+  GLOBAL const INDEX* columns = columns_of_all + g.columns_offset; \
+  GLOBAL const number* a = a_of_all + g.a_offset;                  \
+  GLOBAL const number* b = b_of_all + g.b_offset;                  \
+  GLOBAL number* out = out_of_all + g.out_offset;                  \
+  const INDEX last_of_a = (INDEX)g.last_row_of_a, last_of_b = (INDEX)g.last_row_of_b;
 
 #if GROUP != 1
 
@@ -191,6 +209,36 @@ KERNEL void tutti_spmm_carries(GLOBAL number* out_of_all, GLOBAL const number* c
     number sum = out[m * g.width + n];
     for (long t = u; t < g.tiles && carried[t] == m; ++t) sum = plus(sum, carries[t * g.width + n]);
     out[m * g.width + n] = sum;
+  }
+}
+#endif
+
+// Neighbouring items take neighbouring columns of both rows of an element, as many as there are and
+// a cache line has; the others take other elements.
+#if WANTS(tutti_sddmm)
+KERNEL void tutti_sddmm(PLACE_ARGUMENTS, const tutti_sddmm_shape g) {
+  SHARED number sums[GROUP];
+  FIND_PLACES
+  const int me = get_local_id(0);
+  int lanes = 1;
+  while (lanes < 32 && lanes < GROUP && 2 * lanes <= g.width) lanes *= 2;
+  const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
+  EACH_CHUNK(u, (g.elements + lots - 1) / lots) {
+    const long k = u * lots + lot;
+    number sum = no_number();
+    if (k < g.elements) {
+      GLOBAL const number* x = a + row_of_b(rows[k], last_of_a) * g.width;
+      GLOBAL const number* y = b + row_of_b(columns[k], last_of_b) * g.width;
+      for (long n = lane; n < g.width; n += lanes) sum = plus(sum, times(x[n], y[n]));
+    }
+    sums[me] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int half_of = lanes / 2; half_of > 0; half_of /= 2) {
+      if (lane < half_of) sums[me] = plus(sums[me], sums[me + half_of]);
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (k < g.elements && lane == 0) out[k] = sums[me];
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 #endif

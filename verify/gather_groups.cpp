@@ -14,7 +14,8 @@ struct rows_case {
   uint64_t outer, rows, picked, inner;
 };
 constexpr rows_case rows_cases[] = {{1, 10, 25, 1},   {1, 10, 7, 64}, {3, 5, 17, 33},
-                                    {2, 1000, 1, 15}, {1, 1, 300, 5}, {4, 31, 1000, 1}};
+                                    {2, 1000, 1, 15}, {1, 1, 300, 5}, {4, 31, 1000, 1},
+                                    {3, 12, 70, 2},   {2, 31, 90, 3}, {1, 9, 130, 4}};
 
 view_spec table(uint8_t dtype, uint64_t outer, uint64_t rows, uint64_t inner, bool strided) {
   view_spec v;

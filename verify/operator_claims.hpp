@@ -69,6 +69,8 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
     case TUTTI_OPERATOR_EIGH:
     case TUTTI_OPERATOR_SVD:
       return {contiguous_view(real_part_of(dtype), {2, 4}), contiguous_view(dtype, {2, 4, 4})};
+    case TUTTI_OPERATOR_EIG:
+      return {contiguous_view(complex_of(dtype), {2, 4}), contiguous_view(dtype, {2, 4, 4})};
     case TUTTI_OPERATOR_FFT:  // of six points, from real numbers or complex ones
       return {contiguous_view(complex_of(dtype), {2, dtype <= TUTTI_F64 ? 4u : 6u, 5}),
               contiguous_view(dtype, {2, 6, 5})};
@@ -82,6 +84,10 @@ inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
     case TUTTI_OPERATOR_SPMM:
       return {contiguous_view(dtype, {3, 5}), contiguous_view(TUTTI_I64, {4}),
               contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {6}),
+              contiguous_view(dtype, {4, 5})};
+    case TUTTI_OPERATOR_SDDMM:
+      return {contiguous_view(dtype, {6}), contiguous_view(TUTTI_I64, {6}),
+              contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {3, 5}),
               contiguous_view(dtype, {4, 5})};
     default:
       return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5}),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of sparse matrices, with offsets and guards, by their definition in long double: rows of
-// all lengths, in no order, with columns that occur several times. The error is bounded by the sum
-// of magnitudes.
+// Products of sparse matrices and products at sparse places, with offsets and guards, by their
+// definition in long double: rows of all lengths, in no order, with columns that occur several
+// times. The error is bounded by the sum of magnitudes.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -157,13 +157,65 @@ void check_spmm(session& s, uint8_t dtype, uint8_t index, bool vector) {
   if (!vector) check_infinities<T>(s, dtype, index);
 }
 
+// Elements of products of dense matrices at places in no order, by their definition; at the end of
+// the places some beyond a and b, which stand for the nearest row.
+template <typename T>
+void check_sddmm(session& s, uint8_t dtype, uint8_t index) {
+  constexpr uint64_t rows = 37, depth = 53;
+  for (const uint64_t count : extents{1, 600})
+    for (const uint64_t width : extents{1, 2, 7, 43, 200}) {
+      s.note(std::to_string(count) + " places, " + std::to_string(width) + " columns");
+      generator random(s.seed + width);
+      std::vector<view_spec> v = {made(dtype, {count}), made(index, {count}), made(index, {count}),
+                                  made(dtype, {rows, width}), made(dtype, {depth, width})};
+      std::vector<uint64_t> row(count), column(count);
+      for (uint64_t k = 0; k < count; ++k) {
+        const bool is_beyond = k + 2 > count && count > 1;
+        row[k] = is_beyond ? rows - 1 : random() % rows;
+        column[k] = is_beyond ? depth - 1 : random() % depth;
+        v[1].data.data.set(v[1].data.offset + k, row[k] + (is_beyond ? 5 : 0));
+        v[2].data.data.set(v[2].data.offset + k, column[k] + (is_beyond ? 9 : 0));
+      }
+      fill<T>(v[3], random);
+      fill<T>(v[4], random);
+      const image before = v[0].data.data;
+      launch_operator(s, TUTTI_OPERATOR_SDDMM, v);
+      check_guards(v[0], before);
+      const long double unit = std::ldexp(1.0L, sizeof(T) == 4 ? -24 : -53);
+      for (uint64_t k = 0; k < count; ++k) {
+        wide sum = 0;
+        long double magnitude = 0;
+        for (uint64_t n = 0; n < width; ++n) {
+          const wide term =
+              number_at<T>(v[3], row[k] * width + n) * number_at<T>(v[4], column[k] * width + n);
+          sum += term;
+          magnitude += std::abs(term);
+        }
+        const wide found = number_at<T>(v[0], k);
+        require(std::abs(found - sum) <= unit * static_cast<long double>(width + 3) * magnitude,
+                [&] {
+                  return "element " + std::to_string(k) + " is " +
+                         std::to_string(static_cast<double>(found.real())) + ", expected " +
+                         std::to_string(static_cast<double>(sum.real()));
+                });
+      }
+    }
+}
+
 }  // namespace
 
 void add_spmm_groups(groups& all, const session& s) {
   for (const uint8_t dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128}) {
     if (!s.stores(dtype)) continue;
     const bool single = dtype == TUTTI_F32 || dtype == TUTTI_C64;
-    for (const uint8_t index : {TUTTI_I32, TUTTI_I64})
+    for (const uint8_t index : {TUTTI_I32, TUTTI_I64}) {
+      all.push_back({std::string("sddmm/") + sdk::dtype_name(dtype) + "/" + sdk::dtype_name(index),
+                     [=](session& t) {
+                       if (single)
+                         check_sddmm<float>(t, dtype, index);
+                       else
+                         check_sddmm<double>(t, dtype, index);
+                     }});
       for (const bool vector : {false, true})
         all.push_back({std::string(vector ? "spmv/" : "spmm/") + sdk::dtype_name(dtype) + "/" +
                            sdk::dtype_name(index),
@@ -173,6 +225,7 @@ void add_spmm_groups(groups& all, const session& s) {
                          else
                            check_spmm<double>(t, dtype, index, vector);
                        }});
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products that add a bias and apply relu before they store their result. Only nodes that nobody
-// can ask for afterwards are taken in: a product that is not stored would have to run again.
+// Products and convolutions that add a bias and apply relu before they store their result. Only
+// nodes that nobody can ask for afterwards are taken in: a product that is not stored would have to
+// run again.
 #include <algorithm>
 
 #include "fusion/plan.hpp"
@@ -9,6 +10,15 @@
 
 namespace tutti::fusion {
 namespace {
+
+const graph::convolution_params* convolution_of(const node& n) {
+  return n.kind == graph::kind::operation ? std::get_if<graph::convolution_params>(&n.operation())
+                                          : nullptr;
+}
+
+bool has_epilogues(const node& n) {
+  return n.kind == graph::kind::matmul || convolution_of(n) != nullptr;
+}
 
 class finder {
  public:
@@ -31,7 +41,7 @@ class finder {
 
   void run() {
     for (node* n : p_.nodes)
-      if (n->kind == graph::kind::matmul && p_.canonical(*n) == n) consider(n);
+      if (has_epilogues(*n) && p_.canonical(*n) == n) consider(n);
   }
 
  private:
@@ -92,7 +102,8 @@ class finder {
     const node& other = *next.inputs[first ? 1 : 0];
     if (next.opcode() == TUTTI_OP_maximum && is_zero(other)) {
       e.activation = TUTTI_ACTIVATION_RELU;
-    } else if (next.opcode() == TUTTI_OP_add && e.bias == nullptr && is_row(other, next, product)) {
+    } else if (next.opcode() == TUTTI_OP_add && e.bias == nullptr &&
+               is_bias(other, next, product)) {
       e.bias = &other;
     } else {
       return false;
@@ -104,6 +115,23 @@ class finder {
   static bool is_zero(const node& n) {
     return n.is_constant() && !n.weak && !is_complex(n.type) &&
            graph::scalar_to_double(n.type, n.value().real) == 0;
+  }
+
+  static bool is_bias(const node& n, const node& sum, const node& product) {
+    const graph::convolution_params* convolution = convolution_of(product);
+    if (convolution == nullptr) return is_row(n, sum, product);
+    // The extents of groups and of their channels are neighbours.
+    const shape& to = product.extents;
+    const int last = sum.extents.rank() - 1;
+    if (convolution->channels_last) return is_along(n, sum, last, to[4] * to[5]);
+    return last > 0 && sum.extents[0] == to[0] && is_along(n, sum, 1, to[1] * to[2]);
+  }
+
+  // One value for each of `count` channels, which are this axis of the sum.
+  static bool is_along(const node& n, const node& sum, int axis, std::int64_t count) {
+    const int own = axis - (sum.extents.rank() - n.extents.rank());
+    return own >= 0 && !n.is_constant() && n.elements == count && sum.extents[axis] == count &&
+           n.extents[own] == count && layout_of(n).strides[own] >= 0;
   }
 
   // One value for each column of the product.
@@ -135,7 +163,7 @@ class finder {
 }  // namespace
 
 void find_epilogues(plan& p, const std::function<bool(const epilogue&)>& supported) {
-  const auto is_product = [](const node* n) { return n->kind == graph::kind::matmul; };
+  const auto is_product = [](const node* n) { return has_epilogues(*n); };
   if (std::any_of(p.nodes.begin(), p.nodes.end(), is_product)) finder(p, supported).run();
 }
 

@@ -16,9 +16,10 @@ namespace tutti::fusion {
 
 using graph::node;
 
-/// What a product does to its result before it stores it: activation(product + bias).
+/// What a product or a convolution does to its result before it stores it: activation(product +
+/// bias).
 struct epilogue {
-  const node* bias = nullptr;  // one value for each column, contiguous
+  const node* bias = nullptr;  // one value for each column, contiguous; or for each channel
   tutti_activation activation = TUTTI_ACTIVATION_NONE;
   std::vector<node*> members;  // the product, then what it does as well
 };
@@ -53,8 +54,8 @@ bool collect(plan& p, std::span<const node* const> roots, const device_claim& cl
 void release_marks(const plan& p) noexcept;
 /// Merges nodes that compute the same value (common subexpressions).
 void merge_duplicates(plan& p);
-/// Finds elementwise nodes that products can do on their way to memory, for which `supported` is
-/// true (epilogue.cpp). Fills in p.epilogues.
+/// Finds elementwise nodes that products and convolutions can do on their way to memory, for which
+/// `supported` is true (epilogue.cpp). Fills in p.epilogues.
 void find_epilogues(plan& p, const std::function<bool(const epilogue&)>& supported);
 /// Fills in p.groups.
 void partition(plan& p);

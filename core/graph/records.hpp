@@ -140,7 +140,7 @@ struct select_params {
   friend bool operator==(const select_params&, const select_params&) = default;
 };
 
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD.
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
 struct matrix_params {
   tutti_operator number = TUTTI_OPERATOR_LU;
   bool upper = false;
@@ -188,10 +188,16 @@ struct spmm_params {
   friend bool operator==(const spmm_params&, const spmm_params&) { return true; }
 };
 
+/// TUTTI_OPERATOR_SDDMM.
+struct sddmm_params {
+  const char* label = "";  // as of fft_params
+  friend bool operator==(const sddmm_params&, const sddmm_params&) { return true; }
+};
+
 /// An operator of the ABI that has no kind of node for itself.
-using operation_params =
-    std::variant<scan_params, sort_params, search_params, partition_params, count_params,
-                 select_params, matrix_params, convolution_params, fft_params, spmm_params>;
+using operation_params = std::variant<scan_params, sort_params, search_params, partition_params,
+                                      count_params, select_params, matrix_params,
+                                      convolution_params, fft_params, spmm_params, sddmm_params>;
 
 /// An operator with several results.
 struct call_params {

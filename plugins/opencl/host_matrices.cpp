@@ -73,6 +73,8 @@ class matrices {
         return qr(matrix);
       case TUTTI_OPERATOR_EIGH:
         return eigh(matrix);
+      case TUTTI_OPERATOR_EIG:
+        return eig(matrix);
       default:
         return svd(matrix);
     }
@@ -221,6 +223,55 @@ class matrices {
     transpose_into(a.data(), rows(), rows(), v);
     if constexpr (is_complex)
       std::transform(v, v + rows() * rows(), v, [](T x) { return std::conj(x); });
+  }
+
+  void eig(uint64_t matrix) const {
+    using number = std::complex<R>;
+    constexpr R nan = std::numeric_limits<R>::quiet_NaN();
+    const size_t n = rows();
+    number* w = part<number>(0, matrix);
+    number* v = call_.output_count == 2 ? part<number>(1, matrix) : nullptr;
+    if (!has_finite_input(matrix)) {
+      std::fill_n(w, n, number(nan, nan));
+      if (v != nullptr) std::fill_n(v, n * n, number(nan, nan));
+      return;
+    }
+    const char* job = v != nullptr ? "V" : "N";
+    std::vector<T> a(n * n), vectors(v != nullptr ? n * n : 1), work(1);
+    std::vector<R> reals(n), imaginaries(n), real_work(2 * n);
+    transpose_into(input(matrix), n, n, a.data());
+    int info = 0;
+    for (int size = -1; size != 0; size = size < 0 ? size_from(work[0]) : 0) {
+      work.resize(static_cast<size_t>(std::max(size, 1)));
+      if constexpr (is_complex)
+        use_.geev_complex("N", job, &n_, a.data(), &n_, w, nullptr, &n_, vectors.data(), &n_,
+                          work.data(), &size, real_work.data(), &info, 1, 1);
+      else
+        use_.geev("N", job, &n_, a.data(), &n_, reals.data(), imaginaries.data(), nullptr, &n_,
+                  vectors.data(), &n_, work.data(), &size, &info, 1, 1);
+      if (info > 0) sdk::throw_no_result(call_, matrix, sdk::not_convergent);
+      require(info, "geev");
+    }
+    if constexpr (is_complex) {
+      if (v != nullptr) transpose_into(vectors.data(), n, n, v);
+    } else {
+      for (size_t j = 0; j < n; ++j) w[j] = number(reals[j], imaginaries[j]);
+      if (v != nullptr) join_parts(vectors.data(), imaginaries, v);
+    }
+  }
+  // Eigenvectors of a real matrix: of a pair of eigenvalues, the first of which has the positive
+  // imaginary part, LAPACK gives the real and then the imaginary part of the first one's.
+  void join_parts(const R* parts, const std::vector<R>& imaginaries, std::complex<R>* v) const {
+    const size_t n = rows();
+    for (size_t j = 0; j < n; ++j) {
+      const bool is_pair = imaginaries[j] != 0 && j + 1 < n;
+      for (size_t i = 0; i < n; ++i) {
+        const R real = parts[j * n + i], imaginary = is_pair ? parts[(j + 1) * n + i] : R(0);
+        v[i * n + j] = {real, imaginary};
+        if (is_pair) v[i * n + j + 1] = {real, -imaginary};
+      }
+      if (is_pair) ++j;
+    }
   }
 
   // a^T = u' s v'^H: then u is v'^H, and vh is u', as they lie in memory.

@@ -39,9 +39,11 @@ void get_routines(finder& in, lapack_routines<T>& to, const std::string& prefix)
   if constexpr (is_complex) {
     in.get(to.heevd, prefix + "heevd_");
     in.get(to.gesdd_complex, prefix + "gesdd_");
+    in.get(to.geev_complex, prefix + "geev_");
   } else {
     in.get(to.syevd, prefix + "syevd_");
     in.get(to.gesdd, prefix + "gesdd_");
+    in.get(to.geev, prefix + "geev_");
   }
 }
 

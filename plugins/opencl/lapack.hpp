@@ -37,6 +37,10 @@ struct lapack_routines {
                 const int*, R*, const int*, int*, int*, size_t);
   void (*gesdd_complex)(const char*, const int*, const int*, T*, const int*, R*, T*, const int*, T*,
                         const int*, T*, const int*, R*, int*, int*, size_t);
+  void (*geev)(const char*, const char*, const int*, R*, const int*, R*, R*, R*, const int*, R*,
+               const int*, R*, const int*, int*, size_t, size_t);
+  void (*geev_complex)(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, T*,
+                       const int*, T*, const int*, R*, int*, size_t, size_t);
 };
 
 struct lapack {

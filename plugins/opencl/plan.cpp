@@ -33,6 +33,7 @@ double guessed_ns(const sdk::operator_call& call) {
   if (call.kind == TUTTI_OPERATOR_CONVOLUTION)
     return all + of_product * sdk::convolution_work(call);
   if (call.kind == TUTTI_OPERATOR_SPMM) return all + of_element * sdk::spmm_work(call);
+  if (call.kind == TUTTI_OPERATOR_SDDMM) return all + of_product * sdk::sddmm_work(call);
   if (call.kind != TUTTI_OPERATOR_MATMUL) return all;
   const auto depth = static_cast<double>(call.views[1].extent[2]);
   return all + of_product * depth * static_cast<double>(elements_of(call.views[0]));

@@ -41,8 +41,12 @@ class checker {
   }
 
   void require_matrix(uint32_t view, uint64_t rows, uint64_t columns, const char* what) const {
+    require_matrix(view, rows, columns, call_.views[call_.view_count - 1].dtype, what);
+  }
+  void require_matrix(uint32_t view, uint64_t rows, uint64_t columns, int32_t dtype,
+                      const char* what) const {
     const tutti_view& v = call_.views[view];
-    require(v.rank == 3 && v.dtype == call_.views[call_.view_count - 1].dtype, "dtypes differ");
+    require(v.rank == 3 && v.dtype == dtype, "dtypes differ");
     require(v.extent[1] == rows && v.extent[2] == columns, what);
   }
   void require_row(uint32_t view, uint64_t length, int32_t dtype) const {
@@ -61,6 +65,10 @@ class checker {
 
 int32_t real_part(int32_t dtype) {
   return dtype == TUTTI_C64 ? TUTTI_F32 : dtype == TUTTI_C128 ? TUTTI_F64 : dtype;
+}
+
+int32_t complex_of(int32_t dtype) {
+  return dtype == TUTTI_F32 ? TUTTI_C64 : dtype == TUTTI_F64 ? TUTTI_C128 : dtype;
 }
 
 void check_svd(const checker& c, const operator_call& call, const matrix_extents& m) {
@@ -82,7 +90,7 @@ void check_svd(const checker& c, const operator_call& call, const matrix_extents
 }  // namespace
 
 bool is_linear_algebra(int32_t kind) {
-  return kind >= TUTTI_OPERATOR_CHOLESKY && kind <= TUTTI_OPERATOR_SVD;
+  return kind >= TUTTI_OPERATOR_CHOLESKY && kind <= TUTTI_OPERATOR_EIG;
 }
 
 uint32_t linear_algebra_views(const operator_call& call) {
@@ -130,6 +138,12 @@ void check_linear_algebra(const operator_call& call, const char* name) {
       c.require(m.rows == m.columns, "not square");
       c.require_row(0, m.rows, real_part(dtype));
       if (call.output_count == 2) c.require_matrix(1, m.rows, m.rows, "v has another shape");
+      break;
+    case TUTTI_OPERATOR_EIG:
+      c.require(m.rows == m.columns, "not square");
+      c.require_row(0, m.rows, complex_of(dtype));
+      if (call.output_count == 2)
+        c.require_matrix(1, m.rows, m.rows, complex_of(dtype), "v has another shape");
       break;
     default:
       c.require(call.output_count != 2, "has one output or three");

@@ -11,7 +11,7 @@
 
 namespace tutti::sdk {
 
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD.
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
 bool is_linear_algebra(int32_t kind);
 
 /// How many views such an operator has, with as many outputs as the call.
@@ -35,5 +35,6 @@ matrix_extents extents_of(const operator_call& call);
 [[noreturn]] void throw_no_result(const operator_call& call, uint64_t matrix, const char* what);
 inline constexpr const char* singular = "singular";
 inline constexpr const char* not_positive_definite = "not positive definite";
+inline constexpr const char* not_convergent = "one whose eigenvalues do not converge";
 
 }  // namespace tutti::sdk

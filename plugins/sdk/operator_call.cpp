@@ -43,6 +43,7 @@ uint64_t known_params(int32_t kind) {
     case TUTTI_OPERATOR_QR:
     case TUTTI_OPERATOR_EIGH:
     case TUTTI_OPERATOR_SVD:
+    case TUTTI_OPERATOR_EIG:
       return sizeof(tutti_matrix_params);
     case TUTTI_OPERATOR_CONVOLUTION:
       return offsetof(tutti_convolution_params, reserved);
@@ -93,6 +94,7 @@ uint32_t most_outputs(int32_t kind) {
     case TUTTI_OPERATOR_LU:
     case TUTTI_OPERATOR_QR:
     case TUTTI_OPERATOR_EIGH:
+    case TUTTI_OPERATOR_EIG:
       return 2;
     case TUTTI_OPERATOR_SVD:
       return 3;

@@ -114,12 +114,16 @@ const char* operator_name(int32_t kind) {
       return "eigh";
     case TUTTI_OPERATOR_SVD:
       return "svd";
+    case TUTTI_OPERATOR_EIG:
+      return "eig";
     case TUTTI_OPERATOR_CONVOLUTION:
       return "convolution";
     case TUTTI_OPERATOR_FFT:
       return "fft";
     case TUTTI_OPERATOR_SPMM:
       return "spmm";
+    case TUTTI_OPERATOR_SDDMM:
+      return "sddmm";
     default:
       return nullptr;
   }
@@ -149,12 +153,13 @@ void check_operator(const operator_call& l) {
   const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
   const bool pair = (is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH) || is_fourier(l.kind);
   const bool convolution = l.kind == TUTTI_OPERATOR_CONVOLUTION;
-  const uint32_t count = is_linear_algebra(l.kind)       ? linear_algebra_views(l)
-                         : convolution                   ? convolution_views(l)
-                         : biased                        ? 4
-                         : l.kind == TUTTI_OPERATOR_SPMM ? 5
-                         : pair                          ? 2
-                                                         : 3;
+  const bool sparse = l.kind == TUTTI_OPERATOR_SPMM || l.kind == TUTTI_OPERATOR_SDDMM;
+  const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
+                         : convolution             ? convolution_views(l)
+                         : biased                  ? 4
+                         : sparse                  ? 5
+                         : pair                    ? 2
+                                                   : 3;
   if (l.view_count != count) {
     throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
                   std::to_string(count));
@@ -173,6 +178,8 @@ void check_operator(const operator_call& l) {
     check_fourier(l, name);
   else if (l.kind == TUTTI_OPERATOR_SPMM)
     check_spmm(l, name);
+  else if (l.kind == TUTTI_OPERATOR_SDDMM)
+    check_sddmm(l, name);
   else
     check_shapes(l, name);
   if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);

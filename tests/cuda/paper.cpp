@@ -78,6 +78,7 @@ std::vector<paper_row> paper_rows(const std::string& architecture) {
       {"f32, factor 13", kernels::fft_cu, pass(false, 13), true},
       {"f64, factor 8", kernels::fft_cu, pass(true, 8)},
       {"f64, factor 13", kernels::fft_cu, pass(true, 13), true},
+      {"f32", kernels::spmm_cu, sdk::spmm_options(gpu(), TUTTI_F32, TUTTI_I32) + exact},
       {"argsort of f32", kernels::sort_cu, ordering_options(TUTTI_OPERATOR_ARGSORT, TUTTI_F32)},
       {"top k of f32", kernels::partition_cu, ordering_options(TUTTI_OPERATOR_TOPK, TUTTI_F32)},
       {"f32", kernels::lookup_cu, sdk::search_options(gpu(), TUTTI_F32)},

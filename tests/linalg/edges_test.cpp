@@ -21,6 +21,9 @@ BOOST_AUTO_TEST_CASE(matrices_without_elements) {
   BOOST_TEST((linalg::inv(none).shape() == shape{2, 0, 0}));
   BOOST_TEST((linalg::eigh(none).eigenvalues.shape() == shape{2, 0}));
   BOOST_TEST((linalg::eigvalsh(none).shape() == shape{2, 0}));
+  BOOST_TEST((linalg::eig(none).eigenvectors.shape() == shape{2, 0, 0}));
+  BOOST_TEST((linalg::eig(none).eigenvalues.dtype() == dtype::c128));
+  BOOST_TEST((linalg::eigvals(zeros({0, 3, 3})).shape() == shape{0, 3}));
   BOOST_TEST((linalg::svdvals(none).shape() == shape{2, 0}));
   BOOST_TEST(matches(linalg::det(none), {{2}, {1, 1}}));
   const auto [sign, logarithm] = linalg::slogdet(none);
@@ -57,6 +60,8 @@ BOOST_AUTO_TEST_CASE(one_element) {
   BOOST_TEST(linalg::inv(-four).item() == -0.25);
   BOOST_TEST(linalg::det(-four).item() == -4);
   BOOST_TEST(linalg::eigvalsh(-four).item() == -4);
+  BOOST_TEST(tutti::real(linalg::eigvals(-four)).item() == -4);
+  BOOST_TEST(tutti::abs(linalg::eig(-four).eigenvectors).item() == 1);
   BOOST_TEST(linalg::svdvals(-four).item() == 4);
   BOOST_TEST(linalg::solve(four, array::from<double>({8})).item() == 2);
   const auto [q, r] = linalg::qr(-four);
@@ -67,6 +72,7 @@ BOOST_AUTO_TEST_CASE(one_element) {
 BOOST_AUTO_TEST_CASE(integers_and_constants_are_taken) {
   const array a = array::from<std::int32_t>({2, 0, 0, 4}).reshape({2, 2});
   BOOST_TEST((linalg::inv(a).dtype() == dtype::f32));
+  BOOST_TEST((linalg::eigvals(a).dtype() == dtype::c64));
   BOOST_TEST(matches(linalg::inv(a), {{2, 2}, {0.5, 0, 0, 0.25}}));
   BOOST_TEST(matches(linalg::cholesky(tutti::eye(2) * 9), {{2, 2}, {3, 0, 0, 3}}));
 }
@@ -78,6 +84,10 @@ BOOST_AUTO_TEST_CASE(nan_gives_nan) {
   BOOST_TEST(all_nan(w({1})));
   BOOST_TEST(all_nan(v({1})));
   BOOST_TEST(!tutti::any(tutti::isnan(w({0}))).item());
+  const auto [x, y] = linalg::eig(a);
+  BOOST_TEST(all_nan(x({1})));
+  BOOST_TEST(all_nan(y({1})));
+  BOOST_TEST(!tutti::any(tutti::isnan(x({0}))).item());
   const auto [u, s, vh] = linalg::svd(a);
   BOOST_TEST(all_nan(u({1})));
   BOOST_TEST(all_nan(s({1})));
@@ -115,6 +125,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_matrix_is_refused_at_the_call) {
   };
   refused([] { linalg::cholesky(zeros({2, 3})); }, "cholesky: the matrices are not square: [2,3]");
   refused([] { linalg::inv(zeros({2, 3, 4})); }, "inv: the matrices are not square: [2,3,4]");
+  refused([] { linalg::eig(zeros({2, 3})); }, "eig: the matrices are not square: [2,3]");
+  refused([] { linalg::eigvals(zeros({3})); }, "eigvals: a matrix has two dimensions");
   refused([] { linalg::svd(zeros({3})); }, "svd: a matrix has two dimensions at least, not [3]");
   refused(
       [] {

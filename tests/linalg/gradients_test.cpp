@@ -97,6 +97,35 @@ BOOST_AUTO_TEST_CASE(of_eigenvalues_and_vectors) {
   BOOST_TEST(is_near(tutti::grad(trace)(one), one, 1e-14));
 }
 
+// Sums over all eigenvalues, since their order is open, of what does not depend on phases.
+BOOST_AUTO_TEST_CASE(of_eigenvalues_and_vectors_of_any_matrices) {
+  const array rotation =
+      array::from<double>({0, 3, 0, -3, 0, 0, 0, 0, 0}).reshape({3, 3});  // for a complex pair
+  const auto of_values = [](const array& w) {
+    return tutti::exp(tutti::real(w) * 0.2) + tutti::cos(tutti::imag(w) * 0.3);
+  };
+  check_both(
+      [&](const array& a) { return tutti::sum(of_values(linalg::eigvals(a + rotation)), -1); },
+      regular(3, 3, 92));
+  check_both(
+      [&](const array& a) {
+        const auto [w, v] = linalg::eig(a + rotation);
+        const array squares = tutti::real(v * tutti::conj(v));
+        return tutti::sum(squares * tutti::expand_dims(of_values(w), -2), -1);
+      },
+      regular(3, 3, 93));
+  check_both(
+      [](const array& a) {
+        const auto [w, v] = linalg::eig(a);
+        return tutti::real(
+            tutti::matmul(v * tutti::exp(tutti::expand_dims(w * 0.1, -2)), linalg::inv(v)));
+      },
+      regular(3, 3, 94));
+  const array one = tutti::eye(3, dtype::f64);
+  const auto trace = [](const array& a) { return tutti::sum(tutti::real(linalg::eigvals(a))); };
+  BOOST_TEST(is_near(tutti::grad(trace)(one), one, 1e-14));
+}
+
 BOOST_AUTO_TEST_CASE(of_singular_values_and_vectors) {
   for (const auto& [m, n] : {std::pair{3, 3}, std::pair{4, 2}, std::pair{2, 4}}) {
     check_both([](const array& a) { return linalg::svdvals(a); }, regular(m, n, 78));
@@ -143,6 +172,15 @@ BOOST_AUTO_TEST_CASE(of_complex_matrices) {
          const auto [w, v] = linalg::eigh(x + adjoint(x));
          return weighted(
              tutti::matmul(v * tutti::exp(tutti::expand_dims(w * 0.1, -2)), adjoint(v)));
+       }},
+      {"eig",
+       [&](const array& x) {
+         const auto [w, v] = linalg::eig(x);
+         const array squares =
+             tutti::real(v * tutti::conj(v)) * tutti::expand_dims(tutti::imag(w), -2);
+         return weighted(tutti::matmul(v * tutti::exp(tutti::expand_dims(w * 0.1, -2)),
+                                       linalg::inv(v))) +
+                tutti::sum(squares * tutti::real(weights));
        }},
       {"svd",
        [&](const array& x) {

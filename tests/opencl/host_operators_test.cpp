@@ -303,6 +303,20 @@ BOOST_AUTO_TEST_CASE(sparse_products) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(products_at_sparse_places) {
+  const std::pair<uint8_t, uint8_t> types[] = {
+      {TUTTI_F32, TUTTI_I32}, {TUTTI_C64, TUTTI_I64}, {TUTTI_F64, TUTTI_I64}};
+  for (const auto& [dtype, index] : types) {
+    if (dtype == TUTTI_F64 && !everything) continue;
+    for (const uint64_t count : {1, 900})
+      for (const uint64_t width : {1, 3, 8, 45, 203})
+        compare_operator(
+            TUTTI_OPERATOR_SDDMM,
+            {made(dtype, {count}, 2), numbers(index, count, 31, 3), numbers(index, count, 83, 4),
+             made(dtype, {31, width}, 5), made(dtype, {83, width}, 6)});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sorts) {
   for (const uint8_t dtype : some<uint8_t>(real_dtypes, {TUTTI_I8, TUTTI_F32}))
     for (const extents& extent : {extents{1, 1}, {5, 31}, {3, 700}, {2, 5003}, {1, 140001}, {3, 0}})

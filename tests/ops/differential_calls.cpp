@@ -121,6 +121,23 @@ const table& sets_and_products() {
   };
   return calls;
 }
+
+const table& images() {
+  static const table calls = {
+      TUTTI_DO(image_rotate90, image::rotate90(a.in[0], a.whole(0)))
+      TUTTI_DO(image_crop, image::crop(a.in[0], a.whole(0), a.whole(1), a.whole(2), a.whole(3)))
+      TUTTI_DO(image_flip_horizontal, image::flip_horizontal(a.in[0]))
+      TUTTI_DO(image_erode, image::erode(a.in[0], a.whole(0), a.whole(1)))
+      TUTTI_DO(image_median, image::median_filter(a.in[0], a.whole(0)))
+      TUTTI_DO(image_integral, image::integral_image(a.in[0]))
+      TUTTI_DO(image_to_float, image::to_float(a.in[0])) TUTTI_DO(image_to_u8, image::to_u8(a.in[0]))
+      TUTTI_DO(image_grey, image::rgb_to_grey(a.in[0]))
+      TUTTI_DO(image_box, image::box_blur(a.in[0], a.whole(0), a.whole(1)))
+      TUTTI_DO(image_gaussian, image::gaussian_blur(a.in[0], a.real(0)))
+      TUTTI_DO(image_sobel, image::sobel(a.in[0], image::direction::horizontal))
+  };
+  return calls;
+}
 // clang-format on
 
 std::string name_of(const std::string& text) { return text.substr(0, text.find(':')); }
@@ -137,7 +154,7 @@ array call(const std::string& text, const std::vector<array>& operands) {
     at = end;
   }
   for (const table* calls : {&elementwise(), &reductions(), &along_an_axis(), &shapes_and_indices(),
-                             &sets_and_products()})
+                             &sets_and_products(), &images()})
     if (const auto found = calls->find(name_of(text)); found != calls->end())
       return found->second(given);
   throw std::runtime_error("no call " + text);

@@ -353,6 +353,8 @@ std::vector<entry> linear_algebra() {
       ROW(tutti::linalg::qr(p.any(), static_cast<tutti::linalg::qr_mode>(p.flag())).q),
       ROW(tutti::linalg::eigh(p.any()).eigenvectors),
       ROW(tutti::linalg::eigvalsh(p.any())),
+      ROW(tutti::linalg::eig(p.any()).eigenvectors),
+      ROW(tutti::linalg::eigvals(p.any())),
       ROW(tutti::linalg::svd(p.any(), p.flag()).u),
       ROW(tutti::linalg::svdvals(p.any())),
       ROW(tutti::linalg::inv(p.any())),

@@ -8,6 +8,7 @@
 import pathlib
 import re
 import numpy as np
+import scipy.ndimage as nd
 import scipy.special
 
 NAMES = {"f2": "f16", "f4": "f32", "f8": "f64", "i1": "i8", "i2": "i16", "i4": "i32", "i8": "i64",
@@ -425,6 +426,41 @@ def creations():
     write_result("eye:3:5:1", 0, np.eye(3, 5, 1))
 
 
+def of_channels(function, image):
+    return np.stack([function(image[..., c]) for c in range(image.shape[-1])], -1)
+
+
+def cases_of_images():
+    global rng
+    rng = np.random.Generator(np.random.PCG64(17))  # so that cases of other functions stay as they are
+    for dtype in ("f4", "u1", "f8"):
+        image = draw(dtype, (*rng.integers(4, 9, 2), 3), 0, 255 if dtype == "u1" else 1)
+        block(image)
+        write_result("image_rotate90:1", 0, np.rot90(image))
+        write_result("image_rotate90:2", 0, np.rot90(image, 2))
+        write_result("image_crop:1:2:3:2", 0, image[1:4, 2:4])
+        write_result("image_flip_horizontal", 0, image[:, ::-1])
+        write_result("image_erode:3:5", 0, of_channels(
+            lambda a: nd.grey_erosion(a, (3, 5), mode="nearest"), image))
+        write_result("image_median:3", 0, of_channels(
+            lambda a: nd.median_filter(a, 3, mode="mirror"), image))
+        sums = np.pad(image, ((1, 0), (1, 0), (0, 0))).astype("u8" if dtype == "u1" else "f8")
+        write_result("image_integral", "16m", sums.cumsum(0).cumsum(1))
+        if dtype == "u1":
+            write_result("image_to_float", 1, image.astype("f4") / np.float32(255))
+            continue
+        write_result("image_to_u8", 0, np.rint(image * image.dtype.type(255)).astype("u1"))
+        x = image.astype("g") if dtype == "f8" else image.astype("f8")
+        grey = (x * np.array([0.299, 0.587, 0.114])).sum(-1, keepdims=True)
+        write_result("image_grey", "4m", rounded(grey, dtype))
+        x = x.astype("f8")
+        for name, function in [
+                ("image_box:3:5", lambda a: nd.uniform_filter(a, (3, 5), mode="mirror")),
+                ("image_gaussian:0.7", lambda a: nd.gaussian_filter(a, 0.7, mode="mirror")),
+                ("image_sobel", lambda a: nd.sobel(a, 1, mode="mirror"))]:
+            write_result(name, "32m", rounded(of_channels(function, x), dtype))
+
+
 with np.errstate(all="ignore"):
     elementwise_blocks()
     conversions()
@@ -435,3 +471,4 @@ with np.errstate(all="ignore"):
     cases_of_sets()
     cases_of_products()
     creations()
+    cases_of_images()

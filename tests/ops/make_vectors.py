@@ -198,6 +198,9 @@ def linear_algebra():
         case("slogdet_sign", 1e-12, [a], np.linalg.slogdet(a)[0])
         case("slogdet_log", 1e-12, [a], np.linalg.slogdet(a)[1])
         case("eigvalsh", 1e-12, [hermitian], np.linalg.eigvalsh(hermitian))
+        eigenvalues = np.linalg.eigvals(a).astype(np.complex128)
+        case("eigvals", 1e-12, [a], np.take_along_axis(
+            eigenvalues, np.argsort(eigenvalues.real + 0.37 * eigenvalues.imag), -1))
         case("svdvals", 1e-12, [a], np.linalg.svd(a, compute_uv=False))
         case("qr_r_squared", 1e-12, [tall], np.abs(np.linalg.qr(tall)[1]) ** 2)
         case("lu_rows", 0, [a], np.stack([

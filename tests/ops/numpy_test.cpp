@@ -3,6 +3,7 @@
 // Results of NumPy (vectors.txt, written by make_vectors.py) against the same calls here, in f64.
 #include "tutti/fft.hpp"
 #include "tutti/linalg.hpp"
+#include "tutti/sorting.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/paths.hpp"
 #include "tutti_test/vectors.hpp"
@@ -11,6 +12,13 @@ namespace {
 
 using namespace tutti_test;
 using tutti::array;
+
+// Eigenvalues, whose order is open, in that of make_vectors.py.
+array in_order(const array& w) {
+  const array order = tutti::argsort(tutti::real(w) + tutti::imag(w) * 0.37, -1);
+  return tutti::complex(tutti::take_along_axis(tutti::real(w), order, -1),
+                        tutti::take_along_axis(tutti::imag(w), order, -1));
+}
 
 // clang-format off
 const vector_calls& calls() {
@@ -47,6 +55,7 @@ const vector_calls& calls() {
       TUTTI_LINEAR(cholesky) TUTTI_LINEAR(inv) TUTTI_LINEAR(det) TUTTI_LINEAR(eigvalsh)
       TUTTI_LINEAR(svdvals) TUTTI_LINEAR(pinv) TUTTI_LINEAR(matrix_rank) TUTTI_LINEAR(cond)
       TUTTI_LINEAR(expm)
+      {"eigvals", [](const auto& a, std::int64_t) { return in_order(tutti::linalg::eigvals(a[0])); }},
       {"solve", [](const auto& a, std::int64_t) { return tutti::linalg::solve(a[0], a[1]); }},
       {"slogdet_sign", [](const auto& a, std::int64_t) { return tutti::linalg::slogdet(a[0]).sign; }},
       {"slogdet_log", [](const auto& a, std::int64_t) { return tutti::linalg::slogdet(a[0]).logabsdet; }},

@@ -83,6 +83,12 @@ operation make(int32_t kind, uint64_t rows, uint64_t length, const any_params& p
     o.add(TUTTI_I32, {3 * length});
     o.add(TUTTI_F32, {3 * length});
     o.add(TUTTI_F32, {50, rows});
+  } else if (kind == TUTTI_OPERATOR_SDDMM) {
+    o.add(TUTTI_F32, {length});
+    o.add(TUTTI_I32, {length});
+    o.add(TUTTI_I32, {length});
+    o.add(TUTTI_F32, {20, rows});
+    o.add(TUTTI_F32, {50, rows});
   } else if (gathers) {
     o.add(TUTTI_F32, {1, length, 7});
     o.add(TUTTI_F32, {1, length, 7});
@@ -118,7 +124,7 @@ sdk::device_description device_of(sdk::schedule kind) {
 constexpr int32_t kinds[] = {
     TUTTI_OPERATOR_TAKE,    TUTTI_OPERATOR_SCATTER_ADD, TUTTI_OPERATOR_SCAN,  TUTTI_OPERATOR_SORT,
     TUTTI_OPERATOR_ARGSORT, TUTTI_OPERATOR_SEARCH,      TUTTI_OPERATOR_COUNT, TUTTI_OPERATOR_SELECT,
-    TUTTI_OPERATOR_TOPK,    TUTTI_OPERATOR_PARTITION,   TUTTI_OPERATOR_SPMM};
+    TUTTI_OPERATOR_TOPK,    TUTTI_OPERATOR_PARTITION,   TUTTI_OPERATOR_SPMM,  TUTTI_OPERATOR_SDDMM};
 
 // Operands that begin elsewhere move the offsets of the shape, each by whole elements of it, and
 // the workspace only those that lie within what was asked for.

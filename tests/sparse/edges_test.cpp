@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
+#include "tutti/grad.hpp"
 #include "tutti/sparse.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
@@ -166,6 +167,27 @@ BOOST_AUTO_TEST_CASE(uneven_rows) {
     BOOST_TEST(matches(sparse::matmul(sparse::canonical(m), right), want, {}));
     BOOST_TEST(matches(tutti::matmul(sparse::to_dense(m), right), want, {}));
   }
+  // Of two sparse ones, row by row or, where there are gradients, from all products at once.
+  const array whole = tutti::matmul(sparse::to_dense(m), sparse::to_dense(m).T());
+  const auto product = [&](const array& v) { return sparse::matmul(m.with_values(v), m.T()); };
+  const matrix found = product(m.values());
+  BOOST_TEST(found.is_canonical());
+  BOOST_TEST(equal<double>(sparse::to_dense(found), whole.to_vector<double>()));
+  const auto [total, slope] = tutti::value_and_grad(
+      [&](const array& v) { return tutti::sum(sparse::to_dense(product(v)) * whole); })(m.values());
+  BOOST_TEST(total.item() == tutti::sum(whole * whole).item());
+  BOOST_TEST((slope.shape() == m.values().shape()));
+}
+
+// A row of the result is far longer than all elements.
+BOOST_AUTO_TEST_CASE(wide_products) {
+  const std::int64_t width = std::int64_t{1} << 40;
+  const matrix wide = sparse::csr({3, width}, indices({0, 2, 2, 3}), indices({7, width - 1, 0}),
+                                  array::from({1.0F, 2.0F, 3.0F}));
+  const matrix y = sparse::matmul(small(), wide);
+  BOOST_TEST((y.shape() == shape{3, width}));
+  BOOST_TEST(equal<std::int64_t>(y.column_indices().astype(dtype::i64), {0, 7, width - 1}));
+  BOOST_TEST(equal<float>(y.values(), {6, 1, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(views_of_operands) {

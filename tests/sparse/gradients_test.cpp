@@ -64,13 +64,14 @@ BOOST_AUTO_TEST_CASE(of_sparse_results) {
   check_both(
       [](const matrix& m, const array& d) { return sparse::to_dense(sparse::multiply(m, d)); },
       {4, 1});
-  check_both(
-      [](const matrix& m, const array& a) {
-        const array b = a({tutti::slice{0, 2, 1}});
-        return sparse::to_dense(sparse::sddmm(m, a({tutti::slice{}, tutti::slice{0, 2, 1}}), b)) +
-               tutti::sum(sparse::to_dense(m));
-      },
-      {4, 5});
+  for (const format f : {format::csr, format::csc, format::coo})
+    check_both(
+        [](const matrix& m, const array& a) {
+          const array b = a({tutti::slice{0, 2, 1}});
+          return sparse::to_dense(sparse::sddmm(m, a({tutti::slice{}, tutti::slice{0, 2, 1}}), b)) +
+                 tutti::sum(sparse::to_dense(m));
+        },
+        {4, 5}, f);
 }
 
 BOOST_AUTO_TEST_CASE(of_parts) {

@@ -69,6 +69,23 @@ TUTTI_API eigh_result eigh(const array& x);
 /// The eigenvalues alone.
 TUTTI_API array eigvalsh(const array& x);
 
+struct eig_result {
+  array eigenvalues;   ///< [..., N], complex
+  array eigenvectors;  ///< [..., N, N], complex: columns of length 1
+};
+/// Of any x [..., N, N]: x times the eigenvectors is the eigenvectors times diag(eigenvalues), in
+/// an order and with phases of the vectors that differ between devices. Results are c64 for f32,
+/// c128 for f64. Of real matrices, numbers that are not real come as neighbours that are conjugate,
+/// and so do their vectors; the other vectors are real. Where there are less than N directions,
+/// vectors repeat.
+///
+/// Evaluating throws device_error for a matrix whose eigenvalues the iteration does not find, which
+/// is rare. Gradients need N directions (device_error), and are those of functions that do not
+/// depend on phases.
+TUTTI_API eig_result eig(const array& x);
+/// The eigenvalues alone.
+TUTTI_API array eigvals(const array& x);
+
 struct svd_result {
   array u;   ///< [..., M, M], or [..., M, K]
   array s;   ///< [..., K] real, descending

@@ -636,6 +636,13 @@ typedef enum tutti_operator {
    * N; or, with one output, s alone. a = u diag(s) vh, s descending and not negative, columns of u
    * and rows of vh orthonormal. */
   TUTTI_OPERATOR_SVD = 45,
+  /* views: w[B,N], v[B,N,N], a[B,N,N]; or, with one output, without v; w and v of the complex dtype
+   * that has the parts of a, which may be real. The eigenvalues of a, in any order, and right
+   * eigenvectors of length 1 as columns of v: a v = v diag(w). Of a real matrix the numbers that
+   * are not real come as pairs of neighbours, each the conjugate of the other, and so do their
+   * vectors; those of real eigenvalues are real. A matrix whose eigenvalues the iteration does not
+   * find has no result. */
+  TUTTI_OPERATOR_EIG = 46,
   /* views: out[O,P,I], x[O,M,I], contiguous and row-major; params: tutti_fft_params. The discrete
    * Fourier transform along the second axis, of `length` points: with w = exp(-2 pi i / length), or
    * its conjugate where `inverse` is set, and `scale` times each result
@@ -662,7 +669,14 @@ typedef enum tutti_operator {
    * 0. Starts ascend from 0 to K and columns lie in [0, R), in any order within a row and any
    * number of times: so the core has checked, and what does not is moved to the nearest that does,
    * so that nothing outside of the views is read. Sums of f32 are in f32 or wider. params: NULL. */
-  TUTTI_OPERATOR_SPMM = 70
+  TUTTI_OPERATOR_SPMM = 70,
+  /* views: out[K], rows[K], columns[K], a[M,N], b[R,N], all contiguous and row-major; rows and
+   * columns both i32 or both i64, the others of one dtype: f32, f64, c64 or c128. Elements of the
+   * product of a with the transpose of b: out[k] = sum of a[rows[k],n] b[columns[k],n] over n.
+   * Places come in any order and any number of times; they lie in [0, M) and [0, R), as the core
+   * has checked, and what does not is moved to the nearest that does. Sums of f32 are in f32 or
+   * wider. params: NULL. */
+  TUTTI_OPERATOR_SDDMM = 71
 } tutti_operator;
 
 typedef enum tutti_activation {

@@ -120,7 +120,8 @@ TUTTI_API matrix take_rows(const matrix& a, const array& indices);
 TUTTI_API array matmul(const matrix& a, const array& b);
 /// a [rows] or [n, rows] times b: dense.
 TUTTI_API array matmul(const array& a, const matrix& b);
-/// Sparse: places that no product reaches are not stored. Takes memory for all products.
+/// Sparse: places that no product reaches are not stored. On CPUs row by row on the host, evaluated
+/// at the call; elsewhere, and where it is differentiated, it takes memory for all products.
 TUTTI_API matrix matmul(const matrix& a, const matrix& b);
 /// a b at the places of `places`, whose values do not count: a [rows, k], b [k, columns].
 TUTTI_API matrix sddmm(const matrix& places, const array& a, const array& b);

@@ -23,12 +23,13 @@ arrays matrix_call(tutti_operator number, graph::call_results::types results, co
   return graph::call(p, std::move(results), inputs, label);
 }
 
-array row_values(tutti_operator number, const array& a, std::int64_t count, const char* label) {
+array row_values(tutti_operator number, const array& a, dtype type, std::int64_t count,
+                 const char* label) {
   graph::matrix_params p;
   p.number = number;
   p.label = label;
   const array inputs[] = {contiguous(a)};
-  return graph::operation(p, real_dtype(a.dtype()), {a.shape()[0], count}, inputs, label);
+  return graph::operation(p, type, {a.shape()[0], count}, inputs, label);
 }
 
 // What nobody asked for: then its term is not there, also where that would be 0 / 0.
@@ -108,7 +109,7 @@ std::pair<array, array> eigh3(const array& a, bool vectors, const char* label) {
   const dtype real = real_dtype(a.dtype());
   // The gradient of eigenvalues alone needs the vectors as well.
   if (!vectors && !graph::is_differentiated(a))
-    return {row_values(TUTTI_OPERATOR_EIGH, a, n, label), array()};
+    return {row_values(TUTTI_OPERATOR_EIGH, a, real, n, label), array()};
   const arrays both = custom_vjp(
       [=](const arrays& v) {
         return matrix_call(TUTTI_OPERATOR_EIGH, {{real, {batch, n}}, {v[0].dtype(), v[0].shape()}},
@@ -122,6 +123,33 @@ std::pair<array, array> eigh3(const array& a, bool vectors, const char* label) {
           inner = inner + over_differences(matmul(adjoint(v), conjugate(g[1])), w);
         const array whole = matmul(matmul(v, inner), adjoint(v));
         return arrays{conjugate(whole + adjoint(whole)) * 0.5};
+      })({a});
+  return {both[0], both[1]};
+}
+
+std::pair<array, array> eig3(const array& a, bool vectors, const char* label) {
+  const std::int64_t batch = a.shape()[0], n = a.dim(-1);
+  const dtype type = complex_dtype(a.dtype());
+  if (!vectors && !graph::is_differentiated(a))
+    return {row_values(TUTTI_OPERATOR_EIG, a, type, n, label), array()};
+  const arrays both = custom_vjp(
+      [=](const arrays& v) {
+        return matrix_call(TUTTI_OPERATOR_EIG, {{type, {batch, n}}, {type, v[0].shape()}}, v[0],
+                           label);
+      },
+      // V^-H (diag(dw) + (V^H dV - V^H V diag(Re(V^H dV))) / conj(w_j - w_i)) V^H
+      [=](const arrays& of, const arrays& values, const arrays& g) {
+        const array &w = values[0], &v = values[1];
+        const array one = ones_on_diagonal(v), turned = adjoint(v);
+        array inner = expand_dims(conjugate(g[0]), -1) * one;
+        if (!is_known_zero(g[1])) {
+          const array by_v = matmul(turned, conjugate(g[1]));
+          // Vectors keep their length.
+          const array along = scaled_columns(matmul(turned, v), sum(tutti::real(by_v) * one, -2));
+          inner = inner + over_differences(by_v - along, conjugate(w));
+        }
+        const array whole = solve3(turned, matmul(inner, turned), label);
+        return arrays{is_complex(of[0].dtype()) ? conjugate(whole) : tutti::real(whole)};
       })({a});
   return {both[0], both[1]};
 }
@@ -158,7 +186,7 @@ singular_values svd3(const array& a, bool vectors, bool full, const char* label)
   const dtype type = a.dtype(), real = real_dtype(type);
   const bool differentiated = graph::is_differentiated(a);
   if (!vectors && !differentiated)
-    return {array(), row_values(TUTTI_OPERATOR_SVD, a, least, label), array()};
+    return {array(), row_values(TUTTI_OPERATOR_SVD, a, real, least, label), array()};
   if (full && differentiated && m != n)
     throw value_error(std::string(label) + ": the full form of " + a.shape().str() +
                       " has no gradient, the reduced one has");

@@ -47,6 +47,9 @@ std::pair<array, array> qr3(const array& a, bool complete, const char* label);
 /// Eigenvalues [B,N] and, with `vectors`, eigenvectors of the Hermitian a.
 std::pair<array, array> eigh3(const array& a, bool vectors, const char* label);
 
+/// Eigenvalues [B,N] and, with `vectors`, eigenvectors of a, complex.
+std::pair<array, array> eig3(const array& a, bool vectors, const char* label);
+
 struct singular_values {
   array u, s, vh;
 };

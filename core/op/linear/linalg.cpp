@@ -148,6 +148,30 @@ array eigvalsh(const array& x) {
   });
 }
 
+eig_result eig(const array& x) {
+  return named("eig", [&]() -> eig_result {
+    const array a = op::as_square(x, "eig");
+    const shape batch = op::batch_of(a);
+    if (a.size() == 0) {
+      const array none = astype(a, complex_dtype(a.dtype()));
+      return {op::nothing_like(none, op::joined(batch, a.dim(-1))),
+              op::nothing_like(none, a.shape())};
+    }
+    const auto [w, v] = op::eig3(op::folded(a), true, "eig");
+    return {op::unfolded(w, batch), op::unfolded(v, batch)};
+  });
+}
+
+array eigvals(const array& x) {
+  return named("eigvals", [&]() -> array {
+    const array a = op::as_square(x, "eigvals");
+    const shape batch = op::batch_of(a);
+    if (a.size() == 0)
+      return op::nothing_like(astype(a, complex_dtype(a.dtype())), op::joined(batch, a.dim(-1)));
+    return op::unfolded(op::eig3(op::folded(a), false, "eigvals").first, batch);
+  });
+}
+
 svd_result svd(const array& x, bool full_matrices) {
   return named("svd", [&]() -> svd_result {
     const array a = op::as_matrices(x, "svd");

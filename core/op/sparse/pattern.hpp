@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "op/operands.hpp"
@@ -93,8 +94,15 @@ placed compressed_along(const matrix& a, bool rows);
 /// The product [majors, n] of these with b [minors, n]; with gradients.
 array product_of(const placed& a, const array& b, const char* label);
 
-/// The products of row major[k] of x [majors, n] with row minor[k] of y [minors, n]: [count].
-array products_at(const pattern& p, const array& x, const array& y);
+/// The product of two matrices of one dtype and device, of compressed rows, computed on the host
+/// and without history, where that is the shortest way: on a device that is a CPU, unless a row of
+/// the result is long beside all elements.
+std::optional<placed> product_by_rows(const placed& a, const placed& b);
+
+/// The products of row major[k] of x [majors, n] with row minor[k] of y [minors, n]: [count]; with
+/// gradients.
+array products_at(const std::shared_ptr<const pattern>& p, const array& x, const array& y,
+                  const char* label);
 
 /// Throws value_error, naming `op`, for an invalid handle.
 const matrix& checked(const matrix& a, std::string_view op);

@@ -25,6 +25,15 @@ array without_rule(const pattern& p, const array& values, const array& b, const 
   return graph::operation(graph::spmm_params{label}, values.dtype(), to, inputs, label);
 }
 
+// The operator, without a rule.
+array sampled(const pattern& p, const array& x, const array& y, const char* label) {
+  if (p.count() == 0 || x.dim(1) == 0)
+    return op::zeros_on({p.count()}, x.dtype(), p.device(), label);
+  const array inputs[] = {op::cast(p.major(), p.index_type(), label), p.minor(), contiguous(x),
+                          contiguous(y)};
+  return graph::operation(graph::sddmm_params{label}, x.dtype(), {p.count()}, inputs, label);
+}
+
 void check_inner(const tutti::shape& a, const tutti::shape& b, bool fits, const char* op) {
   if (!fits)
     throw shape_error(fmt::format("{}: inner dimensions differ: {} x {}", op, a.str(), b.str()));
@@ -46,24 +55,16 @@ dtype common_dtype(const array& a, const array& b, std::string_view op) {
   return op::promote_operands(both, op::row_kind::FLOATING, op).type;
 }
 
-array products_at(const pattern& p, const array& x, const array& y) {
-  const std::int64_t n = x.dim(1), count = p.count();
-  if (count == 0 || n == 0) return op::zeros_on({count}, x.dtype(), p.device());
-  // So many columns at once that what is gathered of each operand stays below 2^24 elements.
-  constexpr std::int64_t gathered = std::int64_t{1} << 24, fewest = 4;
-  const std::int64_t at_once = std::max(gathered / count, fewest);
-  array sums;
-  for (std::int64_t first = 0; first < n; first += at_once) {
-    const slice columns{first, std::min(first + at_once, n), 1};
-    const auto rows_of = [&](const array& from, const array& index) {
-      const array some = n <= at_once ? from : from({slice{}, columns});
-      const std::int64_t width = some.dim(1);
-      return reshape(op::take_rows(reshape(some, {1, some.dim(0), width}), index), {count, width});
-    };
-    const array part = tutti::sum(rows_of(x, p.major()) * rows_of(y, p.minor()), 1);
-    sums = sums.valid() ? sums + part : part;
-  }
-  return sums;
+array products_at(const std::shared_ptr<const pattern>& places, const array& x, const array& y,
+                  const char* label) {
+  return custom_vjp(
+      [=](const arrays& v) { return arrays{sampled(*places, v[0], v[1], label)}; },
+      [=](const arrays& v, const arrays&, const arrays& g) {
+        const arranged rows = places->is_compressed() ? arranged{places, {}} : places->compressed();
+        const arranged flipped = places->flipped();
+        return arrays{product_of({rows.places, in_order(g[0], rows.order)}, v[1], label),
+                      product_of({flipped.places, in_order(g[0], flipped.order)}, v[0], label)};
+      })({x, y})[0];
 }
 
 array product_of(const placed& a, const array& b, const char* label) {
@@ -73,7 +74,7 @@ array product_of(const placed& a, const array& b, const char* label) {
       [=](const arrays& v, const arrays&, const arrays& g) {
         const arranged flipped = places->flipped();
         const placed transposed{flipped.places, in_order(v[0], flipped.order)};
-        return arrays{products_at(*places, g[0], v[1]), product_of(transposed, g[0], label)};
+        return arrays{products_at(places, g[0], v[1], label), product_of(transposed, g[0], label)};
       })({a.values, b})[0];
 }
 
@@ -109,6 +110,13 @@ matrix matmul(const matrix& a, const matrix& b) {
     graph::checked_elements({of_a[0], of_b[1]}, dtype::u8, "matmul");
     const placed left = compressed_along(a, true), right = compressed_along(b, true);
     const dtype type = common_dtype(left.values, right.values, "matmul");
+    if (!graph::is_differentiated(left.values) && !graph::is_differentiated(right.values)) {
+      array both[] = {op::cast(left.values, type, "matmul"),
+                      op::cast(right.values, type, "matmul")};
+      graph::common_device(both, "matmul");
+      const auto found = product_by_rows({left.places, both[0]}, {right.places, both[1]});
+      if (found) return {found->places, true, found->values};
+    }
     // Each element of a meets the row of b that its column names.
     const array starts = op::cast(right.places->starts(), dtype::i64, "matmul");
     const array column = op::cast(left.places->minor(), dtype::i64, "matmul");
@@ -140,9 +148,9 @@ matrix sddmm(const matrix& places, const array& a, const array& b) {
                     places.places()->minor()};
     graph::common_device(both, "sddmm");
     const auto& [x, y, index] = both;
-    const pattern& p = *places.places();
-    const array values = places.by_rows() ? products_at(p, x, y) : products_at(p, y, x);
-    return {places.places(), places.by_rows(), values};
+    const bool by_rows = places.by_rows();
+    const array values = products_at(places.places(), by_rows ? x : y, by_rows ? y : x, "sddmm");
+    return {places.places(), by_rows, values};
   });
 }
 

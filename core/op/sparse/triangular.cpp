@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/named_errors.hpp"
-#include "op/sparse/pattern.hpp"
+#include "op/sparse/host_rows.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/sparse_solvers.hpp"
 
@@ -21,50 +21,7 @@ using tutti::detail::named;
 
 namespace {
 
-using indices = std::vector<std::int64_t>;
 using arrays = std::vector<array>;
-
-template <class T>
-struct sum_of {
-  using type = double;
-};
-template <class T>
-struct sum_of<std::complex<T>> {
-  using type = std::complex<double>;
-};
-
-// Calls f with a null pointer to the C++ type of a floating dtype.
-template <class F>
-auto with_type(dtype type, F&& f) {
-  switch (type) {
-    case dtype::f32:
-      return f(static_cast<float*>(nullptr));
-    case dtype::f64:
-      return f(static_cast<double*>(nullptr));
-    case dtype::c64:
-      return f(static_cast<std::complex<float>*>(nullptr));
-    default:
-      return f(static_cast<std::complex<double>*>(nullptr));
-  }
-}
-
-// Compressed rows on the host.
-template <class T>
-struct host_rows {
-  indices starts, columns;
-  std::vector<T> values;
-
-  explicit host_rows(const placed& a)
-      : starts(a.places->starts().astype(dtype::i64).to_vector<std::int64_t>()),
-        columns(a.places->minor().astype(dtype::i64).to_vector<std::int64_t>()),
-        values(a.values.to_vector<T>()) {}
-
-  std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
-  std::size_t begin(std::int64_t row) const {
-    return static_cast<std::size_t>(starts[static_cast<std::size_t>(row)]);
-  }
-  std::size_t end(std::int64_t row) const { return begin(row + 1); }
-};
 
 // x [n, width] from b, in place.
 template <class T>
@@ -116,7 +73,7 @@ array solution(const placed& a, const array& b, const triangular_options& how) {
         const arranged flipped = places->flipped();
         const placed transposed{flipped.places, in_order(v[0], flipped.order)};
         const array of_b = solution(transposed, g[0], {!how.upper, how.unit_diagonal});
-        const array all = -products_at(*places, of_b, x[0]);
+        const array all = -products_at(places, of_b, x[0], "triangular_solve");
         const array row = places->major(), column = places->minor();
         array is_read = how.upper ? row < column : row > column;
         if (!how.unit_diagonal) is_read = is_read | (row == column);

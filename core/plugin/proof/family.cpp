@@ -48,6 +48,11 @@ product_variant product_of(const tutti_operator_desc& l) {
   return shortest >= 128 ? product_variant::large : product_variant::small;
 }
 
+bool has_epilogue(const tutti_operator_desc& l) {
+  const auto params = params_of<tutti_convolution_params>(l);
+  return params.has_bias != 0 || params.activation != TUTTI_ACTIVATION_NONE;
+}
+
 std::string reduction_name(const kernel_family& f) {
   const char* const along = f.variant >= 3 ? "columns" : "rows";
   const std::string numbers = class_name(f.type);
@@ -101,10 +106,14 @@ std::string operator_name(const kernel_family& f) {
       return "positions of flags";
     case TUTTI_OPERATOR_PARTITION:
       return "partitions";
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return f.variant != 0 ? "convolutions, bias and relu" : "convolutions";
     case TUTTI_OPERATOR_FFT:
       return "Fourier transforms";
     case TUTTI_OPERATOR_SPMM:
       return by_index(f.variant >= 2 ? "sparse products by vectors" : "sparse products");
+    case TUTTI_OPERATOR_SDDMM:
+      return by_index("products at sparse places");
     default:
       return fmt::format("operator {}", f.kind - kinds::operators);
   }
@@ -196,11 +205,15 @@ std::optional<kernel_family> family_of(const tutti_operator_desc& l) {
     case TUTTI_OPERATOR_COUNT:
     case TUTTI_OPERATOR_SELECT:
       return of_operator(l.kind, 0, l.views[1].dtype);
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return of_operator(l.kind, has_epilogue(l) ? 1 : 0, l.views[0].dtype);
     case TUTTI_OPERATOR_FFT:  // by the dtype of its complex side
       return of_operator(l.kind, 0, std::max(l.views[0].dtype, l.views[1].dtype));
     case TUTTI_OPERATOR_SPMM:
       return of_operator(l.kind, (is_by_vector(l) ? 2 : 0) + (has_short_indices(l) ? 1 : 0),
                          l.views[0].dtype);
+    case TUTTI_OPERATOR_SDDMM:
+      return of_operator(l.kind, has_short_indices(l), l.views[0].dtype);
     default:
       return std::nullopt;
   }
@@ -245,7 +258,9 @@ std::vector<kernel_family> sample_families(std::uint32_t computed_dtypes) {
     add_all(all, TUTTI_OPERATOR_MATMUL, {0}, type);
   add_operators(all, TUTTI_F32);
   if (computes(TUTTI_C64)) add_all(all, TUTTI_OPERATOR_FFT, {0}, TUTTI_C64);
+  add_all(all, TUTTI_OPERATOR_CONVOLUTION, {0, 1}, TUTTI_F32);
   add_all(all, TUTTI_OPERATOR_SPMM, {1, 3}, TUTTI_F32);
+  add_all(all, TUTTI_OPERATOR_SDDMM, {1}, TUTTI_F32);
   add_all(all, TUTTI_OPERATOR_COUNT, {0}, TUTTI_I64);
   add_all(all, TUTTI_OPERATOR_SELECT, {0}, TUTTI_I64);
   return all;

@@ -97,11 +97,15 @@ std::optional<tensor> ask(const opened_device& d, const program_question& q);
 /// host's for work that is held up, and some larger ones; what is wrong with it.
 std::string transfer_mistake(const opened_device& d);
 
-/// Products have about the extents of `use`, where there is one: devices choose their kernels by
-/// them, and what is compiled for the question is then what the use needs.
+/// Products and convolutions have about the extents of `use`, where there is one: devices choose
+/// their kernels by them, and what is compiled for the question is then what the use needs.
 TUTTI_INTERNAL_API std::optional<operator_question> question_of_operator(
     const kernel_family& family, const tutti_operator_desc* use = nullptr);
 TUTTI_INTERNAL_API std::optional<program_question> question_of_program(const kernel_family& family);
+/// That of TUTTI_OPERATOR_CONVOLUTION (convolution_answer.cpp), with a bias and relu where it
+/// `has_epilogue`.
+operator_question convolution_question(std::int32_t type, bool has_epilogue,
+                                       const tutti_operator_desc* use);
 /// What the answer to the question of an arithmetic family tells beyond right and wrong.
 void add_facts(const kernel_family& family, const tensor& got, device_facts& facts);
 

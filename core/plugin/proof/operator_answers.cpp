@@ -330,6 +330,20 @@ operator_question sparse(std::int32_t type, bool by_vector, bool is_short) {
               make_tensor(type, {rows, width}, y));
 }
 
+/// Elements of a product of dense matrices, some of them asked for twice.
+operator_question sampled(std::int32_t type, bool is_short) {
+  constexpr std::uint64_t count = 700, rows = 40, depth = 50, width = 75;
+  const numbers a = integers(type, rows * width, 20, 3), b = integers(type, depth * width, 21, 3);
+  numbers y(count);
+  for (std::uint64_t k = 0; k < count; ++k)
+    for (std::uint64_t n = 0; n < width; ++n)
+      y[k] += a[k * 17 % rows * width + n] * b[k * 37 % depth * width + n];
+  return made(TUTTI_OPERATOR_SDDMM,
+              {index_of(count, 17, rows, is_short), index_of(count, 37, depth, is_short),
+               make_tensor(type, {rows, width}, a), make_tensor(type, {depth, width}, b)},
+              make_tensor(type, {count}, y));
+}
+
 operator_question flags() {
   numbers sums(row_length), set;
   for (std::uint64_t i = 0; i < row_length; ++i) {
@@ -370,10 +384,14 @@ std::optional<operator_question> question_of_operator(const kernel_family& f,
       return flags();
     case TUTTI_OPERATOR_PARTITION:
       return parted(f.type);
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return convolution_question(f.type, f.variant != 0, use);
     case TUTTI_OPERATOR_FFT:
       return fourier(f.type);
     case TUTTI_OPERATOR_SPMM:
       return sparse(f.type, f.variant >= 2, f.variant % 2 != 0);
+    case TUTTI_OPERATOR_SDDMM:
+      return sampled(f.type, f.variant != 0);
     default:  // linear algebra, which is a library's of the host or plain loops
       break;
   }

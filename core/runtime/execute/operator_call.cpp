@@ -35,19 +35,6 @@ void add_operand(operator_call& call, const node& n, const buffer_block* block,
   call.operands.push_back({block != nullptr ? block->handle() : nullptr, first * size_of(n.type)});
 }
 
-// A bias of one value for each column, over all of the product.
-tutti_view_desc over_rows(tutti_view_desc bias, const tutti_view_desc& product) {
-  bias.rank = 3;
-  std::copy(product.extent, product.extent + 3, bias.extent);
-  bias.stride[0] = bias.stride[1] = 0;
-  bias.stride[2] = 1;
-  return bias;
-}
-
-tutti_matmul_params params_of(const fusion::epilogue& e) {
-  return {sizeof(tutti_matmul_params), e.activation, e.bias != nullptr ? 1u : 0u};
-}
-
 void add_input(operator_call& call, const node& input) {
   const node& base = graph::base_of(input);
   add_operand(call, input, block_of(base), base.storage_offset);
@@ -137,6 +124,12 @@ class describer {
     const shape &values = node_.inputs[2]->extents, &out = node_.extents;
     call_.flops = 2 * static_cast<std::uint64_t>(values[0]) * static_cast<std::uint64_t>(out[1]);
   }
+  void operator()(const graph::sddmm_params& p) const {
+    set(TUTTI_OPERATOR_SDDMM, p.label);
+    call_.has_params = false;
+    const shape& a = node_.inputs[2]->extents;
+    call_.flops = 2 * static_cast<std::uint64_t>(node_.elements) * static_cast<std::uint64_t>(a[1]);
+  }
 
  private:
   void set(tutti_operator kind, const char* label) const {
@@ -185,6 +178,48 @@ void put_channels_first(tutti_view_desc& v) {
   }
 }
 
+bool has_channels_last(const node& n) {
+  if (n.kind != graph::kind::operation) return false;
+  const auto* convolution = std::get_if<graph::convolution_params>(&n.operation());
+  return convolution != nullptr && convolution->channels_last;
+}
+
+// A bias of one value for each column, over all of a product; of a convolution one for each channel
+// of the groups.
+tutti_view_desc bias_view(const tutti_view_desc& given, const operator_call& call) {
+  const tutti_view_desc& out = call.views.front();
+  tutti_view_desc bias{};
+  bias.dtype = given.dtype;
+  if (call.kind == TUTTI_OPERATOR_MATMUL) {
+    bias.rank = 3;
+    std::copy(out.extent, out.extent + 3, bias.extent);
+    bias.stride[2] = 1;
+    return bias;
+  }
+  std::int64_t step = 0;
+  for (std::uint32_t i = 0; i < given.rank; ++i)
+    if (given.extent[i] > 1) step = given.stride[i];
+  bias.rank = 2;
+  std::copy(out.extent + 1, out.extent + 3, bias.extent);
+  bias.stride[0] = static_cast<std::int64_t>(out.extent[2]) * step;
+  bias.stride[1] = step;
+  return bias;
+}
+
+void set_epilogue(operator_call& call, const fusion::epilogue& e) {
+  static constexpr const char* labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
+  const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
+  const std::uint32_t has_bias = e.bias != nullptr ? 1 : 0;
+  if (call.kind == TUTTI_OPERATOR_CONVOLUTION) {  // whose label is the public call
+    call.params.convolution.activation = e.activation;
+    call.params.convolution.has_bias = has_bias;
+    return;
+  }
+  call.label = labels[has_bias == 0 ? 1 : relu ? 2 : 0];
+  call.params.matmul = {sizeof(tutti_matmul_params), e.activation, has_bias};
+  call.has_params = true;
+}
+
 template <class T>
 void append(std::string& key, const T* values, std::size_t count) {
   key.append(reinterpret_cast<const char*>(values), count * sizeof(T));
@@ -215,9 +250,7 @@ operator_call describe(const node& n, std::span<const result> outputs) {
       describe_scatter(n, call);
   }
   add_outputs(n, outputs, call);
-  if (call.kind == TUTTI_OPERATOR_CONVOLUTION &&
-      std::get<graph::convolution_params>(n.operation()).channels_last)
-    put_channels_first(call.views[0]);
+  if (has_channels_last(n)) put_channels_first(call.views[0]);
   const bool scatters = n.kind == graph::kind::scatter;  // into a copy of its first input
   for (std::size_t i = scatters ? 1 : 0; i < n.inputs.size(); ++i) add_input(call, *n.inputs[i]);
   const bool as_parts = scatters ? !multiplies(n) : n.kind == graph::kind::take;
@@ -227,24 +260,23 @@ operator_call describe(const node& n, std::span<const result> outputs) {
 }
 
 void add_epilogue(operator_call& call, const fusion::epilogue& e) {
-  static constexpr const char* labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
-  const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
-  call.label = labels[e.bias == nullptr ? 1 : relu ? 2 : 0];
-  call.params.matmul = params_of(e);
-  call.has_params = true;
+  set_epilogue(call, e);
   if (e.bias == nullptr) return;
   add_input(call, *e.bias);
-  call.views.back() = over_rows(call.views.back(), call.views.front());
+  call.views.back() = bias_view(call.views.back(), call);
 }
 
 operator_call product_with(const fusion::epilogue& e) {
   const node& product = *e.members.front();
   operator_call call;
-  call.kind = TUTTI_OPERATOR_MATMUL;
+  if (product.kind == graph::kind::matmul)
+    call.kind = TUTTI_OPERATOR_MATMUL;
+  else
+    std::visit(describer(product, call), product.operation());
   call.views = {view_of(product), view_of(*product.inputs[0]), view_of(*product.inputs[1])};
-  if (e.bias != nullptr) call.views.push_back(over_rows(view_of(*e.bias), call.views[0]));
-  call.params.matmul = params_of(e);
-  call.has_params = true;
+  if (has_channels_last(product)) put_channels_first(call.views[0]);
+  set_epilogue(call, e);
+  if (e.bias != nullptr) call.views.push_back(bias_view(view_of(*e.bias), call));
   return call;
 }
 

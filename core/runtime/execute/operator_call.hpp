@@ -41,9 +41,9 @@ struct operator_call {
 /// The operator of a node of kind matmul, take, scatter, operation or call. `outputs` as in
 /// launch_operator; none where no memory is known yet.
 operator_call describe(const graph::node& n, std::span<const result> outputs);
-/// What a product does before it stores its result.
+/// What a product or a convolution does before it stores its result.
 void add_epilogue(operator_call& call, const fusion::epilogue& e);
-/// A product with an epilogue that has no memory yet.
+/// One of these with an epilogue that has no memory yet.
 operator_call product_with(const fusion::epilogue& e);
 
 /// Points into `call`.

@@ -38,6 +38,7 @@ bool supports_operator(const device_description& device, const operator_call& l,
   if (l.kind == TUTTI_OPERATOR_CONVOLUTION) return supports_convolution(device, l, reason);
   if (is_fourier(l.kind)) return supports_fourier(device, l, reason);
   if (l.kind == TUTTI_OPERATOR_SPMM) return supports_spmm(device, l, reason);
+  if (l.kind == TUTTI_OPERATOR_SDDMM) return supports_sddmm(device, l, reason);
   return is_ordering(l.kind) ? supports_ordering(device, l, reason)
                              : supports_gather(device, l, reason);
 }
@@ -60,6 +61,8 @@ uint64_t operator_workspace(const device_description& device, const operator_cal
       return fourier_workspace(device, l);
     case TUTTI_OPERATOR_SPMM:
       return spmm_workspace(device, l);
+    case TUTTI_OPERATOR_SDDMM:
+      return 0;
     default:
       return gather_workspace(device, l);
   }
@@ -86,6 +89,8 @@ void launch_operator(const device_description& device, const operator_call& l,
       return launch_fourier(device, l, on);
     case TUTTI_OPERATOR_SPMM:
       return launch_spmm(device, l, on);
+    case TUTTI_OPERATOR_SDDMM:
+      return launch_sddmm(device, l, on);
     default:
       return launch_gather(device, l, on);
   }

@@ -81,6 +81,8 @@ void launch_fourier(const device_description& device, const operator_call& l,
 bool supports_spmm(const device_description& device, const operator_call& l, const char** reason);
 uint64_t spmm_workspace(const device_description& device, const operator_call& l);
 void launch_spmm(const device_description& device, const operator_call& l, operator_launcher& on);
+bool supports_sddmm(const device_description& device, const operator_call& l, const char** reason);
+void launch_sddmm(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t lookup_workspace(const device_description& device, const operator_call& l);
 void launch_lookup(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t partition_workspace(const device_description& device, const operator_call& l);

@@ -120,7 +120,7 @@ void add_sort(builds& to) {
 void add_spmm(builds& to, std::initializer_list<int32_t> of) {
   for (const int32_t dtype : of)
     for (const int32_t index : index_dtypes)
-      to[spmm_options(any_cpu(), dtype, index)] = {"tutti_spmv", "tutti_spmm"};
+      to[spmm_options(any_cpu(), dtype, index)] = {"tutti_spmv", "tutti_spmm", "tutti_sddmm"};
 }
 
 // Of what has the dtype of the result or of its accumulator; a run converts the rest to the latter.

@@ -3,6 +3,7 @@
 // A small dense matrix for the plain loops of linear algebra, and how matrices come from memory.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -59,6 +60,13 @@ bool is_finite(const dense_matrix<T>& a) {
   return true;
 }
 
+template <typename T>
+double largest_of(const dense_matrix<T>& a) {
+  double largest = 0;
+  for (const T& x : a.values()) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
 /// Numbers of an element type S in a contiguous view, from number `first` on.
 template <typename S, typename T>
 void load_elements(const host_view& v, uint64_t first, std::vector<T>& to) {
@@ -80,7 +88,7 @@ void store_elements(const host_view& v, uint64_t first, const std::vector<T>& fr
   }
 }
 
-// ---- algorithms (factorizations.cpp, eigenvalues.cpp)
+// ---- algorithms (factorizations.cpp, eigenvalues.cpp, general_eigenvalues.cpp)
 
 /// a = L L^H, of the lower triangle of a, in place; what is above L becomes 0. False where a is not
 /// positive definite.
@@ -105,6 +113,12 @@ dense_matrix<T> factor_qr(dense_matrix<T>& a);
 /// rotations of Jacobi's.
 template <typename T>
 dense_matrix<T> decompose_hermitian(dense_matrix<T> a, std::vector<double>& w);
+
+/// Eigenvalues of a, in w of its extent, and, where `v` is given, eigenvectors of length 1 as the
+/// columns of *v [n,n]. False where the iteration does not find them.
+template <typename T>
+bool decompose_general(dense_matrix<T> a, std::vector<std::complex<double>>& w,
+                       dense_matrix<std::complex<double>>* v);
 
 /// a [m,n] = u s vh for m >= n: u [m,m], vh [n,n], s descending, by rotations of columns (Hestenes)
 /// of the triangular factor.

@@ -91,13 +91,6 @@ void complete_column(dense_matrix<T>& u, uint64_t j) {
   for (uint64_t i = 0; i < n; ++i) u(i, j) = best[i] / best_length;
 }
 
-template <typename T>
-double largest_of(const dense_matrix<T>& a) {
-  double largest = 0;
-  for (const T& x : a.values()) largest = std::max(largest, std::abs(x));
-  return largest;
-}
-
 // Rotates pairs of columns of r until all are orthogonal; the same on v.
 template <typename T>
 void orthogonalize_columns(dense_matrix<T>& r, dense_matrix<T>& v) {

@@ -98,6 +98,7 @@ void run_on_host(const host_call& launch) {
   if (kind == TUTTI_OPERATOR_CONVOLUTION) return convolve_on_host(launch);
   if (is_fourier(kind)) return fourier_on_host(launch);
   if (kind == TUTTI_OPERATOR_SPMM) return spmm_on_host(launch);
+  if (kind == TUTTI_OPERATOR_SDDMM) return sddmm_on_host(launch);
   if (kind != TUTTI_OPERATOR_MATMUL) return move_rows_on_host(launch);
   with_stored_type(static_cast<uint8_t>(launch.views[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
@@ -117,7 +118,8 @@ void copy_view(const host_view& from, const host_view& to) {
 
 const char* against_on_host(const operator_call& launch) {
   if (is_ordering(launch.kind) || is_linear_algebra(launch.kind) || is_fourier(launch.kind) ||
-      launch.kind == TUTTI_OPERATOR_CONVOLUTION || launch.kind == TUTTI_OPERATOR_SPMM)
+      launch.kind == TUTTI_OPERATOR_CONVOLUTION || launch.kind == TUTTI_OPERATOR_SPMM ||
+      launch.kind == TUTTI_OPERATOR_SDDMM)
     return nullptr;
   const int32_t dtype = launch.views[0].dtype;
   const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;

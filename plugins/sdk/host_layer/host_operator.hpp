@@ -76,7 +76,7 @@ void order_on_host(const host_call& call);
 void scan_on_host(const host_call& call);
 /// TUTTI_OPERATOR_TAKE and both scatters (rows.cpp).
 void move_rows_on_host(const host_call& call);
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_SVD (linear_algebra.cpp). Throws INVALID_ARGUMENT
+/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG (linear_algebra.cpp). Throws INVALID_ARGUMENT
 /// naming a matrix that has no result.
 void linear_algebra_on_host(const host_call& call);
 /// TUTTI_OPERATOR_CONVOLUTION (convolution.cpp).
@@ -85,6 +85,8 @@ void convolve_on_host(const host_call& call);
 void fourier_on_host(const host_call& call);
 /// TUTTI_OPERATOR_SPMM (spmm.cpp).
 void spmm_on_host(const host_call& call);
+/// TUTTI_OPERATOR_SDDMM (sddmm.cpp).
+void sddmm_on_host(const host_call& call);
 uint64_t selected_on_host(const host_view& counts);
 /// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,

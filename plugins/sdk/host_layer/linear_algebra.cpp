@@ -40,6 +40,8 @@ class matrices {
         return qr(matrix);
       case TUTTI_OPERATOR_EIGH:
         return eigh(matrix);
+      case TUTTI_OPERATOR_EIG:
+        return eig(matrix);
       default:
         return svd(matrix);
     }
@@ -126,6 +128,21 @@ class matrices {
       store(1, matrix, v);
     else
       store_nan(1, matrix);
+  }
+
+  void eig(uint64_t matrix) const {
+    using number = std::complex<double>;
+    values a = input(matrix);
+    const number unknown(nan, nan);
+    std::vector<number> w(a.rows(), unknown);
+    dense_matrix<number> v(a.rows(), a.rows());
+    const bool vectors = what_.output_count == 2;
+    if (!is_finite(a))
+      std::fill(v.values().begin(), v.values().end(), unknown);
+    else if (!decompose_general(std::move(a), w, vectors ? &v : nullptr))
+      throw_no_result(what_, matrix, not_convergent);
+    store_row<std::complex<R>>(0, matrix, w);
+    if (vectors) store_row<std::complex<R>>(1, matrix, v.values());
   }
 
   void svd(uint64_t matrix) const {
