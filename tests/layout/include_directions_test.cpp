@@ -31,6 +31,7 @@ const room_table rooms = {
     {"kernel", {"op", "runtime"}},
     {"nn", {"base"}},
     {"io", {"runtime"}},
+    {"data", {"io"}},
     {"multi", {"op", "runtime"}},
     // plugins
     {"sdk", {"base", "semantics"}},
