@@ -3,16 +3,19 @@
 // Mutations of sound files, read by every reader: each gives a tutti::io_error (or out_of_memory)
 // or well-formed arrays, within bounds of time and memory. Also DLPack tensors with mutated fields,
 // and entries of the program cache. The seed is TUTTI_TEST_SEED.
+#include <sodium.h>
 #include <sys/resource.h>
 #include <zlib.h>
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <random>
 
 #include "base/disk_cache.hpp"
 #include "mutations.hpp"
+#include "tutti/checkpoint.hpp"
 #include "tutti/data.hpp"
 #include "tutti/dlpack.hpp"
 #include "tutti/dlpack_structs.h"
@@ -168,6 +171,41 @@ BOOST_AUTO_TEST_CASE(idx) {
   bytes += "0123456789ab";
   fuzz({bytes, gzip(bytes)},
        [](const fs::path& path) { check_sound(tutti::data::read_idx(path)); });
+}
+
+namespace {
+
+// Damage behind which somebody has written the right length and checksum.
+std::string resealed(std::string bytes) {
+  constexpr std::size_t head = 64, length = 8, sum = 32;
+  if (bytes.size() < head + length + sum) return bytes;
+  const std::uint64_t stored = bytes.size() - head - length - sum;
+  std::memcpy(bytes.data() + head + stored, &stored, length);
+  auto* const data = reinterpret_cast<unsigned char*>(bytes.data());
+  crypto_generichash(data + head + stored + length, sum, data, head + stored + length, nullptr, 0);
+  return bytes;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(checkpoints) {
+  const temporary_folder folder;
+  tutti::checkpoint_key::create(folder / "key");
+  const auto key = tutti::checkpoint_key::from_file(folder / "key");
+  const auto saved = [&](const tutti::checkpoint_options& options) {
+    const temporary_folder run;
+    const tutti::checkpoints kept(run.path(), options);
+    kept.save({1, named(), {{"name", "value"}}});
+    return tutti_test::read_bytes(kept.list()[0].path);
+  };
+  std::vector<std::string> sound{saved({}), saved({.key = key})};
+#if TUTTI_TEST_ZSTD
+  sound.push_back(saved({.compress = true}));
+#endif
+  fuzz(sound, [&](const fs::path& path) {
+    const auto text = resealed(tutti_test::read_bytes(path));
+    check_sound(tutti::read_checkpoint(folder.write("resealed", text), key).arrays);
+  });
 }
 
 #if TUTTI_TEST_SOUND

@@ -32,6 +32,7 @@ const room_table rooms = {
     {"nn", {"base"}},
     {"io", {"runtime"}},
     {"data", {"io"}},
+    {"checkpoint", {"io"}},
     {"multi", {"op", "runtime"}},
     // plugins
     {"sdk", {"base", "semantics"}},
