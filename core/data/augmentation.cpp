@@ -64,6 +64,9 @@ array jitter_factor(random::key from, const array& x, double reach) {
                                      dtype::f32, x.device()));
 }
 
+/// Whether factors in [1 - reach, 1 + reach] are more than one number.
+bool acts(double reach) { return 1 + reach > 1; }
+
 array cut(const array& x) { return clip(x, 0, 1); }
 
 array shifted_hue(random::key from, const array& x, double reach) {
@@ -158,12 +161,12 @@ array color_jitter(random::key from, const array& pictures, const color_jitter_o
   return detail::named(op, [&] {
     const std::vector<random::key> keys = random::split(from, 4);
     array x = size_of(pictures.dtype()) < 4 ? pictures.astype(dtype::f32) : pictures;
-    if (options.brightness > 0) x = cut(x * jitter_factor(keys[0], x, options.brightness));
-    if (options.contrast > 0) {
+    if (acts(options.brightness)) x = cut(x * jitter_factor(keys[0], x, options.brightness));
+    if (acts(options.contrast)) {
       const array grey = mean(image::rgb_to_grey(x), {{1, 2, 3}, true});
       x = cut(grey + jitter_factor(keys[1], x, options.contrast) * (x - grey));
     }
-    if (options.saturation > 0) {
+    if (acts(options.saturation)) {
       const array grey = image::rgb_to_grey(x);
       x = cut(grey + jitter_factor(keys[2], x, options.saturation) * (x - grey));
     }
