@@ -2,6 +2,7 @@
 //
 // A run that is killed again and again comes to the weights of one that is not, bit for bit.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdio>
 
 #include "tutti_test/command.hpp"
@@ -15,7 +16,8 @@ using tutti_test::outcome;
 constexpr int steps = 120;
 
 std::string command(const std::filesystem::path& folder) {
-  return "'" TUTTI_TEST_RUN "' '" + folder.string() + "' " + std::to_string(steps);
+  return tutti_test::beside("checkpoint_run") + " '" + folder.string() + "' " +
+         std::to_string(steps);
 }
 
 }  // namespace
