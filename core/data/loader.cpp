@@ -4,6 +4,7 @@
 // so that threads take no memory for handing it over, and cannot fail there.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -254,7 +255,7 @@ struct epoch::state {
 
   std::vector<std::int64_t> indices_of(std::int64_t number) const {
     const std::int64_t begin = number * options_.batch_size;
-    const std::int64_t end = std::min(of_.size, begin + options_.batch_size);
+    const std::int64_t end = begin + std::min(of_.size - begin, options_.batch_size);
     std::vector<std::int64_t> out;
     out.reserve(static_cast<std::size_t>(end - begin));
     for (std::int64_t i = begin; i < end; ++i)
