@@ -4,6 +4,7 @@
 #include "tutti/image_folder.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "tutti/error.hpp"
 #include "tutti_test/files.hpp"
