@@ -21,6 +21,7 @@ struct command {
 
 command add_devices(CLI::App& app);
 command add_cache(CLI::App& app);
+command add_checkpoint(CLI::App& app);
 command add_doctor(CLI::App& app);
 command add_verify(CLI::App& app);
 // The manifests of plugins, in signing.cpp.

@@ -20,8 +20,8 @@ namespace {
 using namespace tutti::tools;
 
 constexpr command (*subcommands[])(CLI::App&) = {
-    add_devices, add_doctor,           add_verify, add_cache,   add_keygen,
-    add_sign,    add_verify_signature, add_probe,  add_identify};
+    add_devices, add_doctor, add_verify,           add_cache, add_checkpoint,
+    add_keygen,  add_sign,   add_verify_signature, add_probe, add_identify};
 
 int run(int argc, char** argv) {
   CLI::App app("Tutti's devices and their health", "tutti");

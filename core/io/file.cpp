@@ -124,6 +124,14 @@ void reader::read(void* out, std::uint64_t bytes, std::string_view what) {
   position_ += bytes;
 }
 
+std::string read_whole(std::string_view op, const fs::path& path, std::string_view what) {
+  reader in(op, path);
+  std::string bytes =
+      detail::within_host_memory(op, in.size(), 1, [&] { return std::string(in.size(), '\0'); });
+  in.read(bytes.data(), bytes.size(), what);
+  return bytes;
+}
+
 writer::writer(std::string_view op, const fs::path& path)
     : op_(op),
       path_(checked_path(path, op)),

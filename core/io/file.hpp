@@ -52,6 +52,10 @@ class reader {
   std::uint64_t position_ = 0;
 };
 
+/// All bytes of a regular file; `what` is what messages call them.
+std::string read_whole(std::string_view op, const std::filesystem::path& path,
+                       std::string_view what);
+
 /// A file that takes its name only in commit(); without it, nothing stays behind. It replaces what
 /// a symbolic link leads to, not the link, and keeps the permissions of what it replaces.
 class writer {

@@ -28,6 +28,13 @@ void take_sample_memory(image_samples& image, const image_source& from, std::uin
   image.bytes = detail::host_vector<std::byte>(from.op, bytes);
 }
 
+image_samples decode_image(const image_source& from) {
+  if (is_png(from.bytes)) return decode_png(from);
+  if (is_jpeg(from.bytes)) return decode_jpeg(from);
+  if (is_pnm(from.bytes)) return decode_pnm(from);
+  from.fail("is no picture in a format that is read: PNG, JPEG, PGM or PPM");
+}
+
 }  // namespace io
 
 namespace image {
@@ -37,15 +44,7 @@ using io::image_samples;
 using io::image_source;
 
 array decoded(const image_source& from, const device& on) {
-  image_samples image;
-  if (io::is_png(from.bytes))
-    image = io::decode_png(from);
-  else if (io::is_jpeg(from.bytes))
-    image = io::decode_jpeg(from);
-  else if (io::is_pnm(from.bytes))
-    image = io::decode_pnm(from);
-  else
-    from.fail("is no picture in a format that is read: PNG, JPEG, PGM or PPM");
+  const image_samples image = io::decode_image(from);
   return array::from_bytes(image.bytes.data(), image.bytes.size() / size_of(image.type), image.type,
                            {image.height, image.width, image.channels}, on);
 }
@@ -128,11 +127,8 @@ file_format format_of(const std::filesystem::path& path, std::string_view op) {
 }  // namespace
 
 array read_image(const std::filesystem::path& path, const device& on) {
-  io::reader in("read_image", path);
-  std::string bytes = detail::within_host_memory(in.op(), in.size(), 1,
-                                                 [&] { return std::string(in.size(), '\0'); });
-  in.read(bytes.data(), bytes.size(), "the picture");
-  return decoded({in.op(), path, bytes}, on);
+  const std::string bytes = io::read_whole("read_image", path, "the picture");
+  return decoded({"read_image", path, bytes}, on);
 }
 
 array decode_image(std::string_view bytes, const device& on) {

@@ -50,6 +50,9 @@ image_samples decode_png(const image_source& from);
 image_samples decode_jpeg(const image_source& from);
 image_samples decode_pnm(const image_source& from);
 
+/// In whichever of these formats, or fails.
+image_samples decode_image(const image_source& from);
+
 /// Extents, channels and dtype are those that the format holds. `to` is for messages.
 std::string encode_png(const image_samples& image, int compression, const image_source& to);
 std::string encode_jpeg(const image_samples& image, int quality, const image_source& to);

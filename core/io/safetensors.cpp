@@ -1,67 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // safetensors: 8 bytes of header length, a JSON header, the tensors' bytes.
+#include "io/safetensors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "file.hpp"
-#include "safetensors_header.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
-#include "tutti/io.hpp"
 
 namespace tutti::io {
 
-using safetensors::entry;
+namespace safetensors {
 
-void save_safetensors(const std::filesystem::path& path, const named_arrays& arrays,
-                      const std::map<std::string, std::string>& metadata) {
-  constexpr std::string_view op = "save_safetensors";
-  std::vector<entry> entries;
+layout layout_of(std::string_view op, const std::filesystem::path& path, const named_arrays& arrays,
+                 const std::map<std::string, std::string>& metadata) {
+  layout out;
   for (const auto& [name, a] : arrays) {
-    if (name == safetensors::metadata_name) {
+    if (name == metadata_name) {
       fail(op, path, fmt::format("{} is not a name for a tensor", printable(name)));
     }
-    if (!safetensors::has_dtype(a.dtype())) {
+    if (!has_dtype(a.dtype())) {
       fail(op, path,
            fmt::format("tensor {}: the format has no dtype {}", printable(name),
                        tutti::name(a.dtype())));
     }
-    entries.push_back({name, a.dtype(), a.shape(), 0, 0});
+    out.entries.push_back({name, a.dtype(), a.shape(), 0, 0});
   }
   // Wide elements first keeps every tensor aligned to its element size.
-  std::stable_sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
+  std::stable_sort(out.entries.begin(), out.entries.end(), [](const entry& a, const entry& b) {
     return size_of(a.type) > size_of(b.type);
   });
   std::uint64_t position = 0;
-  for (entry& e : entries) {
+  for (entry& e : out.entries) {
     e.begin = position;
     position += static_cast<std::uint64_t>(e.extents.size()) * size_of(e.type);
     e.end = position;
   }
-  std::string header;
+  std::string text;
   try {
-    header = safetensors::render_header(entries, metadata);
+    text = render_header(out.entries, metadata);
   } catch (const nlohmann::json::exception&) {
     fail(op, path, "a name or metadata text is not UTF-8");
   }
-  const std::uint64_t length = header.size();
-  if (length > safetensors::longest_header) fail(op, path, "too many tensors for one header");
-
-  writer out(op, path);
-  out.write(&length, sizeof length);
-  out.write(header);
-  for (const entry& e : entries) out.write(arrays.at(e.name));
-  out.commit();
+  const std::uint64_t length = text.size();
+  if (length > longest_header) fail(op, path, "too many tensors for one header");
+  out.header.assign(reinterpret_cast<const char*>(&length), sizeof length);
+  out.header += text;
+  return out;
 }
 
-named_arrays load_safetensors(const std::filesystem::path& path, const device& on) {
-  reader in("load_safetensors", path);
+std::vector<entry> read_entries(reader& in, std::map<std::string, std::string>* metadata) {
   std::uint64_t length = 0;
   in.read(&length, sizeof length, "the header length");
-  if (length > safetensors::longest_header) {
+  if (length > longest_header) {
     in.fail(fmt::format("header of {} bytes is too long", length));
   }
   if (length > in.remaining()) {
@@ -70,18 +64,37 @@ named_arrays load_safetensors(const std::filesystem::path& path, const device& o
   std::string header(length, '\0');
   in.read(header.data(), length, "the header");
 
-  std::vector<entry> entries;
   try {
-    entries = detail::within_host_memory(
-        in.op(), length, 1, [&] { return safetensors::parse_header(header, in.remaining()); });
-  } catch (const safetensors::malformed_header& e) {
+    return detail::within_host_memory(
+        in.op(), length, 1, [&] { return parse_header(header, in.remaining(), metadata); });
+  } catch (const malformed_header& e) {
     in.fail(e.what());
   }
+}
+
+named_arrays read(reader& in, const device& on, std::map<std::string, std::string>* metadata) {
   named_arrays out;
-  for (const entry& e : entries) {
+  for (const entry& e : read_entries(in, metadata)) {
     out.emplace(e.name, read_array(in, e.type, e.extents, "tensor " + printable(e.name), on));
   }
   return out;
+}
+
+}  // namespace safetensors
+
+void save_safetensors(const std::filesystem::path& path, const named_arrays& arrays,
+                      const std::map<std::string, std::string>& metadata) {
+  constexpr std::string_view op = "save_safetensors";
+  const safetensors::layout layout = safetensors::layout_of(op, path, arrays, metadata);
+  writer out(op, path);
+  out.write(layout.header);
+  for (const safetensors::entry& e : layout.entries) out.write(arrays.at(e.name));
+  out.commit();
+}
+
+named_arrays load_safetensors(const std::filesystem::path& path, const device& on) {
+  reader in("load_safetensors", path);
+  return safetensors::read(in, on);
 }
 
 }  // namespace tutti::io

@@ -210,17 +210,22 @@ bool has_dtype(dtype type) {
                      [&](const type_name& row) { return row.type == type; });
 }
 
-std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes) {
+std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes,
+                                std::map<std::string, std::string>* metadata) {
   if (!text.starts_with('{')) bad("header does not start with {{");
   value_builder builder;
   json::sax_parse(text, &builder);
   const value header = builder.take();
   std::vector<entry> entries;
   for (std::size_t i = 0; i < header.items.size(); ++i) {
-    if (header.names[i] == metadata_name)
-      check_metadata(header.items[i]);
-    else
-      entries.push_back(entry_in(header.names[i], header.items[i], data_bytes));
+    const value& item = header.items[i];
+    if (header.names[i] == metadata_name) {
+      check_metadata(item);
+      for (std::size_t t = 0; metadata != nullptr && t < item.items.size(); ++t)
+        metadata->emplace(item.names[t], item.items[t].text);
+    } else {
+      entries.push_back(entry_in(header.names[i], item, data_bytes));
+    }
   }
   std::sort(entries.begin(), entries.end(), [](const entry& a, const entry& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

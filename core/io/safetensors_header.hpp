@@ -31,8 +31,9 @@ struct entry {
 };
 
 /// Entries by offset; they follow each other without holes from 0 to `data_bytes`. Throws
-/// malformed_header for whatever is wrong.
-std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes);
+/// malformed_header for whatever is wrong. `metadata`, where given, gets the texts of that name.
+std::vector<entry> parse_header(std::string_view text, std::uint64_t data_bytes,
+                                std::map<std::string, std::string>* metadata = nullptr);
 
 /// Header text padded with blanks to a multiple of 8 bytes.
 std::string render_header(const std::vector<entry>& entries,

@@ -3,22 +3,27 @@
 // Mutations of sound files, read by every reader: each gives a tutti::io_error (or out_of_memory)
 // or well-formed arrays, within bounds of time and memory. Also DLPack tensors with mutated fields,
 // and entries of the program cache. The seed is TUTTI_TEST_SEED.
+#include <sodium.h>
 #include <sys/resource.h>
 #include <zlib.h>
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <random>
 
 #include "base/disk_cache.hpp"
 #include "mutations.hpp"
+#include "tutti/checkpoint.hpp"
+#include "tutti/data.hpp"
 #include "tutti/dlpack.hpp"
 #include "tutti/dlpack_structs.h"
 #include "tutti/error.hpp"
 #include "tutti/image_files.hpp"
 #include "tutti/io.hpp"
 #include "tutti/ops.hpp"
+#include "tutti/sound_files.hpp"
 #include "tutti_test/files.hpp"
 
 namespace io = tutti::io;
@@ -67,6 +72,11 @@ void check_sound(const array& a) {
              a.nbytes());
   std::vector<std::byte> values(a.nbytes());
   a.copy_to(values.data(), values.size());
+}
+
+void check_sound(const tutti::host_array& a) {
+  BOOST_TEST(a.bytes().size() <= most_bytes);
+  BOOST_TEST(static_cast<std::uint64_t>(a.size()) * tutti::size_of(a.dtype()) == a.bytes().size());
 }
 
 void check_sound(const io::named_arrays& arrays) {
@@ -145,6 +155,77 @@ BOOST_AUTO_TEST_CASE(csv) {
   fuzz({text, packed, packed + gzip("7,8,9\n"), packed + std::string(20, '\0')},
        [](const fs::path& path) { check_sound(io::read_csv(path)); });
 }
+
+BOOST_AUTO_TEST_CASE(tables) {
+  const std::string text =
+      "name,\"n\",t\r\na,1,\"x \"\"y\"\"\"\nb,NA,\"two\nlines\"\n\n\"c,d\",-3e2,\n";
+  const std::string packed = gzip(text);
+  fuzz({text, packed, packed + gzip("e,4,z\n")}, [](const fs::path& path) {
+    const auto t = tutti::data::read_table(path);
+    for (const auto& c : t.columns()) BOOST_TEST(c.size() == t.rows());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(idx) {
+  std::string bytes("\0\0\xB\2\0\0\0\3\0\0\0\2", 12);
+  bytes += "0123456789ab";
+  fuzz({bytes, gzip(bytes)},
+       [](const fs::path& path) { check_sound(tutti::data::read_idx(path)); });
+}
+
+namespace {
+
+// Damage behind which somebody has written the right length and checksum.
+std::string resealed(std::string bytes) {
+  constexpr std::size_t head = 64, length = 8, sum = 32;
+  if (bytes.size() < head + length + sum) return bytes;
+  const std::uint64_t stored = bytes.size() - head - length - sum;
+  std::memcpy(bytes.data() + head + stored, &stored, length);
+  auto* const data = reinterpret_cast<unsigned char*>(bytes.data());
+  crypto_generichash(data + head + stored + length, sum, data, head + stored + length, nullptr, 0);
+  return bytes;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(checkpoints) {
+  const temporary_folder folder;
+  tutti::checkpoint_key::create(folder / "key");
+  const auto key = tutti::checkpoint_key::from_file(folder / "key");
+  const auto saved = [&](const tutti::checkpoint_options& options) {
+    const temporary_folder run;
+    const tutti::checkpoints kept(run.path(), options);
+    kept.save({1, named(), {{"name", "value"}}});
+    return tutti_test::read_bytes(kept.list()[0].path);
+  };
+  std::vector<std::string> sound{saved({}), saved({.key = key})};
+#if TUTTI_TEST_ZSTD
+  sound.push_back(saved({.compress = true}));
+#endif
+  fuzz(sound, [&](const fs::path& path) {
+    const auto text = resealed(tutti_test::read_bytes(path));
+    check_sound(tutti::read_checkpoint(folder.write("resealed", text), key).arrays);
+  });
+}
+
+#if TUTTI_TEST_SOUND
+BOOST_AUTO_TEST_CASE(recordings) {
+  tutti::host_array ramp(dtype::f32, {300, 2});
+  for (std::size_t i = 0; i < 600; ++i)
+    ramp.values<float>()[i] = static_cast<float>(i * 7919 % 1000) / 1000;
+  const auto encoded = [&](tutti::data::sound_format format) {
+    return bytes_of([&](const fs::path& path) {
+      tutti::data::write_sound(path, {ramp, 8000}, format);
+    });
+  };
+  const auto read = [](const fs::path& path) {
+    check_sound(tutti::data::read_sound(path).samples);
+  };
+  using tutti::data::sound_format;
+  fuzz({encoded(sound_format::wav_pcm16), encoded(sound_format::wav_float)}, read);
+  fuzz({encoded(sound_format::flac16)}, read);
+}
+#endif
 
 #if TUTTI_TEST_PICTURES
 BOOST_AUTO_TEST_CASE(images) {

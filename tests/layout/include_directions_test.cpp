@@ -31,6 +31,8 @@ const room_table rooms = {
     {"kernel", {"op", "runtime"}},
     {"nn", {"base"}},
     {"io", {"runtime"}},
+    {"data", {"io"}},
+    {"checkpoint", {"io"}},
     {"multi", {"op", "runtime"}},
     // plugins
     {"sdk", {"base", "semantics"}},

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables and their CSV, against what pandas reads (make_vectors.py), and malformed files.
+#include "tutti/table.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+
+#include "tutti/error.hpp"
+#include "tutti/io.hpp"
+#include "tutti_test/compare.hpp"
+#include "tutti_test/data.hpp"
+#include "tutti_test/files.hpp"
+#include "tutti_test/paths.hpp"
+
+using namespace tutti::data;
+using tutti::dtype;
+using tutti::index_error;
+using tutti::io_error;
+using tutti::shape;
+using tutti::value_error;
+using tutti_test::fails;
+
+namespace {
+
+const std::filesystem::path vectors = tutti_test::data(tutti_test::paths::vectors);
+const auto same = boost::test_tools::per_element();
+const double nan_value = std::numeric_limits<double>::quiet_NaN();
+using texts = std::vector<std::string>;
+using codes = std::vector<std::int64_t>;
+
+/// With "\0missing" for what is missing.
+texts texts_in(const std::string& name) {
+  texts out{""};
+  for (const char c : tutti_test::read_bytes(vectors / (name + ".txt")))
+    if (c == '\1')
+      out.emplace_back();
+    else
+      out.back() += c;
+  return out;
+}
+
+texts texts_of(const column& c) {
+  texts out;
+  for (std::size_t i = 0; i < c.texts.size(); ++i)
+    out.push_back(c.is_text_missing[i] ? std::string("\0missing", 8) : c.texts[i]);
+  return out;
+}
+
+table parse(std::string_view text, const csv_table_options& options = {}) {
+  const tutti_test::temporary_folder folder;
+  return read_table(folder.write("t.csv", text), options);
+}
+auto parsing(std::string text, csv_table_options options = {}) {
+  return [text, options] { parse(text, options); };
+}
+
+bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(std::isnan(a[i]) && std::isnan(b[i])) &&
+        (a[i] != b[i] || std::signbit(a[i]) != std::signbit(b[i])))
+      return false;
+  return true;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(reads_what_pandas_reads) {
+  for (const char* file : {"people.csv", "people.csv.gz"}) {
+    const table t = read_table(vectors / file);
+    BOOST_TEST(t.rows() == 5);
+    BOOST_TEST(t.names() == (texts{"name", "age", "size, cm", "note", "grade"}), same);
+    BOOST_TEST(texts_of(t["name"]) == texts_in("people.name"), same);
+    BOOST_TEST(texts_of(t["note"]) == texts_in("people.note"), same);
+    BOOST_TEST(texts_of(t["grade"]) == texts_in("people.grade"), same);
+    const auto numbers = [](const char* name) {
+      return tutti::io::load_npy(vectors / (std::string("people.") + name + ".npy"))
+          .to_vector<double>();
+    };
+    BOOST_TEST(same_numbers(t["age"].numbers, numbers("age")));
+    BOOST_TEST(same_numbers(t["size, cm"].numbers, numbers("size")));
+    BOOST_TEST(t["age"].missing() == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(kinds_of_columns) {
+  const table t = parse("a,b\nx,1\ny,2\nNA,3\nx,4\n",
+                        {.kinds = {{"a", column_kind::category}, {"b", column_kind::text}}});
+  BOOST_TEST(t["a"].codes == (codes{0, 1, -1, 0}), same);
+  BOOST_TEST(t["a"].categories == (texts{"x", "y"}), same);
+  BOOST_TEST(t["b"].texts == (texts{"1", "2", "3", "4"}), same);
+  const table plain = parse("3;x\n4;y\n", {.delimiter = ';', .has_header = false});
+  BOOST_TEST(plain.names() == (texts{"0", "1"}), same);
+  BOOST_TEST(same_numbers(plain["0"].numbers, {3, 4}));
+  // A column in which all is missing holds numbers.
+  BOOST_TEST(same_numbers(parse("a,b\n,1\n,2")["a"].numbers, {nan_value, nan_value}));
+  BOOST_TEST(parse("a,b\n").rows() == 0);
+  BOOST_TEST(parse("a\n\n1\n \n2\r\n\r\n").rows() == 2);
+  BOOST_TEST(parse("\xef\xbb\xbf"
+                   "a\n1")["a"]
+                 .numbers.size() == 1u);
+  BOOST_TEST(parse("a\n0x1\n1e3\n")["a"].texts == (texts{"0x1", "1e3"}), same);
+  BOOST_TEST(parse("a,b\n\"1\",\"\"\n")["a"].numbers.size() == 1u);
+  BOOST_TEST(parse("a,b\n.,?\n", {.missing = {"?", "."}})["b"].missing() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(malformed_tables) {
+  BOOST_TEST(fails<io_error>(parsing(""), "has no records"));
+  BOOST_TEST(fails<io_error>(parsing("\n \n"), "has no records"));
+  BOOST_TEST(fails<io_error>(parsing("a,b\n1,2\n3\n"), "line 3: 1 fields, but 2"));
+  BOOST_TEST(fails<io_error>(parsing("a,b\n\"x\ny\",2\n3\n"), "line 4: 1 fields, but 2"));
+  BOOST_TEST(fails<io_error>(parsing("a,a\n1,2\n"), "two columns are called \"a\""));
+  BOOST_TEST(fails<io_error>(parsing("a\n\"x\n"), "line 2: a field in quotes does not end"));
+  BOOST_TEST(fails<io_error>(parsing("a\n\"x\"y\n"), "text follows the quotes"));
+  BOOST_TEST(fails<io_error>(parsing("a\n\"x\"\ry\n"), "a carriage return follows"));
+  BOOST_TEST(fails<io_error>(parsing("a\n1\n1e999\n"), "line 3, column \"a\": \"1e999\""));
+  BOOST_TEST(fails<io_error>(parsing("a\nx\n", {.kinds = {{"a", column_kind::number}}}),
+                             "line 2, column \"a\": expected a number, found \"x\""));
+  BOOST_TEST(fails<io_error>(parsing("a\nx\n", {.kinds = {{"b", column_kind::number}}}),
+                             "no column \"b\""));
+  BOOST_TEST(fails<io_error>(parsing(std::string(1 << 20, ',')), "more than 1048576 columns"));
+  BOOST_TEST(fails<value_error>(parsing("a\n", {.delimiter = '"'}), "delimiter"));
+  BOOST_TEST(fails<value_error>(parsing("a\n", {.delimiter = '\n'}), "delimiter"));
+  BOOST_TEST(fails<io_error>([] { read_table("no_such_file"); }, "no_such_file"));
+}
+
+BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
+  const tutti_test::temporary_folder folder;
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  table t;
+  t.add(column::of_numbers("x, \"y\"\n", {0.1, -0.0, tiny, nan_value, 1e300 / 3}));
+  t.add(column::of_texts("t", {"a,b", "c\"d", "e\r\nf", " g ", "\xc3\xab"}));
+  t.add(column::of_categories("c", {1, 0, -1, 1, 0}, {"low", "high"}));
+  for (const char delimiter : {',', '\t', ' '}) {
+    write_table(folder / "t.csv", t, delimiter);
+    const table back = read_table(folder / "t.csv", {.delimiter = delimiter});
+    BOOST_TEST(back.names() == t.names(), same);
+    BOOST_TEST(same_numbers(back.columns()[0].numbers, t.columns()[0].numbers));
+    BOOST_TEST(back["t"].texts == t["t"].texts, same);
+    BOOST_TEST(back["c"].texts == (texts{"high", "low", "", "high", "low"}), same);
+    BOOST_TEST(back["c"].missing() == 1);
+  }
+  // One column, in which what is missing is no blank line; all missing between tabs; a name that
+  // begins with a byte order mark.
+  const table one(
+      {column::of_numbers("\xef\xbb\xbf"
+                          "a",
+                          {nan_value, 2, nan_value})});
+  write_table(folder / "one.csv", one);
+  BOOST_TEST(
+      same_numbers(read_table(folder / "one.csv").columns()[0].numbers, {nan_value, 2, nan_value}));
+  BOOST_TEST(read_table(folder / "one.csv").names() == one.names(), same);
+  const table two({column::of_numbers("a", {nan_value}), column::of_numbers("b", {nan_value})});
+  write_table(folder / "two.csv", two, '\t');
+  BOOST_TEST(read_table(folder / "two.csv", {.delimiter = '\t'}).rows() == 1);
+  BOOST_TEST(fails<value_error>([&] { write_table(folder / "x", {}); }, "no columns"));
+  BOOST_TEST(fails<value_error>([&] { write_table(folder / "x", one, '"'); }, "delimiter"));
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_tables) {
+  const table t({column::of_numbers("a", {1, nan_value, 3}), column::of_texts("b", {"x", "y", "x"}),
+                 column::of_categories("c", {0, 1, -1}, {"no", "yes"})});
+  BOOST_TEST(t.select({"c", "a"}).names() == (texts{"c", "a"}), same);
+  BOOST_TEST(t.drop({"b"}).names() == (texts{"a", "c"}), same);
+  const table taken = t.take(codes{2, 2, 0});
+  BOOST_TEST(same_numbers(taken["a"].numbers, {3, 3, 1}));
+  BOOST_TEST(taken["b"].texts == (texts{"x", "x", "x"}), same);
+  BOOST_TEST(taken["c"].codes == (codes{-1, -1, 0}), same);
+  BOOST_TEST(t.take({}).rows() == 0);
+  BOOST_TEST(t.drop_missing().rows() == 1);
+  BOOST_TEST(same_numbers(t.fill_missing("a", 9)["a"].numbers, {1, 9, 3}));
+  BOOST_TEST(fails<index_error>([&] { (void)t["d"]; }, "there are \"a\", \"b\", \"c\""));
+  BOOST_TEST(fails<index_error>([&] { t.take(codes{3}); }, "row 3 of a table of 3"));
+  BOOST_TEST(fails<index_error>([&] { t.take(codes{-1}); }, "row -1"));
+  BOOST_TEST(fails<value_error>([&] { t.select({"a", "a"}); }, "two columns"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { t.fill_missing("b", 0); }, "holds text"));
+  table more = t;
+  BOOST_TEST(fails<value_error>([&] { more.add(column::of_numbers("a", {1, 2, 3})); }, "\"a\""));
+  BOOST_TEST(fails<value_error>([&] { more.add(column::of_numbers("d", {1})); }, "1 rows"));
+  BOOST_TEST(fails<value_error>(
+      [&] {
+        more.add(column::of_categories("d", {0, 1, 2}, {"x", "y"}));
+      },
+      "the code 2"));
+  BOOST_TEST(fails<value_error>(
+      [&] {
+        more.add(column::of_categories("d", {0, 0, 0}, {"x", "x"}));
+      },
+      "two categories"));
+}
+
+BOOST_AUTO_TEST_CASE(categories) {
+  const table t({column::of_numbers("n", {2, 10, nan_value, -0.0, 0.0, 2}),
+                 column::of_texts("t", {"b", "a", "b", "c", "a", "a"})});
+  const table by_number = t.as_category("n");
+  BOOST_TEST(by_number["n"].categories == (texts{"0", "2", "10"}), same);
+  BOOST_TEST(by_number["n"].codes == (codes{1, 2, -1, 0, 0, 1}), same);
+  BOOST_TEST(t.as_category("t")["t"].codes == (codes{1, 0, 1, 2, 0, 0}), same);
+  BOOST_TEST(t.as_category("t", texts{"c", "b", "a"})["t"].codes == (codes{1, 2, 1, 0, 2, 2}),
+             same);
+  BOOST_TEST(fails<value_error>(
+      [&] {
+        t.as_category("t", texts{"a", "b"});
+      },
+      "row 3, column \"t\": \"c\" is none of 2"));
+}
+
+BOOST_AUTO_TEST_CASE(tables_as_arrays) {
+  const table t({column::of_numbers("a", {1, -2.5, nan_value}),
+                 column::of_categories("c", {1, 0, -1}, {"no", "yes"}),
+                 column::of_numbers("i", {0, 255, 7})});
+  const tutti::array all = t.to_array();
+  BOOST_TEST((all.shape() == shape{3, 3}));
+  BOOST_TEST((all.dtype() == dtype::f32));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  BOOST_TEST(tutti_test::all_close(all.to_vector<float>(),
+                                   std::vector<float>{1, 1, 0, -2.5f, 0, 255, nan, nan, 7}));
+  BOOST_TEST((t.to_array("i", dtype::u8).shape() == shape{3}));
+  BOOST_TEST(t.to_array("i", dtype::u8).to_vector<std::uint8_t>() ==
+                 (std::vector<std::uint8_t>{0, 255, 7}),
+             same);
+  for (const dtype type : {dtype::i16, dtype::i32, dtype::i64, dtype::u16, dtype::u32, dtype::u64,
+                           dtype::f16, dtype::bf16, dtype::f32}) {
+    const tutti::array a = t.to_array("i", type);
+    BOOST_TEST((a.dtype() == type));
+    BOOST_TEST(a.astype(dtype::f32).to_vector<float>() == (std::vector<float>{0, 255, 7}), same);
+  }
+  BOOST_TEST((t.to_array({"i", "a"}, dtype::f64).shape() == shape{3, 2}));
+  BOOST_TEST((t.take({}).to_array().shape() == shape{0, 3}));
+  BOOST_TEST(fails<value_error>([&] { t.to_array("i", dtype::i8); }, "row 1, column \"i\": 255"));
+  BOOST_TEST(fails<value_error>([&] { t.to_array("a", dtype::i32); }, "row 1, column \"a\": -2.5"));
+  BOOST_TEST(
+      fails<value_error>([&] { t.to_array("c", dtype::i64); }, "row 2, column \"c\": a miss"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { t.to_array("a", dtype::boolean); }, "bool"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { t.to_array("a", dtype::c64); }, "c64"));
+  const table text({column::of_texts("t", {"x"})});
+  BOOST_TEST(fails<tutti::dtype_error>([&] { text.to_array(); }, "\"t\" holds text"));
+}
