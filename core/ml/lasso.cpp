@@ -116,10 +116,7 @@ lasso& lasso::fit(const array& given, const array& targets) {
       gap = descent.gap();
       if (change == 0) break;
     }
-    const std::vector<double>& weights = descent.weights();
-    std::vector<float> narrow(weights.begin(), weights.end());
-    coefficients_ = x.dtype() == dtype::f64 ? array::from(weights, x.device())
-                                            : array::from(narrow, x.device());
+    coefficients_ = numbers_like(x, descent.weights(), {x.dim(1)});
     intercept_ = y_mean - sum(coefficients_ * x_mean);
     iterations_ = made;
     gap_ = gap;

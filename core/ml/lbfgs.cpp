@@ -14,34 +14,34 @@ namespace tutti::ml {
 
 namespace {
 
-using numbers = std::vector<double>;
+using number_list = std::vector<double>;
 
-double product(const numbers& a, const numbers& b) {
+double product(const number_list& a, const number_list& b) {
   double out = 0;
   for (std::size_t i = 0; i < a.size(); ++i) out += a[i] * b[i];
   return out;
 }
 
-double largest(const numbers& a) {
+double largest(const number_list& a) {
   double out = 0;
   for (const double value : a) out = std::max(out, std::isnan(value) ? INFINITY : std::abs(value));
   return out;
 }
 
-numbers moved(const numbers& from, double step, const numbers& direction) {
-  numbers out = from;
+number_list moved(const number_list& from, double step, const number_list& direction) {
+  number_list out = from;
   for (std::size_t i = 0; i < out.size(); ++i) out[i] += step * direction[i];
   return out;
 }
 
 struct pair_of_differences {
-  numbers place, gradient;
+  number_list place, gradient;
   double curvature;  // their product, positive
 };
 
 // Minus the gradient times the approximate inverse of the second derivatives.
-numbers descent(const numbers& gradient, const std::deque<pair_of_differences>& history) {
-  numbers d = moved(numbers(gradient.size()), -1, gradient);
+number_list descent(const number_list& gradient, const std::deque<pair_of_differences>& history) {
+  number_list d = moved(number_list(gradient.size()), -1, gradient);
   std::vector<double> shares(history.size());
   for (std::size_t i = history.size(); i-- > 0;) {
     shares[i] = product(history[i].place, d) / history[i].curvature;
@@ -60,7 +60,7 @@ numbers descent(const numbers& gradient, const std::deque<pair_of_differences>& 
 }
 
 struct point {
-  numbers place, gradient;
+  number_list place, gradient;
   double value;
 };
 
@@ -76,7 +76,7 @@ bool descends(const point& from, const point& next, double step, double slope, d
 }
 
 // The next point along `direction`; false where there is none.
-bool search_line(const smooth_function& f, const point& from, const numbers& direction,
+bool search_line(const smooth_function& f, const point& from, const number_list& direction,
                  double first_step, double noise, point& next) {
   const double slope = product(from.gradient, direction);
   if (!(slope < 0)) return false;
@@ -108,7 +108,7 @@ lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
   int made = 0;
   bool converged = largest(here.gradient) <= options.tolerance;
   while (!converged && made < options.iterations) {
-    const numbers direction = descent(here.gradient, history);
+    const number_list direction = descent(here.gradient, history);
     const double first = history.empty() ? std::min(1.0, 1 / largest(here.gradient)) : 1;
     if (!search_line(f, here, direction, first, options.noise, next)) {
       // What was remembered may be noise: once more along the gradient.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
+#include <span>
 
 #include "base/named_errors.hpp"
 #include "ml/lbfgs.hpp"
@@ -24,15 +26,6 @@ struct losses_and_slopes {
   array loss, slopes;
 };
 using loss_of_scores = std::function<losses_and_slopes(const array& scores)>;
-
-array numbers_on(const std::vector<double>& values, std::size_t first, const shape& extents,
-                 const array& like) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto end = begin + static_cast<std::ptrdiff_t>(extents.size());
-  if (like.dtype() == dtype::f64)
-    return array::from(std::vector<double>(begin, end), extents, like.device());
-  return array::from(std::vector<float>(begin, end), extents, like.device());
-}
 
 // The mean of losses plus penalty |w|^2 / 2, of weights [functions, features], then intercepts.
 class penalized_loss {
@@ -66,10 +59,10 @@ class penalized_loss {
   }
 
   array weights(const std::vector<double>& place) const {
-    return numbers_on(place, 0, weights_, x_);
+    return numbers_like(x_, std::span(place).first(weight_count()), weights_);
   }
   array intercept(const std::vector<double>& place) const {
-    return numbers_on(place, weight_count(), {weights_[0]}, x_);
+    return numbers_like(x_, std::span(place).subspan(weight_count()), {weights_[0]});
   }
 
  private:

@@ -51,6 +51,12 @@ std::vector<double> host_values(const array& a) {
   return {values.begin(), values.end()};
 }
 
+array numbers_like(const array& like, std::span<const double> values, const shape& extents) {
+  if (like.dtype() == dtype::f64) return array::from(values, extents, like.device());
+  const std::vector<float> narrow(values.begin(), values.end());
+  return array::from(narrow, extents, like.device());
+}
+
 array as_labels(const array& y, std::int64_t rows, const char* op) {
   if (y.ndim() != 1 || y.size() == 0 || (rows >= 0 && y.size() != rows)) {
     const std::string wanted = rows >= 0 ? std::to_string(rows) : "rows";

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ void require_finite(const array& a, const char* what, const char* op);
 
 /// The values of an array of f32 or f64.
 std::vector<double> host_values(const array& a);
+/// Numbers in the dtype of `like`, f32 or f64, on its device, which need not have f64 otherwise.
+array numbers_like(const array& like, std::span<const double> values, const shape& extents);
 
 /// Labels [rows] as i64. Throws shape_error for other shapes (any number of rows where `rows` is
 /// negative, but 0), dtype_error for what is neither integer nor bool.

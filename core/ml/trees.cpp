@@ -79,13 +79,13 @@ binned_samples binned(const array& x, int max_bins, std::int64_t leaves) {
   std::vector<array> keys;
   for (std::size_t f = 0; f < edges.size(); ++f) {
     const auto column = static_cast<std::int64_t>(f);
-    const array list = array::from(edges[f], x.device()).astype(x.dtype());
+    const array list = numbers_like(x, edges[f], {edges[f].size()});
     keys.push_back((searchsorted(list, x(all(), column)) + column * bins).astype(type));
     edges[f].resize(static_cast<std::size_t>(bins), std::numeric_limits<double>::infinity());
     table.insert(table.end(), edges[f].begin(), edges[f].end());
   }
-  binned_samples out{contiguous(stack(keys, 1)), array::from(table, x.device()).astype(x.dtype()),
-                     rows, features, bins};
+  binned_samples out{contiguous(stack(keys, 1)), numbers_like(x, table, {table.size()}), rows,
+                     features, bins};
   eval({out.keys, out.edges});
   return out;
 }
