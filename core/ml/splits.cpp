@@ -91,10 +91,10 @@ split train_test_split(random::key key, std::int64_t rows, const split_options& 
     const double share = options.test_share;
     if (!(share > 0 && share < 1))
       throw value_error(fmt::format("{}: a test share of {}", op, share));
-    const double exact = std::ceil(share * static_cast<double>(std::max<std::int64_t>(rows, 0)));
-    const auto count = static_cast<std::int64_t>(exact);
-    if (count < 1 || count >= rows)
-      throw value_error(fmt::format("{}: {} test rows of {}", op, count, rows));
+    if (rows < 2) throw value_error(fmt::format("{}: {} rows cannot be split", op, rows));
+    detail::require_host_memory(op, static_cast<std::uint64_t>(rows), sizeof(std::int64_t));
+    const auto count = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(rows)));
+    if (count >= rows) throw value_error(fmt::format("{}: {} test rows of {}", op, count, rows));
     if (!options.shuffle) {
       if (options.stratify) throw value_error(fmt::format("{}: stratify needs shuffle", op));
       std::vector<bool> is_test(static_cast<std::size_t>(rows));

@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(rows_of_both_arrays_go_together) {
 
 BOOST_AUTO_TEST_CASE(wrong_splits_are_refused) {
   const tutti::random::key key{6};
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, 1); }, "1 test rows of 1"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, -4); }, "of -4"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, 1); }, "1 rows"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, -4); }, "-4 rows"));
   BOOST_TEST(
       fails<tutti::value_error>([&] { ml::train_test_split(key, 9, {.test_share = NAN}); }, "nan"));
   BOOST_TEST(
@@ -93,6 +93,12 @@ BOOST_AUTO_TEST_CASE(wrong_splits_are_refused) {
         ml::train_test_split(key, tutti::ones({3, 2}), tutti::ones({2}));
       },
       "[3,2]"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, 3, {.test_share = 0.9}); },
+                                       "3 test rows of 3"));
+  for (const bool shuffle : {false, true})
+    BOOST_TEST(fails<tutti::out_of_memory>(
+        [&] { ml::train_test_split(key, std::int64_t{1} << 62, {.shuffle = shuffle}); },
+        "train_test_split"));
   BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::k_fold(std::int64_t{1} << 60); }, "k_fold"));
   BOOST_TEST(fails<tutti::value_error>([] { ml::k_fold(3, 4); }, "4 folds of 3"));
   BOOST_TEST(fails<tutti::value_error>([] { ml::k_fold(3, 1); }, "1 folds"));
