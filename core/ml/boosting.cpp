@@ -87,7 +87,7 @@ void boosted_trees::load_parameters(const io::named_arrays& arrays) {
 namespace {
 
 struct derivatives {
-  array first, second;  // [rows, outputs]
+  array first, second;  // [rows, outputs]; the second invalid where it is 1
 };
 
 struct grown_trees {
@@ -108,7 +108,8 @@ grown_trees boost(const array& x, const boosting_options& o, const array& baseli
     const derivatives at = derivatives_at(raw);
     std::vector<array> steps, found;
     for (std::int64_t output = 0; output < outputs; ++output) {
-      const tree grown = grow(bins, at.first(all(), output), at.second(all(), output), options);
+      const array second = at.second.valid() ? at.second(all(), output) : array();
+      const tree grown = grow(bins, at.first(all(), output), second, options);
       steps.push_back(grown.fitted);
       found.insert(found.end(), {grown.features, grown.thresholds, grown.values});
     }
@@ -141,7 +142,7 @@ hist_gradient_boosting_regressor& hist_gradient_boosting_regressor::fit(const ar
     const array baseline = tutti::mean(y, {0, keep_dims::yes});
     const array column = expand_dims(y, 1);
     const grown_trees found = boost(x, options_, baseline, [&](const array& raw) -> derivatives {
-      return {raw - column, ones_like(raw)};
+      return {raw - column, {}};
     });
     features_ = found.features;
     thresholds_ = found.thresholds;

@@ -92,8 +92,8 @@ binned_samples binned(const array& x, int max_bins, std::int64_t leaves) {
 
 namespace {
 
-// Of each node the key of the last bin that goes left, for sums of derivatives and counts of rows
-// [nodes, features, bins, 3].
+// Of each node the key of the last bin that goes left, for sums of first and second derivatives and
+// counts of rows [nodes, features, bins, 3]; or without second derivatives, which are 1 then.
 array best_keys(const array& histogram, const tree_options& o) {
   const std::int64_t nodes = histogram.dim(0), bins = histogram.dim(2);
   const array left = cumsum(histogram, 2), whole = left(all(), all(), slice{bins - 1, bins, 1});
@@ -106,7 +106,7 @@ array best_keys(const array& histogram, const tree_options& o) {
   const array parent = gain(whole), gained = gain(left) + gain(right) - parent;
   constexpr double least_curvature = 1e-3;
   const auto is_leaf = [&](const array& sums) {
-    return (part(sums, 2) >= o.min_samples) & (part(sums, 1) >= least_curvature);
+    return (part(sums, sums.dim(-1) - 1) >= o.min_samples) & (part(sums, 1) >= least_curvature);
   };
   // Less than this is rounding.
   const array noise = parent * (16 * finfo(histogram.dtype()).epsilon);
@@ -119,9 +119,10 @@ array best_keys(const array& histogram, const tree_options& o) {
 
 tree grow(const binned_samples& x, const array& g, const array& h, const tree_options& o) {
   const array one = ones_like(g);
-  const array sums = stack({g, h, one}, 1);
-  const array of_keys = reshape(broadcast_to(expand_dims(sums, 1), {x.rows, x.features, 3}),
-                                {1, x.rows * x.features, 3});
+  const array sums = h.valid() ? stack({g, h, one}, 1) : stack({g, one}, 1);
+  const std::int64_t width = sums.dim(1);
+  const array of_keys = reshape(broadcast_to(expand_dims(sums, 1), {x.rows, x.features, width}),
+                                {1, x.rows * x.features, width});
   const array starts = row_starts(x.rows, x.features, x.keys);
   const std::int64_t keys = x.features * x.bins;
   array node = zeros({x.rows}, x.keys.dtype(), x.keys.device());
@@ -130,14 +131,15 @@ tree grow(const binned_samples& x, const array& g, const array& h, const tree_op
   for (int level = 0; level < o.depth; ++level, nodes *= 2) {
     const array places = reshape(x.keys + expand_dims(node * keys, 1), {-1});
     const array histogram = op::scatter_rows(of_keys, places, nodes * keys);
-    const array best = contiguous(
-        best_keys(reshape(histogram, {nodes, x.features, x.bins, 3}), o).astype(x.keys.dtype()));
+    const array best =
+        contiguous(best_keys(reshape(histogram, {nodes, x.features, x.bins, width}), o)
+                       .astype(x.keys.dtype()));
     splits.push_back(best);
     const array limit = values_at(best, node);
     const array key = values_at(x.keys, starts + floor_divide(limit, x.bins));
     node = node * 2 + (key > limit).astype(node.dtype());
   }
-  const array totals = reshape(op::scatter_rows(expand_dims(sums, 0), node, nodes), {nodes, 3});
+  const array totals = reshape(op::scatter_rows(expand_dims(sums, 0), node, nodes), {nodes, width});
   const array weight = totals(all(), 1) + o.l2;
   const array values =
       where(weight > 0, totals(all(), 0) / where(weight > 0, weight, 1), 0) * -o.rate;

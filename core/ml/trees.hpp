@@ -35,7 +35,7 @@ struct tree {
   array fitted;      ///< [rows]: the value that each sample gets
 };
 /// The tree that lowers sum(g f + h f^2 / 2) most, split by split, for first and second derivatives
-/// g and h [rows]. Lazy.
+/// g and h [rows]; an invalid h stands for ones. Lazy.
 tree grow(const binned_samples& x, const array& g, const array& h, const tree_options& options);
 
 /// The sum of values of the leaves of `outputs` interleaved families of trees: [rows, outputs]. The
