@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_arrays.cpp, cases_convolution.cpp, cases_signal.cpp, cases_image.cpp and
-# cases_sparse.cpp: the same work in NumPy, SciPy, OpenCV, JAX and PyTorch, those of them that are
-# installed. Reads lines: "open NAME" answers with the fastest of them for that case, "run" with the
-# milliseconds that it took this time.
+# The peers of cases_arrays.cpp, cases_convolution.cpp, cases_signal.cpp, cases_image.cpp,
+# cases_sparse.cpp and cases_ml.cpp: the same work in NumPy, SciPy, scikit-learn, OpenCV, JAX and
+# PyTorch, those of them that are installed. Reads lines: "open NAME" answers with the fastest of them
+# for that case, "run" with the milliseconds that it took this time.
 import sys
 import time
 
@@ -27,6 +27,15 @@ try:
     import scipy.sparse
 except ImportError:
     scipy = None
+try:
+    import sklearn
+    import sklearn.cluster
+    import sklearn.ensemble
+    import sklearn.linear_model
+    import sklearn.naive_bayes
+    import sklearn.neighbors
+except ImportError:
+    sklearn = None
 try:
     import torch
 except ImportError:
@@ -201,6 +210,42 @@ def scipy_cases():
     }
 
 
+def sklearn_cases():
+    def table():
+        labels = np.arange(20000) % 5
+        x = (2 * rng.random((5, 32)) - 1)[labels] + 4 * rng.random((20000, 32)) - 2
+        return x.astype("f4"), labels, (np.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2]).astype("f4")
+
+    def of_labels(model, rows=20000):
+        def make():
+            x, labels, _ = table()
+            return lambda: model().fit(x, labels).score(x[:rows], labels[:rows])
+
+        return make
+
+    def of_targets(model):
+        def make():
+            x, _, targets = table()
+            return lambda: model().fit(x, targets).score(x, targets)
+
+        return make
+
+    return {
+        "logistic": of_labels(sklearn.linear_model.LogisticRegression),
+        "ridge": of_targets(sklearn.linear_model.Ridge),
+        "naive bayes": of_labels(sklearn.naive_bayes.GaussianNB),
+        "k-means": of_targets(
+            lambda: sklearn.cluster.KMeans(8, n_init=1, max_iter=20, tol=0, random_state=1)
+        ),
+        "nearest": of_labels(sklearn.neighbors.KNeighborsClassifier, 2000),
+        "boosting": of_targets(
+            lambda: sklearn.ensemble.HistGradientBoostingRegressor(
+                max_iter=20, max_leaf_nodes=None, max_depth=5, early_stopping=False
+            )
+        ),
+    }
+
+
 def opencv_cases():
     if cv2 is None:
         return {}
@@ -366,6 +411,8 @@ def main():
     libraries = [("NumPy " + np.__version__, numpy_cases())]
     if scipy is not None:
         libraries.append(("SciPy " + scipy.__version__, scipy_cases()))
+    if sklearn is not None:
+        libraries.append(("scikit-learn " + sklearn.__version__, sklearn_cases()))
     if cv2 is not None:
         libraries.append(("OpenCV " + cv2.__version__, opencv_cases()))
     if jax is not None:

@@ -23,6 +23,7 @@
 #include "tutti/io.hpp"
 #include "tutti/kernel.hpp"
 #include "tutti/linalg.hpp"
+#include "tutti/ml.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/multi.hpp"
 #include "tutti/nn.hpp"

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole fits and predictions of models of tables, against what scikit-learn takes for as many rows
+// of the same kind, where the Python of TUTTI_BENCH_PYTHON (python3) has it.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness.hpp"
+#include "operands.hpp"
+#include "peer_python.hpp"
+#include "tutti/ml.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::bench {
+namespace {
+
+constexpr std::int64_t rows = 20000, features = 32, classes = 5;
+
+// Rows around a center for each class, uniformly within 2 of it along each axis.
+struct table_of_classes {
+  array x, labels, targets;
+  double score = 0;
+};
+
+std::shared_ptr<table_of_classes> make_table() {
+  auto t = std::make_shared<table_of_classes>();
+  const array noise = array::from(operand<float>(rows * features, 11), {rows, features});
+  const array centers = array::from(operand<float>(classes * features, 12), {classes, features});
+  t->labels = arange(rows).astype(dtype::i64) % classes;
+  t->x = take(centers, t->labels) + 2 * noise;
+  t->targets = sin(2 * t->x(all(), 0)) + t->x(all(), 1) * t->x(all(), 2);
+  eval({t->x, t->labels, t->targets});
+  return t;
+}
+
+void add_fit(std::vector<bench_case>& cases, const char* name, const char* peer, double least,
+             const std::function<double(const table_of_classes&)>& fit_and_score) {
+  bench_case c;
+  c.name = name;
+  c.kind = metric::time;
+  c.unit = "ms";
+  c.peer = "scikit-learn";
+  c.make = [peer, least, fit_and_score] {
+    const auto t = make_table();
+    workload work{
+        .ours = [t, fit_and_score] { t->score = fit_and_score(*t); },
+        .check =
+            [t, least] { return t->score > least ? "" : fmt::format("a score of {}", t->score); }};
+    if (const auto milliseconds = python_peer(peer)) work.peer_value = milliseconds;
+    return work;
+  };
+  expect_of_peer(c, 1);
+  cases.push_back(std::move(c));
+}
+
+}  // namespace
+
+void add_ml_cases(std::vector<bench_case>& cases) {
+  add_fit(cases, "logistic regression, 20k x 32, 5 classes, fit and score", "logistic", 0.5,
+          [](const table_of_classes& t) {
+            return ml::logistic_regression().fit(t.x, t.labels).score(t.x, t.labels);
+          });
+  add_fit(cases, "ridge, 20k x 32, fit and score", "ridge", -1, [](const table_of_classes& t) {
+    return ml::ridge().fit(t.x, t.targets).score(t.x, t.targets);
+  });
+  add_fit(cases, "naive Bayes, 20k x 32, 5 classes, fit and score", "naive bayes", 0.5,
+          [](const table_of_classes& t) {
+            return ml::gaussian_nb().fit(t.x, t.labels).score(t.x, t.labels);
+          });
+  add_fit(cases, "k-means, 20k x 32, 8 clusters, one start of 20 steps", "k-means", -1e9,
+          [](const table_of_classes& t) {
+            return ml::k_means(random::key{1}, {.starts = 1, .iterations = 20, .tolerance = 0})
+                .fit(t.x)
+                .score(t.x);
+          });
+  add_fit(
+      cases, "5 nearest of 20k x 32, 2000 queries", "nearest", 0.5, [](const table_of_classes& t) {
+        const auto some = slice{0, 2000, 1};
+        return ml::k_neighbors_classifier().fit(t.x, t.labels).score(t.x({some}), t.labels({some}));
+      });
+  add_fit(cases, "boosted trees, 20k x 32, 20 trees of depth 5, fit and score", "boosting", 0.3,
+          [](const table_of_classes& t) {
+            return ml::hist_gradient_boosting_regressor({.iterations = 20})
+                .fit(t.x, t.targets)
+                .score(t.x, t.targets);
+          });
+}
+
+}  // namespace tutti::bench

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The edges of tutti::ml: dtypes, empty and constant samples, NaN, wrong arguments of everything.
+#include <cmath>
+#include <functional>
+
+#include "tutti/ml.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+namespace ml = tutti::ml;
+
+const tutti::random::key start{5};
+
+// Every model that learns from samples and labels or targets, by its fit().
+std::vector<std::pair<std::string, std::function<void(const array&, const array&)>>> fits() {
+  return {
+      {"linear_regression", [](auto& x, auto& y) { ml::linear_regression().fit(x, y); }},
+      {"ridge", [](auto& x, auto& y) { ml::ridge().fit(x, y); }},
+      {"lasso", [](auto& x, auto& y) { ml::lasso().fit(x, y); }},
+      {"logistic_regression", [](auto& x, auto& y) { ml::logistic_regression().fit(x, y); }},
+      {"linear_svc", [](auto& x, auto& y) { ml::linear_svc().fit(x, y); }},
+      {"gaussian_nb", [](auto& x, auto& y) { ml::gaussian_nb().fit(x, y); }},
+      {"k_neighbors_classifier", [](auto& x, auto& y) { ml::k_neighbors_classifier().fit(x, y); }},
+      {"k_neighbors_regressor", [](auto& x, auto& y) { ml::k_neighbors_regressor().fit(x, y); }},
+      {"hist_gradient_boosting_regressor",
+       [](auto& x, auto& y) { ml::hist_gradient_boosting_regressor().fit(x, y); }},
+      {"hist_gradient_boosting_classifier",
+       [](auto& x, auto& y) { ml::hist_gradient_boosting_classifier().fit(x, y); }},
+  };
+}
+
+std::vector<std::pair<std::string, std::function<void(const array&)>>> fits_of_samples() {
+  return {
+      {"standard_scaler", [](auto& x) { ml::standard_scaler().fit(x); }},
+      {"min_max_scaler", [](auto& x) { ml::min_max_scaler().fit(x); }},
+      {"pca", [](auto& x) { ml::pca().fit(x); }},
+      {"k_means", [](auto& x) { ml::k_means(start, {.clusters = 2}).fit(x); }},
+      {"gaussian_mixture", [](auto& x) { ml::gaussian_mixture(start).fit(x); }},
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(wrong_samples_are_refused) {
+  const array y = array::from<int>({0, 1, 1});
+  const array complex = tutti::ones({3, 2}, dtype::c64);
+  for (const auto& [name, fit] : fits()) {
+    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({3}), y); }, name));
+    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({3, 0}), y); }, "[3,0]"));
+    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({0, 2}), y); }, "[0,2]"));
+    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({4, 2}), y); }, "[3]"), name);
+    BOOST_TEST(fails<tutti::dtype_error>([&] { fit(complex, y); }, "c64"), name);
+    BOOST_TEST(fails<tutti::value_error>([&] { fit(array(), y); }, ""), name);
+  }
+  for (const auto& [name, fit] : fits_of_samples()) {
+    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({3})); }, name));
+    BOOST_TEST(fails<tutti::shape_error>([&] { fit(tutti::ones({0, 2})); }, "[0,2]"));
+    BOOST_TEST(fails<tutti::dtype_error>([&] { fit(complex); }, "c64"), name);
+  }
+  const array holed = array::from<float>({{1, 2}, {NAN, 1}, {0, 1}});
+  for (const char* name : {"lasso", "logistic_regression", "linear_svc", "k_neighbors_classifier",
+                           "k_neighbors_regressor"})
+    for (const auto& [known, fit] : fits())
+      if (known == name)
+        BOOST_TEST(fails<tutti::value_error>([&, f = fit] { f(holed, y); }, "not finite"), name);
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::k_means(start, {2}).fit(holed); }, "not finite"));
+  BOOST_TEST(
+      fails<tutti::value_error>([&] { ml::gaussian_mixture(start).fit(holed); }, "not finite"));
+  // Extents whose products leave 62 bits are told by their shapes, before anything is computed.
+  const array huge = tutti::broadcast_to(tutti::ones({1, 1}), {std::int64_t{1} << 31, 1 << 29});
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::ridge().fit(huge, y); }, "ridge::fit"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::gaussian_nb().fit(huge, y); }, "gaussian_nb"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::accuracy_score(y, huge); }, "accuracy_score"));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_labels_are_refused) {
+  const array x = tutti::ones({3, 2});
+  for (const char* name :
+       {"logistic_regression", "linear_svc", "gaussian_nb", "hist_gradient_boosting_classifier"})
+    for (const auto& [known, fit] : fits()) {
+      if (known != name) continue;
+      const auto& f = fit;
+      BOOST_TEST(fails<tutti::dtype_error>([&] { f(x, tutti::ones({3})); }, "f32"), name);
+      BOOST_TEST(fails<tutti::shape_error>(
+          [&] {
+            f(x, tutti::arange(6).reshape({3, 2}));
+          },
+          "[3,2]"));
+      BOOST_TEST(fails<tutti::value_error>([&] { f(x, array::from<int>({4, 4, 4})); }, "1 class"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(options_are_checked) {
+  const auto refused = [](auto make, const char* text) {
+    BOOST_TEST(fails<tutti::value_error>(make, text));
+  };
+  refused([] { ml::min_max_scaler({1, 1}); }, "1");
+  refused([] { ml::min_max_scaler({0, INFINITY}); }, "inf");
+  refused([] { ml::ridge({-1}); }, "-1");
+  refused([] { ml::ridge({NAN}); }, "nan");
+  refused([] { ml::lasso({.alpha = -2}); }, "-2");
+  refused([] { ml::lasso({.iterations = 0}); }, "0 iterations");
+  refused([] { ml::logistic_regression({.c = 0}); }, "c = 0");
+  refused([] { ml::linear_svc({.tolerance = NAN}); }, "nan");
+  refused([] { ml::gaussian_nb({-1}); }, "-1");
+  refused([] { ml::k_neighbors_classifier({0}); }, "0 neighbors");
+  refused([] { ml::k_neighbors_regressor({.metric = static_cast<tutti::distance_metric>(77)}); },
+          "77");
+  refused([] { ml::pca({0}); }, "0 components");
+  refused([] { ml::k_means(start, {.clusters = 0}); }, "0 clusters");
+  refused([] { ml::gaussian_mixture(start, {.components = 0}); }, "0 components");
+  refused([] { ml::hist_gradient_boosting_regressor({.max_bins = 256}); }, "256");
+  refused([] { ml::hist_gradient_boosting_classifier({.learning_rate = 0}); }, "rate of 0");
+  const array x = tutti::arange(6).reshape({3, 2});
+  refused([&] { ml::k_neighbors(x, x, {.neighbors = 4}); }, "4 neighbors of 3");
+  refused([&] { ml::pca({3}).fit(x); }, "3 components");
+  refused([&] { ml::k_means(start, {.clusters = 4}).fit(x); }, "4 clusters");
+  refused([&] { ml::gaussian_mixture(start, {.components = 4}).fit(x); }, "4 components");
+}
+
+BOOST_AUTO_TEST_CASE(models_begin_empty) {
+  const array x = tutti::ones({3, 2});
+  const auto refused = [](auto make) { BOOST_TEST(fails<tutti::value_error>(make, "fitted")); };
+  refused([&] { ml::standard_scaler().transform(x); });
+  refused([&] { ml::min_max_scaler().parameters(); });
+  refused([&] { ml::one_hot_encoder().transform(tutti::arange(6).reshape({3, 2})); });
+  refused([&] { ml::label_encoder().transform(tutti::arange(3)); });
+  refused([&] { ml::ridge().predict(x); });
+  refused([&] { ml::logistic_regression().predict_proba(x); });
+  refused([&] { ml::gaussian_nb().predict(x); });
+  refused([&] { ml::k_neighbors_classifier().predict(x); });
+  refused([&] { ml::k_neighbors_regressor().predict(x); });
+  refused([&] { ml::pca().transform(x); });
+  refused([&] { ml::k_means(start).predict(x); });
+  refused([&] { ml::gaussian_mixture(start).predict(x); });
+}
+
+BOOST_AUTO_TEST_CASE(wrong_parameters_change_nothing) {
+  const array x = array::from<float>({{1, 2}, {3, 5}, {4, 4}});
+  ml::standard_scaler scaler;
+  scaler.fit(x);
+  const dense before = read(scaler.transform(x));
+  const array good = tutti::ones({2});
+  BOOST_TEST(fails<tutti::value_error>([&] { scaler.load_parameters({{"mean", good}}); }, "scale"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        scaler.load_parameters({{"mean", good}, {"scale", good}, {"size", good}});
+      },
+      "size"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        scaler.load_parameters({{"mean", good}, {"scale", tutti::ones({3})}});
+      },
+      "[3]"));
+  BOOST_TEST(fails<tutti::dtype_error>(
+      [&] {
+        scaler.load_parameters({{"mean", good}, {"scale", good.astype(dtype::i32)}});
+      },
+      "i32"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        scaler.load_parameters({{"mean", good}, {"scale", array()}});
+      },
+      "scale"));
+  BOOST_TEST(matches(scaler.transform(x), before));
+  ml::logistic_regression model;
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        model.load_parameters({{"classes", tutti::arange(3)},
+                               {"coefficients", tutti::ones({1, 4})},
+                               {"intercept", tutti::ones({1})}});
+      },
+      "[1,4]"));
+  ml::k_neighbors_classifier neighbors;
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        neighbors.load_parameters(
+            {{"samples", x}, {"labels", tutti::arange(3)}, {"classes", tutti::arange(2)}});
+      },
+      "2 classes"));
+}
+
+BOOST_AUTO_TEST_CASE(dtypes_of_results) {
+  const dense rows = random_integers({8, 2}, 0, 5, 941);
+  const array y = array::from<int>({0, 1, 0, 1, 1, 0, 1, 0});
+  for (const dtype type : {dtype::boolean, dtype::i8, dtype::u64, dtype::i32, dtype::f16,
+                           dtype::bf16, dtype::f32, dtype::f64}) {
+    const array x = upload(rows, type);
+    const dtype floating = type == dtype::f64 ? dtype::f64 : dtype::f32;
+    BOOST_TEST_CONTEXT(tutti::name(type)) {
+      BOOST_TEST((ml::standard_scaler().fit_transform(x).dtype() == floating));
+      BOOST_TEST((ml::ridge().fit(x, y).predict(x).dtype() == floating));
+      BOOST_TEST((ml::gaussian_nb().fit(x, y).predict_proba(x).dtype() == floating));
+      BOOST_TEST((ml::gaussian_nb().fit(x, y).predict(x).dtype() == dtype::i64));
+      BOOST_TEST((ml::logistic_regression().fit(x, y).coefficients().dtype() == floating));
+      BOOST_TEST((ml::r2_score(y, x(tutti::all(), 0)).dtype() == floating));
+      BOOST_TEST((ml::pca().fit_transform(x).dtype() == floating));
+    }
+  }
+  for (const dtype type : {dtype::boolean, dtype::u8, dtype::i64})
+    BOOST_TEST(ml::accuracy_score(y.astype(type), y).item() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(constant_and_extreme_samples) {
+  const array same = tutti::full({5, 2}, 0.1, dtype::f32);
+  BOOST_TEST(matches(ml::standard_scaler().fit_transform(same),
+                     {{5, 2}, std::vector<double>(10, 0.0)}, {.absolute = 1e-7}));
+  BOOST_TEST(
+      matches(ml::min_max_scaler().fit_transform(same), {{5, 2}, std::vector<double>(10, 0.0)}));
+  const array holed = array::from<float>({{1, 2}, {NAN, 4}, {3, 6}});
+  const dense scaled = read(ml::min_max_scaler().fit_transform(holed));
+  for (std::int64_t i = 0; i < 3; ++i) {
+    BOOST_TEST(std::isnan(scaled.at({i, 0})));
+    BOOST_TEST(scaled.at({i, 1}) == double(i) / 2);
+  }
+  // One row.
+  BOOST_TEST(
+      matches(ml::standard_scaler().fit_transform(tutti::ones({1, 3})), {{1, 3}, {0, 0, 0}}));
+  ml::linear_regression m;
+  BOOST_TEST(
+      m.fit(tutti::ones({1, 2}), array::from<float>({3})).predict(tutti::ones({1, 2})).item() == 3);
+  // Separable classes: no weights are best, so the penalty decides, and without it the iterations.
+  const array x = array::from<float>({{-1}, {1}}), y = array::from<int>({0, 1});
+  BOOST_TEST(ml::logistic_regression({.c = INFINITY, .iterations = 5}).fit(x, y).score(x, y) == 1);
+  const array large = array::from<float>({{-1e18f}, {1e18f}});
+  BOOST_TEST(ml::logistic_regression().fit(large, y).score(large, y) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(metrics_at_their_edges) {
+  const array y = array::from<int>({0, 1, 1, 0});
+  BOOST_TEST(ml::accuracy_score(y, y).item() == 1);
+  BOOST_TEST(ml::confusion_matrix(y, y, 3).shape() == (shape{3, 3}));
+  BOOST_TEST(fails<tutti::index_error>([&] { ml::confusion_matrix(y, y, 1); }, "class 1"));
+  BOOST_TEST(fails<tutti::index_error>([&] { ml::confusion_matrix(y - 1, y); }, "class -1"));
+  BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::confusion_matrix(y, y, std::int64_t{1} << 61); },
+                                         "confusion_matrix"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::accuracy_score(y, array::from<int>({1})); },
+                                       "accuracy_score"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [] { ml::accuracy_score(tutti::zeros({0}, dtype::i32), tutti::zeros({0}, dtype::i32)); },
+      "[0]"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { ml::f1_score(y, y.astype(dtype::f32)); }, "f1_score"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::f1_score(y, 2 * y); }, "up to 2"));
+  BOOST_TEST(ml::precision_score(y, 0 * y).item() == 0);
+  BOOST_TEST(ml::recall_score(0 * y, 0 * y).item() == 0);
+  const array scores = array::from<float>({0.1f, 0.9f, 0.8f, 0.3f});
+  BOOST_TEST(ml::roc_auc_score(y, scores).item() == 1);
+  BOOST_TEST(ml::roc_auc_score(y, -scores).item() == 0);
+  BOOST_TEST(ml::roc_auc_score(y, 0 * scores).item() == 0.5);
+  BOOST_TEST(std::isnan(ml::roc_auc_score(0 * y, scores).item()));
+  BOOST_TEST(std::isnan(ml::roc_auc_score(y, array::from<float>({0, NAN, 1, 1})).item()));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::roc_curve(0 * y, scores); }, "one class"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::roc_curve(2 * y, scores); }, "0 and 1"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        ml::roc_curve(y, array::from<float>({0, NAN, 1, 1}));
+      },
+      "NaN"));
+  BOOST_TEST(std::isnan(ml::log_loss(2 * y, tutti::ones({4, 2})).item()));
+  BOOST_TEST(ml::r2_score(tutti::ones({3}), tutti::ones({3})).item() == 1);
+  BOOST_TEST(ml::r2_score(tutti::ones({3}), tutti::zeros({3})).item() == 0);
+  BOOST_TEST(std::isinf(ml::mean_squared_error(scores, scores * INFINITY).item()));
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::r2_score(scores, tutti::ones({3})); }, "[3]"));
+  // Whole numbers are compared as numbers.
+  BOOST_TEST(
+      ml::mean_absolute_error(array::from<std::uint8_t>({1, 2}), array::from<std::uint8_t>({3, 1}))
+          .item() == 1.5);
+  const array x = tutti::arange(8).reshape({4, 2});
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::silhouette_score(x, 0 * y); }, "1 clusters"));
+  BOOST_TEST(
+      fails<tutti::value_error>([&] { ml::silhouette_score(x, tutti::arange(4)); }, "4 clusters"));
+}

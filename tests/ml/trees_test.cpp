@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Boosted trees: what can be told by hand, missing values, saving.
+#include <cmath>
+
+#include "tutti/ml.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+namespace ml = tutti::ml;
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(one_split_by_hand) {
+  // Means 1 and 5 at the rate of 1: predictions are the targets.
+  for (const dtype type : {dtype::f32, dtype::f64, dtype::f16}) {
+    const array x = array::from<float>({{1, 0}, {2, 0}, {3, 0}, {4, 0}}).astype(type);
+    const array y = array::from<float>({1, 1, 5, 5}).astype(type);
+    ml::hist_gradient_boosting_regressor m(
+        {.iterations = 1, .learning_rate = 1, .max_depth = 2, .min_samples_leaf = 1});
+    m.fit(x, y);
+    BOOST_TEST(matches(m.predict(x), {{4}, {1, 1, 5, 5}}));
+    BOOST_TEST(m.score(x, y) == 1);
+    const auto learned = m.parameters();
+    // The root splits between 2 and 3, its children do not.
+    BOOST_TEST(matches(learned.at("features"), {{1, 3}, {0, 0, 0}}));
+    BOOST_TEST(matches(learned.at("thresholds"), {{1, 3}, {2.5, INFINITY, INFINITY}}));
+    BOOST_TEST(matches(learned.at("values"), {{1, 4}, {-2, 0, 2, 0}}));
+    BOOST_TEST(learned.at("baseline").item() == 3);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(missing_values_go_right) {
+  const array x = array::from<float>({{1}, {2}, {NAN}, {3}, {NAN}, {INFINITY}, {-INFINITY}});
+  const array y = array::from<float>({0, 0, 8, 0, 8, 8, 0});
+  ml::hist_gradient_boosting_regressor m(
+      {.iterations = 1, .learning_rate = 1, .max_depth = 3, .min_samples_leaf = 1});
+  m.fit(x, y);
+  BOOST_TEST(matches(m.predict(x), read(y), {.absolute = 1e-5}));
+  // A model that has split nothing gives the mean to whatever comes.
+  const array same = tutti::ones({4, 1});
+  ml::hist_gradient_boosting_regressor flat({.iterations = 2, .max_depth = 2});
+  flat.fit(same, array::from<float>({1, 2, 3, 6}));
+  BOOST_TEST(matches(flat.predict(x), {{7}, std::vector<double>(7, 3.0)}, {.absolute = 1e-6}));
+}
+
+BOOST_AUTO_TEST_CASE(more_values_than_bins) {
+  const dense rows = random_dense({600, 2}, -1, 1, 921);
+  const array x = upload(rows);
+  const array y = tutti::sin(3 * x(tutti::all(), 0)) + tutti::square(x(tutti::all(), 1));
+  ml::hist_gradient_boosting_regressor few({.iterations = 30, .max_bins = 4}),
+      many({.iterations = 30});
+  const double rough = few.fit(x, y).score(x, y), fine = many.fit(x, y).score(x, y);
+  BOOST_TEST(rough > 0.5);
+  BOOST_TEST(fine > 0.95);
+  BOOST_TEST(fine > rough);
+  // 3 edges of each of 2 features at most.
+  const array thresholds = tutti::unique_values(few.parameters().at("thresholds"));
+  BOOST_TEST(thresholds.size() <= 7);
+}
+
+BOOST_AUTO_TEST_CASE(layouts_and_labels) {
+  const dense rows = random_dense({40, 3}, -2, 2, 922);
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < 40; ++i)
+    labels.push_back(rows.at({i, 0}) > 0 ? 70 : rows.at({i, 1}) > 0 ? -3 : 5);
+  for (const auto& [layout, x] : layouts<float>(rows)) {
+    ml::hist_gradient_boosting_classifier m(
+        {.iterations = 8, .max_depth = 3, .min_samples_leaf = 2});
+    m.fit(x, array::from(labels));
+    BOOST_TEST_CONTEXT(layout) {
+      BOOST_TEST((m.predict(x).to_vector<std::int64_t>() == labels));
+      BOOST_TEST(m.tree_count() == 24);
+      BOOST_TEST(matches(tutti::sum(m.predict_proba(x), 1), {{40}, std::vector<double>(40, 1.0)},
+                         {.absolute = 1e-6}));
+    }
+    if (layout != "plain") continue;
+    const temporary_folder folder;
+    tutti::io::save_safetensors(folder / "trees.safetensors", m.parameters());
+    ml::hist_gradient_boosting_classifier loaded;
+    loaded.load_parameters(tutti::io::load_safetensors(folder / "trees.safetensors"));
+    BOOST_TEST(matches(loaded.decision_function(x), read(m.decision_function(x))));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_trees_are_refused) {
+  const array x = array::from<float>({{1}, {2}, {3}, {4}}), y = array::from<float>({0, 0, 1, 1});
+  ml::hist_gradient_boosting_regressor m({.iterations = 2, .max_depth = 1, .min_samples_leaf = 1});
+  m.fit(x, y);
+  const auto good = m.parameters();
+  const auto with = [&](const char* name, const array& a) {
+    auto arrays = good;
+    arrays.insert_or_assign(name, a);
+    return [arrays] { ml::hist_gradient_boosting_regressor().load_parameters(arrays); };
+  };
+  BOOST_TEST(fails<tutti::value_error>(with("features", tutti::full({2, 1}, 7, dtype::i64)),
+                                       "1 features"));
+  BOOST_TEST(fails<tutti::value_error>(with("features", tutti::full({2, 1}, -1, dtype::i64)),
+                                       "1 features"));
+  BOOST_TEST(fails<tutti::shape_error>(with("values", tutti::ones({2, 3})), "[2,3]"));
+  BOOST_TEST(fails<tutti::shape_error>(with("thresholds", tutti::ones({2, 2})), "[2,2]"));
+  BOOST_TEST(fails<tutti::dtype_error>(with("values", tutti::ones({2, 2}, dtype::i32)), "i32"));
+  BOOST_TEST(fails<tutti::value_error>(with("more", tutti::ones({1})), "more"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] { ml::hist_gradient_boosting_classifier().load_parameters(good); }, "classes"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::hist_gradient_boosting_regressor().predict(x); },
+                                       "fitted"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [] { ml::hist_gradient_boosting_regressor({.max_depth = 13}); }, "13"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { m.predict(tutti::ones({2, 3})); }, "1 features"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] {
+        m.fit(x, array::from<float>({0, NAN, 1, 1}));
+      },
+      "not finite"));
+  BOOST_TEST(m.score(x, y) > 0);  // it has kept what it had
+}
