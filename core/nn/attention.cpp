@@ -96,6 +96,9 @@ array rotary(const array& x, std::int64_t first, double base) {
       throw shape_error(
           fmt::format("rotary: needs [..., T, D] with an even D, got {}", x.shape().str()));
     detail::require_option(std::isfinite(base) && base > 0, "rotary", "base", base);
+    constexpr std::int64_t last_place = std::int64_t{1} << 52;
+    if (first < -last_place || first > last_place)
+      throw value_error(fmt::format("rotary: first = {} is out of range", first));
     const std::int64_t half = x.dim(-1) / 2, steps = x.dim(-2);
     const array wide = detail::widened(x);
     const dtype type = wide.dtype();
@@ -224,7 +227,6 @@ layer multi_head_attention(std::int64_t width, std::int64_t heads, random::key k
 layer transformer_block(std::int64_t width, std::int64_t heads, random::key key,
                         const transformer_options& options, dtype type, const device& on) {
   return named("transformer_block", [&] {
-    const std::int64_t hidden = options.hidden == 0 ? 4 * width : options.hidden;
     const std::vector<random::key> keys = random::split(key, 3);
     const auto norm = [&] {
       return options.rms ? rms_norm(width, 1e-6, type, on) : layer_norm({width}, {}, type, on);
@@ -233,6 +235,8 @@ layer transformer_block(std::int64_t width, std::int64_t heads, random::key key,
     parts attention{
         {"norm", norm()},
         {"attention", multi_head_attention(width, heads, keys[0], options.attention, type, on)}};
+    // Behind the attention, which takes no width whose square is too large.
+    const std::int64_t hidden = options.hidden == 0 ? 4 * width : options.hidden;
     parts between{{"norm", norm()},
                   {"first", linear(width, hidden, keys[1], {}, type, on)},
                   {"activation", activate(options.between)},

@@ -124,12 +124,12 @@ layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int
 }
 
 layer pooling_layer(const char* op, activation pool) {
-  return layer(layer_parts{
-      .kind = op,
-      .apply = [op, pool = std::move(pool)](std::span<const array>, std::span<const array>,
-                                            const array& x, const pass&) -> applied {
-        return named(op, [&]() -> applied { return {pool(x), {}}; });
-      }});
+  layer_parts parts{.kind = op};
+  parts.apply = [op, pool = std::move(pool)](std::span<const array>, std::span<const array>,
+                                             const array& x, const pass&) -> applied {
+    return named(op, [&]() -> applied { return {pool(x), {}}; });
+  };
+  return layer(std::move(parts));
 }
 
 array without_places(const array& pooled, channel_order order) {

@@ -45,6 +45,8 @@ void check_ctc(const array& log_p, const array& targets, const array& input_leng
         "[N], got {}, {}, {} and {}",
         ctc_name, log_p.shape().str(), targets.shape().str(), input_lengths.shape().str(),
         target_lengths.shape().str()));
+  if (targets.dim(1) > std::int64_t{1} << 60)
+    throw shape_error(fmt::format("{}: targets {} are too long", ctc_name, targets.shape().str()));
   if (o.blank < 0 || o.blank >= log_p.dim(2))
     throw value_error(fmt::format("{}: blank {} is not below {}", ctc_name, o.blank, log_p.dim(2)));
 }

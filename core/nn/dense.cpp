@@ -77,36 +77,37 @@ layer embedding(std::int64_t count, std::int64_t width, random::key key,
 }
 
 layer flatten() {
-  return layer(layer_parts{.kind = "flatten",
-                           .apply = [](std::span<const array>, std::span<const array>,
-                                       const array& x, const pass&) -> applied {
-                             if (x.ndim() < 1)
-                               throw shape_error("flatten: needs an axis N, got []");
-                             std::int64_t rest =
-                                 1;  // written out, since -1 cannot be told from an N of 0
-                             for (int i = 1; i < x.ndim(); ++i) rest *= x.dim(i);
-                             return {x.reshape({x.dim(0), rest}), {}};
-                           }});
+  layer_parts parts{.kind = "flatten"};
+  parts.apply = [](std::span<const array>, std::span<const array>, const array& x,
+                   const pass&) -> applied {
+    if (x.ndim() < 1) throw shape_error("flatten: needs an axis N, got []");
+    return named("flatten", [&]() -> applied {
+      shape rest = x.shape();  // not -1, which is not known where N is 0
+      rest.erase(0);
+      return {x.reshape({x.dim(0), rest.size()}), {}};
+    });
+  };
+  return layer(std::move(parts));
 }
 
 layer dropout(double rate, const dropout_options& options) {
   detail::require_option(rate >= 0 && rate < 1, "dropout", "rate", rate);
-  return layer(layer_parts{
-      .kind = "dropout",
-      .apply = [rate, shared = options.shared](std::span<const array>, std::span<const array>,
-                                               const array& x, const pass& how) -> applied {
-        if (!how.training || rate == 0) return {x, {}};
-        if (!how.key) throw value_error("dropout: training needs a key: nn::training(key)");
-        return named("dropout", [&]() -> applied {
-          detail::require_floating("dropout", "input", x.dtype());
-          shape drawn = x.shape();
-          const unsigned together = shared.given() ? shared.mask(x.ndim(), "dropout") : 0;
-          for (int i = 0; i < x.ndim(); ++i)
-            if ((together >> i & 1U) != 0) drawn[i] = 1;
-          const array kept = random::bernoulli(*how.key, drawn, 1 - rate, x.device());
-          return {where(kept, x * (1 / (1 - rate)), zeros({}, x.dtype(), x.device())), {}};
-        });
-      }});
+  layer_parts parts{.kind = "dropout"};
+  parts.apply = [rate, shared = options.shared](std::span<const array>, std::span<const array>,
+                                                const array& x, const pass& how) -> applied {
+    if (!how.training || rate == 0) return {x, {}};
+    if (!how.key) throw value_error("dropout: training needs a key: nn::training(key)");
+    return named("dropout", [&]() -> applied {
+      detail::require_floating("dropout", "input", x.dtype());
+      shape drawn = x.shape();
+      const unsigned together = shared.given() ? shared.mask(x.ndim(), "dropout") : 0;
+      for (int i = 0; i < x.ndim(); ++i)
+        if ((together >> i & 1U) != 0) drawn[i] = 1;
+      const array kept = random::bernoulli(*how.key, drawn, 1 - rate, x.device());
+      return {where(kept, x * (1 / (1 - rate)), zeros({}, x.dtype(), x.device())), {}};
+    });
+  };
+  return layer(std::move(parts));
 }
 
 }  // namespace tutti::nn

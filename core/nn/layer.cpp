@@ -156,12 +156,12 @@ std::vector<array> layer::ordered_state(const std::map<std::string, array>& arra
 
 layer activate(activation f) {
   if (!f) throw value_error("activate: the function is empty");
-  return layer(
-      layer_parts{.kind = "activate",
-                  .apply = [f = std::move(f)](std::span<const array>, std::span<const array>,
-                                              const array& x, const pass&) -> applied {
-                    return {f(x), {}};
-                  }});
+  layer_parts parts{.kind = "activate"};
+  parts.apply = [f = std::move(f)](std::span<const array>, std::span<const array>, const array& x,
+                                   const pass&) -> applied {
+    return {f(x), {}};
+  };
+  return layer(std::move(parts));
 }
 
 }  // namespace tutti::nn

@@ -164,9 +164,9 @@ layer group_norm(std::int64_t groups, std::int64_t channels, const group_norm_op
         check_channels_of("group_norm", given, channels, o.order);
         const array x = detail::in_floats(given);
         const std::int64_t rows = x.dim(0), of_group = channels / groups;
-        std::int64_t places = 1;
-        for (int i = 1; i < x.ndim(); ++i) places *= x.dim(i);
-        places /= channels;
+        shape of_row = x.shape();
+        of_row.erase(0);
+        const std::int64_t places = of_row.size() / channels;
         const bool first = o.order == channel_order::first;
         const array split_up = first ? x.reshape({rows, groups, of_group, places})
                                      : x.reshape({rows, places, groups, of_group});

@@ -76,7 +76,7 @@ schedule warmup_schedule(std::int64_t steps, schedule then) {
   if (!then) throw value_error("warmup_schedule: the schedule that follows is empty");
   return [steps, then = std::move(then)](std::int64_t step) {
     if (step >= steps) return then(step - steps);
-    return then(0) * static_cast<double>(step + 1) / static_cast<double>(steps + 1);
+    return then(0) * static_cast<double>(step + 1) / (static_cast<double>(steps) + 1);
   };
 }
 
