@@ -75,6 +75,8 @@ void check_labels(const char* op, const array& scores, const array& labels) {
 void check_class_options(const char* op, const array& scores, const cross_entropy_options& o) {
   detail::require_option(o.label_smoothing >= 0 && o.label_smoothing <= 1, op, "label_smoothing",
                          o.label_smoothing);
+  if (scores.dim(-1) == 0 || (o.how == reduction::mean && scores.size() == 0))
+    throw shape_error(fmt::format("{}: no elements in {}", op, scores.shape().str()));
   if (o.weights && o.weights->shape() != shape{scores.dim(-1)})
     throw shape_error(fmt::format("{}: weights are {}, scores {}", op, o.weights->shape().str(),
                                   scores.shape().str()));
@@ -109,8 +111,6 @@ array label_loss(const char* op, const array& log_p, const array& labels,
   }
   if (o.how != reduction::mean || (!o.weights && !o.ignore))
     return detail::reduced(op, loss, o.how);
-  if (loss.size() == 0)
-    throw shape_error(fmt::format("{}: no elements in {}", op, log_p.shape().str()));
   return sum(loss) / sum(of_label);
 }
 
