@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "tutti/export.hpp"
+
 namespace tutti::nn::detail {
 
 /// The loss at one length along a direction, and its derivative by the length.
@@ -19,7 +21,7 @@ struct line_point {
 /// algorithms 3.5 and 3.6, with cubic interpolation, eq. 3.59, held within the bracket). After
 /// `most` evaluations the best point seen, which may be `start`. Losses that are not finite count
 /// as too long.
-line_point strong_wolfe(const std::function<line_point(double length)>& evaluate,
-                        const line_point& start, double first, int most);
+TUTTI_INTERNAL_API line_point strong_wolfe(const std::function<line_point(double length)>& evaluate,
+                                           const line_point& start, double first, int most);
 
 }  // namespace tutti::nn::detail
