@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(lbfgs_finds_the_minimum) {
   BOOST_TEST(optimizer.loss() < 1e-14);
   BOOST_TEST(optimizer.evaluations() < 70);
 
-  nn::lbfgs other({.iterations = 100, .tolerance_change = 0});
+  nn::lbfgs other({.iterations = 100, .tolerance_gradient = 1e-6, .tolerance_change = 0});
   const list p = other.step(bowl, {tutti::zeros({7}, dtype::f64)});
   for (int i = 0; i < 7; ++i) BOOST_TEST(std::abs(p[0][i].item() - (i + 1)) < 1e-6);
   BOOST_TEST(std::abs(other.loss() - 3) < 1e-12);
