@@ -146,11 +146,11 @@ layer parallel(std::vector<layer> branches, const parallel_options& options) {
 
 namespace {
 
-/// The values of `inner`, of which the gradient recomputes what lies between. Integers and the like
-/// have no gradient, and are no arguments of vjp().
-std::vector<array> recomputed_values(const vector_function& inner,
+/// The values of `forward`, whose gradient is that of `again`, the same function, applied anew.
+/// Integers and the like have no gradient, and are no arguments of vjp().
+std::vector<array> recomputed_values(const vector_function& forward, const vector_function& again,
                                      const std::vector<array>& arguments) {
-  const auto backward = [inner](const std::vector<array>& given, const std::vector<array>&,
+  const auto backward = [again](const std::vector<array>& given, const std::vector<array>&,
                                 const std::vector<array>& cotangents) {
     std::vector<array> differentiable;
     std::vector<std::size_t> places;
@@ -162,14 +162,14 @@ std::vector<array> recomputed_values(const vector_function& inner,
     const auto of_these = [&](const std::vector<array>& some) {
       std::vector<array> all = given;
       for (std::size_t i = 0; i < places.size(); ++i) all[places[i]] = some[i];
-      return std::vector<array>{inner(all)[0]};
+      return std::vector<array>{again(all)[0]};
     };
     const auto found = vjp(of_these, differentiable, {cotangents[0]}).second;
     std::vector<array> out(given.size());
     for (std::size_t i = 0; i < places.size(); ++i) out[places[i]] = found[i];
     return out;
   };
-  return custom_vjp(inner, backward)(arguments);
+  return custom_vjp(forward, backward)(arguments);
 }
 
 }  // namespace
@@ -181,18 +181,23 @@ layer checkpoint(const layer& recomputed) {
   parts.apply = [recomputed](std::span<const array> parameters, std::span<const array> state,
                              const array& x, const pass& how) -> applied {
     const std::size_t weights = parameters.size(), states = state.size();
-    const vector_function inner = [=](const std::vector<array>& given) {
-      const std::span<const array> all(given);
-      applied result =
-          recomputed.apply(all.first(weights), all.subspan(weights, states), given.back(), how);
-      std::vector<array> values{result.value};
-      values.insert(values.end(), result.state.begin(), result.state.end());
-      return values;
+    const auto values_with = [=](const pass& used) -> vector_function {
+      return [=](const std::vector<array>& given) {
+        const std::span<const array> all(given);
+        applied result =
+            recomputed.apply(all.first(weights), all.subspan(weights, states), given.back(), used);
+        std::vector<array> values{result.value};
+        values.insert(values.end(), result.state.begin(), result.state.end());
+        return values;
+      };
     };
+    pass unwatched = how;  // the backward pass may come when the watcher is gone
+    unwatched.watcher = nullptr;
     std::vector<array> arguments(parameters.begin(), parameters.end());
     arguments.insert(arguments.end(), state.begin(), state.end());
     arguments.push_back(x);
-    std::vector<array> values = recomputed_values(inner, arguments);
+    std::vector<array> values =
+        recomputed_values(values_with(how), values_with(unwatched), arguments);
     std::vector<array> new_state;
     for (std::size_t i = 1; i < values.size(); ++i) new_state.push_back(stop_gradient(values[i]));
     return {values[0], std::move(new_state)};

@@ -78,6 +78,7 @@ clipped_gradients clip_by_norm(const std::vector<array>& gradients, double most)
     if (gradients.empty()) throw value_error("clip_by_norm: no gradients");
     array squares;
     for (const array& g : gradients) {
+      detail::require_floating("clip_by_norm", "gradients", g.dtype());
       const array own = sum(square(detail::widened(g)));
       squares = squares.valid() ? squares + own : own;
     }

@@ -89,6 +89,7 @@ BOOST_AUTO_TEST_CASE(clipping) {
   BOOST_TEST(nn::clip_by_value(g, 3.5)[1].item() == 3.5);
   BOOST_TEST(fails<tutti::value_error>([&] { nn::clip_by_norm(g, 0); }, "most = 0"));
   BOOST_TEST(fails<tutti::value_error>([&] { nn::clip_by_norm({}, 1); }, "no gradients"));
+  BOOST_TEST(fails<tutti::dtype_error>([] { nn::clip_by_norm({tutti::arange(3)}, 1); }, "got i32"));
 }
 
 BOOST_AUTO_TEST_CASE(averages_have_no_bias) {

@@ -129,7 +129,8 @@ struct clipped_gradients {
   array norm;  ///< of all gradients together, before; one element
 };
 /// Gradients times min(1, most / norm), norm the Euclidean norm of all of them together; where it
-/// is not finite it gives NaN. Throws value_error unless most > 0 and there are gradients.
+/// is not finite it gives NaN. Throws value_error unless most > 0 and there are gradients,
+/// dtype_error for one that is not floating.
 TUTTI_API clipped_gradients clip_by_norm(const std::vector<array>& gradients, double most);
 /// Each element in [-most, most].
 TUTTI_API std::vector<array> clip_by_value(const std::vector<array>& gradients, double most);
