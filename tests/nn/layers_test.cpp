@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(linear_is_x_w_plus_b) {
   BOOST_TEST((y.shape() == shape{5, 4}));
   BOOST_TEST(all_close(y.to_vector<double>(), affine(x, w, b, 3), {.relative = 1e-12}));
   const nn::layer bare = nn::linear(3, 4, {1}, {.bias = false}, dtype::f64);
-  BOOST_TEST(bare.names.size() == 1u);
+  BOOST_TEST(bare.names().size() == 1u);
   const auto unbiased = bare.apply(std::span(p).first(1), array::from(x, {5, 3}));
   BOOST_TEST(all_close(unbiased.to_vector<double>(), affine(x, w, {0, 0, 0, 0}, 3),
                        {.relative = 1e-12, .absolute = 1e-15}));

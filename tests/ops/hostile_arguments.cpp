@@ -275,9 +275,6 @@ std::vector<entry> arithmetic() {
       ROW(tutti::nn::mse(p.any(), p.any())),
       ROW(tutti::nn::accuracy(p.any(), p.indices())),
       ROW(tutti::nn::confusion_matrix(p.small(), p.small(), p.size())),
-      ROW(tutti::nn::linear(p.size(), p.size(), {}).initial),
-      ROW(tutti::nn::kaiming_normal({}, p.extents(), p.type())),
-      ROW(tutti::nn::glorot_uniform({}, p.extents(), p.type())),
   };
 }
 
@@ -446,7 +443,7 @@ std::vector<entry> entries() {
   std::vector<entry> all;
   for (const auto& part :
        {shapes_and_views(), arithmetic(), orders_and_places(), randomness(), linear_algebra(),
-        windows(), fourier(), signals(), analysis(), images(), sparse_matrices()})
+        windows(), fourier(), signals(), analysis(), images(), sparse_matrices(), networks()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -73,6 +73,7 @@ std::vector<entry> signals();
 std::vector<entry> analysis();
 std::vector<entry> images();
 std::vector<entry> sparse_matrices();
+std::vector<entry> networks();
 
 }  // namespace hostile
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/optimizer_state.hpp"
+
+#include <fmt/format.h>
+
+#include "tutti/error.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::nn::detail {
+
+namespace {
+
+void check_state_of(const char* op, std::size_t i, const array& parameter, const array& gradient,
+                    const array& state) {
+  if (state.shape() != parameter.shape()) {
+    throw shape_error(fmt::format("{}: parameter {} has shape {}, its state {}", op, i,
+                                  parameter.shape().str(), state.shape().str()));
+  }
+  // A gradient of a wider dtype widens the state in the first step.
+  if (state.dtype() != parameter.dtype() && state.dtype() != result_type({parameter, gradient})) {
+    throw dtype_error(fmt::format("{}: parameter {} is {}, its state {}", op, i,
+                                  name(parameter.dtype()), name(state.dtype())));
+  }
+}
+
+}  // namespace
+
+std::vector<array> all_widened(const std::vector<array>& arrays) {
+  std::vector<array> out;
+  for (const array& a : arrays) out.push_back(widened(a));
+  return out;
+}
+
+void check_loaded(const char* op, std::span<const array> state) {
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (!state[i].valid()) {
+      throw value_error(fmt::format("{}: state {} is an array without a value", op, i));
+    }
+    if (!is_floating(state[i].dtype())) {
+      throw dtype_error(
+          fmt::format("{}: state {} is {}, not floating", op, i, name(state[i].dtype())));
+    }
+  }
+}
+
+void prepare_state(const char* op, const std::vector<array>& parameters,
+                   const std::vector<array>& gradients, std::size_t slots,
+                   std::vector<array>& state, double initial) {
+  if (parameters.size() != gradients.size()) {
+    throw value_error(
+        fmt::format("{}: {} parameters but {} gradients", op, parameters.size(), gradients.size()));
+  }
+  if (!state.empty() && state.size() != slots * parameters.size()) {
+    throw value_error(fmt::format("{}: {} parameters, but state of {}, of earlier steps or loaded",
+                                  op, parameters.size(), slots == 0 ? 0 : state.size() / slots));
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const shape& wanted = parameters[i].shape();
+    if (gradients[i].shape() != wanted) {
+      throw shape_error(fmt::format("{}: parameter {} has shape {}, its gradient {}", op, i,
+                                    wanted.str(), gradients[i].shape().str()));
+    }
+    for (std::size_t at = i; at < state.size(); at += parameters.size())
+      check_state_of(op, i, parameters[i], gradients[i], state[at]);
+  }
+  if (state.empty()) {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      for (const array& p : parameters)
+        state.push_back(initial == 0 ? zeros_like(p)
+                                     : full(p.shape(), initial, p.dtype(), p.device()));
+    }
+  }
+  // A caller who evaluates only the parameters must not let the history of the state grow.
+  eval(state);
+}
+
+}  // namespace tutti::nn::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Training in f16 and bf16.
+#include <cmath>
+
+#include "nn/checks.hpp"
+#include "tutti/error.hpp"
+#include "tutti/nn_training.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::nn {
+
+std::vector<array> cast(std::span<const array> arrays, dtype type) {
+  detail::require_floating("cast", "dtype", type);
+  std::vector<array> out;
+  for (const array& a : arrays)
+    out.push_back(is_floating(a.dtype()) ? detail::narrowed(a, type) : a);
+  return out;
+}
+
+loss_scaler::loss_scaler(const loss_scaler_options& options)
+    : options_(options), scale_(options.scale) {
+  constexpr const char* op = "loss_scaler";
+  detail::require_option(std::isfinite(options.scale) && options.scale > 0, op, "scale",
+                         options.scale);
+  detail::require_option(std::isfinite(options.growth) && options.growth >= 1, op, "growth",
+                         options.growth);
+  detail::require_option(options.backoff > 0 && options.backoff < 1, op, "backoff",
+                         options.backoff);
+  detail::require_positive(op, "every", options.every);
+}
+
+array loss_scaler::scaled(const array& loss) const {
+  // An f16 ends at 65504: the product is one of f32.
+  return detail::widened(loss) * scale_;
+}
+
+std::optional<std::vector<array>> loss_scaler::unscale(const std::vector<array>& gradients) {
+  std::vector<array> out;
+  array finite;
+  for (const array& g : gradients) {
+    const array own = all(isfinite(g));
+    finite = finite.valid() ? finite & own : own;
+    out.push_back(detail::widened(g) * (1 / scale_));
+  }
+  if (finite.valid()) {
+    std::vector<array> together = out;
+    together.push_back(finite);
+    eval(together);
+  }
+  if (finite.valid() && !finite.item<bool>()) {
+    scale_ *= options_.backoff;
+    good_ = 0;
+    return std::nullopt;
+  }
+  if (++good_ >= options_.every) {
+    const double larger = scale_ * options_.growth;
+    if (std::isfinite(static_cast<float>(larger))) scale_ = larger;
+    good_ = 0;
+  }
+  return out;
+}
+
+}  // namespace tutti::nn

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention beside PyTorch's values (vectors_test.cpp): the cache, shared keys, positions, what
+// sees nothing, bad input.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "differences.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/nn.hpp"
+#include "tutti_test/files.hpp"
+
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+using tutti_test::fails;
+using tutti_test::matches;
+using tutti_test::position;
+using tutti_test::random_dense;
+using tutti_test::read;
+using tutti_test::tabulate;
+using tutti_test::upload_as;
+namespace nn = tutti::nn;
+
+namespace {
+
+using list = std::vector<array>;
+const tutti_test::tolerance tight{.relative = 1e-11, .absolute = 1e-12};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(generating_by_a_cache_is_the_whole_at_once) {
+  const array x = upload_as<double>(random_dense({2, 5, 8}, -1, 1));
+  nn::transformer_options options{.dropout = 0.5, .rms = true};
+  options.attention.kv_heads = 2;
+  const nn::layer whole = nn::transformer_block(8, 4, {1}, options, dtype::f64);
+  options.attention.cache = true;
+  const nn::layer step = nn::transformer_block(8, 4, {1}, options, dtype::f64);
+  BOOST_TEST(step.names() == whole.names(), boost::test_tools::per_element());
+  const list& p = whole.parameters();
+  const array expected = whole.apply(p, x);
+  list state = step.state(), results;
+  for (const auto& [from, to] : {std::pair{0, 2}, {2, 3}, {3, 4}, {4, 5}}) {
+    const nn::applied done = step.apply(p, state, x({{}, {from, to}}));
+    results.push_back(done.value);
+    state = done.state;
+  }
+  BOOST_TEST((state[0].shape() == shape{2, 2, 5, 2}));
+  BOOST_TEST(matches(tutti::concatenate(results, 1), read(expected), tight));
+  BOOST_TEST(fails<tutti::shape_error>([&] { step.apply(p, state, x({{0, 1}})); }, "the cache is"));
+  // What comes later changes nothing before it.
+  array changed = x;
+  changed.set({{}, 4}, 9.0);
+  BOOST_TEST(matches(whole.apply(p, changed)({{}, {0, 4}}), read(expected({{}, {0, 4}})), tight));
+}
+
+BOOST_AUTO_TEST_CASE(queries_share_keys) {
+  // Of which there is a copy for each query otherwise.
+  const nn::layer shared =
+      nn::multi_head_attention(8, 4, {1}, {.kv_heads = 2, .bias = false}, dtype::f64);
+  const nn::layer each = nn::multi_head_attention(8, 4, {1}, {.bias = false}, dtype::f64);
+  const array qkv = shared.parameters()[0];
+  BOOST_TEST((qkv.shape() == shape{8, 16}));
+  const auto copied = [&](std::int64_t from) {
+    return tutti::repeat(qkv({{}, {from, from + 4}}).reshape({8, 2, 2}), 2, 1).reshape({8, 8});
+  };
+  const list p{tutti::concatenate({qkv({{}, {0, 8}}), copied(8), copied(12)}, 1),
+               shared.parameters()[1]};
+  const array x = upload_as<double>(random_dense({2, 3, 8}, -1, 1));
+  BOOST_TEST(matches(shared.apply(shared.parameters(), x), read(each.apply(p, x)), tight));
+}
+
+BOOST_AUTO_TEST_CASE(rotary_turns_pairs) {
+  const auto x = random_dense({2, 3, 6}, -1, 1);
+  const auto expected = tabulate({2, 3, 6}, [&](const position& i) {
+    const std::int64_t pair = i[2] % 3;
+    const double angle =
+        static_cast<double>(i[1] + 7) * std::pow(100.0, -static_cast<double>(pair) / 3);
+    const double a = x.at({i[0], i[1], pair}), b = x.at({i[0], i[1], pair + 3});
+    return i[2] < 3 ? a * std::cos(angle) - b * std::sin(angle)
+                    : b * std::cos(angle) + a * std::sin(angle);
+  });
+  for (const auto& [name, view] : tutti_test::layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(matches(nn::rotary(view, 7, 100), expected, tight));
+    }
+  tutti_test::check_gradient(
+      [](const list& v) { return tutti_test::weighted_sum(nn::rotary(v[0], 2)); }, {x});
+  BOOST_TEST((nn::rotary(tutti::zeros({0, 4})).shape() == shape{0, 4}));
+  BOOST_TEST(fails<tutti::shape_error>([] { nn::rotary(tutti::zeros({2, 3})); }, "even D"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::rotary(tutti::zeros({2, 2}), 0, 0); }, "base = 0"));
+}
+
+BOOST_AUTO_TEST_CASE(a_query_that_sees_nothing_gives_0) {
+  const array q = upload_as<double>(random_dense({2, 3}, -1, 1));
+  const array k = upload_as<double>(random_dense({4, 3}, -1, 1, 1));
+  const array seen = array::from<std::int32_t>({{0, 0, 0, 0}, {1, 0, 1, 0}}).astype(dtype::boolean);
+  const array added = tutti::where(seen, 0.0, -INFINITY);
+  for (const array& mask : {seen, added.astype(dtype::f64)}) {
+    const auto f = [&](const list& v) {
+      return nn::scaled_dot_product_attention(v[0], v[1], v[1], {.mask = mask});
+    };
+    BOOST_TEST(tutti::all(f({q, k})[0] == 0.0).item<bool>());
+    tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(f(v)); },
+                               {read(q), read(k)});
+  }
+  const array broken = array::from<double>({{NAN, 0, 0}, {0, 0, 0}});
+  const array y =
+      nn::scaled_dot_product_attention(broken, k, k, {.mask = tutti::ones({4}, dtype::boolean)});
+  BOOST_TEST(tutti::all(tutti::isnan(y[0])).item<bool>());
+  BOOST_TEST(!tutti::any(tutti::isnan(y[1])).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(attention_at_the_ends) {
+  const array q = tutti::ones({2, 3, 4});
+  const auto f = [](const array& a, const array& b, const nn::attention_options& o = {}) {
+    return nn::scaled_dot_product_attention(a, b, b, o);
+  };
+  BOOST_TEST((f(tutti::zeros({0, 3, 4}), tutti::zeros({0, 5, 4})).shape() == shape{0, 3, 4}));
+  BOOST_TEST(tutti::all(f(q, tutti::zeros({2, 0, 4})) == 0).item<bool>());
+  // Products of 60000 leave an f16, their weights do not.
+  const array half = tutti::full({1, 2, 4}, 300, dtype::f16);
+  BOOST_TEST(tutti::all(f(half, half) == 300).item<bool>());
+  BOOST_TEST((f(half, half).dtype() == dtype::f16));
+  BOOST_TEST(fails<tutti::shape_error>([&] { f(q, tutti::ones({2, 3, 5})); }, "do not fit"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        f(q, tutti::ones({2, 2, 4}), {.causal = true});
+      },
+      "do not fit, causal"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { f(tutti::arange(4).reshape({2, 2}), q); }, "got i32"));
+  BOOST_TEST(fails<tutti::value_error>([&] { f(q, q, {.dropout = 0.5}); }, "dropout needs a key"));
+  const array dropped = f(q, q, {.dropout = 0.5, .key = tutti::random::key{1}});
+  BOOST_TEST(tutti::any(dropped != 1).item<bool>());
+  BOOST_TEST(fails<tutti::value_error>([] { nn::multi_head_attention(6, 4, {1}); },
+                                       "4 heads and 4 kv_heads do not divide a width of 6"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::multi_head_attention(6, 2, {1}, {.cache = true}); },
+                                       "cache needs causal"));
+  const nn::layer l = nn::multi_head_attention(6, 2, {1}, {.dropout = 0.5});
+  BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(l.parameters(), q); },
+                                       "must be [N,T,6], got [2,3,4]"));
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Normalisation against loops in double: both channel orders, views, halves, sizes of 0 and 1,
+// second derivatives. Values and gradients for all three ranks are PyTorch's (vectors_test.cpp).
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <map>
+
+#include "differences.hpp"
+#include "tutti/nn.hpp"
+#include "tutti_test/files.hpp"
+
+using tutti::array;
+using tutti::dtype;
+using tutti::shape;
+using tutti_test::dense;
+using tutti_test::fails;
+using tutti_test::layouts;
+using tutti_test::matches;
+using tutti_test::position;
+using tutti_test::random_dense;
+using tutti_test::tabulate;
+using tutti_test::upload_as;
+namespace nn = tutti::nn;
+
+namespace {
+
+/// Each element less the mean, by the deviation, of those for which `key` is the same.
+template <class Key>
+dense normalised(const dense& x, double epsilon, Key key) {
+  std::map<std::int64_t, std::pair<double, double>> sums;
+  std::map<std::int64_t, double> counts;
+  (void)tabulate(x.extents, [&](const position& i) {
+    sums[key(i)].first += x.at(i);
+    return counts[key(i)] += 1;
+  });
+  (void)tabulate(x.extents, [&](const position& i) {
+    const double e = x.at(i) - sums[key(i)].first / counts[key(i)];
+    return sums[key(i)].second += e * e;
+  });
+  return tabulate(x.extents, [&](const position& i) {
+    const auto& [total, squares] = sums[key(i)];
+    const double n = counts[key(i)];
+    return (x.at(i) - total / n) / std::sqrt(squares / n + epsilon);
+  });
+}
+
+array trained(const nn::layer& l, const array& x) {
+  return l.apply(l.parameters(), l.state(), x, nn::training({})).value;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(norms_of_all_layouts) {
+  const dense x = random_dense({3, 4, 5}, -2, 2);
+  const tutti_test::tolerance tight{.relative = 1e-11, .absolute = 1e-12};
+  const dense by_second = normalised(x, 1e-5, [](const position& i) { return i[1]; });
+  const dense by_last = normalised(x, 1e-5, [](const position& i) { return i[2]; });
+  const dense by_row = normalised(x, 1e-5, [](const position& i) { return 4 * i[0] + i[1]; });
+  const dense by_pair = normalised(x, 1e-5, [](const position& i) { return 4 * i[0] + i[1] / 2; });
+  for (const auto& [name, view] : layouts<double>(x)) BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(matches(trained(nn::batch_norm(4, {}, dtype::f64), view), by_second, tight));
+      BOOST_TEST(matches(
+          trained(nn::batch_norm(5, {.order = tutti::channel_order::last}, dtype::f64), view),
+          by_last, tight));
+      BOOST_TEST(matches(trained(nn::layer_norm({5}, {}, dtype::f64), view), by_row, tight));
+      BOOST_TEST(matches(trained(nn::group_norm(4, 4, {}, dtype::f64), view), by_row, tight));
+      BOOST_TEST(matches(trained(nn::group_norm(2, 4, {}, dtype::f64), view), by_pair, tight));
+    }
+  const dense turned = tabulate({3, 5, 4}, [&](const position& i) {
+    return by_pair.at({i[0], i[2], i[1]});
+  });
+  const array last = upload_as<double>(x).transpose({0, 2, 1});
+  BOOST_TEST(matches(
+      trained(nn::group_norm(2, 4, {.order = tutti::channel_order::last}, dtype::f64), last),
+      turned, tight));
+}
+
+BOOST_AUTO_TEST_CASE(halves_are_normalised_in_f32) {
+  // Squares of 300 do not fit an f16, and means of 2049 ones do not count on in it.
+  for (const dtype type : {dtype::f16, dtype::bf16}) {
+    const dense x =
+        tabulate({2, 2050}, [](const position& i) { return i[1] % 2 == 0 ? 300 : -300; });
+    const array half = upload_as<double>(x).astype(type);
+    for (const nn::layer& l : {nn::layer_norm({2050}, {}, type), nn::rms_norm(2050, 1e-6, type)}) {
+      const array y = trained(l, half);
+      BOOST_TEST((y.dtype() == type));
+      BOOST_TEST(matches(y.astype(dtype::f64), tabulate({2, 2050}, [](const position& i) {
+                           return i[1] % 2 == 0 ? 1 : -1;
+                         })));
+    }
+    const nn::layer batch = nn::batch_norm(2050, {}, type);
+    BOOST_TEST((batch.state()[0].dtype() == dtype::f32));
+    BOOST_TEST((trained(batch, half).dtype() == type));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(batch_norm_follows_its_batches) {
+  const nn::layer l = nn::batch_norm(1, {.momentum = 0.5}, dtype::f64);
+  std::vector<array> state = l.state();
+  const array x = array::from<double>({1, 3}).reshape({2, 1});
+  for (int i = 0; i < 2; ++i) state = l.apply(l.parameters(), state, x, nn::training({})).state;
+  // Mean 2, variance of divisor n - 1: 2.
+  BOOST_TEST(state[0].item() == 1.5);
+  BOOST_TEST(state[1].item() == 1.75);
+  const nn::applied kept = l.apply(l.parameters(), state, x);
+  BOOST_TEST(kept.state[0].item() == 1.5);
+  BOOST_TEST(std::abs(kept.value[0].item() - (1 - 1.5) / std::sqrt(1.75 + 1e-5)) < 1e-14);
+}
+
+BOOST_AUTO_TEST_CASE(norms_at_the_ends) {
+  const nn::layer batch = nn::batch_norm(2, {}, dtype::f64);
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        trained(batch, tutti::ones({1, 2}, dtype::f64));
+      },
+      "two elements or more"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        trained(batch, tutti::ones({3, 3}, dtype::f64));
+      },
+      "2 channels on its second axis, got [3,3]"));
+  const nn::layer rows = nn::layer_norm({3}, {}, dtype::f64);
+  BOOST_TEST((trained(rows, tutti::ones({0, 3}, dtype::f64)).shape() == shape{0, 3}));
+  BOOST_TEST(tutti::all(trained(rows, tutti::ones({2, 3}, dtype::f64)) == 0.0).item<bool>());
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        trained(rows, tutti::ones({3, 2}));
+      },
+      "must end in [3], got [3,2]"));
+  BOOST_TEST((trained(nn::group_norm(1, 2), tutti::ones({0, 2, 4})).shape() == shape{0, 2, 4}));
+  BOOST_TEST(
+      std::isnan(trained(rows, array::from<double>({1, NAN, 2}).reshape({1, 3}))(0, 0).item()));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::group_norm(3, 4); }, "3 groups do not divide 4"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::rms_norm(4, 0); }, "epsilon = 0"));
+  BOOST_TEST(fails<tutti::value_error>([] { nn::batch_norm(0); }, "channels must be positive"));
+  BOOST_TEST(fails<tutti::dtype_error>([] { nn::rms_norm(4, 1e-6, dtype::i32); }, "got i32"));
+}
+
+BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
+  const dense x = random_dense({3, 4}, -2, 2, 1);
+  for (const nn::layer& l : {nn::batch_norm(4, {}, dtype::f64), nn::layer_norm({4}, {}, dtype::f64),
+                             nn::rms_norm(4, 1e-6, dtype::f64)})
+    BOOST_TEST_CONTEXT(l.kind()) {
+      const auto slope = tutti::grad([&](const std::vector<array>& v) {
+        return tutti_test::weighted_sum(tutti::square(trained(l, v[0])));
+      });
+      tutti_test::check_gradient(
+          [&](const std::vector<array>& v) { return tutti_test::weighted_sum(slope(v)[0]); }, {x},
+          1e-6);
+    }
+}
