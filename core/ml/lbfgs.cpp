@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// L-BFGS with a bisecting line search.
+// L-BFGS on numbers of the host.
 #include "ml/lbfgs.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <deque>
-#include <limits>
 #include <utility>
+
+#include "nn/line_search.hpp"
 
 namespace tutti::ml {
 
@@ -64,36 +65,25 @@ struct point {
   double value;
 };
 
-constexpr double decrease = 1e-4, curvature_share = 0.9;
 constexpr int trials = 40;
-
-// Whether `next` lies far enough down along a direction of that slope.
-bool descends(const point& from, const point& next, double step, double slope, double next_slope,
-              double noise) {
-  if (next.value <= from.value + decrease * step * slope) return true;
-  return next.value <= from.value + noise * std::abs(from.value) &&
-         next_slope <= (2 * decrease - 1) * slope;
-}
 
 // The next point along `direction`; false where there is none.
 bool search_line(const smooth_function& f, const point& from, const number_list& direction,
                  double first_step, double noise, point& next) {
   const double slope = product(from.gradient, direction);
   if (!(slope < 0)) return false;
-  double low = 0, high = std::numeric_limits<double>::infinity(), step = first_step;
-  for (int trial = 0; trial < trials; ++trial) {
+  double reached = 0;
+  const auto at = [&](double step) -> nn::detail::line_point {
     next.place = moved(from.place, step, direction);
     next.value = f(next.place, next.gradient);
-    const double next_slope = product(next.gradient, direction);
-    if (!std::isfinite(next.value) || !descends(from, next, step, slope, next_slope, noise))
-      high = step;
-    else if (next_slope < curvature_share * slope)
-      low = step;
-    else
-      return true;
-    step = std::isfinite(high) ? (low + high) / 2 : 2 * low;
-  }
-  return false;
+    reached = step;
+    return {step, next.value, product(next.gradient, direction)};
+  };
+  const double found =
+      nn::detail::strong_wolfe(at, {0, from.value, slope}, first_step, trials, noise).length;
+  if (found == 0) return false;
+  if (found != reached) at(found);
+  return true;
 }
 
 }  // namespace

@@ -27,11 +27,10 @@ struct lbfgs_result {
 using smooth_function =
     std::function<double(const std::vector<double>& place, std::vector<double>& gradient)>;
 
-/// L-BFGS from `start` (J. Nocedal, S. Wright, "Numerical Optimization", 2006, algorithms 7.4 and
-/// 7.5). Steps satisfy the weak Wolfe conditions, found by bisection (A. Lewis, M. Overton,
-/// "Nonsmooth optimization via quasi-Newton methods", 2013); where values differ by less than their
-/// noise, the approximate ones (W. Hager, H. Zhang, 2005). Ends without having converged where no
-/// such step is found.
+/// L-BFGS from `start` (J. Nocedal, S. Wright, "Numerical Optimization", 2006, algorithm 7.5) with
+/// the line search of core/nn. The optimiser there keeps its steps as arrays in the dtype of the
+/// parameters: of the few numbers of a model that would be a launch and a wait for each product,
+/// and in f32 the last steps are lost. Ends without having converged where no step is found.
 lbfgs_result minimize(const smooth_function& f, std::vector<double> start,
                       const lbfgs_options& options);
 

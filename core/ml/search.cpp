@@ -52,18 +52,17 @@ std::vector<double> as_scores_of(const array& words) {
   return out;
 }
 
-split_samples part_of(const array& x, const array& y, const split& rows, const device& on) {
-  const array train = rows.train.to(x.device()), test = rows.test.to(x.device());
-  const array train_of_y = rows.train.to(y.device()), test_of_y = rows.test.to(y.device());
-  return {take(x, train).to(on), take(x, test).to(on), take(y, train_of_y).to(on),
-          take(y, test_of_y).to(on)};
+split_samples part_of(const array& x, const array& y, const data::split& rows, const device& on) {
+  const split_samples part = split_rows(x, y, rows);
+  return {part.x_train.to(on), part.x_test.to(on), part.y_train.to(on), part.y_test.to(on)};
 }
 
 }  // namespace
 
 grid_search_result grid_search(const device_group& group, const std::vector<settings>& candidates,
-                               const array& x, const array& y, const std::vector<split>& folds,
-                               const fit_and_score& f, loop_options options) {
+                               const array& x, const array& y,
+                               const std::vector<data::split>& folds, const fit_and_score& f,
+                               loop_options options) {
   constexpr const char* op = "grid_search";
   if (candidates.empty() || folds.empty() || !f)
     throw value_error(fmt::format("{}: {} candidates, {} folds, {} function", op, candidates.size(),
@@ -84,7 +83,7 @@ grid_search_result grid_search(const device_group& group, const std::vector<sett
         std::vector<double> scores;
         for (const std::int64_t job : rows.to_vector<std::int64_t>()) {
           const auto number = static_cast<std::size_t>(job);
-          const split& fold = folds[number % folds.size()];
+          const data::split& fold = folds[number % folds.size()];
           scores.push_back(
               f(candidates[number / folds.size()], part_of(x, y, fold, rows.device())));
         }
@@ -105,7 +104,7 @@ grid_search_result grid_search(const device_group& group, const std::vector<sett
 }
 
 std::vector<double> cross_val_score(const device_group& group, const array& x, const array& y,
-                                    const std::vector<split>& folds,
+                                    const std::vector<data::split>& folds,
                                     const std::function<double(const split_samples& part)>& f,
                                     loop_options options) {
   if (!f) throw value_error("cross_val_score: no function");

@@ -31,8 +31,13 @@ double between(const line_point& a, const line_point& b) {
 
 class search {
  public:
-  search(const std::function<line_point(double)>& evaluate, const line_point& start, int most)
-      : evaluate_(evaluate), start_(start), best_(start), left_(most) {}
+  search(const std::function<line_point(double)>& evaluate, const line_point& start, int most,
+         double noise)
+      : evaluate_(evaluate),
+        start_(start),
+        best_(start),
+        left_(most),
+        noise_(noise * std::abs(start.loss)) {}
 
   line_point from(double first) {
     line_point previous = start_;
@@ -56,16 +61,23 @@ class search {
     return p;
   }
   bool is_too_long(const line_point& p, const line_point& low) const {
-    const double promised = start_.loss + sufficient_decrease * p.length * start_.slope;
-    return !(p.loss <= promised) || !std::isfinite(p.slope) ||
-           (low.length > 0 && p.loss >= low.loss);
+    return !std::isfinite(p.slope) ||
+           is_above(p, start_, -sufficient_decrease * p.length * start_.slope) ||
+           (low.length > 0 && is_above(p, low, 0));
+  }
+  /// Whether p is not below q by more than `fall`. Where their losses are told apart by nothing but
+  /// noise, whether it is steep uphill from q.
+  bool is_above(const line_point& p, const line_point& q, double fall) const {
+    if (std::abs(p.loss - q.loss) < noise_)
+      return !is_flat(p) && p.slope * (p.length - q.length) > 0;
+    return fall > 0 ? !(p.loss <= q.loss - fall) : !(p.loss < q.loss);
   }
   bool is_flat(const line_point& p) const { return std::abs(p.slope) <= -curvature * start_.slope; }
   /// `low` satisfies the first condition and is the better end.
   line_point zoom(line_point low, line_point high) {
     while (left_ > 0 && low.length != high.length) {
       const line_point p = at(between(low, high));
-      if (is_too_long(p, start_) || p.loss >= low.loss) {
+      if (is_too_long(p, start_) || is_above(p, low, 0)) {
         high = p;
         continue;
       }
@@ -80,13 +92,14 @@ class search {
   const line_point start_;
   line_point best_;
   int left_;
+  const double noise_;
 };
 
 }  // namespace
 
 line_point strong_wolfe(const std::function<line_point(double length)>& evaluate,
-                        const line_point& start, double first, int most) {
-  return search(evaluate, start, most).from(first);
+                        const line_point& start, double first, int most, double noise) {
+  return search(evaluate, start, most, noise).from(first);
 }
 
 }  // namespace tutti::nn::detail

@@ -85,6 +85,15 @@ BOOST_AUTO_TEST_CASE(shuffled_folds_keep_the_sizes) {
   BOOST_TEST(fold_of_each(by_number, 23) == fold_of_each(k_fold(23, 4, some_key), 23), same);
 }
 
+BOOST_AUTO_TEST_CASE(as_many_folds_as_things) {
+  for (const auto& key : {std::optional<tutti::random::key>{}, std::optional{some_key}}) {
+    const auto folds = k_fold(5, 5, key);
+    fold_of_each(folds, 5);
+    for (const split& s : folds) BOOST_TEST(s.test.size() == 1u);
+    fold_of_each(stratified_k_fold(indices{4, 4, 4}, 3, key), 3);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(train_and_test) {
   for (const std::int64_t n : {2, 3, 10, 101})
     for (const double share : {0.01, 0.25, 0.5}) {

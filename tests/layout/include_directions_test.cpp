@@ -30,7 +30,7 @@ const room_table rooms = {
     {"autograd", {"op"}},
     {"kernel", {"op", "runtime"}},
     {"nn", {"base"}},
-    {"ml", {"op"}},
+    {"ml", {"nn", "op"}},
     {"io", {"runtime"}},
     {"data", {"io"}},
     {"checkpoint", {"io"}},

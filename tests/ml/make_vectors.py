@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import scipy.optimize
-from sklearn import (decomposition, ensemble, linear_model, metrics, mixture, model_selection,
-                     naive_bayes, neighbors, preprocessing, svm)
+from sklearn import (decomposition, ensemble, linear_model, metrics, mixture, naive_bayes, neighbors,
+                     preprocessing, svm)
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ops"))
@@ -40,14 +40,6 @@ def preparation():
     encoder = preprocessing.OneHotEncoder(sparse_output=False, dtype=np.float32)
     case("one_hot_encoder", 0, [c], encoder.fit_transform(c))
     case("label_encoder", 0, [c[:, 0]], preprocessing.LabelEncoder().fit_transform(c[:, 0]))
-    for rows, folds in ((11, 3), (12, 4), (5, 5)):
-        tests = [t for _, t in model_selection.KFold(folds).split(np.zeros(rows))]
-        case(f"k_fold:{folds}", 0, [np.zeros(rows)], np.concatenate(tests).astype(np.int64))
-    for rows, folds in ((23, 3), (40, 5)):
-        labels = generator.integers(0, 3, rows).astype(np.int64) * 5 - 3
-        splits = model_selection.StratifiedKFold(folds).split(np.zeros(rows), labels)
-        case(f"stratified_k_fold:{folds}", 0, [labels],
-             np.concatenate([t for _, t in splits]).astype(np.int64))
 
 
 def class_metrics():

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Splits and the search over settings.
-#include <algorithm>
+// Samples of splits and the search over settings.
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "tutti/ml.hpp"
 #include "tutti_test/dense.hpp"
@@ -18,96 +17,75 @@ using tutti::shape;
 namespace ml = tutti::ml;
 using row_list = std::vector<std::int64_t>;
 
-row_list sorted_rows(const ml::split& s) {
-  row_list out = s.train.to_vector<std::int64_t>();
-  const row_list test = s.test.to_vector<std::int64_t>();
-  out.insert(out.end(), test.begin(), test.end());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-row_list first_numbers(std::int64_t n) {
-  row_list out;
-  for (std::int64_t i = 0; i < n; ++i) out.push_back(i);
-  return out;
-}
-
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(each_row_is_in_one_part) {
-  const tutti::random::key key{11};
-  for (const std::int64_t rows : {2, 7, 100}) {
-    const ml::split s = ml::train_test_split(key, rows, {.test_share = 0.3});
-    BOOST_TEST(s.test.size() == static_cast<std::int64_t>(std::ceil(0.3 * double(rows))));
-    BOOST_TEST((sorted_rows(s) == first_numbers(rows)));
-    const ml::split again = ml::train_test_split(key, rows, {.test_share = 0.3});
-    BOOST_TEST((again.test.to_vector<std::int64_t>() == s.test.to_vector<std::int64_t>()));
-  }
-  const ml::split other = ml::train_test_split(tutti::random::key{12}, 100);
-  BOOST_TEST((other.test.to_vector<std::int64_t>() !=
-              ml::train_test_split(key, 100).test.to_vector<std::int64_t>()));
-  const ml::split plain = ml::train_test_split(key, 5, {.test_share = 0.4, .shuffle = false});
-  BOOST_TEST((plain.test.to_vector<std::int64_t>() == row_list{3, 4}));
+BOOST_AUTO_TEST_CASE(rows_of_both_arrays_go_together) {
+  const array x = tutti::arange(20).reshape({10, 2}), y = tutti::arange(10);
+  const tutti::random::key key{5};
+  const ml::split_samples s = ml::train_test_split(key, x, y);
+  const tutti::data::split rows = tutti::data::train_test_split(10, 0.25, key);
+  BOOST_TEST((s.y_test.to_vector<std::int32_t>() ==
+              std::vector<std::int32_t>(rows.test.begin(), rows.test.end())));
+  BOOST_TEST((s.y_train.to_vector<std::int32_t>() ==
+              std::vector<std::int32_t>(rows.train.begin(), rows.train.end())));
+  BOOST_TEST(s.x_test.shape() == (shape{3, 2}));
+  BOOST_TEST(tutti::all(s.x_train(tutti::all(), 0) == 2 * s.y_train).item<bool>());
+  BOOST_TEST(tutti::all(s.x_test(tutti::all(), 1) == 2 * s.y_test + 1).item<bool>());
+  // In the order that the lists have, of any layout and dtype; a part may be empty.
+  const ml::split_samples some = ml::split_rows(
+      x.T().astype(dtype::c64).T(), y.astype(dtype::f16)({{9, {}, -1}}), {{7, 0, 7}, {}});
+  BOOST_TEST((some.x_train.dtype() == dtype::c64));
+  BOOST_TEST(matches(tutti::real(some.x_train), {{3, 2}, {14, 15, 0, 1, 14, 15}}));
+  BOOST_TEST(matches(some.y_train, {{3}, {2, 9, 2}}));
+  BOOST_TEST(some.x_test.shape() == (shape{0, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(classes_keep_their_shares) {
   row_list labels;
   for (int i = 0; i < 60; ++i) labels.push_back(i < 30 ? 4 : i < 50 ? 9 : -1);
   const array y = array::from(labels);
-  const ml::split s =
-      ml::train_test_split(tutti::random::key{3}, 60, {.test_share = 0.2, .stratify = y});
-  std::map<std::int64_t, int> found;
-  for (const std::int64_t row : s.test.to_vector<std::int64_t>()) ++found[labels[std::size_t(row)]];
-  BOOST_TEST((found == std::map<std::int64_t, int>{{4, 6}, {9, 4}, {-1, 2}}));
-  std::set<std::int64_t> tested;
-  for (const ml::split& fold : ml::stratified_k_fold(y, 5, tutti::random::key{4})) {
-    BOOST_TEST((sorted_rows(fold) == first_numbers(60)));
-    found.clear();
-    for (const std::int64_t row : fold.test.to_vector<std::int64_t>()) {
-      ++found[labels[std::size_t(row)]];
-      tested.insert(row);
-    }
+  for (const dtype type : {dtype::i8, dtype::i64}) {
+    const ml::split_samples s = ml::train_test_split(
+        tutti::random::key{3}, y, y, {.test_share = 0.2, .stratify = y.astype(type)});
+    std::map<std::int64_t, int> found;
+    for (const std::int64_t label : s.y_test.to_vector<std::int64_t>()) ++found[label];
     BOOST_TEST((found == std::map<std::int64_t, int>{{4, 6}, {9, 4}, {-1, 2}}));
+    BOOST_TEST(s.y_train.size() == 48);
   }
-  BOOST_TEST(tested.size() == 60u);
-}
-
-BOOST_AUTO_TEST_CASE(rows_of_both_arrays_go_together) {
-  const array x = tutti::arange(20).reshape({10, 2}), y = tutti::arange(10);
-  const ml::split_samples s = ml::train_test_split(tutti::random::key{5}, x, y);
-  BOOST_TEST(s.x_test.shape() == (shape{3, 2}));
-  BOOST_TEST(tutti::all(s.x_train(tutti::all(), 0) == 2 * s.y_train).item<bool>());
-  BOOST_TEST(tutti::all(s.x_test(tutti::all(), 1) == 2 * s.y_test + 1).item<bool>());
 }
 
 BOOST_AUTO_TEST_CASE(wrong_splits_are_refused) {
   const tutti::random::key key{6};
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, 1); }, "1 rows"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, -4); }, "-4 rows"));
+  const array x = tutti::ones({3, 2}), y = tutti::ones({3});
+  const auto with = [&](ml::split_options o) {
+    return [=] { ml::train_test_split(key, x, y, o); };
+  };
   BOOST_TEST(
-      fails<tutti::value_error>([&] { ml::train_test_split(key, 9, {.test_share = NAN}); }, "nan"));
-  BOOST_TEST(
-      fails<tutti::value_error>([&] { ml::train_test_split(key, 9, {.test_share = 1}); }, "1"));
+      fails<tutti::value_error>(with({.test_share = NAN}), "train_test_split: the share nan"));
+  BOOST_TEST(fails<tutti::value_error>(with({.test_share = 0.9}), "nothing is left of 3"));
+  BOOST_TEST(fails<tutti::value_error>(with({.test_share = -1, .stratify = tutti::arange(3)}),
+                                       "train_test_split: the share -1"));
+  BOOST_TEST(fails<tutti::shape_error>(with({.stratify = tutti::arange(4)}), "labels [4]"));
+  BOOST_TEST(fails<tutti::dtype_error>(with({.stratify = y}), "f32"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::train_test_split(key, x, tutti::ones({2})); },
+                                       "rows of [3,2] and of [2]"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { ml::train_test_split(key, tutti::ones({}), y); },
+                                       "rows of [] and of [3]"));
+  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, array(), y); }, ""));
+  const array huge = tutti::broadcast_to(tutti::ones({1}), {std::int64_t{1} << 59});
+  BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::train_test_split(key, huge, huge); },
+                                         "train_test_split"));
   BOOST_TEST(fails<tutti::shape_error>(
       [&] {
-        ml::train_test_split(key, tutti::ones({3, 2}), tutti::ones({2}));
+        ml::split_rows(x, tutti::ones({2}), {{0}, {1}});
       },
-      "[3,2]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { ml::train_test_split(key, 3, {.test_share = 0.9}); },
-                                       "3 test rows of 3"));
-  for (const bool shuffle : {false, true})
-    BOOST_TEST(fails<tutti::out_of_memory>(
-        [&] { ml::train_test_split(key, std::int64_t{1} << 62, {.shuffle = shuffle}); },
-        "train_test_split"));
-  BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::k_fold(std::int64_t{1} << 60); }, "k_fold"));
-  BOOST_TEST(fails<tutti::value_error>([] { ml::k_fold(3, 4); }, "4 folds of 3"));
-  BOOST_TEST(fails<tutti::value_error>([] { ml::k_fold(3, 1); }, "1 folds"));
-  BOOST_TEST(fails<tutti::value_error>(
-      [] {
-        ml::stratified_k_fold(array::from<int>({0, 0, 0, 1}), 2);
-      },
-      "class of 1"));
-  BOOST_TEST(fails<tutti::dtype_error>([] { ml::stratified_k_fold(tutti::ones({8})); }, "f32"));
+      "split_rows: rows of [3,2] and of [2]"));
+  for (const std::int64_t outside : {std::int64_t{3}, std::int64_t{-4}, std::int64_t{1} << 40})
+    BOOST_TEST(fails<tutti::index_error>(
+        [&] {
+          ml::split_rows(x, y, {{0}, {outside}});
+        },
+        "split_rows: index " + std::to_string(outside)));
 }
 
 BOOST_AUTO_TEST_CASE(grids) {
@@ -123,7 +101,7 @@ BOOST_AUTO_TEST_CASE(the_best_candidate_is_found) {
   const dense noise = random_dense({60, 6}, -1, 1, 931);
   const array x = upload(noise);
   const array y = 3 * x(tutti::all(), 2) + 0.1 * x(tutti::all(), 4);
-  const std::vector<ml::split> folds = ml::k_fold(60, 3, tutti::random::key{9});
+  const std::vector<tutti::data::split> folds = tutti::data::k_fold(60, 3, tutti::random::key{9});
   const auto fit = [](const ml::settings& chosen, const ml::split_samples& part) {
     return ml::ridge({chosen.at("alpha")})
         .fit(part.x_train, part.y_train)
@@ -139,9 +117,7 @@ BOOST_AUTO_TEST_CASE(the_best_candidate_is_found) {
   for (std::size_t c = 0; c < 3; ++c) {
     double whole = 0;
     for (std::size_t fold = 0; fold < 3; ++fold) {
-      const ml::split& s = folds[fold];
-      const double alone = fit(grid[c], {tutti::take(x, s.train), tutti::take(x, s.test),
-                                         tutti::take(y, s.train), tutti::take(y, s.test)});
+      const double alone = fit(grid[c], ml::split_rows(x, y, folds[fold]));
       BOOST_TEST(found.scores[c][fold] == alone, boost::test_tools::tolerance(1e-5));
       whole += found.scores[c][fold];
     }

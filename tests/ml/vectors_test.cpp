@@ -20,16 +20,6 @@ array flat(const std::vector<array>& parts) {
   return tutti::concatenate(lines);
 }
 
-array tests_of(const std::vector<ml::split>& folds) {
-  std::vector<array> parts;
-  for (const ml::split& fold : folds) {
-    BOOST_TEST(fold.train.size() + fold.test.size() ==
-               folds[0].train.size() + folds[0].test.size());
-    parts.push_back(fold.test);
-  }
-  return tutti::concatenate(parts);
-}
-
 template <class Model>
 array line(const Model& model, bool with_intercept) {
   if (!with_intercept) {
@@ -112,8 +102,6 @@ const vector_calls table = {
   {"min_max_scaler_clip", TUTTI_CALL(ml::min_max_scaler({-1, 3, true}).fit(v[0]).transform(v[1]))},
   {"one_hot_encoder", TUTTI_CALL(ml::one_hot_encoder().fit_transform(v[0]))},
   {"label_encoder", TUTTI_CALL(ml::label_encoder().fit(v[0]).transform(v[0]))},
-  {"k_fold", TUTTI_CALL(tests_of(ml::k_fold(v[0].size(), n)))},
-  {"stratified_k_fold", TUTTI_CALL(tests_of(ml::stratified_k_fold(v[0], n)))},
   {"accuracy_score", TUTTI_CALL(ml::accuracy_score(v[0], v[1]))},
   {"confusion_matrix", TUTTI_CALL(ml::confusion_matrix(v[0], v[1]))},
   {"precision_score", TUTTI_CALL(ml::precision_score(v[0], v[1], static_cast<ml::averaging>(n)))},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Before learning: scalers, encoders, splits into training and test. What holds for all of
+// Before learning: scalers, encoders, samples to train with and to test with. What holds for all of
 // tutti::ml stands in ml.hpp.
 #pragma once
 
@@ -8,12 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tutti/array.hpp"
 #include "tutti/io.hpp"
 #include "tutti/random.hpp"
+#include "tutti/splits.hpp"
 
 namespace tutti::ml {
 
@@ -133,41 +133,24 @@ class TUTTI_API label_encoder {
   std::vector<std::string> words_;
 };
 
-// ---- splits: row numbers, made on the host from a key, the same for every device
+// ---- samples to learn from and to test with. Row numbers come from splits.hpp, whose lists
+// grid_search() takes.
 
-struct split {
-  array train;  ///< i64: rows to learn from
-  array test;   ///< i64: the others
-};
-
-struct split_options {
-  double test_share = 0.25;  ///< of the rows, rounded up
-  bool shuffle = true;
-  /// Labels [rows]: each class has that share among the test rows, to within one row (largest
-  /// remainders; of equal ones the lower class). Needs shuffle.
-  std::optional<array> stratify{};
-};
-
-/// Throws value_error for a share outside (0, 1) and where either part would have no rows.
-TUTTI_API split train_test_split(random::key key, std::int64_t rows,
-                                 const split_options& options = {},
-                                 const device& on = default_device());
 struct split_samples {
   array x_train, x_test, y_train, y_test;
 };
-/// The rows of x and y, on x's device. Throws shape_error where these are not as many.
+/// The rows of x and of y that a split names, where those lie. Throws shape_error where x and y
+/// have not as many rows, index_error for a row that they do not have.
+TUTTI_API split_samples split_rows(const array& x, const array& y, const data::split& rows);
+
+struct split_options {
+  double test_share = 0.25;  ///< of the rows, rounded up
+  /// Labels [rows]: each class has that share among the test rows, to within one row.
+  std::optional<array> stratify{};
+};
+/// Those of data::train_test_split(), with labels of data::stratified_train_test_split(). Throws as
+/// they do.
 TUTTI_API split_samples train_test_split(random::key key, const array& x, const array& y,
                                          const split_options& options = {});
-
-/// Each row is a test row once, in `folds` parts of equal size, the first of which have one more
-/// where they do not divide the rows. In their order, or with a key in a random one. Throws
-/// value_error unless 2 <= folds <= rows.
-TUTTI_API std::vector<split> k_fold(std::int64_t rows, std::int64_t folds = 5,
-                                    std::optional<random::key> shuffle = {},
-                                    const device& on = default_device());
-/// The same with about the same share of each class in each part, on the device of the labels.
-/// Throws value_error where a class has fewer rows than there are folds.
-TUTTI_API std::vector<split> stratified_k_fold(const array& labels, std::int64_t folds = 5,
-                                               std::optional<random::key> shuffle = {});
 
 }  // namespace tutti::ml

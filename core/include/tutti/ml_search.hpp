@@ -46,11 +46,12 @@ struct grid_search_result {
 /// what `f` throws.
 TUTTI_API grid_search_result grid_search(const device_group& group,
                                          const std::vector<settings>& candidates, const array& x,
-                                         const array& y, const std::vector<split>& folds,
+                                         const array& y, const std::vector<data::split>& folds,
                                          const fit_and_score& f, loop_options options = {});
 /// The mean score of one model over the folds, on the devices of the group: [folds].
 TUTTI_API std::vector<double> cross_val_score(
-    const device_group& group, const array& x, const array& y, const std::vector<split>& folds,
+    const device_group& group, const array& x, const array& y,
+    const std::vector<data::split>& folds,
     const std::function<double(const split_samples& part)>& f, loop_options options = {});
 
 }  // namespace tutti::ml
