@@ -48,10 +48,10 @@ array confusion_matrix(const array& truth, const array& predicted,
     if (least < 0 || (classes && most >= *classes))
       throw index_error(fmt::format("{}: class {} is not in [0, {})", op, least < 0 ? least : most,
                                     classes ? std::to_string(*classes) : "classes"));
-    const std::int64_t n = classes ? *classes : most + 1;
-    const auto wide = static_cast<std::uint64_t>(n);
+    const auto wide = static_cast<std::uint64_t>(classes ? *classes - 1 : most) + 1;
     tutti::detail::require_host_memory(op, wide, sizeof(std::int64_t));
     tutti::detail::require_host_memory(op, wide, wide * sizeof(std::int64_t));
+    const auto n = static_cast<std::int64_t>(wide);
     return reshape(bincount(p.truth * n + p.predicted, n * n), {n, n});
   });
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/named_errors.hpp"
 #include "ml/samples.hpp"
@@ -15,6 +16,11 @@ namespace tutti::ml {
 using detail::named;
 
 namespace {
+
+template <class T>
+bool ascend(const std::vector<T>& values) {
+  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<T>()) == values.end();
+}
 
 // Integers or bool [rows, features] as i64.
 array as_categories(const array& x, std::int64_t features, const char* op) {
@@ -104,6 +110,9 @@ void one_hot_encoder::load_parameters(const io::named_arrays& arrays) {
       throw shape_error(
           fmt::format("{}: counts do not fit categories {}", op, lists.shape().str()));
     found.push_back(lists({{first, first + count}}));
+    if (!ascend(found.back().to_vector<std::int64_t>()))
+      throw value_error(
+          fmt::format("{}: categories of feature {} do not ascend", op, found.size() - 1));
     first += count;
   }
   if (found.empty() || first != lists.size())
@@ -197,7 +206,7 @@ void label_encoder::load_parameters(const io::named_arrays& arrays) {
     const parameter_reader reader(arrays, {"classes"}, op);
     const array classes = reader.integers("classes", 1);
     const auto values = classes.to_vector<std::int64_t>();
-    if (values.empty() || !std::is_sorted(values.begin(), values.end()))
+    if (values.empty() || !ascend(values))
       throw value_error(fmt::format("{}: classes {} do not ascend", op, classes.shape().str()));
     classes_ = classes;
     words_.clear();
@@ -215,7 +224,7 @@ void label_encoder::load_parameters(const io::named_arrays& arrays) {
       word += static_cast<char>(static_cast<std::uint8_t>(text[first]));
     words.push_back(word);
   }
-  if (words.empty() || first != text.size() || !std::is_sorted(words.begin(), words.end()))
+  if (words.empty() || first != text.size() || !ascend(words))
     throw value_error(fmt::format("{}: {} words that do not ascend", op, words.size()));
   words_ = std::move(words);
   classes_ = {};

@@ -19,18 +19,20 @@ namespace {
 
 constexpr std::int64_t rows_for_quantiles = 200000;
 
-// Between two neighbours among the sorted values.
-double edge_between(double low, double high) {
-  const double middle = low + (high - low) / 2;
-  return std::isfinite(middle) ? middle : low;
+// Between two neighbours among the sorted values: in [low, high) once it is of their dtype.
+double edge_between(double low, double high, dtype type) {
+  double middle = low + (high - low) / 2;
+  if (type == dtype::f32) middle = static_cast<float>(middle);
+  return std::isfinite(middle) && middle < high ? middle : low;
 }
 
 // Where bins of sorted values, NaN last, end: fewer than max_bins.
-std::vector<double> edges_of(const double* sorted, std::size_t count, std::size_t max_bins) {
+std::vector<double> edges_of(const double* sorted, std::size_t count, std::size_t max_bins,
+                             dtype type) {
   while (count > 0 && std::isnan(sorted[count - 1])) --count;
   std::vector<double> edges;
   for (std::size_t i = 1; i < count && edges.size() < max_bins; ++i)
-    if (sorted[i - 1] < sorted[i]) edges.push_back(edge_between(sorted[i - 1], sorted[i]));
+    if (sorted[i - 1] < sorted[i]) edges.push_back(edge_between(sorted[i - 1], sorted[i], type));
   if (edges.size() < max_bins) return edges;
   edges.clear();
   for (std::size_t b = 1; b < max_bins; ++b) {
@@ -38,7 +40,7 @@ std::vector<double> edges_of(const double* sorted, std::size_t count, std::size_
         static_cast<double>(b) / static_cast<double>(max_bins) * static_cast<double>(count - 1);
     const auto low = static_cast<std::size_t>(place);
     const std::size_t high = std::min(low + (place > static_cast<double>(low) ? 1 : 0), count - 1);
-    const double edge = edge_between(sorted[low], sorted[high]);
+    const double edge = edge_between(sorted[low], sorted[high], type);
     // Nothing lies beyond the largest value.
     if ((edges.empty() || edges.back() < edge) && edge < sorted[count - 1]) edges.push_back(edge);
   }
@@ -70,7 +72,8 @@ binned_samples binned(const array& x, int max_bins, std::int64_t leaves) {
   std::vector<std::vector<double>> edges;
   std::size_t most = 0;
   for (std::size_t f = 0; f < static_cast<std::size_t>(features); ++f) {
-    edges.push_back(edges_of(&sorted[f * count], count, static_cast<std::size_t>(max_bins)));
+    edges.push_back(
+        edges_of(&sorted[f * count], count, static_cast<std::size_t>(max_bins), x.dtype()));
     most = std::max(most, edges.back().size());
   }
   const std::int64_t bins = static_cast<std::int64_t>(most) + 1;

@@ -3,6 +3,7 @@
 // The edges of tutti::ml: dtypes, empty and constant samples, NaN, wrong arguments of everything.
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "tutti/ml.hpp"
 #include "tutti_test/dense.hpp"
@@ -187,6 +188,38 @@ BOOST_AUTO_TEST_CASE(wrong_parameters_change_nothing) {
       "2 classes"));
 }
 
+BOOST_AUTO_TEST_CASE(categories_that_are_loaded_ascend) {
+  const auto list = [](std::vector<std::int64_t> values) { return array::from(values); };
+  for (const array& wrong : {list({1, 1}), list({2, 1})}) {
+    BOOST_TEST(fails<tutti::value_error>(
+        [&] {
+          ml::label_encoder().load_parameters({{"classes", wrong}});
+        },
+        "ascend"));
+    BOOST_TEST(fails<tutti::value_error>(
+        [&] {
+          ml::one_hot_encoder().load_parameters({{"categories", wrong}, {"counts", list({2})}});
+        },
+        "feature 0"));
+  }
+  ml::one_hot_encoder each;
+  each.load_parameters({{"categories", list({2, 1})}, {"counts", list({1, 1})}});
+  BOOST_TEST(matches(each.transform(array::from<int>({{2, 1}})), {{1, 2}, {1, 1}}));
+  for (const auto& counts : {list({3}), list({1}), list({-1, 3}), list({})})
+    BOOST_TEST(fails<tutti::shape_error>(
+        [&] {
+          each.load_parameters({{"categories", list({1, 2})}, {"counts", counts}});
+        },
+        "one_hot_encoder::load_parameters"));
+  const array text = array::from<std::uint8_t>({'b', 'a'});
+  for (const auto& ends : {list({1, 2}), list({2, 1}), list({3}), list({-1}), list({1})})
+    BOOST_TEST(fails<tutti::value_error>(
+        [&] {
+          ml::label_encoder().load_parameters({{"text", text}, {"ends", ends}});
+        },
+        "label_encoder::load_parameters"));
+}
+
 BOOST_AUTO_TEST_CASE(dtypes_of_results) {
   const dense rows = random_integers({8, 2}, 0, 5, 941);
   const array y = array::from<int>({0, 1, 0, 1, 1, 0, 1, 0});
@@ -241,6 +274,13 @@ BOOST_AUTO_TEST_CASE(metrics_at_their_edges) {
   BOOST_TEST(fails<tutti::index_error>([&] { ml::confusion_matrix(y - 1, y); }, "class -1"));
   BOOST_TEST(fails<tutti::out_of_memory>([&] { ml::confusion_matrix(y, y, std::int64_t{1} << 61); },
                                          "confusion_matrix"));
+  for (const std::int64_t label :
+       {std::int64_t{1} << 31, std::int64_t{1} << 61, std::numeric_limits<std::int64_t>::max()})
+    BOOST_TEST(fails<tutti::out_of_memory>(
+        [&] {
+          ml::confusion_matrix(array::from<std::int64_t>({label}), 0 * y({{0, 1}}));
+        },
+        "confusion_matrix"));
   BOOST_TEST(fails<tutti::shape_error>([&] { ml::accuracy_score(y, array::from<int>({1})); },
                                        "accuracy_score"));
   BOOST_TEST(fails<tutti::shape_error>(

@@ -50,6 +50,23 @@ BOOST_AUTO_TEST_CASE(missing_values_go_right) {
   BOOST_TEST(matches(flat.predict(x), {{7}, std::vector<double>(7, 3.0)}, {.absolute = 1e-6}));
 }
 
+// Nothing lies between neighbours among the numbers of a dtype, but each is told from the next.
+BOOST_AUTO_TEST_CASE(neighbouring_values_are_split) {
+  std::vector<float> narrow{1};
+  std::vector<double> wide{1};
+  for (int i = 0; i < 3; ++i) {
+    narrow.push_back(std::nextafter(narrow.back(), 2.0f));
+    wide.push_back(std::nextafter(wide.back(), 2.0));
+  }
+  const array y = array::from<float>({0, 8, 0, 8});
+  for (const array& x : {array::from(narrow, {4, 1}), array::from(wide, {4, 1}),
+                         array::from<float>({{-3e38f}, {0}, {3e38f}, {INFINITY}})}) {
+    ml::hist_gradient_boosting_regressor m(
+        {.iterations = 3, .learning_rate = 1, .max_depth = 3, .min_samples_leaf = 1});
+    BOOST_TEST(matches(m.fit(x, y).predict(x), {{4}, {0, 8, 0, 8}}, {.absolute = 1e-5}));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(more_values_than_bins) {
   const dense rows = random_dense({600, 2}, -1, 1, 921);
   const array x = upload(rows);

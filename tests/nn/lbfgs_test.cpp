@@ -133,3 +133,24 @@ BOOST_AUTO_TEST_CASE(line_search_ends_in_both_conditions) {
   BOOST_TEST(nn::detail::strong_wolfe(rising, {0, 1, -1}, 1, 7).length == 0);
   BOOST_TEST(evaluations == 7);
 }
+
+// A valley whose depth is less than the rounding of its losses.
+BOOST_AUTO_TEST_CASE(line_search_within_noise) {
+  for (const double first : {0.01, 1.0, 1.9, 5.0, 300.0}) {
+    std::uint64_t wobble = 1;
+    const auto evaluate = [&](double t) {
+      wobble = wobble * 6364136223846793005u + 1442695040888963407u;
+      const double noise = (static_cast<double>(wobble >> 40) / (1 << 24) - 0.5) * 1e-6;
+      return line_point{t, 3 + 1e-9 * (t - 1) * (t - 1) + noise, 2e-9 * (t - 1)};
+    };
+    const line_point start{0, 3 + 4e-7, -2e-9},
+        found = nn::detail::strong_wolfe(evaluate, start, first, 40, 1e-6);
+    BOOST_TEST_CONTEXT("from " << first) {
+      BOOST_TEST(found.length > 0);
+      BOOST_TEST(std::abs(found.slope) <= -0.9 * start.slope);
+    }
+  }
+  // Where losses tell more than their noise they decide.
+  const auto rising = [](double t) { return line_point{t, 1 + t, -1}; };
+  BOOST_TEST(nn::detail::strong_wolfe(rising, {0, 1, -1}, 1, 7, 1e-6).length == 0);
+}

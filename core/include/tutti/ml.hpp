@@ -5,9 +5,9 @@
 //
 // Samples are arrays [rows, features], of any device. They are computed in f32 or f64: bool,
 // integers, f16 and bf16 become f32, complex numbers throw dtype_error. Labels of classes are
-// integers or bool [rows], of any values; models name classes in ascending order (classes(), i64).
-// Shapes that do not fit and samples without rows throw shape_error; options out of range throw
-// value_error, and so does what is used before fit().
+// integers or bool [rows], of any values; models name classes in ascending order (classes(), i64;
+// u64 above that wraps). Shapes that do not fit and samples without rows throw shape_error; options
+// out of range throw value_error, and so does what is used before fit().
 //
 // fit() returns the model. parameters() are what it has learned, by name, as io::save_safetensors
 // takes them, and load_parameters() takes them back, on the device where they lie then; options are
