@@ -12,12 +12,13 @@
 #include <optional>
 
 #include "base/env.hpp"
+#include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "command.hpp"
-#include "own_output.hpp"
 #include "plugin/ranking.hpp"
 #include "plugin/registry.hpp"
 #include "probe.hpp"
+#include "supervision.hpp"
 #include "text.hpp"
 #include "tutti/device.hpp"
 
@@ -46,10 +47,14 @@ std::string why_automatic(const device& d) {
                      detail::rank_text(*state));
 }
 
-/// Whatever happens there happens to a child. Plugins that fail are kept out of this process.
+/// Whatever happens there happens to a child of this one. Plugins that fail are kept out of this
+/// process.
 void look_at_plugins(const time_limits& limits) {
   for (const detail::plugin_file& file : detail::registry().loader().files()) {
+    if (why_left_out(file.name)) continue;
     const probe_result result = probe(file, depth::devices, limits, [](const finding&) {});
+    if (!result.remark.empty())
+      logging::warn("{}: the plugin {}", file.path.string(), result.remark);
     if (!result.failure.empty()) shut_out(file, result);
   }
 }
@@ -135,8 +140,7 @@ std::string print_left_out(const std::vector<detail::unusable>& all) {
 }
 
 /// 1 where TUTTI_DEVICE cannot be satisfied or no device exists.
-int print_devices(bool json, const time_limits& limits) {
-  const own_output output;
+int print_devices(bool json, const time_limits& limits, const printer& print) {
   look_at_plugins(limits);
   const selection s = select(limits);
   const std::vector<device> all = all_devices();
@@ -158,12 +162,11 @@ int print_devices(bool json, const time_limits& limits) {
       out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();
     if (!s.error.empty()) out["error"] = s.error;
-    output.print(out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print(out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (all.empty()) {
-    output.print("no device found; `tutti doctor` says what was tried\n" +
-                 print_left_out(left_out));
+    print("no device found; `tutti doctor` says what was tried\n" + print_left_out(left_out));
   } else {
-    output.print(print_table(all, s) + print_trust() + print_left_out(left_out));
+    print(print_table(all, s) + print_trust() + print_left_out(left_out));
   }
   if (!s.error.empty()) fmt::print(stderr, "tutti: {}\n", s.error);
   return s.error.empty() && !all.empty() ? 0 : 1;
@@ -175,13 +178,22 @@ command add_devices(CLI::App& app) {
   struct chosen {
     bool json = false;
     time_limits limits;
+    supervision process;
   };
   const auto options = std::make_shared<chosen>();
   CLI::App* const parser =
       app.add_subcommand("devices", "List the devices that TUTTI_DEVICE can select");
   parser->add_flag("--json", options->json, "Print JSON");
   add_time_limit(*parser, options->limits);
-  return {parser, [options] { return print_devices(options->json, options->limits); }};
+  add_supervision(*parser, options->process);
+  return {parser, [options] {
+            std::vector<std::string> words = {"devices"};
+            if (options->json) words.emplace_back("--json");
+            add_words(words, options->limits);
+            return supervised(options->process, words, options->limits, [&](const printer& print) {
+              return print_devices(options->json, options->limits, print);
+            });
+          }};
 }
 
 }  // namespace tutti::tools

@@ -14,11 +14,11 @@
 #include "base/env.hpp"
 #include "base/one_line.hpp"
 #include "command.hpp"
-#include "own_output.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
 #include "probe.hpp"
+#include "supervision.hpp"
 #include "tutti/device.hpp"
 #include "tutti/error.hpp"
 
@@ -161,14 +161,25 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
+    const auto problem = [&](const std::string& failure) {
+      take({grade::problem, "plugins", file.name,
+            fmt::format("{}: {}", file.path.string(), failure),
+            "remove the file, or replace it with a working build; until it changes, `auto` passes "
+            "over it"});
+    };
+    if (const auto why = why_left_out(file.name)) {
+      problem(*why);
+      continue;
+    }
     detail::known_plugins().clear(file.path);  // it begins anew
     const probe_result result = probe(file, depth::known_answers, limits, take);
+    if (!result.remark.empty())
+      take({grade::problem, "plugins", file.name,
+            fmt::format("{}: the plugin {}", file.path.string(), result.remark),
+            "tell the plugin's author"});
     if (result.failure.empty()) continue;
     shut_out(file, result);
-    take({grade::problem, "plugins", file.name,
-          fmt::format("{}: {}", file.path.string(), result.failure),
-          "remove the file, or replace it with a working build; until it changes, `auto` passes "
-          "over it"});
+    problem(result.failure);
   }
   for (const detail::overlooked_file& file : registry.loader().overlooked())
     plugins.push_back({grade::note,
@@ -257,6 +268,15 @@ std::string as_json(const findings& all, size_t problems) {
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+/// 1 where there is a problem.
+int report(bool json, const time_limits& limits, const printer& print) {
+  const findings all = examine(limits);
+  const auto problems = static_cast<size_t>(std::count_if(
+      all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
+  print(json ? as_json(all, problems) : as_text(all, problems));
+  return problems == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const finding& f) {
@@ -288,19 +308,21 @@ command add_doctor(CLI::App& app) {
   struct chosen {
     bool json = false;
     time_limits limits;
+    supervision process;
   };
   const auto options = std::make_shared<chosen>();
   CLI::App* const parser = app.add_subcommand(
       "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
   parser->add_flag("--json", options->json, "Print JSON");
   add_time_limit(*parser, options->limits);
+  add_supervision(*parser, options->process);
   return {parser, [options] {
-            const own_output output;
-            const findings all = examine(options->limits);
-            const auto problems = static_cast<size_t>(std::count_if(
-                all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
-            output.print(options->json ? as_json(all, problems) : as_text(all, problems));
-            return problems == 0 ? 0 : 1;
+            std::vector<std::string> words = {"doctor"};
+            if (options->json) words.emplace_back("--json");
+            add_words(words, options->limits);
+            return supervised(options->process, words, options->limits, [&](const printer& print) {
+              return report(options->json, options->limits, print);
+            });
           }};
 }
 

@@ -5,14 +5,14 @@
 #include "probe.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "child_process.hpp"
 #include "option_range.hpp"
@@ -20,21 +20,15 @@
 #include "plugin/proof/proof.hpp"
 #include "plugin/records.hpp"
 #include "plugin/registry.hpp"
+#include "supervision.hpp"
 
 namespace tutti::tools {
 namespace {
 
 using nlohmann::json;
 
-std::atomic<int> report_descriptor = 1;
-
-/// The process that was started to report.
-std::atomic<pid_t> reporter = 0;
-
-// What a plugin forks goes on from the middle of its function, and must not answer for its parent.
 void report(const json& line) {
-  if (::getpid() != reporter) ::_exit(1);
-  report_line(report_descriptor, line.dump(-1, ' ', false, json::error_handler_t::replace));
+  report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 std::string how_it_failed(const probe_result& result) {
@@ -67,7 +61,8 @@ struct probe_options {
   std::string path;
   bool with_answers = false, with_first_use = false;
   uint32_t device = 0;
-  int report_to = 1;
+  double linger = 0;  // seconds
+  std::string report_to;
 };
 
 void report_step(const std::string& step) { report({{"step", step}}); }
@@ -86,10 +81,7 @@ void use_first(detail::device_registry& registry, const detail::plugin_file& fil
 
 /// The child.
 int run_probe(const probe_options& options) {
-  const int report_to = options.report_to;
-  reporter = ::getpid();
-  be_a_child(report_to);
-  report_descriptor = report_to;
+  be_a_child(options.report_to);
   detail::watcher_of_calls = [](const char* function) { report({{"call", function}}); };
   const std::filesystem::path file(options.path);
   const bool computes = options.with_answers || options.with_first_use;
@@ -107,6 +99,10 @@ int run_probe(const probe_options& options) {
     else
       registry.left_out(found.name);
   }
+  if (options.linger > 0) {
+    report({{"call", "what it leaves running"}});
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.linger));
+  }
   report({{"done", true}});
   return 0;
 }
@@ -114,16 +110,23 @@ int run_probe(const probe_options& options) {
 }  // namespace
 
 probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
-                   const std::function<void(finding)>& on_finding, uint32_t device) {
+                   const std::function<void(finding)>& on_finding, uint32_t device, double linger) {
   std::vector<std::string> arguments = {"probe", file.path.string()};
   if (how == depth::known_answers) arguments.emplace_back("--known-answers");
   if (how == depth::first_use)
     arguments.insert(arguments.end(), {"--first-use", "--device", std::to_string(device)});
+  if (linger > 0) arguments.insert(arguments.end(), {"--linger", std::to_string(linger)});
   progress seen;
   const auto patience = [&] { return seen.step.empty() ? limits.listing : limits.computing; };
-  const child_end end =
-      run_self(arguments, patience, [&](std::string_view line) { seen.take(line, on_finding); });
+  const child_end end = run_self(arguments, patience, [&](std::string_view line) {
+    seen.take(line, on_finding);
+    tell_alive();
+  });
   probe_result result;
+  if (end.is_disturbed)
+    result.remark =
+        "writes to a file descriptor that is not its own, or has a process of its own "
+        "do so";
   result.is_lasting = !seen.is_done;
   switch (end.how) {
     case child_end::kind::exited:
@@ -201,6 +204,7 @@ command add_probe(CLI::App& app) {
   parser->add_flag("--known-answers", options->with_answers);
   parser->add_flag("--first-use", options->with_first_use);
   parser->add_option("--device", options->device);
+  parser->add_option("--linger", options->linger);
   parser->add_option("--report-to", options->report_to);
   return {parser, [options] { return run_probe(*options); }};
 }

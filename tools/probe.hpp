@@ -33,12 +33,15 @@ struct probe_result {
   /// Whether `auto` had better pass over it. Many a driver does not survive the end of its process,
   /// and computes well until then.
   bool is_lasting = true;
+  std::string remark;  ///< what else is wrong with it: "writes to ..."; else empty
 };
 
 /// Examines the plugin in a child; its findings go to `on_finding` as they arrive. `device`: which
-/// one is used.
+/// one is used. `linger`: for how many seconds the child stays when it is done, for what the plugin
+/// has left running.
 probe_result probe(const detail::plugin_file& file, depth how, const time_limits& limits,
-                   const std::function<void(finding)>& on_finding, uint32_t device = 0);
+                   const std::function<void(finding)>& on_finding, uint32_t device = 0,
+                   double linger = 0);
 
 /// Until it goes away, `auto` chooses in this process without opening a device in it: that happens
 /// to children. Plugins that fail there lose their devices at the end, and devices that cannot be

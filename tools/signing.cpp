@@ -32,7 +32,7 @@ using nlohmann::json;
 
 struct options {
   std::string plugin, key;
-  int report_to = 1;
+  std::string report_to;
 };
 
 /// Throws where the file has no plugin's name, or is not there.
@@ -70,7 +70,7 @@ int identify(const options& o) {
   } catch (const std::exception& e) {
     line = {{"error", e.what()}};
   }
-  report_line(o.report_to, line.dump(-1, ' ', false, json::error_handler_t::replace));
+  report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "child_process.hpp"
 #include "command.hpp"
@@ -65,11 +66,15 @@ void run_in_children(const verify_options& options, verify_report& report) {
     if (line.is_object()) report.take(line);
   };
   int ends = 0, hangs = 0;
+  bool is_disturbed = false;
   do {
     const uint64_t first = report.next();
     const child_end end = run_self(child_arguments(options, first), patience, on_line);
     if (!report.is_done() || end.how != child_end::kind::exited || end.number != 0)
       report.take_end(text_of(end, options.time_limit));
+    if (end.is_disturbed && !std::exchange(is_disturbed, true))
+      fmt::print(stderr, "tutti: {}: the plugin writes to a descriptor that is not its own\n",
+                 options.plugin);
     (end.how == child_end::kind::silent ? hangs : ends) += 1;
     if (ends == most_ends || hangs == most_hangs || report.next() == first) break;
   } while (report.is_more());
@@ -77,10 +82,10 @@ void run_in_children(const verify_options& options, verify_report& report) {
 }
 
 int run_verify(const verify_options& options) {
-  if (options.report_to >= 0) {
+  if (!options.report_to.empty()) {
     be_a_child(options.report_to);
     run_checks(options, [&](const json& line) {
-      report_line(options.report_to, line.dump(-1, ' ', false, json::error_handler_t::replace));
+      report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
     });
     return 0;
   }

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/call_notes.hpp"
 #include "base/log.hpp"
 
 namespace tutti::detail {
@@ -64,8 +65,11 @@ constinit std::array<slot, 64> slots;
 
 constinit std::mutex witness_mutex;  // of what follows; in handlers nothing of it changes
 constinit int witnesses = 0;
+constinit bool watches_calls = false;
 constinit std::uint64_t latest = 0;
 constinit std::array<struct sigaction, signals.size()> previous{};
+
+constinit std::atomic<bool> says_calls{false};  // unless the log is silent
 
 // Entries of a handler that stands behind somebody else's.
 constinit std::atomic<int> strays{0};
@@ -103,14 +107,27 @@ class crash_line {
   std::size_t size_ = 0;
 };
 
-void say(int signal, std::string_view where, std::string_view what) noexcept {
+void say(int signal, std::string_view where, std::string_view what,
+         std::string_view plugin = {}) noexcept {
   if (what.empty()) return;
   crash_line line;
   line.add("tutti: crash by signal ");
   line.add(signal);
   line.add(where);
   line.add(what);
+  if (!plugin.empty()) line.add(" of the plugin ");
+  line.add(plugin);
   line.write();
+}
+
+constexpr std::string_view within = " within ",
+                           elsewhere = " in a thread of the application or a driver, during ";
+
+void say(int signal, std::string_view where, const call_note& note) noexcept {
+  const char* const plugin = note.plugin.load(std::memory_order_relaxed);
+  const char* const function = note.function.load(std::memory_order_relaxed);
+  if (!says_calls.load(std::memory_order_relaxed) || function == nullptr) return;
+  say(signal, where, function, plugin != nullptr ? plugin : "");
 }
 
 void note_crash(int signal) noexcept {
@@ -130,15 +147,21 @@ void note_crash(int signal) noexcept {
   }
   if (is_found) {
     overwrite(file, crash_word);
-    return say(signal, " within ", what);
+    return say(signal, within, what);
   }
+  // A call that nobody attempts: what others attempt has nothing to do with it.
+  if (own_note != nullptr && own_note->function.load(std::memory_order_relaxed) != nullptr)
+    return say(signal, within, *own_note);
   const pid_t process = ::getpid();
   for (const slot& s : slots)
     if (s.thread.load(std::memory_order_acquire) != 0 &&
         s.process.load(std::memory_order_relaxed) == process) {
       overwrite(s.file.load(std::memory_order_relaxed), stop_word);
-      say(signal, " in a thread of the application or a driver, during ", s.what.get());
+      say(signal, elsewhere, s.what.get());
+      is_found = true;
     }
+  // Attempts have said it.
+  if (!is_found) each_call_under_way([&](const call_note& note) { say(signal, elsewhere, note); });
 }
 
 void on_crash(int signal, siginfo_t* info, void* context);
@@ -174,7 +197,13 @@ void on_crash(int signal, siginfo_t* info, void*) {
   errno = before;
 }
 
-void install() {
+bool is_default(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
+}
+
+enum class over { everything, defaults };
+
+void install(over what) {
   strays.store(0, std::memory_order_relaxed);
   struct sigaction ours {};
   ours.sa_sigaction = &on_crash;
@@ -184,6 +213,7 @@ void install() {
     struct sigaction current {};
     // Still there, below one that somebody put over it and took away again.
     if (::sigaction(signals[i], nullptr, &current) != 0 || is_ours(current)) continue;
+    if (what == over::defaults && !is_default(current)) continue;
     previous[i] = current;
     ::sigaction(signals[i], &ours, nullptr);
   }
@@ -192,6 +222,7 @@ void install() {
 void uninstall() {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction current {};
+    if (watches_calls && is_default(previous[i])) continue;
     if (::sigaction(signals[i], nullptr, &current) == 0 && is_ours(current))
       ::sigaction(signals[i], &previous[i], nullptr);
   }
@@ -208,7 +239,7 @@ int take_slot(int file, pid_t thread, std::string_view what) {
     return s.thread.load(std::memory_order_relaxed) == 0;
   });
   if (free == slots.end()) return -1;
-  if (witnesses++ == 0) install();
+  if (witnesses++ == 0) install(over::everything);
   free->file.store(file, std::memory_order_relaxed);
   free->order.store(++latest, std::memory_order_relaxed);
   free->process.store(::getpid(), std::memory_order_relaxed);
@@ -250,6 +281,13 @@ void take_stack(void* memory) noexcept {
 }
 
 }  // namespace
+
+void watch_calls() noexcept {
+  const std::lock_guard lock(witness_mutex);
+  if (std::exchange(watches_calls, true)) return;
+  says_calls.store(logging::enabled(logging::level::error), std::memory_order_relaxed);
+  if (witnesses == 0) install(over::defaults);
+}
 
 bool is_crash_noted(int file) noexcept {
   static_assert(crash_word.size() == stop_word.size());

@@ -21,6 +21,12 @@ namespace tutti::detail {
 /// no witness over those of all others.
 inline constexpr std::string_view crash_word = "crashed", stop_word = "stopped";
 
+/// From now on a crash within a call of a plugin (call_notes.hpp) writes a line, too, "tutti: crash
+/// by signal 8 within program.launch of the plugin cuda", and one of a thread that is in none,
+/// which of them other threads are in. For that, a handler of ours stays where there is nothing but
+/// the default.
+TUTTI_INTERNAL_API void watch_calls() noexcept;
+
 /// Whether a crash of this process has been written into the file.
 bool is_crash_noted(int file) noexcept;
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/call_notes.hpp"
+#include "base/crash_witness.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
@@ -97,6 +99,9 @@ void opened_device::open() {
     if (e.code() == TUTTI_ERROR_TIMEOUT) hangs_ = e.what();
     throw;
   }
+  // Until here each step was watched over as a whole.
+  watch_calls();
+  if (const double limit = transfer_time_limit(); limit > 0) tell_of_slow_calls(limit);
   is_open_.store(true, std::memory_order_release);
 }
 

@@ -2,7 +2,8 @@
 //
 // A plugin's function as the core calls it. Plugins must not let exceptions out; one that does is
 // answered with a status, or with a line of the log where the function has none, instead of taking
-// the application down.
+// the application down. What ends the process or does not come back is named by the note of the
+// call (call_notes.hpp).
 #pragma once
 
 #include <cxxabi.h>
@@ -11,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/call_notes.hpp"
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
@@ -52,6 +54,7 @@ class guarded<R (*)(Args...)> {
   R operator()(Args... args) const {
     if (const call_watcher watch = watcher_of_calls.load(std::memory_order_relaxed)) [[unlikely]]
       watch(name_);
+    const noted_call now(plugin_, name_);
     try {
       return call_(args...);
     } catch (const abi::__forced_unwind&) {  // which may not be stopped

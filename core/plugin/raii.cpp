@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <string>
 
+#include "base/call_notes.hpp"
 #include "base/crash_witness.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
-namespace {
 
-const char* describe(int32_t code) {
+const char* text_of_code(int32_t code) noexcept {
   switch (code) {
     case TUTTI_ERROR_INTERNAL:
       return "internal error of the plugin";
@@ -38,6 +38,8 @@ const char* describe(int32_t code) {
       return "unknown error";
   }
 }
+
+namespace {
 
 void append(std::string& text, std::string_view part, std::string_view separator) {
   if (part.empty()) return;
@@ -72,6 +74,7 @@ bool ignore(tutti_status* status) noexcept {
 
 void throw_status(tutti_status* status, std::string_view where, std::string_view device,
                   std::string_view action, std::string_view detail) {
+  note_failure();
   const std::unique_ptr<tutti_status, void (*)(tutti_status*)> owner(
       status, [](tutti_status* s) { release(s); });
   const int32_t code = has(status, &tutti_status::code) ? status->code : TUTTI_ERROR_INTERNAL;
@@ -82,7 +85,7 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
   std::string text(where);
   append(text, action, ": ");
   append(text, detail, " ");
-  append(text, has_message ? printable_lines(status->message) : describe(code), ": ");
+  append(text, has_message ? printable_lines(status->message) : text_of_code(code), ": ");
   if (vendor_code != 0) {
     const std::string number = std::to_string(vendor_code);
     if (text.find(number) == std::string::npos) text += " (vendor code " + number + ")";
@@ -101,6 +104,7 @@ std::string reason_of(const opened_device& device, const char* function, const c
 }
 
 void throw_nothing_made(const opened_device& device, std::string_view function) {
+  forget_failure();  // the text has the name
   std::string text = device.title + ": the plugin's function ";
   text += function;
   throw device_error(text + " succeeds, but hands out NULL", TUTTI_ERROR_INTERNAL, 0, false,

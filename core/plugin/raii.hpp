@@ -15,6 +15,9 @@
 
 namespace tutti::detail {
 
+/// "driver error" of TUTTI_ERROR_DRIVER.
+TUTTI_INTERNAL_API const char* text_of_code(int32_t code) noexcept;
+
 /// Throws device_error or out_of_memory "WHERE: ACTION DETAIL: message (vendor code)" and releases
 /// `status`. `device` is what device_error::device() tells.
 [[noreturn]] TUTTI_INTERNAL_API void throw_status(tutti_status* status, std::string_view where,

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/call_notes.hpp"
 #include "base/crash_witness.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
@@ -104,7 +105,9 @@ class exit_waits {
     const time_point deadline = deadline_after(seconds);
     for (const detail::idle_wait& wait : all) {
       if (wait(deadline)) continue;
-      logging::warn("exit: work is still running after {} s; leaving it", seconds);
+      const std::string calls = detail::calls_under_way();
+      logging::warn("exit: work is still running after {} s{}{}; leaving it", seconds,
+                    calls.empty() ? "" : ", within ", calls);
       const std::lock_guard lock(mutex_);
       given_up_ = true;
       return;

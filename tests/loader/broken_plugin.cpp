@@ -9,7 +9,7 @@
 // "event_wait=gateless" the waits, the latter without events of the host's, "map=stale" and
 // "map=null" what is mapped, "write=late" blocking writes, "write=nop" those of more than a page,
 // "opcodes=NUMBER" how many it claims to have, "signal=fail" host events, "status=short" the status
-// of open, "print=stdout" the standard output.
+// of open, "print=stdout" the standard output. "fails=FUNCTION.CODE" is a status.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -111,17 +111,20 @@ int32_t begins_on_host(tutti_device*) { return strike("begins"), 0; }
 
 tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
                             tutti_stream** stream) {
+  if (tutti_status* const status = failing("stream")) return status;
   if (gives_null("stream")) return *stream = nullptr, nullptr;
   return real->stream->create(device, desc, stream);
 }
 
 tutti_status* record(tutti_stream* stream, tutti_event** event) {
+  if (tutti_status* const status = failing("record")) return status;
   if (gives_null("record")) return *event = nullptr, nullptr;
   return real->stream->record(stream, event);
 }
 
 tutti_status* create_program(tutti_device* device, const tutti_program_desc* desc,
                              tutti_program** program) {
+  if (tutti_status* const status = failing("create")) return status;
   if (gives_null("program")) return *program = nullptr, nullptr;
   return real->program->create(device, desc, program);
 }
@@ -150,11 +153,12 @@ tutti_status* catch_up(tutti_stream* stream) {
 
 tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, const void* host,
                     uint64_t bytes, int32_t blocking, tutti_event** event) {
+  if (tutti_status* const status = failing("write")) return status;
   std::string how;
   if (told("write", how) && how == "nop" && bytes > 4096)
     return event != nullptr ? real->stream->record(stream, event) : nullptr;
   if (tutti_status* const status = catch_up(stream)) return status;
-  if (how == "nop" || blocking == 0 || event != nullptr || put_off)
+  if (how != "late" || blocking == 0 || event != nullptr || put_off)
     return real->transfer->write(stream, to, offset, host, bytes, blocking, event);
   const auto* const first = static_cast<const char*>(host);
   put_off = {stream, to, offset, {first, first + bytes}};
@@ -174,6 +178,7 @@ void open_gates() {
 
 tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, void* host,
                    uint64_t bytes, int32_t blocking, tutti_event** event) {
+  if (tutti_status* const status = failing("read")) return status;
   strike("read");
   if (tutti_status* const status = catch_up(stream)) return status;
   tutti_status* const status =
@@ -184,6 +189,7 @@ tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, vo
 
 tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
                    uint64_t to_offset, uint64_t bytes, tutti_event** event) {
+  if (tutti_status* const status = failing("copy")) return status;
   if (waits("gateless")) {
     tutti_event* gate = nullptr;
     if (tutti_status* const status = real->stream->event_create(opened, &gate)) return status;
@@ -195,6 +201,7 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
 
 tutti_status* workspace(tutti_program* program, const tutti_program_launch* launch,
                         uint64_t* bytes) {
+  if (tutti_status* const status = failing("workspace")) return status;
   std::string value;
   if (!told("workspace", value)) return real->program->workspace(program, launch, bytes);
   *bytes = ~uint64_t{0};
@@ -203,6 +210,7 @@ tutti_status* workspace(tutti_program* program, const tutti_program_launch* laun
 
 tutti_status* launch_program(tutti_stream* stream, tutti_program* program,
                              const tutti_program_launch* launch, tutti_event** event) {
+  if (tutti_status* const status = failing("launch")) return status;
   strike("launch");
   if (gives_null("launch") && event != nullptr)
     return *event = nullptr, real->program->launch(stream, program, launch, nullptr);
@@ -210,12 +218,14 @@ tutti_status* launch_program(tutti_stream* stream, tutti_program* program,
 }
 
 tutti_status* synchronize(tutti_stream* stream) {
+  if (tutti_status* const status = failing("synchronize")) return status;
   strike("wait");
   open_gates();
   return real->stream->synchronize(stream);
 }
 
 tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
+  if (tutti_status* const status = failing("event_wait")) return status;
   strike("wait");
   if (timeout_ns == TUTTI_FOREVER && (waits("early") || waits("gateless"))) return nullptr;
   return real->stream->event_wait(event, timeout_ns);
@@ -223,6 +233,7 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
 
 // With "memory=..." one that takes kinds of memory for what it knows.
 tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutti_buffer** buffer) {
+  if (tutti_status* const status = failing("allocate")) return status;
   strike("allocate");
   if (gives_null("allocate")) return *buffer = nullptr, nullptr;
   std::string how;
@@ -335,7 +346,7 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   }
   if (told("memory", how)) memory.map = nullptr, memory.unmap = nullptr;
   if (waits("gateless")) stream.event_create = nullptr, stream.event_signal = nullptr;
-  if (told("write", how)) transfer.write = write;
+  if (told("write", how) || fault().starts_with("fails=write")) transfer.write = write;
   if (told("table", how)) {
     if (how == "flushless") stream.flush = nullptr;
     if (how == "null") api.stream = nullptr;

@@ -1,19 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints what TUTTI_DEVICE selects and which plugin files this process has mapped, for
-// process_test.cpp. With the argument "default" it asks for the default device alone; with any
-// other argument for that device.
+// process_test.cpp. With the argument "default" it asks for the default device alone; with
+// "compute" it computes on it, twice where that fails, and divides by zero then; with any other
+// argument it asks for that device.
 #include <fstream>
 #include <iostream>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "tutti/array.hpp"
 #include "tutti/device.hpp"
 #include "tutti/error.hpp"
+#include "tutti/ops.hpp"
+
+namespace {
+
+void print_sum() {
+  const tutti::array a = tutti::array::from(std::vector<float>(100, 1.5f), {100});
+  std::cout << "sum: " << (a * a + a).to_vector<float>().at(7) << std::endl;
+}
+
+int compute() {
+  try {
+    print_sum();
+  } catch (const tutti::error& e) {
+    std::cout << "error: " << e.what() << std::endl;
+    print_sum();
+  }
+  volatile double zero = 0, one = 1;
+  std::cout << "quotient: " << one / zero << "\n";
+  return 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   try {
     const std::string what = argc > 1 ? argv[1] : "";
+    if (what == "compute") return compute();
     std::cout << "devices:";
     if (what.empty())
       for (const tutti::device& d : tutti::devices()) std::cout << " " << d.name();

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/call_notes.hpp"
 #include "base/compile_markers.hpp"
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
@@ -16,6 +17,7 @@
 #include "base/process.hpp"
 #include "plugin/host.hpp"
 #include "plugin/proof/asking.hpp"
+#include "plugin/raii.hpp"
 #include "plugin/records.hpp"
 #include "plugin/slow_step.hpp"
 #include "tutti/error.hpp"
@@ -60,6 +62,8 @@ void add_named(std::vector<kernel_family>& all, const std::map<std::string, std:
 }
 
 std::string text_of(const opened_device& d, const family_fault& fault) {
+  if (fault.is_failure)
+    return fmt::format("{} cannot be asked for {}: {}", d.title, fault.family, fault.why);
   return fmt::format("{} gets {} wrong: {}", d.title, fault.family, fault.why);
 }
 
@@ -96,7 +100,7 @@ const family_fault* device_proof::fault_of(const kernel_family& family,
     }
   }
   const auto found = faults_.find(family.index());
-  return found != faults_.end() ? &found->second : nullptr;
+  return found != faults_.end() ? found->second : nullptr;
 }
 
 const family_fault* device_proof::known_basic_fault(bool& all_known) {
@@ -118,15 +122,22 @@ void device_proof::keep(const std::string& name, const outcome& found, const dev
   program_cache().store(key_, to_text(known_));
 }
 
+const family_fault& device_proof::remember(family_fault fault) {
+  for (const family_fault& known : all_faults_)
+    if (known.family == fault.family && known.why == fault.why) return known;
+  return all_faults_.emplace_back(std::move(fault));
+}
+
 void device_proof::settle(const kernel_family& family, const outcome& found,
                           const device_facts& facts) {
   const std::string name = name_of(family);
   if (found.is_kept) keep(name, found, facts);
-  if (found.verdict == state::bad) {
-    const auto [entry, is_new] = faults_.insert_or_assign(
-        family.index(), family_fault{name, fmt::format("{} ({})", found.text, advice)});
+  if (found.verdict != state::good) {
+    const family_fault& fault =
+        remember({name, fmt::format("{} ({})", found.text, advice), found.is_failure});
+    faults_[family.index()] = &fault;
     if (!is_basic(family))
-      logging::warn("{}: no {} on this device: {}", device_.title, name, entry->second.why);
+      logging::warn("{}: no {} on this device: {}", device_.title, name, fault.why);
   } else {
     faults_.erase(family.index());
   }
@@ -176,16 +187,34 @@ device_proof::outcome device_proof::answered(exchange& now) const {
     return {state::bad, true, false, "processes have ended or waited in vain within its proof"};
   outcome found;
   const auto start = std::chrono::steady_clock::now();
+  forget_failure();
   try {
     found = judge_watched(now, step);
   } catch (const device_error& e) {
-    found = {e.code() == TUTTI_ERROR_COMPILE ? state::bad : state::good, false, false, e.what()};
+    found = failed(now, e);
   } catch (const std::exception& e) {
     found = {state::good, false, false, e.what()};
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   logging::debug("{} took {:.1f} ms: {}", text, took.count(),
                  found.text.empty() ? "right" : found.text);
+  return found;
+}
+
+// A device that cannot move bytes, or not run the simplest program that it claims to have, computes
+// nothing. Programs may be left to others; transfers are nobody else's.
+device_proof::outcome device_proof::failed(const exchange& now, const device_error& e) const {
+  outcome found{state::good, false, false, e.what()};
+  if (e.code() == TUTTI_ERROR_COMPILE) found.verdict = state::bad;
+  if (!is_basic(now.family) || is_exiting()) return found;
+  if (e.code() == TUTTI_ERROR_UNSUPPORTED && now.family.kind != kernel_family::transfers)
+    return found;
+  const bool may_pass = e.code() == TUTTI_ERROR_OUT_OF_MEMORY || e.retryable();
+  found.verdict = may_pass ? state::unknown : state::bad;
+  found.is_failure = true;
+  if (const char* const function = function_that_failed())
+    found.text = fmt::format("the plugin's function {} fails with {}: {}", function,
+                             text_of_code(e.code()), e.what());
   return found;
 }
 

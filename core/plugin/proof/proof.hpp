@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,7 @@
 #include "plugin/opened_device.hpp"
 #include "plugin/proof/known_answer.hpp"
 #include "plugin/proof/verdicts.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::detail {
 
@@ -29,6 +31,7 @@ namespace tutti::detail {
 struct family_fault {
   std::string family;  ///< "products of f32"
   std::string why;
+  bool is_failure = false;  ///< it did not answer
 };
 
 class TUTTI_INTERNAL_API device_proof {
@@ -38,8 +41,11 @@ class TUTTI_INTERNAL_API device_proof {
   device_proof& operator=(const device_proof&) = delete;
 
   /// Nothing where the family may be used. Where nobody has asked before, the device, which must
-  /// be open, is asked now; what keeps it from answering (no memory, say) is no verdict. A device
-  /// that does not answer in time is waited for once, and asked nothing else until it does.
+  /// be open, is asked now. What keeps it from answering (a function that fails) is no verdict on
+  /// its numbers; without an answer to the basic questions it is not used all the same, in this
+  /// process, or where it has no memory or says that it may succeed later, until it does. A device
+  /// that does not answer in time is waited for once, and asked nothing else until it does. What is
+  /// returned stays.
   const family_fault* fault_of(const kernel_family& family,
                                const tutti_operator_desc* use = nullptr);
   /// The same for the basic families, as far as they are known without asking.
@@ -60,13 +66,14 @@ class TUTTI_INTERNAL_API device_proof {
   bool is_said_first() { return !is_said_.exchange(true); }
 
  private:
-  enum class state : std::uint8_t { unknown, good, bad };
+  enum class state : std::uint8_t { unknown, good, bad };  // unknown: to be asked, perhaps again
   struct outcome {
     state verdict = state::good;
     bool is_known = true;  // the device did answer, or does not offer this
     bool is_kept = true;   // for later processes
     std::string text;
     bool is_given_up = false;  // nobody waits for the answer any more
+    bool is_failure = false;   // a function fails
   };
   /// A question in its thread, and what comes of it.
   struct exchange {
@@ -82,10 +89,12 @@ class TUTTI_INTERNAL_API device_proof {
   outcome answered(exchange& now) const;
   outcome judge_watched(exchange& now, const std::string& step) const;
   outcome judge(exchange& now) const;
+  outcome failed(const exchange& now, const device_error& e) const;
   void hear_late(const exchange& now) noexcept;
   void load();
   void load_again();
   void keep(const std::string& name, const outcome& found, const device_facts& facts);
+  const family_fault& remember(family_fault fault);
   void settle(const kernel_family& family, const outcome& found, const device_facts& facts);
 
   const opened_device& device_;
@@ -94,7 +103,8 @@ class TUTTI_INTERNAL_API device_proof {
   std::mutex mutex_;  // guards what follows, and asks one question at a time
   bool is_loaded_ = false;
   verdicts known_;
-  std::map<std::size_t, family_fault> faults_;
+  std::map<std::size_t, const family_fault*> faults_;
+  std::list<family_fault> all_faults_;  // others may be reading one that does not count any more
   std::atomic<bool> is_said_{false};
   std::atomic<int> unanswered_{0};  // questions that were given up; nothing is asked meanwhile
 };
