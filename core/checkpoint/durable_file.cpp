@@ -33,8 +33,10 @@ std::unique_ptr<descriptor> new_locked_file(const fs::path& path, int& number) {
   if (fd < 0) return nullptr;
   auto file = std::make_unique<descriptor>(fd);
   struct stat info {};
-  // File systems without locks go without: nothing is cleared up there either.
-  ::flock(fd, LOCK_EX | LOCK_NB);
+  // One that clears up may have it for a moment. File systems without locks go without: nothing is
+  // cleared up there either.
+  while (::flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+  }
   number = EEXIST;
   return ::fstat(fd, &info) == 0 && info.st_nlink == 0 ? nullptr : std::move(file);
 }

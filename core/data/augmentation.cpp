@@ -40,10 +40,16 @@ class drawer {
   std::int64_t next_ = 0;
 };
 
+/// Throws shape_error for another rank, and what an array throws that was never assigned.
+void require_rank(const array& a, int rank, std::string_view are, std::string_view op) {
+  detail::named(op, [&] {
+    if (a.ndim() != rank)
+      throw shape_error(fmt::format("{}: {}, not {}", op, are, a.shape().str()));
+  });
+}
+
 void require_pictures(const array& pictures, std::string_view op) {
-  if (pictures.ndim() != 4)
-    throw shape_error(fmt::format("{}: pictures are [n, height, width, channels], not {}", op,
-                                  pictures.shape().str()));
+  require_rank(pictures, 4, "pictures are [n, height, width, channels]", op);
 }
 
 /// Positions first[i] ... first[i] + extent - 1 of each example, in a row each.
@@ -101,6 +107,17 @@ array mask_along(drawer& draw, std::int64_t n, std::int64_t extent, std::int64_t
   const array at = arange(std::int64_t{0}, extent, std::int64_t{1}, dtype::i64, on);
   return logical_and(greater_equal(at, array::from(begins, {n, 1}, on)),
                      less(at, array::from(ends, {n, 1}, on)));
+}
+
+/// Throws unless the dtype is real and has this value; those that are floating round it.
+void require_value(double value, dtype type, std::string_view op) {
+  if (is_floating(type)) return;
+  if (!is_integral(type))
+    throw dtype_error(fmt::format("{}: spectra are real, not {}", op, name(type)));
+  const int bits = static_cast<int>(8 * size_of(type)) - (is_unsigned(type) ? 0 : 1);
+  const double end = std::ldexp(1.0, bits), low = is_unsigned(type) ? 0 : -end;
+  if (!(value >= low && value < end) || value != std::floor(value))
+    throw value_error(fmt::format("{}: the value {} is not in {}", op, value, name(type)));
 }
 
 }  // namespace
@@ -185,9 +202,7 @@ array add_noise(random::key from, const array& a, double deviation) {
 
 array spec_augment(random::key from, const array& spectra, const spec_augment_options& options) {
   constexpr std::string_view op = "spec_augment";
-  if (spectra.ndim() != 3)
-    throw shape_error(
-        fmt::format("{}: spectra are [n, frequencies, times], not {}", op, spectra.shape().str()));
+  require_rank(spectra, 3, "spectra are [n, frequencies, times]", op);
   const auto& o = options;
   if (o.frequency_masks < 0 || o.frequency_width < 0 || o.time_masks < 0 || o.time_width < 0)
     throw value_error(fmt::format("{}: {} masks of {} frequencies and {} of {} times", op,
@@ -200,6 +215,7 @@ array spec_augment(random::key from, const array& spectra, const spec_augment_op
   return detail::named(op, [&] {
     const std::int64_t n = spectra.dim(0), frequencies = spectra.dim(1), times = spectra.dim(2);
     const device on = spectra.device();
+    require_value(o.value, spectra.dtype(), op);
     if (spectra.size() == 0) return spectra;
     detail::require_host_memory(op, static_cast<std::uint64_t>(n), 4 * sizeof(n));
     const std::vector<random::key> keys = random::split(from, 2);

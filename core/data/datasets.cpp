@@ -14,6 +14,11 @@ namespace tutti::data {
 
 namespace {
 
+void require_item(std::int64_t index, std::int64_t size, std::string_view op) {
+  if (index < 0 || index >= size)
+    throw index_error(fmt::format("{}: item {} of {}", op, index, size));
+}
+
 struct row_store {
   std::vector<host_array> arrays;
   std::vector<shape> row_shapes;
@@ -21,11 +26,13 @@ struct row_store {
   static std::size_t bytes_of_row(const host_array& a) {
     return a.shape()[0] == 0 ? 0 : a.bytes().size() / static_cast<std::size_t>(a.shape()[0]);
   }
+  std::int64_t size() const { return arrays.front().shape()[0]; }
   const std::byte* row(std::size_t a, std::int64_t index) const {
     return arrays[a].bytes().data() + bytes_of_row(arrays[a]) * static_cast<std::size_t>(index);
   }
 
   item get(std::int64_t index) const {
+    require_item(index, size(), "rows_of");
     item out;
     out.reserve(arrays.size());
     for (std::size_t a = 0; a < arrays.size(); ++a)
@@ -36,6 +43,7 @@ struct row_store {
   }
 
   item get_batch(std::span<const std::int64_t> indices) const {
+    for (const std::int64_t index : indices) require_item(index, size(), "rows_of");
     item out;
     out.reserve(arrays.size());
     for (std::size_t a = 0; a < arrays.size(); ++a) {
@@ -69,7 +77,7 @@ dataset rows_of(std::vector<host_array> arrays) {
   }
   store->arrays = std::move(arrays);
   dataset out;
-  out.size = store->arrays.front().shape()[0];
+  out.size = store->size();
   out.get = [store](std::int64_t index, random::key) { return store->get(index); };
   out.get_batch = [store](std::span<const std::int64_t> indices) {
     return store->get_batch(indices);
@@ -84,13 +92,14 @@ dataset rows_of(std::span<const array> arrays) {
 }
 
 dataset subset(dataset of, std::vector<std::int64_t> indices) {
-  for (const std::int64_t index : indices)
-    if (index < 0 || index >= of.size)
-      throw index_error(fmt::format("subset: item {} of {}", index, of.size));
+  for (const std::int64_t index : indices) require_item(index, of.size, "subset");
   const auto places = std::make_shared<const std::vector<std::int64_t>>(std::move(indices));
   dataset out;
   out.size = static_cast<std::int64_t>(places->size());
-  const auto at = [places](std::int64_t i) { return (*places)[static_cast<std::size_t>(i)]; };
+  const auto at = [places](std::int64_t i) {
+    require_item(i, static_cast<std::int64_t>(places->size()), "subset");
+    return (*places)[static_cast<std::size_t>(i)];
+  };
   if (of.get)
     out.get = [at, get = std::move(of.get)](std::int64_t i, random::key k) {
       return get(at(i), k);

@@ -155,11 +155,13 @@ dataset pictures_of(file_list files, picture_options options) {
   dataset out;
   out.size = static_cast<std::int64_t>(list->files.size());
   out.get = [list, options](std::int64_t index, random::key) {
+    if (index < 0 || index >= static_cast<std::int64_t>(list->files.size()))
+      throw index_error(fmt::format("pictures_of: item {} of {}", index, list->files.size()));
     const auto i = static_cast<std::size_t>(index);
     return item{fitted(read_picture(list->files[i]), options), host_array::scalar(list->labels[i])};
   };
   out.name = [list](std::int64_t index) {
-    return list->files[static_cast<std::size_t>(index)].string();
+    return list->files.at(static_cast<std::size_t>(index)).string();
   };
   return out;
 }

@@ -19,6 +19,7 @@
 #include "data/keys.hpp"
 #include "tutti/data.hpp"
 #include "tutti/error.hpp"
+#include "tutti/host_memory.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::data {
@@ -96,6 +97,11 @@ class collector {
     first_ = index;
     for (const host_array& a : one) {
       shape extents = a.shape();
+      if (extents.rank() == max_rank)
+        throw shape_error(
+            fmt::format("loader: array {} of {} is {}: a batch has an axis more, and "
+                        "at most {} are possible",
+                        arrays_.size(), item_text(of_, index), extents.str(), max_rank));
       extents.insert(0, count_);
       arrays_.emplace_back(a.dtype(), extents);
       shapes_.push_back(a.shape());
@@ -168,7 +174,9 @@ struct epoch::state {
     if (to_read_ == total_) return std::nullopt;
     const clock::time_point begin = clock::now();
     made result = options_.workers == 0 ? make_here() : take();
-    waiting_seconds_ += seconds_since(begin);
+    const double took = seconds_since(begin);
+    waiting_seconds_ += took;
+    if (options_.workers == 0) working_seconds_ += took;
     seconds_ = seconds_since(start_);
     if (result.error) std::rethrow_exception(result.error);
     ++batches_;
@@ -204,7 +212,6 @@ struct epoch::state {
   made make_here() {
     made result = make(to_read_);
     ++to_read_;
-    working_seconds_ = waiting_seconds_;
     return result;
   }
 
@@ -245,7 +252,8 @@ struct epoch::state {
       result.value.number = number;
       result.value.indices = indices_of(number);
       const item collected = collect(result.value.indices, number);
-      for (const host_array& a : collected) result.value.arrays.push_back(a.to(on_));
+      if (stop_) return result;  // nobody reads this batch
+      upload(collected, result.value);
     } catch (...) {
       result.value = {};
       result.error = std::current_exception();
@@ -253,13 +261,21 @@ struct epoch::state {
     return result;
   }
 
+  void upload(const item& collected, batch& to) const {
+    try {
+      for (const host_array& a : collected) to.arrays.push_back(a.to(on_));
+    } catch (...) {
+      rethrow_within(fmt::format("loader: batch {}", to.number));
+    }
+  }
+
   std::vector<std::int64_t> indices_of(std::int64_t number) const {
     const std::int64_t begin = number * options_.batch_size;
     const std::int64_t end = begin + std::min(of_.size - begin, options_.batch_size);
-    std::vector<std::int64_t> out;
-    out.reserve(static_cast<std::size_t>(end - begin));
+    auto out = detail::host_vector<std::int64_t>("loader", static_cast<std::uint64_t>(end - begin));
     for (std::int64_t i = begin; i < end; ++i)
-      out.push_back(options_.shuffle ? order_[static_cast<std::size_t>(i)] : i);
+      out[static_cast<std::size_t>(i - begin)] =
+          options_.shuffle ? order_[static_cast<std::size_t>(i)] : i;
     return out;
   }
 
@@ -273,7 +289,7 @@ struct epoch::state {
     }
     collector all(of_, static_cast<std::int64_t>(indices.size()));
     for (const std::int64_t index : indices) {
-      if (stop_) break;  // nobody reads this batch
+      if (stop_) break;
       item one;
       try {
         one = of_.get(index, key_at(items_key_, index));

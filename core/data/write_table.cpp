@@ -33,7 +33,7 @@ void append_field(std::string& out, const column& c, std::int64_t row, char deli
   if (c.is_missing(row)) return;
   const auto i = static_cast<std::size_t>(row);
   if (c.kind == column_kind::number)
-    out += fmt::format("{}", c.numbers[i]);
+    append_text(out, fmt::format("{}", c.numbers[i]), delimiter);  // it may be a point
   else if (c.kind == column_kind::text)
     append_text(out, c.texts[i], delimiter);
   else

@@ -8,11 +8,13 @@
 #include <cmath>
 #include <set>
 
+#include "differences.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/image.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/compare.hpp"
+#include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
 using namespace tutti::data;
@@ -249,6 +251,88 @@ BOOST_AUTO_TEST_CASE(gradients) {
   const array spectra = tutti::ones({2, 6, 7});
   const array masked = gradient(spectra, [](const array& a) { return spec_augment(some_key, a); });
   BOOST_TEST(masked.to_vector<float>() == spec_augment(some_key, spectra).to_vector<float>(), same);
+}
+
+// Colours against central differences, away from the bounds and from grey.
+BOOST_AUTO_TEST_CASE(gradients_of_colours) {
+  const tutti_test::dense x = tutti_test::random_dense({2, 2, 2, 3}, 0.3, 0.6, 5);
+  for (const color_jitter_options& o :
+       {color_jitter_options{.brightness = 0.2}, color_jitter_options{.contrast = 0.2},
+        color_jitter_options{.saturation = 0.2}, color_jitter_options{.hue = 0.1},
+        color_jitter_options{0.1, 0.1, 0.1, 0.1}})
+    tutti_test::check_gradient(
+        [&](const std::vector<array>& p) {
+          return tutti_test::weighted_sum(color_jitter(some_key, p[0], o));
+        },
+        {x}, 1e-6);
+  const array dark = tutti::full({1, 1, 1, 3}, -2.0f, dtype::f32);
+  const auto jittered = [](const array& a) {
+    return tutti::sum(color_jitter(some_key, a, {.brightness = 0.5}));
+  };
+  BOOST_TEST(tutti::grad(jittered)(dark).to_vector<float>() == floats(3, 0), same);
+}
+
+// Views give what their copies give, and NaN and infinities stay in their own pictures.
+BOOST_AUTO_TEST_CASE(views_and_what_is_not_finite) {
+  const array base = colours(7, 5, 12)(
+      {tutti::slice{0, 7, 2}, tutti::slice{4, {}, -1}, tutti::slice{1, 12, 3}, tutti::all()});
+  const array repeated = tutti::broadcast_to(colours(1, 3, 4), {3, 3, 4, 3});
+  for (const array& view : {base, repeated}) {
+    const array copy = tutti::contiguous(view);
+    const auto check = [&](const std::function<array(const array&)>& f) {
+      BOOST_TEST(f(view).to_vector<float>() == f(copy).to_vector<float>(), same);
+    };
+    check([](const array& a) { return random_crop(some_key, a, 2, 2, 1); });
+    check([](const array& a) { return random_flip(some_key, a); });
+    check([](const array& a) { return color_jitter(some_key, a, {0.3, 0.3, 0.3, 0.3}); });
+    check([](const array& a) { return add_noise(some_key, a, 0.1); });
+    check([](const array& a) { return spec_augment(some_key, tutti::sum(a, {3})); });
+  }
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  for (const float odd : {std::nanf(""), infinite, -infinite}) {
+    const array x =
+        tutti::concatenate({tutti::full({1, 2, 2, 3}, odd, dtype::f32), colours(1, 2, 2)});
+    const auto clean = [&](const array& a, std::int64_t from) {
+      return tutti::all(tutti::isfinite(a({tutti::slice{from, from + 1}}))).item<bool>();
+    };
+    BOOST_TEST(clean(color_jitter(some_key, x, {0.3, 0.3, 0.3, 0.3}), 1), odd);
+    BOOST_TEST(clean(random_flip(some_key, x), 1), odd);
+    BOOST_TEST(!clean(random_flip(some_key, x), 0), odd);
+    BOOST_TEST(clean(random_crop(some_key, x, 1, 1), 1), odd);
+    // What is masked is gone: 0 * NaN would not be.
+    const spec_augment_options whole{
+        .frequency_masks = 64, .frequency_width = 2, .time_masks = 64, .time_width = 2};
+    const array masked = spec_augment(some_key, tutti::full({2, 2, 2}, odd, dtype::f32), whole);
+    BOOST_TEST(masked.to_vector<float>() == floats(8, 0), same);
+  }
+}
+
+// Every dtype that the header says, and no other.
+BOOST_AUTO_TEST_CASE(dtypes) {
+  for (int number = 1; number <= 15; ++number) {
+    const auto type = static_cast<dtype>(number);
+    const array x = counted({2, 2, 3, 3}, dtype::i32).astype(type), flat = x.reshape({2, 6, 3});
+    BOOST_TEST((random_flip(some_key, x).dtype() == type));
+    const bool is_real = tutti::is_floating(type) || tutti::is_integral(type);
+    if (is_real) BOOST_TEST((spec_augment(some_key, flat).dtype() == type));
+    if (!is_real) BOOST_CHECK_THROW(spec_augment(some_key, flat), tutti::dtype_error);
+    if (tutti::is_floating(type)) {
+      BOOST_TEST((color_jitter(some_key, x, {.hue = 0.1}).dtype() == type));
+      BOOST_TEST((add_noise(some_key, x, 0.1).dtype() == type));
+    } else {
+      BOOST_CHECK_THROW(color_jitter(some_key, x, {.hue = 0.1}), tutti::dtype_error);
+      BOOST_CHECK_THROW(add_noise(some_key, x, 0.1), tutti::dtype_error);
+    }
+  }
+  const auto filling = [](dtype type, double value) {
+    return [=] { spec_augment(some_key, counted({1, 2, 3}, type), {1, 1, 1, 1, value}); };
+  };
+  BOOST_CHECK_NO_THROW(filling(dtype::u8, 255)());
+  BOOST_CHECK_NO_THROW(filling(dtype::i8, -128)());
+  BOOST_TEST(fails<value_error>(filling(dtype::u8, 256), "the value 256 is not in u8"));
+  BOOST_TEST(fails<value_error>(filling(dtype::i8, -129), "-129 is not in i8"));
+  BOOST_TEST(fails<value_error>(filling(dtype::i32, 0.5), "0.5 is not in i32"));
+  BOOST_TEST(fails<value_error>(filling(dtype::u64, std::nan("")), "nan is not in u64"));
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments) {

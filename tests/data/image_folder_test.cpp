@@ -64,6 +64,9 @@ BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
   BOOST_TEST(plain.size == 4);
   BOOST_TEST(plain.name(0) == list.files[0].string());
   BOOST_TEST(plain.get(2, {})[1].values<std::int64_t>()[0] == 1);
+  for (const std::int64_t wrong : {-1, 4})
+    BOOST_TEST(fails<tutti::index_error>([&] { plain.get(wrong, {}); },
+                                         "pictures_of: item " + std::to_string(wrong) + " of 4"));
   epoch e = loader(plain, {.batch_size = 4, .shuffle = false}).start(0);
   BOOST_TEST(fails<tutti::shape_error>([&] { e.next(); }, "2.ppm) is [1,1,3]"));
   epoch rgb =

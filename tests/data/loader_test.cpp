@@ -151,6 +151,40 @@ BOOST_AUTO_TEST_CASE(rows_parts_and_functions) {
       "[6,2,2] and []"));
   BOOST_TEST(fails<value_error>([] { rows_of(std::vector<host_array>{}); }, "no arrays"));
   BOOST_TEST(fails<tutti::index_error>([&] { subset(all, {6}); }, "item 6 of 6"));
+  // Called by others than the loader, numbers are not known to be right.
+  for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{6}, std::int64_t{1} << 62}) {
+    const auto text = "item " + std::to_string(wrong) + " of ";
+    BOOST_TEST(fails<tutti::index_error>([&] { all.get(wrong, {}); }, "rows_of: " + text + "6"));
+    BOOST_TEST(fails<tutti::index_error>([&] { all.get_batch(numbers{0, wrong}); }, text + "6"));
+    BOOST_TEST(fails<tutti::index_error>([&] { some.get(wrong, {}); }, "subset: " + text + "3"));
+    BOOST_TEST(fails<tutti::index_error>([&] { some.get_batch(numbers{wrong}); }, text + "3"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(more_than_a_machine_has) {
+  constexpr std::int64_t huge = std::int64_t{1} << 62;
+  const auto first_of = [](const dataset& d, const loader_options& o) {
+    return [d, o] { loader(d, o).start(0).next(); };
+  };
+  for (const int workers : {0, 1}) {
+    BOOST_TEST(fails<tutti::out_of_memory>(
+        first_of(counted(huge), {.batch_size = huge, .shuffle = false, .workers = workers}),
+        "loader: "));
+    BOOST_TEST(
+        fails<tutti::out_of_memory>(first_of(counted(huge), {.workers = workers}), "memory"));
+    // Without an order that is kept, no memory is taken for what nobody asked for.
+    epoch e = loader(counted(huge), {.batch_size = 2, .shuffle = false, .workers = workers})
+                  .start(0, huge / 2 - 1);
+    BOOST_TEST(e.next()->indices == (numbers{huge - 2, huge - 1}), same);
+    BOOST_TEST(!e.next().has_value());
+    dataset deep = counted(2);
+    deep.get = [](std::int64_t, tutti::random::key) {
+      return item{host_array(tutti::dtype::f32, {1, 1, 1, 1, 1, 1, 1, 1})};
+    };
+    BOOST_TEST(
+        fails<tutti::shape_error>(first_of(deep, {.shuffle = false, .workers = workers}),
+                                  "loader: array 0 of item 0 (number 0) is [1,1,1,1,1,1,1,1]"));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_item) {
@@ -240,10 +274,11 @@ BOOST_AUTO_TEST_CASE(reports_who_waited) {
       return get(i, k);
     };
     epoch e = loader(d, {.batch_size = 2, .workers = 2}).start(0);
-    while (e.next()) std::this_thread::sleep_for(milliseconds(caller_ms));
+    while (e.next())
+      if (caller_ms > 0) std::this_thread::sleep_for(milliseconds(caller_ms));
     return e.report();
   };
-  const loader_report fast = run(1, 8), slow = run(8, 1);
+  const loader_report fast = run(1, 8), slow = run(8, 0);
   BOOST_TEST(fast.batches == 12);
   BOOST_TEST(fast.items == 24);
   BOOST_TEST(fast.seconds >= 0.08);
@@ -251,6 +286,12 @@ BOOST_AUTO_TEST_CASE(reports_who_waited) {
   BOOST_TEST(slow.working_seconds >= 24 * 0.008);
   BOOST_TEST(fast.idle_share < slow.idle_share);
   BOOST_TEST(slow.idle_share > 0.5);
+  // Without threads the caller waits for all of the work.
+  epoch alone = loader(counted(24), {.workers = 0}).start(0);
+  while (alone.next()) {
+  }
+  BOOST_TEST(alone.report().working_seconds > 0);
+  BOOST_TEST(alone.report().working_seconds == alone.report().waiting_seconds);
 }
 
 BOOST_AUTO_TEST_CASE(options_out_of_range) {

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(written_tables_read_the_same) {
   t.add(column::of_numbers("x, \"y\"\n", {0.1, -0.0, tiny, nan_value, 1e300 / 3}));
   t.add(column::of_texts("t", {"a,b", "c\"d", "e\r\nf", " g ", "\xc3\xab"}));
   t.add(column::of_categories("c", {1, 0, -1, 1, 0}, {"low", "high"}));
-  for (const char delimiter : {',', '\t', ' '}) {
+  for (const char delimiter : {',', '\t', ' ', '.', '5', 'e'}) {
     write_table(folder / "t.csv", t, delimiter);
     const table back = read_table(folder / "t.csv", {.delimiter = delimiter});
     BOOST_TEST(back.names() == t.names(), same);

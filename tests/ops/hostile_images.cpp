@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows for the functions of image.hpp, image_filters.hpp, image_features.hpp and image_files.hpp.
+// Rows for the functions of image.hpp, image_filters.hpp, image_features.hpp, image_files.hpp and
+// augmentation.hpp.
 #include "hostile_arguments.hpp"
 
 namespace hostile {
@@ -46,6 +47,14 @@ tutti::array boxes(picker& p) { return tutti::full({3, 4}, p.number(), tutti::dt
 results components(const tutti::array& x, int by) {
   const auto found = image::connected_components(x, static_cast<image::connectivity>(by));
   return std::vector<tutti::array>{found.labels, found.counts};
+}
+
+tutti::data::color_jitter_options colours(picker& p) {
+  return {p.number(), p.number(), p.number(), p.number()};
+}
+
+tutti::data::spec_augment_options masks(picker& p) {
+  return {p.size(), p.size(), p.size(), p.size(), p.number()};
 }
 
 tutti::array decoded(const std::string& bytes) { return image::decode_image(bytes); }
@@ -98,6 +107,11 @@ std::vector<entry> images() {
       ROW(image::match_template(bytes(p), bytes(p), matching(p))),
       ROW(image::non_maximum_suppression(p.any(), p.any(), p.number())),
       ROW(image::non_maximum_suppression(boxes(p), tutti::ones({3}), p.number())),
+      ROW(tutti::data::random_crop({1}, p.any(), p.size(), p.size(), p.size())),
+      ROW(tutti::data::random_flip({1}, p.any(), p.number())),
+      ROW(tutti::data::color_jitter({1}, p.any(), colours(p))),
+      ROW(tutti::data::add_noise({1}, p.any(), p.number())),
+      ROW(tutti::data::spec_augment({1}, p.any(), masks(p))),
       ROW(decoded(
           image::encode_image(p.small(), static_cast<image::file_format>(p.below(4)), writing(p)))),
   };

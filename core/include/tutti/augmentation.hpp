@@ -49,9 +49,9 @@ struct spec_augment_options {
   double value = 0;                                       ///< what masked places become
 };
 /// Spectra [n, frequencies, times]: for each mask and example a width uniform in [0, F], at most
-/// the extent, and a first place uniform in [0, extent - width]. Any real dtype that holds the
-/// value. Throws shape_error for other ranks, value_error for negative numbers and more than 1024
-/// masks a kind.
+/// the extent, and a first place uniform in [0, extent - width]. Integers and floats.
+/// Throws shape_error for other ranks, dtype_error for other dtypes, value_error for negative
+/// numbers, more than 1024 masks a kind, and a value that an integer dtype does not have.
 TUTTI_API array spec_augment(random::key from, const array& spectra,
                              const spec_augment_options& options = {});
 
