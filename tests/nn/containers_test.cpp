@@ -54,6 +54,15 @@ double once(const nn::layer& l, const nn::pass& how = {}) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(what_a_temporary_gave_outlives_it) {
+  const list& parameters = counting(2).parameters();
+  const list& state = counting(2).state();
+  const names& of_both = nn::sequential({counting(2), counting(3)}).names();
+  BOOST_TEST(parameters[0].item() == 2);
+  BOOST_TEST(state.size() == 1u);
+  BOOST_TEST(of_both[1] == "1.factor");
+}
+
 BOOST_AUTO_TEST_CASE(names_are_a_tree) {
   const nn::layer inner = nn::sequential({{"first", counting(2)}, {"second", counting(3)}});
   const nn::layer net =

@@ -81,12 +81,17 @@ class TUTTI_API layer {
   ~layer() = default;
 
   const std::string& kind() const;
-  const std::vector<std::string>& names() const;
+  // Of a temporary by value: `for (const array& p : linear(2, 3, key).parameters())` is no error.
+  const std::vector<std::string>& names() const&;
+  std::vector<std::string> names() && { return std::as_const(*this).names(); }
   /// The initial values, in the order of names().
-  const std::vector<array>& parameters() const;
-  const std::vector<std::string>& state_names() const;
+  const std::vector<array>& parameters() const&;
+  std::vector<array> parameters() && { return std::as_const(*this).parameters(); }
+  const std::vector<std::string>& state_names() const&;
+  std::vector<std::string> state_names() && { return std::as_const(*this).state_names(); }
   /// The initial state, in the order of state_names().
-  const std::vector<array>& state() const;
+  const std::vector<array>& state() const&;
+  std::vector<array> state() && { return std::as_const(*this).state(); }
   const std::vector<std::pair<std::string, layer>>& children() const;
   /// Whether there is something to apply.
   bool valid() const;
