@@ -146,7 +146,9 @@ TUTTI_API layer parallel(std::vector<layer> branches, const parallel_options& op
 
 /// The same layer, of which the backward pass keeps x, parameters and state only: it computes what
 /// lies between once more (T. Chen et al., "Training Deep Nets with Sublinear Memory Cost",
-/// arXiv:1604.06174). What it applies is random by the same key both times.
+/// arXiv:1604.06174), behind the gradient of its result and before the gradients of the layers
+/// before. What it applies is random by the same key both times; what does not depend on x, as
+/// where dropout drops, is kept all the same. With the gradient of x come those of all parameters.
 TUTTI_API layer checkpoint(const layer& recomputed);
 
 /// A table of all layers with shape and dtype of what each gives for an x like this, and its
