@@ -42,8 +42,9 @@ void check_attention(const array& q, const array& k, const array& v, const atten
 
 /// [T, S]: whether query i sees key j.
 array seen_by(std::int64_t queries, std::int64_t keys, const device& on) {
-  const array row = arange(keys - queries, keys, 1, dtype::i32, on).reshape({queries, 1});
-  return arange(std::int64_t{0}, keys, std::int64_t{1}, dtype::i32, on) <= row;
+  const dtype type = keys > std::numeric_limits<std::int32_t>::max() ? dtype::i64 : dtype::i32;
+  const array row = arange(keys - queries, keys, std::int64_t{1}, type, on).reshape({queries, 1});
+  return arange(std::int64_t{0}, keys, std::int64_t{1}, type, on) <= row;
 }
 
 /// softmax over the last axis of the scores that are seen, 0 in rows where none is.

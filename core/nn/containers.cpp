@@ -146,12 +146,27 @@ layer parallel(std::vector<layer> branches, const parallel_options& options) {
 
 namespace {
 
-/// The values of `forward`, whose gradient is that of `again`, the same function, applied anew.
-/// Integers and the like have no gradient, and are no arguments of vjp().
+/// `value`, which is there only when `others` are: a condition that is always true reads them. So
+/// an evaluation computes it after them, and does not take it for what it has computed before.
+array after(const array& value, const std::vector<array>& others) {
+  array known;
+  for (const array& other : others) {
+    if (other.size() == 0) continue;
+    array first = stop_gradient(other);
+    while (first.ndim() > 0) first = first[0];
+    const array is_nan = isnan(first), either = is_nan | logical_not(is_nan);
+    known = known.valid() ? known & either : either;
+  }
+  return known.valid() ? where(known, value, zeros({}, value.dtype(), value.device())) : value;
+}
+
+/// The values of `forward`, whose gradient is that of `again`, the same function, applied anew to
+/// the last argument. Integers and the like have no gradient, and are no arguments of vjp().
 std::vector<array> recomputed_values(const vector_function& forward, const vector_function& again,
                                      const std::vector<array>& arguments) {
-  const auto backward = [again](const std::vector<array>& given, const std::vector<array>&,
+  const auto backward = [again](std::vector<array> given, const std::vector<array>&,
                                 const std::vector<array>& cotangents) {
+    given.back() = after(given.back(), {cotangents[0]});
     std::vector<array> differentiable;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < given.size(); ++i)
@@ -167,6 +182,8 @@ std::vector<array> recomputed_values(const vector_function& forward, const vecto
     const auto found = vjp(of_these, differentiable, {cotangents[0]}).second;
     std::vector<array> out(given.size());
     for (std::size_t i = 0; i < places.size(); ++i) out[places[i]] = found[i];
+    // The layers before wait until the gradients of these weights no longer need what is between.
+    if (out.back().valid()) out.back() = after(out.back(), {out.begin(), out.end() - 1});
     return out;
   };
   return custom_vjp(forward, backward)(arguments);

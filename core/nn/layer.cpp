@@ -97,10 +97,10 @@ layer::layer(layer_parts parts) {
 }
 
 const std::string& layer::kind() const { return parts_->kind; }
-const std::vector<std::string>& layer::names() const { return parts_->names; }
-const std::vector<array>& layer::parameters() const { return parts_->parameters; }
-const std::vector<std::string>& layer::state_names() const { return parts_->state_names; }
-const std::vector<array>& layer::state() const { return parts_->state; }
+const std::vector<std::string>& layer::names() const& { return parts_->names; }
+const std::vector<array>& layer::parameters() const& { return parts_->parameters; }
+const std::vector<std::string>& layer::state_names() const& { return parts_->state_names; }
+const std::vector<array>& layer::state() const& { return parts_->state; }
 const std::vector<std::pair<std::string, layer>>& layer::children() const {
   return parts_->children;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Training in f16 and bf16.
+#include <algorithm>
 #include <cmath>
 
 #include "nn/checks.hpp"
@@ -9,6 +10,14 @@
 #include "tutti/ops.hpp"
 
 namespace tutti::nn {
+
+namespace {
+
+// Scales that are normal numbers of f32, and their reciprocals too: 0 times an infinite one would
+// be NaN.
+constexpr double least_scale = 0x1p-126, most_scale = 0x1p126;
+
+}  // namespace
 
 std::vector<array> cast(std::span<const array> arrays, dtype type) {
   detail::require_floating("cast", "dtype", type);
@@ -21,7 +30,7 @@ std::vector<array> cast(std::span<const array> arrays, dtype type) {
 loss_scaler::loss_scaler(const loss_scaler_options& options)
     : options_(options), scale_(options.scale) {
   constexpr const char* op = "loss_scaler";
-  detail::require_option(std::isfinite(options.scale) && options.scale > 0, op, "scale",
+  detail::require_option(options.scale >= least_scale && options.scale <= most_scale, op, "scale",
                          options.scale);
   detail::require_option(std::isfinite(options.growth) && options.growth >= 1, op, "growth",
                          options.growth);
@@ -49,13 +58,13 @@ std::optional<std::vector<array>> loss_scaler::unscale(const std::vector<array>&
     eval(together);
   }
   if (finite.valid() && !finite.item<bool>()) {
-    scale_ *= options_.backoff;
+    scale_ = std::max(scale_ * options_.backoff, least_scale);
     good_ = 0;
     return std::nullopt;
   }
   if (++good_ >= options_.every) {
     const double larger = scale_ * options_.growth;
-    if (std::isfinite(static_cast<float>(larger))) scale_ = larger;
+    if (larger <= most_scale) scale_ = larger;
     good_ = 0;
   }
   return out;

@@ -86,7 +86,10 @@ clipped_gradients clip_by_norm(const std::vector<array>& gradients, double most)
     // Of a norm that is infinite the quotient is 0, which would hide it.
     const array factor = where(isfinite(out.norm), minimum(most / maximum(out.norm, 1e-30), 1.0),
                                std::numeric_limits<float>::quiet_NaN());
-    for (const array& g : gradients) out.gradients.push_back(g * factor.astype(g.dtype()));
+    for (const array& g : gradients) {
+      const array wide = detail::widened(g);  // an f16 has few digits for a small factor
+      out.gradients.push_back(detail::narrowed(wide * factor.astype(wide.dtype()), g.dtype()));
+    }
     return out;
   });
 }

@@ -9,6 +9,7 @@
 #include "differences.hpp"
 #include "tutti/io.hpp"
 #include "tutti/nn.hpp"
+#include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;
@@ -53,6 +54,15 @@ double once(const nn::layer& l, const nn::pass& how = {}) {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(what_a_temporary_gave_outlives_it) {
+  const list& parameters = counting(2).parameters();
+  const list& state = counting(2).state();
+  const names& of_both = nn::sequential({counting(2), counting(3)}).names();
+  BOOST_TEST(parameters[0].item() == 2);
+  BOOST_TEST(state.size() == 1u);
+  BOOST_TEST(of_both[1] == "1.factor");
+}
 
 BOOST_AUTO_TEST_CASE(names_are_a_tree) {
   const nn::layer inner = nn::sequential({{"first", counting(2)}, {"second", counting(3)}});
@@ -163,6 +173,49 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_same_gradients) {
   const auto slope = tutti::grad([&](const array& v) { return tutti::sum(cube.apply({}, v)); });
   const auto second = tutti::grad([&](const array& v) { return tutti::sum(slope(v)); });
   BOOST_TEST(std::abs(second(tutti::full({1}, 2.0, dtype::f64)).item() - 12) < 1e-12);
+}
+
+BOOST_AUTO_TEST_CASE(a_checkpoint_of_nan_and_of_nothing) {
+  const nn::layer body = nn::sequential({nn::linear(2, 3, {1}), nn::activate(nn::gelu)});
+  const auto gradients = [&](const nn::layer& l, const array& x) {
+    list all = l.parameters();
+    all.push_back(x);
+    return tutti::grad([&](const list& p) {
+      return tutti::sum(tutti::square(l.apply(std::span<const array>(p).first(2), p[2])));
+    })(all);
+  };
+  for (const array& x :
+       {array::from<float>({{1, NAN}, {2, 3}, {INFINITY, 1}}), tutti::zeros({0, 2})}) {
+    const list a = gradients(body, x), b = gradients(nn::checkpoint(body), x);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      BOOST_TEST(tutti_test::matches(b[i], tutti_test::read(a[i]), {.relative = 1e-6}));
+  }
+}
+
+// Six blocks between whose ends lie two arrays of 128 KiB each, and as many gradients.
+BOOST_AUTO_TEST_CASE(a_checkpoint_needs_less_memory) {
+  const auto peak = [](bool keeps) {
+    std::vector<nn::layer> blocks;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      const nn::layer block =
+          nn::residual(nn::sequential({nn::linear(16, 128, {i}), nn::activate(nn::gelu),
+                                       nn::batch_norm(128), nn::linear(128, 16, {i + 6})}));
+      blocks.push_back(keeps ? block : nn::checkpoint(block));
+    }
+    const nn::sequential net(blocks);
+    const array x = tutti::random::normal({3}, {256, 16});
+    const list p = net.parameters(), state = net.state();
+    tutti::eval(p, state, x);
+    const auto before = tutti::stats().pool_bytes_in_use;
+    tutti::reset_stats();
+    const nn::training_result r =
+        nn::loss_and_gradients(net, p, state, x, nn::training({1}),
+                               [](const array& y) { return tutti::mean(tutti::square(y)); });
+    tutti::eval(r.gradients, r.state, r.loss);
+    return tutti::stats().pool_bytes_peak - before;
+  };
+  const auto with = peak(false), without = peak(true);
+  BOOST_TEST_CONTEXT(with << " bytes and " << without) BOOST_TEST(3 * with < without);
 }
 
 BOOST_AUTO_TEST_CASE(a_summary_names_layers_and_shapes) {

@@ -36,10 +36,19 @@ def plain(name, operands, function, tolerance=1e-12):
     case(name, tolerance, operands, function(*[torch.tensor(o) for o in operands]).numpy())
 
 
+def hard_sigmoid(x):
+    """By the formula, since PyTorch's slope is a sixth in f32; the values must be its own."""
+    y = F.relu6(x + 3) / 6
+    assert torch.allclose(y, F.hardsigmoid(x), rtol=1e-14, atol=1e-16)
+    assert torch.allclose(x * y, F.hardswish(x), rtol=1e-14, atol=1e-16)
+    return y
+
+
 def activations():
     for name, function in [
             ("elu", lambda x: F.elu(x, 0.7)), ("selu", F.selu), ("mish", F.mish),
-            ("hard_sigmoid", F.hardsigmoid), ("hard_swish", F.hardswish), ("glu", F.glu),
+            ("hard_sigmoid", hard_sigmoid), ("hard_swish", lambda x: x * hard_sigmoid(x)),
+            ("glu", F.glu),
             ("gelu", F.gelu), ("silu", F.silu)]:
         differentiated(name, [uniform(3, 14, low=-5, high=5)], function)
 
@@ -111,6 +120,15 @@ def attention():
                              uniform(6, 6, low=-1, high=1), uniform(6)], heads)
 
 
+def weighted_binary(x, t, w, p, how):
+    """By the formula, since PyTorch has no slopes of the weights; the values must be its own."""
+    loss = -w * (p * t * F.logsigmoid(x) + (1 - t) * F.logsigmoid(-x))
+    loss = {"mean": loss.mean, "sum": loss.sum, "none": lambda: loss}[how]()
+    own = F.binary_cross_entropy_with_logits(x, t, w.detach(), pos_weight=p.detach(), reduction=how)
+    assert torch.allclose(loss, own, rtol=1e-13, atol=0)
+    return loss
+
+
 def losses():
     logits, labels = uniform(7, 5), integers(7, low=0, high=5)
     labels[2] = 3
@@ -131,7 +149,7 @@ def losses():
         target, w, p = uniform(3, 8, low=0, high=1), uniform(8, low=0, high=2), uniform(
             8, low=0.5, high=3)
         differentiated(f"binary:{number}", [10 * a, target, w, p], lambda x, t, w, p:
-                       F.binary_cross_entropy_with_logits(x, t, w, pos_weight=p, reduction=how))
+                       weighted_binary(x, t, w, p, how))
         c = uniform(3, 8)
         differentiated(f"triplet:{number}", [a, b, c], lambda a, b, c: F.triplet_margin_loss(
             a, b, c, margin=2.0, reduction=how))

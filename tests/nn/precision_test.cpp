@@ -47,6 +47,24 @@ BOOST_AUTO_TEST_CASE(the_scale_follows_overflows) {
   BOOST_TEST(fails<tutti::value_error>([] { nn::loss_scaler({.scale = 0}); }, "scale = 0"));
 }
 
+// 0 and 2^-126 by a scale that fell for ever would be 0 times infinity.
+BOOST_AUTO_TEST_CASE(the_scale_stays_a_number_of_f32) {
+  nn::loss_scaler falling({.scale = 1, .backoff = 1e-30});
+  const list bad{array::from<float>({INFINITY})}, good{array::from<float>({0, 3})};
+  for (int i = 0; i < 5; ++i) BOOST_TEST(!falling.unscale(bad).has_value());
+  BOOST_TEST(falling.scale() == std::ldexp(1.0, -126));
+  const auto unscaled = falling.unscale(good);
+  BOOST_REQUIRE(unscaled.has_value());
+  BOOST_TEST((*unscaled)[0][0].item() == 0);
+  BOOST_TEST((*unscaled)[0][1].item() == std::ldexp(3.0, 126));
+  nn::loss_scaler rising({.scale = std::ldexp(1.0, 125), .every = 1});
+  for (int i = 0; i < 3; ++i) BOOST_TEST(rising.unscale(good).has_value());
+  BOOST_TEST(rising.scale() == std::ldexp(1.0, 126));
+  for (const double scale : {std::ldexp(1.0, -127), std::ldexp(1.0, 127), -1.0, double{NAN}})
+    BOOST_TEST(
+        fails<tutti::value_error>([&] { nn::loss_scaler({.scale = scale}); }, "is out of range"));
+}
+
 // Gradients of 2^-26, which an f16 does not hold, reach f32 masters by the scale.
 BOOST_AUTO_TEST_CASE(small_gradients_survive_f16) {
   const list masters{tutti::ones({4})};

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(backwards_is_forwards_of_the_reverse) {
   const array x = upload_as<double>(random_dense({2, 5, 3}, -1, 1));
   const array reversed = x({{}, {{}, {}, -1}});
   for (const maker make : {&lstm, &gru}) {
-    const list& p = make({}).parameters();
+    const list p = make({}).parameters();
     const array forwards = make({}).apply(p, reversed);
     BOOST_TEST(
         matches(make({.reverse = true}).apply(p, x), read(forwards({{}, {{}, {}, -1}})), tight));

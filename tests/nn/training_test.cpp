@@ -86,6 +86,11 @@ BOOST_AUTO_TEST_CASE(clipping) {
   const list large{tutti::full({4}, 1000, dtype::f16)};
   BOOST_TEST(nn::clip_by_norm(large, 1).norm.item() == 2000);
   BOOST_TEST((nn::clip_by_norm(large, 1).gradients[0].dtype() == dtype::f16));
+  // A factor of which an f16 would keep five bits.
+  const list steep{array::from<float>({1000, 2000}).astype(dtype::f16)};
+  BOOST_TEST(matches(nn::clip_by_norm(steep, 0.007).gradients[0].astype(dtype::f64),
+                     read(array::from<double>({0.007 / std::sqrt(5.0), 0.014 / std::sqrt(5.0)})),
+                     {.relative = 0x1p-11}));
   BOOST_TEST(nn::clip_by_value(g, 3.5)[1].item() == 3.5);
   BOOST_TEST(fails<tutti::value_error>([&] { nn::clip_by_norm(g, 0); }, "most = 0"));
   BOOST_TEST(fails<tutti::value_error>([&] { nn::clip_by_norm({}, 1); }, "no gradients"));

@@ -81,12 +81,17 @@ class TUTTI_API layer {
   ~layer() = default;
 
   const std::string& kind() const;
-  const std::vector<std::string>& names() const;
+  // Of a temporary by value: `for (const array& p : linear(2, 3, key).parameters())` is no error.
+  const std::vector<std::string>& names() const&;
+  std::vector<std::string> names() && { return std::as_const(*this).names(); }
   /// The initial values, in the order of names().
-  const std::vector<array>& parameters() const;
-  const std::vector<std::string>& state_names() const;
+  const std::vector<array>& parameters() const&;
+  std::vector<array> parameters() && { return std::as_const(*this).parameters(); }
+  const std::vector<std::string>& state_names() const&;
+  std::vector<std::string> state_names() && { return std::as_const(*this).state_names(); }
   /// The initial state, in the order of state_names().
-  const std::vector<array>& state() const;
+  const std::vector<array>& state() const&;
+  std::vector<array> state() && { return std::as_const(*this).state(); }
   const std::vector<std::pair<std::string, layer>>& children() const;
   /// Whether there is something to apply.
   bool valid() const;
@@ -141,7 +146,9 @@ TUTTI_API layer parallel(std::vector<layer> branches, const parallel_options& op
 
 /// The same layer, of which the backward pass keeps x, parameters and state only: it computes what
 /// lies between once more (T. Chen et al., "Training Deep Nets with Sublinear Memory Cost",
-/// arXiv:1604.06174). What it applies is random by the same key both times.
+/// arXiv:1604.06174), behind the gradient of its result and before the gradients of the layers
+/// before. What it applies is random by the same key both times; what does not depend on x, as
+/// where dropout drops, is kept all the same. With the gradient of x come those of all parameters.
 TUTTI_API layer checkpoint(const layer& recomputed);
 
 /// A table of all layers with shape and dtype of what each gives for an x like this, and its

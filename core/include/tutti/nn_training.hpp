@@ -166,7 +166,8 @@ class TUTTI_API exponential_average {
 TUTTI_API std::vector<array> cast(std::span<const array> arrays, dtype type);
 
 struct loss_scaler_options {
-  double scale = 65536;       ///< to begin with, positive
+  /// To begin with, in [2^-126, 2^126]. It is the gradient of a loss in f16, which ends at 65504.
+  double scale = 32768;
   double growth = 2;          ///< at least 1
   double backoff = 0.5;       ///< in (0, 1)
   std::int64_t every = 2000;  ///< steps without overflow, after which the scale grows
