@@ -9,6 +9,7 @@
 
 #include <complex>
 #include <cstdlib>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -95,6 +96,8 @@ struct product {
   const void *a, *b;
   void* out;
   matrix am, bm, om;
+  void* workspace;
+  size_t workspace_bytes;
 };
 
 template <typename E>
@@ -110,7 +113,10 @@ cublasStatus_t multiply(const product& p, cudaStream_t stream) {
   add(p.out, p.om);
   if ((p.d.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0)
     ranges.push_back({p.d.bias, p.om.rows * sizeof(typename E::stored)});
+  ranges.push_back({p.workspace, p.workspace_bytes});
   return submit(stream, ranges, [p] {
+    // First, so that operands which overlap it are not what they were.
+    std::memset(p.workspace, 0xff, p.workspace_bytes);
     const uint64_t depth = p.d.a == CUBLAS_OP_N ? p.am.cols : p.am.rows;
     auto* const out = static_cast<typename E::stored*>(p.out);
     for (int64_t batch = 0; batch < p.om.batches; ++batch) {
@@ -223,7 +229,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                      out,
                      *reinterpret_cast<matrix*>(am),
                      *reinterpret_cast<matrix*>(bm),
-                     *reinterpret_cast<matrix*>(om)};
+                     *reinterpret_cast<matrix*>(om),
+                     workspace,
+                     bytes};
   state.compute_type = p.d.compute;
   ++state.products;
   switch (p.om.type) {
