@@ -90,6 +90,14 @@ bool block::run(index3 where) {
                     std::to_string(threads_.size() - waiting - done) + " wait elsewhere");
       return false;
     }
+    const int line = threads_.front().line;
+    for (const thread& t : threads_) {
+      if (t.line == line) continue;
+      set_fault(CUDA_ERROR_LAUNCH_FAILED, "threads that wait at different barriers: in line " +
+                                              std::to_string(line) + " and in line " +
+                                              std::to_string(t.line));
+      return false;
+    }
     numbers.barrier();
     for (thread& t : threads_) t.now = state::ready;
   }
@@ -144,7 +152,10 @@ void block::pause(state why) {
   scheduler_ = std::move(scheduler_).resume();
 }
 
-void block::wait_at_barrier() { pause(state::barrier); }
+void block::wait_at_barrier(int line) {
+  threads_[now_].line = line;
+  pause(state::barrier);
+}
 
 unsigned long long block::meet(int how, unsigned mask, unsigned long long value, int operand,
                                int width) {
@@ -284,7 +295,7 @@ block* running = nullptr;
 
 const runtime functions = {
     [](const void* at, unsigned long bytes, int access) { running->touch(at, bytes, access); },
-    [] { running->wait_at_barrier(); },
+    [](int line) { running->wait_at_barrier(line); },
     [](int how, unsigned mask, unsigned long long value, int operand, int width) {
       return running->meet(how, mask, value, operand, width);
     },

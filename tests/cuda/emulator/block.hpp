@@ -22,7 +22,7 @@ class block {
 
   // Called by the kernel's threads.
   void touch(const void* at, size_t bytes, int access);
-  void wait_at_barrier();
+  void wait_at_barrier(int line);
   unsigned long long meet(int how, unsigned mask, unsigned long long value, int operand, int width);
   void* dynamic_shared() { return dynamic_.data(); }
 
@@ -32,6 +32,7 @@ class block {
     boost::context::fiber fiber;
     uintptr_t stack = 0;
     state now = state::unborn;
+    int line = 0;  // of the barrier
     int how = 0, operand = 0, width = 32;
     unsigned mask = 0;
     unsigned long long value = 0, result = 0;

@@ -12,7 +12,7 @@ __attribute__((const)) tutti_emulator::index3 emulator_block_index();
 __attribute__((const)) tutti_emulator::index3 emulator_block_size();
 __attribute__((const)) tutti_emulator::index3 emulator_grid_size();
 void emulator_touch(const void* at, unsigned long bytes, int access);
-void emulator_barrier();
+void emulator_barrier(int line);
 unsigned long long emulator_meet(int how, unsigned mask, unsigned long long value, int operand,
                                  int width);
 void* emulator_dynamic_shared();
@@ -32,7 +32,7 @@ void* emulator_dynamic_shared();
 #define blockDim (emulator_block_size())
 #define gridDim (emulator_grid_size())
 #define warpSize 32
-#define __syncthreads() emulator_barrier()
+#define __syncthreads() emulator_barrier(__LINE__)
 #define __threadfence()
 #define __threadfence_block()
 

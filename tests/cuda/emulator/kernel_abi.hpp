@@ -16,7 +16,7 @@ enum exchange : int { shuffle_up, shuffle_down, shuffle_xor, shuffle_index, ball
 // What the threads of a kernel call.
 struct runtime {
   void (*touch)(const void* at, unsigned long bytes, int access);
-  void (*barrier)();
+  void (*barrier)(int line);
   // All threads of `mask` meet; each gets the value that `how` and `operand` pick.
   unsigned long long (*meet)(int how, unsigned mask, unsigned long long value, int operand,
                              int width);

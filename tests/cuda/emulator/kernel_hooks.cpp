@@ -33,7 +33,7 @@ TUTTI_HIDDEN index3 emulator_grid_size() { return the_image.grid; }
 TUTTI_HIDDEN void emulator_touch(const void* at, unsigned long bytes, int access) {
   the_image.functions->touch(at, bytes, access);
 }
-TUTTI_HIDDEN void emulator_barrier() { the_image.functions->barrier(); }
+TUTTI_HIDDEN void emulator_barrier(int line) { the_image.functions->barrier(line); }
 TUTTI_HIDDEN unsigned long long emulator_meet(int how, unsigned mask, unsigned long long value,
                                               int operand, int width) {
   return the_image.functions->meet(how, mask, value, operand, width);
