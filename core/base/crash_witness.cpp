@@ -149,19 +149,24 @@ void note_crash(int signal) noexcept {
     overwrite(file, crash_word);
     return say(signal, within, what);
   }
-  // A call that nobody attempts: what others attempt has nothing to do with it.
-  if (own_note != nullptr && own_note->function.load(std::memory_order_relaxed) != nullptr)
-    return say(signal, within, *own_note);
+  // In a call that nobody attempts: what other threads attempt has nothing to do with it, unlike
+  // what is left to whichever thread comes by.
+  const bool is_in_call =
+      own_note != nullptr && own_note->function.load(std::memory_order_relaxed) != nullptr;
+  if (is_in_call) say(signal, within, *own_note);
   const pid_t process = ::getpid();
-  for (const slot& s : slots)
-    if (s.thread.load(std::memory_order_acquire) != 0 &&
-        s.process.load(std::memory_order_relaxed) == process) {
-      overwrite(s.file.load(std::memory_order_relaxed), stop_word);
-      say(signal, elsewhere, s.what.get());
-      is_found = true;
-    }
+  for (const slot& s : slots) {
+    const pid_t thread = s.thread.load(std::memory_order_acquire);
+    if (thread == 0 || (is_in_call && thread != no_thread_of_ours) ||
+        s.process.load(std::memory_order_relaxed) != process)
+      continue;
+    overwrite(s.file.load(std::memory_order_relaxed), stop_word);
+    if (!is_in_call) say(signal, elsewhere, s.what.get());
+    is_found = true;
+  }
   // Attempts have said it.
-  if (!is_found) each_call_under_way([&](const call_note& note) { say(signal, elsewhere, note); });
+  if (!is_found && !is_in_call)
+    each_call_under_way([&](const call_note& note) { say(signal, elsewhere, note); });
 }
 
 void on_crash(int signal, siginfo_t* info, void* context);
