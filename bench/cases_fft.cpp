@@ -31,6 +31,7 @@ std::vector<std::complex<float>> numbers(std::size_t count) {
   return all;
 }
 
+#ifdef TUTTI_BENCH_FFTW
 // The parts one after the other, by the root of the length: near 1.
 std::vector<double> parts_of(const std::vector<std::complex<float>>& all, double length) {
   std::vector<double> parts;
@@ -40,6 +41,7 @@ std::vector<double> parts_of(const std::vector<std::complex<float>>& all, double
   }
   return parts;
 }
+#endif
 
 std::size_t points_of(const fourier_case& of) {
   std::size_t points = 1;
