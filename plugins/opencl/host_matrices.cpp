@@ -11,6 +11,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "opencl/lapack.hpp"
@@ -75,8 +76,10 @@ class matrices {
         return eigh(matrix);
       case TUTTI_OPERATOR_EIG:
         return eig(matrix);
-      default:
+      case TUTTI_OPERATOR_SVD:
         return svd(matrix);
+      default:
+        sdk::throw_unsupported("operator " + std::to_string(call_.kind) + ": no linear algebra");
     }
   }
 

@@ -145,9 +145,12 @@ void check_linear_algebra(const operator_call& call, const char* name) {
       if (call.output_count == 2)
         c.require_matrix(1, m.rows, m.rows, complex_of(dtype), "v has another shape");
       break;
-    default:
+    case TUTTI_OPERATOR_SVD:
       c.require(call.output_count != 2, "has one output or three");
       check_svd(c, call, m);
+      break;
+    default:
+      throw_unsupported(std::string(name) + ": no linear algebra");
   }
   c.require_layout();
 }

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "sdk/host_engine/on_buffers.hpp"
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
@@ -87,14 +88,27 @@ struct case_of {
 
   bytes by_loops() const {
     std::vector<bytes> memory = data;
+    sdk::thread_team alone(1);
+    sdk::host_operator(what, places_of(memory), block_of).run(alone);
+    return memory[0];
+  }
+  static sdk::operator_memory places_of(std::vector<bytes>& memory) {
     sdk::operator_memory places{};
     for (size_t n = 0; n < memory.size(); ++n)
       places.operands[n] = {reinterpret_cast<tutti_buffer*>(&memory[n]), 0};
+    return places;
+  }
+  static sdk::host_block block_of(const tutti_buffer& buffer) {
+    auto& held = const_cast<bytes&>(reinterpret_cast<const bytes&>(buffer));
+    return {held.data(), held.size()};
+  }
+
+  // As a backend of the host runs it.
+  bytes on_buffers() const {
+    std::vector<bytes> memory = data;
     sdk::thread_team alone(1);
-    sdk::host_operator(what, places, [](const tutti_buffer& buffer) {
-      auto& held = const_cast<bytes&>(reinterpret_cast<const bytes&>(buffer));
-      return sdk::host_block{held.data(), held.size()};
-    }).run(alone);
+    const sdk::engine_operator engine(what, 1);
+    engine.run(engine.on(places_of(memory), block_of), alone);
     return memory[0];
   }
 
@@ -378,6 +392,31 @@ BOOST_AUTO_TEST_CASE(what_is_not_done_is_said) {
   }
   device.kind = sdk::schedule::gpu;
   BOOST_TEST(sdk::host_operator_plan::against(device, c.what->call()) != nullptr);
+}
+
+// A matrix that every factorisation takes, and results of them all.
+BOOST_AUTO_TEST_CASE(what_the_engine_lacks_is_refused_and_left_to_the_loops) {
+  const tutti_matrix_params params{sizeof params, 0, 0, 0, 0};
+  const tutti_view_desc matrix = view(TUTTI_F32, {1, 2, 2}), row = view(TUTTI_F32, {1, 2});
+  const float a[] = {4, 2, 2, 2}, factor[] = {2, 0, 1, 1};
+  bytes in(sizeof a), expected(sizeof factor);
+  std::memcpy(in.data(), a, sizeof a);
+  std::memcpy(expected.data(), factor, sizeof factor);
+  const bytes square(sizeof a), line(sizeof a / 2);
+  const case_of cases[] = {
+      {TUTTI_OPERATOR_CHOLESKY, {matrix, matrix}, {square, in}, &params},
+      {TUTTI_OPERATOR_TRIANGULAR_SOLVE, {matrix, matrix, matrix}, {square, in, in}, &params},
+      {TUTTI_OPERATOR_EIGH, {row, matrix}, {line, in}, &params},
+      {TUTTI_OPERATOR_SVD, {row, matrix}, {line, in}, &params}};
+  for (const case_of& c : cases)
+    for (const sdk::host_routines set : sets()) {
+      const char* const why =
+          sdk::host_operator_plan::against(case_of::device(set), c.what->call(), set);
+      BOOST_TEST((why != nullptr && *why != 0), c.name);
+      BOOST_CHECK_THROW(c.plan(set), sdk::plugin_error);
+    }
+  BOOST_TEST((cases[0].on_buffers() == expected));
+  for (const case_of& c : cases) BOOST_TEST((c.on_buffers() == c.by_loops()), c.name);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,12 +4,12 @@
 #include "sdk/device_layer/operators.hpp"
 
 #include <cstring>
+#include <string>
 
-#include "sdk/fourier.hpp"
 #include "sdk/op_info.hpp"
-#include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -31,16 +31,42 @@ bool supports_ordering(const device_description& device, const operator_call& l,
   return true;
 }
 
+[[noreturn]] void throw_without_kernels(const operator_call& l) {
+  const char* const name = operator_name(l.kind);
+  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
+                    ": there are no kernels for it");
+}
+
 }  // namespace
 
 bool supports_operator(const device_description& device, const operator_call& l,
                        const char** reason) {
-  if (l.kind == TUTTI_OPERATOR_CONVOLUTION) return supports_convolution(device, l, reason);
-  if (is_fourier(l.kind)) return supports_fourier(device, l, reason);
-  if (l.kind == TUTTI_OPERATOR_SPMM) return supports_spmm(device, l, reason);
-  if (l.kind == TUTTI_OPERATOR_SDDMM) return supports_sddmm(device, l, reason);
-  return is_ordering(l.kind) ? supports_ordering(device, l, reason)
-                             : supports_gather(device, l, reason);
+  switch (l.kind) {
+    case TUTTI_OPERATOR_TAKE:
+    case TUTTI_OPERATOR_SCATTER_ADD:
+    case TUTTI_OPERATOR_SCATTER:
+      return supports_gather(device, l, reason);
+    case TUTTI_OPERATOR_SCAN:
+    case TUTTI_OPERATOR_SORT:
+    case TUTTI_OPERATOR_ARGSORT:
+    case TUTTI_OPERATOR_SEARCH:
+    case TUTTI_OPERATOR_COUNT:
+    case TUTTI_OPERATOR_SELECT:
+    case TUTTI_OPERATOR_TOPK:
+    case TUTTI_OPERATOR_PARTITION:
+      return supports_ordering(device, l, reason);
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return supports_convolution(device, l, reason);
+    case TUTTI_OPERATOR_FFT:
+      return supports_fourier(device, l, reason);
+    case TUTTI_OPERATOR_SPMM:
+      return supports_spmm(device, l, reason);
+    case TUTTI_OPERATOR_SDDMM:
+      return supports_sddmm(device, l, reason);
+    default:
+      *reason = "there are no kernels for this operator";
+      return false;
+  }
 }
 
 uint64_t operator_workspace(const device_description& device, const operator_call& l) {
@@ -61,10 +87,16 @@ uint64_t operator_workspace(const device_description& device, const operator_cal
       return fourier_workspace(device, l);
     case TUTTI_OPERATOR_SPMM:
       return spmm_workspace(device, l);
+    case TUTTI_OPERATOR_SEARCH:
+    case TUTTI_OPERATOR_SELECT:
     case TUTTI_OPERATOR_SDDMM:
       return 0;
-    default:
+    case TUTTI_OPERATOR_TAKE:
+    case TUTTI_OPERATOR_SCATTER_ADD:
+    case TUTTI_OPERATOR_SCATTER:
       return gather_workspace(device, l);
+    default:
+      throw_without_kernels(l);
   }
 }
 
@@ -91,8 +123,12 @@ void launch_operator(const device_description& device, const operator_call& l,
       return launch_spmm(device, l, on);
     case TUTTI_OPERATOR_SDDMM:
       return launch_sddmm(device, l, on);
-    default:
+    case TUTTI_OPERATOR_TAKE:
+    case TUTTI_OPERATOR_SCATTER_ADD:
+    case TUTTI_OPERATOR_SCATTER:
       return launch_gather(device, l, on);
+    default:
+      throw_without_kernels(l);
   }
 }
 

@@ -5,15 +5,17 @@
 
 #include <algorithm>
 #include <complex>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "sdk/fourier.hpp"
 #include "sdk/host_layer/view_elements.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/linear_algebra.hpp"
+#include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
+#include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
 #include "semantics/host_math.hpp"
 
@@ -91,19 +93,35 @@ class product {
   accessor<S> out_, a_, b_, bias_;
 };
 
-void run_on_host(const host_call& launch) {
-  const int32_t kind = launch.what->kind;
-  if (is_ordering(kind)) return order_on_host(launch);
-  if (is_linear_algebra(kind)) return linear_algebra_on_host(launch);
-  if (kind == TUTTI_OPERATOR_CONVOLUTION) return convolve_on_host(launch);
-  if (is_fourier(kind)) return fourier_on_host(launch);
-  if (kind == TUTTI_OPERATOR_SPMM) return spmm_on_host(launch);
-  if (kind == TUTTI_OPERATOR_SDDMM) return sddmm_on_host(launch);
-  if (kind != TUTTI_OPERATOR_MATMUL) return move_rows_on_host(launch);
+void multiply_on_host(const host_call& launch) {
   with_stored_type(static_cast<uint8_t>(launch.views[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (!std::is_same_v<typename S::value, bool>) product<S>::run(launch);
   });
+}
+
+void run_on_host(const host_call& launch) {
+  const int32_t kind = launch.what->kind;
+  if (is_ordering(kind)) return order_on_host(launch);
+  if (is_linear_algebra(kind)) return linear_algebra_on_host(launch);
+  switch (kind) {
+    case TUTTI_OPERATOR_MATMUL:
+      return multiply_on_host(launch);
+    case TUTTI_OPERATOR_TAKE:
+    case TUTTI_OPERATOR_SCATTER_ADD:
+    case TUTTI_OPERATOR_SCATTER:
+      return move_rows_on_host(launch);
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return convolve_on_host(launch);
+    case TUTTI_OPERATOR_FFT:
+      return fourier_on_host(launch);
+    case TUTTI_OPERATOR_SPMM:
+      return spmm_on_host(launch);
+    case TUTTI_OPERATOR_SDDMM:
+      return sddmm_on_host(launch);
+    default:
+      throw_unsupported("operator " + std::to_string(kind) + ": there are no loops for it");
+  }
 }
 
 template <typename S>
@@ -117,17 +135,28 @@ void copy_view(const host_view& from, const host_view& to) {
 }  // namespace
 
 const char* against_on_host(const operator_call& launch) {
-  if (is_ordering(launch.kind) || is_linear_algebra(launch.kind) || is_fourier(launch.kind) ||
-      launch.kind == TUTTI_OPERATOR_CONVOLUTION || launch.kind == TUTTI_OPERATOR_SPMM ||
-      launch.kind == TUTTI_OPERATOR_SDDMM)
-    return nullptr;
+  if (is_ordering(launch.kind) || is_linear_algebra(launch.kind)) return nullptr;
   const int32_t dtype = launch.views[0].dtype;
-  const bool complex = dtype == TUTTI_C64 || dtype == TUTTI_C128;
-  if (launch.kind == TUTTI_OPERATOR_SCATTER) return against_scatter(launch, ~0u);
-  if (complex && launch.kind != TUTTI_OPERATOR_MATMUL) return "complex numbers are not implemented";
-  const bool copying = launch.kind == TUTTI_OPERATOR_TAKE;
-  if (dtype == TUTTI_BOOL && !copying) return "sums of bool are not defined";
-  return launch.kind == TUTTI_OPERATOR_MATMUL ? against_epilogue(launch) : nullptr;
+  switch (launch.kind) {
+    case TUTTI_OPERATOR_CONVOLUTION:
+    case TUTTI_OPERATOR_FFT:
+    case TUTTI_OPERATOR_SPMM:
+    case TUTTI_OPERATOR_SDDMM:
+      return nullptr;
+    case TUTTI_OPERATOR_SCATTER:
+      return against_scatter(launch, ~0u);
+    case TUTTI_OPERATOR_MATMUL:
+      return dtype == TUTTI_BOOL ? "sums of bool are not defined" : against_epilogue(launch);
+    case TUTTI_OPERATOR_TAKE:
+      return is_complex(static_cast<uint8_t>(dtype)) ? "complex numbers are not implemented"
+                                                     : nullptr;
+    case TUTTI_OPERATOR_SCATTER_ADD:
+      if (dtype == TUTTI_BOOL) return "sums of bool are not defined";
+      return is_complex(static_cast<uint8_t>(dtype)) ? "complex numbers are not implemented"
+                                                     : nullptr;
+    default:
+      return "there are no loops for this operator";
+  }
 }
 
 std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* desc,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "sdk/host_layer/dense_matrix.hpp"
@@ -42,8 +43,10 @@ class matrices {
         return eigh(matrix);
       case TUTTI_OPERATOR_EIG:
         return eig(matrix);
-      default:
+      case TUTTI_OPERATOR_SVD:
         return svd(matrix);
+      default:
+        throw_unsupported("operator " + std::to_string(what_.kind) + ": no linear algebra");
     }
   }
 

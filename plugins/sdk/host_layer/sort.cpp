@@ -3,11 +3,13 @@
 // Sorts, selections, binary search, counts and positions of flags by the standard library.
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/ordering.hpp"
+#include "sdk/status.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -184,8 +186,12 @@ void order_on_host(const host_call& l) {
         return topk_rows<S>(l);
       case TUTTI_OPERATOR_PARTITION:
         return partition_rows<S>(l);
-      default:
+      case TUTTI_OPERATOR_SORT:
+      case TUTTI_OPERATOR_ARGSORT:
         return sort_rows<S>(l);
+      default:
+        throw_unsupported("operator " + std::to_string(l.what->kind) +
+                          ": there are no loops for it");
     }
   });
 }
