@@ -82,13 +82,14 @@ struct ordered_work {
   }
 };
 
-// The event that `done`, which never fails, is made into. A failure is its event's; one without an
-// event is told by those that come after it.
+// The event that `done`, which never fails, is made into. A failure is its event's, and the
+// stream's when that is synchronized; one without an event is told by those that come after it.
 void publish(tutti_stream& stream, const ordered_work& work, cl_event done, tutti_event** event) {
   if (event == nullptr) return stream.awaited.add({work.outcome});
   auto made = std::make_unique<tutti_event>(
       tutti_event{retained(done), nullptr, work.behind, stream.device, 0, 0, work.run, true});
   made->behind.push_back(work.outcome);
+  if (sdk::failure_among(stream.own.open()) == nullptr) stream.own.add({work.outcome});
   *event = made.release();
 }
 

@@ -243,6 +243,7 @@ struct tutti_stream {
 
   tutti_device* const device;
   tutti::sdk::awaited_outcomes awaited;
+  tutti::sdk::awaited_outcomes own;            // of work on the host with an event of its own
   bool is_compiled_only = false;               // TUTTI_STREAM_COMPILED
   std::optional<tutti::sdk::work_queue> lane;  // of run_in_lane
 

@@ -2,6 +2,7 @@
 //
 // Streams as in-order command queues, events, and the times of events.
 #include <chrono>
+#include <utility>
 
 #include "opencl/objects.hpp"
 #include "sdk/validate.hpp"
@@ -43,7 +44,9 @@ tutti_status* flush(tutti_stream* stream) {
 tutti_status* synchronize(tutti_stream* stream) {
   return sdk::guarded([&] {
     sdk::deref(stream, "stream").finish();
+    sdk::awaited_outcomes own = std::exchange(stream->own, {});
     stream->awaited.throw_and_forget();
+    own.throw_and_forget();
   });
 }
 
