@@ -31,8 +31,12 @@ groups all_groups(const session& s) {
   add_ordering_groups(all, s);
   add_fourier_groups(all, s);
   add_spmm_groups(all, s);
+  add_factorization_groups(all, s);
+  add_spectral_groups(all, s);
+  add_matrix_failure_groups(all, s);
   add_kernel_groups(all, s);
   add_plan_groups(all, s);
+  add_tier_groups(all, s);
   add_collective_groups(all, s);
   return all;
 }

@@ -352,9 +352,7 @@ tutti_operator_launch launch_of(const std::vector<tutti_range>& operands) {
   return l;
 }
 
-void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
-  const std::vector<tutti_view_desc> views = describe(specs);
-  const tutti_operator_desc desc = describe(kind, views, params);
+outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<view_spec>& specs) {
   const handle<tutti_plan> plan = s.plan(desc);
   std::vector<handle<tutti_buffer>> buffers;
   std::vector<tutti_range> operands;
@@ -371,8 +369,24 @@ void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, co
   tutti_event* event = nullptr;
   check(s.api->op->launch(s.main_stream.get(), plan.get(), &l, &event), "operator launch");
   const handle<tutti_event> done(event, s.api->stream->event_release);
-  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
-  download(s, operands[0].buffer, specs[0].data.data);
+  const outcome synchronized = take(s.api->stream->synchronize(s.main_stream.get()));
+  if (event != nullptr) {
+    const outcome waited = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
+    require(waited.code == synchronized.code, [&] {
+      return "an operator's event ends with code " + std::to_string(waited.code) +
+             ", its stream with " + std::to_string(synchronized.code);
+    });
+  }
+  for (size_t n = 0; n < specs.size(); ++n) download(s, operands[n].buffer, specs[n].data.data);
+  return synchronized;
+}
+
+void launch_operator(session& s, int32_t kind, std::vector<view_spec>& specs, const void* params) {
+  const std::vector<tutti_view_desc> views = describe(specs);
+  const outcome result = try_operator(s, describe(kind, views, params), specs);
+  if (result)
+    throw failure("operator failed with code " + std::to_string(result.code) + ": " +
+                  result.message);
 }
 
 }  // namespace tutti::conformance

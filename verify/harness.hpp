@@ -171,8 +171,12 @@ void add_gather_groups(groups& all, const session& s);
 void add_ordering_groups(groups& all, const session& s);
 void add_fourier_groups(groups& all, const session& s);
 void add_spmm_groups(groups& all, const session& s);
+void add_factorization_groups(groups& all, const session& s);
+void add_spectral_groups(groups& all, const session& s);
+void add_matrix_failure_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
 void add_plan_groups(groups& all, const session& s);
+void add_tier_groups(groups& all, const session& s);
 // Random descriptions, one for each seed.
 void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 
@@ -247,11 +251,14 @@ struct view_spec {
   operand data;
   extents extent;
 };
-// views[0] is read back. Throws `skipped` where the device does not support it.
 class skipped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+// What became of a launch of the operator on the views, which are read back. Throws `skipped` where
+// the device does not support it.
+outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<view_spec>& views);
+// The same. Throws `failure` where it fails.
 void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views,
                      const void* params = nullptr);
 

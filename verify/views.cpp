@@ -20,12 +20,11 @@ uint64_t at(const view_spec& v, uint64_t i, uint64_t j, uint64_t k) {
 }
 
 void check_guards(const view_spec& out, const image& before) {
-  const uint64_t count = points_of(out.extent);
-  for (uint64_t i = 0; i < before.size(); ++i) {
-    const bool inside = i >= out.data.offset && i < out.data.offset + count;
-    require(inside || out.data.data.get(i) == before.get(i),
-            [&] { return "wrote outside its output, at element " + std::to_string(i); });
-  }
+  const uint64_t size = sdk::dtype_size(before.dtype);
+  const uint64_t begin = out.data.offset * size, end = begin + points_of(out.extent) * size;
+  for (uint64_t at = 0; at < before.bytes.size(); ++at)
+    require((at >= begin && at < end) || out.data.data.bytes[at] == before.bytes[at],
+            [&] { return "wrote outside its output, at byte " + std::to_string(at); });
 }
 
 }  // namespace tutti::conformance

@@ -15,7 +15,7 @@ void fill(view_spec& v, double low, double high, generator& random);
 // Index in the image of element [i, j, k].
 uint64_t at(const view_spec& v, uint64_t i, uint64_t j, uint64_t k);
 
-// Throws `failure` where an element in front of or behind the row-major `out` has changed.
+// Throws `failure` where a byte in front of or behind the row-major `out` has changed.
 void check_guards(const view_spec& out, const image& before);
 
 }  // namespace tutti::conformance

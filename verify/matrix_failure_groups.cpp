@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear algebra of matrices that have no result, which fail the launch by number, and of matrices
+// with NaN, which do not pass it over.
+#include "matrices.hpp"
+
+namespace tutti::conformance {
+namespace {
+
+// Many matrices, one of which is bad.
+constexpr uint64_t batch = 23, bad = 17;
+
+template <typename S>
+matrix_call square_call(int32_t kind, uint64_t size) {
+  const view_spec matrices = made_view(dtype_of<S>(), {batch, size, size});
+  matrix_call call{kind, 1, {matrices, matrices}};
+  if (kind == TUTTI_OPERATOR_TRIANGULAR_SOLVE) call.views.push_back(matrices);
+  if (kind == TUTTI_OPERATOR_LU || kind == TUTTI_OPERATOR_QR) call.outputs = 2;
+  if (kind == TUTTI_OPERATOR_QR) call.views.push_back(matrices);
+  if (kind == TUTTI_OPERATOR_LU)
+    call.views.insert(call.views.begin() + 1, made_view(TUTTI_I64, {batch, size}));
+  if (kind == TUTTI_OPERATOR_EIGH || kind == TUTTI_OPERATOR_SVD)
+    call.views[0] = made_view(dtype_of<real_of<S>>(), {batch, size});
+  if (kind == TUTTI_OPERATOR_EIG)
+    call.views[0] = made_view(dtype_of<std::complex<real_of<S>>>(), {batch, size});
+  return call;
+}
+
+// The view of what is decomposed, or of the triangle.
+view_spec& matrix_view(matrix_call& call) {
+  return call.kind == TUTTI_OPERATOR_TRIANGULAR_SOLVE ? call.views[1] : call.views.back();
+}
+
+// Hermitian and dominated by its diagonal, so every operator has a result.
+template <typename S>
+void fill_regular(matrix_call& call, generator& random) {
+  for (size_t n = call.outputs; n < call.views.size(); ++n)
+    for (uint64_t b = 0; b < batch; ++b) {
+      const uint64_t size = call.views[n].extent[1];
+      auto a = random_matrix<wide_of<S>>(size, size, random);
+      for (uint64_t i = 0; i < size; ++i) {
+        a(i, i) = static_cast<long double>(2 * size + i);
+        for (uint64_t j = 0; j < i; ++j) a(i, j) = conjugate(a(j, i));
+      }
+      store<S>(call.views[n], b, a);
+    }
+}
+
+template <typename S>
+S& bad_element(matrix_call& call, uint64_t i, uint64_t j) {
+  view_spec& v = matrix_view(call);
+  const uint64_t size = v.extent[1];
+  return *element_of<S>(v, (bad * size + i) * size + j);
+}
+
+// The stream is sound after each failure: the same launch of regular matrices succeeds.
+template <typename S>
+void check_failure(session& s, matrix_call& call, const std::function<void(matrix_call&)>& spoil) {
+  generator random(s.seed);
+  fill_regular<S>(call, random);
+  matrix_call spoilt = call;
+  spoil(spoilt);
+  spoilt.run_in_vain(s, bad);
+  call.run(s);
+}
+
+template <typename S>
+void check_not_definite(session& s) {
+  for (const uint64_t size : {1, 5, 40})
+    for (const uint32_t upper : {0u, 1u}) {
+      s.note(std::to_string(size) + (upper != 0 ? ", upper" : ", lower"));
+      matrix_call call = square_call<S>(TUTTI_OPERATOR_CHOLESKY, size);
+      call.params.upper = upper;
+      const uint64_t last = size - 1;
+      check_failure<S>(s, call, [&](matrix_call& c) { bad_element<S>(c, last, last) = S(-1); });
+      check_failure<S>(s, call, [&](matrix_call& c) { bad_element<S>(c, 0, 0) = S(0); });
+      // The diagonal is positive, the matrix is not.
+      if (size > 1)
+        check_failure<S>(s, call, [&](matrix_call& c) {
+          bad_element<S>(c, last, 0) = bad_element<S>(c, 0, last) = S(1000);
+        });
+    }
+}
+
+template <typename S>
+void check_singular_triangle(session& s) {
+  for (const uint64_t size : {1, 5, 40})
+    for (const uint32_t upper : {0u, 1u}) {
+      s.note(std::to_string(size) + (upper != 0 ? ", upper" : ", lower"));
+      matrix_call call = square_call<S>(TUTTI_OPERATOR_TRIANGULAR_SOLVE, size);
+      call.params.upper = upper;
+      for (const uint64_t at : {uint64_t{0}, size - 1}) {
+        check_failure<S>(s, call, [&](matrix_call& c) { bad_element<S>(c, at, at) = S(0); });
+        // Where ones stand in for the diagonal nothing is singular.
+        matrix_call unit = call;
+        unit.params.unit_diagonal = 1;
+        bad_element<S>(unit, at, at) = S(0);
+        unit.run(s);
+      }
+    }
+}
+
+template <typename S>
+void check_singular_lu(session& s) {
+  for (const uint64_t size : {1, 5, 40}) {
+    s.note(std::to_string(size));
+    matrix_call call = square_call<S>(TUTTI_OPERATOR_LU, size);
+    call.params.must_be_regular = 1;
+    for (const uint64_t column : {uint64_t{0}, size / 2, size - 1})
+      check_failure<S>(s, call, [&](matrix_call& c) {
+        for (uint64_t i = 0; i < size; ++i) bad_element<S>(c, i, column) = S(0);
+      });
+  }
+}
+
+template <typename S>
+bool has_nan(view_spec& v, uint64_t matrix) {
+  const auto a = load<S>(v, matrix);
+  return std::isnan(norm(a));
+}
+
+// Whether a result of floating numbers has a NaN in that matrix.
+bool has_nan(matrix_call& call, uint64_t matrix) {
+  bool found = false;
+  for (uint32_t n = 0; n < call.outputs; ++n) {
+    view_spec& v = call.views[n];
+    switch (v.data.data.dtype) {
+      case TUTTI_F32:
+        found |= has_nan<float>(v, matrix);
+        break;
+      case TUTTI_F64:
+        found |= has_nan<double>(v, matrix);
+        break;
+      case TUTTI_C64:
+        found |= has_nan<std::complex<float>>(v, matrix);
+        break;
+      case TUTTI_C128:
+        found |= has_nan<std::complex<double>>(v, matrix);
+        break;
+      default:
+        break;
+    }
+  }
+  return found;
+}
+
+// A NaN in the lower triangle of one matrix: that one fails or has NaN, the others do not.
+template <typename S>
+void check_nan(session& s, int32_t kind) {
+  for (const uint64_t size : {5, 40}) {
+    s.note(std::to_string(size));
+    matrix_call call = square_call<S>(kind, size);
+    generator random(s.seed);
+    fill_regular<S>(call, random);
+    bad_element<S>(call, size - 1, 0) = not_a_number<S>();
+    const outcome result = call.launch(s);
+    if (result) {
+      require(result.code == TUTTI_ERROR_INVALID_ARGUMENT, [&] {
+        return "a matrix with NaN is code " + std::to_string(result.code) + ": " + result.message;
+      });
+      continue;
+    }
+    for (uint64_t b = 0; b < batch; ++b)
+      require(has_nan(call, b) == (b == bad), [&] {
+        return b == bad ? std::string("a matrix with NaN has a result without")
+                        : "a matrix with NaN is number " + std::to_string(bad) +
+                              ", the result of " + std::to_string(b) + " has NaN";
+      });
+  }
+}
+
+}  // namespace
+
+void add_matrix_failure_groups(groups& all, const session& s) {
+  const std::pair<const char*, int32_t> operators[] = {
+      {"cholesky", TUTTI_OPERATOR_CHOLESKY},
+      {"triangular_solve", TUTTI_OPERATOR_TRIANGULAR_SOLVE},
+      {"lu", TUTTI_OPERATOR_LU},
+      {"qr", TUTTI_OPERATOR_QR},
+      {"eigh", TUTTI_OPERATOR_EIGH},
+      {"svd", TUTTI_OPERATOR_SVD},
+      {"eig", TUTTI_OPERATOR_EIG}};
+  for (const auto& [name, kind] : operators)
+    add_matrix_groups(all, s, name, "nan", [kind = kind](auto element) {
+      return [kind](session& t) { check_nan<decltype(element)>(t, kind); };
+    });
+  add_matrix_groups(all, s, "cholesky", "not_definite", [](auto element) {
+    return [](session& t) { check_not_definite<decltype(element)>(t); };
+  });
+  add_matrix_groups(all, s, "triangular_solve", "failures", [](auto element) {
+    return [](session& t) { check_singular_triangle<decltype(element)>(t); };
+  });
+  add_matrix_groups(all, s, "lu", "failures", [](auto element) {
+    return [](session& t) { check_singular_lu<decltype(element)>(t); };
+  });
+}
+
+}  // namespace tutti::conformance
