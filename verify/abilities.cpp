@@ -15,7 +15,9 @@ uint32_t set_at(const std::vector<uint32_t>& sets, size_t number) {
 }
 
 void add_operators(abilities& all, const session& s) {
-  for (int32_t kind = 1; sdk::operator_name(kind) != nullptr; ++kind) {
+  constexpr int32_t numbers = 256;  // which operators have, with gaps
+  for (int32_t kind = 1; kind < numbers; ++kind) {
+    if (sdk::operator_name(kind) == nullptr) continue;
     ability a{sdk::operator_name(kind)};
     for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
       if (claims(*s.api, s.device.get(), kind, dtype)) a.has |= TUTTI_DTYPE_BIT(dtype);

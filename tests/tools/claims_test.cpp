@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <boost/test/unit_test.hpp>
+#include <set>
 
 #include "operators_document.hpp"
 #include "tutti_test/environment_host.hpp"
@@ -39,10 +40,10 @@ BOOST_AUTO_TEST_CASE(claims_are_those_of_the_table) {
   properties.struct_size = sizeof properties;
   good(api.device->properties(0, &properties));
 
-  std::uint64_t listed = 0;
+  std::set<int> listed;
   for (const operator_row& row : operator_rows()) {
     if (row.number == 0) continue;
-    listed |= std::uint64_t{1} << row.number;
+    listed.insert(row.number);
     dtype_set said = name == "opencl" ? row.opencl : name == "cuda" ? row.cuda : row.reference;
     if (said.bits & device_halves.bits) said.bits |= halves & properties.computed_dtypes;
     said.bits &= properties.stored_dtypes;
@@ -54,10 +55,10 @@ BOOST_AUTO_TEST_CASE(claims_are_those_of_the_table) {
                row.id << ": " << name << " claims " << claimed << ", the table says " << said.bits);
   }
   // No operator that the table does not know.
-  for (int number = 1; number < 64; ++number)
+  for (int number = 1; number < 256; ++number)
     for (int dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
       BOOST_TEST(
-          ((listed >> number & 1) != 0 || !tutti::conformance::claims(api, device, number, dtype)),
+          (listed.contains(number) || !tutti::conformance::claims(api, device, number, dtype)),
           "operator " << number << " has no row in core/op/function_table.def");
   api.device->release(device);
 }
