@@ -369,7 +369,7 @@ outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<vi
   tutti_event* event = nullptr;
   check(s.api->op->launch(s.main_stream.get(), plan.get(), &l, &event), "operator launch");
   const handle<tutti_event> done(event, s.api->stream->event_release);
-  const outcome synchronized = take(s.api->stream->synchronize(s.main_stream.get()));
+  outcome synchronized = take(s.api->stream->synchronize(s.main_stream.get()));
   if (event != nullptr) {
     const outcome waited = take(s.api->stream->event_wait(event, TUTTI_FOREVER));
     require(waited.code == synchronized.code, [&] {

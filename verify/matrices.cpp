@@ -11,7 +11,7 @@ outcome matrix_call::launch(session& s) {
   tutti_operator_desc desc = describe(kind, described, &params);
   desc.output_count = outputs;
   desc.input_count = static_cast<uint32_t>(views.size()) - outputs;
-  const outcome result = try_operator(s, desc, views);
+  outcome result = try_operator(s, desc, views);
   for (size_t n = 0; n < views.size(); ++n) {
     if (n < outputs)
       check_guards(views[n], before[n].data.data);

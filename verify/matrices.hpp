@@ -6,8 +6,10 @@
 
 #include <cmath>
 #include <complex>
-#include <cstring>
+#include <limits>
+#include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "harness.hpp"

@@ -2,6 +2,10 @@
 //
 // Linear algebra of matrices that have no result, which fail the launch by number, and of matrices
 // with NaN, which do not pass it over.
+#include <cmath>
+#include <functional>
+#include <utility>
+
 #include "matrices.hpp"
 
 namespace tutti::conformance {

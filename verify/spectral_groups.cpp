@@ -5,6 +5,8 @@
 // by their definition, within the bounds of LAPACK's tests.
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "matrices.hpp"
 

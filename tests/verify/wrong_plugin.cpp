@@ -103,7 +103,7 @@ tutti_status* turn_values(const blocking_copies& memory, const matrices& m) {
 tutti_status* fill_triangle(const blocking_copies& memory, const matrices& m) {
   std::vector<float> a(m.batch * m.rows * m.rows);
   if (tutti_status* s = memory.get(0, a)) return s;
-  for (uint64_t n = 0; n < a.size(); ++n) a[n] += a[n] == 0 ? 1e-30f : 0;
+  for (float& x : a) x += x == 0 ? 1e-30f : 0;
   return memory.put(0, a);
 }
 
