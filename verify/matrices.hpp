@@ -261,8 +261,8 @@ inline std::string text_of(const std::string& what, uint64_t batch) {
   return what + ", matrix " + std::to_string(batch);
 }
 
-// Adds NAME/DTYPE/VARIANT for each dtype of linear algebra that the device stores; `make(S())`
-// gives its check, a function of a session.
+// Adds NAME/DTYPE/VARIANT, or NAME/DTYPE, for each dtype of linear algebra that the device stores;
+// `make(S())` gives its check, a function of a session.
 template <typename Make>
 void add_matrix_groups(groups& all, const session& s, const std::string& name,
                        const std::string& variant, const Make& make) {
@@ -270,7 +270,8 @@ void add_matrix_groups(groups& all, const session& s, const std::string& name,
     using S = decltype(element);
     const uint8_t dtype = dtype_of<S>();
     if (!s.stores(dtype) || !s.stores(dtype_of<real_of<S>>())) return;
-    all.push_back({name + "/" + sdk::dtype_name(dtype) + "/" + variant, make(element)});
+    all.push_back({name + "/" + sdk::dtype_name(dtype) + (variant.empty() ? "" : "/") + variant,
+                   make(element)});
   };
   add(float());
   add(double());

@@ -185,7 +185,7 @@ void add_matrix_failure_groups(groups& all, const session& s) {
       {"svd", TUTTI_OPERATOR_SVD},
       {"eig", TUTTI_OPERATOR_EIG}};
   for (const auto& [name, kind] : operators)
-    add_matrix_groups(all, s, name, "nan", [kind = kind](auto element) {
+    add_matrix_groups(all, s, std::string("nan/") + name, "", [kind = kind](auto element) {
       return [kind](session& t) { check_nan<decltype(element)>(t, kind); };
     });
   add_matrix_groups(all, s, "cholesky", "not_definite", [](auto element) {
