@@ -96,6 +96,8 @@ void add_fft_cases(std::vector<bench_case>& cases) {
 #ifdef TUTTI_BENCH_FFTW
     c.peer = "FFTW";
     expect_of_peer(c, of.of_peer);
+#else
+    c.peer = "FFTW is not here";
 #endif
     c.make = [of] { return transforms(of); };
     cases.push_back(std::move(c));

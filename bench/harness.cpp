@@ -13,6 +13,7 @@
 #include <memory>
 #include <thread>
 
+#include "peers.hpp"
 #include "tutti/device.hpp"
 
 namespace tutti::bench {
@@ -90,6 +91,8 @@ floor_meter& meter() {
   return instance;
 }
 
+bool lacks_peer(const bench_case& spec) { return spec.of_openblas && !peer::has_openblas(); }
+
 void fill_in(row& result, const bench_case& spec, const contestant& ours, const contestant& peer,
              const std::vector<double>& floors) {
   const auto [low, high] = std::minmax_element(ours.values().begin(), ours.values().end());
@@ -105,11 +108,12 @@ void fill_in(row& result, const bench_case& spec, const contestant& ours, const 
         more_is_better ? result.value / result.peer_value : result.peer_value / result.value;
   }
   if (result.floor_value > 0) result.floor_ratio = result.value / result.floor_value;
-  if (spec.met) result.met = spec.met(result);
+  if (spec.met && !lacks_peer(spec)) result.met = spec.met(result);
 }
 
 void run_case(const bench_case& spec, benchmark::State& state, row& result) {
-  const workload work = spec.make();
+  workload work = spec.make();
+  if (lacks_peer(spec)) work.peer = nullptr, work.check = nullptr;
   if (spec.bound != floor_kind::none) meter().measure(spec.bound, spec.bound_elements);
   contestant ours(spec, work.ours, work.ours_value);
   contestant peer(spec, work.peer, work.peer_value);
@@ -150,9 +154,10 @@ std::size_t run_cases(const std::vector<bench_case>& cases, const std::string& f
                                    result.name = spec.name;
                                    result.device = default_device().name();
                                    result.unit = spec.unit;
-                                   result.peer = spec.peer;
+                                   result.peer =
+                                       lacks_peer(spec) ? "OpenBLAS is not here" : spec.peer;
                                    result.floor = name(spec.bound);
-                                   result.goal = spec.goal;
+                                   result.goal = lacks_peer(spec) ? "" : spec.goal;
                                    try {
                                      run_case(spec, state, result);
                                    } catch (const std::exception& error) {

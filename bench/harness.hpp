@@ -53,7 +53,8 @@ struct bench_case {
   std::string goal{};
   std::function<bool(const row&)> met{};
   std::function<workload()> make{};
-  bool on_request = false;  ///< run only where a filter names it
+  bool on_request = false;   ///< run only where a filter names it
+  bool of_openblas = false;  ///< the peer is OpenBLAS; where that is not here the row says so
 };
 
 /// Runs every case whose name matches the regular expression, each `runs` times, and hands each row

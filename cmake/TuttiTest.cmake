@@ -28,11 +28,10 @@ set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
 file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
 set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 
-# Where kernels of OpenCL's devices for CPUs are tested nothing else may run in their place: in the
-# rooms that set this variable, in tests with COMPILED, and everywhere if everything is asked for. What
-# is put together from operations begins on the host, as it does for users; to compile each of its
-# kernels took PoCL two thirds of all tests' time.
-set(TUTTI_TEST_TIER auto)
+# A feature is tested where no kernel is compiled: on the reference plugin and on the host engine of the
+# OpenCL plugin. What compiles kernels is `tutti verify` and a few whole programs (BACKENDS below), and
+# everything with TUTTI_TEST_EVERYTHING.
+set(TUTTI_TEST_TIER host)
 if(TUTTI_TEST_EVERYTHING)
   set(TUTTI_TEST_TIER compiled)
 endif()
@@ -114,98 +113,106 @@ if(TARGET tutti_cuda AND Boost_CONTEXT_FOUND AND NOT TUTTI_SANITIZE MATCHES "thr
 elseif(TARGET tutti_cuda)
   message(STATUS "CUDA kernels are not run in tests: no Boost.Context, or a sanitizer of threads")
 endif()
-# Of the device tests on the emulator those that run though not everything is asked for.
-set(TUTTI_TEST_CUDA_EMULATOR_SAMPLE kernels memory fusion threads samples_hello)
+# The OpenCL driver that scripts/bootstrap --second-driver installs; tests on it see no other.
+set(TUTTI_SECOND_DRIVER ${PROJECT_SOURCE_DIR}/build/second-driver/vendors)
 
-# tutti_register_device_tests(NAME [COMPILED] [COMPOSED] [NOT_OPTIMIZED] [KEEPS_PROGRAMS]
-#                             [COMPUTES] [TIMEOUT seconds] [COST seconds] [LABELS label...]
+# tutti_add_variant(NAME VARIANT PLUGIN [COMPUTES] [PASS regex] [TIMEOUT seconds] [COST seconds]
+#                   [LABELS label...] [ENVIRONMENT variable=op:value...] COMMAND program argument...)
+# adds the test NAME.VARIANT on a plugin. @VARIANT@ in COMMAND and @DEVICE@ in ENVIRONMENT stand for the
+# variant and for what TUTTI_DEVICE is set to. COMPUTES: see tutti_register_device_tests.
+function(tutti_add_variant name variant plugin)
+  cmake_parse_arguments(arg "COMPUTES" "PASS;TIMEOUT;COST" "LABELS;ENVIRONMENT;COMMAND" ${ARGN})
+  set(label ${plugin})
+  set(device ${plugin})
+  set(environment "")
+  if(plugin STREQUAL "opencl")
+    set(device opencl:cpu)
+    list(APPEND environment TUTTI_TIER=set:compiled)
+  endif()
+  list(APPEND environment TUTTI_DEVICE=set:${device})
+  if(variant STREQUAL "opencl_host")
+    # The driver does little more than to find its device, so sanitizers see the plugin at work.
+    set(label host_tier)
+    list(APPEND environment TUTTI_TIER=set:host TUTTI_OPENCL_SCHEDULE=set:cpu
+      TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
+  elseif(variant MATCHES "^second_driver")
+    list(APPEND environment OCL_ICD_VENDORS=set:${TUTTI_SECOND_DRIVER}
+      TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
+  elseif(variant STREQUAL "cuda_emulator")
+    list(APPEND environment ${TUTTI_TEST_CUDA_EMULATOR})
+    set(arg_TIMEOUT 3000)
+  elseif(NOT plugin MATCHES "^(reference|opencl)$")
+    list(APPEND environment TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
+  endif()
+  if(variant MATCHES "gpu_schedule")
+    list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
+    if(NOT arg_COMPUTES)
+      list(APPEND environment ${TUTTI_TEST_NOT_OPTIMIZED})
+    endif()
+  endif()
+  string(REPLACE "@VARIANT@" "${variant}" command "${arg_COMMAND}")
+  string(REPLACE "@DEVICE@" "${device}" more "${arg_ENVIRONMENT}")
+  add_test(NAME ${name}.${variant} COMMAND ${command})
+  tutti_set_test(${name}.${variant} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
+    LABELS ${label} ${arg_LABELS} ENVIRONMENT ${environment} ${more})
+  set_tests_properties(${name}.${variant} PROPERTIES SKIP_RETURN_CODE 77)
+  if(arg_PASS)
+    set_tests_properties(${name}.${variant} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}")
+  endif()
+  if(NOT plugin MATCHES "^(reference|opencl)$" OR variant MATCHES "^second_driver")
+    # Samples know no exit status for it, and say it as any program would.
+    set_tests_properties(${name}.${variant} PROPERTIES
+      SKIP_REGULAR_EXPRESSION "no [A-Za-z]+ driver")
+  endif()
+endfunction()
+
+# tutti_register_device_tests(NAME [BACKENDS] [COMPUTES] [PASS regex] [TIMEOUT seconds] [COST seconds]
+#                             [LABELS label...] [ENVIRONMENT variable=op:value...]
 #                             COMMAND program argument...)
-# adds NAME.reference, NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.PLUGIN for any other
-# plugin that was built; the last kind is skipped (exit status 77) on a machine without its driver.
-# NAME.cuda_emulator is the cuda plugin on the emulator of tests/cuda/emulator, for a sample of names
-# or with TUTTI_TEST_EVERYTHING.
-# @PLUGIN_FILE@ in an argument stands for the path of the plugin. With KEEPS_PROGRAMS, and always
-# where TUTTI_TEST_EVERYTHING is on, the OpenCL variants keep what they compile, and
-# NAME.VARIANT_warm runs after them with what they kept. Elsewhere nothing is kept: PoCL compiles
-# every kernel of a program once more for it. COMPILED: see TUTTI_TEST_TIER. COMPUTES is for tests that
-# compute longer than drivers compile for them. COMPOSED is for what calls operations whose kernels
-# other suites compile, in many programs: for the GPU schedule with TUTTI_TEST_EVERYTHING only.
-# NOT_OPTIMIZED: unless everything is asked for, PoCL optimises nothing for the CPU schedule either;
-# that the same kernels are right once optimised is held by `tutti verify`.
+# adds NAME.reference, NAME.opencl_host (the OpenCL plugin's host engine, which compiles nothing), and
+# NAME.PLUGIN for any other plugin that was built, skipped (exit status 77) on a machine without its
+# driver. With BACKENDS, for whole programs, also what compiles kernels: NAME.opencl_cpu and
+# NAME.opencl_gpu_schedule on PoCL, NAME.second_driver and NAME.second_driver_gpu_schedule, and
+# NAME.cuda_emulator (tests/cuda/emulator).
+# With TUTTI_TEST_EVERYTHING those of PoCL and of the emulator come for every test; the OpenCL plugin
+# then keeps what it compiles, and NAME.VARIANT_warm runs after NAME.VARIANT with that.
+# @PLUGIN_FILE@ in COMMAND stands for the path of the plugin, @VARIANT@ for that part of the name, and
+# @DEVICE@ in ENVIRONMENT for what TUTTI_DEVICE is set to. COMPUTES is for tests that compute longer
+# than drivers compile for them: their kernels are always optimised.
 function(tutti_register_device_tests name)
-  cmake_parse_arguments(arg "COMPILED;COMPOSED;NOT_OPTIMIZED;KEEPS_PROGRAMS;COMPUTES"
-    "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
-  if(arg_COMPILED OR arg_KEEPS_PROGRAMS)
-    set(TUTTI_TEST_TIER compiled)
+  cmake_parse_arguments(arg "BACKENDS;COMPUTES" "PASS;TIMEOUT;COST" "LABELS;ENVIRONMENT;COMMAND" ${ARGN})
+  set(arguments PASS ${arg_PASS} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST} LABELS ${arg_LABELS})
+  if(arg_COMPUTES)
+    list(PREPEND arguments COMPUTES)
   endif()
   get_property(plugins GLOBAL PROPERTY TUTTI_PLUGINS)
   foreach(plugin IN LISTS plugins)
+    set(variants ${plugin})
+    set(compiling "")
     if(plugin STREQUAL "opencl")
-      set(variants opencl_cpu opencl_gpu_schedule)
-      if(arg_COMPOSED AND NOT TUTTI_TEST_EVERYTHING)
-        set(variants opencl_cpu)
+      set(variants opencl_host)
+      set(compiling opencl_cpu opencl_gpu_schedule)
+      if(arg_BACKENDS AND NOT TUTTI_SANITIZE)
+        list(APPEND variants second_driver second_driver_gpu_schedule)
       endif()
-    else()
-      set(variants ${plugin})
+    elseif(plugin STREQUAL "cuda" AND TUTTI_TEST_CUDA_EMULATOR)
+      set(compiling cuda_emulator)
     endif()
+    if(arg_BACKENDS OR TUTTI_TEST_EVERYTHING)
+      list(APPEND variants ${compiling})
+    endif()
+    string(REPLACE "@PLUGIN_FILE@" "$<TARGET_FILE:tutti_${plugin}>" command "${arg_COMMAND}")
     foreach(variant IN LISTS variants)
-      set(environment TUTTI_DEVICE=set:${plugin})
-      if(plugin STREQUAL "opencl")
-        set(environment TUTTI_DEVICE=set:opencl:cpu)
-      endif()
-      if(variant STREQUAL "opencl_gpu_schedule")
-        list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
-      endif()
-      if(arg_NOT_OPTIMIZED OR (variant STREQUAL "opencl_gpu_schedule" AND NOT arg_COMPUTES))
-        list(APPEND environment ${TUTTI_TEST_NOT_OPTIMIZED})
-      endif()
-      string(REPLACE "@PLUGIN_FILE@" "$<TARGET_FILE:tutti_${plugin}>" command "${arg_COMMAND}")
-      add_test(NAME ${name}.${variant} COMMAND ${command})
-      if(plugin STREQUAL "opencl" AND (arg_KEEPS_PROGRAMS OR TUTTI_TEST_EVERYTHING))
+      set(environment ${arg_ENVIRONMENT})
+      if(TUTTI_TEST_EVERYTHING AND variant MATCHES "^opencl_(cpu|gpu_schedule)$")
         list(APPEND environment TUTTI_CACHE=set:on)
-        add_test(NAME ${name}.${variant}_warm COMMAND ${command})
-        tutti_set_test(${name}.${variant}_warm TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
-          LABELS ${plugin} ${arg_LABELS} ENVIRONMENT ${environment})
+        tutti_add_variant(${name} ${variant}_warm ${plugin} ${arguments}
+          ENVIRONMENT ${environment} COMMAND ${command})
         set_tests_properties(${name}.${variant}_warm PROPERTIES DEPENDS ${name}.${variant})
       endif()
-      if(NOT plugin MATCHES "^(reference|opencl)$")
-        list(APPEND environment TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
-      endif()
-      tutti_set_test(${name}.${variant} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
-        LABELS ${plugin} ${arg_LABELS} ENVIRONMENT ${environment})
-      set_tests_properties(${name}.${variant} PROPERTIES SKIP_RETURN_CODE 77)
-      if(plugin STREQUAL "cuda" AND TUTTI_TEST_CUDA_EMULATOR
-          AND (TUTTI_TEST_EVERYTHING OR name IN_LIST TUTTI_TEST_CUDA_EMULATOR_SAMPLE))
-        add_test(NAME ${name}.cuda_emulator COMMAND ${command})
-        tutti_set_test(${name}.cuda_emulator TIMEOUT 3000 COST ${arg_COST}
-          LABELS cuda ${arg_LABELS} ENVIRONMENT ${TUTTI_TEST_CUDA_EMULATOR})
-      endif()
-      if(NOT plugin MATCHES "^(reference|opencl)$")
-        # Samples know no exit status for it, and say it as any program would.
-        set_tests_properties(${name}.${variant} PROPERTIES
-          SKIP_REGULAR_EXPRESSION "no [A-Za-z]+ driver")
-      endif()
+      tutti_add_variant(${name} ${variant} ${plugin} ${arguments}
+        ENVIRONMENT ${environment} COMMAND ${command})
     endforeach()
-  endforeach()
-endfunction()
-
-# tutti_register_second_driver_tests(NAME [TIMEOUT seconds] [COST seconds] [LABELS label...]
-#                                    COMMAND program argument...)
-# adds NAME.second_driver and NAME.second_driver_gpu_schedule, which see the OpenCL driver that
-# scripts/bootstrap --second-driver installs and no other; skipped (exit status 77) where it is not.
-set(TUTTI_SECOND_DRIVER ${PROJECT_SOURCE_DIR}/build/second-driver/vendors)
-function(tutti_register_second_driver_tests name)
-  cmake_parse_arguments(arg "" "TIMEOUT;COST" "LABELS;COMMAND" ${ARGN})
-  foreach(variant IN ITEMS second_driver second_driver_gpu_schedule)
-    set(environment OCL_ICD_VENDORS=set:${TUTTI_SECOND_DRIVER} TUTTI_DEVICE=set:opencl:cpu
-      TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
-    if(variant MATCHES "gpu_schedule")
-      list(APPEND environment ${TUTTI_TEST_GPU_SCHEDULE})
-    endif()
-    add_test(NAME ${name}.${variant} COMMAND ${arg_COMMAND})
-    tutti_set_test(${name}.${variant} TIMEOUT ${arg_TIMEOUT} COST ${arg_COST}
-      LABELS opencl ${arg_LABELS} ENVIRONMENT ${environment})
-    set_tests_properties(${name}.${variant} PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
 endfunction()
 
@@ -245,19 +252,22 @@ function(tutti_add_test_program target)
   else()
     target_link_libraries(${target} PRIVATE tutti_test_main)
   endif()
+  list(LENGTH arg_SOURCES count)
+  if(TUTTI_UNITS AND count GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
   # One precompiled header serves all: their flags are the same.
   if(NOT target STREQUAL "test_support")
     target_precompile_headers(${target} REUSE_FROM test_support)
   endif()
 endfunction()
 
-# tutti_add_test(NAME [DEVICE [COMPILED] [COMPOSED] [NOT_OPTIMIZED] [KEEPS_PROGRAMS] [COMPUTES]]
+# tutti_add_test(NAME [DEVICE [BACKENDS] [COMPUTES]]
 #                SOURCES file... [LIBRARIES target...] [LABELS label...] [TIMEOUT seconds] [COST seconds])
 # builds test_NAME. With DEVICE it links the library, prints the device it runs on and is registered
 # by tutti_register_device_tests; without, it is registered once as NAME.
 function(tutti_add_test name)
-  cmake_parse_arguments(arg "DEVICE;COMPILED;COMPOSED;NOT_OPTIMIZED;KEEPS_PROGRAMS;COMPUTES"
-    "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DEVICE;BACKENDS;COMPUTES" "TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     message(FATAL_ERROR "tutti_add_test(${name}): no SOURCES")
   endif()
@@ -272,7 +282,7 @@ function(tutti_add_test name)
       add_dependencies(test_${name} tutti_${plugin})
     endforeach()
     set(flags "")
-    foreach(flag IN ITEMS COMPILED COMPOSED NOT_OPTIMIZED KEEPS_PROGRAMS COMPUTES)
+    foreach(flag IN ITEMS BACKENDS COMPUTES)
       if(arg_${flag})
         list(APPEND flags ${flag})
       endif()
@@ -295,28 +305,18 @@ function(tutti_add_gradient_test name)
   tutti_set_test(${name}_gradients LABELS reference ENVIRONMENT TUTTI_DEVICE=set:reference)
 endfunction()
 
-# tutti_register_host_tier_test(NAME [ENVIRONMENT variable=op:value...]) runs test_NAME as
-# NAME.opencl_host: on the host engine, where no kernel is compiled.
-function(tutti_register_host_tier_test name)
-  cmake_parse_arguments(arg "" "" "ENVIRONMENT" ${ARGN})
-  if(TARGET tutti_opencl)
-    add_dependencies(test_${name} tutti_opencl)
-    add_test(NAME ${name}.opencl_host COMMAND test_${name})
-    tutti_set_test(${name}.opencl_host LABELS opencl ENVIRONMENT TUTTI_DEVICE=set:opencl:cpu
-      TUTTI_OPENCL_SCHEDULE=set:cpu TUTTI_TIER=set:host ${arg_ENVIRONMENT})
-  endif()
-endfunction()
-
 # tutti_add_composition_test(NAME SOURCES file... [ENVIRONMENT variable=op:value...]) builds
-# test_NAME for compositions of operations: NAME.reference on plain loops, NAME.opencl_host with that
-# ENVIRONMENT.
+# test_NAME for compositions of operations, whose kernels others compile: NAME.reference on plain
+# loops, NAME.opencl_host with that ENVIRONMENT, and no more with TUTTI_TEST_EVERYTHING.
 function(tutti_add_composition_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;ENVIRONMENT" ${ARGN})
   tutti_add_test_program(test_${name} DEVICE SOURCES ${arg_SOURCES})
   if(TARGET tutti_reference)
     add_dependencies(test_${name} tutti_reference)
-    add_test(NAME ${name}.reference COMMAND test_${name})
-    tutti_set_test(${name}.reference LABELS reference ENVIRONMENT TUTTI_DEVICE=set:reference)
+    tutti_add_variant(${name} reference reference COMMAND test_${name})
   endif()
-  tutti_register_host_tier_test(${name} ENVIRONMENT ${arg_ENVIRONMENT})
+  if(TARGET tutti_opencl)
+    add_dependencies(test_${name} tutti_opencl)
+    tutti_add_variant(${name} opencl_host opencl COMMAND test_${name} ENVIRONMENT ${arg_ENVIRONMENT})
+  endif()
 endfunction()

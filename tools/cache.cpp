@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct options {
+struct cache_choice {
   CLI::App *info, *clear, *warm;
   std::vector<std::string> programs;
 };
@@ -129,7 +129,7 @@ int warm(const std::vector<std::string>& programs) {
 }  // namespace
 
 command add_cache(CLI::App& app) {
-  const auto o = std::make_shared<options>();
+  const auto o = std::make_shared<cache_choice>();
   CLI::App* const parser =
       app.add_subcommand("cache", "what is kept between runs: tells, removes or fills it");
   parser->require_subcommand(1);

@@ -20,20 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct options {
+struct checkpoint_choice {
   CLI::App *list, *verify, *prune, *exported, *key;
   std::string path, to, key_file;
   int keep = 3;
   bool uses_environment = false;
 };
 
-std::optional<checkpoint_key> key_of(const options& o) {
+std::optional<checkpoint_key> key_of(const checkpoint_choice& o) {
   if (!o.key_file.empty()) return checkpoint_key::from_file(o.key_file);
   if (o.uses_environment) return checkpoint_key::from_environment();
   return {};
 }
 
-checkpoints folder_of(const options& o) {
+checkpoints folder_of(const checkpoint_choice& o) {
   // Looking does not make a folder.
   if (!fs::is_directory(o.path)) throw io_error(fmt::format("{}: is no folder", o.path));
   return checkpoints(o.path, {.key = key_of(o)});
@@ -58,7 +58,7 @@ int print(const std::vector<checkpoint_file>& files, bool with_problems) {
   return with_problems && !is_sound ? 1 : 0;
 }
 
-int prune(const options& o) {
+int prune(const checkpoint_choice& o) {
   const std::vector<checkpoint_file> gone = folder_of(o).prune(o.keep);
   for (const checkpoint_file& f : gone) fmt::print("{}\n", f.path.string());
   fmt::print("{} removed\n", gone.size());
@@ -66,7 +66,7 @@ int prune(const options& o) {
 }
 
 /// The newest sound one of a folder, or the file itself.
-int export_to(const options& o) {
+int export_to(const checkpoint_choice& o) {
   fs::path file = o.path;
   if (fs::is_directory(file)) {
     file.clear();
@@ -79,7 +79,7 @@ int export_to(const options& o) {
   return 0;
 }
 
-void add_key_options(CLI::App* parser, const std::shared_ptr<options>& o) {
+void add_key_options(CLI::App* parser, const std::shared_ptr<checkpoint_choice>& o) {
   auto* const file = parser->add_option("--key-file", o->key_file, "Key, a file of mode 0600");
   parser
       ->add_flag("--key-from-environment", o->uses_environment,
@@ -87,15 +87,15 @@ void add_key_options(CLI::App* parser, const std::shared_ptr<options>& o) {
       ->excludes(file);
 }
 
-CLI::App* add_of_folder(CLI::App* parser, const std::shared_ptr<options>& o, const char* name,
-                        const char* text) {
+CLI::App* add_of_folder(CLI::App* parser, const std::shared_ptr<checkpoint_choice>& o,
+                        const char* name, const char* text) {
   CLI::App* const out = parser->add_subcommand(name, text);
   out->add_option("folder", o->path, "The folder of the run's checkpoints")->required();
   add_key_options(out, o);
   return out;
 }
 
-int run(const options& o) {
+int run(const checkpoint_choice& o) {
   if (o.list->parsed()) return print(folder_of(o).list(), false);
   if (o.verify->parsed()) return print(folder_of(o).verify(), true);
   if (o.prune->parsed()) return prune(o);
@@ -108,7 +108,7 @@ int run(const options& o) {
 }  // namespace
 
 command add_checkpoint(CLI::App& app) {
-  const auto o = std::make_shared<options>();
+  const auto o = std::make_shared<checkpoint_choice>();
   CLI::App* const parser =
       app.add_subcommand("checkpoint", "Checkpoints of runs: lists, verifies, removes, exports");
   parser->require_subcommand(1);

@@ -144,9 +144,9 @@ child_end bury(pid_t child) {
 }
 
 /// What the child writes, in both pipes.
-class listener {
+class pipe_listener {
  public:
-  listener(const pipe_ends& lines, const pipe_ends& text, line_splitter& splitter)
+  pipe_listener(const pipe_ends& lines, const pipe_ends& text, line_splitter& splitter)
       : waiting_{pollfd{lines.from(), POLLIN, 0}, pollfd{text.from(), POLLIN, 0}},
         splitter_(splitter) {}
 
@@ -199,7 +199,7 @@ class listener {
 };
 
 /// Waits for the child; false where it was silent for too long, and has been killed.
-bool outlast(pid_t child, listener& listener, const std::function<double()>& patience) {
+bool outlast(pid_t child, pipe_listener& listener, const std::function<double()>& patience) {
   std::optional<clock::time_point> killed_at;
   for (auto last = clock::now(), next_look = last + look;;) {
     const auto heard = listener.wait(look);
@@ -240,7 +240,7 @@ child_end run_self(std::vector<std::string> arguments, const std::function<doubl
   lines.close_to();
   text.close_to();
   line_splitter splitter(key, on_line);
-  listener listener(lines, text, splitter);
+  pipe_listener listener(lines, text, splitter);
   const bool is_in_time = outlast(child, listener, patience);
   ::kill(-child, SIGKILL);  // what it has left behind
   child_end end = bury(child);

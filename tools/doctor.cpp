@@ -100,12 +100,12 @@ findings prove(const detail::opened_device& d) {
 }
 
 /// Where an examination's steps and findings go.
-struct listener {
+struct finding_listener {
   const std::function<void(const std::string&)>& step;
   const std::function<void(const finding&)>& found;
 };
 
-void check_device(detail::opened_device& d, const listener& to) {
+void check_device(detail::opened_device& d, const finding_listener& to) {
   const device_properties& p = d.properties;
   to.found({grade::good,
             "devices",
@@ -127,7 +127,7 @@ void check_device(detail::opened_device& d, const listener& to) {
 }
 
 void examine_devices(detail::device_registry& registry, const detail::plugin_file& file,
-                     const listener& to) {
+                     const finding_listener& to) {
   try {
     const auto found = registry.devices_of(file.name);
     for (detail::opened_device* d : found) check_device(*d, to);

@@ -35,6 +35,7 @@ std::vector<std::string> child_arguments(const verify_options& o, uint64_t from)
                                     "--seed",           std::to_string(o.seed),
                                     "--every",          std::to_string(sample.every),
                                     "--every-operator", std::to_string(sample.every_operator),
+                                    "--every-f32",      std::to_string(sample.every_f32),
                                     "--share",          std::to_string(sample.share),
                                     "--fuzz",           std::to_string(o.fuzz.count),
                                     "--fuzz-seed",      std::to_string(o.fuzz.first_seed),
@@ -116,6 +117,9 @@ void add_options(CLI::App& parser, verify_options& o) {
   parser
       .add_option("--every-operator", sample.every_operator,
                   "Of the operators of each dtype but f32, and of random chains, one in N (1)")
+      ->check(whole_number(1, UINT64_MAX));
+  parser
+      .add_option("--every-f32", sample.every_f32, "Of programs and operators of f32 one in N (1)")
       ->check(whole_number(1, UINT64_MAX));
   parser
       .add_option("--share", sample.share,

@@ -54,10 +54,12 @@ std::string_view family_of(std::string_view name) {
 
 bool is_sampled(std::string_view name, const sampling& sample) {
   const std::string_view family = family_of(name);
-  if (family.empty() || family.ends_with("/f32")) return true;
+  if (family.empty()) return true;
   const bool is_program = name.starts_with("op/") || name.starts_with("cast/") ||
                           name.starts_with("layout/") || name.starts_with("reduce/");
-  const uint64_t every = is_program ? sample.every : sample.every_operator;
+  const uint64_t every = family.ends_with("/f32") ? sample.every_f32
+                         : is_program             ? sample.every
+                                                  : sample.every_operator;
   uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (char c : family) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   // Names that differ in their last letter only fall into different shares.

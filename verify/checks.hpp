@@ -14,10 +14,10 @@ namespace tutti::conformance {
 // Of the groups that are there for each dtype, one family in so many. A family is what a name says
 // up to its dtype: its groups share programs and stay together.
 struct sampling {
-  uint64_t every = 1;  // elementwise, casts, layouts, reductions of other dtypes than f32
-  // Operators of other dtypes than f32 (those of f32 are all taken), and random chains.
-  uint64_t every_operator = 1;
-  uint64_t share = 0;  // which of them: shares 0 to N - 1 together are all
+  uint64_t every = 1;           // elementwise, casts, layouts, reductions of other dtypes than f32
+  uint64_t every_operator = 1;  // operators of other dtypes than f32, and random chains
+  uint64_t every_f32 = 1;       // both kinds, of f32
+  uint64_t share = 0;           // which of them: shares 0 to N - 1 together are all
 };
 
 struct selection {

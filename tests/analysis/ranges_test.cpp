@@ -10,6 +10,8 @@
 #include "tutti/movement.hpp"
 #include "tutti_test/dense.hpp"
 
+namespace ranges_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -169,3 +171,5 @@ BOOST_AUTO_TEST_CASE(gradients_of_any_size) {
     }
   }
 }
+
+}  // namespace ranges_test

@@ -9,6 +9,8 @@
 #include "tutti/error.hpp"
 #include "tutti_test/files.hpp"
 
+namespace image_folder_test {
+
 using namespace tutti::data;
 using tutti::dtype;
 using tutti::host_array;
@@ -121,3 +123,5 @@ BOOST_AUTO_TEST_CASE(folders_that_are_none) {
   BOOST_TEST(fails<io_error>([&] { loader(bad).start(0).next(); }, "x.png): read_picture: "));
   BOOST_TEST(fails<tutti::value_error>([] { pictures_of({{}, {"a"}, {}}); }, "1 files, but 0"));
 }
+
+}  // namespace image_folder_test

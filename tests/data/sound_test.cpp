@@ -12,6 +12,8 @@
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
+namespace sound_test {
+
 using namespace tutti::data;
 using tutti::dtype;
 using tutti::host_array;
@@ -129,3 +131,5 @@ BOOST_AUTO_TEST_CASE(sound_is_refused) {
 }
 
 #endif
+
+}  // namespace sound_test

@@ -14,6 +14,8 @@
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
+namespace splits_test {
+
 using namespace tutti::data;
 using tutti::value_error;
 using tutti_test::fails;
@@ -147,3 +149,5 @@ BOOST_AUTO_TEST_CASE(splits_that_are_none) {
       fails<value_error>([&] { stratified_k_fold(three, 3); }, "largest of 2 classes has 2"));
   BOOST_TEST(fails<value_error>([&] { stratified_k_fold(three, 0); }, "0 folds"));
 }
+
+}  // namespace splits_test

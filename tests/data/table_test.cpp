@@ -14,6 +14,8 @@
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
+namespace table_test {
+
 using namespace tutti::data;
 using tutti::dtype;
 using tutti::index_error;
@@ -238,3 +240,5 @@ BOOST_AUTO_TEST_CASE(tables_as_arrays) {
   const table text({column::of_texts("t", {"x"})});
   BOOST_TEST(fails<tutti::dtype_error>([&] { text.to_array(); }, "\"t\" holds text"));
 }
+
+}  // namespace table_test

@@ -9,6 +9,8 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
+namespace edges_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -274,3 +276,5 @@ BOOST_AUTO_TEST_CASE(warps_beyond_the_edge) {
         "affine_warp: 300 is no value of u8");
   FAILS(value_error, image::rotate(x, not_a_number), "rotate: an angle of nan degrees");
 }
+
+}  // namespace edges_test

@@ -10,6 +10,8 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
+namespace features_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -303,3 +305,5 @@ BOOST_AUTO_TEST_CASE(of_contrast) {
         "adaptive_threshold: no mean of number 2");
   FAILS(error, image::adaptive_threshold(x, huge), "adaptive_threshold");
 }
+
+}  // namespace features_test

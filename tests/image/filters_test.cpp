@@ -10,6 +10,8 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
+namespace filters_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -152,3 +154,5 @@ BOOST_AUTO_TEST_CASE(of_counts) {
   FAILS(dtype_error, image::integral_image(x.astype(dtype::c128)),
         "integral_image: images are of real numbers, not c128");
 }
+
+}  // namespace filters_test

@@ -12,6 +12,8 @@
 #include "tutti_test/dlpack.hpp"
 #include "tutti_test/files.hpp"
 
+namespace dlpack_import_test {
+
 using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
@@ -300,3 +302,5 @@ BOOST_AUTO_TEST_CASE(memory_that_was_passed_on_often_goes_back) {
   BOOST_TEST(x.to_vector<float>()[2] == 2.f);
   x = array();
 }
+
+}  // namespace dlpack_import_test

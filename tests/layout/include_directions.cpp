@@ -11,7 +11,7 @@
 namespace tutti_test {
 namespace {
 
-using paths = std::set<std::string>;
+using path_set = std::set<std::string>;
 
 // Where the builds look for headers, after the including file's own folder.
 constexpr std::string_view include_folders[] = {"core/",    "core/include/", "plugins/",
@@ -19,7 +19,7 @@ constexpr std::string_view include_folders[] = {"core/",    "core/include/", "pl
 
 // Nothing for headers of other projects.
 std::optional<std::string> room_of_header(const std::string& header, bool quoted,
-                                          const source_file& from, const paths& known) {
+                                          const source_file& from, const path_set& known) {
   const auto beside = (std::filesystem::path(from.path).parent_path() / header).lexically_normal();
   if (quoted && known.contains(beside.generic_string())) return room_of(beside.generic_string());
   for (const std::string_view folder : include_folders) {
@@ -64,7 +64,7 @@ std::set<std::string> allowed(const room_table& table, const std::string& room) 
 std::vector<std::string> forbidden_includes(const room_table& table,
                                             const std::vector<source_file>& files) {
   static const std::regex include(R"(\s*#\s*include\s*([<"])([^">]+)[">].*)");
-  paths known;
+  path_set known;
   for (const source_file& file : files) known.insert(file.path);
   std::vector<std::string> out;
   for (const source_file& file : files) {

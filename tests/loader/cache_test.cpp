@@ -23,6 +23,8 @@
 #include "support.hpp"
 #include "tutti/error.hpp"
 
+namespace cache_test {
+
 using namespace loader_test;
 using tutti::detail::cache_options;
 using tutti::detail::disk_cache;
@@ -435,3 +437,5 @@ BOOST_AUTO_TEST_CASE(standard_streams_stay_closed) {
   ::waitpid(child, &status, 0);
   BOOST_TEST(status == 0);
 }
+
+}  // namespace cache_test

@@ -21,6 +21,8 @@
 #include "base/process.hpp"
 #include "support.hpp"
 
+namespace markers_test {
+
 using namespace loader_test;
 using tutti::detail::compile_markers;
 namespace fs = std::filesystem;
@@ -398,3 +400,5 @@ BOOST_AUTO_TEST_CASE(without_a_folder_nothing_is_kept) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace markers_test

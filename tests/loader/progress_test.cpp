@@ -49,9 +49,16 @@ class terminal {
   std::string seen_;
 };
 
+boost::test_tools::assertion_result has_terminals(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result answer(access("/dev/ptmx", R_OK | W_OK) == 0);
+  answer.message() << "this machine gives out no pseudoterminals";
+  return answer;
+}
+
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(who_waits_for_compilers_sees_how_far_they_are) {
+BOOST_AUTO_TEST_CASE(who_waits_for_compilers_sees_how_far_they_are,
+                     *boost::unit_test::precondition(has_terminals)) {
   terminal screen;
   detail::compile_progress progress(screen.descriptor(), milliseconds(20));
   progress.begin();
@@ -73,7 +80,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_compilers_sees_how_far_they_are) {
 }
 
 // Many waits of a moment add up; programs that nobody announced count when they begin.
-BOOST_AUTO_TEST_CASE(short_waits_count_together) {
+BOOST_AUTO_TEST_CASE(short_waits_count_together, *boost::unit_test::precondition(has_terminals)) {
   terminal screen;
   detail::compile_progress progress(screen.descriptor(), milliseconds(50));
   for (int n = 0; n < 200; ++n) {
@@ -88,7 +95,8 @@ BOOST_AUTO_TEST_CASE(short_waits_count_together) {
   BOOST_TEST(all.find("compiling programs: 1 of 1") == std::string::npos, all);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_written_soon_nor_to_what_is_no_terminal) {
+BOOST_AUTO_TEST_CASE(nothing_is_written_soon_nor_to_what_is_no_terminal,
+                     *boost::unit_test::precondition(has_terminals)) {
   terminal screen;
   {
     detail::compile_progress progress(screen.descriptor(), std::chrono::hours(1));

@@ -10,6 +10,8 @@
 #include "support.hpp"
 #include "tutti_test/paths.hpp"
 
+namespace properties_test {
+
 using namespace loader_test;
 using tutti::detail::device_registry;
 using tutti::detail::one_line;
@@ -138,3 +140,5 @@ BOOST_AUTO_TEST_CASE(messages_of_failures_are_cleaned) {
                                  "bad:0: launch add: ?[2Jlost\n  ok      reference:0: fine";
                         });
 }
+
+}  // namespace properties_test

@@ -10,6 +10,8 @@
 #include "tutti/nn.hpp"
 #include "tutti_test/files.hpp"
 
+namespace loss_edges_test {
+
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
@@ -172,3 +174,5 @@ BOOST_AUTO_TEST_CASE(second_derivatives_of_losses) {
   twice([&](const list& v) { return nn::cross_entropy(v[0], labels, {.label_smoothing = 0.2}); });
   twice([&](const list& v) { return nn::triplet_loss(v[0], target, target * 2, {.margin = 9}); });
 }
+
+}  // namespace loss_edges_test

@@ -10,6 +10,8 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
+namespace training_test {
+
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
@@ -215,3 +217,5 @@ BOOST_AUTO_TEST_CASE(a_network_with_state_trains) {
   }
   BOOST_TEST(nn::accuracy(net.apply(p, state, x).value, labels).item() > 0.9);
 }
+
+}  // namespace training_test

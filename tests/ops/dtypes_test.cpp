@@ -8,6 +8,8 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
+namespace dtypes_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -122,3 +124,5 @@ BOOST_AUTO_TEST_CASE(creation_of_rare_dtypes) {
     }
   }
 }
+
+}  // namespace dtypes_test

@@ -13,6 +13,8 @@
 #include "tutti/statistics.hpp"
 #include "tutti_test/dense.hpp"
 
+namespace edges_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -197,3 +199,5 @@ BOOST_AUTO_TEST_CASE(corrections_that_are_no_numbers) {
   BOOST_TEST(fails<tutti::value_error>([&] { tutti::stddev(x, {}, not_a_number); },
                                        "stddev: the correction is NaN"));
 }
+
+}  // namespace edges_test

@@ -7,6 +7,8 @@
 
 #include "tutti_test/dense.hpp"
 
+namespace epilogue_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -242,3 +244,5 @@ BOOST_AUTO_TEST_CASE(gradients_go_through) {
   BOOST_TEST(matches(gradients[0], by_weight, close));
   BOOST_TEST(matches(gradients[1], by_bias, close));
 }
+
+}  // namespace epilogue_test

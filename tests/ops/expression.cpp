@@ -13,8 +13,6 @@ namespace {
 using tutti::array;
 using tutti::dtype;
 
-bool is_signed(dtypes types) { return !tutti::is_unsigned(types.integer); }
-
 array remainder_97(const array& v, dtypes types) { return is_signed(types) ? v % 97 - 48 : v % 97; }
 
 array integer_unary(int choice, const array& v, dtypes types) {

@@ -66,6 +66,8 @@ struct dtypes {
   tutti::dtype real, integer;
 };
 
+inline bool is_signed(dtypes types) { return !tutti::is_unsigned(types.integer); }
+
 /// Values by loops on the host, and for each how far a device may be off: every step adds its own
 /// rounding to what its operands' errors become.
 struct host_array {

@@ -60,8 +60,6 @@ element rounded(complex value, double bound, dtypes types) {
 
 // ---- integers: 64 bits hold every result before it wraps
 
-bool is_signed(dtypes types) { return !tutti::is_unsigned(types.integer); }
-
 double remainder_97(std::int64_t v, dtypes types) {
   const int lost = 64 - 8 * static_cast<int>(tutti::size_of(types.integer));
   if (!is_signed(types))

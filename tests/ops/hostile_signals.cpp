@@ -12,7 +12,7 @@ using tutti::array;
 
 signal::symmetry symmetry(picker& p) { return static_cast<signal::symmetry>(p.flag()); }
 
-signal::window window(picker& p) {
+signal::window some_window(picker& p) {
   return {static_cast<signal::window_shape>(p.below(10)), p.number()};
 }
 
@@ -25,7 +25,7 @@ signal::stft_options frames(picker& p) {
   return o;
 }
 
-signal::convolve_options convolution(picker& p) {
+signal::convolve_options some_convolution(picker& p) {
   return {static_cast<signal::convolution_mode>(p.below(4)),
           static_cast<signal::convolution_method>(p.below(4)), p.maybe_axis()};
 }
@@ -66,22 +66,23 @@ std::vector<entry> signals() {
       ROW(signal::kaiser(p.size(), p.number(), symmetry(p))),
       ROW(signal::gaussian(p.size(), p.number(), symmetry(p))),
       ROW(signal::tukey(p.size(), p.number(), symmetry(p))),
-      ROW(signal::get_window(window(p), p.size(), symmetry(p), p.type())),
+      ROW(signal::get_window(some_window(p), p.size(), symmetry(p), p.type())),
       ROW(signal::frame(p.any(), p.size(), p.size(), p.axis())),
       ROW(signal::overlap_add(p.any(), p.size(), p.axis())),
       ROW(signal::stft(p.any(), p.size(), frames(p))),
       ROW(signal::istft(p.any(), p.size(), frames(p), p.size())),
       ROW(signal::spectrogram(p.any(), p.size(), frames(p), p.number())),
-      ROW(signal::convolve(p.any(), p.any(), convolution(p))),
-      ROW(signal::correlate(p.any(), p.any(), convolution(p))),
+      ROW(signal::convolve(p.any(), p.any(), some_convolution(p))),
+      ROW(signal::correlate(p.any(), p.any(), some_convolution(p))),
       ROW(signal::dct(p.any(), p.below(6), p.size(), p.axis(),
                       static_cast<tutti::fft::norm>(p.below(4)))),
       ROW(signal::idct(p.any(), p.below(6), {}, p.axis())),
       ROW(signal::resample(p.any(), p.size(), p.axis())),
       ROW(signal::resample_poly(p.any(), p.size(), p.size(), p.axis())),
-      ROW(nothing(signal::firwin(p.size(), p.numbers(),
-                                 {.shape = window(p), .pass_zero = p.flag(), .rate = p.number()}))),
-      ROW(nothing(signal::firwin2(p.size(), p.numbers(), p.numbers(), window(p), p.number()))),
+      ROW(nothing(
+          signal::firwin(p.size(), p.numbers(),
+                         {.shape = some_window(p), .pass_zero = p.flag(), .rate = p.number()}))),
+      ROW(nothing(signal::firwin2(p.size(), p.numbers(), p.numbers(), some_window(p), p.number()))),
       ROW(nothing(signal::butter(p.size(), p.numbers(), static_cast<signal::band>(p.below(5)),
                                  p.number()))),
       ROW(signal::lfilter(p.numbers(), p.numbers(), p.any(), p.axis())),

@@ -9,6 +9,8 @@
 #include "sampled_layouts.hpp"
 #include "tutti_test/files.hpp"
 
+namespace movement_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -435,3 +437,5 @@ BOOST_AUTO_TEST_CASE(gradients_of_movement) {
       [&](const arguments& v) { return weighted_sum(tutti::square(tutti::grad(once)(v)[0])); },
       {matrix}, 2e-6);
 }
+
+}  // namespace movement_test

@@ -12,6 +12,8 @@
 #include "tutti/sorting.hpp"
 #include "tutti_test/files.hpp"
 
+namespace scatter_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -435,3 +437,5 @@ BOOST_AUTO_TEST_CASE(long_runs_of_weights) {
   const array got = tutti::bincount(array::from(numbers), array::from(weights));
   BOOST_TEST(matches(got, {{2}, {0, sum}}, {.relative = 1.2e-7}));
 }
+
+}  // namespace scatter_test

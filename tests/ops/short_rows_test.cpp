@@ -8,6 +8,8 @@
 
 #include "tutti_test/dense.hpp"
 
+namespace short_rows_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -115,3 +117,5 @@ BOOST_AUTO_TEST_CASE(short_rows_of_every_dtype) {
       each_row(a, [](std::span<const double> row) { return largest(row) > 25 ? 1.0 : 0.0; });
   BOOST_TEST(matches(tutti::any(flags, 1), expected));
 }
+
+}  // namespace short_rows_test

@@ -13,6 +13,8 @@
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 
+namespace sort_test {
+
 namespace {
 
 using namespace tutti_test;
@@ -374,3 +376,5 @@ BOOST_AUTO_TEST_CASE(complex_numbers_have_no_order) {
   BOOST_CHECK_THROW(tutti::unique_values(z), tutti::dtype_error);
   BOOST_CHECK_THROW(tutti::searchsorted(z, z), tutti::dtype_error);
 }
+
+}  // namespace sort_test

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs PROGRAM, the digits sample, in FOLDER: a short training must reach 0.96, end with the line
+# Runs PROGRAM, the digits sample, with results in OUT: a short training must reach 0.96, end with the line
 # that scripts read, and leave plot and weights; wrong input must end in one line and status 1 or 2.
-set(out ${FOLDER}/digits-$ENV{TUTTI_DEVICE}-$ENV{TUTTI_OPENCL_SCHEDULE})
-string(REPLACE ":" "_" out ${out})
+set(out ${OUT})
 file(REMOVE_RECURSE ${out})
 
 execute_process(COMMAND ${PROGRAM} --epochs 12 --out ${out}

@@ -87,7 +87,7 @@ std::vector<int32_t> numbers(size_t count) {
 BOOST_AUTO_TEST_SUITE(host_engine)
 
 BOOST_AUTO_TEST_CASE(a_set_of_routines_is_there_and_has_a_name) {
-  BOOST_TEST(sdk::has_host_routines(sdk::host_routines::baseline));
+  BOOST_TEST(!sets().empty());
   BOOST_TEST(sdk::has_host_routines(sdk::best_host_routines()));
   BOOST_TEST(sdk::name_of(sdk::host_routines::avx2) == "avx2");
 }
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(every_set_gives_the_same_bits) {
     c.instruction = {opcode, TUTTI_F64, 1, {0, 0, 0}};
     c.launch.extent[0] = a.size();
     c.in[0].stride[0] = c.in[1].stride[0] = c.out.stride[0] = 1;
-    c.run(a.data(), a.data(), want.data(), sdk::host_routines::baseline);
+    c.run(a.data(), a.data(), want.data(), sets().front());
     if (opcode == TUTTI_OP_log) BOOST_TEST(std::fabs(want[20] - std::log(a[20])) < 1e-15);
     for (const sdk::host_routines set : sets()) {
       std::vector<double> out(a.size());
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(an_empty_launch_is_refused) {
   case_of c(TUTTI_I32, 1, 0);
   int32_t number = 0;
   BOOST_CHECK_EXCEPTION(
-      c.run(&number, &number, &number, sdk::host_routines::baseline), sdk::plugin_error,
+      c.run(&number, &number, &number, sdk::best_host_routines()), sdk::plugin_error,
       [](const sdk::plugin_error& e) { return e.code == TUTTI_ERROR_INVALID_ARGUMENT; });
 }
 

@@ -377,14 +377,14 @@ BOOST_AUTO_TEST_CASE(one_plan_runs_in_many_threads_at_once) {
 
 BOOST_AUTO_TEST_CASE(what_is_not_done_is_said) {
   const case_of c = product(TUTTI_F32, 4, 4, 4, false);
-  sdk::device_description device = case_of::device(sdk::host_routines::baseline);
+  sdk::device_description device = case_of::device(sdk::best_host_routines());
   device.vector_bytes = 64;
   const char* why =
-      sdk::host_operator_plan::against(device, c.what->call(), sdk::host_routines::baseline);
+      sdk::host_operator_plan::against(device, c.what->call(), sdk::best_host_routines());
   BOOST_REQUIRE(why != nullptr);
   BOOST_TEST(std::string(why).find("width") != std::string::npos);
   try {
-    const sdk::host_operator_plan plan(device, c.what->call(), sdk::host_routines::baseline);
+    const sdk::host_operator_plan plan(device, c.what->call(), sdk::best_host_routines());
     BOOST_ERROR("made a plan");
   } catch (const sdk::plugin_error& error) {
     BOOST_TEST(error.code == TUTTI_ERROR_UNSUPPORTED);

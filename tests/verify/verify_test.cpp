@@ -17,6 +17,8 @@
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
+namespace verify_test {
+
 namespace {
 
 namespace paths = tutti_test::paths;
@@ -399,3 +401,5 @@ BOOST_AUTO_TEST_CASE(random_descriptions_name_the_seed_that_repeats_them) {
   }
   BOOST_TEST(crashes > 5);
 }
+
+}  // namespace verify_test

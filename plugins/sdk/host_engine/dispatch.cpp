@@ -50,19 +50,24 @@ const std::vector<keyed_routine>& index_of(host_routines set) {
 }  // namespace
 
 bool has_host_routines(host_routines set) {
-#ifdef TUTTI_X86_ROUTINES
   switch (set) {
+#ifdef TUTTI_HOST_AVX2
     case host_routines::avx2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+#ifdef TUTTI_HOST_AVX512
     case host_routines::avx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("fma");
-    case host_routines::baseline:
-      break;
-  }
 #endif
-  return set == host_routines::baseline;
+#ifdef TUTTI_HOST_BASELINE
+    case host_routines::baseline:
+      return true;
+#endif
+    default:
+      return false;
+  }
 }
 
 host_routines best_host_routines() {
@@ -90,11 +95,17 @@ std::array<const routine_table*, 2> tables_of(host_routines set) {
     throw_unsupported("host engine: this processor or this build lacks the routines for " +
                       std::string(name_of(set)));
   }
-#ifdef TUTTI_X86_ROUTINES
+#ifdef TUTTI_HOST_AVX2
   if (set == host_routines::avx2) return {&routines::avx2_real, &routines::avx2_complex};
+#endif
+#ifdef TUTTI_HOST_AVX512
   if (set == host_routines::avx512) return {&routines::avx512_real, &routines::avx512_complex};
 #endif
+#ifdef TUTTI_HOST_BASELINE
   return {&routines::baseline_real, &routines::baseline_complex};
+#else
+  return {};
+#endif
 }
 
 routines::block_routine find_block(host_routines set, uint16_t opcode, uint8_t of, uint8_t result) {

@@ -24,7 +24,7 @@ enum class host_routines { baseline, avx2, avx512 };
 
 /// The best set that was built and that this processor has. Thread-safe.
 host_routines best_host_routines();
-/// Whether a set was built and this processor has it; `baseline` always.
+/// Whether a set was built (TUTTI_HOST_SETS of CMake) and this processor has it.
 bool has_host_routines(host_routines set);
 /// "baseline", "avx2" (with FMA) or "avx512".
 std::string_view name_of(host_routines set);

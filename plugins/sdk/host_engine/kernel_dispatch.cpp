@@ -23,9 +23,13 @@
 namespace tutti::sdk {
 namespace routines {
 
+#ifdef TUTTI_HOST_BASELINE
 TUTTI_KERNEL_UNITS(TUTTI_DECLARED, baseline)
-#ifdef TUTTI_X86_ROUTINES
+#endif
+#ifdef TUTTI_HOST_AVX2
 TUTTI_KERNEL_UNITS(TUTTI_DECLARED, avx2)
+#endif
+#ifdef TUTTI_HOST_AVX512
 TUTTI_FLOAT_PRODUCTS(TUTTI_DECLARED, avx512)
 #endif
 
@@ -48,18 +52,23 @@ routines::kernel_routine find_in(const routines::kernel_table* const (&tables)[N
 
 }  // namespace
 
-routines::kernel_routine find_kernel(host_routines set, const std::string& key) {
+routines::kernel_routine find_kernel([[maybe_unused]] host_routines set, const std::string& key) {
   routines::kernel_routine found = nullptr;
-#ifdef TUTTI_X86_ROUTINES
+#ifdef TUTTI_HOST_AVX512
   static constexpr const routines::kernel_table* avx512[] = {
       TUTTI_FLOAT_PRODUCTS(TUTTI_ADDRESS, avx512)};
-  static constexpr const routines::kernel_table* avx2[] = {TUTTI_KERNEL_UNITS(TUTTI_ADDRESS, avx2)};
   if (set == host_routines::avx512) found = find_in(avx512, key);
+#endif
+#ifdef TUTTI_HOST_AVX2
+  static constexpr const routines::kernel_table* avx2[] = {TUTTI_KERNEL_UNITS(TUTTI_ADDRESS, avx2)};
   if (found == nullptr && set != host_routines::baseline) found = find_in(avx2, key);
 #endif
+#ifdef TUTTI_HOST_BASELINE
   static constexpr const routines::kernel_table* baseline[] = {
       TUTTI_KERNEL_UNITS(TUTTI_ADDRESS, baseline)};
-  return found != nullptr ? found : find_in(baseline, key);
+  if (found == nullptr) found = find_in(baseline, key);
+#endif
+  return found;
 }
 
 }  // namespace tutti::sdk
