@@ -117,7 +117,7 @@ complex_wide rounded(uint8_t dtype, complex_wide value) {
   return dtype == TUTTI_BOOL ? value : set(one, 0, value);
 }
 
-complex_wide draw(generator& random, double low, double high) {
+complex_wide draw_complex(generator& random, double low, double high) {
   const auto unit = [&] { return wide(random() >> 11) * 0x1p-53L; };
   const wide re = low + (high - low) * unit();
   return {re, low + (high - low) * unit()};
@@ -156,7 +156,7 @@ void run_row(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t count, 
     spec.input(dtype, access);
     for (uint64_t i = 0; i < count; ++i) {
       values[k][i] =
-          set(inputs[k].data, locate(inputs[k], extent, i), draw(random, op.low, op.high));
+          set(inputs[k].data, locate(inputs[k], extent, i), draw_complex(random, op.low, op.high));
     }
   }
   const uint32_t value =
@@ -193,7 +193,8 @@ void check_cast(session& s, uint8_t from, uint8_t to) {
   std::vector<operand> inputs = {laid_out(from, extent[0], 1)};
   std::vector<operand> outputs = {laid_out(to, extent[0], 1)};
   for (uint64_t i = 0; i < extent[0]; ++i) {
-    set(inputs[0].data, 3 + i, i % 5 == 0 ? complex_wide(0, i % 2) : draw(random, -300, 300));
+    set(inputs[0].data, 3 + i,
+        i % 5 == 0 ? complex_wide(0, i % 2) : draw_complex(random, -300, 300));
   }
   launch(s, spec, extent, inputs, {}, outputs);
   for (uint64_t i = 0; i < extent[0]; ++i) {
@@ -229,7 +230,7 @@ void check_reduction(session& s, uint8_t dtype, uint8_t kind, uint8_t layout, ui
   std::vector<wide> size(kept, 0);
   for (uint64_t i = 0; i < kept * reduced; ++i) {
     // Factors of size 1: products neither vanish nor overflow.
-    const complex_wide drawn = draw(random, -1, 1);
+    const complex_wide drawn = draw_complex(random, -1, 1);
     const complex_wide value =
         set(input.data, locate(input, extent, i), product ? drawn / std::abs(drawn) : drawn);
     complex_wide& total = want[i / reduced];

@@ -27,13 +27,6 @@ uint64_t written(const fourier_case& c) {
   return c.fft == TUTTI_FFT_REAL ? c.length / 2 + 1 : c.length;
 }
 
-view_spec made(uint8_t dtype, const extents& extent) {
-  view_spec v;
-  v.extent = extent;
-  v.data = packed(dtype, extent);
-  return v;
-}
-
 template <typename T>
 T part(const view_spec& v, uint64_t element, uint32_t of) {
   T value;
@@ -99,8 +92,8 @@ void check_case(session& s, const fourier_case& c, uint8_t real, uint8_t complex
   generator random(s.seed + c.length);
   const uint8_t from = c.fft == TUTTI_FFT_REAL ? real : complex;
   const uint8_t to = c.fft == TUTTI_FFT_HERMITIAN ? real : complex;
-  std::vector<view_spec> v = {made(to, {c.outer, written(c), c.inner}),
-                              made(from, {c.outer, c.given, c.inner})};
+  std::vector<view_spec> v = {packed_view(to, {c.outer, written(c), c.inner}),
+                              packed_view(from, {c.outer, c.given, c.inner})};
   fill<T>(v[1], random);
   const image before = v[0].data.data;
   const tutti_fft_params p{sizeof p, c.fft, c.inverse ? 1u : 0u, c.length, scale};

@@ -60,7 +60,7 @@ void fill(operand& o, generator& random) {
   }
 }
 
-void compare(const operand& got, const operand& want, const std::string& what) {
+void compare_elements(const operand& got, const operand& want, const std::string& what) {
   const uint8_t dtype = sdk::register_dtype(got.data.dtype);
   for (uint64_t i = 0; i < got.data.size(); ++i) {
     const uint64_t a = got.data.get(i), b = want.data.get(i);
@@ -92,7 +92,7 @@ void check_pair(session& s, layout la, layout lb, layout lo, uint8_t dtype, cons
     want.data.set(locate(want, extent, i), evaluate(opcode, type, a, b, 0));
   }
   launch(s, spec, extent, inputs, {}, outputs);
-  compare(outputs[0], want, "extents " + list_text(extent));
+  compare_elements(outputs[0], want, "extents " + list_text(extent));
 }
 
 void check_layout(session& s, layout la, layout lb, uint8_t dtype) {
@@ -133,7 +133,7 @@ void check_places(session& s, const extents& extent) {
   for (uint64_t i = 0; i < points_of(extent); ++i)
     want.data.set(locate(want, extent, i), inputs[0].data.get(locate(inputs[0], extent, i)) + i);
   launch(s, spec, extent, inputs, {}, outputs);
-  compare(outputs[0], want, "extents " + list_text(extent));
+  compare_elements(outputs[0], want, "extents " + list_text(extent));
 }
 
 // A program without dimensions has one point.
@@ -151,7 +151,7 @@ void check_rank_zero(session& s) {
   tutti_scalar two{};
   two.i32 = 2;
   launch(s, spec, {}, inputs, {two}, outputs);
-  compare(outputs[0], want, "rank 0");
+  compare_elements(outputs[0], want, "rank 0");
 }
 
 // One program, one kernel: outputs of several dtypes from shared values, scalars of each dtype.
@@ -192,7 +192,7 @@ void check_outputs(session& s) {
   factor.i32 = 37;
   launch(s, spec, extent, inputs, {factor}, outputs);
   for (size_t k = 0; k < outputs.size(); ++k) {
-    compare(outputs[k], want[k], "output " + std::to_string(k));
+    compare_elements(outputs[k], want[k], "output " + std::to_string(k));
   }
 }
 
@@ -220,8 +220,8 @@ void check_alias(session& s, layout l, uint8_t dtype) {
     want[1].data.set(at_b, evaluate(TUTTI_OP_maximum, type, a, b, 0));
   }
   launch(s, spec, extent, inputs, {}, outputs);
-  compare(outputs[0], want[0], "output 0 over input 0");
-  compare(outputs[1], want[1], "output 1 over input 1");
+  compare_elements(outputs[0], want[0], "output 0 over input 0");
+  compare_elements(outputs[1], want[1], "output 1 over input 1");
 }
 
 // Inputs beyond the usual handful, as many as the device says it takes.

@@ -33,7 +33,7 @@ struct element_types<std::complex<T>> {
   static constexpr bool is_complex = true;
 };
 template <typename S>
-using real_of = typename element_types<S>::real;
+using real_type = typename element_types<S>::real;
 template <typename S>
 using wide_of = typename element_types<S>::wide;
 template <typename S>
@@ -41,14 +41,14 @@ constexpr bool is_complex_type = element_types<S>::is_complex;
 
 template <typename S>
 constexpr uint8_t dtype_of() {
-  const bool single = sizeof(real_of<S>) == sizeof(float);
+  const bool single = sizeof(real_type<S>) == sizeof(float);
   if (is_complex_type<S>) return single ? TUTTI_C64 : TUTTI_C128;
   return single ? TUTTI_F32 : TUTTI_F64;
 }
 
 template <typename S>
 long double unit_roundoff() {
-  return std::ldexp(1.0L, sizeof(real_of<S>) == sizeof(float) ? -24 : -53);
+  return std::ldexp(1.0L, sizeof(real_type<S>) == sizeof(float) ? -24 : -53);
 }
 
 inline long double conjugate(long double x) { return x; }
@@ -207,7 +207,7 @@ wide_matrix<wide_of<S>> load(view_spec& v, uint64_t batch) {
 
 template <typename S>
 S not_a_number() {
-  return S(std::numeric_limits<real_of<S>>::quiet_NaN());
+  return S(std::numeric_limits<real_type<S>>::quiet_NaN());
 }
 
 // NaN in the elements of all matrices that lie strictly on one side of the diagonal.
@@ -269,7 +269,7 @@ void add_matrix_groups(groups& all, const session& s, const std::string& name,
   const auto add = [&](auto element) {
     using S = decltype(element);
     const uint8_t dtype = dtype_of<S>();
-    if (!s.stores(dtype) || !s.stores(dtype_of<real_of<S>>())) return;
+    if (!s.stores(dtype) || !s.stores(dtype_of<real_type<S>>())) return;
     all.push_back({name + "/" + sdk::dtype_name(dtype) + (variant.empty() ? "" : "/") + variant,
                    make(element)});
   };

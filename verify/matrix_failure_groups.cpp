@@ -24,9 +24,9 @@ matrix_call square_call(int32_t kind, uint64_t size) {
   if (kind == TUTTI_OPERATOR_LU)
     call.views.insert(call.views.begin() + 1, made_view(TUTTI_I64, {batch, size}));
   if (kind == TUTTI_OPERATOR_EIGH || kind == TUTTI_OPERATOR_SVD)
-    call.views[0] = made_view(dtype_of<real_of<S>>(), {batch, size});
+    call.views[0] = made_view(dtype_of<real_type<S>>(), {batch, size});
   if (kind == TUTTI_OPERATOR_EIG)
-    call.views[0] = made_view(dtype_of<std::complex<real_of<S>>>(), {batch, size});
+    call.views[0] = made_view(dtype_of<std::complex<real_type<S>>>(), {batch, size});
   return call;
 }
 

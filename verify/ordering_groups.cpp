@@ -10,16 +10,10 @@
 
 #include "harness.hpp"
 #include "oracle.hpp"
+#include "views.hpp"
 
 namespace tutti::conformance {
 namespace {
-
-view_spec made(uint8_t dtype, const extents& extent) {
-  view_spec v;
-  v.extent = extent;
-  v.data = packed(dtype, extent);
-  return v;
-}
 
 uint64_t count_of(const view_spec& v) { return points_of(v.extent); }
 
@@ -44,14 +38,6 @@ void fill(view_spec& v, double low, double high, generator& random, bool special
   const long double odd[] = {std::nan(""), INFINITY, -INFINITY, -0.0L};
   for (uint64_t i = 0; i < count_of(v); i += 29)
     v.data.data.set(v.data.offset + i, bits_of(type, odd[random() % 4]));
-}
-
-void check_guards(const view_spec& out, const image& before) {
-  for (uint64_t i = 0; i < before.size(); ++i) {
-    const bool inside = i >= out.data.offset && i < out.data.offset + count_of(out);
-    require(inside || out.data.data.get(i) == before.get(i),
-            [&] { return "wrote outside its output, at element " + std::to_string(i); });
-  }
 }
 
 void launch_checked(session& s, int32_t kind, std::vector<view_spec>& v, const void* params) {
@@ -95,7 +81,7 @@ void check_scan_case(session& s, uint8_t dtype, const tutti_scan_params& p, cons
   generator random(s.seed + points_of(extent));
   const bool summing = p.scan == TUTTI_SCAN_SUM || p.scan == TUTTI_SCAN_PROD;
   const uint8_t out = summing && dtype == TUTTI_BOOL ? static_cast<uint8_t>(TUTTI_I64) : dtype;
-  std::vector<view_spec> v = {made(out, extent), made(dtype, extent)};
+  std::vector<view_spec> v = {packed_view(out, extent), packed_view(dtype, extent)};
   const bool product = p.scan == TUTTI_SCAN_PROD;
   fill(v[1], dtype == TUTTI_BOOL || product ? 0 : 1, 1, random, !summing);
   launch_checked(s, TUTTI_OPERATOR_SCAN, v, &p);
@@ -176,8 +162,9 @@ void check_sort_case(session& s, int32_t kind, uint8_t dtype, const extents& ext
   generator random(s.seed + points_of(extent));
   const tutti_sort_params p{sizeof p, descending ? 1u : 0u, 0};
   const bool positions = kind == TUTTI_OPERATOR_ARGSORT;
-  std::vector<view_spec> v = {made(positions ? static_cast<uint8_t>(TUTTI_I64) : dtype, extent),
-                              made(dtype, extent)};
+  std::vector<view_spec> v = {
+      packed_view(positions ? static_cast<uint8_t>(TUTTI_I64) : dtype, extent),
+      packed_view(dtype, extent)};
   fill(v[1], is_signed(dtype) ? -100 : 0, dtype == TUTTI_BOOL ? 1 : 100, random, true);
   launch_checked(s, kind, v, &p);
   const std::vector<uint64_t> order = expected_order(v[1], descending);
@@ -209,7 +196,7 @@ void check_long_sorts(session& s, int32_t kind) {
 
 view_spec filled(session& s, uint8_t dtype, const extents& extent, int bound) {
   generator random(s.seed + points_of(extent));
-  view_spec x = made(dtype, extent);
+  view_spec x = packed_view(dtype, extent);
   const int top = dtype == TUTTI_BOOL ? 1 : bound;
   fill(x, is_signed(dtype) ? -top : 0, top, random, true);
   return x;
@@ -218,7 +205,8 @@ view_spec filled(session& s, uint8_t dtype, const extents& extent, int bound) {
 void check_topk_case(session& s, uint8_t dtype, const extents& extent, uint64_t k, bool descending,
                      int bound) {
   const tutti_sort_params p{sizeof p, descending ? 1u : 0u, 0};
-  std::vector<view_spec> v = {made(TUTTI_I64, {extent[0], k}), filled(s, dtype, extent, bound)};
+  std::vector<view_spec> v = {packed_view(TUTTI_I64, {extent[0], k}),
+                              filled(s, dtype, extent, bound)};
   launch_checked(s, TUTTI_OPERATOR_TOPK, v, &p);
   const std::vector<uint64_t> order = expected_order(v[1], descending);
   for (uint64_t row = 0; row < extent[0]; ++row) {
@@ -254,7 +242,7 @@ void check_long_topk(session& s) {
 void check_partition_case(session& s, uint8_t dtype, const extents& extent, uint64_t kth,
                           int bound) {
   const tutti_partition_params p{sizeof p, kth};
-  std::vector<view_spec> v = {made(dtype, extent), filled(s, dtype, extent, bound)};
+  std::vector<view_spec> v = {packed_view(dtype, extent), filled(s, dtype, extent, bound)};
   launch_checked(s, TUTTI_OPERATOR_PARTITION, v, &p);
   // Before, among and behind equals of the kth there are the elements that a sort puts there.
   const std::vector<uint64_t> order = expected_order(v[1], false),
@@ -296,8 +284,8 @@ void check_search(session& s, uint8_t dtype) {
   generator random(s.seed);
   for (const uint32_t right : {0u, 1u}) {
     const tutti_search_params p{sizeof p, right, 0};
-    std::vector<view_spec> v = {made(TUTTI_I64, {2, 90}), made(dtype, {2, 41}),
-                                made(dtype, {2, 90})};
+    std::vector<view_spec> v = {packed_view(TUTTI_I64, {2, 90}), packed_view(dtype, {2, 41}),
+                                packed_view(dtype, {2, 90})};
     const int top = dtype == TUTTI_BOOL ? 1 : 60;
     fill(v[1], 0, top, random, false);
     fill(v[2], 0, top, random, false);
@@ -324,7 +312,7 @@ void check_count(session& s, uint8_t dtype) {
   generator random(s.seed);
   for (const uint64_t bins : {1, 7, 3000}) {
     for (const uint64_t values : {1, 100, 70001}) {
-      std::vector<view_spec> v = {made(TUTTI_I64, {bins}), made(dtype, {values})};
+      std::vector<view_spec> v = {packed_view(TUTTI_I64, {bins}), packed_view(dtype, {values})};
       fill(v[1], -2, static_cast<double>(bins) + 1, random, false);
       launch_checked(s, TUTTI_OPERATOR_COUNT, v, nullptr);
       std::vector<uint64_t> want(bins, 0);
@@ -342,12 +330,12 @@ void check_count(session& s, uint8_t dtype) {
 void check_select(session& s, uint8_t dtype) {
   generator random(s.seed);
   std::vector<uint64_t> want;
-  view_spec counts = made(dtype, {5000});
+  view_spec counts = packed_view(dtype, {5000});
   for (uint64_t i = 0; i < 5000; ++i) {
     if (random() % 3 == 0) want.push_back(i);
     counts.data.data.set(counts.data.offset + i, want.size());
   }
-  std::vector<view_spec> v = {made(TUTTI_I64, {want.size()}), counts};
+  std::vector<view_spec> v = {packed_view(TUTTI_I64, {want.size()}), counts};
   launch_checked(s, TUTTI_OPERATOR_SELECT, v, nullptr);
   for (uint64_t i = 0; i < want.size(); ++i)
     require(bits_at(v[0], i) == want[i], [&] {

@@ -58,7 +58,7 @@ void judge_values(const reals& known, const reals& found, uint64_t size, const s
 
 template <typename S>
 reals row_of(view_spec& v, uint64_t batch) {
-  const auto row = load<real_of<S>>(v, batch);
+  const auto row = load<real_type<S>>(v, batch);
   reals values;
   for (uint64_t i = 0; i < row.columns(); ++i) values.push_back(row(0, i));
   return values;
@@ -85,7 +85,7 @@ void check_eigh(session& s, bool vectors) {
     const extents extent = {c.batch, c.size, c.size};
     matrix_call call{TUTTI_OPERATOR_EIGH,
                      vectors ? 2u : 1u,
-                     {made_view(dtype_of<real_of<S>>(), {c.batch, c.size})}};
+                     {made_view(dtype_of<real_type<S>>(), {c.batch, c.size})}};
     if (vectors) call.views.push_back(made_view(dtype_of<S>(), extent));
     call.views.push_back(made_view(dtype_of<S>(), extent));
     std::vector<wide_matrix<W>> given;
@@ -126,7 +126,7 @@ matrix_call svd_of(const batch_of_rectangles& c, svd_form form) {
   matrix_call call{TUTTI_OPERATOR_SVD, form == svd_form::values ? 1u : 3u, {}};
   if (form != svd_form::values)
     call.views.push_back(made_view(dtype, {c.batch, c.rows, complete ? c.rows : least}));
-  call.views.push_back(made_view(dtype_of<real_of<S>>(), {c.batch, least}));
+  call.views.push_back(made_view(dtype_of<real_type<S>>(), {c.batch, least}));
   if (form != svd_form::values)
     call.views.push_back(made_view(dtype, {c.batch, complete ? c.columns : least, c.columns}));
   call.views.push_back(made_view(dtype, {c.batch, c.rows, c.columns}));
@@ -179,7 +179,7 @@ using complex_matrix = wide_matrix<wide_complex>;
 using complexes = std::vector<wide_complex>;
 
 template <typename S>
-using complex_of_parts = std::complex<real_of<S>>;
+using complex_of_parts = std::complex<real_type<S>>;
 
 complex_matrix complex_of(const wide_matrix<long double>& a) {
   complex_matrix out(a.rows(), a.columns());

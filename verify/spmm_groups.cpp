@@ -23,13 +23,6 @@ struct spmm_case {
   uint64_t depth, width;
 };
 
-view_spec made(uint8_t dtype, const extents& extent) {
-  view_spec v;
-  v.extent = extent;
-  v.data = packed(dtype, extent);
-  return v;
-}
-
 template <typename T>
 std::byte* element(view_spec& v, uint64_t number) {
   const uint64_t size = sdk::dtype_size(v.data.data.dtype);
@@ -65,8 +58,9 @@ operands operands_of(const spmm_case& c, uint8_t dtype, uint8_t index, generator
   for (const uint64_t length : c.lengths) o.starts.push_back(o.starts.back() + length);
   const uint64_t count = o.starts.back();
   for (uint64_t k = 0; k < count; ++k) o.columns.push_back(random() % c.depth);
-  o.views = {made(dtype, {c.lengths.size(), c.width}), made(index, {c.lengths.size() + 1}),
-             made(index, {count}), made(dtype, {count}), made(dtype, {c.depth, c.width})};
+  o.views = {packed_view(dtype, {c.lengths.size(), c.width}),
+             packed_view(index, {c.lengths.size() + 1}), packed_view(index, {count}),
+             packed_view(dtype, {count}), packed_view(dtype, {c.depth, c.width})};
   const auto put = [](view_spec& v, const std::vector<uint64_t>& numbers) {
     for (uint64_t i = 0; i < numbers.size(); ++i) v.data.data.set(v.data.offset + i, numbers[i]);
   };
@@ -159,8 +153,9 @@ void check_sddmm(session& s, uint8_t dtype, uint8_t index) {
     for (const uint64_t width : extents{1, 2, 7, 43, 200}) {
       s.note(std::to_string(count) + " places, " + std::to_string(width) + " columns");
       generator random(s.seed + width);
-      std::vector<view_spec> v = {made(dtype, {count}), made(index, {count}), made(index, {count}),
-                                  made(dtype, {rows, width}), made(dtype, {depth, width})};
+      std::vector<view_spec> v = {packed_view(dtype, {count}), packed_view(index, {count}),
+                                  packed_view(index, {count}), packed_view(dtype, {rows, width}),
+                                  packed_view(dtype, {depth, width})};
       std::vector<uint64_t> row(count), column(count);
       for (uint64_t k = 0; k < count; ++k) {
         const bool is_beyond = k + 2 > count && count > 1;

@@ -5,6 +5,13 @@
 
 namespace tutti::conformance {
 
+view_spec packed_view(uint8_t dtype, const extents& extent) {
+  view_spec v;
+  v.extent = extent;
+  v.data = packed(dtype, extent);
+  return v;
+}
+
 void fill(view_spec& v, double low, double high, generator& random) {
   const uint8_t dtype = v.data.data.dtype;
   for (uint64_t i = 0; i < v.data.data.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views of rank 3 as the groups of operators fill and read them.
+// Views as the groups of operators fill and read them.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,13 @@
 
 namespace tutti::conformance {
 
+// The view of a new row-major array.
+view_spec packed_view(uint8_t dtype, const extents& extent);
+
 // Random values in [low, high], in the guards as well.
 void fill(view_spec& v, double low, double high, generator& random);
 
-// Index in the image of element [i, j, k].
+// Index in the image of element [i, j, k] of a view of rank 3.
 uint64_t at(const view_spec& v, uint64_t i, uint64_t j, uint64_t k);
 
 // Throws `failure` where a byte in front of or behind the row-major `out` has changed.

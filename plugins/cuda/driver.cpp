@@ -22,7 +22,7 @@ std::string version_text(int version) {
 }
 
 // Also for failures before the table is complete.
-std::string error_text(CUresult code) {
+std::string early_error_text(CUresult code) {
   const char* name = nullptr;
   if (the_table.error_name != nullptr) the_table.error_name(code, &name);
   return std::string(name != nullptr ? name : "unknown CUDA error") + " (" +
@@ -35,7 +35,8 @@ std::string error_text(CUresult code) {
       code == CUDA_ERROR_STUB_LIBRARY ? TUTTI_ERROR_NO_DRIVER : TUTTI_ERROR_DRIVER,
       (code == CUDA_ERROR_STUB_LIBRARY ? "no NVIDIA driver, only the toolkit's stub of it: "
                                        : "the NVIDIA driver does not start: ") +
-          error_text(code) + "; `nvidia-smi` and `dmesg` say more, a restart helps after an update",
+          early_error_text(code) +
+          "; `nvidia-smi` and `dmesg` say more, a restart helps after an update",
       code);
 }
 
@@ -87,7 +88,7 @@ bool initialise() {
   const CUresult code = the_table.init(0);
   if (code == CUDA_ERROR_NO_DEVICE) {
     throw sdk::plugin_error(TUTTI_ERROR_NO_DRIVER,
-                            "the NVIDIA driver finds no device: " + error_text(code) +
+                            "the NVIDIA driver finds no device: " + early_error_text(code) +
                                 "; see whether `nvidia-smi` lists it and what "
                                 "CUDA_VISIBLE_DEVICES hides",
                             code);

@@ -168,8 +168,8 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   });
 }
 
-void wait_for(const tutti_event& event) {
-  if (event.handle) opencl::wait_for(event.handle.get());
+void wait_to_end(const tutti_event& event) {
+  if (event.handle) wait_for(event.handle.get());
   // So that the lane's thread is out of the driver when the process exits next.
   if (event.run != nullptr && event.run->completion != nullptr) event.run->completion->wait();
   sdk::throw_failure_among(event.behind);
@@ -178,7 +178,7 @@ void wait_for(const tutti_event& event) {
 tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   return sdk::guarded([&] {
     if (event == nullptr) sdk::throw_invalid("event wait: event is NULL");
-    if (timeout_ns == TUTTI_FOREVER) return wait_for(*event);
+    if (timeout_ns == TUTTI_FOREVER) return wait_to_end(*event);
     sdk::poll_until_done(timeout_ns, [&] { return is_done(*event); });
   });
 }

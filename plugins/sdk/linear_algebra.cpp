@@ -13,9 +13,9 @@
 namespace tutti::sdk {
 namespace {
 
-class checker {
+class matrix_checker {
  public:
-  checker(const operator_call& call, const char* name) : call_(call), name_(name) {}
+  matrix_checker(const operator_call& call, const char* name) : call_(call), name_(name) {}
 
   void require(bool good, const char* what) const {
     if (good) return;
@@ -63,17 +63,17 @@ class checker {
   const char* name_;
 };
 
-int32_t real_part(int32_t dtype) {
+int32_t real_dtype_of(int32_t dtype) {
   return dtype == TUTTI_C64 ? TUTTI_F32 : dtype == TUTTI_C128 ? TUTTI_F64 : dtype;
 }
 
-int32_t complex_of(int32_t dtype) {
+int32_t complex_dtype_of(int32_t dtype) {
   return dtype == TUTTI_F32 ? TUTTI_C64 : dtype == TUTTI_F64 ? TUTTI_C128 : dtype;
 }
 
-void check_svd(const checker& c, const operator_call& call, const matrix_extents& m) {
+void check_svd(const matrix_checker& c, const operator_call& call, const matrix_extents& m) {
   const uint64_t least = std::min(m.rows, m.columns);
-  const int32_t real = real_part(call.views[call.view_count - 1].dtype);
+  const int32_t real = real_dtype_of(call.views[call.view_count - 1].dtype);
   if (call.output_count == 1) return c.require_row(0, least, real);
   const uint64_t k = call.views[0].extent[2];
   c.require_rank(0, 3);
@@ -103,7 +103,7 @@ matrix_extents extents_of(const operator_call& call) {
 }
 
 void check_linear_algebra(const operator_call& call, const char* name) {
-  const checker c(call, name);
+  const matrix_checker c(call, name);
   const uint32_t last = call.view_count - 1;
   const int32_t dtype = call.views[last].dtype;
   c.require_rank(last, 3);
@@ -136,14 +136,14 @@ void check_linear_algebra(const operator_call& call, const char* name) {
     }
     case TUTTI_OPERATOR_EIGH:
       c.require(m.rows == m.columns, "not square");
-      c.require_row(0, m.rows, real_part(dtype));
+      c.require_row(0, m.rows, real_dtype_of(dtype));
       if (call.output_count == 2) c.require_matrix(1, m.rows, m.rows, "v has another shape");
       break;
     case TUTTI_OPERATOR_EIG:
       c.require(m.rows == m.columns, "not square");
-      c.require_row(0, m.rows, complex_of(dtype));
+      c.require_row(0, m.rows, complex_dtype_of(dtype));
       if (call.output_count == 2)
-        c.require_matrix(1, m.rows, m.rows, complex_of(dtype), "v has another shape");
+        c.require_matrix(1, m.rows, m.rows, complex_dtype_of(dtype), "v has another shape");
       break;
     case TUTTI_OPERATOR_SVD:
       c.require(call.output_count != 2, "has one output or three");

@@ -26,9 +26,9 @@ std::string shapes(const operator_call& l) {
   return text;
 }
 
-class checker {
+class ordering_checker {
  public:
-  checker(const operator_call& launch, const char* name) : l_(launch), name_(name) {}
+  ordering_checker(const operator_call& launch, const char* name) : l_(launch), name_(name) {}
 
   void require(bool good, const char* what) const {
     if (!good) throw_invalid(std::string(name_) + ": " + what + ": " + shapes(l_));
@@ -62,7 +62,7 @@ bool is_real(int32_t d) { return d >= TUTTI_BOOL && d <= TUTTI_F64; }
 bool is_float(int32_t d) { return d >= TUTTI_F16 && d <= TUTTI_F64; }
 bool is_index(int32_t d) { return d == TUTTI_I32 || d == TUTTI_I64; }
 
-void check_scan(const operator_call& l, const checker& c) {
+void check_scan(const operator_call& l, const ordering_checker& c) {
   c.require_ranks(3);
   c.require(c.same_extents(0, 1), "extents differ");
   const int32_t out = c.view(0).dtype, x = c.view(1).dtype;
@@ -73,7 +73,7 @@ void check_scan(const operator_call& l, const checker& c) {
   c.require(p.scan != TUTTI_SCAN_LOGSUMEXP || is_float(out), "logsumexp of what is no float");
 }
 
-void check_search(const operator_call& l, const checker& c) {
+void check_search(const operator_call& l, const ordering_checker& c) {
   c.require_ranks(2);
   search_params(l);
   c.require(c.view(0).dtype == TUTTI_I64, "the result is not i64");
@@ -82,7 +82,7 @@ void check_search(const operator_call& l, const checker& c) {
   c.require(c.view(0).extent[0] == c.view(1).extent[0], "rows differ");
 }
 
-void check_selection(const operator_call& l, const checker& c) {
+void check_selection(const operator_call& l, const ordering_checker& c) {
   c.require_ranks(2);
   c.require(is_real(c.view(1).dtype), "dtype has no order");
   if (l.kind == TUTTI_OPERATOR_PARTITION) {
@@ -105,7 +105,7 @@ bool is_ordering(int32_t kind) {
 }
 
 void check_ordering(const operator_call& l, const char* name) {
-  const checker c(l, name);
+  const ordering_checker c(l, name);
   c.require_contiguous();
   switch (l.kind) {
     case TUTTI_OPERATOR_SCAN:

@@ -20,7 +20,7 @@ uint64_t groups_on(const device_description& device, int64_t items) {
   return groups_for(items, device.kind, device.compute_units(), device.work_group);
 }
 
-count_plan plan(const device_description& device, const operator_call& l) {
+count_plan count_plan_on(const device_description& device, const operator_call& l) {
   return plan_count(l, device.kind, device.compute_units(), device.work_group);
 }
 
@@ -71,7 +71,7 @@ void select(const device_description& device, const operator_call& l, operator_l
 }
 
 void count(const device_description& device, const operator_call& l, operator_launcher& on) {
-  const count_plan p = plan(device, l);
+  const count_plan p = count_plan_on(device, l);
   if (p.bins == 0) return;
   lookup_shape g{};
   g.values = p.values;
@@ -95,7 +95,7 @@ void count(const device_description& device, const operator_call& l, operator_la
 }  // namespace
 
 uint64_t lookup_workspace(const device_description& device, const operator_call& l) {
-  return plan(device, l).workspace_bytes;
+  return count_plan_on(device, l).workspace_bytes;
 }
 
 void launch_lookup(const device_description& device, const operator_call& l,

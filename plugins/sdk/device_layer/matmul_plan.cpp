@@ -18,7 +18,6 @@ MatmulLaunch sum_splits(Int parts, Int count, Int splits, Int units, Int lanes) 
 namespace {
 
 constexpr Int few_vectors = 16;
-constexpr Int min_split_depth = 1024;
 constexpr Int group_bytes = 64 << 10;  // a group that reads less is not worth its launch
 constexpr Int wide_rows = 12;          // of a tile, with 32 vector registers of 64 bytes
 

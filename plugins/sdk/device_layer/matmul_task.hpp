@@ -18,6 +18,7 @@ constexpr Int round_up(Int a, Int b) { return ceil_div(a, b) * b; }
 
 // An operand this small is cheap to read in any order.
 constexpr Int resident_bytes = 1 << 20;
+constexpr Int min_split_depth = 1024;  // of a part of K
 
 // The part of C that a kernel keeps in registers: rows x 2 vectors.
 struct Tile {

@@ -13,7 +13,6 @@ constexpr Int dense_pitch = 1024;       // bytes from row to row that prefetcher
 constexpr Int pack_b_rows = 400;        // B is read by this many rows: packing it pays
 constexpr Int pack_a_cols = 512;        // the same for A
 constexpr Int transpose_rows = 32;
-constexpr Int min_split_depth = 1024;
 
 struct Choice {
   Task t;

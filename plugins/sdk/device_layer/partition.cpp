@@ -22,7 +22,7 @@ struct partition_shape {
 };
 
 // A digit of 11 bits keeps its counts in a core's first cache; a group of a GPU shares those of 8.
-partition_plan plan(const device_description& device, const operator_call& l) {
+partition_plan partition_plan_on(const device_description& device, const operator_call& l) {
   const uint32_t bits = device.kind == schedule::cpu ? 11 : 8;
   return plan_partition(l, device.kind, device.compute_units(), device.work_group, bits);
 }
@@ -51,13 +51,13 @@ partition_shape shape_of(const partition_plan& p, const operator_call& l) {
 }  // namespace
 
 uint64_t partition_workspace(const device_description& device, const operator_call& l) {
-  return plan(device, l).workspace_bytes;
+  return partition_plan_on(device, l).workspace_bytes;
 }
 
 void launch_partition(const device_description& device, const operator_call& l,
                       operator_launcher& on) {
   using enum operand;
-  const partition_plan p = plan(device, l);
+  const partition_plan p = partition_plan_on(device, l);
   if (p.groups == 0) return;
   partition_shape g = shape_of(p, l);
   const std::string options = partition_options(device, p, l.views[1].dtype);

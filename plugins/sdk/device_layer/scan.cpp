@@ -18,18 +18,18 @@ struct scan_shape {
   int32_t exclusive, reverse;
 };
 
-scan_plan plan(const device_description& device, const operator_call& l) {
+scan_plan scan_plan_on(const device_description& device, const operator_call& l) {
   return plan_scan(l, device.kind, device.compute_units(), device.work_group);
 }
 
 }  // namespace
 
 uint64_t scan_workspace(const device_description& device, const operator_call& l) {
-  return plan(device, l).workspace_bytes;
+  return scan_plan_on(device, l).workspace_bytes;
 }
 
 void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on) {
-  const scan_plan p = plan(device, l);
+  const scan_plan p = scan_plan_on(device, l);
   if (p.groups == 0) return;
   const tutti_scan_params params = scan_params(l);
   const int32_t out = l.views[0].dtype;

@@ -21,7 +21,7 @@ struct sort_shape {
 
 // A digit of 11 bits keeps its counts in a core's first cache; groups of a GPU hold 16 counts for
 // each work-item.
-sort_plan plan(const device_description& device, const operator_call& l) {
+sort_plan sort_plan_on(const device_description& device, const operator_call& l) {
   const uint32_t bits = device.kind == schedule::cpu ? 11 : 4;
   return plan_sort(l, device.kind, device.compute_units(), device.work_group, bits);
 }
@@ -106,11 +106,11 @@ class sorter {
 }  // namespace
 
 uint64_t sort_workspace(const device_description& device, const operator_call& l) {
-  return plan(device, l).workspace_bytes;
+  return sort_plan_on(device, l).workspace_bytes;
 }
 
 void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on) {
-  const sort_plan p = plan(device, l);
+  const sort_plan p = sort_plan_on(device, l);
   if (p.groups == 0) return;
   sorter work(device, l, p, on);
   if (p.whole_rows) return work.run_rows();

@@ -82,7 +82,7 @@ class fourier_lines {
 };
 
 template <typename S, typename T>
-void run_all(const host_call& call) {
+void transform_lines(const host_call& call) {
   if (call.what->views[0].extent[0] * call.what->views[0].extent[2] == 0) return;
   const fourier_lines<S, T> lines(call);
   const tutti_view& out = call.what->views[0];
@@ -97,9 +97,9 @@ void run_all(const host_call& call) {
 void fourier_on_host(const host_call& call) {
   const int32_t dtype = call.views[1].dtype;
   if (dtype == TUTTI_F32 || dtype == TUTTI_C64)
-    run_all<float, double>(call);
+    transform_lines<float, double>(call);
   else
-    run_all<double, long double>(call);
+    transform_lines<double, long double>(call);
 }
 
 }  // namespace tutti::sdk

@@ -173,7 +173,7 @@ class matrices {
 };
 
 template <typename S, typename T, typename R>
-void run_all(const host_call& call) {
+void run_matrices(const host_call& call) {
   const matrices<S, T, R> all(call);
   share_rows(call, all.count(), all.steps(), [&](uint64_t begin, uint64_t end) {
     for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
@@ -185,13 +185,13 @@ void run_all(const host_call& call) {
 void linear_algebra_on_host(const host_call& call) {
   switch (call.views[call.what->view_count - 1].dtype) {
     case TUTTI_F32:
-      return run_all<float, double, float>(call);
+      return run_matrices<float, double, float>(call);
     case TUTTI_F64:
-      return run_all<double, double, double>(call);
+      return run_matrices<double, double, double>(call);
     case TUTTI_C64:
-      return run_all<std::complex<float>, std::complex<double>, float>(call);
+      return run_matrices<std::complex<float>, std::complex<double>, float>(call);
     default:
-      return run_all<std::complex<double>, std::complex<double>, double>(call);
+      return run_matrices<std::complex<double>, std::complex<double>, double>(call);
   }
 }
 

@@ -62,7 +62,7 @@ class sparse_rows {
 };
 
 template <typename S, typename T, typename I>
-void run_all(const host_call& call) {
+void multiply_rows(const host_call& call) {
   const uint64_t rows = call.views[0].extent[0], width = call.views[0].extent[1];
   if (rows == 0 || width == 0) return;
   const sparse_rows<S, T, I> all(call);
@@ -76,9 +76,9 @@ void run_all(const host_call& call) {
 template <typename S, typename T>
 void run_indexed(const host_call& call) {
   if (call.views[1].dtype == TUTTI_I32)
-    run_all<S, T, int32_t>(call);
+    multiply_rows<S, T, int32_t>(call);
   else
-    run_all<S, T, int64_t>(call);
+    multiply_rows<S, T, int64_t>(call);
 }
 
 }  // namespace
