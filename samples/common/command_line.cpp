@@ -36,6 +36,52 @@ tutti::device device_option::get() const {
   return spec_.empty() ? tutti::default_device() : tutti::device(spec_);
 }
 
+common_options::common_options(CLI::App& app, const std::string& seed_of)
+    : app_(app), device_(app) {
+  if (seed_of.empty()) return;
+  app.add_option("--seed", seed, seed_of)->capture_default_str();
+}
+
+common_options& common_options::with_epochs(std::int64_t usual, const std::string& of) {
+  epochs = usual;
+  app_.add_option("--epochs", epochs, "passes over " + of)
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  return *this;
+}
+
+common_options& common_options::with_data(const std::string& what) {
+  app_.add_option("--data", data, what);
+  return *this;
+}
+
+common_options& common_options::with_out(const std::string& usual) {
+  out = usual;
+  app_.add_option("--out", out, "folder for the results")->capture_default_str();
+  return *this;
+}
+
+common_options& common_options::with_parallel() {
+  app_.add_flag("--parallel", parallel, "work on all devices of TUTTI_DEVICE")
+      ->excludes("--device");
+  return *this;
+}
+
+common_options& common_options::with_resume() {
+  app_.add_flag("--resume", resume, "go on from the newest checkpoint in the folder of --out");
+  return *this;
+}
+
+common_options& common_options::with_json() {
+  app_.add_flag("--json", json, "print the results as one JSON object, and nothing else");
+  return *this;
+}
+
+std::optional<tutti::device_group> common_options::group() const {
+  if (!parallel) return std::nullopt;
+  return tutti::device_group();
+}
+
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {
   try {
     app.parse(argc, argv);

@@ -4,9 +4,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tutti/device.hpp>
+#include <tutti/device_group.hpp>
 
 namespace samples {
 
@@ -19,6 +23,40 @@ class device_option {
 
  private:
   std::string spec_;
+};
+
+/// The options that samples share. A sample asks for those that it has a use for, and reads them
+/// when its options are parsed:
+///   samples::common_options options(app, "of split and shuffling");
+///   options.with_epochs(10).with_out("mnist-results").with_parallel();
+class common_options {
+ public:
+  /// --device, and --seed where it is given what that decides ("of split and shuffling").
+  explicit common_options(CLI::App& app, const std::string& seed_of = {});
+  common_options(const common_options&) = delete;
+  common_options& operator=(const common_options&) = delete;
+
+  common_options& with_epochs(std::int64_t usual, const std::string& of = "the training data");
+  common_options& with_data(const std::string& what);
+  common_options& with_out(const std::string& usual);
+  common_options& with_parallel();
+  common_options& with_resume();
+  common_options& with_json();
+
+  /// Of --device; the default device where the option is not given.
+  tutti::device device() const { return device_.get(); }
+  /// All devices of TUTTI_DEVICE, where --parallel is given.
+  std::optional<tutti::device_group> group() const;
+
+  std::uint64_t seed = 1;
+  std::int64_t epochs = 1;
+  std::filesystem::path data{};  ///< empty: samples::find_data() searches
+  std::filesystem::path out{};
+  bool parallel = false, resume = false, json = false;
+
+ private:
+  CLI::App& app_;
+  device_option device_;
 };
 
 /// Parses and runs. Exit status: 0; 1 where `body` throws; 2 where the options are wrong.
