@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
-install(TARGETS tutti tutti_plugin_header tutti_sdk tutti_host_engine
+install(TARGETS tutti tutti_report tutti_plugin_header tutti_sdk tutti_host_engine
   EXPORT TuttiTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -14,6 +14,9 @@ install(TARGETS tutti tutti_plugin_header tutti_sdk tutti_host_engine
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tutti
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.def")
+file(GLOB libraries ${PROJECT_SOURCE_DIR}/libs/*/include/tutti)
+install(DIRECTORY ${libraries} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.hpp")
 install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")
 set(staging \"${PROJECT_BINARY_DIR}/sdk_headers\")
 set(destination \"${CMAKE_INSTALL_INCLUDEDIR}/tutti\")")
@@ -35,7 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/Tutt
 set(pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up /${pkg_config_dir} /)
 string(REGEX REPLACE "/$" "" up ${up})
-foreach(name IN ITEMS tutti tutti-plugin tutti-plugin-sdk tutti-plugin-host-engine)
+foreach(name IN ITEMS tutti tutti-report tutti-plugin tutti-plugin-sdk tutti-plugin-host-engine)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkg_config_dir})
 endforeach()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "graph/build.hpp"
 #include "io/image_codecs.hpp"
@@ -68,8 +69,10 @@ format_limits limits_of(file_format format, std::string_view op) {
   throw value_error(fmt::format("{}: no format of number {}", op, static_cast<int>(format)));
 }
 
-void check(const array& a, file_format format, const write_options& options, std::string_view op) {
-  graph::get(a, op);
+// `Pixels` is an array or a host_array.
+template <class Pixels>
+void check(const Pixels& a, file_format format, const write_options& options, std::string_view op) {
+  const shape& extents = a.shape();
   const format_limits limits = limits_of(format, op);
   if (options.quality < 1 || options.quality > 100)
     throw value_error(fmt::format("{}: quality {} is not in [1, 100]", op, options.quality));
@@ -79,29 +82,34 @@ void check(const array& a, file_format format, const write_options& options, std
     throw dtype_error(fmt::format("{}: {} hold{} {}, not {}", op, limits.name,
                                   format == file_format::pnm ? "" : "s",
                                   limits.has_two_bytes ? "u8 and u16" : "u8", name(a.dtype())));
-  if (a.ndim() != 2 && a.ndim() != 3)
+  if (extents.rank() != 2 && extents.rank() != 3)
     throw shape_error(
         fmt::format("{}: a picture is [height, width] or [height, width, channels], not {}", op,
-                    a.shape().str()));
-  const std::int64_t channels = a.ndim() == 3 ? a.dim(2) : 1;
+                    extents.str()));
+  const std::int64_t channels = extents.rank() == 3 ? extents[2] : 1;
   if (channels < 1 || channels > 4 || (channels % 2 == 0 && !limits.has_opacity))
     throw shape_error(fmt::format("{}: {} cannot have {} channels: {}", op, limits.name, channels,
-                                  a.shape().str()));
+                                  extents.str()));
   for (int axis = 0; axis < 2; ++axis)
-    if (a.dim(axis) < 1 || a.dim(axis) > limits.most_extent)
+    if (extents[axis] < 1 || extents[axis] > limits.most_extent)
       throw shape_error(fmt::format("{}: {} of 1 to {} pixels each way, not {}", op, limits.name,
-                                    limits.most_extent, a.shape().str()));
+                                    limits.most_extent, extents.str()));
 }
 
-std::string encoded(const array& a, file_format format, const write_options& options,
-                    const image_source& to) {
+template <class Pixels>
+image_samples samples_of(const Pixels& a, std::size_t bytes, const image_source& to) {
+  const shape& extents = a.shape();
   image_samples image;
-  image.height = a.dim(0);
-  image.width = a.dim(1);
-  image.channels = a.ndim() == 3 ? static_cast<int>(a.dim(2)) : 1;
+  image.height = extents[0];
+  image.width = extents[1];
+  image.channels = extents.rank() == 3 ? static_cast<int>(extents[2]) : 1;
   image.type = a.dtype();
-  image.bytes = detail::host_vector<std::byte>(to.op, a.nbytes());
-  a.copy_to(image.bytes.data(), image.bytes.size());
+  image.bytes = detail::host_vector<std::byte>(to.op, bytes);
+  return image;
+}
+
+std::string encoded(const image_samples& image, file_format format, const write_options& options,
+                    const image_source& to) {
   switch (format) {
     case file_format::png:
       return io::encode_png(image, options.compression, to);
@@ -111,6 +119,15 @@ std::string encoded(const array& a, file_format format, const write_options& opt
       return detail::within_host_memory(to.op, image.bytes.size() + 64, 1,
                                         [&] { return io::encode_pnm(image); });
   }
+}
+
+std::string encoded(const array& a, file_format format, const write_options& options,
+                    const image_source& to) {
+  graph::get(a, to.op);
+  check(a, format, options, to.op);
+  image_samples image = samples_of(a, a.nbytes(), to);
+  a.copy_to(image.bytes.data(), image.bytes.size());
+  return encoded(image, format, options, to);
 }
 
 file_format format_of(const std::filesystem::path& path, std::string_view op) {
@@ -138,15 +155,24 @@ array decode_image(std::string_view bytes, const device& on) {
 void write_image(const std::filesystem::path& path, const array& image,
                  const write_options& options) {
   const file_format format = options.format ? *options.format : format_of(path, "write_image");
-  check(image, format, options, "write_image");
+  const std::string bytes = encoded(image, format, options, {"write_image", path, {}});
   io::writer out("write_image", path);
-  out.write(encoded(image, format, options, {"write_image", path, {}}));
+  out.write(bytes);
   out.commit();
 }
 
 std::string encode_image(const array& image, file_format format, const write_options& options) {
-  check(image, format, options, "encode_image");
   return encoded(image, format, options, {"encode_image", "bytes in memory", {}});
+}
+
+std::string encode_image(const host_array& image, file_format format,
+                         const write_options& options) {
+  const image_source to{"encode_image", "bytes in memory", {}};
+  check(image, format, options, to.op);
+  const std::span<const std::byte> pixels = image.bytes();
+  image_samples samples = samples_of(image, pixels.size(), to);
+  std::copy(pixels.begin(), pixels.end(), samples.bytes.begin());
+  return encoded(samples, format, options, to);
 }
 
 }  // namespace image

@@ -177,6 +177,19 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_read) {
              same);
 }
 
+BOOST_AUTO_TEST_CASE(memory_of_the_host_gives_the_same_bytes) {
+  const std::vector<array> all{picture<std::uint8_t>(1), picture<std::uint8_t>(3),
+                               picture<std::uint8_t>(4), picture<std::uint16_t>(2)};
+  for (const array& a : all)
+    BOOST_TEST(image::encode_image(tutti::host_array::of(a), format::png) ==
+               image::encode_image(a, format::png));
+  const tutti::host_array flat(dtype::u8, {height, width}), none(dtype::u8, {0, 2}),
+      real(dtype::f32, {2, 2});
+  BOOST_TEST(image::encode_image(flat, format::pnm).substr(0, 13) == "P5\n13 11\n255\n");
+  BOOST_TEST(fails<tutti::shape_error>([&] { image::encode_image(none, format::png); }, "[0,2]"));
+  BOOST_TEST(fails<tutti::dtype_error>([&] { image::encode_image(real, format::png); }, "f32"));
+}
+
 BOOST_AUTO_TEST_CASE(jpeg_is_near_what_was_written) {
   const array a = array::from(smooth(), {24, 40, 3});
   const std::string fine = image::encode_image(a, format::jpeg, {.quality = 98});

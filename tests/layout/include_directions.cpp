@@ -17,6 +17,14 @@ using path_set = std::set<std::string>;
 constexpr std::string_view include_folders[] = {"core/",    "core/include/", "plugins/",
                                                 "samples/", "tools/",        "bench/"};
 
+// Headers of libraries: "libs/report/include/" for tutti/report.hpp and what is below tutti/report.
+std::string library_folder(std::string_view header) {
+  constexpr std::string_view before = "tutti/";
+  if (!header.starts_with(before)) return {};
+  header.remove_prefix(before.size());
+  return "libs/" + std::string(header.substr(0, header.find_first_of("./"))) + "/include/";
+}
+
 // Nothing for headers of other projects.
 std::optional<std::string> room_of_header(const std::string& header, bool quoted,
                                           const source_file& from, const path_set& known) {
@@ -26,6 +34,8 @@ std::optional<std::string> room_of_header(const std::string& header, bool quoted
     const std::string path = std::string(folder) + header;
     if (known.contains(path)) return room_of(path);
   }
+  const std::string in_library = library_folder(header) + header;
+  if (known.contains(in_library)) return room_of(in_library);
   if (!quoted) return std::nullopt;
   // Written by the build: in a room's name, or beside the sources of the room that uses it.
   const std::size_t slash = header.find('/');
@@ -43,7 +53,7 @@ std::string name_of(std::string id) {
 std::string room_of(std::string_view path) {
   if (path.starts_with("core/include/"))
     path.remove_prefix(std::string_view("core/include/").size());
-  for (const std::string_view house : {"core/", "plugins/"})
+  for (const std::string_view house : {"core/", "plugins/", "libs/"})
     if (path.starts_with(house)) path.remove_prefix(house.size());
   return std::string(path.substr(0, path.find('/')));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rooms of the source tree (a folder of core/ or plugins/, or tools, samples, bench) and the
+// Rooms of the source tree (a folder of core/, libs/ or plugins/, or tools, samples, bench) and the
 // include lines that go from one to another.
 #pragma once
 
@@ -21,8 +21,8 @@ struct source_file {
   std::string text;
 };
 
-/// "graph" for core/graph/node.cpp, "cuda" for plugins/cuda/blas.cpp, "tools" for tools/main.cpp;
-/// "tutti" for the public headers.
+/// "graph" for core/graph/node.cpp, "cuda" for plugins/cuda/blas.cpp, "report" for
+/// libs/report/page.cpp, "tools" for tools/main.cpp; "tutti" for the public headers.
 std::string room_of(std::string_view path);
 
 /// The rooms that `room` may include, itself only where the table has a circle.

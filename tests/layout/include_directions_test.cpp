@@ -40,22 +40,25 @@ const room_table rooms = {
     {"reference", {"sdk"}},
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
+    // libraries on the public headers
+    {"report", {"tutti"}},
     // programs
     {"tools", {"op", "runtime", "verify"}},
     {"verify", {"plugin", "sdk"}},
-    {"samples", {"tutti"}},
+    {"samples", {"report"}},
     {"bench", {"tutti"}},
 };
 
 std::vector<source_file> all_files() {
   static const std::set<std::string> endings = {".c", ".h", ".cpp", ".hpp", ".def", ".in"};
   std::vector<source_file> out;
-  for (const char* folder : {"core", "plugins", "verify", "tools", "samples", "bench"}) {
+  for (const char* folder : {"core", "libs", "plugins", "verify", "tools", "samples", "bench"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source / folder)) {
       if (!entry.is_regular_file() || !endings.contains(entry.path().extension().string()))
         continue;
-      out.push_back(
-          {entry.path().lexically_relative(source).generic_string(), read_bytes(entry.path())});
+      const std::string path = entry.path().lexically_relative(source).generic_string();
+      if (path.starts_with("libs/") && path.find("/tests/") != std::string::npos) continue;
+      out.push_back({path, read_bytes(entry.path())});
     }
   }
   return out;
@@ -116,6 +119,13 @@ BOOST_AUTO_TEST_CASE(forbidden_arrows_are_told) {
        "plugins/cuda/blas.cpp:1: cuda may not include opencl (opencl/written_by_the_build.hpp)");
   told("core/include/tutti/array.hpp", "#include \"graph/node.hpp\"",
        "core/include/tutti/array.hpp:1: tutti may not include graph (graph/node.hpp)");
+  told("libs/report/page.cpp", "#include \"runtime/execute/executor.hpp\"",
+       "libs/report/page.cpp:1: report may not include runtime (runtime/execute/executor.hpp)");
+  BOOST_TEST(found_in({{"libs/report/include/tutti/report/page.hpp", ""},
+                       {"core/io/file.hpp", "#include <tutti/report/page.hpp>"}}) ==
+                 std::vector<std::string>{
+                     "core/io/file.hpp:1: io may not include report (tutti/report/page.hpp)"},
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(unknown_rooms_are_told) {
@@ -135,8 +145,11 @@ BOOST_AUTO_TEST_CASE(allowed_arrows_are_not_told) {
       {"core/io/file.hpp", "#include <tutti/array.hpp>"},
       {"core/io/npy.cpp", "#include \"file.hpp\"\n#include \"base/log.hpp\"\n"},
       {"plugins/cuda/compile.cpp", "#include \"embedded_kernels.hpp\"\n// #include \"op/a.hpp\""},
-      {"samples/common/plot.hpp", ""},
-      {"samples/digits/main.cpp", "#include \"common/plot.hpp\"\n#include \"tutti/array.hpp\"\n"},
+      {"libs/report/include/tutti/report.hpp", "#include \"tutti/report/page.hpp\"\n"},
+      {"libs/report/include/tutti/report/page.hpp", "#include \"tutti/array.hpp\"\n"},
+      {"libs/report/page.cpp", "#include \"tutti/report/page.hpp\"\n"},
+      {"samples/common/table.hpp", "#include <tutti/report.hpp>"},
+      {"samples/digits/main.cpp", "#include \"common/table.hpp\"\n#include \"tutti/array.hpp\"\n"},
   };
   BOOST_TEST(found_in(files) == std::vector<std::string>{}, boost::test_tools::per_element());
 }

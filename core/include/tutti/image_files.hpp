@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "tutti/array.hpp"
+#include "tutti/host_array.hpp"
 
 namespace tutti::image {
 
@@ -52,6 +53,9 @@ TUTTI_API void write_image(const std::filesystem::path& path, const array& image
                            const write_options& options = {});
 /// The bytes of such a file. `options.format` does not count.
 TUTTI_API std::string encode_image(const array& image, file_format format,
+                                   const write_options& options = {});
+/// The same of elements in the host's memory, without a device.
+TUTTI_API std::string encode_image(const host_array& image, file_format format,
                                    const write_options& options = {});
 
 }  // namespace tutti::image

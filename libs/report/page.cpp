@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One page of HTML that needs nothing else.
+#include "tutti/report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "page_style.hpp"
+#include "picture.hpp"
+#include "text.hpp"
+#include "tutti/error.hpp"
+#include "tutti/io.hpp"
+
+namespace tutti::report {
+namespace {
+
+bool is_number(std::string_view text) {
+  double ignored = 0;
+  if (text.ends_with('%')) text.remove_suffix(1);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), ignored);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+/// Below the heading there is a number, and nothing else but empty cells and dashes.
+bool holds_numbers(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
+  bool any = false;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (column >= rows[i].size() || rows[i][column].empty() || rows[i][column] == "-") continue;
+    if (!is_number(rows[i][column])) return false;
+    any = true;
+  }
+  return any;
+}
+
+std::string replaced(std::string_view text, std::string_view what, std::string_view with) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = std::min(text.find(what, at), text.size());
+    out += text.substr(at, next - at);
+    if (next < text.size()) out += with;
+    at = next + what.size();
+  }
+  return out;
+}
+
+/// The element of an SVG document, without what may stand before it.
+std::string_view element_of(std::string_view svg) {
+  const std::size_t begin = svg.find("<svg"), end = svg.rfind("</svg>");
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
+    throw value_error("page: a figure is an SVG document, <svg ...> to </svg>");
+  return svg.substr(begin, end + 6 - begin);
+}
+
+/// Ids, and what refers to them, with `before` in front.
+std::string with_ids(std::string_view svg, const std::string& before) {
+  std::string out(svg);
+  for (const char* const place : {" id=\"", " id='", "url(#", "href=\"#", "href='#"})
+    out = replaced(out, place, fmt::format("{}{}", place, before));
+  return out;
+}
+
+}  // namespace
+
+page::page(std::string_view title) : title_(escaped(title)) {}
+
+page& page::heading(std::string_view text) {
+  body_ += fmt::format("<h2 id=\"section-{}\">{}</h2>\n", ++headings_, escaped(text));
+  return *this;
+}
+
+page& page::paragraph(std::string_view text) {
+  body_ += fmt::format("<p>{}</p>\n", escaped(text));
+  return *this;
+}
+
+page& page::table(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return *this;
+  std::size_t columns = 0;
+  for (const auto& row : rows) columns = std::max(columns, row.size());
+  std::vector<const char*> kinds;
+  for (std::size_t i = 0; i < columns; ++i)
+    kinds.push_back(holds_numbers(rows, i) ? " class=\"number\"" : "");
+  body_ += "<div class=\"table\"><table>\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    body_ += i == 0 ? "<thead><tr>" : "<tr>";
+    for (std::size_t k = 0; k < columns; ++k) {
+      const std::string text = k < rows[i].size() ? escaped(rows[i][k]) : "";
+      body_ += i == 0 ? fmt::format("<th scope=\"col\"{}>{}</th>", kinds[k], text)
+                      : fmt::format("<td{}>{}</td>", kinds[k], text);
+    }
+    body_ += i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
+  }
+  body_ += "</tbody></table></div>\n";
+  return *this;
+}
+
+page& page::figure(std::string_view svg, std::string_view caption) {
+  const std::string_view element = element_of(svg);
+  const std::string id = fmt::format("figure-{}", ++figures_);
+  body_ += fmt::format("<figure class=\"plot\" id=\"{}\">{}", id, with_ids(element, id + "-"));
+  if (!caption.empty()) body_ += fmt::format("<figcaption>{}</figcaption>", escaped(caption));
+  body_ += "</figure>\n";
+  return *this;
+}
+
+page& page::pictures(std::span<const picture> all) {
+  if (all.empty()) return *this;
+  std::string grid;
+  for (const picture& one : all) grid += html_of(one);
+  body_ += "<div class=\"pictures\">\n" + grid + "</div>\n";
+  return *this;
+}
+
+std::string page::html() const {
+  // The policy holds browsers to it: no scripts, nothing from elsewhere, whatever a figure holds.
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "style-src 'unsafe-inline'\">\n"
+      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{2}</main>\n"
+      "</body>\n</html>\n",
+      title_, page_style, body_);
+}
+
+void page::save(const std::filesystem::path& path) const { io::write_file(path, html()); }
+
+}  // namespace tutti::report

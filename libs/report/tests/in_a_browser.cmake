@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Script mode: PROGRAM writes a report into FOLDER, and a browser without a screen reads it. Fails where
+# it says anything on its console, or where a part of the page is missing from what it has read.
+cmake_minimum_required(VERSION 3.25)
+find_program(browser NAMES chromium chromium-browser google-chrome)
+if(NOT browser)
+  message("passed over: chromium is not installed")
+  return()
+endif()
+file(REMOVE_RECURSE ${FOLDER})
+execute_process(COMMAND ${PROGRAM} ${FOLDER} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${browser} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage
+    --user-data-dir=${FOLDER}/profile --enable-logging=stderr --dump-dom file://${FOLDER}/report.html
+  OUTPUT_VARIABLE page ERROR_VARIABLE log RESULT_VARIABLE status TIMEOUT 100)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${browser} ended with ${status}\n${log}")
+endif()
+string(REGEX MATCHALL "[^\n]*CONSOLE[^\n]*" said "${log}")
+if(said)
+  message(FATAL_ERROR "the console says: ${said}")
+endif()
+foreach(part IN ITEMS "Three &lt;kinds&gt;" "<svg" "data:image/png" "Wrong answers" "</html>")
+  string(FIND "${page}" "${part}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "the browser has read no ${part}")
+  endif()
+endforeach()
+string(REGEX MATCHALL "<svg" figures "${page}")
+list(LENGTH figures count)
+if(NOT count EQUAL 6)
+  message(FATAL_ERROR "${count} figures, expected 6")
+endif()
+message("${browser} has read the page without complaints")

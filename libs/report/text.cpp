@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text of any bytes as characters of XML and HTML.
+#include "text.hpp"
+
+namespace tutti::report {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+/// Bytes of the character at the beginning of `text`; 0 where there is none (The Unicode Standard,
+/// table 3-7) or where XML forbids it.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!follows(1) || !follows(2)) return 0;
+    if (first == 0xE0 && second < 0xA0) return 0;
+    if (first == 0xED && second > 0x9F) return 0;
+    const bool is_no_character = first == 0xEF && second == 0xBF && byte(2) >= 0xBE;
+    return is_no_character ? 0 : 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!follows(1) || !follows(2) || !follows(3)) return 0;
+    if (first == 0xF0 && second < 0x90) return 0;
+    return first == 0xF4 && second > 0x8F ? 0 : 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    const char c = text.front();
+    if (bytes == 0)
+      out += replacement;
+    else if (bytes > 1)
+      out += text.substr(0, bytes);
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (c == '\'')
+      out += "&#39;";
+    else if ((c >= 0x20 && c != 0x7F) || c == '\n' || c == '\t')
+      out += c;
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return out;
+}
+
+std::size_t length_of(std::string_view text) {
+  std::size_t out = 0;
+  for (const char c : text) out += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u ? 1 : 0;
+  return out;
+}
+
+std::string shortened(const std::string& text, std::size_t most) {
+  if (length_of(text) <= most) return text;
+  std::size_t characters = 0, end = 0;
+  for (; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xC0u) != 0x80u;
+    if (begins && ++characters == most) break;
+  }
+  return text.substr(0, end) + "\xE2\x80\xA6";
+}
+
+std::string base64(std::span<const unsigned char> bytes) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
+    unsigned group = 0;
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8u | (k < count ? bytes[i + k] : 0u);
+    for (std::size_t k = 0; k < 4; ++k)
+      out += k <= count ? digits[group >> (18 - 6 * k) & 63u] : '=';
+  }
+  return out;
+}
+
+}  // namespace tutti::report
