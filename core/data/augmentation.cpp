@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/named_errors.hpp"
-#include "data/keys.hpp"
+#include "semantics/host_math.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
 #include "tutti/image.hpp"

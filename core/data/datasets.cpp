@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "data/keys.hpp"
 #include "tutti/data.hpp"
 #include "tutti/error.hpp"
 
@@ -123,7 +122,7 @@ dataset map(dataset of, std::function<item(item, random::key from)> f) {
   out.size = of.size;
   out.name = std::move(of.name);
   out.get = [get = std::move(of.get), f = std::move(f)](std::int64_t i, random::key k) {
-    return f(get(i, key_at(k, 0)), key_at(k, 1));
+    return f(get(i, random::fold_in(k, 0)), random::fold_in(k, 1));
   };
   return out;
 }

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "base/signals.hpp"
-#include "data/keys.hpp"
 #include "tutti/data.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
@@ -143,9 +142,9 @@ struct epoch::state {
         to_make_(first),
         to_read_(first),
         slots_(static_cast<std::size_t>(options.prefetch)) {
-    const random::key own = key_at(options.key, number);
-    if (options.shuffle) order_ = random::permutation(key_at(own, 0), of.size);
-    items_key_ = key_at(own, 1);
+    const random::key own = random::fold_in(options.key, number);
+    if (options.shuffle) order_ = random::permutation(random::fold_in(own, 0), of.size);
+    items_key_ = random::fold_in(own, 1);
   }
 
   ~state() {
@@ -292,7 +291,7 @@ struct epoch::state {
       if (stop_) break;
       item one;
       try {
-        one = of_.get(index, key_at(items_key_, index));
+        one = of_.get(index, random::fold_in(items_key_, index));
       } catch (...) {
         rethrow_within("loader: " + item_text(of_, index));
       }

@@ -58,9 +58,9 @@ struct loader_options {
   std::int64_t batch_size = 32;
   /// In a random order, another one in each epoch; else in the order of their numbers.
   bool shuffle = true;
-  /// All random numbers come from it. Where at(k, i) is entry i of random::split(k, ...), epoch e
-  /// has the key k = at(key, e), the order permutation(at(k, 0), size), and item i the key at(at(k,
-  /// 1), i).
+  /// All random numbers come from it: epoch e has the key k = fold_in(key, e), the order
+  /// permutation(fold_in(k, 0), size), and item i the key fold_in(fold_in(k, 1), i), all of
+  /// tutti::random.
   random::key key{};
   /// Threads that prepare batches, 0: the caller's own.
   int workers = 2;

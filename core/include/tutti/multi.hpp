@@ -18,6 +18,7 @@
 #include "tutti/device_group.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ops.hpp"
+#include "tutti/random.hpp"
 
 namespace tutti {
 
@@ -232,6 +233,13 @@ struct data_parallel_options {
 struct parallel_step {
   array loss;                      ///< on the first member
   std::vector<sharded> gradients;  ///< replicated; one a parameter
+  std::vector<sharded> state{};    ///< replicated; the new one, where there is one
+};
+
+/// The loss of some rows, and the state that they leave: the statistics of a batch norm, say.
+struct loss_and_state {
+  array loss;  ///< one floating element
+  std::vector<array> state{};
 };
 
 /// value_and_grad of a loss over a batch that is split between the members of a group. The loss of
@@ -243,8 +251,15 @@ class TUTTI_API data_parallel {
   using loss_function =
       std::function<array(const std::vector<array>& parameters, const std::vector<array>& batch)>;
 
+  /// The same for a model with state and random layers. The key is another one for each member and
+  /// piece of a batch.
+  using stateful_function = std::function<loss_and_state(
+      const std::vector<array>& parameters, const std::vector<array>& state,
+      const std::vector<array>& batch, random::key key)>;
+
   /// Throws value_error where options are out of range.
   data_parallel(loss_function step, device_group group, data_parallel_options options = {});
+  data_parallel(stateful_function step, device_group group, data_parallel_options options = {});
 
   /// `parameters` are replicated over the group (replicate()). Arrays of a batch have the same
   /// number of rows (axis 0), at least one; they are moved to the members. Throws value_error,
@@ -254,11 +269,20 @@ class TUTTI_API data_parallel {
   /// The same for a batch that is split along axis 0 already, each array alike.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<sharded>& batch) const;
+  /// With state, replicated as the parameters are. Each member's rows change it for themselves; the
+  /// new one is the mean over members, weighted by their rows, and where it is no floating number
+  /// that of the first member with rows.
+  parallel_step operator()(const std::vector<sharded>& parameters,
+                           const std::vector<sharded>& state, const std::vector<array>& batch,
+                           random::key key) const;
+  parallel_step operator()(const std::vector<sharded>& parameters,
+                           const std::vector<sharded>& state, const std::vector<sharded>& batch,
+                           random::key key) const;
 
   const device_group& group() const { return group_; }
 
  private:
-  loss_function step_;
+  stateful_function step_;
   device_group group_;
   data_parallel_options options_;
 };

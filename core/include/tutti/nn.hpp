@@ -13,4 +13,5 @@
 #include "tutti/nn_losses.hpp"
 #include "tutti/nn_optimizers.hpp"
 #include "tutti/nn_recurrent.hpp"
+#include "tutti/nn_trainer.hpp"
 #include "tutti/nn_training.hpp"

@@ -19,6 +19,9 @@ struct key {
 
 /// `count` keys derived from `from` by Philox.
 TUTTI_API std::vector<key> split(key from, int count = 2);
+/// Entry `index` of split(), without making those before: the key of a step or an example. Throws
+/// value_error for a negative index.
+TUTTI_API key fold_in(key from, std::int64_t index);
 
 /// Uniform 32-bit integers (u32), the same bits on every device: element i, in row-major order, is
 /// word i of the key's stream, that is word i mod 4 of Philox block i / 4.

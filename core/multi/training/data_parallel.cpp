@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Data-parallel gradients: every member differentiates the loss of its rows, weighted by them;
-// buckets of gradients are summed over the members, last parameters first, as the backward pass
-// makes them (S. Li et al., "PyTorch Distributed", VLDB 2020, section 3.2).
+// state that the rows change is averaged with the same weights. Buckets of gradients are summed
+// over the members, last parameters first, as the backward pass makes them (S. Li et al., "PyTorch
+// Distributed", VLDB 2020, section 3.2).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +22,28 @@ std::vector<array> rows_of(const std::vector<array>& batch, std::int64_t first, 
   return out;
 }
 
-// The loss of one member's rows times their share, and its gradients; sums over the pieces.
+// The loss of one member's rows times their share, and its gradients; sums over the pieces, each of
+// which begins with the state that the one before left.
 class member_step {
  public:
-  explicit member_step(const std::vector<array>& parameters) : parameters_(parameters) {}
+  member_step(std::vector<array> parameters, std::vector<array> state)
+      : parameters_(std::move(parameters)), state_(std::move(state)) {}
 
-  void add(const data_parallel::loss_function& step, const std::vector<array>& rows, double share) {
-    const auto weighted = [&](const std::vector<array>& p) { return step(p, rows) * share; };
+  void add(const data_parallel::stateful_function& step, const std::vector<array>& rows,
+           random::key key, double share) {
+    std::vector<array> next;
+    const auto weighted = [&](const std::vector<array>& p) {
+      const loss_and_state done = step(p, state_, rows, key);
+      next.clear();
+      for (const array& s : done.state) next.push_back(stop_gradient(s));
+      return done.loss * share;
+    };
     auto [loss, found] = value_and_grad(weighted)(parameters_);
+    if (next.size() != state_.size())
+      throw value_error(fmt::format("data_parallel: the loss gives {} arrays of state for {}",
+                                    next.size(), state_.size()));
+    state_ = std::move(next);
+    share_ += share;
     if (!loss_.valid()) {
       loss_ = loss.reshape({});
       gradients_ = std::move(found);
@@ -43,9 +58,12 @@ class member_step {
     if (!loss_.valid()) return;
     pending.push_back(loss_);
     pending.insert(pending.end(), gradients_.begin(), gradients_.end());
+    pending.insert(pending.end(), state_.begin(), state_.end());
   }
 
   array loss() const { return loss_; }
+  const std::vector<array>& state() const { return state_; }
+  double share() const { return share_; }  ///< of the batch's rows
   std::vector<array> gradients() const {
     if (loss_.valid()) return gradients_;
     std::vector<array> zeros;
@@ -54,9 +72,10 @@ class member_step {
   }
 
  private:
-  std::vector<array> parameters_;
+  std::vector<array> parameters_, state_;
   array loss_;
   std::vector<array> gradients_;
+  double share_ = 0;
 };
 
 // Sums one bucket, parameters first to last, over the members: gradients of one dtype, flattened
@@ -95,12 +114,42 @@ void reduce_gradients(const device_group& group, gradients_by_member& gradients,
   }
 }
 
-void check_parameters(const device_group& group, const std::vector<sharded>& parameters) {
-  if (parameters.empty()) throw value_error("data_parallel: no parameters");
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (!parameters[i].replicated() || !(parameters[i].group() == group))
-      throw value_error(fmt::format("data_parallel: parameter {} is not replicated over {}: {}", i,
-                                    group.names(), parameters[i].str()));
+std::vector<sharded> replicas(const device_group& group, const gradients_by_member& values) {
+  std::vector<sharded> out;
+  for (std::size_t i = 0; i < values[0].size(); ++i) {
+    std::vector<array> copies;
+    for (const std::vector<array>& own : values) copies.push_back(own[i]);
+    out.push_back(sharded::from_replicas(group, copies));
+  }
+  return out;
+}
+
+// The mean of the members' states by their shares of the rows.
+std::vector<sharded> mean_state(const device_group& group, const std::vector<member_step>& members,
+                                const data_parallel_options& options) {
+  const auto first = std::find_if(members.begin(), members.end(),
+                                  [](const member_step& m) { return m.share() > 0; });
+  gradients_by_member floating(members.size());
+  for (const array& s : first->state()) {
+    if (!is_floating(s.dtype())) continue;
+    const auto i = static_cast<std::size_t>(&s - first->state().data());
+    for (std::size_t m = 0; m < members.size(); ++m)
+      floating[m].push_back(members[m].state()[i] * members[m].share());
+  }
+  reduce_gradients(group, floating, options);
+  std::vector<sharded> means = replicas(group, floating), out;
+  std::size_t next = 0;
+  for (const array& s : first->state())
+    out.push_back(is_floating(s.dtype()) ? means[next++] : replicate(s, group));
+  return out;
+}
+
+void check_replicated(const char* what, const device_group& group,
+                      const std::vector<sharded>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!values[i].replicated() || !(values[i].group() == group))
+      throw value_error(fmt::format("data_parallel: {} {} is not replicated over {}: {}", what, i,
+                                    group.names(), values[i].str()));
 }
 
 // Rows of every member, the same for all arrays of the batch: where they begin, and the end.
@@ -121,7 +170,8 @@ const std::vector<std::int64_t>& check_batch(const device_group& group,
 
 }  // namespace
 
-data_parallel::data_parallel(loss_function step, device_group group, data_parallel_options options)
+data_parallel::data_parallel(stateful_function step, device_group group,
+                             data_parallel_options options)
     : step_(std::move(step)), group_(std::move(group)), options_(std::move(options)) {
   if (options_.accumulate < 1)
     throw value_error(fmt::format("data_parallel: accumulate = {}", options_.accumulate));
@@ -130,8 +180,28 @@ data_parallel::data_parallel(loss_function step, device_group group, data_parall
   multi::require_function(step_, "data_parallel", "loss function");
 }
 
+data_parallel::data_parallel(loss_function step, device_group group, data_parallel_options options)
+    : data_parallel(step ? stateful_function([step](const std::vector<array>& parameters,
+                                                    const std::vector<array>& state,
+                                                    const std::vector<array>& batch, random::key) {
+                      return loss_and_state{step(parameters, batch), state};
+                    })
+                         : stateful_function(),
+                    std::move(group), std::move(options)) {}
+
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
                                         const std::vector<array>& batch) const {
+  return (*this)(parameters, {}, batch, {});
+}
+
+parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
+                                        const std::vector<sharded>& batch) const {
+  return (*this)(parameters, {}, batch, {});
+}
+
+parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
+                                        const std::vector<sharded>& state,
+                                        const std::vector<array>& batch, random::key key) const {
   std::vector<sharded> split;
   for (const array& a : batch) {
     if (a.ndim() == 0 || a.dim(0) != batch[0].dim(0))
@@ -139,30 +209,38 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
                         " and " + a.shape().str());
     split.push_back(shard(a, group_, 0, options_.batches));
   }
-  return (*this)(parameters, split);
+  return (*this)(parameters, state, split, key);
 }
 
 parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
-                                        const std::vector<sharded>& batch) const {
-  check_parameters(group_, parameters);
+                                        const std::vector<sharded>& state,
+                                        const std::vector<sharded>& batch, random::key key) const {
+  if (parameters.empty()) throw value_error("data_parallel: no parameters");
+  check_replicated("parameter", group_, parameters);
+  check_replicated("state", group_, state);
   const std::vector<std::int64_t>& cuts = check_batch(group_, batch);
   const double total = static_cast<double>(cuts.back());
   std::vector<member_step> members;
-  for (std::size_t m = 0; m < group_.size(); ++m) members.emplace_back(parts_at(parameters, m));
+  for (std::size_t m = 0; m < group_.size(); ++m)
+    members.emplace_back(parts_at(parameters, m), parts_at(state, m));
 
   // More pieces than rows are empty ones.
   std::int64_t most_rows = 1;
   for (std::size_t m = 0; m < group_.size(); ++m)
     most_rows = std::max(most_rows, cuts[m + 1] - cuts[m]);
   const std::int64_t count = std::min(options_.accumulate, most_rows);
+  const auto width = static_cast<std::int64_t>(group_.size());
   for (std::int64_t piece = 0; piece < count; ++piece) {
     for (std::size_t m = 0; m < group_.size(); ++m) {
       const auto pieces =
           multi::equal_boundaries(cuts[m + 1] - cuts[m], static_cast<std::size_t>(count));
       const std::int64_t first = pieces[static_cast<std::size_t>(piece)];
       const std::int64_t last = pieces[static_cast<std::size_t>(piece) + 1];
+      // The only member and piece have the key itself, as a step on one device has.
+      const std::int64_t place = piece * width + static_cast<std::int64_t>(m);
+      const random::key own = width * count > 1 ? random::fold_in(key, place) : key;
       if (first < last)
-        members[m].add(step_, rows_of(parts_at(batch, m), first, last),
+        members[m].add(step_, rows_of(parts_at(batch, m), first, last), own,
                        static_cast<double>(last - first) / total);
     }
     if (piece + 1 == count) continue;
@@ -177,14 +255,15 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     gradients.push_back(m.gradients());
     if (m.loss().valid()) losses.push_back(m.loss().to(group_[0]));
   }
-  parallel_step out{losses[0], {}};
+  parallel_step out{losses[0], {}, {}};
   for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
-  if (group_.size() > 1) reduce_gradients(group_, gradients, options_);
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    std::vector<array> copies;
-    for (const auto& own : gradients) copies.push_back(own[p]);
-    out.gradients.push_back(sharded::from_replicas(group_, copies));
+  if (group_.size() > 1) {
+    reduce_gradients(group_, gradients, options_);
+    out.state = mean_state(group_, members, options_);
+  } else {
+    out.state = replicas(group_, {members[0].state()});
   }
+  out.gradients = replicas(group_, gradients);
   return out;
 }
 

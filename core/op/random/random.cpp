@@ -87,14 +87,18 @@ std::vector<key> split(key from, int count) {
   const auto wanted = static_cast<std::uint64_t>(count);
   std::vector<key> out;
   detail::within_host_memory("split", wanted, sizeof(key), [&] { out.reserve(wanted); });
-  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
-    // The last word of the counter is 0 in all blocks that arrays draw from.
-    const auto block = host::philox_block(
-        {i, 0, 0, 1},
-        {static_cast<std::uint32_t>(from.value), static_cast<std::uint32_t>(from.value >> 32)});
-    out.push_back({block[0] | std::uint64_t{block[1]} << 32});
-  }
+  for (int i = 0; i < count; ++i) out.push_back(fold_in(from, i));
   return out;
+}
+
+key fold_in(key from, std::int64_t index) {
+  if (index < 0) throw value_error("fold_in: index " + std::to_string(index) + " is negative");
+  const auto i = static_cast<std::uint64_t>(index);
+  // The last word of the counter is 0 in all blocks that arrays draw from.
+  const auto block = host::philox_block(
+      {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 1},
+      {static_cast<std::uint32_t>(from.value), static_cast<std::uint32_t>(from.value >> 32)});
+  return {block[0] | std::uint64_t{block[1]} << 32};
 }
 
 array bits(key from, const shape& shape, const device& on) {

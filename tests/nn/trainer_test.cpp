@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nn::trainer against the loop written out by hand, saving and resuming, and what it refuses.
+#include <boost/test/unit_test.hpp>
+
+#include "tutti/checkpoint.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/nn.hpp"
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace trainer_test {
+
+using tutti::array;
+using tutti::dtype;
+using tutti_test::fails;
+using tutti_test::random_dense;
+using tutti_test::random_integers;
+using tutti_test::read;
+using tutti_test::upload_as;
+namespace nn = tutti::nn;
+namespace random = tutti::random;
+
+namespace {
+
+using list = std::vector<array>;
+constexpr random::key key{5};
+
+nn::layer network(std::int64_t hidden = 6) {
+  return nn::sequential({nn::linear(4, hidden, {1}), nn::batch_norm(hidden),
+                         nn::activate(tutti::tanh), nn::dropout(0.25), nn::linear(hidden, 3, {2})});
+}
+
+list batch_at(std::uint64_t step, std::int64_t rows = 9) {
+  return {upload_as<float>(random_dense({rows, 4}, -1, 1, 10 + step)),
+          upload_as<std::int32_t>(random_integers({rows}, 0, 2, 50 + step))};
+}
+
+array loss(const array& output, const list& batch) { return nn::cross_entropy(output, batch[1]); }
+
+template <class Optimizer>
+nn::trainer<Optimizer> run_of(const nn::layer& model, const Optimizer& optimizer) {
+  return nn::trainer(model, optimizer, loss, {.key = key});
+}
+
+bool same(const list& a, const list& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (read(a[i]).values != read(b[i]).values) return false;
+  return true;
+}
+
+/// Saves a run after three steps, goes on in another one, and compares with one that never stopped.
+template <class Optimizer>
+void check_resumed(const Optimizer& optimizer) {
+  const tutti_test::temporary_folder folder;
+  nn::trainer straight = run_of(network(), optimizer);
+  for (std::uint64_t i = 0; i < 3; ++i) straight.step(batch_at(i));
+  const tutti::checkpoints kept(folder.path());
+  kept.save({straight.steps(), straight.arrays(), {}});
+  nn::trainer resumed = run_of(network(), optimizer);
+  resumed.load(kept.newest()->arrays);
+  BOOST_TEST(resumed.steps() == 3);
+  for (std::uint64_t i = 3; i < 6; ++i) {
+    straight.step(batch_at(i));
+    resumed.step(batch_at(i));
+  }
+  BOOST_TEST(same(straight.parameters(), resumed.parameters()));
+  BOOST_TEST(same(straight.state(), resumed.state()));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(trainer_takes_the_steps_of_the_loop) {
+  const nn::layer model = network();
+  nn::trainer run = run_of(model, nn::adam({.learning_rate = 0.05}));
+  nn::adam optimizer({.learning_rate = 0.05});
+  list parameters = model.parameters(), state = model.state();
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const list batch = batch_at(i);
+    const nn::training_result r =
+        nn::loss_and_gradients(model, parameters, state, batch[0],
+                               nn::training(random::fold_in(key, static_cast<std::int64_t>(i))),
+                               [&](const array& y) { return loss(y, batch); });
+    parameters = optimizer.step(parameters, r.gradients);
+    state = r.state;
+    BOOST_TEST(run.step(batch).item() == r.loss.item());
+    if (i == 2) {
+      optimizer.options.learning_rate = 0.01;
+      run.configure([](auto& options) { options.learning_rate = 0.01; });
+    }
+  }
+  BOOST_TEST(run.steps() == 5);
+  BOOST_TEST(same(run.parameters(), parameters));
+  BOOST_TEST(same(run.state(), state));
+  const array x = batch_at(9)[0];
+  BOOST_TEST(same({run(x)}, {model.apply(parameters, state, x).value}));
+}
+
+BOOST_AUTO_TEST_CASE(trainer_goes_on_as_if_never_stopped) {
+  check_resumed(nn::adam({.learning_rate = 0.05}));
+  check_resumed(nn::sgd({.learning_rate = 0.05, .momentum = 0.9}));
+  check_resumed(nn::sgd({.learning_rate = 0.05}));
+  check_resumed(nn::rmsprop());
+}
+
+BOOST_AUTO_TEST_CASE(trainer_loads_all_or_nothing) {
+  nn::trainer run = run_of(network(), nn::adam());
+  run.step(batch_at(0));
+  const tutti::io::named_arrays good = run.arrays();
+  const list parameters = run.parameters();
+  const auto refused = [&](const tutti::io::named_arrays& from, const char* why) {
+    BOOST_TEST(fails<tutti::error>([&] { run.load(from); }, why));
+    BOOST_TEST(run.steps() == 1);
+    BOOST_TEST(same(run.parameters(), parameters));
+  };
+  const auto without = [&](const char* name) {
+    auto out = good;
+    out.erase(name);
+    return out;
+  };
+  auto extra = good;
+  extra["other"] = array::from({1.0F});
+  auto early = good;
+  early["steps"] = array::from(std::vector<std::int64_t>{-1});
+  nn::trainer wider = run_of(network(7), nn::adam());
+  wider.step(batch_at(0));
+  refused({}, "\"steps\" is missing");
+  refused(without("steps"), "\"steps\" is missing");
+  refused(without("model.0.weight"), "0.weight");
+  refused(without("state.1.running_var"), "running_var");
+  refused(without("optimizer.0"), "optimizer.0 is missing");
+  refused(extra, "unknown name other");
+  refused(early, "steps = -1");
+  refused(wider.arrays(), "0.");
+  run.load(good);
+  run.step(batch_at(1));
+  BOOST_TEST(run.steps() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(trainer_refuses) {
+  const nn::layer model = network();
+  BOOST_TEST(fails<tutti::value_error>(
+      [] { nn::trainer(nn::activate(tutti::tanh), nn::adam(), loss); }, "no parameters"));
+  BOOST_TEST(
+      fails<tutti::value_error>([&] { nn::trainer(model, nn::adam(), {}); }, "loss is empty"));
+  BOOST_TEST(fails<tutti::value_error>([&] { nn::trainer(model, nn::adam(), loss, {.ahead = -1}); },
+                                       "ahead = -1"));
+  nn::trainer run = run_of(model, nn::adam());
+  const list batch = batch_at(0), other = batch_at(0, 8);
+  BOOST_TEST(fails<tutti::value_error>([&] { run.step({}); }, "no arrays in the batch"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { run.step({batch[0], other[1]}); }, "rows"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { run.step({batch[0]({{}, {0, 2}}), batch[1]}); }, ""));
+  BOOST_TEST(run.steps() == 0);
+  BOOST_TEST(same(run.parameters(), model.parameters()));
+  BOOST_TEST(std::isfinite(run.step(batch).item()));
+}
+
+BOOST_AUTO_TEST_CASE(folded_keys_are_those_of_split) {
+  const auto keys = random::split({77}, 5);
+  for (std::int64_t i = 0; i < 5; ++i)
+    BOOST_TEST(random::fold_in({77}, i).value == keys[static_cast<std::size_t>(i)].value);
+  BOOST_TEST(random::fold_in({77}, std::int64_t{1} << 40).value != keys[0].value);
+  BOOST_TEST(fails<tutti::value_error>([] { random::fold_in({77}, -1); }, "index -1"));
+}
+
+}  // namespace trainer_test
