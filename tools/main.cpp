@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "text.hpp"
 #include "tutti/plugin.h"
 
 namespace {
@@ -35,7 +36,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "tutti: {} (see tutti --help)\n", e.what());
+    fmt::print(stderr, "tutti: {} (see tutti --help)\n", without_keys(e.what()));
     return 2;
   }
   std::string names;
@@ -61,7 +62,7 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "tutti: %s\n", e.what());
+    std::fprintf(stderr, "tutti: %s\n", without_keys(e.what()).c_str());
     return 1;
   }
 }

@@ -78,4 +78,18 @@ std::string dtype_text(uint32_t set) {
   return text.empty() ? "none" : text;
 }
 
+std::string without_keys(const std::string& text) {
+  constexpr std::size_t key_digits = 64;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at);
+    if (end == std::string::npos) end = text.size();
+    const bool is_key = end - at >= key_digits;
+    if (end == at) ++end;
+    out += is_key ? "(64 digits)" : text.substr(at, end - at);
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace tutti::tools

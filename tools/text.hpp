@@ -21,4 +21,8 @@ std::vector<std::string> dtype_names(uint32_t set);
 /// The same for people: "bool i8-i64 u8-u64 f16 bf16 f32 f64".
 std::string dtype_text(uint32_t set);
 
+/// The text with "(64 digits)" for every hexadecimal number of 64 digits or more: somebody may have
+/// given a checkpoint's key where something else belongs, and messages are kept.
+std::string without_keys(const std::string& text);
+
 }  // namespace tutti::tools

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/log.hpp"
 #include "checkpoint/durable_file.hpp"
 #include "checkpoint/format.hpp"
 #include "io/safetensors.hpp"
@@ -17,7 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view name_begin = "checkpoint-", name_end = ".tutti";
+constexpr std::string_view name_begin = "checkpoint-", name_end = ".tutti",
+                           retired_end = ".retired";
 
 // As many digits as the largest step has: names sort as steps do.
 std::string file_name(std::int64_t step) {
@@ -85,12 +87,43 @@ checkpoint read_sound(io::reader& in, const detail::checkpoint_head& head,
   return out;
 }
 
-checkpoint read_one(std::string_view op, const fs::path& file,
+/// `step`, where given, is what the file's name says.
+checkpoint read_one(std::string_view op, const fs::path& file, std::optional<std::int64_t> step,
                     const std::optional<checkpoint_key>& key, const device& on) {
   io::reader in(op, file);
   const detail::checkpoint_head head = detail::read_head(in);
   detail::check_sum(in);
+  if (step && head.step != *step)
+    throw detail::damaged_checkpoint(
+        fmt::format("{}: {}: is of step {}, not of its name's", op, file.string(), head.step));
   return read_sound(in, head, key, on);
+}
+
+/// Files of higher steps belong to a run that this one has left: they get another ending, and go
+/// when this run comes past them.
+void retire_higher(const fs::path& folder, std::int64_t step, std::string_view op) {
+  std::error_code code;
+  std::vector<fs::path> old;
+  for (fs::directory_iterator at(folder, code); !code && at != fs::directory_iterator();
+       at.increment(code)) {
+    const fs::path& path = at->path();
+    if (path.extension() != retired_end) continue;
+    const auto of = step_in_name(path.stem().string());
+    if (of && *of <= step) old.push_back(path);
+  }
+  for (const fs::path& path : old) fs::remove(path, code);
+  std::string names;
+  for (const checkpoint_file& file : names_in(folder, op)) {
+    if (file.step <= step) continue;
+    fs::path aside = file.path;
+    aside += retired_end;
+    fs::rename(file.path, aside, code);
+    if (code) io::fail(op, file.path, "cannot be renamed: " + code.message());
+    names += (names.empty() ? "" : ", ") + file.path.filename().string();
+  }
+  if (!names.empty())
+    logging::warn("{}: {}: step {} is saved after higher ones, which get the ending {}: {}", op,
+                  folder.string(), step, retired_end, names);
 }
 
 void require_keep(int keep, std::string_view op) {
@@ -139,6 +172,7 @@ void checkpoints::save(const checkpoint& state) const {
   if (state.step < 0) throw value_error(fmt::format("{}: step {}", op, state.step));
   const fs::path path = folder_ / file_name(state.step);
   detail::remove_abandoned(folder_, name_begin);
+  retire_higher(folder_, state.step, op);
   detail::write_checkpoint(op, path, state, options_);
   remove_old(folder_, options_.keep, scrutiny::ends, options_.key, path, op);
 }
@@ -149,7 +183,7 @@ std::optional<checkpoint> checkpoints::newest(const device& on,
   std::vector<checkpoint_file> all = names_in(folder_, op);
   for (auto file = all.rbegin(); file != all.rend(); ++file) {
     try {
-      return read_one(op, file->path, options_.key, on);
+      return read_one(op, file->path, file->step, options_.key, on);
     } catch (const detail::damaged_checkpoint& e) {
       file->problem = e.what();
       if (passed_over != nullptr) passed_over->push_back(*file);
@@ -159,7 +193,7 @@ std::optional<checkpoint> checkpoints::newest(const device& on,
 }
 
 checkpoint checkpoints::load(std::int64_t step, const device& on) const {
-  return read_one("load", folder_ / file_name(step), options_.key, on);
+  return read_one("load", folder_ / file_name(step), step, options_.key, on);
 }
 
 std::vector<checkpoint_file> checkpoints::list() const {
@@ -182,7 +216,7 @@ std::vector<checkpoint_file> checkpoints::prune(int keep) const {
 
 checkpoint read_checkpoint(const fs::path& file, const std::optional<checkpoint_key>& key,
                            const device& on) {
-  return read_one("read_checkpoint", file, key, on);
+  return read_one("read_checkpoint", file, std::nullopt, key, on);
 }
 
 void export_checkpoint(const fs::path& file, const fs::path& safetensors,

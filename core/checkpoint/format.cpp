@@ -152,9 +152,11 @@ checkpoint_head read_head(io::reader& in) {
   head.step = get<std::int64_t>(text, 16);
   head.content_bytes = get<std::uint64_t>(text, 24);
   std::copy_n(text.begin() + bound_bytes, stream_header_bytes, head.stream.begin());
-  if (version != checkpoint_version)
+  if (version != checkpoint_version) {
+    check_sum(in);  // which stands at the end of every version, and covers this number
     in.fail(fmt::format("has version {} of the format, this library reads {}", version,
                         checkpoint_version));
+  }
   constexpr std::uint32_t known =
       checkpoint_head::compressed_flag | checkpoint_head::encrypted_flag;
   if ((head.flags & ~known) != 0 || head.step < 0) damaged(in, "has a damaged head");
@@ -200,7 +202,8 @@ std::string read_content(io::reader& in, const checkpoint_head& head,
   if (head.is_compressed() && !has_zstd())
     in.fail("is compressed by zstd, which this build of the library does not have");
   std::string content;
-  within_host_memory(in.op(), head.content_bytes, 1, [&] {
+  const std::string user = fmt::format("{}: {}", in.op(), in.path().string());
+  within_host_memory(user, head.content_bytes, 1, [&] {
     content.reserve(head.content_bytes);
     return 0;
   });

@@ -34,6 +34,13 @@ struct secret_text {
   secret_text& operator=(const secret_text&) = delete;
 };
 
+/// A name for messages: somebody may have given the key where its name belongs.
+std::string without_key(const std::string& name) {
+  const bool is_key =
+      name.size() >= 64 && name.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  return is_key ? "(digits, as of a key itself)" : name;
+}
+
 }  // namespace
 
 checkpoint_key::~checkpoint_key() { sodium_memzero(bytes_.data(), bytes_.size()); }
@@ -48,7 +55,7 @@ void checkpoint_key::parse(const std::string& digits, const std::string& source)
 }
 
 checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
-  const std::string source = "checkpoint key " + path.string();
+  const std::string source = "checkpoint key " + without_key(path.string());
   const auto refuse = [&](const std::string& why) { throw io_error(source + ": " + why); };
   constexpr std::size_t most_bytes = 4096;
   checkpoint_key out;
@@ -63,7 +70,7 @@ checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
                          found->info.st_mode & 07777, path.string()));
     out.parse(content.text, source);
   } catch (const plugin_error& e) {
-    refuse(e.what());
+    refuse(without_key(path.string()) == path.string() ? e.what() : "cannot be read");
   } catch (const value_error& e) {
     throw io_error(e.what());
   }
@@ -72,7 +79,9 @@ checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
 
 checkpoint_key checkpoint_key::from_environment(const std::string& variable) {
   auto found = detail::env(variable.c_str());
-  if (!found) throw value_error(fmt::format("checkpoint key: the environment has no {}", variable));
+  if (!found)
+    throw value_error(
+        fmt::format("checkpoint key: the environment has no {}", without_key(variable)));
   const secret_text digits(std::move(*found));
   checkpoint_key out;
   out.parse(digits.text, "checkpoint key " + variable);

@@ -87,6 +87,13 @@ BOOST_AUTO_TEST_CASE(keys_come_from_files_and_the_environment) {
                                          "TUTTI_CHECKPOINT_KEY=" + std::string(64, '0'));
   BOOST_TEST(wrong.status == 1);
   BOOST_TEST(!has(wrong, std::string(64, '0')));
+  // The key where something else belongs is not shown.
+  for (const std::string& words : {"list --key-file " + digits + " " + quoted(folder),
+                                   "list " + digits, "list " + quoted(folder) + " " + digits}) {
+    const outcome misplaced = tutti_checkpoint(words);
+    BOOST_TEST(misplaced.status != 0);
+    BOOST_TEST(!has(misplaced, digits), misplaced.output);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_usage) {

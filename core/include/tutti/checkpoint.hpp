@@ -78,7 +78,8 @@ class TUTTI_API checkpoints {
   explicit checkpoints(std::filesystem::path folder, checkpoint_options options = {});
 
   /// Writes a temporary file, waits until the disk has it, gives it its name (in the place of one
-  /// of the same step) and removes what is older than options.keep sound ones. Evaluates. Any dtype
+  /// of the same step) and removes what is older than options.keep sound ones. Files of higher
+  /// steps are renamed to NAME.retired, so that newest() gives this one. Evaluates. Any dtype
   /// but c128, as io::save_safetensors(). Throws io_error; what was there before is then still
   /// there. Throws value_error for a negative step.
   void save(const checkpoint& state) const;
