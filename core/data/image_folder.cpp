@@ -47,6 +47,12 @@ std::vector<std::string> folders_in(const fs::path& folder) {
   return out;
 }
 
+/// The last name of the whole path, also of "." and of one that ends in a slash.
+std::string own_name(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder / ".").lexically_normal().parent_path();
+  return whole.filename().string();
+}
+
 std::vector<fs::path> files_below(const fs::path& folder, std::span<const std::string> endings) {
   std::error_code code;
   std::vector<fs::path> out;
@@ -113,18 +119,20 @@ host_array fitted(host_array picture, const picture_options& options) {
 
 file_list list_folder(const fs::path& folder, std::span<const std::string> endings,
                       std::optional<std::vector<std::string>> classes) {
-  const std::vector<std::string> there = folders_in(folder);
-  if (there.empty()) io::fail(list_name, folder, "has no folders: there is to be one a class");
+  std::vector<std::string> there = folders_in(folder);
+  const bool is_flat = there.empty();
+  if (is_flat) there.push_back(own_name(folder));
   file_list out;
   out.classes = classes ? std::move(*classes) : there;
   for (const std::string& name : there) {
+    const fs::path place = is_flat ? folder : folder / name;
     const auto found = std::find(out.classes.begin(), out.classes.end(), name);
     if (found == out.classes.end())
-      io::fail(list_name, folder / name,
+      io::fail(list_name, place,
                fmt::format("is none of the {} classes that are known", out.classes.size()));
-    std::vector<fs::path> files = files_below(folder / name, endings);
+    std::vector<fs::path> files = files_below(place, endings);
     if (files.empty())
-      io::fail(list_name, folder / name,
+      io::fail(list_name, place,
                fmt::format("has no files that end in {}", fmt::join(endings, ", ")));
     out.labels.insert(out.labels.end(), files.size(), found - out.classes.begin());
     std::move(files.begin(), files.end(), std::back_inserter(out.files));

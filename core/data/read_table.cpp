@@ -64,6 +64,14 @@ class record_reader {
     if (std::string_view(buffer_.data(), end_).starts_with(mark)) at_ = mark.size();
   }
 
+  /// Passes over so many lines, less where the file ends.
+  void skip_lines(std::int64_t count) {
+    while (count > 0 && peek() != no_more)
+      if (buffer_[at_++] == '\n') {
+        --count;
+        ++line_;
+      }
+  }
   /// The next record that is not a blank line; false at the end.
   bool next(text_list& fields) {
     while (next_line(fields)) {
@@ -251,27 +259,30 @@ class column_maker {
   const std::set<std::string, std::less<>> missing_;
 };
 
-void read_names(record_reader& in, const text_list& fields, raw_table& out) {
+std::vector<std::string> names_of(record_reader& in, const text_list& fields,
+                                  const csv_table_options& options) {
+  std::vector<std::string> out = options.names;
+  if (!out.empty() && out.size() != fields.size())
+    in.fail(fmt::format("{} fields for {} names of columns", fields.size(), out.size()));
+  for (std::size_t i = out.size(); i < fields.size(); ++i)
+    out.push_back(options.has_header ? std::string(fields[i]) : std::to_string(i));
   std::set<std::string_view> seen;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (!seen.insert(fields[i]).second)
-      in.fail(fmt::format("two columns are called {}", io::printable(fields[i])));
-    out.names.emplace_back(fields[i]);
-  }
+  for (const std::string& name : out)
+    if (!seen.insert(name).second)
+      in.fail(fmt::format("two columns are called {}", io::printable(name)));
+  return out;
 }
 
-raw_table read_records(record_reader& in, const std::filesystem::path& path, bool has_header) {
+raw_table read_records(record_reader& in, const std::filesystem::path& path,
+                       const csv_table_options& options) {
   raw_table out;
   text_list fields;
+  in.skip_lines(options.skip_lines);
   if (!in.next(fields)) io::fail(read_table_name, path, "has no records");
   const std::size_t count = fields.size();
-  if (has_header) {
-    read_names(in, fields, out);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) out.names.push_back(std::to_string(i));
-  }
+  out.names = names_of(in, fields, options);
   out.columns.resize(count);
-  if (has_header && !in.next(fields)) return out;
+  if (options.has_header && !in.next(fields)) return out;
   do {
     if (fields.size() != count)
       in.fail(fmt::format("{} fields, but {} before it", fields.size(), count));
@@ -289,12 +300,14 @@ void check_options(const csv_table_options& o) {
   if (o.delimiter == o.quote || is_line_end(o.delimiter) || is_line_end(o.quote))
     throw value_error(fmt::format("read_table: delimiter {} and quote {}",
                                   io::printable({&o.delimiter, 1}), io::printable({&o.quote, 1})));
+  if (o.skip_lines < 0)
+    throw value_error(fmt::format("read_table: skip_lines is {}", o.skip_lines));
 }
 
 table read_all_of(const std::filesystem::path& path, const csv_table_options& options) {
   // On the heap: the buffers within are too large for the stacks of some threads.
   const auto in = std::make_unique<record_reader>(path, options);
-  raw_table raw = read_records(*in, path, options.has_header);
+  raw_table raw = read_records(*in, path, options);
   for (const auto& [name, kind] : options.kinds)
     if (std::find(raw.names.begin(), raw.names.end(), name) == raw.names.end())
       io::fail(read_table_name, path, fmt::format("has no column {}", io::printable(name)));

@@ -351,6 +351,29 @@ table table::as_category(std::string_view name, std::span<const std::string> cat
   return out;
 }
 
+table table::as_indicators(std::string_view name) const {
+  const column& found = find(name, "as_indicators");
+  if (found.kind != column_kind::category)
+    throw dtype_error(fmt::format("as_indicators: column {} holds {}, not categories",
+                                  io::printable(name), to_string(found.kind)));
+  table out;
+  for (const column& c : columns_) {
+    if (&c != &found) {
+      out.add(c);
+      continue;
+    }
+    for (std::size_t i = 0; i < c.categories.size(); ++i) {
+      std::vector<double> ones;
+      ones.reserve(c.codes.size());
+      for (const std::int64_t code : c.codes)
+        ones.push_back(code < 0 ? std::numeric_limits<double>::quiet_NaN()
+                                : static_cast<double>(place(code) == i));
+      out.add(column::of_numbers(c.name + "=" + c.categories[i], std::move(ones)));
+    }
+  }
+  return out;
+}
+
 array table::to_array(std::span<const std::string> names, dtype type, const device& on) const {
   constexpr std::string_view op = "to_array";
   if (!is_floating(type) && !is_integral(type))

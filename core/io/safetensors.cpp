@@ -92,9 +92,13 @@ void save_safetensors(const std::filesystem::path& path, const named_arrays& arr
   out.commit();
 }
 
-named_arrays load_safetensors(const std::filesystem::path& path, const device& on) {
+named_arrays load_safetensors(const std::filesystem::path& path, const device& on,
+                              std::map<std::string, std::string>* metadata) {
   reader in("load_safetensors", path);
-  return safetensors::read(in, on);
+  std::map<std::string, std::string> texts;
+  named_arrays out = safetensors::read(in, on, &texts);
+  if (metadata != nullptr) *metadata = std::move(texts);
+  return out;
 }
 
 }  // namespace tutti::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scalers of features.
+// Scalers of features, and means for those that are missing.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,6 +13,34 @@
 namespace tutti::ml {
 
 using detail::named;
+
+simple_imputer& simple_imputer::fit(const array& given) {
+  named("simple_imputer::fit", [&] {
+    const array x = as_samples(given, "simple_imputer::fit");
+    const array present = !isnan(x);
+    const array count = maximum(sum(present.astype(x.dtype()), 0), 1);
+    statistics_ = sum(where(present, x, zeros_like(x)), 0) / count;
+  });
+  return *this;
+}
+
+array simple_imputer::transform(const array& given) const {
+  return named("simple_imputer::transform", [&] {
+    require_fitted(statistics_, "simple_imputer::transform");
+    const array x = as_samples(given, statistics_.size(), "simple_imputer::transform");
+    return where(isnan(x), statistics_, x);
+  });
+}
+
+io::named_arrays simple_imputer::parameters() const {
+  require_fitted(statistics_, "simple_imputer::parameters");
+  return {{"statistics", statistics_}};
+}
+
+void simple_imputer::load_parameters(const io::named_arrays& arrays) {
+  statistics_ = parameter_reader(arrays, {"statistics"}, "simple_imputer::load_parameters")
+                    .floats("statistics", 1);
+}
 
 standard_scaler& standard_scaler::fit(const array& given) {
   named("standard_scaler::fit", [&] {

@@ -79,6 +79,25 @@ BOOST_AUTO_TEST_CASE(classes_and_files_by_name) {
   BOOST_TEST(b->arrays[1].to_vector<std::int64_t>() == list.labels, same);
 }
 
+BOOST_AUTO_TEST_CASE(a_folder_without_folders_is_one_class) {
+  const tutti_test::temporary_folder folder;
+  write(folder / "holiday/2.ppm", colour);
+  write(folder / "holiday/1.pgm", grey);
+  write(folder / "holiday/.git/0.pgm", grey);
+  for (const char* name : {"holiday", "holiday/", "holiday/.", "holiday/../holiday"}) {
+    const file_list list = list_images(folder / name);
+    BOOST_TEST(list.classes == names{"holiday"}, same);
+    BOOST_TEST(list.labels == (std::vector<std::int64_t>{0, 0}), same);
+    BOOST_TEST((list.files.front().parent_path() == (folder / name / "x").parent_path()), name);
+    BOOST_TEST(list.files.front().filename() == "1.pgm");
+  }
+  BOOST_TEST(list_images(folder / "holiday", names{"a", "holiday"}).labels ==
+                 (std::vector<std::int64_t>{1, 1}),
+             same);
+  BOOST_TEST(fails<io_error>([&] { list_images(folder / "holiday", names{"cat"}); },
+                             "holiday: is none of the 1 classes"));
+}
+
 BOOST_AUTO_TEST_CASE(channels_of_pictures) {
   const tutti_test::temporary_folder folder;
   write(folder / "a/grey.pgm", grey);
@@ -115,7 +134,7 @@ BOOST_AUTO_TEST_CASE(u16_is_rounded_to_u8) {
 BOOST_AUTO_TEST_CASE(folders_that_are_none) {
   const tutti_test::temporary_folder folder;
   BOOST_TEST(fails<io_error>([&] { list_images(folder / "none"); }, "none: cannot be read"));
-  BOOST_TEST(fails<io_error>([&] { list_images(folder.path()); }, "has no folders"));
+  BOOST_TEST(fails<io_error>([&] { list_images(folder.path()); }, "has no files that end in"));
   write(folder / "a/x.txt", "");
   BOOST_TEST(fails<io_error>([&] { list_images(folder.path()); }, "a: has no files that end in"));
   write(folder / "a/x.png", "P");

@@ -108,6 +108,25 @@ BOOST_AUTO_TEST_CASE(kinds_of_columns) {
   BOOST_TEST(parse("a,b\n.,?\n", {.missing = {"?", "."}})["b"].missing() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(lines_before_the_table_and_names) {
+  // Whatever the lines hold: other numbers of fields, quotes that do not end.
+  const csv_table_options two{.skip_lines = 2};
+  BOOST_TEST(parse("3,\"x\r\n\na,b\n1,2\n", two).names() == (texts{"a", "b"}), same);
+  BOOST_TEST(parse("3\n\na,b\n1,2\n", two)["b"].numbers == std::vector<double>{2}, same);
+  const csv_table_options plain{.skip_lines = 1, .has_header = false, .names = {"x", "y"}};
+  BOOST_TEST(same_numbers(parse("2,1,no,yes\n5,0\n6,1\n", plain)["x"].numbers, {5, 6}));
+  const table renamed = parse("a,b\n1,2\n", {.names = {"x", "y"}});
+  BOOST_TEST(renamed.names() == (texts{"x", "y"}), same);
+  BOOST_TEST(renamed.rows() == 1);
+  const std::string long_line(100000, 'x');  // of two buffers
+  BOOST_TEST(parse(long_line + "\na\n1\n", {.skip_lines = 1}).names() == texts{"a"}, same);
+  BOOST_TEST(fails<io_error>(parsing("a\n1\n", {.skip_lines = 5}), "has no records"));
+  BOOST_TEST(fails<io_error>(parsing("#\na\n1,2\n", {.skip_lines = 1}), "line 3: 2 fields"));
+  BOOST_TEST(fails<io_error>(parsing("a,b\n", {.names = {"x"}}), "2 fields for 1 names"));
+  BOOST_TEST(fails<io_error>(parsing("a,b\n", {.names = {"x", "x"}}), "two columns are called"));
+  BOOST_TEST(fails<value_error>(parsing("a\n", {.skip_lines = -1}), "skip_lines is -1"));
+}
+
 BOOST_AUTO_TEST_CASE(malformed_tables) {
   BOOST_TEST(fails<io_error>(parsing(""), "has no records"));
   BOOST_TEST(fails<io_error>(parsing("\n \n"), "has no records"));
@@ -191,6 +210,24 @@ BOOST_AUTO_TEST_CASE(parts_of_tables) {
         more.add(column::of_categories("d", {0, 0, 0}, {"x", "x"}));
       },
       "two categories"));
+}
+
+BOOST_AUTO_TEST_CASE(indicators_of_categories) {
+  const table t({column::of_numbers("n", {1, 2, 3}),
+                 column::of_categories("c", {2, -1, 0}, {"a", "b", "c d"}),
+                 column::of_texts("t", {"x", "y", "z"})});
+  const table made = t.as_indicators("c");
+  BOOST_TEST(made.names() == (texts{"n", "c=a", "c=b", "c=c d", "t"}), same);
+  BOOST_TEST(same_numbers(made["c=a"].numbers, {0, nan_value, 1}));
+  BOOST_TEST(same_numbers(made["c=b"].numbers, {0, nan_value, 0}));
+  BOOST_TEST(same_numbers(made["c=c d"].numbers, {1, nan_value, 0}));
+  BOOST_TEST(made.rows() == 3);
+  const table none({column::of_categories("c", {}, {})});
+  BOOST_TEST(none.as_indicators("c").columns().empty());
+  BOOST_TEST(fails<tutti::dtype_error>([&] { (void)t.as_indicators("t"); }, "holds text"));
+  BOOST_TEST(fails<index_error>([&] { (void)t.as_indicators("d"); }, "as_indicators"));
+  const table twice({column::of_categories("c", {0}, {"a"}), column::of_numbers("c=a", {1})});
+  BOOST_TEST(fails<value_error>([&] { (void)twice.as_indicators("c"); }, "\"c=a\""));
 }
 
 BOOST_AUTO_TEST_CASE(categories) {

@@ -83,6 +83,13 @@ BOOST_AUTO_TEST_CASE(writes_the_documented_bytes) {
       R"({"__metadata__":{"k":"v"},"w":{"data_offsets":[0,8],"dtype":"F32","shape":[2]}})";
   header.append((8 - header.size() % 8) % 8, ' ');
   BOOST_TEST(tutti_test::read_bytes(folder / "a") == with_length(header, floats({1, 2})));
+  std::map<std::string, std::string> texts{{"old", "gone"}};
+  BOOST_TEST(load_safetensors(folder / "a", tutti::default_device(), &texts).size() == 1u);
+  BOOST_TEST((texts == std::map<std::string, std::string>{{"k", "v"}}));
+  // A file that cannot be read leaves them.
+  BOOST_TEST(fails<tutti::io_error>(
+      [&] { load_safetensors(folder / "none", tutti::default_device(), &texts); }, "none"));
+  BOOST_TEST(texts.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(keeps_every_dtype_and_shape) {

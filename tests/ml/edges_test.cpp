@@ -39,6 +39,7 @@ std::vector<std::pair<std::string, std::function<void(const array&, const array&
 
 std::vector<std::pair<std::string, std::function<void(const array&)>>> fits_of_samples() {
   return {
+      {"simple_imputer", [](auto& x) { ml::simple_imputer().fit(x); }},
       {"standard_scaler", [](auto& x) { ml::standard_scaler().fit(x); }},
       {"min_max_scaler", [](auto& x) { ml::min_max_scaler().fit(x); }},
       {"pca", [](auto& x) { ml::pca().fit(x); }},
@@ -129,6 +130,7 @@ BOOST_AUTO_TEST_CASE(options_are_checked) {
 BOOST_AUTO_TEST_CASE(models_begin_empty) {
   const array x = tutti::ones({3, 2});
   const auto refused = [](auto make) { BOOST_TEST(fails<tutti::value_error>(make, "fitted")); };
+  refused([&] { ml::simple_imputer().transform(x); });
   refused([&] { ml::standard_scaler().transform(x); });
   refused([&] { ml::min_max_scaler().parameters(); });
   refused([&] { ml::one_hot_encoder().transform(tutti::arange(6).reshape({3, 2})); });
@@ -253,6 +255,18 @@ BOOST_AUTO_TEST_CASE(constant_and_extreme_samples) {
     BOOST_TEST(std::isnan(scaled.at({i, 0})));
     BOOST_TEST(scaled.at({i, 1}) == double(i) / 2);
   }
+  ml::simple_imputer means;  // of what is there; infinities are
+  const array gaps =
+      array::from<float>({{NAN, 2, NAN, 1}, {4, NAN, NAN, INFINITY}, {1, 3, NAN, 2}});
+  BOOST_TEST(matches(means.fit(gaps).statistics(), {{4}, {2.5, 2.5, 0, INFINITY}}));
+  BOOST_TEST(matches(means.transform(array::from<float>({{NAN, 7, 8, NAN}, {1, NAN, NAN, 3}})),
+                     {{2, 4}, {2.5, 7, 8, INFINITY, 1, 2.5, 0, 3}}));
+  BOOST_TEST(matches(means.transform(tutti::arange(4).reshape({1, 4})), {{1, 4}, {0, 1, 2, 3}}));
+  BOOST_TEST(fails<tutti::shape_error>([&] { means.transform(tutti::ones({2, 3})); }, "[2,3]"));
+  ml::simple_imputer again;
+  again.load_parameters(means.parameters());
+  BOOST_TEST(matches(again.transform(gaps)(0, 0), {{}, {2.5}}));
+  BOOST_TEST(fails<tutti::value_error>([&] { again.load_parameters({}); }, "statistics"));
   // One row.
   BOOST_TEST(
       matches(ml::standard_scaler().fit_transform(tutti::ones({1, 3})), {{1, 3}, {0, 0, 0}}));

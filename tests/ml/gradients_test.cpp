@@ -55,6 +55,7 @@ BOOST_AUTO_TEST_CASE(of_predictions_by_samples) {
 
 BOOST_AUTO_TEST_CASE(of_lazy_fits_by_samples) {
   const array targets = upload(random_dense({rows}, -1, 1, 952), dtype::f64);
+  check("simple_imputer", [](const array& a) { return ml::simple_imputer().fit_transform(a); });
   check("standard_scaler", [](const array& a) { return ml::standard_scaler().fit_transform(a); });
   check("min_max_scaler", [](const array& a) {
     return ml::min_max_scaler({-2, 1}).fit_transform(a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders of examples, a folder a class: FOLDER/cat/0001.jpg, FOLDER/dog/0001.jpg.
+// Folders of examples, a folder a class: FOLDER/cat/0001.jpg, FOLDER/dog/0001.jpg; or one folder of
+// files, without classes: FOLDER/0001.jpg.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,10 @@ struct file_list {
 };
 
 /// The files below each folder of `folder`, those with one of these endings (".jpg", in small
-/// letters, whatever the file's name has). Names that begin with a point are passed over, links to
-/// folders are not followed. `classes`, where given, are those of a model: folders of other names
-/// throw io_error. Throws io_error where the folder cannot be read or has no folders, and for a
-/// class without files.
+/// letters, whatever the file's name has). A folder without folders is one class, which is called
+/// as it is. Names that begin with a point are passed over, links to folders are not followed.
+/// `classes`, where given, are those of a model: folders of other names throw io_error. Throws
+/// io_error where the folder cannot be read, and for a class without files.
 TUTTI_API file_list list_folder(const std::filesystem::path& folder,
                                 std::span<const std::string> endings,
                                 std::optional<std::vector<std::string>> classes = {});

@@ -55,9 +55,10 @@ TUTTI_API void save_safetensors(const std::filesystem::path& path, const named_a
 /// Reads every tensor of a safetensors file onto `on`. Throws io_error for each way in which a file
 /// can differ from the format: truncated or oversized header, text that is not JSON, duplicate
 /// names, unknown dtypes, offsets out of range, overlapping or leaving holes, and byte counts that
-/// contradict shape and dtype.
+/// contradict shape and dtype. `metadata`, where given, becomes the texts of "__metadata__".
 TUTTI_API named_arrays load_safetensors(const std::filesystem::path& path,
-                                        const device& on = default_device());
+                                        const device& on = default_device(),
+                                        std::map<std::string, std::string>* metadata = nullptr);
 
 /// Writes one array in NumPy's format, version 1.0, C order. Evaluates. Throws io_error also for
 /// bf16, which NumPy lacks.

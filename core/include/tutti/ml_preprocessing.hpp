@@ -17,6 +17,24 @@
 
 namespace tutti::ml {
 
+// ---- missing values
+
+/// The mean of a feature in the place of its NaN: that of the elements that fit() saw and that are
+/// no NaN, 0 where there was none. Lazy, with gradients.
+class TUTTI_API simple_imputer {
+ public:
+  simple_imputer& fit(const array& x);
+  array transform(const array& x) const;
+  array fit_transform(const array& x) { return fit(x).transform(x); }
+
+  const array& statistics() const { return statistics_; }  ///< [features]
+  io::named_arrays parameters() const;                     ///< "statistics"
+  void load_parameters(const io::named_arrays& arrays);
+
+ private:
+  array statistics_;
+};
+
 // ---- scalers: lazy, with gradients. NaN spreads within its feature.
 
 struct standard_scaler_options {

@@ -84,6 +84,11 @@ class TUTTI_API table {
   /// that a model was trained on, others throw value_error naming row and value.
   table as_category(std::string_view name) const;
   table as_category(std::string_view name, std::span<const std::string> categories) const;
+  /// With a column of zeros and ones for each category of the column, "NAME=CATEGORY", in its place
+  /// and the order of the categories: what linear models and distances take. What is missing is
+  /// missing in all of them. Throws index_error, dtype_error for columns of another kind,
+  /// value_error for a name that is there already.
+  table as_indicators(std::string_view name) const;
 
   /// Columns side by side, [rows, columns]: numbers, and categories as their codes. Without names,
   /// all of them. What is missing is NaN. Throws index_error, dtype_error for text and for a dtype
@@ -106,7 +111,10 @@ class TUTTI_API table {
 struct csv_table_options {
   char delimiter = ',';
   char quote = '"';
-  bool has_header = true;  ///< without one the columns are called "0", "1", ...
+  std::int64_t skip_lines = 0;  ///< before the header or the first record, whatever they hold
+  bool has_header = true;       ///< without one the columns are called "0", "1", ...
+  /// Names of the columns, in the place of those; empty: as they are.
+  std::vector<std::string> names{};
   /// The kinds of columns by name. Others are numbers where each field that is not missing is one,
   /// else text.
   std::map<std::string, column_kind> kinds{};
@@ -122,8 +130,9 @@ struct csv_table_options {
 /// line for records of different lengths, quotes that do not end or that other text follows,
 /// records of more than 2^28 bytes, more than 2^20 columns; naming line and column for what is no
 /// number in a column that shall have them, and numbers that no double holds; for no records at
-/// all, names that occur twice, and kinds of columns that are not there; value_error for a
-/// delimiter or quote that is the other one or a line end.
+/// all, names that occur twice, another number of names than columns, and kinds of columns that are
+/// not there; value_error for a delimiter or quote that is the other one or a line end, and a
+/// negative skip_lines.
 TUTTI_API table read_table(const std::filesystem::path& path,
                            const csv_table_options& options = {});
 
