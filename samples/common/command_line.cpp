@@ -50,6 +50,22 @@ common_options& common_options::with_epochs(std::int64_t usual, const std::strin
   return *this;
 }
 
+common_options& common_options::with_batch(std::int64_t usual, const std::string& of) {
+  batch = usual;
+  app_.add_option("--batch", batch, of + " a step")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  return *this;
+}
+
+common_options& common_options::with_learning_rate(double usual) {
+  learning_rate = usual;
+  app_.add_option("--learning-rate", learning_rate, "the largest one")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  return *this;
+}
+
 common_options& common_options::with_data(const std::string& what) {
   app_.add_option("--data", data, what);
   return *this;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <tutti/device.hpp>
@@ -37,6 +38,8 @@ class common_options {
   common_options& operator=(const common_options&) = delete;
 
   common_options& with_epochs(std::int64_t usual, const std::string& of = "the training data");
+  common_options& with_batch(std::int64_t usual, const std::string& of);
+  common_options& with_learning_rate(double usual);
   common_options& with_data(const std::string& what);
   common_options& with_out(const std::string& usual);
   common_options& with_parallel();
@@ -47,9 +50,12 @@ class common_options {
   tutti::device device() const { return device_.get(); }
   /// All devices of TUTTI_DEVICE, where --parallel is given.
   std::optional<tutti::device_group> group() const;
+  /// Where progress and tables go: standard output, which with --json has the JSON alone.
+  std::ostream& log() const { return json ? std::cerr : std::cout; }
 
   std::uint64_t seed = 1;
-  std::int64_t epochs = 1;
+  std::int64_t epochs = 1, batch = 1;
+  double learning_rate = 0;
   std::filesystem::path data{};  ///< empty: samples::find_data() searches
   std::filesystem::path out{};
   bool parallel = false, resume = false, json = false;

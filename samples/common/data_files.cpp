@@ -8,6 +8,8 @@
 
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <tutti/error.hpp>
 #include <vector>
@@ -43,6 +45,19 @@ fs::path find_data(const std::string& name, const fs::path& folder) {
     searched += (searched.empty() ? "" : ", ") + place.string();
   }
   throw tutti::io_error(fmt::format("cannot find {} in {}", name, searched));
+}
+
+std::string read_text(const fs::path& path, std::int64_t least) {
+  std::error_code code;
+  if (!fs::is_regular_file(path, code))
+    throw tutti::io_error(fmt::format("{}: {}", path.string(), code ? code.message() : "no file"));
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw tutti::io_error(path.string() + ": cannot be read");
+  if (std::ssize(text) < least)
+    throw tutti::io_error(
+        fmt::format("{}: {} letters, at least {} are needed", path.string(), text.size(), least));
+  return text;
 }
 
 void make_folder(const fs::path& folder) {

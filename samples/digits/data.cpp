@@ -66,8 +66,10 @@ parts split(const images& all, double test_share, tutti::random::key key, const 
   }
   const std::vector<std::int64_t> order = tutti::random::permutation(key, all.count());
   const auto rows = std::span(order);
-  parts out{gather(all, rows.subspan(static_cast<std::size_t>(test_count)), on),
-            gather(all, rows.first(static_cast<std::size_t>(test_count)), on)};
+  const auto test_rows = rows.first(static_cast<std::size_t>(test_count));
+  parts out{gather(all, rows.subspan(test_rows.size()), on),
+            gather(all, test_rows, on),
+            {test_rows.begin(), test_rows.end()}};
 
   const tutti::array center = mean(out.training.x, 0);
   const tutti::array deviation = sqrt(var(out.training.x, 0));

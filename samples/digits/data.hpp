@@ -29,6 +29,7 @@ struct part {
 };
 struct parts {
   part training, test;
+  std::vector<std::int64_t> test_rows{};  ///< which of the images those of the test are
 };
 
 /// Shuffles by `key` and takes round(test_share * count) images for the test. Both parts are

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plots (as XML, read by Boost), tables, progress and the search for data files.
-#include <boost/property_tree/xml_parser.hpp>
+// Tables, progress and the search for data files.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -9,120 +9,13 @@
 #include <tutti/error.hpp>
 
 #include "common/data_files.hpp"
+#include "common/facts.hpp"
+#include "common/numbers.hpp"
 #include "common/progress.hpp"
-#include "common/svg_plot.hpp"
 #include "common/text_table.hpp"
 #include "tutti_test/files.hpp"
 
-using samples::plot_series;
-using samples::svg_line_plot;
 using tutti_test::fails;
-
-namespace {
-
-using tree = boost::property_tree::ptree;
-
-/// The document's root; throws where the text is not well-formed.
-tree parse(const std::string& svg) {
-  std::istringstream in(svg);
-  tree document;
-  boost::property_tree::read_xml(in, document);
-  return document.get_child("svg");
-}
-
-std::vector<std::string> texts(const tree& root) {
-  std::vector<std::string> out;
-  for (const auto& [name, child] : root) {
-    if (name == "text") out.push_back(child.data());
-  }
-  return out;
-}
-
-std::vector<std::string> paths(const tree& root) {
-  std::vector<std::string> out;
-  for (const auto& [name, child] : root) {
-    if (name == "path") out.push_back(child.get<std::string>("<xmlattr>.d"));
-  }
-  return out;
-}
-
-std::string plot(const std::vector<plot_series>& series, bool log_y = false) {
-  return svg_line_plot(series,
-                       {.title = "T <&> \"q\"", .x_label = "x", .y_label = "y", .log_y = log_y});
-}
-
-bool holds(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
-  return n;
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(svg)
-
-BOOST_AUTO_TEST_CASE(shows_title_labels_legend_and_ticks) {
-  const tree root = parse(plot({{"first & best", {0, 1, 2}, {0, 5, 10}}, {"second", {0}, {3}}}));
-  const auto words = texts(root);
-  for (const char* word : {"T <&> \"q\"", "x", "y", "first & best", "second", "0", "2", "10"}) {
-    BOOST_TEST(holds(words, word), word);
-  }
-  BOOST_TEST(paths(root).size() == 2u);
-  BOOST_TEST(root.get<std::string>("<xmlattr>.viewBox") == "0 0 720 440");
-}
-
-// Bottom left and top right corners of the axes: (72, 382) and (696, 74).
-BOOST_AUTO_TEST_CASE(puts_points_in_their_places) {
-  const auto linear = paths(parse(plot({{"a", {0, 5, 10}, {0, 10, 5}}})));
-  BOOST_TEST(linear.at(0) == "M72.00 382.00 L384.00 74.00 L696.00 228.00");
-  const auto log = paths(parse(plot({{"a", {0, 10}, {0.01, 100}}}, true)));
-  BOOST_TEST(log.at(0) == "M72.00 382.00 L696.00 74.00");
-}
-
-BOOST_AUTO_TEST_CASE(interrupts_lines_at_what_cannot_be_drawn) {
-  const double nan = NAN, inf = INFINITY;
-  const auto broken = paths(parse(plot({{"a", {0, 1, 2, 3, 4}, {1, 2, nan, inf, 3}}})));
-  BOOST_TEST(count(broken.at(0), "M") == 2u);
-  BOOST_TEST(count(broken.at(0), "L") == 1u);
-  const auto positive = paths(parse(plot({{"a", {0, 1, 2, 3}, {1, 0, -1, 10}}}, true)));
-  BOOST_TEST(count(positive.at(0), "M") == 2u);
-  // A series with nothing to draw is listed, but has no line.
-  const tree root = parse(plot({{"a", {0, 1}, {1, 2}}, {"gone", {0}, {nan}}, {"empty", {}, {}}}));
-  BOOST_TEST(paths(root).size() == 1u);
-  BOOST_TEST(holds(texts(root), "gone"));
-}
-
-BOOST_AUTO_TEST_CASE(survives_odd_ranges) {
-  const std::vector<std::vector<double>> ys = {
-      {5, 5},      {0, 0},        {-1e-300, 1e-300}, {1e15, 1e15 + 1}, {-1e99, 1e99},
-      {1e-9, 1e7}, {4.9e-324, 1}, {0.3, 0.31},       {1e300, 1},       {9.99, 10.01}};
-  for (const auto& y : ys) {
-    for (const bool log_y : {false, true}) {
-      if (log_y && std::max(y[0], y[1]) < 1e-99) continue;
-      const std::string svg = plot({{"a", {0, 1}, y}}, log_y);
-      BOOST_TEST(svg.find("nan") == std::string::npos);
-      BOOST_TEST(svg.find("inf") == std::string::npos);
-      BOOST_TEST(!paths(parse(svg)).empty());
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(refuses_what_is_no_plot) {
-  const auto nothing = "no point that can be drawn";
-  BOOST_TEST(fails<tutti::value_error>([] { plot({}); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {}, {}}}); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {1, 2}, {NAN, NAN}}}); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {1}, {-1}}}, true); }, nothing));
-  BOOST_TEST(fails<tutti::value_error>([] { plot({{"a", {1, 2}, {1}}}); }, "2 x values for 1"));
-  const std::vector<plot_series> one{{"a", {1}, {1}}};
-  BOOST_TEST(fails<tutti::value_error>([&] { svg_line_plot(one, {.width = 10}); }, "10x440"));
-}
-
-BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(text)
 
@@ -139,6 +32,43 @@ BOOST_AUTO_TEST_CASE(confusion_tables_show_shares) {
              "dog      .    .      -\n");
   BOOST_TEST(fails<tutti::shape_error>([&] { samples::confusion_table(counts, {"cat"}); },
                                        "4 counts for 1 classes"));
+}
+
+BOOST_AUTO_TEST_CASE(facts_are_sentences_or_json) {
+  samples::facts facts;
+  facts.add("error", 0.25, "off by {:.1e}");
+  facts.add("count", std::int64_t{3}, "{} things");
+  facts.add("a \"name\"", std::string("tab\t, \\"));
+  facts.list("list", {1.5, NAN});
+  facts.say("said\n");
+  facts.table("table", {"", "x"}, {"one", "two"}, {1, INFINITY});
+  std::ostringstream people, programs;
+  facts.print(people, false);
+  facts.print(programs, true);
+  BOOST_TEST(people.str() ==
+             "off by 2.5e-01\n3 things\nsaid\n            x\n-------------\none  1.000000\n"
+             "two       inf\n");
+  // As JSON it is what metrics make of the values.
+  const double nan = NAN, infinite = INFINITY;
+  const tutti::report::metrics expected{{"error", 0.25},
+                                        {"count", std::int64_t{3}},
+                                        {"a \"name\"", "tab\t, \\"},
+                                        {"list", std::vector<double>{1.5, nan}},
+                                        {"table", std::vector<double>{1, infinite}}};
+  BOOST_TEST(programs.str() == expected.json());
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        facts.table("t", {"", "x"}, {"one"}, {1, 2});
+      },
+      "t: 2 values for 1 rows of 1"));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_options_have_limits) {
+  const CLI::Validator check = samples::within(0.5, 2);
+  for (const char* right : {"0.5", "1e0", "2"}) BOOST_TEST(check(right) == "");
+  for (const char* wrong : {"nan", "inf", "-1", "2.1", "", "x", "1x"}) {
+    BOOST_TEST(check(wrong).find("is not a number in [0.5 - 2]") != std::string::npos);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(progress_prints_lines_where_there_is_no_terminal) {
@@ -183,6 +113,18 @@ BOOST_AUTO_TEST_CASE(data_files_are_searched_in_order) {
       fails<tutti::io_error>([] { samples::find_data("absent.txt", {}); }, named.path().string()));
   unsetenv("TUTTI_DATA");
   BOOST_TEST(samples::find_data("digits.csv.gz", {}).filename() == "digits.csv.gz");
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_read_whole) {
+  const tutti_test::temporary_folder folder;
+  folder.write("t", std::string("a\0b\r\n", 5));
+  folder.write("none", "");
+  BOOST_TEST(samples::read_text(folder / "t", 5) == std::string("a\0b\r\n", 5));
+  BOOST_TEST(samples::read_text(folder / "none").empty());
+  BOOST_TEST(fails<tutti::io_error>([&] { samples::read_text(folder / "t", 6); },
+                                    "5 letters, at least 6"));
+  BOOST_TEST(fails<tutti::io_error>([&] { samples::read_text(folder / "x"); }, "No such file"));
+  BOOST_TEST(fails<tutti::io_error>([&] { samples::read_text(folder.path()); }, "no file"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -62,6 +62,9 @@ BOOST_AUTO_TEST_CASE(every_image_lands_in_one_part) {
   BOOST_TEST(data.training.y.size() == 1797 - 359);
   auto labels = data.training.y.to_vector<std::int32_t>();
   const auto test_labels = data.test.y.to_vector<std::int32_t>();
+  BOOST_TEST_REQUIRE(data.test_rows.size() == test_labels.size());
+  for (std::size_t i = 0; i < test_labels.size(); ++i)
+    BOOST_TEST(all.labels[static_cast<std::size_t>(data.test_rows[i])] == test_labels[i]);
   labels.insert(labels.end(), test_labels.begin(), test_labels.end());
   auto expected = all.labels;
   BOOST_CHECK(labels != expected);

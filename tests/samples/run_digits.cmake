@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs PROGRAM, the digits sample, with results in OUT: a short training must reach 0.96, end with the line
-# that scripts read, and leave plot and weights; wrong input must end in one line and status 1 or 2.
+# that scripts read, and leave report and weights; wrong input must end in one line and status 1 or 2.
 set(out ${OUT})
 file(REMOVE_RECURSE ${out})
 
@@ -13,8 +13,9 @@ endif()
 if(NOT text MATCHES "\ntest accuracy: (0\\.[0-9][0-9][0-9][0-9])\n$")
   message(FATAL_ERROR "the last line is not the accuracy")
 endif()
-if(CMAKE_MATCH_1 LESS 0.96)
-  message(FATAL_ERROR "test accuracy ${CMAKE_MATCH_1} is below 0.96")
+set(printed ${CMAKE_MATCH_1})
+if(printed LESS 0.96)
+  message(FATAL_ERROR "test accuracy ${printed} is below 0.96")
 endif()
 string(REGEX MATCHALL "\nepoch +[0-9]+/12  loss [0-9.]+  accuracy [0-9.]+  test [0-9.]+  [0-9.]+ ms"
   epochs "${text}")
@@ -22,11 +23,20 @@ list(LENGTH epochs count)
 if(NOT count EQUAL 12)
   message(FATAL_ERROR "${count} lines of epochs, expected 12")
 endif()
-foreach(file loss.svg weights.safetensors)
+foreach(file loss.svg accuracy.svg confusion.svg metrics.json report.html weights.safetensors)
   if(NOT EXISTS ${out}/${file})
     message(FATAL_ERROR "${file} was not written")
   endif()
 endforeach()
+file(READ ${out}/metrics.json metrics)
+string(JSON epochs GET "${metrics}" epochs)
+string(JSON accuracy GET "${metrics}" results test_accuracy)
+string(SUBSTRING "${accuracy}0000" 2 4 told)
+string(SUBSTRING "${printed}" 2 4 shown)
+math(EXPR difference "1${told} - 1${shown}")  # rounding
+if(NOT epochs EQUAL 12 OR difference GREATER 1 OR difference LESS -1)
+  message(FATAL_ERROR "metrics.json has ${epochs} epochs and accuracy ${accuracy}, not ${printed}")
+endif()
 
 # expect_failure(STATUS TEXT ARGUMENT...)
 function(expect_failure expected what)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop around training steps that the samples share.
+#include "common/fit.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+#include "common/progress.hpp"
+
+namespace samples {
+
+using tutti::array;
+using clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+
+namespace {
+
+double seconds_since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+/// Epochs as the text of a checkpoint, with all digits of their numbers, and back.
+std::string history_text(const std::vector<epoch_result>& history) {
+  std::string out;
+  for (const epoch_result& r : history)
+    out +=
+        fmt::format("{} {} {} {} {}\n", r.epoch, r.loss, r.test.loss, r.test.accuracy, r.seconds);
+  return out;
+}
+
+std::vector<epoch_result> history_of(const std::string& text) {
+  std::vector<epoch_result> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<double> values;
+    for (std::string word; words >> word;) values.push_back(std::stod(word));
+    if (values.size() != 5) throw tutti::io_error("the checkpoint has no history of epochs");
+    out.push_back(
+        {static_cast<std::int64_t>(values[0]), values[1], {values[2], values[3]}, values[4]});
+  }
+  return out;
+}
+
+const std::string& text_of(const tutti::checkpoint& from, const std::string& key) {
+  const auto at = from.metadata.find(key);
+  if (at == from.metadata.end())
+    throw tutti::io_error("the checkpoint is none of this program: it has no text \"" + key + '"');
+  return at->second;
+}
+
+class fit_loop {
+ public:
+  fit_loop(training_run run, const common_options& options, const fit_task& task)
+      : run_(std::move(run)),
+        options_(options),
+        task_(task),
+        per_epoch_(task.batches.batches()),
+        progress_(options.log(), options.epochs * per_epoch_) {}
+
+  std::vector<epoch_result> operator()() {
+    begin();
+    progress_.show_rate(
+        task_.unit, static_cast<double>(task_.batches.items()) / static_cast<double>(per_epoch_));
+    for (std::int64_t epoch = run_.steps() / per_epoch_; epoch < options_.epochs; ++epoch)
+      train_epoch(epoch);
+    return history_;
+  }
+
+ private:
+  void begin() {
+    const fs::path folder = options_.out / "checkpoints";
+    if (!options_.resume) {
+      std::error_code none;
+      fs::remove_all(folder, none);
+    }
+    kept_.emplace(folder, tutti::checkpoint_options{.keep = 2});
+    if (!options_.resume) return;
+    const auto found = kept_->newest();
+    if (!found) {
+      options_.log() << "no checkpoint in " << folder.string() << ": training from the start\n";
+      return;
+    }
+    run_.load(found->arrays);
+    history_ = history_of(text_of(*found, "history"));
+    loss_ = std::stod(text_of(*found, "loss"));
+    seconds_ = std::stod(text_of(*found, "seconds"));
+    progress_.skip(run_.steps());
+    options_.log() << fmt::format("going on from step {} of {}\n", run_.steps(),
+                                  options_.epochs * per_epoch_);
+  }
+
+  void train_epoch(std::int64_t epoch) {
+    const std::int64_t first = run_.steps() - epoch * per_epoch_;
+    clock::time_point begin = clock::now();
+    for (tutti::data::batch& b : task_.batches.start(epoch, first)) {
+      if (task_.rate) run_.set_rate(task_.rate(run_.steps()));
+      losses_.push_back(run_.step(b.arrays));
+      progress_.advance();
+      if (seconds_since(saved_) < task_.seconds_between_checkpoints) continue;
+      add_losses();
+      seconds_ += seconds_since(std::exchange(begin, clock::now()));
+      save();
+    }
+    add_losses();
+    seconds_ += seconds_since(begin);
+    epoch_result result{epoch + 1, loss_ / static_cast<double>(per_epoch_), {}, seconds_};
+    if (task_.test) result.test = task_.test();
+    history_.push_back(result);
+    loss_ = seconds_ = 0;
+    save();
+    report(result);
+    if (!std::isfinite(result.loss))
+      throw tutti::value_error(
+          fmt::format("training diverged: loss {} in epoch {}", result.loss, epoch + 1));
+  }
+
+  /// Reads the losses of the steps so far.
+  void add_losses() {
+    for (const array& loss : losses_) loss_ += loss.item();
+    losses_.clear();
+  }
+
+  void save() {
+    kept_->save({run_.steps(),
+                 run_.arrays(),
+                 {{"history", history_text(history_)},
+                  {"loss", fmt::format("{}", loss_)},
+                  {"seconds", fmt::format("{}", seconds_)}}});
+    saved_ = clock::now();
+  }
+
+  void report(const epoch_result& r) {
+    std::string text = fmt::format("epoch {:>{}}/{}  loss {:.4f}", r.epoch,
+                                   std::to_string(options_.epochs).size(), options_.epochs, r.loss);
+    if (!std::isnan(r.test.accuracy)) text += fmt::format("  test {:.4f}", r.test.accuracy);
+    if (!std::isnan(r.test.loss)) text += fmt::format("  test loss {:.4f}", r.test.loss);
+    const double items = static_cast<double>(task_.batches.items());
+    progress_.report(
+        text + fmt::format("  {:.1f} s, {:.0f} {}/s", r.seconds, items / r.seconds, task_.unit));
+  }
+
+  training_run run_;
+  const common_options& options_;
+  const fit_task& task_;
+  std::int64_t per_epoch_;
+  progress progress_;
+  std::optional<tutti::checkpoints> kept_;
+  clock::time_point saved_ = clock::now();
+  std::vector<epoch_result> history_;
+  std::vector<array> losses_;      // of steps that are not in loss_ yet
+  double loss_ = 0, seconds_ = 0;  // of this epoch so far
+};
+
+}  // namespace
+
+std::vector<epoch_result> fit(training_run run, const common_options& options,
+                              const fit_task& task) {
+  return fit_loop(std::move(run), options, task)();
+}
+
+array cross_entropy(const array& output, const std::vector<array>& batch) {
+  return tutti::nn::cross_entropy(output, batch[1]);
+}
+
+score evaluate(const std::function<array(const array& x)>& model, const tutti::host_array& x,
+               const tutti::host_array& labels, const tutti::nn::batch_loss& loss,
+               std::int64_t batch) {
+  const tutti::data::loader rows(tutti::data::rows_of({x, labels}),
+                                 {.batch_size = batch, .shuffle = false, .workers = 0});
+  double losses = 0, right = 0;
+  for (tutti::data::batch& b : rows.start(0)) {
+    const array scores = model(b.arrays[0]);
+    const array loss_here = loss(scores, b.arrays),
+                accuracy = tutti::nn::accuracy(scores, b.arrays[1]);
+    tutti::eval({loss_here, accuracy});
+    const auto count = static_cast<double>(b.indices.size());
+    losses += loss_here.item() * count;
+    right += accuracy.item() * count;
+  }
+  const auto count = static_cast<double>(rows.items());
+  return {losses / count, right / count};
+}
+
+}  // namespace samples

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop around training steps that the samples share: epochs, learning rate, progress, test,
+// checkpoints, and going on from them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <tutti/tutti.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/command_line.hpp"
+
+namespace samples {
+
+struct score {
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct epoch_result {
+  std::int64_t epoch = 0;  ///< from 1
+  double loss = 0;         ///< mean over the steps of this epoch
+  score test{};
+  double seconds = 0;  ///< of the steps, without the test
+};
+
+/// Any nn::trainer.
+struct training_run {
+  template <class Optimizer>
+  training_run(tutti::nn::trainer<Optimizer>& run)  // NOLINT: meant to convert
+      : step([&run](const std::vector<tutti::array>& batch) { return run.step(batch); }),
+        steps([&run] { return run.steps(); }),
+        set_rate([&run](double rate) {
+          run.configure([rate](auto& options) { options.learning_rate = rate; });
+        }),
+        arrays([&run] { return run.arrays(); }),
+        load([&run](const tutti::io::named_arrays& from) { run.load(from); }) {}
+
+  std::function<tutti::array(const std::vector<tutti::array>& batch)> step;
+  std::function<std::int64_t()> steps;
+  std::function<void(double rate)> set_rate;
+  std::function<tutti::io::named_arrays()> arrays;
+  std::function<void(const tutti::io::named_arrays& from)> load;
+};
+
+struct fit_task {
+  const tutti::data::loader& batches;
+  /// Learning rate of a step; absent: the optimiser's.
+  tutti::nn::schedule rate{};
+  /// After each epoch. Absent: no test.
+  std::function<score()> test{};
+  std::string unit = "images";  ///< what an item of the data is
+  double seconds_between_checkpoints = 10;
+};
+
+/// Trains for options.epochs passes. Saves a checkpoint after each and now and then within, below
+/// options.out; with options.resume goes on from the newest one, to the same bits; without, the
+/// checkpoints of an earlier run are removed. Gives all epochs, those before a resumption too.
+/// Throws tutti::value_error where the loss is no longer finite.
+std::vector<epoch_result> fit(training_run run, const common_options& options,
+                              const fit_task& task);
+
+/// nn::cross_entropy of the model's output and batch[1].
+tutti::array cross_entropy(const tutti::array& output, const std::vector<tutti::array>& batch);
+
+/// Loss and accuracy of scores (logits) over rows of x and their labels, in batches.
+score evaluate(const std::function<tutti::array(const tutti::array& x)>& model,
+               const tutti::host_array& x, const tutti::host_array& labels,
+               const tutti::nn::batch_loss& loss, std::int64_t batch = 500);
+
+}  // namespace samples

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trained classifier in a file.
+#include "common/model_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace samples {
+
+using tutti::array;
+
+namespace {
+
+const std::string state_prefix = "state.";
+
+}  // namespace
+
+void model_file::save(const std::filesystem::path& path, const tutti::nn::layer& model,
+                      const std::vector<array>& parameters, const std::vector<array>& state,
+                      const std::vector<std::string>& classes, texts about) {
+  tutti::io::named_arrays all = model.named(parameters);
+  for (const auto& [name, a] : model.named_state(state)) all.emplace(state_prefix + name, a);
+  about["classes"] = fmt::format("{}", fmt::join(classes, "/"));
+  tutti::io::save_safetensors(path, all, about);
+}
+
+model_file::model_file(const std::filesystem::path& path, const tutti::device& on) : path_(path) {
+  parameters_ = tutti::io::load_safetensors(path, on, &about_);
+  for (auto at = parameters_.begin(); at != parameters_.end();) {
+    if (!at->first.starts_with(state_prefix)) {
+      ++at;
+      continue;
+    }
+    state_.emplace(at->first.substr(state_prefix.size()), at->second);
+    at = parameters_.erase(at);
+  }
+  std::istringstream names(about("classes"));
+  for (std::string name; std::getline(names, name, '/');) classes_.push_back(name);
+}
+
+const std::string& model_file::about(const std::string& name) const {
+  const auto at = about_.find(name);
+  if (at == about_.end())
+    throw tutti::io_error(
+        fmt::format("{}: no model of this program: it does not say its {}", path_.string(), name));
+  return at->second;
+}
+
+std::string model_file::answer(const tutti::nn::layer& model, const array& x) const {
+  const array scores =
+      model.apply(model.ordered(parameters_), model.ordered_state(state_), x).value;
+  const std::vector<float> shares = softmax(scores, 1).to_vector<float>();
+  if (shares.size() != classes_.size())
+    throw tutti::io_error(fmt::format("{}: {} classes, but the model tells {}", path_.string(),
+                                      classes_.size(), shares.size()));
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+  std::string text = fmt::format("{} {:.2f}", classes_[order[0]], shares[order[0]]);
+  for (std::size_t i = 1; i < std::min<std::size_t>(3, order.size()); ++i)
+    text += fmt::format("{}{} {:.2f}", i == 1 ? " (" : ", ", classes_[order[i]], shares[order[i]]);
+  return order.size() > 1 ? text + ")" : text;
+}
+
+}  // namespace samples

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trained classifier in a file: weights, state, names of the classes, and what the program needs
+// to make the same model again.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <tutti/tutti.hpp>
+#include <vector>
+
+namespace samples {
+
+using texts = std::map<std::string, std::string>;
+
+class model_file {
+ public:
+  /// Writes the file. Names of classes have no '/'.
+  static void save(const std::filesystem::path& path, const tutti::nn::layer& model,
+                   const std::vector<tutti::array>& parameters,
+                   const std::vector<tutti::array>& state, const std::vector<std::string>& classes,
+                   texts about = {});
+  /// Throws tutti::io_error where there is none.
+  model_file(const std::filesystem::path& path, const tutti::device& on);
+
+  const std::vector<std::string>& classes() const { return classes_; }
+  /// What save() got as `about`. Throws tutti::io_error where there is no such text.
+  const std::string& about(const std::string& name) const;
+
+  /// "cat 0.93 (dog 0.04, ship 0.01)": the likeliest classes by the softmax of the model's scores
+  /// [1, classes]. Throws what nn::layer throws for another model's weights.
+  std::string answer(const tutti::nn::layer& model, const tutti::array& x) const;
+
+ private:
+  std::filesystem::path path_;
+  tutti::io::named_arrays parameters_, state_;
+  std::vector<std::string> classes_;
+  texts about_;
+};
+
+}  // namespace samples

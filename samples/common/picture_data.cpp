@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures to learn from: MNIST, or a folder with a folder a class.
+#include "common/picture_data.hpp"
+
+#include <fmt/format.h>
+
+#include "common/mnist.hpp"
+
+namespace samples {
+
+using tutti::host_array;
+namespace data = tutti::data;
+namespace fs = std::filesystem;
+
+namespace {
+
+picture_part read_all(const data::file_list& files) {
+  const data::loader all(
+      data::pictures_of(files, {.channels = 3}),
+      {.batch_size = static_cast<std::int64_t>(files.files.size()), .shuffle = false});
+  auto epoch = all.start(0);
+  const auto batch = epoch.next();
+  return {host_array::of(batch->arrays[0]), host_array::of(batch->arrays[1])};
+}
+
+picture_data from_folder(const fs::path& folder, tutti::random::key key) {
+  if (fs::is_directory(folder / "train") && fs::is_directory(folder / "test")) {
+    const data::file_list training = data::list_images(folder / "train");
+    return {read_all(training), read_all(data::list_images(folder / "test", training.classes)),
+            training.classes};
+  }
+  const data::file_list files = data::list_images(folder);
+  const data::dataset all = data::rows_of([&] {
+    picture_part p = read_all(files);
+    return std::vector{p.x, p.labels};
+  }());
+  const data::split split = data::stratified_train_test_split(files.labels, 0.2, key);
+  const auto rows = [&](const std::vector<std::int64_t>& which) {
+    data::item got = all.get_batch(which);
+    return picture_part{got[0], got[1]};
+  };
+  return {rows(split.train), rows(split.test), files.classes};
+}
+
+picture_part with_channel(labelled_pictures p) {
+  tutti::shape extents = p.pictures.shape();
+  extents.insert(3, 1);
+  return {std::move(p.pictures).reshape(extents), std::move(p.labels)};
+}
+
+bool is_folder_of_classes(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) return true;
+  return false;
+}
+
+}  // namespace
+
+picture_data load_pictures(const fs::path& folder, tutti::random::key key) {
+  if (!folder.empty() && !fs::is_directory(folder))
+    throw tutti::io_error(fmt::format("{} is no folder", folder.string()));
+  if (!folder.empty() && is_folder_of_classes(folder)) return from_folder(folder, key);
+  digit_pictures digits = load_digit_pictures(folder);
+  picture_data out{
+      with_channel(std::move(digits.training)), with_channel(std::move(digits.test)), {}};
+  for (int digit = 0; digit < 10; ++digit) out.classes.push_back(std::to_string(digit));
+  return out;
+}
+
+}  // namespace samples

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sample's training says and leaves behind: devices, curves, right and wrong answers.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <tutti/device_group.hpp>
+#include <tutti/host_array.hpp>
+#include <tutti/report.hpp>
+#include <vector>
+
+#include "common/command_line.hpp"
+#include "common/fit.hpp"
+
+namespace samples {
+
+/// "opencl:0 (AMD EPYC), reference:0 (host)".
+std::string devices_text(const tutti::device_group& group);
+
+/// A report with devices, curves, and the last epoch's scores and the times as results.
+tutti::report::training_report report_of(const std::string& title, const tutti::device_group& group,
+                                         const std::vector<epoch_result>& history);
+
+/// Confusion of the model's answers, the largest of scores [n, classes], to rows of x, and up to 32
+/// examples, wrong ones first, of the pictures that `picture` gives for row i, where it is given.
+void add_answers(tutti::report::training_report& report,
+                 const std::function<tutti::array(const tutti::array& x)>& model,
+                 const tutti::host_array& x, const tutti::host_array& labels,
+                 const std::vector<std::string>& classes,
+                 const std::function<tutti::host_array(std::int64_t row)>& picture = {});
+
+/// Row i of [n, height, width] or [n, height, width, channels], u8.
+tutti::host_array row_of(const tutti::host_array& pictures, std::int64_t row);
+
+/// How well a data-parallel step used its devices: each trains alone on its share of the batch,
+/// which gives its speed and, by their sum, the least time of a step; beside it the time that the
+/// steps of the group took. A table on `out`, and numbers in the report.
+void report_group_use(std::ostream& out, tutti::report::training_report& report,
+                      const tutti::nn::layer& model, const tutti::nn::batch_loss& loss,
+                      const tutti::device_group& group, const std::vector<tutti::array>& batch,
+                      double seconds_per_step);
+
+/// Saves the report below options.out and says so, or with --json prints its results.
+void finish(const tutti::report::training_report& report, const common_options& options);
+
+}  // namespace samples

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings of spoken digits, and the spectra that a network sees of them.
+#include "common/spoken_digits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <numbers>
+#include <optional>
+
+namespace samples {
+
+using tutti::array;
+using tutti::host_array;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t rate = 8000, window = 256, hop = 128;
+
+struct recording {
+  fs::path file;
+  std::int64_t digit = 0;
+  int index = 0;
+};
+
+/// Of a name like 7_theo_12.wav.
+std::optional<recording> parsed(const fs::path& file) {
+  const std::string name = file.stem().string();
+  const std::size_t last = name.rfind('_');
+  if (file.extension() != ".wav" || name.size() < 5 || name[0] < '0' || name[0] > '9' ||
+      name[1] != '_' || last < 2)
+    return std::nullopt;
+  recording out{file, name[0] - '0', 0};
+  const char* const end = name.data() + name.size();
+  const auto [at, error] = std::from_chars(name.data() + last + 1, end, out.index);
+  return error == std::errc() && at == end ? std::optional(out) : std::nullopt;
+}
+
+std::vector<recording> recordings_in(const fs::path& folder) {
+  std::vector<recording> out;
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(folder, code))
+    if (const auto found = parsed(entry.path())) out.push_back(*found);
+  if (code) throw tutti::io_error(fmt::format("{}: {}", folder.string(), code.message()));
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  return out;
+}
+
+/// The first second, with silence behind where it is shorter.
+std::vector<float> one_second(const fs::path& file) {
+  const tutti::data::sound sound = tutti::data::read_sound(file);
+  if (sound.rate != rate)
+    throw tutti::io_error(fmt::format("{}: {} samples a second; this program takes {}",
+                                      file.string(), sound.rate, rate));
+  const host_array samples = tutti::data::mono(sound);
+  const auto values = samples.values<float>();
+  std::vector<float> out(static_cast<std::size_t>(rate));
+  std::copy_n(values.begin(), std::min(values.size(), out.size()), out.begin());
+  return out;
+}
+
+spectra_part part_of(const std::vector<std::vector<float>>& sounds,
+                     const std::vector<std::int64_t>& labels, const tutti::device& on) {
+  const auto n = static_cast<std::int64_t>(sounds.size());
+  constexpr std::int64_t together = 200;  // spectra at a time
+  std::vector<float> all;
+  tutti::shape extents;
+  for (std::int64_t first = 0; first < n; first += together) {
+    const std::int64_t last = std::min(n, first + together);
+    std::vector<float> samples;
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto& own = sounds[static_cast<std::size_t>(i)];
+      samples.insert(samples.end(), own.begin(), own.end());
+    }
+    const array some = spectra(array::from(samples, {last - first, rate}, on), rate);
+    const std::vector<float> values = some.to_vector<float>();
+    all.insert(all.end(), values.begin(), values.end());
+    extents = some.shape();
+  }
+  return {host_array::from(all, {n, extents[1], extents[2]}), host_array::from(labels, {n})};
+}
+
+/// Two tones a digit, one after the other, 60 times, as loud as speech beside noise.
+std::vector<std::pair<std::vector<float>, recording>> made_sounds() {
+  std::vector<std::pair<std::vector<float>, recording>> out;
+  for (int index = 0; index < 60; ++index) {
+    const std::vector<float> noise =
+        tutti::random::normal({static_cast<std::uint64_t>(index)}, {10 * rate}, 0, 0.05)
+            .to_vector<float>();
+    for (int digit = 0; digit < 10; ++digit) {
+      std::vector<float> sound(noise.begin() + digit * rate, noise.begin() + (digit + 1) * rate);
+      for (std::int64_t t = 0; t < rate / 2; ++t) {
+        const double hertz = t < rate / 4 ? 300 + 90 * digit : 1500 - 110 * digit;
+        const double bent = hertz * (1 + 0.004 * (index % 9 - 4));
+        const auto at = static_cast<std::size_t>(t + 40 * (index % 50));
+        sound[at] += static_cast<float>(
+            0.2 * std::sin(2 * std::numbers::pi * bent * static_cast<double>(t) / rate));
+      }
+      out.emplace_back(std::move(sound), recording{{}, digit, index});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+array spectra(const array& sounds, double at_rate) {
+  const array energy =
+      tutti::signal::mel_spectrogram(sounds, at_rate, window, {.hop = hop}, {.bands = mel_bands});
+  const array levels = log(energy + 1e-6);
+  const array centered = levels - mean(levels, {{1, 2}, true});
+  return centered / sqrt(mean(square(centered), {{1, 2}, true}) + 1e-6);
+}
+
+array spectrum_of(const fs::path& file, const tutti::device& on) {
+  return spectra(array::from(one_second(file), {1, rate}, on), rate);
+}
+
+spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
+                                 const tutti::device& on) {
+  std::vector<fs::path> places = {folder};
+  const char* const named = std::getenv("TUTTI_DATA");
+  if (folder.empty()) places.clear();
+  if (folder.empty() && named != nullptr && *named != '\0')
+    places = {named, fs::path(named) / "spoken_digits"};
+  std::vector<std::pair<std::vector<float>, recording>> all;
+  spoken_digits out;
+  for (const fs::path& place : places) {
+    if (!folder.empty() || fs::is_directory(place))
+      for (const recording& r : recordings_in(place)) all.emplace_back(one_second(r.file), r);
+    if (!all.empty()) {
+      out.source = place.string();
+      break;
+    }
+  }
+  if (all.empty() && !folder.empty())
+    throw tutti::io_error(folder.string() + ": no recordings DIGIT_SPEAKER_INDEX.wav");
+  if (all.empty()) {
+    all = made_sounds();
+    out.source = "two tones a digit, made here (scripts/get-data spoken_digits fetches recordings)";
+  }
+  std::vector<std::vector<float>> sounds[2];
+  std::vector<std::int64_t> labels[2];
+  for (auto& [sound, r] : all) {
+    const int which = r.index < test_indices ? 1 : 0;
+    sounds[which].push_back(std::move(sound));
+    labels[which].push_back(r.digit);
+  }
+  for (const int which : {0, 1})
+    if (sounds[which].empty())
+      throw tutti::io_error(fmt::format("{}: no recording with an index {} {}", out.source,
+                                        which == 1 ? "below" : "of at least", test_indices));
+  out.training = part_of(sounds[0], labels[0], on);
+  out.test = part_of(sounds[1], labels[1], on);
+  for (int digit = 0; digit < 10; ++digit) out.classes.push_back(std::to_string(digit));
+  return out;
+}
+
+}  // namespace samples

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trains a convolutional network on pictures, MNIST or a folder with a folder a class, and names
+// the class of others: `image_classifier predict FILE...`.
+#include <fmt/format.h>
+
+#include <tutti/report.hpp>
+#include <tutti/tutti.hpp>
+
+#include "common/command_line.hpp"
+#include "common/data_files.hpp"
+#include "common/fit.hpp"
+#include "common/model_file.hpp"
+#include "common/networks.hpp"
+#include "common/picture_data.hpp"
+#include "common/results.hpp"
+
+namespace {
+
+using tutti::array;
+namespace nn = tutti::nn;
+
+struct settings {
+  std::string model = "small";
+  std::vector<std::filesystem::path> predict;
+};
+
+/// Pictures u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0. In
+/// training each is moved by up to a twelfth of its side, and colour pictures are mirrored (digits
+/// are not: they would be others).
+nn::layer input(std::int64_t height, std::int64_t width, bool mirror) {
+  return nn::layer(nn::layer_parts{
+      .kind = "input",
+      .apply = [=](std::span<const array>, std::span<const array>, const array& x,
+                   const nn::pass& how) -> nn::applied {
+        array pixels = x;
+        if (how.training) {
+          const auto keys = tutti::random::split(*how.key, 2);
+          const std::int64_t most = std::max<std::int64_t>(height / 12, 1);
+          pixels = tutti::data::random_crop(keys[0], pixels, height, width, most);
+          if (mirror) pixels = tutti::data::random_flip(keys[1], pixels);
+        }
+        return {pixels.transpose({0, 3, 1, 2}).astype(tutti::dtype::f32) / 127.5 - 1, {}};
+      }});
+}
+
+nn::sequential network(const std::string& name, const tutti::shape& picture, std::int64_t classes,
+                       tutti::random::key key, const tutti::device& on) {
+  const auto keys = tutti::random::split(key, 3);
+  const bool color = picture[2] == 3;
+  std::vector<nn::layer> layers = {input(picture[0], picture[1], color)};
+  const auto add = [&](const std::vector<nn::layer>& more) {
+    layers.insert(layers.end(), more.begin(), more.end());
+  };
+  const auto linear = [&](std::int64_t in, std::int64_t out, tutti::random::key own) {
+    return nn::linear(in, out, own, {}, tutti::dtype::f32, on);
+  };
+  if (name == "resnet") {
+    add(samples::residual_blocks(picture[2], keys[0], on));
+    add({linear(64, classes, keys[1])});
+    return nn::sequential(layers);
+  }
+  const std::vector<std::int64_t> widths =
+      color ? std::vector<std::int64_t>{32, 64, 128} : std::vector<std::int64_t>{16, 32};
+  add(samples::convolutions(picture[2], widths, keys[0], on));
+  const std::int64_t places = (picture[0] >> widths.size()) * (picture[1] >> widths.size());
+  add({nn::flatten(), nn::dropout(0.25), linear(widths.back() * places, 128, keys[1]),
+       nn::activate(tutti::relu), nn::dropout(0.25), linear(128, classes, keys[2])});
+  return nn::sequential(layers);
+}
+
+void train(const samples::common_options& o, const settings& s) {
+  const auto keys = tutti::random::split({o.seed}, 4);
+  const tutti::device device = o.device();
+  const samples::picture_data data = samples::load_pictures(o.data, keys[0]);
+  samples::make_folder(o.out);
+  tutti::shape picture = data.training.x.shape();
+  picture.erase(0);
+  const auto classes = static_cast<std::int64_t>(data.classes.size());
+  const nn::sequential model = network(s.model, picture, classes, keys[1], device);
+  nn::trainer trainer(model, nn::adam({.weight_decay = 0.01}), samples::cross_entropy,
+                      {.key = keys[2], .group = o.group()});
+  const tutti::data::loader batches(tutti::data::rows_of({data.training.x, data.training.labels}),
+                                    {.batch_size = o.batch, .key = keys[3], .on = device});
+  o.log()
+      << fmt::format(
+             "{}\n{} pictures of {} for training, {} for the test; {} classes, {} parameters\n\n",
+             samples::devices_text(trainer.group()), batches.items(), picture.str(),
+             data.test.labels.size(), classes, model.parameter_count())
+      << std::flush;
+  const auto history = samples::fit(
+      trainer, o,
+      {.batches = batches,
+       .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
+       .test = [&] {
+         return samples::evaluate(trainer, data.test.x, data.test.labels, samples::cross_entropy);
+       }});
+
+  auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
+  report.settings = {{"model", s.model},
+                     {"pictures a step", std::to_string(o.batch)},
+                     {"largest learning rate", fmt::format("{}", o.learning_rate)}};
+  samples::add_answers(report, trainer, data.test.x, data.test.labels, data.classes,
+                       [&](std::int64_t i) { return samples::row_of(data.test.x, i); });
+  samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
+                            trainer.state(), data.classes,
+                            {{"model", s.model},
+                             {"height", std::to_string(picture[0])},
+                             {"width", std::to_string(picture[1])},
+                             {"channels", std::to_string(picture[2])}});
+  samples::finish(report, o);
+}
+
+/// Names the class of each picture, made as large as those of the training.
+void predict(const samples::common_options& o, const settings& s) {
+  const tutti::device device = o.device();
+  const samples::model_file file(o.out / "weights.safetensors", device);
+  const tutti::shape picture{std::stoll(file.about("height")), std::stoll(file.about("width")),
+                             std::stoll(file.about("channels"))};
+  const auto classes = static_cast<std::int64_t>(file.classes().size());
+  const nn::sequential model = network(file.about("model"), picture, classes, {1}, device);
+  const tutti::data::dataset given =
+      tutti::data::pictures_of({{""}, s.predict, std::vector<std::int64_t>(s.predict.size(), 0)},
+                               {.channels = static_cast<int>(picture[2])});
+  for (std::size_t i = 0; i < s.predict.size(); ++i) {
+    const array pixels = given.get(static_cast<std::int64_t>(i), {})[0].to(device);
+    const array sized = tutti::image::to_u8(
+        tutti::image::resize(tutti::image::to_float(pixels), picture[0], picture[1]));
+    std::cout << fmt::format(
+        "{}: {}\n", s.predict[i].string(),
+        file.answer(model, sized.reshape({1, picture[0], picture[1], picture[2]})));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains a convolutional network on pictures, and names the class of others.",
+               "image_classifier");
+  samples::common_options o(app, "of split, initial weights, shuffling and augmentation");
+  o.with_data(
+       "folder with MNIST, or with a folder a class (default: MNIST in TUTTI_DATA, else 8 x 8 "
+       "digits)")
+      .with_epochs(5, "the training pictures")
+      .with_batch(64, "pictures")
+      .with_learning_rate(0.003)
+      .with_out("image-results")
+      .with_parallel()
+      .with_resume()
+      .with_json();
+  settings s;
+  app.add_option("--model", s.model, "the network")
+      ->check(CLI::IsMember({"small", "resnet"}))
+      ->capture_default_str();
+  CLI::App* const predicts =
+      app.add_subcommand("predict", "Names the class of pictures by the weights in --out");
+  predicts->add_option("files", s.predict, "pictures")->required()->check(CLI::ExistingFile);
+  predicts->fallthrough();
+  return samples::run(app, argc, argv, [&] { s.predict.empty() ? train(o, s) : predict(o, s); });
+}

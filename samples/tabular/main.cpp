@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a CSV file to a classifier: missing values, text columns, scaling, a stratified split, a
+// model, its scores, and its answers as CSV. Or clusters of the rows, drawn in the plane.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <iostream>
+#include <tutti/report.hpp>
+#include <tutti/tutti.hpp>
+
+#include "common/command_line.hpp"
+#include "common/data_files.hpp"
+#include "common/text_table.hpp"
+
+using tutti::array;
+namespace data = tutti::data;
+namespace ml = tutti::ml;
+
+/// The sets that come with the samples. Their files begin with a line about them and have no
+/// header; the number of the class stands in the last column.
+const std::map<std::string, std::vector<std::string>> sets{
+    {"breast_cancer", {"malignant", "benign"}},
+    {"iris", {"setosa", "versicolor", "virginica"}},
+    {"wine_data", {"class 0", "class 1", "class 2"}}};
+
+struct options {
+  std::string file, target, set = "breast_cancer", model = "logistic", missing = "drop";
+  std::int64_t clusters = 0;
+};
+
+struct problem {
+  array x, y;  ///< [rows, features] with NaN for what is missing; [rows]
+  std::vector<std::string> classes{};
+};
+
+problem load(const options& o, const samples::common_options& common) {
+  data::table t;
+  std::string target = o.target;
+  if (o.file.empty()) {
+    const auto path = samples::find_data(o.set + ".csv", common.data);
+    t = data::read_table(path, {.skip_lines = 1, .has_header = false});
+    target = t.names().back();
+  } else {
+    t = data::read_table(o.file);
+  }
+  if (o.missing == "drop") t = t.drop_missing();
+  t = t.as_category(target);
+  for (const std::string& name : t.names())
+    if (t[name].kind == data::column_kind::text) t = t.as_category(name).as_indicators(name);
+  problem out{t.drop({target}).to_array({}, tutti::dtype::f32, common.device()),
+              t.to_array(target, tutti::dtype::i64, common.device()), t[target].categories};
+  if (o.file.empty()) out.classes = sets.at(o.set);
+  const auto count = static_cast<std::int64_t>(t[target].categories.size());
+  if (count < 2 || 8 * count > t.rows() || out.x.dim(1) == 0)
+    throw tutti::value_error(fmt::format("column {} has {} classes in {} rows of {} other columns",
+                                         target, count, t.rows(), out.x.dim(1)));
+  return out;
+}
+
+struct answers {
+  array labels, scores;  ///< [rows]; [rows] or [rows, classes]
+};
+template <class Model>
+answers learn(Model model, const ml::split_samples& part) {
+  model.fit(part.x_train, part.y_train);
+  if constexpr (requires { model.predict_proba(part.x_test); })
+    return {model.predict(part.x_test), model.predict_proba(part.x_test)};
+  else
+    return {model.predict(part.x_test), model.decision_function(part.x_test)};
+}
+
+void classify(const options& o, const problem& p, const samples::common_options& common) {
+  const data::split rows =
+      data::stratified_train_test_split(p.y.to_vector<std::int64_t>(), 0.25, {common.seed});
+  ml::split_samples part = ml::split_rows(p.x, p.y, rows);
+  ml::simple_imputer imputer;  // it and the scaler learn from the rows to learn from alone
+  ml::standard_scaler scaler;
+  part.x_train = scaler.fit_transform(imputer.fit_transform(part.x_train));
+  part.x_test = scaler.transform(imputer.transform(part.x_test));
+  const answers found = o.model == "trees" ? learn(ml::hist_gradient_boosting_classifier(), part)
+                        : o.model == "knn" ? learn(ml::k_neighbors_classifier(), part)
+                        : o.model == "svm" ? learn(ml::linear_svc(), part)
+                                           : learn(ml::logistic_regression(), part);
+  const double accuracy = ml::accuracy_score(part.y_test, found.labels).item();
+  const double area = ml::roc_auc_score(part.y_test, found.scores).item();  // NaN: lacks a class
+  const auto count = static_cast<std::int64_t>(p.classes.size());
+  const auto confusion =
+      ml::confusion_matrix(part.y_test, found.labels, count).to_vector<std::int64_t>();
+  const auto column = [&](const char* name, const array& codes) {
+    return data::column::of_categories(name, codes.to_vector<std::int64_t>(), p.classes);
+  };
+  data::table answered({column("truth", part.y_test), column("predicted", found.labels)});
+  answered.add(data::column::of_numbers("row", {rows.test.begin(), rows.test.end()}));
+  const auto path = common.out / "predictions.csv";
+  data::write_table(path, answered);
+  const std::string text = fmt::format(
+      "{} on {}: {} rows to learn from, {} to test with, {} features\n\n{}\nanswers: {}\n"
+      "ROC AUC: {:.4f}\naccuracy: {:.4f}",
+      o.model, p.x.device().name(), part.x_train.dim(0), part.x_test.dim(0), p.x.dim(1),
+      samples::confusion_table(confusion, p.classes), path.string(), area, accuracy);
+  const std::string json = fmt::format(
+      R"({{"model": "{}", "features": {}, "accuracy": {:.4f}, "roc_auc": {}, "confusion": [{}]}})",
+      o.model, p.x.dim(1), accuracy, std::isnan(area) ? "null" : fmt::format("{:.4f}", area),
+      fmt::join(confusion, ", "));
+  std::cout << (common.json ? json : text) << '\n';
+}
+
+void cluster(const options& o, const problem& p, const samples::common_options& common) {
+  const array x = ml::standard_scaler().fit_transform(ml::simple_imputer().fit_transform(p.x));
+  ml::k_means groups({common.seed}, {.clusters = o.clusters});
+  groups.fit(x);
+  ml::pca plane({.components = 2});
+  const auto points = plane.fit_transform(x).to_vector<float>();
+  const auto labels = groups.labels().to_vector<std::int64_t>();
+  std::vector<tutti::report::series> drawn(static_cast<std::size_t>(o.clusters));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    tutti::report::series& one = drawn[static_cast<std::size_t>(labels[i])];
+    one.name = fmt::format("cluster {}", labels[i]);
+    one.x.push_back(points[2 * i]);
+    one.y.push_back(points[2 * i + 1]);
+  }
+  tutti::io::write_file(common.out / "clusters.svg",
+                        tutti::report::scatter_plot(drawn, {.title = "Clusters"}));
+  const auto format = common.json ? R"({{"silhouette": {:.4f}, "variance": {:.4f}}})"
+                                  : "silhouette {:.4f}; share of the variance drawn {:.4f}";
+  std::cout << fmt::format(fmt::runtime(format), ml::silhouette_score(x, groups.labels()).item(),
+                           sum(plane.explained_variance_ratio()).item())
+            << '\n';
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Learns the classes of a table's rows, or groups the rows.", "tabular");
+  samples::common_options common(app, "of split and clusters");
+  common.with_data("folder of the sets").with_out("tabular-results").with_json();
+  options o;
+  auto* file = app.add_option("file", o.file, "CSV with a header, instead of a set");
+  auto* target = app.add_option("--target", o.target, "its column to tell from the others");
+  file->needs(target->needs(file));
+  app.add_option("--set", o.set, "one that comes along")->check(CLI::IsMember(sets));
+  app.add_option("--model", o.model)->check(CLI::IsMember({"logistic", "trees", "knn", "svm"}));
+  app.add_option("--missing", o.missing)->check(CLI::IsMember({"drop", "mean"}));
+  app.add_option("--cluster", o.clusters, "k-means instead, into K")->check(CLI::Range(2, 100));
+  return samples::run(app, argc, argv, [&] {
+    samples::make_folder(common.out);
+    const problem p = load(o, common);
+    o.clusters > 0 ? cluster(o, p, common) : classify(o, p, common);
+  });
+}

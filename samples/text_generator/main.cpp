@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small transformer that learns a text letter by letter and then writes on: training with Adam
+// and a schedule of its rate, then sampling with the keys and values of earlier letters kept.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <tutti/tutti.hpp>
+
+#include "common/command_line.hpp"
+#include "common/data_files.hpp"
+#include "common/progress.hpp"
+
+using tutti::array;
+namespace nn = tutti::nn;
+
+struct options : samples::common_options {
+  using common_options::common_options;
+  std::int64_t width = 64, heads = 4, blocks = 2, context = 64, length = 300;
+  double rate = 0.003, temperature = 0.7;
+  std::string prompt = "The ", weights;
+  bool no_cache = false;
+};
+
+/// Bytes as their places among `letters`.
+std::vector<std::int32_t> codes_of(const std::string& text, const std::string& letters) {
+  std::vector<std::int32_t> out;
+  for (const char c : text) {
+    out.push_back(static_cast<std::int32_t>(letters.find(c)));
+    if (out.back() < 0) throw tutti::value_error(fmt::format("the text lacks letters of {}", text));
+  }
+  return out;
+}
+
+/// Letters [N, T] to scores [N, T, letters] of what comes next. With `cache` of the same
+/// parameters, and its state are keys and values of what came before.
+nn::sequential transformer(const options& o, const std::string& letters, bool cache) {
+  const auto keys = tutti::random::split({o.seed}, static_cast<int>(o.blocks) + 2);
+  const std::int64_t count = std::ssize(letters);
+  nn::transformer_options how;  // causal, and positions by rotation
+  how.attention.cache = cache;
+  const auto type = tutti::dtype::f32;
+  const tutti::device on = o.device();
+  std::vector<nn::layer> layers{nn::embedding(count, o.width, keys[0], {}, type, on)};
+  for (std::size_t i = 2; i < keys.size(); ++i)
+    layers.push_back(nn::transformer_block(o.width, o.heads, keys[i], how, type, on));
+  layers.push_back(nn::layer_norm({o.width}, {}, type, on));
+  layers.push_back(nn::linear(o.width, count, keys[1], {.weight = nn::glorot_uniform}, type, on));
+  return nn::sequential(layers);
+}
+
+std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> codes,
+                         const options& o) {
+  std::cout << codes.size() << " letters, " << model.parameter_count() << " parameters\n";
+  const std::int64_t window = o.context + 1, rows = std::ssize(codes) / window;
+  const std::int64_t test = (rows + 9) / 10;  // windows that it does not learn from
+  codes.resize(static_cast<std::size_t>(rows * window));
+  const array windows = array::from(codes, {rows, window}, o.device());
+  const auto loss_of = [&](const std::vector<array>& p, const array& w) {
+    return nn::cross_entropy(model.apply(p, w({{}, {0, -1}})), w({{}, {1, {}}}));
+  };
+  const tutti::data::loader batches(tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
+                                    {.batch_size = 16, .key = {o.seed}, .on = o.device()});
+  const std::int64_t steps = o.epochs * batches.batches();
+  const nn::schedule rate = nn::warmup_schedule(steps / 10 + 1, nn::cosine_schedule(o.rate, steps));
+  std::vector<array> parameters = model.parameters();
+  nn::adam optimizer;
+  samples::progress progress(std::cout, steps);
+  for (std::int64_t epoch = 0; epoch < o.epochs; ++epoch) {
+    array total = tutti::zeros({}, tutti::dtype::f32, o.device());
+    for (const tutti::data::batch& b : batches.start(epoch)) {
+      const auto of_batch = [&](const std::vector<array>& p) { return loss_of(p, b.arrays[0]); };
+      const auto [loss, gradients] = tutti::value_and_grad(of_batch)(parameters);
+      optimizer.options.learning_rate = rate(optimizer.steps());
+      parameters = optimizer.step(parameters, nn::clip_by_norm(gradients, 1).gradients);
+      total = total + loss;
+      eval(parameters, optimizer.state(), total);
+      progress.advance();
+    }
+    progress.report(fmt::format("epoch {}/{}  loss {:.4f}  held out {:.4f}", epoch + 1, o.epochs,
+                                total.item() / batches.batches(),
+                                loss_of(parameters, windows({{0, test}})).item()));
+  }
+  tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(parameters));
+  return parameters;
+}
+
+/// Prints `length` letters that follow the codes. A model sees `context` letters at most; when it
+/// has, it goes on from the last half of them.
+void write_on(const std::vector<array>& parameters, const options& o, const std::string& letters) {
+  const nn::sequential model = transformer(o, letters, !o.no_cache);
+  std::cout << '\n' << o.prompt;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::int32_t> codes = codes_of(o.prompt, letters);
+  std::vector<array> state = model.state();
+  std::int64_t begin = 0;  // of what it sees
+  for (const auto key : tutti::random::split({o.seed}, static_cast<int>(o.length))) {
+    const std::int64_t end = std::ssize(codes);
+    if (end - begin > o.context) {
+      begin = end - (o.context + 1) / 2;
+      state = model.state();
+    }
+    const std::int64_t from = state.empty() || state[0].size() == 0 ? begin : end - 1;
+    const array x = array::from(std::vector(codes.begin() + from, codes.end()), o.device());
+    const nn::applied next = model.apply(parameters, state, x.reshape({1, end - from}));
+    state = next.state;
+    const array scores = next.value({0, -1}) / o.temperature;
+    codes.push_back(tutti::random::categorical(key, scores).item<std::int32_t>());
+    std::cout << letters[static_cast<std::size_t>(codes.back())] << std::flush;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::cout << fmt::format("\n\n{} letters, {:.1f} a second\n", o.length, o.length / took.count());
+}
+
+void run(const options& o) {
+  const std::string text = samples::read_text(o.data, 2 * (o.context + 1));
+  std::string letters = text;
+  std::ranges::sort(letters);
+  letters.erase(std::ranges::unique(letters).begin(), letters.end());
+  codes_of(o.prompt, letters);  // throws where it has others
+  samples::make_folder(o.out);
+  const nn::sequential model = transformer(o, letters, false);
+  write_on(o.weights.empty() ? train(model, codes_of(text, letters), o)
+                             : model.ordered(tutti::io::load_safetensors(o.weights, o.device())),
+           o, letters);
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Learns a text letter by letter, and writes on.", "text_generator");
+  options o(app, "of weights, order and sampling");
+  o.with_epochs(10, "the text").with_data("the text").with_out("text-results");
+  o.data = "/usr/share/common-licenses/GPL-3";
+  const auto not_empty = [](const std::string& s) { return s.empty() ? "is empty" : ""; };
+  const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {
+    app.add_option(name, value, what)->check(CLI::Range(1, most))->capture_default_str();
+  };
+  sized("--width", o.width, "of the network", 4096);
+  sized("--blocks", o.blocks, "of the network", 100);
+  sized("--context", o.context, "letters that it sees", 4096);
+  sized("--length", o.length, "letters to write", 1000000);
+  app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(not_empty);
+  app.add_option("--rate", o.rate, "of learning, at most")->check(CLI::PositiveNumber);
+  app.add_option("--temperature", o.temperature)->check(CLI::PositiveNumber);
+  app.add_option("--weights", o.weights, "go by these instead of learning");
+  app.add_flag("--no-cache", o.no_cache, "compute keys and values anew for each letter");
+  return samples::run(app, argc, argv, [&] { run(o); });
+}

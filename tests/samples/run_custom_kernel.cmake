@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# The kernel solves the equation, agrees with library operations, its gradient with differences.
+include(${CMAKE_CURRENT_LIST_DIR}/sample_checks.cmake)
+foreach(count IN ITEMS 1 10007)
+  run_sample(--count ${count})
+  expect_between(0 1e-13 residual)
+  expect_between(0 1e-13 difference)
+  expect_between(0 1e-7 gradient_m)
+  expect_between(0 1e-7 gradient_e)
+endforeach()
+value_of(source source)
+if("$ENV{TUTTI_DEVICE}" STREQUAL "reference" AND NOT source STREQUAL "C++ on the host")
+  message(FATAL_ERROR "on the reference device it ran as ${source}")
+elseif("$ENV{TUTTI_DEVICE}" MATCHES "^opencl" AND NOT source STREQUAL "OpenCL C")
+  message(FATAL_ERROR "on OpenCL it ran as ${source}")
+endif()
+
+expect_failure(2 "--count" --count 0)
+expect_failure(2 "--eccentricity" --eccentricity 1)
+expect_failure(2 "--eccentricity" --eccentricity nan)

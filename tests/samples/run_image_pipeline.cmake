@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs PROGRAM, the image pipeline, on one device and on several of which one fails, with results in OUT:
+# the same bytes, every picture once, and shapes that are told apart. Features of GPUs may differ from those
+# of CPUs in the last bit, and so in what is rounded.
+include(${CMAKE_CURRENT_LIST_DIR}/expect.cmake)
+file(REMOVE_RECURSE ${OUT})
+set(files contact.png edges.png)
+if(NOT "$ENV{TUTTI_DEVICE}" MATCHES "cuda|gpu")
+  list(APPEND files hog.png answers.csv)
+endif()
+
+expect_success(alone --count 160 --out ${OUT}/alone)
+if(NOT alone MATCHES "accuracy on 40 pictures: ([01]\\.[0-9]+)\n$" OR CMAKE_MATCH_1 LESS 0.9)
+  message(FATAL_ERROR "accuracy below 0.9, or none")
+endif()
+
+set(device $ENV{TUTTI_DEVICE})
+set(ENV{TUTTI_REFERENCE_DEVICES} 3)
+set(ENV{TUTTI_DEVICE} ${device},reference:1,reference:2)
+expect_success(several --count 160 --parallel --fail reference:2 --out ${OUT}/several)
+if(NOT several MATCHES "reference:2[^\n]*told to fail" OR NOT several MATCHES "160 items in ")
+  message(FATAL_ERROR "no device failed, or not all pictures were worked on")
+endif()
+foreach(file IN LISTS files)
+  file(SHA256 ${OUT}/alone/${file} one)
+  file(SHA256 ${OUT}/several/${file} other)
+  if(NOT one STREQUAL other)
+    message(FATAL_ERROR "${file} differs")
+  endif()
+endforeach()
+set(ENV{TUTTI_LOG} error) # that it is taken out is another line
+expect_failure(1 "told to fail" --count 160 --device reference:2 --fail reference:2 --out ${OUT}/bad)
+
+# Pictures of a folder without classes: features, and no answers.
+set(ENV{TUTTI_DEVICE} ${device})
+file(COPY ${OUT}/alone/contact.png ${OUT}/alone/edges.png ${OUT}/alone/hog.png DESTINATION ${OUT}/flat)
+expect_success(flat ${OUT}/flat --out ${OUT}/of-flat)
+if(flat MATCHES "accuracy" OR NOT EXISTS ${OUT}/of-flat/hog.png)
+  message(FATAL_ERROR "a folder without classes: \"${flat}\"")
+endif()
+
+file(WRITE ${OUT}/broken/a.png "no picture")
+file(WRITE ${OUT}/empty/a.txt "")
+expect_failure(2 "--size" --size 8)
+expect_failure(1 "opencl:77 takes no part" --fail opencl:77 --out ${OUT}/bad)
+expect_failure(2 "--parallel" --parallel --device reference)
+expect_failure(1 "a.png" ${OUT}/broken --out ${OUT}/bad)
+expect_failure(1 "has no files that end in" ${OUT}/empty --out ${OUT}/bad)
+expect_failure(1 "absent: cannot be read" ${OUT}/absent --out ${OUT}/bad)
+expect_failure(1 "cannot make the folder" --out ${OUT}/empty/a.txt/below)
