@@ -186,7 +186,7 @@ numbers scan_operand(tutti_scan scan, std::int32_t type, std::uint64_t rows, std
   return x;
 }
 
-operator_question running(tutti_scan scan, std::int32_t type, bool columns) {
+operator_question scan_question(tutti_scan scan, std::int32_t type, bool columns) {
   const std::uint64_t rows = 3, inner = columns ? 40 : 1;
   const bool is_long = !columns && scan != TUTTI_SCAN_LOGSUMEXP;
   const std::uint64_t length = is_long ? row_length : columns ? 50 : 300;
@@ -371,7 +371,7 @@ std::optional<operator_question> question_of_operator(const kernel_family& f,
     case TUTTI_OPERATOR_SCATTER:
       return scatter(f.type, static_cast<tutti_scatter>(f.variant / 2), f.variant % 2 != 0);
     case TUTTI_OPERATOR_SCAN:
-      return running(static_cast<tutti_scan>(f.variant / 2), f.type, f.variant % 2 != 0);
+      return scan_question(static_cast<tutti_scan>(f.variant / 2), f.type, f.variant % 2 != 0);
     case TUTTI_OPERATOR_SORT:
     case TUTTI_OPERATOR_ARGSORT:
     case TUTTI_OPERATOR_TOPK:
