@@ -3,6 +3,7 @@
 // The loader: threads make batches ahead of the one that reads them. A batch has a place in a ring,
 // so that threads take no memory for handing it over, and cannot fail there.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -158,6 +159,9 @@ struct epoch::state {
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
+  /// False in a fork, which has none of the threads, and perhaps a lock that one of them held.
+  bool is_ours() const { return process_ == ::getpid(); }
+
   void start_threads() {
     try {
       threads_.reserve(static_cast<std::size_t>(options_.workers));
@@ -171,6 +175,10 @@ struct epoch::state {
 
   std::optional<batch> next() {
     if (to_read_ == total_) return std::nullopt;
+    if (options_.workers > 0 && !is_ours())
+      throw value_error(
+          "loader: this process is a fork of the one that started the epoch, whose threads prepare "
+          "its batches: start it after the fork");
     const clock::time_point begin = clock::now();
     made result = options_.workers == 0 ? make_here() : take();
     const double took = seconds_since(begin);
@@ -323,6 +331,7 @@ struct epoch::state {
   double working_seconds_ = 0;
 
   // Of the thread that reads.
+  const pid_t process_ = ::getpid();
   const clock::time_point start_ = clock::now();
   std::int64_t batches_ = 0, items_ = 0;
   double seconds_ = 0, waiting_seconds_ = 0;
@@ -332,8 +341,13 @@ struct epoch::state {
 
 epoch::epoch(std::unique_ptr<state> s) : state_(std::move(s)) {}
 epoch::epoch(epoch&&) noexcept = default;
-epoch& epoch::operator=(epoch&&) noexcept = default;
-epoch::~epoch() = default;
+epoch& epoch::operator=(epoch&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+epoch::~epoch() {
+  if (state_ && !state_->is_ours()) (void)state_.release();  // its threads cannot be waited for
+}
 
 std::optional<batch> epoch::next() {
   if (!state_) throw value_error("loader: the epoch was moved from");

@@ -38,9 +38,11 @@ class text_list {
   void append(std::string_view text) { bytes_ += text; }
   /// What was appended since the last end is a text.
   void end() { ends_.push_back(bytes_.size()); }
-  /// Of the text that has not ended.
-  void drop_last_if(char c) {
-    if (bytes_.size() > (ends_.empty() ? 0 : ends_.back()) && bytes_.back() == c) bytes_.pop_back();
+  /// Of the text that has not ended. Whether there was one.
+  bool drop_last_if(char c) {
+    if (bytes_.size() == (ends_.empty() ? 0 : ends_.back()) || bytes_.back() != c) return false;
+    bytes_.pop_back();
+    return true;
   }
   void clear() {
     bytes_.clear();
@@ -127,17 +129,21 @@ class record_reader {
 
   // Up to the delimiter, the end of the line or that of the file, without a CR before the line's.
   void plain_field(text_list& fields) {
+    std::int64_t returns = 0;
     for (;;) {
       if (peek() == no_more) break;
       const char* const begin = buffer_.data() + at_;
       const char* const stop = std::find_if(begin, static_cast<const char*>(buffer_.data() + end_),
                                             [&](char c) { return c == delimiter_ || c == '\n'; });
       fields.append({begin, static_cast<std::size_t>(stop - begin)});
+      returns += std::count(begin, stop, '\r');
       check_length(fields);
       at_ += static_cast<std::size_t>(stop - begin);
       if (at_ < end_) break;
     }
-    if (!is_next(delimiter_)) fields.drop_last_if('\r');
+    if (!is_next(delimiter_) && fields.drop_last_if('\r')) --returns;
+    if (returns > 0)
+      fail("has a CR within: lines end with LF or CR LF, and text with CR is in quotes");
   }
 
   void quoted_field(text_list& fields) {

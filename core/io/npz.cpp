@@ -36,6 +36,7 @@ named_arrays load_npz(const std::filesystem::path& path, const device& on) {
   reader in("load_npz", path);
   zip_reader archive(in);
   named_arrays out;
+  out.source = path;
   for (std::uint64_t i = 0; i < archive.count(); ++i) {
     const std::string file = archive.name(i);
     if (!file.ends_with(suffix)) in.fail(printable(file) + " is not a .npy file");

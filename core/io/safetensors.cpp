@@ -74,6 +74,7 @@ std::vector<entry> read_entries(reader& in, std::map<std::string, std::string>* 
 
 named_arrays read(reader& in, const device& on, std::map<std::string, std::string>* metadata) {
   named_arrays out;
+  out.source = in.path();
   for (const entry& e : read_entries(in, metadata)) {
     out.emplace(e.name, read_array(in, e.type, e.extents, "tensor " + printable(e.name), on));
   }

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "nn/checks.hpp"
 #include "tutti/error.hpp"
 #include "tutti/nn_trainer.hpp"
+#include "tutti/nn_training.hpp"
 
 namespace tutti::nn::detail {
 
@@ -80,13 +82,27 @@ training_run::training_run(layer of, batch_loss loss, trainer_options options)
       parameters(replicate(model.parameters(), group)),
       state(replicate(model.state(), group)),
       key_(options.key),
+      clip_norm_(options.clip_norm),
       ahead_(options.ahead),
       gradient_(member_step(model, loss), group, options.parallel) {
   require_option(ahead_ >= 0, "trainer", "ahead", ahead_);
+  if (clip_norm_)
+    require_option(std::isfinite(*clip_norm_) && *clip_norm_ > 0, "trainer", "clip_norm",
+                   *clip_norm_);
 }
 
 parallel_step training_run::gradients(const std::vector<array>& batch) const {
-  return gradient_(parameters, state, batch, random::fold_in(key_, steps));
+  parallel_step step = gradient_(parameters, state, batch, random::fold_in(key_, steps));
+  if (!clip_norm_) return step;
+  std::vector<std::vector<array>> clipped;  // by member, all of which have the same gradients
+  for (std::size_t m = 0; m < group.size(); ++m)
+    clipped.push_back(clip_by_norm(parts_at(step.gradients, m), *clip_norm_).gradients);
+  for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+    std::vector<array> copies;
+    for (const std::vector<array>& own : clipped) copies.push_back(own[i]);
+    step.gradients[i] = sharded::from_replicas(group, copies);
+  }
+  return step;
 }
 
 void training_run::advance(std::vector<sharded> updated, const parallel_step& step,

@@ -114,7 +114,8 @@ class fit_loop {
     if (task_.test) result.test = task_.test();
     history_.push_back(result);
     loss_ = seconds_ = 0;
-    save();
+    if (epoch + 1 == options_.epochs || seconds_since(saved_) >= task_.seconds_between_epochs)
+      save();
     report(result);
     if (!std::isfinite(result.loss))
       throw tutti::value_error(

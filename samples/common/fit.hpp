@@ -53,14 +53,15 @@ struct fit_task {
   tutti::nn::schedule rate{};
   /// After each epoch. Absent: no test.
   std::function<score()> test{};
-  std::string unit = "images";  ///< what an item of the data is
-  double seconds_between_checkpoints = 10;
+  std::string unit = "images";              ///< what an item of the data is
+  double seconds_between_checkpoints = 10;  ///< within an epoch
+  double seconds_between_epochs = 0.5;      ///< at the ends of epochs
 };
 
-/// Trains for options.epochs passes. Saves a checkpoint after each and now and then within, below
-/// options.out; with options.resume goes on from the newest one, to the same bits; without, the
-/// checkpoints of an earlier run are removed. Gives all epochs, those before a resumption too.
-/// Throws tutti::value_error where the loss is no longer finite.
+/// Trains for options.epochs passes. Saves checkpoints below options.out, at the end, after epochs
+/// and now and then within; with options.resume goes on from the newest one, to the same bits;
+/// without, the checkpoints of an earlier run are removed. Gives all epochs, those before a
+/// resumption too. Throws tutti::value_error where the loss is no longer finite.
 std::vector<epoch_result> fit(training_run run, const common_options& options,
                               const fit_task& task);
 

@@ -19,10 +19,10 @@ using tutti::host_array;
 namespace report = tutti::report;
 
 std::string devices_text(const tutti::device_group& group) {
-  std::string text;
+  std::string text = group.size() > 1 ? "devices " : "device ";
   for (const tutti::device& d : group)
     text +=
-        fmt::format("{}{} ({})", text.empty() ? "" : ", ", d.name(), d.properties().description);
+        fmt::format("{}{} ({})", d == group[0] ? "" : ", ", d.name(), d.properties().description);
   return text;
 }
 

@@ -15,7 +15,7 @@
 
 namespace samples {
 
-/// "opencl:0 (AMD EPYC), reference:0 (host)".
+/// "devices opencl:0 (AMD EPYC), reference:0 (host)".
 std::string devices_text(const tutti::device_group& group);
 
 /// A report with devices, curves, and the last epoch's scores and the times as results.

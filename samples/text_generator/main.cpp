@@ -11,7 +11,8 @@
 
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
-#include "common/progress.hpp"
+#include "common/fit.hpp"
+#include "common/results.hpp"
 
 using tutti::array;
 namespace nn = tutti::nn;
@@ -19,7 +20,7 @@ namespace nn = tutti::nn;
 struct options : samples::common_options {
   using common_options::common_options;
   std::int64_t width = 64, heads = 4, blocks = 2, context = 64, length = 300;
-  double rate = 0.003, temperature = 0.7;
+  double temperature = 0.7;
   std::string prompt = "The ", weights;
   bool no_cache = false;
 };
@@ -51,40 +52,32 @@ nn::sequential transformer(const options& o, const std::string& letters, bool ca
   return nn::sequential(layers);
 }
 
+/// Windows of letters [N, context + 1]: each letter's scores are held against the next letter.
+array next_letter_loss(const array& scores, const std::vector<array>& batch) {
+  return nn::cross_entropy(scores({{}, {0, -1}}), batch[0]({{}, {1, {}}}));
+}
+
 std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> codes,
                          const options& o) {
-  std::cout << codes.size() << " letters, " << model.parameter_count() << " parameters\n";
+  o.log() << codes.size() << " letters, " << model.parameter_count() << " parameters\n";
   const std::int64_t window = o.context + 1, rows = std::ssize(codes) / window;
   const std::int64_t test = (rows + 9) / 10;  // windows that it does not learn from
   codes.resize(static_cast<std::size_t>(rows * window));
   const array windows = array::from(codes, {rows, window}, o.device());
-  const auto loss_of = [&](const std::vector<array>& p, const array& w) {
-    return nn::cross_entropy(model.apply(p, w({{}, {0, -1}})), w({{}, {1, {}}}));
-  };
+  const array held_out = windows({{0, test}});
   const tutti::data::loader batches(tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
                                     {.batch_size = 16, .key = {o.seed}, .on = o.device()});
+  nn::trainer trainer(model, nn::adam(), next_letter_loss, {.group = o.group(), .clip_norm = 1});
   const std::int64_t steps = o.epochs * batches.batches();
-  const nn::schedule rate = nn::warmup_schedule(steps / 10 + 1, nn::cosine_schedule(o.rate, steps));
-  std::vector<array> parameters = model.parameters();
-  nn::adam optimizer;
-  samples::progress progress(std::cout, steps);
-  for (std::int64_t epoch = 0; epoch < o.epochs; ++epoch) {
-    array total = tutti::zeros({}, tutti::dtype::f32, o.device());
-    for (const tutti::data::batch& b : batches.start(epoch)) {
-      const auto of_batch = [&](const std::vector<array>& p) { return loss_of(p, b.arrays[0]); };
-      const auto [loss, gradients] = tutti::value_and_grad(of_batch)(parameters);
-      optimizer.options.learning_rate = rate(optimizer.steps());
-      parameters = optimizer.step(parameters, nn::clip_by_norm(gradients, 1).gradients);
-      total = total + loss;
-      eval(parameters, optimizer.state(), total);
-      progress.advance();
-    }
-    progress.report(fmt::format("epoch {}/{}  loss {:.4f}  held out {:.4f}", epoch + 1, o.epochs,
-                                total.item() / batches.batches(),
-                                loss_of(parameters, windows({{0, test}})).item()));
-  }
-  tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(parameters));
-  return parameters;
+  const auto rate =
+      nn::warmup_schedule(steps / 10 + 1, nn::cosine_schedule(o.learning_rate, steps));
+  const auto score = [&] {
+    return samples::score{next_letter_loss(trainer(held_out), {held_out}).item()};
+  };
+  const auto history = samples::fit(trainer, o, {batches, rate, score, "windows"});
+  tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
+  samples::report_of("A text, letter by letter", trainer.group(), history).save(o.out);
+  return trainer.parameters();
 }
 
 /// Prints `length` letters that follow the codes. A model sees `context` letters at most; when it
@@ -131,6 +124,7 @@ int main(int argc, char** argv) {
   CLI::App app("Learns a text letter by letter, and writes on.", "text_generator");
   options o(app, "of weights, order and sampling");
   o.with_epochs(10, "the text").with_data("the text").with_out("text-results");
+  o.with_learning_rate(0.003).with_parallel().with_resume();
   o.data = "/usr/share/common-licenses/GPL-3";
   const auto not_empty = [](const std::string& s) { return s.empty() ? "is empty" : ""; };
   const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {
@@ -141,7 +135,6 @@ int main(int argc, char** argv) {
   sized("--context", o.context, "letters that it sees", 4096);
   sized("--length", o.length, "letters to write", 1000000);
   app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(not_empty);
-  app.add_option("--rate", o.rate, "of learning, at most")->check(CLI::PositiveNumber);
   app.add_option("--temperature", o.temperature)->check(CLI::PositiveNumber);
   app.add_option("--weights", o.weights, "go by these instead of learning");
   app.add_flag("--no-cache", o.no_cache, "compute keys and values anew for each letter");

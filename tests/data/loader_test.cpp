@@ -2,6 +2,9 @@
 //
 // The loader: what it gives whatever the number of threads, errors of workers, and ends before the
 // end.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
@@ -265,6 +268,32 @@ BOOST_AUTO_TEST_CASE(an_abandoned_epoch_ends_its_threads) {
 }
 
 // The caller is slower than the workers are together: it waits for the first batch only.
+BOOST_AUTO_TEST_CASE(a_fork_is_told_that_it_has_no_threads) {
+  const loader batches(rows_of(std::vector<array>{tutti::arange(40)}),
+                       {.batch_size = 2, .workers = 1, .prefetch = 2});
+  epoch begun = batches.start(0);
+  BOOST_TEST(begun.next()->number == 0);
+  const pid_t child = ::fork();
+  BOOST_TEST_REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(10);  // it would wait for ever
+    int status = 1;
+    try {
+      epoch taken = std::move(begun);
+      taken.next();
+    } catch (const tutti::value_error&) {
+      status = 0;
+    }
+    ::_exit(status);
+  }
+  int status = 0;
+  BOOST_TEST(::waitpid(child, &status, 0) == child);
+  BOOST_TEST(status == 0);
+  std::int64_t count = 1;
+  for (const batch& b : begun) count += b.number > 0 ? 1 : 0;
+  BOOST_TEST(count == 20);
+}
+
 BOOST_AUTO_TEST_CASE(reports_who_waited) {
   using std::chrono::milliseconds;
   const auto run = [](int items_ms, int caller_ms) {

@@ -136,6 +136,8 @@ BOOST_AUTO_TEST_CASE(malformed_tables) {
   BOOST_TEST(fails<io_error>(parsing("a\n\"x\n"), "line 2: a field in quotes does not end"));
   BOOST_TEST(fails<io_error>(parsing("a\n\"x\"y\n"), "text follows the quotes"));
   BOOST_TEST(fails<io_error>(parsing("a\n\"x\"\ry\n"), "a carriage return follows"));
+  BOOST_TEST(fails<io_error>(parsing("a,b\r1,2\r3,4\r"), "line 1: has a CR within"));
+  BOOST_TEST(fails<io_error>(parsing("a,b\r\n1,2\r3\r\n"), "line 2: has a CR within"));
   BOOST_TEST(fails<io_error>(parsing("a\n1\n1e999\n"), "line 3, column \"a\": \"1e999\""));
   BOOST_TEST(fails<io_error>(parsing("a\nx\n", {.kinds = {{"a", column_kind::number}}}),
                              "line 2, column \"a\": expected a number, found \"x\""));

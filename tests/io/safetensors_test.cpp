@@ -92,6 +92,18 @@ BOOST_AUTO_TEST_CASE(writes_the_documented_bytes) {
   BOOST_TEST(texts.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_name_that_is_not_there) {
+  const tutti_test::temporary_folder folder;
+  save_safetensors(folder / "a", {{"w", tutti::ones({2})}, {"b", tutti::ones({1})}});
+  named_arrays loaded = load_safetensors(folder / "a");
+  loaded.at("w") = tutti::zeros({2});
+  BOOST_TEST(loaded.at("w")[0].item<float>() == 0);
+  BOOST_TEST(fails<tutti::value_error>([&] { loaded.at("x"); }, (folder / "a").string()));
+  BOOST_TEST(fails<tutti::value_error>([&] { loaded.at("x"); },
+                                       "no array is called \"x\"; there are \"b\", \"w\""));
+  BOOST_TEST(fails<tutti::value_error>([] { named_arrays().at("x"); }, "there are none"));
+}
+
 BOOST_AUTO_TEST_CASE(keeps_every_dtype_and_shape) {
   const tutti_test::temporary_folder folder;
   const array base = tutti::arange(24, dtype::f32).reshape({2, 3, 4});

@@ -63,6 +63,7 @@ BOOST_AUTO_TEST_CASE(norms_of_a_matrix_that_is_known) {
   BOOST_TEST((linalg::matrix_norm(b, order::two, true).shape() == tutti::shape{1, 1}));
   BOOST_TEST(std::abs(linalg::cond(a).item() - 4.0 / 3) < 1e-14);
   BOOST_TEST(std::abs(linalg::cond(a, order::minus_two).item() - 0.75) < 1e-14);
+  BOOST_TEST(std::isinf(linalg::cond(zeros({2, 2}, dtype::f64)).item()));
   BOOST_TEST(std::abs(linalg::cond(a, order::one).item() - 4.0 / 3) < 1e-14);
 }
 

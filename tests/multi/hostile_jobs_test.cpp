@@ -135,7 +135,8 @@ BOOST_AUTO_TEST_CASE(data_parallel_steps) {
   const auto made = [&](const tutti::data_parallel_options& o) {
     return [&, o] { data_parallel(loss, group, o); };
   };
-  refused<tutti::value_error>(name, "no loss function", [&] { data_parallel({}, group); });
+  refused<tutti::value_error>(name, "no loss function",
+                              [&] { data_parallel(data_parallel::loss_function(), group); });
   for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, least})
     refused<tutti::value_error>(name, "accumulate = " + text(n), made({.accumulate = n}));
   refused<tutti::value_error>(name, "bucket_bytes = 0", made({.bucket_bytes = 0}));

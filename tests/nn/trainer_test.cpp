@@ -2,6 +2,7 @@
 //
 // nn::trainer against the loop written out by hand, saving and resuming, and what it refuses.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include "tutti/checkpoint.hpp"
 #include "tutti/grad.hpp"
@@ -14,6 +15,7 @@ namespace trainer_test {
 using tutti::array;
 using tutti::dtype;
 using tutti_test::fails;
+using tutti_test::matches;
 using tutti_test::random_dense;
 using tutti_test::random_integers;
 using tutti_test::read;
@@ -97,6 +99,28 @@ BOOST_AUTO_TEST_CASE(trainer_takes_the_steps_of_the_loop) {
   BOOST_TEST(same({run(x)}, {model.apply(parameters, state, x).value}));
 }
 
+BOOST_AUTO_TEST_CASE(trainer_clips_gradients) {
+  const nn::layer model = nn::linear(4, 3, {1});
+  const list batch = batch_at(0);
+  const auto step =
+      tutti::value_and_grad([&](const list& p) { return loss(model.apply(p, batch[0]), batch); });
+  const list gradients = step(model.parameters()).second;
+  double squares = 0;
+  for (const array& g : gradients)
+    for (const double v : read(g).values) squares += v * v;
+  for (const double most : {0.01, 100.0}) {
+    nn::trainer run(model, nn::sgd({.learning_rate = 1}), loss, {.clip_norm = most});
+    run.step(batch);
+    const double factor = std::min(1.0, most / std::sqrt(squares));
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      tutti_test::dense expected = read(model.parameters()[i]);
+      for (std::size_t e = 0; e < expected.values.size(); ++e)
+        expected.values[e] -= factor * read(gradients[i]).values[e];
+      BOOST_TEST(matches(run.parameters()[i], expected, {.relative = 1e-5, .absolute = 1e-6}));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(trainer_goes_on_as_if_never_stopped) {
   check_resumed(nn::adam({.learning_rate = 0.05}));
   check_resumed(nn::sgd({.learning_rate = 0.05, .momentum = 0.9}));
@@ -146,6 +170,8 @@ BOOST_AUTO_TEST_CASE(trainer_refuses) {
       fails<tutti::value_error>([&] { nn::trainer(model, nn::adam(), {}); }, "loss is empty"));
   BOOST_TEST(fails<tutti::value_error>([&] { nn::trainer(model, nn::adam(), loss, {.ahead = -1}); },
                                        "ahead = -1"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [&] { nn::trainer(model, nn::adam(), loss, {.clip_norm = 0}); }, "clip_norm = 0"));
   nn::trainer run = run_of(model, nn::adam());
   const list batch = batch_at(0), other = batch_at(0, 8);
   BOOST_TEST(fails<tutti::value_error>([&] { run.step({}); }, "no arrays in the batch"));

@@ -17,7 +17,7 @@ set(printed ${CMAKE_MATCH_1})
 if(printed LESS 0.96)
   message(FATAL_ERROR "test accuracy ${printed} is below 0.96")
 endif()
-string(REGEX MATCHALL "\nepoch +[0-9]+/12  loss [0-9.]+  accuracy [0-9.]+  test [0-9.]+  [0-9.]+ ms"
+string(REGEX MATCHALL "\nepoch +[0-9]+/12  loss [0-9.]+  test [0-9.]+  test loss [0-9.]+  [0-9.]+ s, [0-9]+ images/s"
   epochs "${text}")
 list(LENGTH epochs count)
 if(NOT count EQUAL 12)
@@ -38,17 +38,7 @@ if(NOT epochs EQUAL 12 OR difference GREATER 1 OR difference LESS -1)
   message(FATAL_ERROR "metrics.json has ${epochs} epochs and accuracy ${accuracy}, not ${printed}")
 endif()
 
-# expect_failure(STATUS TEXT ARGUMENT...)
-function(expect_failure expected what)
-  execute_process(COMMAND ${PROGRAM} ${ARGN}
-    OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
-  if(NOT status EQUAL expected OR NOT text STREQUAL "" OR NOT errors MATCHES "^digits: [^\n]+\n$"
-     OR NOT errors MATCHES "${what}")
-    message(FATAL_ERROR "digits ${ARGN}: status ${status}, expected ${expected}, and one line with "
-      "\"${what}\"; got \"${text}\" and \"${errors}\"")
-  endif()
-endfunction()
-
+include(${CMAKE_CURRENT_LIST_DIR}/expect.cmake)
 file(WRITE ${out}/bad/digits.csv.gz "1,2,3\n4,x,6\n")
 file(WRITE ${out}/narrow/digits.csv.gz "1,2,3\n")
 file(WRITE ${out}/file "")

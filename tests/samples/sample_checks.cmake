@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# For scripts that run PROGRAM, a sample called NAME, with results in OUT: runs with --json and holds
+# For scripts that run PROGRAM, a sample that computes, with results in OUT: runs with --json and holds
 # numbers against bounds; wrong input must end in one line and status 1 or 2.
+include(${CMAKE_CURRENT_LIST_DIR}/expect.cmake)
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
 file(WRITE ${OUT}/file "")
@@ -35,17 +36,6 @@ function(expect_files)
       message(FATAL_ERROR "${NAME}: ${file} was not written")
     endif()
   endforeach()
-endfunction()
-
-# expect_failure(STATUS TEXT ARGUMENT...)
-function(expect_failure expected what)
-  execute_process(COMMAND ${PROGRAM} ${ARGN}
-    OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
-  if(NOT status EQUAL expected OR NOT text STREQUAL "" OR NOT errors MATCHES "^${NAME}: [^\n]+\n$"
-     OR NOT errors MATCHES "${what}")
-    message(FATAL_ERROR "${NAME} ${ARGN}: status ${status}, expected ${expected}, and one line with "
-      "\"${what}\"; got \"${text}\" and \"${errors}\"")
-  endif()
 endfunction()
 
 expect_failure(2 "--no-such-option" --no-such-option)

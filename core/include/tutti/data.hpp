@@ -103,7 +103,8 @@ class TUTTI_API epoch {
   /// Nothing behind the last one. What preparing it threw is thrown here, as the same exception of
   /// error.hpp (others: as a value_error) whose message begins with "loader: item 3 (NAME)"; so is
   /// shape_error or dtype_error where the items of a batch differ, naming both. The epoch can be
-  /// read on then: the batch is left out.
+  /// read on then: the batch is left out. Throws value_error in a fork of the process that started
+  /// it, where none of the threads are.
   std::optional<batch> next();
   loader_report report() const;
 

@@ -50,7 +50,8 @@ struct hog_options {
 /// at the edges of x, of the channel in which it is longest; it adds its length to the part that
 /// its orientation modulo half a turn lies in, a cell has the means of these sums. Each block h
 /// becomes h / sqrt(|h|^2 + 1e-10), is cut at 0.2 and divided likewise once more (L2-Hys).
-/// scikit-image's hog(feature_vector=False). Pixels that fill no cell are left out. Floating, f32
+/// scikit-image's hog(feature_vector=False), but where channels have gradients of equal length, of
+/// which the first counts here. Pixels that fill no cell are left out. Floating, f32
 /// of u8 and u16. Differentiable in the lengths. Throws value_error for options below 1,
 /// shape_error where x has not the pixels of one block, or more than 6 axes.
 TUTTI_API array hog(const array& x, const hog_options& options = {});

@@ -43,7 +43,19 @@ struct csv_options {
 /// gzip file must be sound, and nothing but zeros may stand around them.
 TUTTI_API table read_csv(const std::filesystem::path& path, const csv_options& options = {});
 
-using named_arrays = std::map<std::string, array>;
+/// Arrays by name: a std::map whose at() says what is there instead.
+class TUTTI_API named_arrays : public std::map<std::string, array> {
+ public:
+  using std::map<std::string, array>::map;
+  named_arrays() = default;
+  named_arrays(std::map<std::string, array> arrays) : map(std::move(arrays)) {}
+
+  /// Throws value_error naming the name, the names that there are, and `source`.
+  const array& at(const std::string& name) const;
+  array& at(const std::string& name);
+
+  std::filesystem::path source{};  ///< the file that they were read from
+};
 
 /// Writes arrays of any dtype but c128, which the format lacks, in the safetensors format
 /// (https://github.com/huggingface/safetensors). Readers older than its C64 refuse c64. Evaluates.

@@ -27,6 +27,9 @@ struct trainer_options {
   /// parameters.
   std::optional<device_group> group{};
   data_parallel_options parallel{};
+  /// Gradients are scaled down to this Euclidean norm, all of them together, where it is larger
+  /// (clip_by_norm()).
+  std::optional<double> clip_norm{};
   /// Steps that may still be under way when step() returns. It waits for those before.
   int ahead = 2;
 };
@@ -59,6 +62,7 @@ class TUTTI_API training_run {
 
  private:
   random::key key_;
+  std::optional<double> clip_norm_;
   int ahead_;
   data_parallel gradient_;
   std::deque<array> under_way_;  // losses
@@ -80,7 +84,7 @@ template <class Optimizer>
 class trainer {
  public:
   /// Starts with the model's initial parameters and state. Throws value_error for a model without
-  /// parameters, an empty loss and ahead < 0.
+  /// parameters, an empty loss, ahead < 0 and unless clip_norm > 0.
   trainer(layer model, Optimizer optimizer, batch_loss loss, trainer_options options = {})
       : run_(std::move(model), std::move(loss), std::move(options)),
         optimizer_(run_.group, optimizer) {}

@@ -166,7 +166,9 @@ array cond(const array& x, matrix_order order) {
       throw shape_error("cond: an empty matrix has no condition: " + a.shape().str());
     const array s = svdvals(a);
     const array largest = max(s, -1), smallest = min(s, -1);
-    return order == matrix_order::two ? largest / smallest : smallest / largest;
+    const array ratio = order == matrix_order::two ? largest / smallest : smallest / largest;
+    // 0 / 0 of a matrix of zeros is infinite, as in NumPy; NaN of a matrix with NaN stays.
+    return where(isnan(ratio) & !any(isnan(a), {-2, -1}), HUGE_VAL, ratio);
   });
 }
 

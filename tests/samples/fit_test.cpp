@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop of samples that train: a run that is cut off at any step goes on to the same weights.
+#include "common/fit.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+
+#include "tutti_test/dense.hpp"
+#include "tutti_test/files.hpp"
+
+namespace fit_test {
+
+namespace nn = tutti::nn;
+using tutti::array;
+using tutti::host_array;
+
+namespace {
+
+constexpr std::int64_t rows = 22;
+
+/// A run over 22 rows in batches of 4, so six steps an epoch; cut off after `steps` of them.
+struct training {
+  host_array x = host_array::of(tutti::random::normal({1}, {rows, 3}));
+  host_array labels = host_array::of(tutti::random::integers({2}, {rows}, 0, 2, tutti::dtype::i64));
+  tutti::data::loader batches{tutti::data::rows_of({x, labels}), {.batch_size = 4, .key = {3}}};
+  nn::sequential model{{nn::linear(3, 8, {4}), nn::batch_norm(8), nn::activate(tutti::tanh),
+                        nn::dropout(0.2), nn::linear(8, 2, {5})}};
+  nn::trainer<nn::adam> run{model, nn::adam(), samples::cross_entropy, {.key = {6}}};
+
+  std::vector<samples::epoch_result> operator()(const std::filesystem::path& out, bool resume,
+                                                int steps = 1000) {
+    CLI::App app;
+    samples::common_options o(app);
+    o.epochs = 3;
+    o.out = out;
+    o.resume = resume;
+    o.json = true;  // nothing on standard output
+    samples::training_run hooks(run);
+    hooks.step = [&, inner = hooks.step](const std::vector<array>& batch) {
+      if (steps-- == 0) throw std::runtime_error("cut off");
+      return inner(batch);
+    };
+    return samples::fit(
+        hooks, o,
+        {.batches = batches,
+         .rate = nn::cosine_schedule(0.05, 18),
+         .test = [&] { return samples::evaluate(run, x, labels, samples::cross_entropy, 7); },
+         .seconds_between_checkpoints = 0,
+         .seconds_between_epochs = 0});
+  }
+
+  std::vector<double> weights() const {
+    std::vector<double> out;
+    for (const array& p : run.parameters())
+      for (const double v : tutti_test::read(p).values) out.push_back(v);
+    return out;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(cut_off_anywhere_it_ends_the_same) {
+  const tutti_test::temporary_folder outside;
+  training straight;
+  const auto expected = straight(outside / "straight", false);
+  BOOST_TEST(expected.size() == 3u);
+  BOOST_TEST(expected.back().test.accuracy >= 0.5);
+  for (const int steps : {0, 1, 5, 6, 9, 17}) {
+    const auto out = outside / std::to_string(steps);
+    training first, second;
+    BOOST_CHECK_THROW(first(out, false, steps), std::runtime_error);
+    const auto got = second(out, true);
+    BOOST_TEST(second.run.steps() == 18);
+    BOOST_TEST(second.weights() == straight.weights(), boost::test_tools::per_element());
+    BOOST_TEST_REQUIRE(got.size() == 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+      BOOST_TEST(got[i].epoch == expected[i].epoch);
+      BOOST_TEST(got[i].loss == expected[i].loss);
+      BOOST_TEST(got[i].test.loss == expected[i].test.loss);
+    }
+  }
+  // Without resuming, what an earlier run has left does not count.
+  training anew;
+  anew(outside / "9", false);
+  BOOST_TEST(anew.weights() == straight.weights(), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_checkpoint_of_it_is_refused) {
+  const tutti_test::temporary_folder outside;
+  training run;
+  tutti::checkpoints(outside / "a/checkpoints").save({3, {{"w", tutti::ones({2})}}, {}});
+  BOOST_TEST(tutti_test::fails<tutti::error>([&] { run(outside / "a", true); }, "steps"));
+  tutti::checkpoints(outside / "b/checkpoints").save({0, run.run.arrays(), {}});
+  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { run(outside / "b", true); }, "history"));
+}
+
+}  // namespace fit_test
