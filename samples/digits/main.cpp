@@ -111,9 +111,7 @@ int main(int argc, char** argv) {
       .with_epochs(30, "the training images")
       .with_batch(64, "images")
       .with_learning_rate(2e-3)
-      .with_out("digits-results")
-      .with_parallel()
-      .with_resume()
-      .with_json();
+      .with_out("digits-results");
+  o.with_parallel().with_resume().with_json();
   return samples::run(app, argc, argv, [&] { run(o); });
 }

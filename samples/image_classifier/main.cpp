@@ -48,25 +48,20 @@ nn::sequential network(const std::string& name, const tutti::shape& picture, std
                        tutti::random::key key, const tutti::device& on) {
   const auto keys = tutti::random::split(key, 3);
   const bool color = picture[2] == 3;
-  std::vector<nn::layer> layers = {input(picture[0], picture[1], color)};
-  const auto add = [&](const std::vector<nn::layer>& more) {
-    layers.insert(layers.end(), more.begin(), more.end());
-  };
+  const nn::layer first = input(picture[0], picture[1], color);
   const auto linear = [&](std::int64_t in, std::int64_t out, tutti::random::key own) {
     return nn::linear(in, out, own, {}, tutti::dtype::f32, on);
   };
-  if (name == "resnet") {
-    add(samples::residual_blocks(picture[2], keys[0], on));
-    add({linear(64, classes, keys[1])});
-    return nn::sequential(layers);
-  }
+  if (name == "resnet")
+    return nn::sequential({first, nn::sequential(samples::residual_blocks(picture[2], keys[0], on)),
+                           linear(64, classes, keys[1])});
   const std::vector<std::int64_t> widths =
       color ? std::vector<std::int64_t>{32, 64, 128} : std::vector<std::int64_t>{16, 32};
-  add(samples::convolutions(picture[2], widths, keys[0], on));
   const std::int64_t places = (picture[0] >> widths.size()) * (picture[1] >> widths.size());
-  add({nn::flatten(), nn::dropout(0.25), linear(widths.back() * places, 128, keys[1]),
-       nn::activate(tutti::relu), nn::dropout(0.25), linear(128, classes, keys[2])});
-  return nn::sequential(layers);
+  return nn::sequential(
+      {first, nn::sequential(samples::convolutions(picture[2], widths, keys[0], on)), nn::flatten(),
+       nn::dropout(0.25), linear(widths.back() * places, 128, keys[1]), nn::activate(tutti::relu),
+       nn::dropout(0.25), linear(128, classes, keys[2])});
 }
 
 void train(const samples::common_options& o, const settings& s) {
@@ -97,9 +92,7 @@ void train(const samples::common_options& o, const settings& s) {
        }});
 
   auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
-  report.settings = {{"model", s.model},
-                     {"pictures a step", std::to_string(o.batch)},
-                     {"largest learning rate", fmt::format("{}", o.learning_rate)}};
+  report.settings = {{"model", s.model}, {"batch", o.batch}, {"learning_rate", o.learning_rate}};
   samples::add_answers(report, trainer, data.test.x, data.test.labels, data.classes,
                        [&](std::int64_t i) { return samples::row_of(data.test.x, i); });
   samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
@@ -138,16 +131,12 @@ int main(int argc, char** argv) {
   CLI::App app("Trains a convolutional network on pictures, and names the class of others.",
                "image_classifier");
   samples::common_options o(app, "of split, initial weights, shuffling and augmentation");
-  o.with_data(
-       "folder with MNIST, or with a folder a class (default: MNIST in TUTTI_DATA, else 8 x 8 "
-       "digits)")
+  o.with_data("folder with MNIST or a folder a class (default: TUTTI_DATA, else 8 x 8 digits)")
       .with_epochs(5, "the training pictures")
       .with_batch(64, "pictures")
       .with_learning_rate(0.003)
-      .with_out("image-results")
-      .with_parallel()
-      .with_resume()
-      .with_json();
+      .with_out("image-results");
+  o.with_parallel().with_resume().with_json();
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"small", "resnet"}))

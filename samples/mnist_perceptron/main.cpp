@@ -75,9 +75,9 @@ void run(const samples::common_options& o, const settings& s) {
   auto report = samples::report_of("Perceptron on handwritten digits", trainer.group(), history);
   report.settings = {{"pictures", data.source},
                      {"loss", s.loss},
-                     {"hidden units", std::to_string(s.hidden)},
-                     {"pictures a step", std::to_string(o.batch)},
-                     {"largest learning rate", fmt::format("{}", o.learning_rate)}};
+                     {"hidden", s.hidden},
+                     {"batch", o.batch},
+                     {"learning_rate", o.learning_rate}};
   samples::add_answers(report, trainer, data.test.pictures, data.test.labels,
                        {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
                        [&](std::int64_t i) { return samples::row_of(data.test.pictures, i); });
@@ -100,10 +100,8 @@ int main(int argc, char** argv) {
       .with_epochs(10, "the training pictures")
       .with_batch(50, "pictures")
       .with_learning_rate(0.004)
-      .with_out("mnist-results")
-      .with_parallel()
-      .with_resume()
-      .with_json();
+      .with_out("mnist-results");
+  o.with_parallel().with_resume().with_json();
   settings s;
   app.add_option("--loss", s.loss, "what is minimised")
       ->check(CLI::IsMember({"squared_error", "cross_entropy"}))

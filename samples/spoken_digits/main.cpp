@@ -92,8 +92,8 @@ void train(const samples::common_options& o, const settings& s) {
       samples::report_of("Spoken digits, " + s.model + " network", trainer.group(), history);
   report.settings = {{"recordings", data.source},
                      {"model", s.model},
-                     {"recordings a step", std::to_string(o.batch)},
-                     {"largest learning rate", fmt::format("{}", o.learning_rate)}};
+                     {"batch", o.batch},
+                     {"learning_rate", o.learning_rate}};
   samples::add_answers(report, trainer, data.test.x, data.test.labels, data.classes);
   samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
                             trainer.state(), data.classes, {{"model", s.model}});
@@ -119,10 +119,8 @@ int main(int argc, char** argv) {
       .with_epochs(20, "the recordings")
       .with_batch(64, "recordings")
       .with_learning_rate(0.004)
-      .with_out("speech-results")
-      .with_parallel()
-      .with_resume()
-      .with_json();
+      .with_out("speech-results");
+  o.with_parallel().with_resume().with_json();
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"convolutional", "gru"}))
