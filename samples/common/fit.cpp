@@ -55,12 +55,15 @@ const std::string& text_of(const tutti::checkpoint& from, const std::string& key
   return at->second;
 }
 
+const std::string setting_prefix = "setting: ";
+
 class fit_loop {
  public:
   fit_loop(training_run run, const common_options& options, const fit_task& task)
       : run_(std::move(run)),
         options_(options),
         task_(task),
+        folder_(options.out / "checkpoints"),
         per_epoch_(task.batches.batches()),
         progress_(options.log(), options.epochs * per_epoch_) {}
 
@@ -75,25 +78,53 @@ class fit_loop {
 
  private:
   void begin() {
-    const fs::path folder = options_.out / "checkpoints";
-    if (!options_.resume) {
-      std::error_code none;
-      fs::remove_all(folder, none);
-    }
-    kept_.emplace(folder, tutti::checkpoint_options{.keep = 2});
+    kept_.emplace(folder_, tutti::checkpoint_options{.keep = 2});
     if (!options_.resume) return;
-    const auto found = kept_->newest();
+    std::vector<tutti::checkpoint_file> damaged;
+    const auto found = kept_->newest(tutti::default_device(), &damaged);
+    for (const tutti::checkpoint_file& file : damaged)
+      options_.log() << "passed over: " << file.problem << '\n';
+    if (!found && !damaged.empty())
+      throw tutti::io_error(folder_.string() +
+                            ": all checkpoints are damaged; a run without --resume replaces them");
     if (!found) {
-      options_.log() << "no checkpoint in " << folder.string() << ": training from the start\n";
+      options_.log() << "no checkpoint in " << folder_.string() << ": training from the start\n";
       return;
     }
-    run_.load(found->arrays);
-    history_ = history_of(text_of(*found, "history"));
-    loss_ = std::stod(text_of(*found, "loss"));
-    seconds_ = std::stod(text_of(*found, "seconds"));
+    go_on_from(*found);
     progress_.skip(run_.steps());
-    options_.log() << fmt::format("going on from step {} of {}\n", run_.steps(),
-                                  options_.epochs * per_epoch_);
+    options_.log() << fmt::format("going on from step {} of {}\n", run_.steps(), steps());
+  }
+
+  void go_on_from(const tutti::checkpoint& found) {
+    for (const auto& [name, value] : settings())
+      if (const std::string& before = text_of(found, setting_prefix + name); before != value)
+        throw tutti::io_error(fmt::format("{}: the run there has {} {}, this one {}",
+                                          folder_.string(), name, before, value));
+    if (found.step > steps())
+      throw tutti::value_error(fmt::format("{}: the run there is at step {}, beyond {} epochs",
+                                           folder_.string(), found.step, options_.epochs));
+    try {
+      run_.load(found.arrays);
+    } catch (const tutti::error& e) {
+      throw tutti::io_error(
+          fmt::format("{}: the run there is of another model: {}", folder_.string(), e.what()));
+    }
+    history_ = history_of(text_of(found, "history"));
+    loss_ = std::stod(text_of(found, "loss"));
+    seconds_ = std::stod(text_of(found, "seconds"));
+  }
+
+  std::int64_t steps() const { return options_.epochs * per_epoch_; }
+
+  /// What a checkpoint says of the run that it is of.
+  std::map<std::string, std::string> settings() const {
+    std::map<std::string, std::string> out = task_.settings;
+    out["seed"] = fmt::format("{}", options_.seed);
+    out["batch"] = fmt::format("{}", options_.batch);
+    out["learning rate"] = fmt::format("{}", options_.learning_rate);
+    out["items"] = fmt::format("{}", task_.batches.items());
+    return out;
   }
 
   void train_epoch(std::int64_t epoch) {
@@ -129,11 +160,14 @@ class fit_loop {
   }
 
   void save() {
-    kept_->save({run_.steps(),
-                 run_.arrays(),
-                 {{"history", history_text(history_)},
-                  {"loss", fmt::format("{}", loss_)},
-                  {"seconds", fmt::format("{}", seconds_)}}});
+    if (!options_.resume && !std::exchange(has_saved_, true))
+      for (const tutti::checkpoint_file& file : kept_->list()) fs::remove(file.path);
+    std::map<std::string, std::string> texts;
+    for (const auto& [name, value] : settings()) texts[setting_prefix + name] = value;
+    texts["history"] = history_text(history_);
+    texts["loss"] = fmt::format("{}", loss_);
+    texts["seconds"] = fmt::format("{}", seconds_);
+    kept_->save({run_.steps(), run_.arrays(), texts});
     saved_ = clock::now();
   }
 
@@ -150,10 +184,12 @@ class fit_loop {
   training_run run_;
   const common_options& options_;
   const fit_task& task_;
+  const fs::path folder_;
   std::int64_t per_epoch_;
   progress progress_;
   std::optional<tutti::checkpoints> kept_;
   clock::time_point saved_ = clock::now();
+  bool has_saved_ = false;
   std::vector<epoch_result> history_;
   std::vector<array> losses_;      // of steps that are not in loss_ yet
   double loss_ = 0, seconds_ = 0;  // of this epoch so far

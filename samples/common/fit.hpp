@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <tutti/tutti.hpp>
 #include <utility>
@@ -53,15 +54,20 @@ struct fit_task {
   tutti::nn::schedule rate{};
   /// After each epoch. Absent: no test.
   std::function<score()> test{};
-  std::string unit = "images";              ///< what an item of the data is
+  std::string unit = "images";  ///< what an item of the data is
+  /// What a resumed run must share with the one that it goes on from, beside seed, batch, learning
+  /// rate and number of items: names and values.
+  std::map<std::string, std::string> settings{};
   double seconds_between_checkpoints = 10;  ///< within an epoch
   double seconds_between_epochs = 0.5;      ///< at the ends of epochs
 };
 
 /// Trains for options.epochs passes. Saves checkpoints below options.out, at the end, after epochs
-/// and now and then within; with options.resume goes on from the newest one, to the same bits;
-/// without, the checkpoints of an earlier run are removed. Gives all epochs, those before a
-/// resumption too. Throws tutti::value_error where the loss is no longer finite.
+/// and now and then within; with options.resume goes on from the newest sound one, to the same
+/// bits; without, its first checkpoint replaces those of an earlier run. Gives all epochs, those
+/// before a resumption too. Throws tutti::io_error where all checkpoints are damaged or the newest
+/// one is of other settings or another model, tutti::value_error where it is beyond options.epochs
+/// and where the loss is no longer finite.
 std::vector<epoch_result> fit(training_run run, const common_options& options,
                               const fit_task& task);
 

@@ -29,6 +29,9 @@ void model_file::save(const std::filesystem::path& path, const tutti::nn::layer&
 }
 
 model_file::model_file(const std::filesystem::path& path, const tutti::device& on) : path_(path) {
+  if (!std::filesystem::exists(path))
+    throw tutti::io_error(path.string() +
+                          " is not there: train first, or give that training's --out");
   parameters_ = tutti::io::load_safetensors(path, on, &about_);
   for (auto at = parameters_.begin(); at != parameters_.end();) {
     if (!at->first.starts_with(state_prefix)) {
@@ -51,8 +54,13 @@ const std::string& model_file::about(const std::string& name) const {
 }
 
 std::string model_file::answer(const tutti::nn::layer& model, const array& x) const {
-  const array scores =
-      model.apply(model.ordered(parameters_), model.ordered_state(state_), x).value;
+  array scores;
+  try {
+    scores = model.apply(model.ordered(parameters_), model.ordered_state(state_), x).value;
+  } catch (const tutti::error& e) {
+    throw tutti::io_error(
+        fmt::format("{}: weights of another model: {}", path_.string(), e.what()));
+  }
   const std::vector<float> shares = softmax(scores, 1).to_vector<float>();
   if (shares.size() != classes_.size())
     throw tutti::io_error(fmt::format("{}: {} classes, but the model tells {}", path_.string(),

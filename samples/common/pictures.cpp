@@ -46,10 +46,13 @@ tutti::data::dataset drawn_shapes(std::int64_t count, std::uint64_t seed) {
 }
 
 array contact_sheet(const array& pictures, std::int64_t rows, std::int64_t columns) {
-  columns = std::min(columns, pictures.dim(0));
-  rows = std::min(rows, pictures.dim(0) / columns);
+  const std::int64_t count = std::min(rows * columns, pictures.dim(0));
+  columns = std::min(columns, count);
+  rows = (count + columns - 1) / columns;
   const std::int64_t height = pictures.dim(1), width = pictures.dim(2), channels = pictures.dim(3);
-  return pictures({{0, rows * columns}})
+  const array rest = tutti::zeros({rows * columns - count, height, width, channels},
+                                  pictures.dtype(), pictures.device());
+  return tutti::concatenate({pictures({{0, count}}), rest}, 0)
       .reshape({rows, columns, height, width, channels})
       .transpose({0, 2, 1, 3, 4})
       .reshape({rows * height, columns * width, channels});

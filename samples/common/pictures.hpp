@@ -15,7 +15,7 @@ namespace samples {
 tutti::data::dataset drawn_shapes(std::int64_t count, std::uint64_t seed);
 
 /// The first rows * columns of u8 pictures [n, height, width, channels] side by side, fewer where
-/// there are fewer; the last row is left out where it would not be full.
+/// there are fewer; what is left of the last row is black.
 tutti::array contact_sheet(const tutti::array& pictures, std::int64_t rows, std::int64_t columns);
 
 /// Features of image::hog(), u8 [n, rows, columns, block, block, orientations], as u8 pictures

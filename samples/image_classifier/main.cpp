@@ -4,7 +4,6 @@
 // the class of others: `image_classifier predict FILE...`.
 #include <fmt/format.h>
 
-#include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"
@@ -25,9 +24,8 @@ struct settings {
   std::vector<std::filesystem::path> predict;
 };
 
-/// Pictures u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0. In
-/// training each is moved by up to a twelfth of its side, and colour pictures are mirrored (digits
-/// are not: they would be others).
+/// Pictures u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0; in
+/// training moved by up to a twelfth of their side, and those in colour mirrored (digits are not).
 nn::layer input(std::int64_t height, std::int64_t width, bool mirror) {
   return nn::layer(nn::layer_parts{
       .kind = "input",
@@ -83,24 +81,28 @@ void train(const samples::common_options& o, const settings& s) {
              samples::devices_text(trainer.group()), batches.items(), picture.str(),
              data.test.labels.size(), classes, model.parameter_count())
       << std::flush;
-  const auto history = samples::fit(
-      trainer, o,
-      {.batches = batches,
-       .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
-       .test = [&] {
-         return samples::evaluate(trainer, data.test.x, data.test.labels, samples::cross_entropy);
-       }});
+  const samples::texts about = {{"model", s.model},
+                                {"height", std::to_string(picture[0])},
+                                {"width", std::to_string(picture[1])},
+                                {"channels", std::to_string(picture[2])},
+                                {"classes", fmt::format("{}", fmt::join(data.classes, "/"))}};
+  const auto history =
+      samples::fit(trainer, o,
+                   {.batches = batches,
+                    .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
+                    .test =
+                        [&] {
+                          return samples::evaluate(trainer, data.test.x, data.test.labels,
+                                                   samples::cross_entropy);
+                        },
+                    .settings = about});
 
   auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
   report.settings = {{"model", s.model}, {"batch", o.batch}, {"learning_rate", o.learning_rate}};
   samples::add_answers(report, trainer, data.test.x, data.test.labels, data.classes,
                        [&](std::int64_t i) { return samples::row_of(data.test.x, i); });
   samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
-                            trainer.state(), data.classes,
-                            {{"model", s.model},
-                             {"height", std::to_string(picture[0])},
-                             {"width", std::to_string(picture[1])},
-                             {"channels", std::to_string(picture[2])}});
+                            trainer.state(), data.classes, about);
   samples::finish(report, o);
 }
 
@@ -128,8 +130,7 @@ void predict(const samples::common_options& o, const settings& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains a convolutional network on pictures, and names the class of others.",
-               "image_classifier");
+  CLI::App app("Learns classes of pictures, and names the class of others.", "image_classifier");
   samples::common_options o(app, "of split, initial weights, shuffling and augmentation");
   o.with_data("folder with MNIST or a folder a class (default: TUTTI_DATA, else 8 x 8 digits)")
       .with_epochs(5, "the training pictures")

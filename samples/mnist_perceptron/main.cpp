@@ -64,13 +64,13 @@ void run(const samples::common_options& o, const settings& s) {
                          samples::devices_text(trainer.group()), batches.items(),
                          data.test.labels.size(), model.parameter_count())
           << std::flush;
-  const auto history =
-      samples::fit(trainer, o,
-                   {.batches = batches,
-                    .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
-                    .test = [&] {
-                      return samples::evaluate(trainer, data.test.pictures, data.test.labels, loss);
-                    }});
+  const auto history = samples::fit(
+      trainer, o,
+      {.batches = batches,
+       .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
+       .test =
+           [&] { return samples::evaluate(trainer, data.test.pictures, data.test.labels, loss); },
+       .settings = {{"loss", s.loss}, {"pictures", data.source}}});
 
   auto report = samples::report_of("Perceptron on handwritten digits", trainer.group(), history);
   report.settings = {{"pictures", data.source},

@@ -87,7 +87,8 @@ void train(const samples::common_options& o, const settings& s) {
                           return samples::evaluate(trainer, data.test.x, data.test.labels,
                                                    samples::cross_entropy);
                         },
-                    .unit = "recordings"});
+                    .unit = "recordings",
+                    .settings = {{"model", s.model}, {"recordings", data.source}}});
   auto report =
       samples::report_of("Spoken digits, " + s.model + " network", trainer.group(), history);
   report.settings = {{"recordings", data.source},

@@ -12,6 +12,7 @@
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
 #include "common/fit.hpp"
+#include "common/numbers.hpp"
 #include "common/results.hpp"
 
 using tutti::array;
@@ -30,7 +31,8 @@ std::vector<std::int32_t> codes_of(const std::string& text, const std::string& l
   std::vector<std::int32_t> out;
   for (const char c : text) {
     out.push_back(static_cast<std::int32_t>(letters.find(c)));
-    if (out.back() < 0) throw tutti::value_error(fmt::format("the text lacks letters of {}", text));
+    if (out.back() < 0)
+      throw tutti::value_error(fmt::format("the text lacks letters of the prompt \"{}\"", text));
   }
   return out;
 }
@@ -60,6 +62,8 @@ array next_letter_loss(const array& scores, const std::vector<array>& batch) {
 std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> codes,
                          const options& o) {
   o.log() << codes.size() << " letters, " << model.parameter_count() << " parameters\n";
+  const std::string_view bytes(reinterpret_cast<const char*>(codes.data()), 4 * codes.size());
+  const std::string text_name = std::to_string(std::hash<std::string_view>{}(bytes));
   const std::int64_t window = o.context + 1, rows = std::ssize(codes) / window;
   const std::int64_t test = (rows + 9) / 10;  // windows that it does not learn from
   codes.resize(static_cast<std::size_t>(rows * window));
@@ -74,7 +78,8 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   const auto score = [&] {
     return samples::score{next_letter_loss(trainer(held_out), {held_out}).item()};
   };
-  const auto history = samples::fit(trainer, o, {batches, rate, score, "windows"});
+  const auto history =
+      samples::fit(trainer, o, {batches, rate, score, "windows", {{"text", text_name}}});
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
   samples::report_of("A text, letter by letter", trainer.group(), history).save(o.out);
   return trainer.parameters();
@@ -135,7 +140,7 @@ int main(int argc, char** argv) {
   sized("--context", o.context, "letters that it sees", 4096);
   sized("--length", o.length, "letters to write", 1000000);
   app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(not_empty);
-  app.add_option("--temperature", o.temperature)->check(CLI::PositiveNumber);
+  app.add_option("--temperature", o.temperature)->check(samples::within(1e-6, 1e6));
   app.add_option("--weights", o.weights, "go by these instead of learning");
   app.add_flag("--no-cache", o.no_cache, "compute keys and values anew for each letter");
   return samples::run(app, argc, argv, [&] { run(o); });

@@ -29,10 +29,12 @@ struct training {
   nn::trainer<nn::adam> run{model, nn::adam(), samples::cross_entropy, {.key = {6}}};
 
   std::vector<samples::epoch_result> operator()(const std::filesystem::path& out, bool resume,
-                                                int steps = 1000) {
+                                                int steps = 1000, std::uint64_t seed = 1,
+                                                std::int64_t epochs = 3) {
     CLI::App app;
     samples::common_options o(app);
-    o.epochs = 3;
+    o.epochs = epochs;
+    o.seed = seed;
     o.out = out;
     o.resume = resume;
     o.json = true;  // nothing on standard output
@@ -86,13 +88,36 @@ BOOST_AUTO_TEST_CASE(cut_off_anywhere_it_ends_the_same) {
   BOOST_TEST(anew.weights() == straight.weights(), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_checkpoint_of_it_is_refused) {
+BOOST_AUTO_TEST_CASE(what_it_cannot_go_on_from_is_refused) {
   const tutti_test::temporary_folder outside;
   training run;
   tutti::checkpoints(outside / "a/checkpoints").save({3, {{"w", tutti::ones({2})}}, {}});
-  BOOST_TEST(tutti_test::fails<tutti::error>([&] { run(outside / "a", true); }, "steps"));
-  tutti::checkpoints(outside / "b/checkpoints").save({0, run.run.arrays(), {}});
-  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { run(outside / "b", true); }, "history"));
+  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { run(outside / "a", true); }, "no text"));
+  run(outside / "b", false);
+  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { training()(outside / "b", true, 1000, 2); },
+                                                "the run there has seed 1, this one 2"));
+  BOOST_TEST(tutti_test::fails<tutti::value_error>(
+      [&] { training()(outside / "b", true, 1000, 1, 2); }, "is at step 18, beyond 2 epochs"));
+  training other;
+  other.run = nn::trainer(nn::linear(3, 2, {1}), nn::adam(), samples::cross_entropy);
+  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { other(outside / "b", true); },
+                                                "is of another model"));
+  for (const tutti::checkpoint_file& file : tutti::checkpoints(outside / "b/checkpoints").list())
+    std::filesystem::resize_file(file.path, 100);
+  BOOST_TEST(tutti_test::fails<tutti::io_error>([&] { training()(outside / "b", true); },
+                                                "all checkpoints are damaged"));
+}
+
+BOOST_AUTO_TEST_CASE(an_earlier_run_stays_until_there_is_a_checkpoint) {
+  const tutti_test::temporary_folder outside;
+  const auto folder = outside / "run/checkpoints";
+  training()(outside / "run", false);
+  tutti::io::write_file(folder / "notes.txt", "mine");
+  BOOST_CHECK_THROW(training()(outside / "run", false, 0, 2), std::runtime_error);
+  BOOST_TEST(tutti::checkpoints(folder).newest()->step == 18);
+  BOOST_CHECK_THROW(training()(outside / "run", false, 5, 2), std::runtime_error);
+  BOOST_TEST(tutti::checkpoints(folder).newest()->step == 5);
+  BOOST_TEST(std::filesystem::exists(folder / "notes.txt"));
 }
 
 }  // namespace fit_test
