@@ -144,7 +144,7 @@ BOOST_FIXTURE_TEST_CASE(a_driver_that_crashes_in_a_question_does_so_once, machin
 }
 
 BOOST_FIXTURE_TEST_CASE(an_end_that_was_not_the_drivers_is_held_against_nothing, machine) {
-  for (int i = 0; i < 2; ++i) BOOST_TEST(proven("LIAR_CRASH=1", "products").status != 0);
+  BOOST_TEST(proven("LIAR_CRASH=1", "products").status != 0);
   const outcome end = proven("", "products");
   BOOST_TEST(end.output.ends_with("right, fallbacks: none\n"), end.output);
 }
