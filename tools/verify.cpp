@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti verify`: options, and the processes that the checks run in. One serves until a group ends
-// it or is silent for too long: opening a device costs more than most groups. The rest goes on in a
-// fresh one.
+// The program tutti-verify: options, and the processes that the checks run in. One serves until a
+// group ends it or is silent for too long: opening a device costs more than most groups. The rest
+// goes on in a fresh one.
 #include "verify.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "child_process.hpp"
-#include "command.hpp"
 #include "option_range.hpp"
+#include "program.hpp"
 #include "verify_report.hpp"
 
 namespace tutti::tools {
@@ -30,27 +30,16 @@ constexpr uint64_t most_fuzzed = 100'000'000;
 
 std::vector<std::string> child_arguments(const verify_options& o, uint64_t from) {
   const conformance::sampling& sample = o.chosen.sample;
-  std::vector<std::string> words = {"verify",
-                                    "--child",
-                                    o.plugin,
-                                    "--device",
-                                    std::to_string(o.device),
-                                    "--seed",
-                                    std::to_string(o.seed),
-                                    "--every",
-                                    std::to_string(sample.every),
-                                    "--every-operator",
-                                    std::to_string(sample.every_operator),
-                                    "--every-f32",
-                                    std::to_string(sample.every_f32),
-                                    "--share",
-                                    std::to_string(sample.share),
-                                    "--fuzz",
-                                    std::to_string(o.fuzz.count),
-                                    "--fuzz-seed",
-                                    std::to_string(o.fuzz.first_seed),
-                                    "--from",
-                                    std::to_string(from)};
+  std::vector<std::string> words = {"--child",          o.plugin,
+                                    "--device",         std::to_string(o.device),
+                                    "--seed",           std::to_string(o.seed),
+                                    "--every",          std::to_string(sample.every),
+                                    "--every-operator", std::to_string(sample.every_operator),
+                                    "--every-f32",      std::to_string(sample.every_f32),
+                                    "--share",          std::to_string(sample.share),
+                                    "--fuzz",           std::to_string(o.fuzz.count),
+                                    "--fuzz-seed",      std::to_string(o.fuzz.first_seed),
+                                    "--from",           std::to_string(from)};
   for (const std::string& text : o.chosen.filters) words.insert(words.end(), {"--filter", text});
   for (const std::string& text : o.chosen.excluded) words.insert(words.end(), {"--exclude", text});
   if (o.list) words.emplace_back("--list");
@@ -144,13 +133,12 @@ void add_options(CLI::App& parser, verify_options& o) {
 }
 
 }  // namespace
-
-command add_verify(CLI::App& app) {
-  const auto options = std::make_shared<verify_options>();
-  CLI::App* const parser =
-      app.add_subcommand("verify", "Check a plugin against what plugin.h asks of it");
-  add_options(*parser, *options);
-  return {parser, [options] { return run_verify(*options); }};
-}
-
 }  // namespace tutti::tools
+
+int main(int argc, char** argv) {
+  using namespace tutti::tools;
+  CLI::App app("Check a plugin against what plugin.h asks of it", "tutti verify");
+  verify_options options;
+  add_options(app, options);
+  return run_program(app, argc, argv, [&] { return run_verify(options); });
+}

@@ -290,6 +290,7 @@ tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   std::optional<detail::blocked_signals> none_for_its_threads;
   if (is_pocl(platform_text(platform, CL_PLATFORM_NAME))) {
+    if (!is_sys_mounted()) return {};
     warn_of_ignored_children();
     none_for_its_threads.emplace();
   }

@@ -30,6 +30,8 @@ bool keeps_programs(std::string_view driver) {
   return is_pocl(driver) && (kept == nullptr || std::strcmp(kept, "0") != 0);
 }
 
+bool is_sys_mounted() { return access("/sys/devices/system/cpu", R_OK) == 0; }
+
 void prepare_pocl() {
   // Pins its threads, which halves launch times.
   setenv("POCL_AFFINITY", "1", 0);
@@ -61,6 +63,8 @@ std::string against_compiling() {
 }
 
 std::string about_pocl() {
+  if (!is_sys_mounted())
+    return "; PoCL is passed over, for it needs /sys, which is not mounted here";
   const char* folder = folder_in_use();
   if (folder == nullptr)
     return "; PoCL needs a folder to write to, and there is none: set POCL_CACHE_DIR or "
