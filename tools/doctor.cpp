@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "base/env.hpp"
@@ -81,20 +82,19 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
-/// Asks again what programs ask before they use a family of kernels, and keeps the verdicts.
+/// Asks again what programs ask before they use the device, and keeps the verdicts.
 void prove(const detail::opened_device& d, const std::function<void(const finding&)>& found) {
   const auto proof =
       d.proof != nullptr ? d.proof : std::make_shared<detail::device_proof>(d);  // trusted
-  proof->ask_again([&](const detail::device_proof::result& r) {
+  for (const detail::question which : detail::all_questions) {
+    const auto r = proof->ask_again(which);
     found({r.is_right ? grade::good : grade::problem, "known answers", d.name,
-           fmt::format("{}: {}", r.what, r.text),
-           r.is_right ? std::string()
-                      : std::string("update the driver and run this again, or choose another "
-                                    "device by TUTTI_DEVICE; until then the library ") +
-                            (r.is_used ? "tries this one" : "runs such work elsewhere")});
-  });
-  for (const auto& [what, value] : proof->facts())
-    found({grade::good, "known answers", d.name, fmt::format("{}: {}", what, value), {}});
+           fmt::format("{}: {}", name_of(which), r.text),
+           r.is_right ? ""
+                      : "update the driver and run this again, or choose another device by "
+                        "TUTTI_DEVICE"});
+    if (!r.is_right) return;  // nothing else is worth asking for
+  }
 }
 
 /// Where an examination's steps and findings go.
@@ -154,14 +154,22 @@ void examine_devices(detail::device_registry& registry, const detail::plugin_fil
 /// Each plugin in a process of its own. One that failed there is not touched in this one.
 findings examine_plugins(detail::device_registry& registry, const time_limits& limits) {
   findings plugins, others;
+  std::set<std::string> right, wrong;  // devices of the plugin that is looked at
   const auto take = [&](finding f) {
+    if (f.section == "known answers") (f.how == grade::good ? right : wrong).insert(f.subject);
     (f.section == "plugins" ? plugins : others).push_back(std::move(f));
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
     detail::forget_plugin(detail::process_journal(), file.path);  // it begins anew
+    right.clear();
+    wrong.clear();
     const std::string failure = probe(file, depth::known_answers, limits, take);
-    if (failure.empty()) continue;
+    if (failure.empty()) {
+      for (const std::string& device : right)
+        if (!wrong.contains(device)) take(verify_device(file, device, limits));
+      continue;
+    }
     take({grade::problem, "plugins", file.name, fmt::format("{}: {}", file.path.string(), failure),
           "remove the file, or replace it with a working build"});
   }

@@ -33,4 +33,8 @@ void add_time_limit(CLI::App& parser, time_limits& limits);
 std::string probe(const detail::plugin_file& file, depth how, const time_limits& limits,
                   const std::function<void(finding)>& on_finding);
 
+/// A handful of the groups of `tutti verify` on a device that answers the basic questions rightly.
+finding verify_device(const detail::plugin_file& file, const std::string& device,
+                      const time_limits& limits);
+
 }  // namespace tutti::tools

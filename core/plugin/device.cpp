@@ -92,7 +92,7 @@ void opened_device::open() {
 
 const opened_device& get(const device& handle) {
   handle.state_->open();
-  require_basics(*handle.state_);
+  require_right_answers(*handle.state_);
   return *handle.state_;
 }
 

@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <exception>
 
 #include "base/env.hpp"
@@ -51,10 +50,9 @@ void try_here(const std::vector<std::string>& words) {
       continue;
     }
     if (device->name != name || device->proof == nullptr) continue;
-    std::size_t index = 0;
-    std::from_chars(words.at(2).data(), words.at(2).data() + words.at(2).size(), index);
     device->open();
-    device->proof->ask_again(kernel_family::of_index(index));
+    for (const question which : all_questions)
+      if (name_of(which) == words.at(2)) device->proof->ask_again(which);
   }
 }
 
@@ -77,8 +75,8 @@ found_helper find_helper(const std::filesystem::path& library) {
 
 std::optional<std::string> try_plugin(const std::string& name) { return tried({name}); }
 
-std::optional<std::string> try_family(const std::string& device, const kernel_family& family) {
-  return tried({device, std::to_string(family.index())});
+std::optional<std::string> try_question(const std::string& device, question which) {
+  return tried({device, name_of(which)});
 }
 
 void be_a_trial(const std::vector<std::string>& words, int socket) {

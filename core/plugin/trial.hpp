@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What earlier processes ended within is tried in a child process first: a plugin, or the questions
-// of a family of kernels to a device. The program for that is the library's `tutti-compiler`.
+// What earlier processes ended within is tried in a child process first: a plugin, or a question to
+// a device. The program for that is the library's `tutti-compiler`.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "plugin/ownership.hpp"
-#include "plugin/proof/family.hpp"
+#include "plugin/proof/questions.hpp"
 #include "tutti/export.hpp"
 
 namespace tutti::detail {
@@ -27,12 +27,12 @@ struct found_helper {
 /// variables has another value.
 TUTTI_INTERNAL_API found_helper find_helper(const std::filesystem::path& library = own_library());
 
-/// Has a child load the plugin, open its devices and put the basic questions to them. "" where it
+/// Has a child load the plugin, open its devices and put the questions to them. "" where it
 /// came through, whatever the answers were, which are kept in the cache; else how it ended. Nothing
 /// where no child can be had.
 std::optional<std::string> try_plugin(const std::string& name);
 /// The same of one question to a device, "opencl:0".
-std::optional<std::string> try_family(const std::string& device, const kernel_family& family);
+std::optional<std::string> try_question(const std::string& device, question which);
 
 /// The first argument of the program for that; more follow.
 inline constexpr std::string_view trial_word = "--try";

@@ -13,7 +13,6 @@
 
 #include "base/signals.hpp"
 #include "plugin/host.hpp"
-#include "plugin/proof/family.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
 #include "runtime/promote/compile_process.hpp"
@@ -42,11 +41,9 @@ promotion described(const detail::opened_device& device, described_work& work) {
   made.device = &device;
   made.label = work.label();
   if (const tutti_program_desc* const desc = work.program()) {
-    made.families = detail::families_of(*desc);
     made.program = detail::create_program(device, *desc);
   } else {
     const tutti_operator_desc* const op = work.op();
-    if (const auto family = detail::family_of(*op)) made.families = {*family};
     made.plan = detail::create_plan(device, *op, made.label);
   }
   return made;

@@ -177,9 +177,10 @@ class promoter {
 
 std::string compile_here(const promotion& wanted, const std::atomic<bool>& is_given_up) {
   const detail::opened_device& device = *wanted.device;
-  const detail::family_fault* const off = detail::switched_off(device, wanted.families);
+  const std::string* const fault =
+      device.proof != nullptr ? device.proof->fault_of(detail::question::arithmetic) : nullptr;
   if (is_given_up) return {};  // which no question is answered by, either
-  if (off != nullptr) return off->family + ": " + off->why;
+  if (fault != nullptr) return *fault;
   const detail::tier_functions& tier = device.plugin->tier;
   detail::check(wanted.plan != nullptr ? tier.promote_plan(wanted.plan.get())
                                        : tier.promote_program(wanted.program.get()),

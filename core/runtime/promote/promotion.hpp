@@ -8,17 +8,14 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "plugin/opened_device.hpp"
-#include "plugin/proof/family.hpp"
 
 namespace tutti::runtime {
 
 /// What may be compiled one day, kept with a program or a plan that begins on the host.
 struct promotion {
   const detail::opened_device* device = nullptr;
-  std::vector<detail::kernel_family> families;
   std::string label;
   std::shared_ptr<tutti_program> program;  // one of these two
   std::shared_ptr<tutti_plan> plan;
