@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using header = ElfW(Ehdr);
+using elf_header = ElfW(Ehdr);
 using segment = ElfW(Phdr);
 
 constexpr unsigned char own_class = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
@@ -38,7 +38,7 @@ bool read_at(std::ifstream& file, std::uint64_t at, T& out) {
 
 /// The class and the order of bytes stand alike in the headers of all; the rest only where both are
 /// ours.
-bool is_elf(const header& h) { return std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0; }
+bool is_elf(const elf_header& h) { return std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0; }
 
 std::string machine_name(unsigned machine) {
   switch (machine) {
@@ -62,15 +62,15 @@ std::string machine_name(unsigned machine) {
 }
 
 /// Of this process: its program's.
-std::optional<header> own_header() {
+std::optional<elf_header> own_header() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
-  header h{};
+  elf_header h{};
   if (!read_at(file, 0, h) || !is_elf(h)) return std::nullopt;
   return h;
 }
 
 /// The bytes that the file must have, by its segments; 0 where that is not to be seen.
-std::uint64_t needed_bytes(std::ifstream& file, const header& h) {
+std::uint64_t needed_bytes(std::ifstream& file, const elf_header& h) {
   std::uint64_t most = 0;
   if (h.e_phentsize != sizeof(segment)) return 0;
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(h.e_phnum, most_segments); ++i) {
@@ -88,7 +88,7 @@ std::string elf_problem(const fs::path& path) {
   std::error_code error;
   const std::uint64_t bytes = fs::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  header h{};
+  elf_header h{};
   if (error || !read_at(file, 0, h) || !is_elf(h)) return {};
   if (h.e_ident[EI_CLASS] != own_class)
     return fmt::format("is for {} bits, this library for {}",
