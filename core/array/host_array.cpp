@@ -39,10 +39,7 @@ array host_array::to(const device& on) const {
 }
 
 host_array host_array::reshape(const tutti::shape& extents) && {
-  if (graph::checked_elements(extents, type_, "host_array") != size())
-    throw shape_error(
-        fmt::format("host_array: {} cannot become {}", extents_.str(), extents.str()));
-  extents_ = extents;
+  extents_ = graph::reshaped_extents(extents_, extents, "host_array::reshape");
   return std::move(*this);
 }
 

@@ -27,6 +27,31 @@ std::int64_t checked_elements(const shape& extents, dtype type, std::string_view
   return elements;
 }
 
+shape reshaped_extents(const shape& from, const shape& to, std::string_view op) {
+  const auto fail = [&]() {
+    throw shape_error(fmt::format("{}: cannot make {} of {}", op, to.str(), from.str()));
+  };
+  shape out = to;
+  int open = -1;
+  std::int64_t known = 1;
+  for (int i = 0; i < to.rank(); ++i) {
+    if (to[i] == -1 && open < 0)
+      open = i;
+    else if (to[i] < 0)
+      fail();
+    else if (__builtin_mul_overflow(known, to[i], &known))
+      fail();
+  }
+  const std::int64_t elements = from.size();
+  if (open >= 0) {
+    if (known == 0 || elements % known != 0) fail();
+    out[open] = elements / known;
+  } else if (known != elements) {
+    fail();
+  }
+  return out;
+}
+
 std::int64_t extent_sum(std::int64_t a, std::int64_t b, std::string_view op) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum))

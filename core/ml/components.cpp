@@ -122,7 +122,7 @@ array k_means::transform(const array& given) const {
 array k_means::predict(const array& given) const {
   return named("k_means::predict", [&] {
     require_fitted(centers_, "k_means::predict");
-    const array x = as_samples(given, centers_.dim(1), "k_means::predict");
+    const array x = as_finite_samples(given, centers_.dim(1), "k_means::predict");
     return argmin(cdist(x, centers_, distance_metric::sqeuclidean), 1);
   });
 }

@@ -152,7 +152,8 @@ array linear_classifier::decision_function(const array& given) const {
 
 array linear_classifier::predict(const array& x) const {
   return named("predict", [&] {
-    const array scores = decision_function(x);
+    require_fitted(coefficients_, "predict");
+    const array scores = decision_function(as_finite_samples(x, coefficients_.dim(1), "predict"));
     if (scores.ndim() == 1) return where(scores > 0, classes_[1], classes_[0]);
     return take(classes_, argmax(scores, 1));
   });

@@ -124,8 +124,11 @@ array gaussian_mixture::joint(const array& given, const char* op) const {
 }
 
 array gaussian_mixture::predict(const array& x) const {
-  return named("gaussian_mixture::predict",
-               [&] { return argmax(joint(x, "gaussian_mixture::predict"), 1); });
+  constexpr const char* op = "gaussian_mixture::predict";
+  return named(op, [&] {
+    require_fitted(means_, op);
+    return argmax(joint(as_finite_samples(x, means_.dim(1), op), op), 1);
+  });
 }
 
 array gaussian_mixture::predict_proba(const array& x) const {

@@ -26,8 +26,8 @@ gaussian_nb::gaussian_nb(const gaussian_nb_options& options) : options_(options)
 gaussian_nb& gaussian_nb::fit(const array& given, const array& y) {
   constexpr const char* op = "gaussian_nb::fit";
   named(op, [&] {
-    const array x = stop_gradient(as_samples(given, op));
-    const unique_result found = classes_of(y, x, op);
+    const unique_result found = classes_of(y, as_samples(given, op), op);
+    const array x = as_finite_samples(given, op);
     const array members = one_hot(found.inverse, found.values.size(), x.dtype());
     const array counts = expand_dims(found.counts.astype(x.dtype()), 1);
     // Of samples less what all have in common, whose squares would take the digits.
@@ -52,8 +52,11 @@ array gaussian_nb::joint_log_likelihood(const array& given, const char* op) cons
 }
 
 array gaussian_nb::predict(const array& x) const {
-  return named("gaussian_nb::predict", [&] {
-    return take(classes_, argmax(joint_log_likelihood(x, "gaussian_nb::predict"), 1));
+  constexpr const char* op = "gaussian_nb::predict";
+  return named(op, [&] {
+    require_fitted(mean_, op);
+    const array finite = as_finite_samples(x, mean_.dim(1), op);
+    return take(classes_, argmax(joint_log_likelihood(finite, op), 1));
   });
 }
 

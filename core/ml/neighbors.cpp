@@ -35,7 +35,7 @@ neighbors_result neighbors_of(const array& samples, const array& given,
   if (options.neighbors > samples.dim(0))
     throw value_error(
         fmt::format("{}: {} neighbors of {} samples", op, options.neighbors, samples.dim(0)));
-  const array queries = stop_gradient(as_samples(given, samples.dim(1), op));
+  const array queries = as_finite_samples(given, samples.dim(1), op);
   const std::int64_t count = queries.dim(0);
   const std::int64_t block = std::max<std::int64_t>(1, distances_at_once / samples.dim(0));
   std::vector<array> distances, indices;
@@ -66,7 +66,7 @@ array shares_of_neighbors(const array& distances, neighbor_weights weights) {
 neighbors_result k_neighbors(const array& samples, const array& queries,
                              const k_neighbors_options& options) {
   return named("k_neighbors", [&] {
-    const array x = stop_gradient(as_samples(samples, "k_neighbors"));
+    const array x = as_finite_samples(samples, "k_neighbors");
     return neighbors_of(x, queries, options, "k_neighbors");
   });
 }

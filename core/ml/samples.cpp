@@ -33,16 +33,32 @@ array as_samples(const array& given, std::int64_t features, const char* op) {
 }
 
 void require_finite(const array& a, const char* what, const char* op) {
-  if (!all(isfinite(a)).item<bool>())
-    throw value_error(
-        fmt::format("{}: {} {} have elements that are not finite", op, what, a.shape().str()));
+  if (all(isfinite(a)).item<bool>()) return;
+  const array flat = reshape(a, {-1});
+  const auto place = argmax(logical_not(isfinite(flat)).astype(dtype::u8)).item<std::int64_t>();
+  const std::int64_t width = a.ndim() == 2 ? a.dim(1) : 1;
+  const std::string column = a.ndim() == 2 ? fmt::format(" of column {}", place % width) : "";
+  throw value_error(fmt::format("{}: {} {} have elements that are not finite: {} in row {}{}", op,
+                                what, a.shape().str(), flat[place].item(), place / width, column));
 }
 
-array as_finite_samples(const array& given, const char* op) {
-  array x = contiguous(stop_gradient(as_samples(given, op)));
+namespace {
+
+array evaluated(const array& samples, const char* op) {
+  array x = contiguous(stop_gradient(samples));
   x.eval();
   require_finite(x, "samples", op);
   return x;
+}
+
+}  // namespace
+
+array as_finite_samples(const array& given, const char* op) {
+  return evaluated(as_samples(given, op), op);
+}
+
+array as_finite_samples(const array& given, std::int64_t features, const char* op) {
+  return evaluated(as_samples(given, features, op), op);
 }
 
 std::vector<double> host_values(const array& a) {

@@ -22,10 +22,12 @@ array in_floats(const array& a, const char* op);
 array as_samples(const array& x, const char* op);
 /// The same with that number of features.
 array as_samples(const array& x, std::int64_t features, const char* op);
-/// The same without history for gradients, contiguous and evaluated. Throws value_error where
-/// elements are not finite.
+/// The same, both, without history for gradients, contiguous and evaluated: of what learns from
+/// samples, and of predictions that have no NaN to give. Throws value_error where elements are not
+/// finite.
 array as_finite_samples(const array& x, const char* op);
-/// Numbers of finite elements, evaluated.
+array as_finite_samples(const array& x, std::int64_t features, const char* op);
+/// Throws value_error naming the first element that is not finite. Evaluates.
 void require_finite(const array& a, const char* what, const char* op);
 
 /// The values of an array of f32 or f64.

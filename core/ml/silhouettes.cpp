@@ -38,14 +38,14 @@ array silhouettes_of(const array& x, const unique_result& clusters, const array&
 array silhouette_samples(const array& given, const array& labels) {
   constexpr const char* op = "silhouette_samples";
   return named(op, [&] {
-    const array x = contiguous(stop_gradient(as_samples(given, op)));
+    const array x = as_finite_samples(given, op);
     const std::int64_t rows = x.dim(0);
     const unique_result clusters = unique(as_labels(labels, rows, op));
     const std::int64_t count = clusters.values.size();
     if (count < 2 || count >= rows)
       throw value_error(fmt::format("{}: {} clusters of {} rows", op, count, rows));
     const array members = one_hot(clusters.inverse, count, x.dtype());
-    eval({x, members});
+    members.eval();
     const std::int64_t block = std::max<std::int64_t>(1, (std::int64_t{1} << 23) / rows);
     std::vector<array> parts;
     for (std::int64_t first = 0; first < rows; first += block) {

@@ -131,10 +131,11 @@ array ctc_loss(const array& log_probabilities, const array& targets, const array
     const dtype type = log_p.dtype();
     const auto number = [&](double value) { return full({}, value, type, log_p.device()); };
     const lattice l = lattice_of(log_p, targets, input_lengths, target_lengths, options.blank);
-    array loss = negative_log_likelihood(l);
+    // A factor, so that the gradients are NaN as well.
+    const array factor = where(l.good, number(1), number(std::numeric_limits<double>::quiet_NaN()));
+    array loss = negative_log_likelihood(l) * factor;
     const double end = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
     loss = where(loss > -impossible / 2, number(end), loss);
-    loss = where(l.good, loss, number(std::numeric_limits<double>::quiet_NaN()));
     if (options.how == reduction::mean)
       loss = loss / maximum(l.target_lengths, 1).reshape({-1}).astype(type);
     return detail::narrowed(detail::reduced(ctc_name, loss, options.how),

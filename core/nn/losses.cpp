@@ -96,16 +96,21 @@ array label_loss(const char* op, const array& log_p, const array& labels,
     const array weights = o.weights->astype(type);
     costs = where(weights == 0, none, costs * weights);
   }
+  // A factor, so that the gradients of what has no label are NaN as well.
+  array usable = (labels >= 0) & (labels < classes), ignored;
+  if (o.ignore) {
+    ignored = labels.astype(dtype::i64) == *o.ignore;
+    usable = usable | ignored;
+  }
+  const array nan = full({}, std::numeric_limits<float>::quiet_NaN(), type, log_p.device());
+  costs = costs * expand_dims(where(usable, ones({}, type, log_p.device()), nan), -1);
   // Not logsumexp(logits) less the logit: their difference has few digits where both are large.
-  array loss = sum(where(truth, costs, none), -1);
+  array loss = sum(where(truth | expand_dims(logical_not(usable), -1), costs, none), -1);
   if (o.label_smoothing > 0) {
     const double share = o.label_smoothing / static_cast<double>(classes);
     loss = loss * (1 - o.label_smoothing) + sum(costs, -1) * share;
   }
-  const array nan = full({}, std::numeric_limits<float>::quiet_NaN(), type, log_p.device());
-  loss = where((labels >= 0) & (labels < classes), loss, nan);
   if (o.ignore) {
-    const array ignored = labels.astype(dtype::i64) == *o.ignore;
     loss = where(ignored, none, loss);
     of_label = where(ignored, none, o.weights ? of_label : ones({}, type, log_p.device()));
   }

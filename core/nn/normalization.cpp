@@ -119,8 +119,6 @@ layer layer_norm(const shape& extents, const layer_norm_options& options, dtype 
                  const device& on) {
   return named("layer_norm", [&] {
     if (extents.rank() < 1) throw value_error("layer_norm: needs one axis or more");
-    for (const std::int64_t extent : extents)
-      detail::require_positive("layer_norm", "an extent", extent);
     check_epsilon("layer_norm", options.epsilon);
     layer_parts parts = with_scale("layer_norm", extents, options.weight, options.bias, type, on);
     parts.apply = [extents, o = options](std::span<const array> parameters, std::span<const array>,
@@ -185,7 +183,6 @@ layer group_norm(std::int64_t groups, std::int64_t channels, const group_norm_op
 
 layer rms_norm(std::int64_t width, double epsilon, dtype type, const device& on) {
   return named("rms_norm", [&] {
-    detail::require_positive("rms_norm", "width", width);
     check_epsilon("rms_norm", epsilon);
     layer_parts parts = with_scale("rms_norm", {width}, true, false, type, on);
     parts.apply = [width, epsilon](std::span<const array> parameters, std::span<const array>,

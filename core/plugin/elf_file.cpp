@@ -13,7 +13,7 @@ namespace tutti::detail {
 
 namespace {
 
-using header = ElfW(Ehdr);
+using elf_header = ElfW(Ehdr);
 
 template <class T>
 bool read_at(std::ifstream& file, std::uint64_t at, T& to) {
@@ -21,7 +21,7 @@ bool read_at(std::ifstream& file, std::uint64_t at, T& to) {
   return static_cast<bool>(file.read(reinterpret_cast<char*>(&to), sizeof to));
 }
 
-bool is_for_same_machine(const header& a, const header& b) {
+bool is_for_same_machine(const elf_header& a, const elf_header& b) {
   return a.e_ident[EI_CLASS] == b.e_ident[EI_CLASS] && a.e_ident[EI_DATA] == b.e_ident[EI_DATA] &&
          a.e_machine == b.e_machine;
 }
@@ -32,7 +32,7 @@ std::string elf_problem(const std::filesystem::path& path) {
   std::error_code error;
   const std::uint64_t bytes = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary), self("/proc/self/exe", std::ios::binary);
-  header head{}, own{};
+  elf_header head{}, own{};
   if (error || !read_at(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
     return {};
   if (read_at(self, 0, own) && !is_for_same_machine(head, own)) return "is for another processor";

@@ -5,6 +5,7 @@
 #include "opencl/host_matrices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "opencl/lapack.hpp"
+#include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 #include "sdk/linear_algebra.hpp"
 #include "sdk/status.hpp"
@@ -28,6 +30,14 @@ bool is_finite(double x) { return std::isfinite(x); }
 template <typename T>
 bool is_finite(std::complex<T> x) {
   return std::isfinite(x.real()) && std::isfinite(x.imag());
+}
+
+// Whether 1 / x, which OpenBLAS multiplies by, overflows though x is no zero.
+bool has_no_inverse(float x) { return x != 0 && std::abs(x) < std::numeric_limits<float>::min(); }
+bool has_no_inverse(double x) { return x != 0 && std::abs(x) < std::numeric_limits<double>::min(); }
+template <typename T>
+bool has_no_inverse(std::complex<T> x) {
+  return has_no_inverse(std::max(std::abs(x.real()), std::abs(x.imag())));
 }
 
 // to[j * rows + i] = from[i * columns + j], in blocks that fit the cache.
@@ -127,6 +137,15 @@ class matrices {
     }
   }
 
+  void by_plain_loops(uint64_t matrix) const {
+    std::array<sdk::host_view, sdk::most_operands> views{};
+    for (uint32_t n = 0; n < call_.view_count; ++n) {
+      const tutti_view& v = call_.views[n];
+      views[n] = {operands_[n], v.dtype, v.rank, v.extent, v.stride};
+    }
+    sdk::matrix_on_host({&call_, views.data(), nullptr}, matrix);
+  }
+
   void cholesky(uint64_t matrix) const {
     T* out = part(0, matrix);
     std::memcpy(out, input(matrix), rows() * rows() * sizeof(T));
@@ -147,8 +166,11 @@ class matrices {
   void triangular_solve(uint64_t matrix) const {
     const T* a = part(1, matrix);
     T* out = part(0, matrix);
-    for (size_t i = 0; i < rows() && params_.unit_diagonal == 0; ++i)
-      if (a[i * rows() + i] == T(0)) sdk::throw_no_result(call_, matrix, sdk::singular);
+    for (size_t i = 0; i < rows() && params_.unit_diagonal == 0; ++i) {
+      const T pivot = a[i * rows() + i];
+      if (pivot == T(0)) sdk::throw_no_result(call_, matrix, sdk::singular);
+      if (has_no_inverse(pivot)) return by_plain_loops(matrix);
+    }
     std::memcpy(out, input(matrix), rows() * columns() * sizeof(T));
     static constexpr const char* names[] = {"N", "T", "C"};
     const T one(1);
@@ -165,6 +187,8 @@ class matrices {
     if (info > 0 && params_.must_be_regular != 0)
       sdk::throw_no_result(call_, matrix, sdk::singular);
     require(std::min(info, 0), "getrf");
+    for (size_t i = 0; i < pivots.size(); ++i)
+      if (has_no_inverse(turned[i * rows() + i])) return by_plain_loops(matrix);
     transpose_into(turned.data(), columns(), rows(), part(0, matrix));
     auto* order = part<int64_t>(1, matrix);
     std::iota(order, order + rows(), int64_t{0});

@@ -74,13 +74,16 @@ BOOST_AUTO_TEST_CASE(host_arrays) {
   BOOST_TEST((a.to().shape() == shape{2, 3}));
   BOOST_TEST(equal_bytes(host_array::of(a.to()), a));
   BOOST_TEST((host_array(a).reshape({3, 2}).shape() == shape{3, 2}));
+  BOOST_TEST((host_array(a).reshape({-1, 2}).shape() == shape{3, 2}));
   BOOST_TEST(host_array::scalar(std::int64_t{7}).to().item<std::int64_t>() == 7);
   BOOST_TEST(host_array().size() == 0);
   BOOST_TEST(host_array(dtype::f64, {2, 0}).bytes().empty());
   // A view is read in its own order.
   BOOST_TEST(equal_bytes(host_array::of(a.to().T()),
                          host_array::from(std::vector<float>{1, 4, 2, 5, 3, 6}, {3, 2})));
-  BOOST_TEST(fails<tutti::shape_error>([&] { host_array(a).reshape({4}); }, "[2,3]"));
+  for (const shape& wrong : {shape{4}, shape{-1, 4}, shape{-1, -1}, shape{-2, 3}, shape{0, -1}})
+    BOOST_TEST(fails<tutti::shape_error>([&] { host_array(a).reshape(wrong); },
+                                         "host_array::reshape: cannot make " + wrong.str()));
   BOOST_TEST(fails<tutti::dtype_error>([&] { (void)a.values<double>(); }, "f64"));
   BOOST_TEST(fails<tutti::shape_error>([] { host_array(dtype::f32, {-1}); }, "-1"));
   BOOST_TEST(fails<tutti::shape_error>(

@@ -77,6 +77,37 @@ BOOST_AUTO_TEST_CASE(integers_and_constants_are_taken) {
   BOOST_TEST(matches(linalg::cholesky(tutti::eye(2) * 9), {{2, 2}, {3, 0, 0, 3}}));
 }
 
+// 1 / pivot overflows: implementations that multiply by it get infinities.
+BOOST_AUTO_TEST_CASE(subnormal_pivots) {
+  for (const dtype t : linear_dtypes) {
+    const bool is_short = size_of(tutti::real_dtype(t)) == 4;
+    const double tiny = is_short ? double(2.9e-39F) : 2.9e-309, digits = is_short ? 1e-5 : 1e-11;
+    BOOST_TEST_CONTEXT(tutti::name(t)) {
+      const auto of = [&](const std::vector<double>& values, const shape& extents) {
+        return array::from(values, extents).astype(t);
+      };
+      const array a = of({tiny, 1.2, tiny, -0.4}, {2, 2});
+      const auto is_about = [&](const array& got, double wanted) {
+        return std::abs(tutti::real(got).item() / wanted - 1) < digits;
+      };
+      BOOST_TEST(is_about(linalg::det(a), -1.6 * tiny));
+      const auto [sign, logarithm] = linalg::slogdet(a);
+      BOOST_TEST(tutti::real(sign).item() == -1);
+      BOOST_TEST(is_about(logarithm, std::log(1.6 * tiny)));
+      BOOST_TEST(is_near(linalg::solve(a, of({tiny, tiny}, {2})), of({1, 0}, {2}), digits));
+      const auto f = linalg::lu(tutti::stack({a, of({1, 2, 3, 4}, {2, 2})}));
+      BOOST_TEST(is_near(f.l[0], of({1, 0, 1, 1}, {2, 2}), digits));
+      BOOST_TEST(is_near(f.u[0], of({tiny, 1.2, 0, -1.6}, {2, 2}), digits));
+      for (const bool upper : {false, true}) {
+        const array triangle = upper ? of({1, 1, 0, tiny}, {2, 2}) : of({tiny, 0, 1, 1}, {2, 2});
+        const array right = upper ? of({2, tiny}, {2}) : of({tiny, 2}, {2});
+        BOOST_TEST(is_near(linalg::triangular_solve(triangle, right, {.upper = upper}),
+                           of({1, 1}, {2}), digits));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(nan_gives_nan) {
   array a = positive_definite({2, 4, 4}, dtype::f64, 30);
   a = a.set({1, 2, 1}, array(std::nan("")));

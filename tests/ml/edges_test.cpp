@@ -67,11 +67,13 @@ BOOST_AUTO_TEST_CASE(wrong_samples_are_refused) {
     BOOST_TEST(fails<tutti::dtype_error>([&] { fit(complex); }, "c64"), name);
   }
   const array holed = array::from<float>({{1, 2}, {NAN, 1}, {0, 1}});
-  for (const char* name : {"lasso", "logistic_regression", "linear_svc", "k_neighbors_classifier",
-                           "k_neighbors_regressor"})
+  const std::string where =
+      "samples [3,2] have elements that are not finite: nan in row 1 of column 0";
+  for (const char* name : {"lasso", "logistic_regression", "linear_svc", "gaussian_nb",
+                           "k_neighbors_classifier", "k_neighbors_regressor"})
     for (const auto& [known, fit] : fits())
       if (known == name)
-        BOOST_TEST(fails<tutti::value_error>([&, f = fit] { f(holed, y); }, "not finite"), name);
+        BOOST_TEST(fails<tutti::value_error>([&, f = fit] { f(holed, y); }, where), name);
   BOOST_TEST(fails<tutti::value_error>([&] { ml::k_means(start, {2}).fit(holed); }, "not finite"));
   BOOST_TEST(
       fails<tutti::value_error>([&] { ml::gaussian_mixture(start).fit(holed); }, "not finite"));
@@ -80,6 +82,43 @@ BOOST_AUTO_TEST_CASE(wrong_samples_are_refused) {
   BOOST_TEST(fails<tutti::shape_error>([&] { ml::ridge().fit(huge, y); }, "ridge::fit"));
   BOOST_TEST(fails<tutti::shape_error>([&] { ml::gaussian_nb().fit(huge, y); }, "gaussian_nb"));
   BOOST_TEST(fails<tutti::shape_error>([&] { ml::accuracy_score(y, huge); }, "accuracy_score"));
+}
+
+// A class says nothing of a NaN that it was found for.
+BOOST_AUTO_TEST_CASE(classes_are_predicted_for_finite_samples) {
+  const array x = array::from<float>({{1, 2}, {3, 5}, {4, 4}, {0, 1}});
+  const array y = array::from<int>({0, 1, 1, 0});
+  const std::vector<std::pair<std::string, std::function<array(const array&)>>> predictions{
+      {"predict", [m = ml::logistic_regression().fit(x, y)](auto& q) { return m.predict(q); }},
+      {"predict", [m = ml::linear_svc().fit(x, y)](auto& q) { return m.predict(q); }},
+      {"gaussian_nb::predict", [m = ml::gaussian_nb().fit(x, y)](auto& q) { return m.predict(q); }},
+      {"k_neighbors_classifier::predict",
+       [m = ml::k_neighbors_classifier({1}).fit(x, y)](auto& q) { return m.predict(q); }},
+      {"k_neighbors_regressor::predict",
+       [m = ml::k_neighbors_regressor({1}).fit(x, y)](auto& q) { return m.predict(q); }},
+      {"k_means::predict",
+       [m = ml::k_means(start, {.clusters = 2}).fit(x)](auto& q) { return m.predict(q); }},
+      {"gaussian_mixture::predict",
+       [m = ml::gaussian_mixture(start).fit(x)](auto& q) { return m.predict(q); }},
+      {"k_neighbors", [&](auto& q) { return ml::k_neighbors(q, x, {1}).indices; }},
+      {"k_neighbors", [&](auto& q) { return ml::k_neighbors(x, q, {1}).indices; }},
+      {"silhouette_samples",
+       [](auto& q) {
+         return ml::silhouette_samples(q, array::from<int>({0, 0, 1, 1}));
+       }},
+  };
+  for (const auto& [name, predict] : predictions)
+    for (const float bad : {NAN, INFINITY, -INFINITY}) {
+      array holed = x;
+      BOOST_TEST(predict(holed).size() >= 4);
+      holed.set({2, 1}, bad);
+      BOOST_TEST(fails<tutti::value_error>([&, p = predict] { p(holed); }, "in row 2 of column 1"));
+      BOOST_TEST(fails<tutti::value_error>([&, p = predict] { p(holed); }, name));
+    }
+  // Numbers say it themselves.
+  const array holed = array::from<float>({{1, NAN}});
+  BOOST_TEST(std::isnan(ml::ridge().fit(x, y).predict(holed).item()));
+  BOOST_TEST(std::isnan(ml::gaussian_nb().fit(x, y).predict_proba(holed)(0, 0).item()));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_labels_are_refused) {

@@ -84,6 +84,11 @@ BOOST_AUTO_TEST_CASE(ctc_at_the_ends) {
   BOOST_TEST(std::isnan(loss(target, 3, 3)));
   BOOST_TEST(std::isnan(loss(array::from<std::int32_t>({{1, 4}}), 3, 2)));
   BOOST_TEST(std::isnan(loss(array::from<std::int32_t>({{0, 2}}), 3, 2)));
+  const auto of_wrong = [&](const array& p) {
+    return nn::ctc_loss(p, array::from<std::int32_t>({{1, 4}}), array::from({3}), array::from({2}),
+                        {.zero_infinity = true});
+  };
+  BOOST_TEST(tutti::any(tutti::isnan(tutti::grad(of_wrong)(log_p))).item<bool>());
   BOOST_TEST(std::abs(loss(array::from<std::int32_t>({{1, 99}}), 3, 1) - std::log(64.0 / 6)) <
              1e-12);
   BOOST_TEST(std::abs(loss(tutti::zeros({1, 0}, dtype::i32), 3, 0) - 3 * std::log(4.0)) < 1e-12);
@@ -116,6 +121,18 @@ BOOST_AUTO_TEST_CASE(labels_of_several_axes) {
       nn::cross_entropy(upload_as<double>(x), wrong, {.ignore = -1, .how = nn::reduction::none});
   BOOST_TEST(std::isnan(some(0, 1).item()));
   BOOST_TEST(some(1, 1).item() == 0);
+  // What training goes on with tells of a wrong label as well, and of no label that is ignored.
+  for (const double smoothing : {0.0, 0.1})
+    for (const bool weighted : {false, true}) {
+      nn::cross_entropy_options o{.label_smoothing = smoothing, .ignore = -1};
+      if (weighted) o.weights = tutti::ones({4});
+      const auto f = [&](const array& p) { return nn::cross_entropy(p, wrong, o); };
+      const array slopes = tutti::grad(f)(upload_as<double>(x));
+      const dense of_wrong = tutti_test::tabulate({2, 3, 4}, [](const tutti_test::position& i) {
+        return i[0] == 0 && i[1] == 1 ? 1.0 : 0.0;
+      });
+      BOOST_TEST(matches(tutti::isnan(slopes).astype(dtype::f64), of_wrong));
+    }
   BOOST_TEST(std::isnan(
       nn::cross_entropy(tutti::zeros({1, 4}), array::from<std::int32_t>({2}), {.ignore = 2})
           .item()));

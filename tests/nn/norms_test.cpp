@@ -120,6 +120,15 @@ BOOST_AUTO_TEST_CASE(norms_at_the_ends) {
         trained(batch, tutti::ones({3, 3}, dtype::f64));
       },
       "2 channels on its second axis, got [3,3]"));
+  // Over nothing, as in PyTorch: nothing.
+  for (const nn::layer& none : {nn::layer_norm({3, 0}), nn::rms_norm(0)}) {
+    const array x = tutti::ones({2, 3, 0});
+    const auto f = [&](const array& v) { return tutti::sum(trained(none, v)); };
+    BOOST_TEST((trained(none, x).shape() == shape{2, 3, 0}));
+    BOOST_TEST(f(x).item() == 0);
+    BOOST_TEST((tutti::grad(f)(x).shape() == shape{2, 3, 0}));
+  }
+  BOOST_TEST(fails<tutti::shape_error>([] { nn::layer_norm({-1}); }, "layer_norm: "));
   const nn::layer rows = nn::layer_norm({3}, {}, dtype::f64);
   BOOST_TEST((trained(rows, tutti::ones({0, 3}, dtype::f64)).shape() == shape{0, 3}));
   BOOST_TEST(tutti::all(trained(rows, tutti::ones({2, 3}, dtype::f64)) == 0.0).item<bool>());

@@ -4,6 +4,7 @@
 // where a loop repeats itself, none with TUTTI_POOL_MB=0. And how many programs stay in memory.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <tutti/tutti.hpp>
@@ -71,6 +72,22 @@ BOOST_AUTO_TEST_CASE(a_training_loop_allocates_nothing_after_its_first_steps) {
   for (int i = 0; i < 20; ++i) step();
   w.wait();
   BOOST_TEST(tutti::stats().pool_allocations == before);
+}
+
+// Each turn's upload needs memory that no work uses: turns do not run ahead by more than some 64
+// MiB.
+BOOST_AUTO_TEST_CASE(a_loop_that_never_waits_does_not_take_more_memory_with_each_turn) {
+  if (keeps_nothing()) return;
+  array total = tutti::zeros({});
+  total.wait();
+  const std::uint64_t before = reserved();
+  for (int i = 0; i < 48; ++i) {
+    total = total + tutti::sum(tutti::exp(tutti::sin(of_bytes(8 * mebibyte))));
+    total.eval();
+  }
+  BOOST_TEST(reserved() <= before + 112 * mebibyte);  // 384 MiB in all
+  const double each = double(8 * mebibyte / sizeof(float)) * std::exp(std::sin(1.0));
+  BOOST_TEST(std::abs(total.item() / (48 * each) - 1) < 1e-4);
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_acts_at_once) {

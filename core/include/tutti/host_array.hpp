@@ -66,7 +66,8 @@ class TUTTI_API host_array {
 
   /// The same elements on a device.
   array to(const device& on = default_device()) const;
-  /// The same elements with other extents. Throws shape_error where their number differs.
+  /// The same elements with other extents, of which one may be -1. Throws shape_error where their
+  /// number differs.
   host_array reshape(const tutti::shape& extents) &&;
 
  private:

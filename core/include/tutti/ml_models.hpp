@@ -5,7 +5,9 @@
 //
 // score() is r2_score() of regressors and accuracy_score() of classifiers, evaluated. Models whose
 // fit() iterates evaluate in it, have no gradient there, and throw value_error for samples that are
-// not finite; the others are lazy. Predictions are lazy and have gradients, but of neighbours.
+// not finite, as gaussian_nb and neighbours do; the others are lazy. Predicted numbers are lazy and
+// have gradients, but of neighbours; NaN spreads. Predicted classes and clusters, which have no
+// NaN, and neighbours take finite samples only: value_error names the first element that is not.
 #pragma once
 
 #include <cstdint>

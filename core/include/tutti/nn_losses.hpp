@@ -44,7 +44,8 @@ struct cross_entropy_options {
   reduction how = reduction::mean;
 };
 /// -log softmax(logits)[label], logits [..., C] floating, labels [...] integers in [0, C). A label
-/// outside gives NaN, since it is known on the device only; so does the mean where all are ignored.
+/// outside gives NaN, here and in the gradients, since it is known on the device only; so does the
+/// mean where all are ignored.
 /// Throws shape_error, dtype_error, value_error.
 TUTTI_API array cross_entropy(const array& logits, const array& labels,
                               const cross_entropy_options& options = {});

@@ -37,6 +37,7 @@ std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
 array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of,
                       std::string_view op) {
   const array values = index_values(given, op);
+  if (values.size() == 0) return values;
   auto range = known_range(given);
   const bool fits = range && range->first >= -extent && range->second < extent;
   if (!fits) {

@@ -14,32 +14,6 @@ using detail::named;
 
 namespace {
 
-// Resolves one extent of -1. Throws shape_error where the sizes differ.
-shape resolve_extents(const shape& from, const shape& to) {
-  const auto fail = [&]() {
-    throw shape_error("reshape: cannot make " + to.str() + " of " + from.str());
-  };
-  shape out = to;
-  int open = -1;
-  std::int64_t known = 1;
-  for (int i = 0; i < to.rank(); ++i) {
-    if (to[i] == -1 && open < 0)
-      open = i;
-    else if (to[i] < 0)
-      fail();
-    else if (__builtin_mul_overflow(known, to[i], &known))
-      fail();
-  }
-  const std::int64_t elements = from.size();
-  if (open >= 0) {
-    if (known == 0 || elements % known != 0) fail();
-    out[open] = elements / known;
-  } else if (known != elements) {
-    fail();
-  }
-  return out;
-}
-
 // Strides that show a layout with other extents; nothing where that takes a copy. Both sides are
 // cut into the shortest runs of axes with equal products; each run of `from` must be evenly spaced.
 std::optional<shape> reshaped_strides(const shape& from, const shape& strides, const shape& to) {
@@ -107,7 +81,7 @@ array unbroadcast(const array& a, const shape& target) {
 
 array reshape(const array& a, const shape& to) {
   const graph::node& n = graph::get(a, "reshape");
-  const shape extents = resolve_extents(n.extents, to);
+  const shape extents = graph::reshaped_extents(n.extents, to, "reshape");
   if (extents == n.extents) return a;
   if (n.elements == 0) return op::zeros_on(extents, n.type, n.device, "reshape");
   const graph::layout from = graph::layout_of(n);

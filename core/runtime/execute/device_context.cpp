@@ -21,6 +21,10 @@ namespace {
 // so that neither memory nor latency of a later read grows without bound.
 constexpr std::size_t look_at = 256;
 constexpr std::size_t wait_at = 4096;
+// Bytes that may have come for evaluations in flight; of these there are some whatever their size,
+// so that the device does not wait for the host.
+constexpr std::uint64_t most_arrived = std::uint64_t{64} << 20;
+constexpr std::size_t least_evaluations = 2;
 
 }  // namespace
 
@@ -44,7 +48,26 @@ buffer_block* device_context::allocate(std::uint64_t bytes) {
 
 buffer_block* device_context::allocate_idle(std::uint64_t bytes) {
   retire_finished();
-  return pool.allocate(bytes, retired());
+  buffer_block* const block = pool.allocate(bytes, retired());
+  newest_ += bytes;
+  return block;
+}
+
+std::shared_ptr<tutti_event> device_context::end_evaluation() {
+  if (newest_ == 0 || has_retired(last_)) return nullptr;
+  const auto drop_front = [this] {
+    const arrived_work front = arrived_work_.front();
+    arrived_work_.pop_front();
+    arrived_ -= front.bytes;
+    return front.sequence;
+  };
+  arrived_work_.push_back({last_, newest_});
+  arrived_ += std::exchange(newest_, 0);
+  while (!arrived_work_.empty() && has_retired(arrived_work_.front().sequence)) drop_front();
+  std::uint64_t awaited = 0;
+  while (arrived_ > most_arrived && arrived_work_.size() > least_evaluations)
+    awaited = drop_front();
+  return event_of(awaited);
 }
 
 void device_context::retire_finished() {

@@ -70,8 +70,12 @@ class device_context final : public stream_progress {
 
   /// A block for work on the compute stream.
   buffer_block* allocate(std::uint64_t bytes);
-  /// A block that no enqueued work uses.
+  /// A block that no enqueued work uses, for what comes from the host or another device.
   buffer_block* allocate_idle(std::uint64_t bytes);
+  /// After all launches of an evaluation: what has to end before more is enqueued, null where there
+  /// is nothing. Such blocks are used again only when the work that reads them has ended, so that a
+  /// loop that ran ahead of its work would take more of them with each turn.
+  std::shared_ptr<tutti_event> end_evaluation();
 
   /// Whose program is wanted: set before program(), and here so that its memory is used again.
   std::string program_key;
@@ -140,6 +144,9 @@ class device_context final : public stream_progress {
     const char* label;
     std::uint64_t bytes, flops;
   };
+  struct arrived_work {
+    std::uint64_t sequence, bytes;  // the end of an evaluation, and of the blocks that came for it
+  };
   struct failure {
     std::uint64_t first, last;  // work enqueued between the failure and its discovery
     std::string message;
@@ -169,6 +176,9 @@ class device_context final : public stream_progress {
   cache<cached_program> programs_;
   cache<cached_plan> plans_;
   std::deque<in_flight> flight_;
+  std::deque<arrived_work> arrived_work_;  // in flight
+  std::uint64_t arrived_ = 0;              // bytes of all of these
+  std::uint64_t newest_ = 0;               // bytes that came since the last of them
   arrivals awaited_;
   detail::stream_handle copies_;
   std::unique_ptr<device_context> fallback_;

@@ -26,6 +26,11 @@ namespace {
 
 using graph::node;
 
+struct work_in_flight {
+  device_context* context;
+  std::shared_ptr<tutti_event> event;
+};
+
 class evaluation {
  public:
   evaluation() = default;
@@ -44,7 +49,8 @@ class evaluation {
     return fusion::collect(plan_, roots, claim);
   }
 
-  void run() {
+  /// Enqueues all groups. The work that has to end before more is enqueued is added to `backlog`.
+  void run(std::vector<work_in_flight>& backlog) {
     make_groups();
     for (; next_ < plan_.groups.size(); ++next_) {
       const fusion::group& g = plan_.groups[next_];
@@ -55,7 +61,11 @@ class evaluation {
       finish(g);
     }
     // Who asks for the state of an event, or works on the host meanwhile, hands nothing over.
-    for (const graph::opened_device* device : devices_) context_of(*device).flush();
+    for (const graph::opened_device* device : devices_) {
+      device_context& context = context_of(*device);
+      context.flush();
+      if (auto event = context.end_evaluation()) backlog.push_back({&context, std::move(event)});
+    }
   }
 
  private:
@@ -189,32 +199,6 @@ void change_alone(const detail::opened_device& device, const std::function<void(
 [[maybe_unused]] const bool evaluates_deep_graphs =
     (graph::set_evaluator(evaluate, change_alone), true);
 
-}  // namespace
-
-void evaluate(std::span<const node* const> roots) {
-  const auto pending = std::find_if(roots.begin(), roots.end(), [](const node* n) {
-    const node& base = graph::base_of(*n);
-    return !base.is_ready() && !base.is_constant();
-  });
-  if (pending == roots.end()) return;
-  detail::require_computing("eval");
-  const detail::opened_device* wanted = graph::base_of(**pending).device;
-  device_locks locks;
-  const fusion::device_claim claim = [&](const detail::opened_device& device) {
-    if (locks.try_add(context_of(device))) return true;
-    wanted = &device;
-    return false;
-  };
-  evaluation work;
-  // Whoever has a device of ours finishes with it first; our walk starts again then.
-  do {
-    locks.wait_for(context_of(*wanted));
-  } while (!work.collect(roots, claim));
-  work.run();
-}
-
-namespace {
-
 // Drivers compile at the first launch as well, and what is compiled beside work on the host is
 // waited for by nobody.
 void wait_for(const detail::opened_device& device, tutti_event* event) {
@@ -225,6 +209,32 @@ void wait_for(const detail::opened_device& device, tutti_event* event) {
 }
 
 }  // namespace
+
+void evaluate(std::span<const node* const> roots) {
+  const auto pending = std::find_if(roots.begin(), roots.end(), [](const node* n) {
+    const node& base = graph::base_of(*n);
+    return !base.is_ready() && !base.is_constant();
+  });
+  if (pending == roots.end()) return;
+  detail::require_computing("eval");
+  const detail::opened_device* wanted = graph::base_of(**pending).device;
+  std::vector<work_in_flight> backlog;
+  {
+    device_locks locks;
+    const fusion::device_claim claim = [&](const detail::opened_device& device) {
+      if (locks.try_add(context_of(device))) return true;
+      wanted = &device;
+      return false;
+    };
+    evaluation work;
+    // Whoever has a device of ours finishes with it first; our walk starts again then.
+    do {
+      locks.wait_for(context_of(*wanted));
+    } while (!work.collect(roots, claim));
+    work.run(backlog);
+  }
+  for (const work_in_flight& w : backlog) wait_for(w.context->device, w.event.get());
+}
 
 void wait(const node& n) {
   const node& base = graph::base_of(n);

@@ -79,6 +79,8 @@ void move_rows_on_host(const host_call& call);
 /// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG (linear_algebra.cpp). Throws INVALID_ARGUMENT
 /// naming a matrix that has no result.
 void linear_algebra_on_host(const host_call& call);
+/// The same for one matrix of the batch, on the calling thread.
+void matrix_on_host(const host_call& call, uint64_t matrix);
 /// TUTTI_OPERATOR_CONVOLUTION (convolution.cpp).
 void convolve_on_host(const host_call& call);
 /// TUTTI_OPERATOR_FFT (fourier.cpp).

@@ -172,27 +172,32 @@ class matrices {
   const matrix_extents extents_;
 };
 
-template <typename S, typename T, typename R>
-void run_matrices(const host_call& call) {
-  const matrices<S, T, R> all(call);
-  share_rows(call, all.count(), all.steps(), [&](uint64_t begin, uint64_t end) {
-    for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
-  });
+template <typename F>
+void with_matrices(const host_call& call, const F& f) {
+  switch (call.views[call.what->view_count - 1].dtype) {
+    case TUTTI_F32:
+      return f(matrices<float, double, float>(call));
+    case TUTTI_F64:
+      return f(matrices<double, double, double>(call));
+    case TUTTI_C64:
+      return f(matrices<std::complex<float>, std::complex<double>, float>(call));
+    default:
+      return f(matrices<std::complex<double>, std::complex<double>, double>(call));
+  }
 }
 
 }  // namespace
 
 void linear_algebra_on_host(const host_call& call) {
-  switch (call.views[call.what->view_count - 1].dtype) {
-    case TUTTI_F32:
-      return run_matrices<float, double, float>(call);
-    case TUTTI_F64:
-      return run_matrices<double, double, double>(call);
-    case TUTTI_C64:
-      return run_matrices<std::complex<float>, std::complex<double>, float>(call);
-    default:
-      return run_matrices<std::complex<double>, std::complex<double>, double>(call);
-  }
+  with_matrices(call, [&](const auto& all) {
+    share_rows(call, all.count(), all.steps(), [&](uint64_t begin, uint64_t end) {
+      for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
+    });
+  });
+}
+
+void matrix_on_host(const host_call& call, uint64_t matrix) {
+  with_matrices(call, [&](const auto& all) { all.run(matrix); });
 }
 
 }  // namespace tutti::sdk
