@@ -24,7 +24,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::string_view extension = ".entered";
+constexpr std::string_view ending_of_entries = ".entered";
 constexpr std::uint64_t largest = 65536;  // bytes of a file
 constexpr std::int64_t day = 24LL * 3600 * 1'000'000'000;
 constexpr std::uint32_t ends_of_the_safer_way = 3;
@@ -59,7 +59,7 @@ bool read_number(std::string_view text, Number& to) {
 }
 
 /// Nothing where a file is damaged.
-content parse(std::string_view file) {
+content read_entry(std::string_view file) {
   content c;
   c.word = cut(file, ' ');
   const bool is_whole = (c.word == "entered" || c.word == "settled" || c.word == "failed") &&
@@ -73,14 +73,14 @@ content parse(std::string_view file) {
 
 /// Of a file that nobody held: whoever entered the step has ended there.
 content past_of(const private_folder::claim& found) {
-  content c = parse(found.content());
+  content c = read_entry(found.content());
   if (c.word != "entered") return c;
   ++c.ends;
   c.since_ns = found.modified_ns();
   return c;
 }
 
-std::string file_of(std::string_view key) { return cache_file_name(key, extension); }
+std::string file_of(std::string_view key) { return cache_file_name(key, ending_of_entries); }
 
 }  // namespace
 
@@ -117,7 +117,7 @@ std::uint32_t journal::enter(std::string_view key, std::string_view text, std::s
   auto claim = folder->hold(file_of(key));
   if (!claim) {  // another process is within it
     const auto file = folder->read(file_of(key), largest);
-    return file ? parse(*file).care() : 0;
+    return file ? read_entry(*file).care() : 0;
   }
   content now = past_of(*claim);
   if (now.stamp != stamp || now.word == "failed") now = {};
@@ -231,7 +231,7 @@ std::vector<journal::record> journal::all() {
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return found;
   for (const auto& file : folder->list()) {
-    if (!file.name.ends_with(extension)) continue;
+    if (!file.name.ends_with(ending_of_entries)) continue;
     const auto claim = folder->hold(file.name);
     if (!claim) continue;
     const content c = past_of(*claim);
