@@ -32,6 +32,10 @@ struct kernel_family {
   std::uint8_t type = 0;  ///< tutti_dtype; 0 where there is none
 
   constexpr std::size_t index() const { return (kind * variants + variant) * types + type; }
+  static constexpr kernel_family of_index(std::size_t i) {
+    return {static_cast<std::uint8_t>(i / types / variants),
+            static_cast<std::uint8_t>(i / types % variants), static_cast<std::uint8_t>(i % types)};
+  }
   bool operator==(const kernel_family&) const = default;
 };
 

@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "base/call_notes.hpp"
-#include "base/compile_markers.hpp"
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
@@ -18,8 +16,8 @@
 #include "plugin/host.hpp"
 #include "plugin/proof/asking.hpp"
 #include "plugin/raii.hpp"
-#include "plugin/records.hpp"
-#include "plugin/slow_step.hpp"
+#include "plugin/trial.hpp"
+#include "safety/journal.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -60,6 +58,17 @@ void add_named(std::vector<kernel_family>& all, const std::map<std::string, std:
         if (names.contains(name) && listed.insert(name).second) all.push_back(f);
       }
 }
+
+struct entry_of_question {
+  entry_of_question(const std::string& named, const std::string& text)
+      : key(named), ends(process_journal().enter(key, text)) {}
+  ~entry_of_question() { process_journal().leave(key); }
+  entry_of_question(const entry_of_question&) = delete;
+  entry_of_question& operator=(const entry_of_question&) = delete;
+
+  const std::string& key;
+  const std::uint32_t ends;
+};
 
 std::string text_of(const opened_device& d, const family_fault& fault) {
   if (fault.is_failure)
@@ -150,8 +159,17 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
   if (unanswered_ > 0)
     return {state::bad, false, false, "not asked, since it owes an earlier answer"};
   const std::string what = name_of(family);
-  const auto now = std::make_shared<exchange>(
-      exchange{family, what, key_ + what, question_of_operator(family, use), {}, {}});
+  const auto now =
+      std::make_shared<exchange>(exchange{family,
+                                          what,
+                                          key_ + what,
+                                          fmt::format("the proof of {} of {}", what, device_.title),
+                                          question_of_operator(family, use),
+                                          {},
+                                          {}});
+  const entry_of_question entry(now->key, now->text);
+  if (entry.ends > 0)
+    if (auto found = ask_in_child(*now)) return std::move(*found);
   const double limit = proof_time_limit();
   // Devices are never closed: this one outlives its answer.
   if (asked_within(
@@ -161,10 +179,21 @@ device_proof::outcome device_proof::put_question(const kernel_family& family,
   }
   if (is_exiting()) require_computing(what);  // nobody is to blame
   ++unanswered_;
-  program_markers().leave(now->key);
-  if (is_basic(family) && device_.plugin->records != nullptr)
-    device_.plugin->records->give_up(device_.plugin->path);
+  process_journal().give_up(now->key);
   return {state::bad, true, false, fmt::format("no answer within {} s", limit), true};
+}
+
+// Earlier processes ended within the question, or waited for it in vain. One that ends in a process
+// beside this one, where nothing else happens, counts as wrong.
+std::optional<device_proof::outcome> device_proof::ask_in_child(const exchange& now) {
+  const auto failure = try_family(device_.name, now.family);
+  if (!failure) return std::nullopt;
+  if (!failure->empty())
+    return outcome{state::bad, true, true, "asked by a process beside this one: " + *failure};
+  load_again();
+  const auto found = known_.families.find(now.what);
+  if (found == known_.families.end()) return outcome{state::good, false, false, {}};
+  return outcome{found->second.empty() ? state::good : state::bad, true, false, found->second};
 }
 
 void device_proof::answer(exchange& now) const noexcept {
@@ -173,30 +202,21 @@ void device_proof::answer(exchange& now) const noexcept {
   } catch (const std::exception&) {  // no memory for what is wrong
     now.found = {state::good, false, false, {}};
   }
-  try {
-    program_markers().end(now.key);
-  } catch (const std::exception&) {  // none for the marker: it stays, and one does not count
-  }
 }
 
 device_proof::outcome device_proof::answered(exchange& now) const {
-  // One process that ends within a question may have been killed by its user.
-  const std::string text = fmt::format("{}: proof of {}", device_.name, now.what);
-  const std::string step = fmt::format("the proof of {}", now.what);
-  if (program_markers().begin(now.key, text, step + " of " + device_.plugin->path) > 0)
-    return {state::bad, true, false, "processes have ended or waited in vain within its proof"};
+  const entry_of_question entry(now.key, now.text);  // of this thread, which may call exit()
   outcome found;
   const auto start = std::chrono::steady_clock::now();
-  forget_failure();
   try {
-    found = judge_watched(now, step);
+    found = judge(now);
   } catch (const device_error& e) {
     found = failed(now, e);
   } catch (const std::exception& e) {
     found = {state::good, false, false, e.what()};
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  logging::debug("{} took {:.1f} ms: {}", text, took.count(),
+  logging::debug("{}: proof of {} took {:.1f} ms: {}", device_.name, now.what, took.count(),
                  found.text.empty() ? "right" : found.text);
   return found;
 }
@@ -212,35 +232,13 @@ device_proof::outcome device_proof::failed(const exchange& now, const device_err
   const bool may_pass = e.code() == TUTTI_ERROR_OUT_OF_MEMORY || e.retryable();
   found.verdict = may_pass ? state::unknown : state::bad;
   found.is_failure = true;
-  if (const char* const function = function_that_failed())
-    found.text = fmt::format("the plugin's function {} fails with {}: {}", function,
-                             text_of_code(e.code()), e.what());
   return found;
-}
-
-// Without the basic ones nothing of the plugin is of use, so a process that ends or waits in vain
-// within them tells of the plugin as a whole.
-device_proof::outcome device_proof::judge_watched(exchange& now, const std::string& step) const {
-  const plugin& p = *device_.plugin;
-  const auto time = now.family.kind == kernel_family::transfers
-                        ? plugin_records::patience
-                        : plugin_records::patience_with_compilers;
-  if (is_basic(now.family)) {
-    const plugin_records::attempt attempt(p.records, p.path, step, time,
-                                          plugin_records::silent_ends::tell_nothing);
-    return judge(now);
-  }
-  const slow_step slow(
-      time, [&] { logging::warn("{}: waiting for {} since {} s", p.path, step, time.count()); });
-  return judge(now);
 }
 
 // In this process the family stays switched off, for somebody may be reading why.
 void device_proof::hear_late(const exchange& now) noexcept {
   --unanswered_;
   try {
-    program_markers().begin(now.key, now.what);  // what was left when nobody waited any more
-    program_markers().end(now.key);
     const std::lock_guard lock(mutex_);
     if (now.found.is_kept) keep(now.what, now.found, now.facts);
     logging::info("{}: a late answer to the proof of {}: {}", device_.title, now.what,
@@ -286,19 +284,18 @@ device_proof::result device_proof::ask_again(const kernel_family& family) {
   return r;
 }
 
-std::vector<device_proof::result> device_proof::ask_again() {
+void device_proof::ask_again(const std::function<void(const result&)>& tell) {
   std::vector<kernel_family> all = sample_families(device_.limits.computed_dtypes);
   {
     const std::lock_guard lock(mutex_);
     load();
     add_named(all, known_.families);
   }
-  std::vector<result> results;
   for (const kernel_family& family : all) {
-    results.push_back(ask_again(family));
-    if (is_basic(family) && !results.back().is_right) break;  // nothing else is worth asking for
+    const result r = ask_again(family);
+    tell(r);
+    if (is_basic(family) && !r.is_right) break;  // nothing else is worth asking for
   }
-  return results;
 }
 
 device_facts device_proof::facts() {

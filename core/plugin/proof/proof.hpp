@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -59,8 +60,8 @@ class TUTTI_INTERNAL_API device_proof {
   };
   /// Asks, whatever is known, and keeps what comes out.
   result ask_again(const kernel_family& family);
-  /// A sample of all families, and those that were asked about before.
-  std::vector<result> ask_again();
+  /// A sample of all families, and those that were asked about before; `tell` gets each result.
+  void ask_again(const std::function<void(const result&)>& tell);
   device_facts facts();
   /// True for the first who asks.
   bool is_said_first() { return !is_said_.exchange(true); }
@@ -78,16 +79,16 @@ class TUTTI_INTERNAL_API device_proof {
   /// A question in its thread, and what comes of it.
   struct exchange {
     kernel_family family;
-    std::string what, key;  // the family's name, and that of the marker
+    std::string what, key, text;  // the family's name, and the journal's entry
     std::optional<operator_question> question;
     outcome found;
     device_facts facts;
   };
   outcome put_question(const kernel_family& family, const tutti_operator_desc* use,
                        device_facts& facts);
+  std::optional<outcome> ask_in_child(const exchange& now);
   void answer(exchange& now) const noexcept;
   outcome answered(exchange& now) const;
-  outcome judge_watched(exchange& now, const std::string& step) const;
   outcome judge(exchange& now) const;
   outcome failed(const exchange& now, const device_error& e) const;
   void hear_late(const exchange& now) noexcept;

@@ -50,8 +50,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
                 "ask for", call.label);
   if (support == TUTTI_SUPPORT_NO) {
-    made->refusal =
-        detail::reason_of(context.device, plugin.op.supports.name(), reason, "no reason given");
+    made->refusal = detail::reason_of(reason, "no reason given");
     return made;
   }
   if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;

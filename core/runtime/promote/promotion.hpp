@@ -24,7 +24,6 @@ struct promotion {
   std::shared_ptr<tutti_plan> plan;
   std::string work;  // described, for another process; empty: it is compiled here
   bool is_asked_for = false;
-  bool is_watched = false;  // has been, when the cost was asked for the first time
 
   /// To be called after a launch: asks for it once the host has spent enough on it.
   void consider();
