@@ -13,15 +13,19 @@
 #include "text.hpp"
 
 namespace tutti::tools {
+
 namespace {
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& work) {
   try {
     app.parse(argc, argv);
-    return work();
   } catch (const CLI::Success& e) {
     return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "tutti: {} (see {} --help)\n", without_keys(e.what()), app.get_name());
+    return 2;
   }
+  return work();
 }
 
 }  // namespace
@@ -30,18 +34,12 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>
   try {
     const int status = parse_and_run(app, argc, argv, work);
     std::cout.flush();
-    if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      fmt::print(stderr, "tutti: cannot write to the standard output: {}\n", std::strerror(errno));
-      return 1;
-    }
-    return status;
-  } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "tutti: {} (see {} --help)\n", without_keys(e.what()), app.get_name());
-    return 2;
+    if (std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    fmt::print(stderr, "tutti: cannot write to the standard output: {}\n", std::strerror(errno));
   } catch (const std::exception& e) {
     fmt::print(stderr, "tutti: {}\n", without_keys(e.what()));
-    return 1;
   }
+  return 1;
 }
 
 }  // namespace tutti::tools

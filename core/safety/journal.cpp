@@ -24,7 +24,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::string_view ending_of_entries = ".entered";
+constexpr std::string_view entry_ending = ".entered";
 constexpr std::uint64_t largest = 65536;  // bytes of a file
 constexpr std::int64_t day = 24LL * 3600 * 1'000'000'000;
 constexpr std::uint32_t ends_of_the_safer_way = 3;
@@ -80,7 +80,7 @@ content past_of(const private_folder::claim& found) {
   return c;
 }
 
-std::string file_of(std::string_view key) { return cache_file_name(key, ending_of_entries); }
+std::string file_of(std::string_view key) { return cache_file_name(key, entry_ending); }
 
 }  // namespace
 
@@ -231,7 +231,7 @@ std::vector<journal::record> journal::all() {
   const private_folder* const folder = s.folder.open();
   if (folder == nullptr) return found;
   for (const auto& file : folder->list()) {
-    if (!file.name.ends_with(ending_of_entries)) continue;
+    if (!file.name.ends_with(entry_ending)) continue;
     const auto claim = folder->hold(file.name);
     if (!claim) continue;
     const content c = past_of(*claim);
