@@ -88,6 +88,7 @@ void add_parallel_cases(std::vector<bench_case>& cases);
 void add_signal_cases(std::vector<bench_case>& cases);
 void add_sparse_cases(std::vector<bench_case>& cases);
 void add_ml_cases(std::vector<bench_case>& cases);
+void add_sample_cases(std::vector<bench_case>& cases);
 void add_device_cases(std::vector<bench_case>& cases);
 
 }  // namespace tutti::bench

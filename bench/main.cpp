@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
     add_sparse_cases(cases);
     add_convolution_cases(cases);
     add_ml_cases(cases);
+    add_sample_cases(cases);
     add_latency_cases(cases);
     add_small_cases(cases);
     add_digits_cases(cases);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The peers of cases_arrays.cpp, cases_convolution.cpp, cases_signal.cpp, cases_image.cpp,
-# cases_sparse.cpp and cases_ml.cpp: the same work in NumPy, SciPy, scikit-learn, OpenCV, JAX and
+# cases_sparse.cpp, cases_ml.cpp and, with peer_samples.py, cases_samples.cpp: the same work in NumPy, SciPy, scikit-learn, OpenCV, JAX and
 # PyTorch, those of them that are installed. Reads lines: "open NAME" answers with the fastest of them
 # for that case, "run" with the milliseconds that it took this time.
 import sys
@@ -40,6 +40,7 @@ try:
     import torch
 except ImportError:
     torch = None
+import peer_samples
 
 M = 1 << 20
 convolution_kinds = ["forward", "data", "weights"]
@@ -412,13 +413,15 @@ def main():
     if scipy is not None:
         libraries.append(("SciPy " + scipy.__version__, scipy_cases()))
     if sklearn is not None:
-        libraries.append(("scikit-learn " + sklearn.__version__, sklearn_cases()))
+        cases = {**sklearn_cases(), **peer_samples.sklearn_cases()}
+        libraries.append(("scikit-learn " + sklearn.__version__, cases))
     if cv2 is not None:
         libraries.append(("OpenCV " + cv2.__version__, opencv_cases()))
     if jax is not None:
         libraries.append(("JAX " + jax.__version__, jax_cases()))
     if torch is not None:
-        libraries.append(("PyTorch " + torch.__version__, torch_cases()))
+        cases = {**torch_cases(), **peer_samples.torch_cases()}
+        libraries.append(("PyTorch " + torch.__version__, cases))
     work = None
     for line in sys.stdin:
         command, _, name = line.strip().partition(" ")
