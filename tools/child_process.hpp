@@ -14,27 +14,26 @@ namespace tutti::tools {
 struct child_end {
   enum class kind { exited, signalled, silent, not_started };
   kind how = kind::not_started;
-  int number = 0;             ///< exit status, signal or errno
-  bool is_disturbed = false;  ///< something else came where it writes its lines
+  int number = 0;  ///< exit status, signal or errno
 };
 
-/// Starts this program with `arguments` and "--report-to" with what be_a_child() wants, so that the
-/// child can write lines; each is handed to `on_line`. Its standard output and error go to our
-/// standard error, its standard input is empty, and it has a process group of its own, to which
-/// interrupts are passed on, and of which nothing is left afterwards. Where it is silent for as
-/// many seconds as `patience` says then, it is killed. What others write to where its lines go,
-/// such as a plugin or a fork of one, is told from them.
+/// Starts this program with `arguments` and hands each line that the child reports to `on_line`.
+/// Its standard input is empty. Where it reports nothing for as many seconds as `patience` says
+/// then, it is killed.
 child_end run_self(std::vector<std::string> arguments, const std::function<double()>& patience,
                    const std::function<void(std::string_view)>& on_line);
 
-/// In the child: it ends with its parent, leaves no core dump of what it was made to try, and keeps
-/// the descriptor to itself.
-void be_a_child(const std::string& report_to);
+/// In the child, first of all: it ends with its parent and leaves no core dump. What others print
+/// to the standard output goes to the standard error.
+void be_a_child();
 
-/// In the child: writes the line for the parent. A fork of the child ends here.
+/// In the child: a line for the parent.
 void report_line(std::string_view line);
 
 /// "signal 11 (Segmentation fault)".
 std::string signal_text(int number);
+
+/// "ended its process by signal 11 (Segmentation fault)"; `seconds` were waited for a silent one.
+std::string text_of(const child_end& end, double seconds);
 
 }  // namespace tutti::tools

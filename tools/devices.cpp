@@ -12,13 +12,11 @@
 #include <optional>
 
 #include "base/env.hpp"
-#include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "command.hpp"
 #include "plugin/ranking.hpp"
 #include "plugin/registry.hpp"
 #include "probe.hpp"
-#include "supervision.hpp"
 #include "text.hpp"
 #include "tutti/device.hpp"
 
@@ -47,21 +45,15 @@ std::string why_automatic(const device& d) {
                      detail::rank_text(*state));
 }
 
-/// Whatever happens there happens to a child of this one. Plugins that fail are kept out of this
-/// process.
+/// Plugins that fail in a child are kept out of this process, as are devices that cannot be used.
 void look_at_plugins(const time_limits& limits) {
-  for (const detail::plugin_file& file : detail::registry().loader().files()) {
-    if (why_left_out(file.name)) continue;
-    const probe_result result = probe(file, depth::devices, limits, [](const finding&) {});
-    if (!result.remark.empty())
-      logging::warn("{}: the plugin {}", file.path.string(), result.remark);
-    if (!result.failure.empty()) shut_out(file, result);
-  }
+  for (const detail::plugin_file& file : detail::registry().loader().files())
+    probe(file, depth::first_use, limits,
+          [](const finding& f) { detail::registry().pass_over(f.subject, f.text); });
 }
 
-selection select(const time_limits& limits) {
+selection select() {
   selection s;
-  const choice_in_children choice(limits);
   try {
     s.world = devices();
     const auto text = detail::env("TUTTI_DEVICE");
@@ -140,9 +132,9 @@ std::string print_left_out(const std::vector<detail::unusable>& all) {
 }
 
 /// 1 where TUTTI_DEVICE cannot be satisfied or no device exists.
-int print_devices(bool json, const time_limits& limits, const printer& print) {
+int print_devices(bool json, const time_limits& limits) {
   look_at_plugins(limits);
-  const selection s = select(limits);
+  const selection s = select();
   const std::vector<device> all = all_devices();
   const std::vector<detail::unusable> left_out = detail::registry().left_out();
   if (json) {
@@ -162,11 +154,11 @@ int print_devices(bool json, const time_limits& limits, const printer& print) {
       out["not_usable"].push_back({{"name", item.name}, {"reason", item.reason}});
     if (!s.world.empty()) out["default"] = s.world.front().name();
     if (!s.error.empty()) out["error"] = s.error;
-    print(out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else if (all.empty()) {
-    print("no device found; `tutti doctor` says what was tried\n" + print_left_out(left_out));
+    fmt::print("no device found; `tutti doctor` says what was tried\n{}", print_left_out(left_out));
   } else {
-    print(print_table(all, s) + print_trust() + print_left_out(left_out));
+    fmt::print("{}{}{}", print_table(all, s), print_trust(), print_left_out(left_out));
   }
   if (!s.error.empty()) fmt::print(stderr, "tutti: {}\n", s.error);
   return s.error.empty() && !all.empty() ? 0 : 1;
@@ -178,22 +170,13 @@ command add_devices(CLI::App& app) {
   struct chosen {
     bool json = false;
     time_limits limits;
-    supervision process;
   };
   const auto options = std::make_shared<chosen>();
   CLI::App* const parser =
       app.add_subcommand("devices", "List the devices that TUTTI_DEVICE can select");
   parser->add_flag("--json", options->json, "Print JSON");
   add_time_limit(*parser, options->limits);
-  add_supervision(*parser, options->process);
-  return {parser, [options] {
-            std::vector<std::string> words = {"devices"};
-            if (options->json) words.emplace_back("--json");
-            add_words(words, options->limits);
-            return supervised(options->process, words, options->limits, [&](const printer& print) {
-              return print_devices(options->json, options->limits, print);
-            });
-          }};
+  return {parser, [options] { return print_devices(options->json, options->limits); }};
 }
 
 }  // namespace tutti::tools

@@ -9,16 +9,17 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "base/env.hpp"
 #include "base/one_line.hpp"
 #include "command.hpp"
 #include "plugin/proof/proof.hpp"
-#include "plugin/records.hpp"
 #include "plugin/registry.hpp"
+#include "plugin/visit.hpp"
 #include "probe.hpp"
-#include "supervision.hpp"
+#include "safety/journal.hpp"
 #include "tutti/device.hpp"
 #include "tutti/error.hpp"
 
@@ -54,7 +55,7 @@ std::string advice_for(const detail::load_failure& f) {
     return fmt::format("you may not read it: chmod a+r {}", f.path.string());
   if (says("is a link to")) return "remove the link, or put back what it leads to";
   if (says("is cut off")) return "copy or install the file again";
-  if (says(", this library for ")) return "install the plugin's build for this machine";
+  if (says("another processor")) return "install the plugin's build for this machine";
   if (says("cannot open shared object file"))
     return "install the library that is named as missing (ldd shows all that are)";
   return "remove the file from the folder, or replace it with a working build";
@@ -81,22 +82,19 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
-/// Asks again what programs ask before they use a family of kernels, and keeps the verdicts.
-findings prove(const detail::opened_device& d) {
+/// Asks again what programs ask before they use the device, and keeps the verdicts.
+void prove(const detail::opened_device& d, const std::function<void(const finding&)>& found) {
   const auto proof =
       d.proof != nullptr ? d.proof : std::make_shared<detail::device_proof>(d);  // trusted
-  findings all;
-  for (const auto& r : proof->ask_again())
-    all.push_back({r.is_right ? grade::good : grade::problem, "known answers", d.name,
-                   fmt::format("{}: {}", r.what, r.text),
-                   r.is_right ? std::string()
-                              : std::string("update the driver and run this again, or choose "
-                                            "another device by TUTTI_DEVICE; until then the "
-                                            "library ") +
-                                    (r.is_used ? "tries this one" : "runs such work elsewhere")});
-  for (const auto& [what, value] : proof->facts())
-    all.push_back({grade::good, "known answers", d.name, fmt::format("{}: {}", what, value), {}});
-  return all;
+  for (const detail::question which : detail::all_questions) {
+    const auto r = proof->ask_again(which);
+    found({r.is_right ? grade::good : grade::problem, "known answers", d.name,
+           fmt::format("{}: {}", name_of(which), r.text),
+           r.is_right ? ""
+                      : "update the driver and run this again, or choose another device by "
+                        "TUTTI_DEVICE"});
+    if (!r.is_right) return;  // nothing else is worth asking for
+  }
 }
 
 /// Where an examination's steps and findings go.
@@ -122,7 +120,7 @@ void check_device(detail::opened_device& d, const finding_listener& to) {
     return;
   }
   to.step("known answers of " + d.name);
-  for (finding& f : prove(d)) to.found(f);
+  prove(d, to.found);
   to.step("");
 }
 
@@ -156,30 +154,24 @@ void examine_devices(detail::device_registry& registry, const detail::plugin_fil
 /// Each plugin in a process of its own. One that failed there is not touched in this one.
 findings examine_plugins(detail::device_registry& registry, const time_limits& limits) {
   findings plugins, others;
+  std::set<std::string> right, wrong;  // devices of the plugin that is looked at
   const auto take = [&](finding f) {
+    if (f.section == "known answers") (f.how == grade::good ? right : wrong).insert(f.subject);
     (f.section == "plugins" ? plugins : others).push_back(std::move(f));
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
-    const auto problem = [&](const std::string& failure) {
-      take({grade::problem, "plugins", file.name,
-            fmt::format("{}: {}", file.path.string(), failure),
-            "remove the file, or replace it with a working build; until it changes, `auto` passes "
-            "over it"});
-    };
-    if (const auto why = why_left_out(file.name)) {
-      problem(*why);
+    detail::forget_plugin(detail::process_journal(), file.path);  // it begins anew
+    right.clear();
+    wrong.clear();
+    const std::string failure = probe(file, depth::known_answers, limits, take);
+    if (failure.empty()) {
+      for (const std::string& device : right)
+        if (!wrong.contains(device)) take(verify_device(file, device, limits));
       continue;
     }
-    detail::known_plugins().clear(file.path);  // it begins anew
-    const probe_result result = probe(file, depth::known_answers, limits, take);
-    if (!result.remark.empty())
-      take({grade::problem, "plugins", file.name,
-            fmt::format("{}: the plugin {}", file.path.string(), result.remark),
-            "tell the plugin's author"});
-    if (result.failure.empty()) continue;
-    shut_out(file, result);
-    problem(result.failure);
+    take({grade::problem, "plugins", file.name, fmt::format("{}: {}", file.path.string(), failure),
+          "remove the file, or replace it with a working build"});
   }
   for (const detail::overlooked_file& file : registry.loader().overlooked())
     plugins.push_back({grade::note,
@@ -198,9 +190,8 @@ findings examine_plugins(detail::device_registry& registry, const time_limits& l
   return plugins;
 }
 
-finding examine_selection(const time_limits& limits) {
+finding examine_selection() {
   const std::string text = detail::env("TUTTI_DEVICE").value_or("(not set: auto)");
-  const choice_in_children choice(limits);
   try {
     std::string names;
     for (const device& d : devices()) names += (names.empty() ? "" : ", ") + d.name();
@@ -215,7 +206,7 @@ findings examine(const time_limits& limits) {
   detail::device_registry& registry = detail::registry();
   findings all = examine_folders(registry);
   append(all, examine_plugins(registry, limits));
-  all.push_back(examine_selection(limits));
+  all.push_back(examine_selection());
   all.push_back(examine_compiler());
   append(all, examine_cache());
   return all;
@@ -269,11 +260,11 @@ std::string as_json(const findings& all, size_t problems) {
 }
 
 /// 1 where there is a problem.
-int report(bool json, const time_limits& limits, const printer& print) {
+int report(bool json, const time_limits& limits) {
   const findings all = examine(limits);
   const auto problems = static_cast<size_t>(std::count_if(
       all.begin(), all.end(), [](const finding& f) { return f.how == grade::problem; }));
-  print(json ? as_json(all, problems) : as_text(all, problems));
+  fmt::print("{}", json ? as_json(all, problems) : as_text(all, problems));
   return problems == 0 ? 0 : 1;
 }
 
@@ -308,22 +299,13 @@ command add_doctor(CLI::App& app) {
   struct chosen {
     bool json = false;
     time_limits limits;
-    supervision process;
   };
   const auto options = std::make_shared<chosen>();
   CLI::App* const parser = app.add_subcommand(
       "doctor", "Check plugins, drivers, devices and cache; say what to do about problems");
   parser->add_flag("--json", options->json, "Print JSON");
   add_time_limit(*parser, options->limits);
-  add_supervision(*parser, options->process);
-  return {parser, [options] {
-            std::vector<std::string> words = {"doctor"};
-            if (options->json) words.emplace_back("--json");
-            add_words(words, options->limits);
-            return supervised(options->process, words, options->limits, [&](const printer& print) {
-              return report(options->json, options->limits, print);
-            });
-          }};
+  return {parser, [options] { return report(options->json, options->limits); }};
 }
 
 }  // namespace tutti::tools

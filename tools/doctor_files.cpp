@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/compile_markers.hpp"
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
 #include "base/private_folder.hpp"
 #include "doctor.hpp"
-#include "runtime/promote/compile_process.hpp"
+#include "plugin/trial.hpp"
+#include "safety/journal.hpp"
 #include "text.hpp"
 
 namespace tutti::tools {
@@ -46,7 +46,7 @@ finding examine_vendor_file(const fs::path& file) {
 finding examine_compiler() {
   finding f{grade::good, "compiler", "tutti-compiler", {}, {}};
   try {
-    const runtime::found_compiler found = runtime::find_compiler();
+    const detail::found_helper found = detail::find_helper();
     f.text = found.program.string();
     if (found.against.empty()) return f;
     f.how = grade::note;
@@ -115,16 +115,13 @@ std::vector<finding> examine_cache() {
     f.advice = fmt::format("chmod 700 {} keeps others from reading it", options.folder.string());
   }
   std::vector<finding> all = {f};
-  for (const auto& record : detail::program_markers().records())
-    all.push_back(
-        {grade::note, "cache", record.what,
-         fmt::format(
-             "the process crashed, or waited in vain, while it was compiled or asked about; "
-             "{}",
-             record.counted == 0   ? "tried again as before"
-             : record.counted == 1 ? "with more care from now on"
-                                   : "left out"),
-         fmt::format("update the driver, or remove {} to try again", record.file.string())});
+  for (const auto& record : detail::process_journal().all())
+    all.push_back({grade::note, "cache", record.text,
+                   fmt::format("earlier processes ended within it; {}",
+                               record.care == 0   ? "tried again as before"
+                               : record.care == 1 ? "with more care from now on"
+                                                  : "left out for a day"),
+                   fmt::format("remove {} to try again at once", record.file.string())});
   return all;
 }
 

@@ -32,7 +32,6 @@ using nlohmann::json;
 
 struct options {
   std::string plugin, key;
-  std::string report_to;
 };
 
 /// Throws where the file has no plugin's name, or is not there.
@@ -55,7 +54,7 @@ std::string hash_of(const fs::path& file) {
 
 /// In the child: what the plugin says of itself, or why it cannot be asked.
 int identify(const options& o) {
-  be_a_child(o.report_to);
+  be_a_child();
   json line;
   try {
     const detail::plugin_file file = plugin_at(o.plugin);
@@ -187,7 +186,6 @@ command add_verify_signature(CLI::App& app) {
 command add_identify(CLI::App& app) {
   const auto o = std::make_shared<options>();
   CLI::App* const parser = app.add_subcommand("identify", "")->group("");
-  parser->add_option("--report-to", o->report_to);
   add_plugin(*parser, *o);
   return {parser, [o] { return identify(*o); }};
 }

@@ -30,43 +30,20 @@ constexpr uint64_t most_fuzzed = 100'000'000;
 
 std::vector<std::string> child_arguments(const verify_options& o, uint64_t from) {
   const conformance::sampling& sample = o.chosen.sample;
-  std::vector<std::string> words = {o.plugin,
-                                    "--device",
-                                    std::to_string(o.device),
-                                    "--seed",
-                                    std::to_string(o.seed),
-                                    "--every",
-                                    std::to_string(sample.every),
-                                    "--every-operator",
-                                    std::to_string(sample.every_operator),
-                                    "--every-f32",
-                                    std::to_string(sample.every_f32),
-                                    "--share",
-                                    std::to_string(sample.share),
-                                    "--fuzz",
-                                    std::to_string(o.fuzz.count),
-                                    "--fuzz-seed",
-                                    std::to_string(o.fuzz.first_seed),
-                                    "--from",
-                                    std::to_string(from)};
+  std::vector<std::string> words = {"--child",          o.plugin,
+                                    "--device",         std::to_string(o.device),
+                                    "--seed",           std::to_string(o.seed),
+                                    "--every",          std::to_string(sample.every),
+                                    "--every-operator", std::to_string(sample.every_operator),
+                                    "--every-f32",      std::to_string(sample.every_f32),
+                                    "--share",          std::to_string(sample.share),
+                                    "--fuzz",           std::to_string(o.fuzz.count),
+                                    "--fuzz-seed",      std::to_string(o.fuzz.first_seed),
+                                    "--from",           std::to_string(from)};
   for (const std::string& text : o.chosen.filters) words.insert(words.end(), {"--filter", text});
   for (const std::string& text : o.chosen.excluded) words.insert(words.end(), {"--exclude", text});
   if (o.list) words.emplace_back("--list");
   return words;
-}
-
-std::string text_of(const child_end& end, double time_limit) {
-  switch (end.how) {
-    case child_end::kind::exited:
-      return fmt::format("ended its process with exit status {}", end.number);
-    case child_end::kind::signalled:
-      return "ended its process by " + signal_text(end.number);
-    case child_end::kind::silent:
-      return fmt::format("did not come back within {} s", time_limit);
-    case child_end::kind::not_started:
-      break;
-  }
-  return "no process could be started: " + std::generic_category().message(end.number);
 }
 
 void run_in_children(const verify_options& options, verify_report& report) {
@@ -76,15 +53,11 @@ void run_in_children(const verify_options& options, verify_report& report) {
     if (line.is_object()) report.take(line);
   };
   int ends = 0, hangs = 0;
-  bool is_disturbed = false;
   do {
     const uint64_t first = report.next();
     const child_end end = run_self(child_arguments(options, first), patience, on_line);
     if (!report.is_done() || end.how != child_end::kind::exited || end.number != 0)
       report.take_end(text_of(end, options.time_limit));
-    if (end.is_disturbed && !std::exchange(is_disturbed, true))
-      fmt::print(stderr, "tutti: {}: the plugin writes to a descriptor that is not its own\n",
-                 options.plugin);
     (end.how == child_end::kind::silent ? hangs : ends) += 1;
     if (ends == most_ends || hangs == most_hangs || report.next() == first) break;
   } while (report.is_more());
@@ -92,8 +65,8 @@ void run_in_children(const verify_options& options, verify_report& report) {
 }
 
 int run_verify(const verify_options& options) {
-  if (!options.report_to.empty()) {
-    be_a_child(options.report_to);
+  if (options.is_child) {
+    be_a_child();
     run_checks(options, [&](const json& line) {
       report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
     });
@@ -156,7 +129,7 @@ void add_options(CLI::App& parser, verify_options& o) {
   parser.add_flag("--json", o.json, "Print JSON, at the end");
   parser.add_flag("--quiet", o.quiet, "Print failures only");
   parser.add_option("--from", o.from)->group("");
-  parser.add_option("--report-to", o.report_to)->group("");
+  parser.add_flag("--child", o.is_child)->group("");
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ struct verify_options {
   bool list = false, json = false, quiet = false, in_process = false;
   double time_limit = 300;  // seconds
   // Of a child:
-  uint64_t from = 0;      // number of the first group; after the last: what the device can do
-  std::string report_to;  // for be_a_child()
+  uint64_t from = 0;  // number of the first group; after the last: what the device can do
+  bool is_child = false;
 };
 
 /// Runs the groups from `options.from` on and hands each of these to `tell`:

@@ -20,20 +20,11 @@ namespace tutti::detail {
 namespace {
 
 constinit std::atomic<bool> exiting = false;
+constinit std::atomic<bool> has_waited = false;
 std::thread::id exiting_thread;  // written once, before the flag is set
 constinit std::atomic<bool> forked = false;
 
 constexpr std::chrono::seconds time_to_be_gone{2};
-
-struct files_loaded {
-  std::mutex mutex;
-  std::string all;
-
-  static files_loaded& instance() {
-    static auto* const made = new files_loaded;
-    return *made;
-  }
-};
 
 [[noreturn]] void refuse(std::string_view op, const char* why) {
   throw device_error(std::string(op) + ": " + why, TUTTI_ERROR_INVALID_ARGUMENT);
@@ -41,19 +32,9 @@ struct files_loaded {
 
 }  // namespace
 
-void note_plugin_loaded(std::string_view file) {
+void note_plugin_loaded() {
   [[maybe_unused]] static const int registered =
       pthread_atfork(nullptr, nullptr, [] { forked.store(true, std::memory_order_relaxed); });
-  if (file.empty()) return;
-  files_loaded& files = files_loaded::instance();
-  const std::lock_guard lock(files.mutex);
-  files.all += (files.all.empty() ? "" : ", ") + std::string(file);
-}
-
-std::string plugins_loaded() {
-  files_loaded& files = files_loaded::instance();
-  const std::lock_guard lock(files.mutex);
-  return files.all;
 }
 
 void note_exit() noexcept {
@@ -61,6 +42,11 @@ void note_exit() noexcept {
   if (is_noted.exchange(true, std::memory_order_relaxed)) return;
   exiting_thread = std::this_thread::get_id();
   exiting.store(true, std::memory_order_release);
+}
+
+void note_exit_waited() noexcept {
+  has_waited.store(true, std::memory_order_release);
+  has_waited.notify_all();
 }
 
 bool is_exiting() noexcept { return exiting.load(std::memory_order_acquire); }
@@ -74,8 +60,11 @@ void require_computing(std::string_view op) {
            "the first use of a device");
   if (is_exiting()) [[unlikely]] {
     // A thread that nobody waits for, and that catches nothing, would end by std::terminate() a
-    // process that is about to end well.
-    if (std::this_thread::get_id() != exiting_thread) std::this_thread::sleep_for(time_to_be_gone);
+    // process that is about to end well, however long that waits for a compiler.
+    if (std::this_thread::get_id() != exiting_thread) {
+      has_waited.wait(false, std::memory_order_acquire);
+      std::this_thread::sleep_for(time_to_be_gone);
+    }
     refuse(op, "the process is exiting, and nothing is computed any more");
   }
 }

@@ -4,7 +4,6 @@
 // order that nobody knows; a fork has the memory of its parent, but none of the drivers' threads.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "tutti/export.hpp"
@@ -12,11 +11,11 @@
 namespace tutti::detail {
 
 /// From now on a fork of this process cannot compute: a plugin, and perhaps a driver, is loaded.
-TUTTI_INTERNAL_API void note_plugin_loaded(std::string_view file = {});
-/// Their files, "/usr/lib/tutti/plugins/libtutti_cuda.so, ..."; empty where there is none.
-TUTTI_INTERNAL_API std::string plugins_loaded();
+TUTTI_INTERNAL_API void note_plugin_loaded();
 /// exit() has begun: nothing new is computed, and nothing is released into a driver.
 void note_exit() noexcept;
+/// What exit() has to wait for is over.
+void note_exit_waited() noexcept;
 
 bool is_exiting() noexcept;
 bool is_fork() noexcept;

@@ -26,19 +26,17 @@ void attempts_under_way::begin(std::string_view step) {
   try {
     std::call_once(told_,
                    [this] { wait_at_exit([this](auto deadline) { return wait(deadline); }); });
-    if (is_exiting()) require_computing(step);
   } catch (...) {
     end();
     throw;
   }
+  if (!is_exiting()) return;
+  end();
+  require_computing(step);
 }
 
-void attempts_under_way::end(bool is_given_up) {
+void attempts_under_way::end() {
   --attempts_here;
-  if (!is_given_up) forget_one();
-}
-
-void attempts_under_way::forget_one() {
   {
     const std::lock_guard lock(mutex_);
     --all_;

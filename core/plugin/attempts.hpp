@@ -15,9 +15,7 @@ class attempts_under_way {
  public:
   /// Throws device_error where the process exits.
   void begin(std::string_view step);
-  void end(bool is_given_up = false);
-  /// Whoever exits does not wait for one of them any more.
-  void forget_one();
+  void end();
 
   static attempts_under_way& instance();
 

@@ -43,8 +43,7 @@ std::optional<std::string> device_of(std::string_view key) {
 
 /// A file of the folder that is not an entry of the program cache; empty: not ours.
 std::string_view kind_of_file(std::string_view name) {
-  if (name.ends_with(".plugin")) return "records of plugins";
-  if (name.ends_with(".compiling")) return "marks of compilations";
+  if (name.ends_with(".entered")) return "entries of the journal";
   if (name.ends_with(".tmp") && name.find(".tutti.") != std::string_view::npos)
     return "unfinished writes";
   return {};
@@ -59,9 +58,7 @@ void add(std::vector<cache_share>& to, const cache_use& use, uint64_t bytes) {
 }
 
 /// What processes hold while they are at something.
-bool is_mark(std::string_view name) {
-  return name.ends_with(".plugin") || name.ends_with(".compiling");
-}
+bool is_mark(std::string_view name) { return name.ends_with(".entered"); }
 
 bool is_entry(std::string_view name) { return name.ends_with(".tutti"); }
 

@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <ostream>
 
-#include "base/call_notes.hpp"
-#include "base/crash_witness.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "plugin/bounded_steps.hpp"
 #include "plugin/opened_device.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 #include "plugin/registry.hpp"
+#include "plugin/visit.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti {
@@ -82,32 +80,19 @@ void opened_device::open() {
   require_computing(name);
   const std::lock_guard lock(opening_);
   if (is_open_.load(std::memory_order_relaxed)) return;
-  if (!hangs_.empty()) throw device_error(hangs_, TUTTI_ERROR_TIMEOUT, 0, false, name);
-  try {
-    bounded_steps steps(plugin->records, plugin->path);
-    handle = steps.run("device.open", [this] {
-      tutti_device* made = nullptr;
-      check(plugin->device.open(index, &made), *this, "open the device");
-      return require_made(plugin->device.open, made, *this);
-    });
-    programs = steps.run("program.capabilities",
-                         [this, made = handle] { return programs_of(*this, made); });
-    begins_on_host = steps.run("tier.begins_on_host", [this, made = handle] {
-      return plugin->tier.begins_on_host(made) != 0;
-    });
-  } catch (const device_error& e) {
-    if (e.code() == TUTTI_ERROR_TIMEOUT) hangs_ = e.what();
-    throw;
-  }
-  // Until here each step was watched over as a whole.
-  watch_calls();
-  if (const double limit = transfer_time_limit(); limit > 0) tell_of_slow_calls(limit);
+  plugin_visit visit(plugin->notes, plugin->path, "device.open");
+  tutti_device* made = nullptr;
+  check(plugin->device.open(index, &made), *this, "open the device");
+  handle = require_made(plugin->device.open, made, *this);
+  visit.go_on("program.capabilities");
+  programs = programs_of(*this, handle);
+  begins_on_host = plugin->tier.begins_on_host(handle) != 0;
   is_open_.store(true, std::memory_order_release);
 }
 
 const opened_device& get(const device& handle) {
   handle.state_->open();
-  require_basics(*handle.state_);
+  require_right_answers(*handle.state_);
   return *handle.state_;
 }
 

@@ -11,8 +11,8 @@
 
 namespace tutti::detail {
 
-/// Why this process cannot map the file: "is for AArch64, this library for x86-64", "is cut off:
-/// ...". Empty where nothing speaks against it, and for what is no ELF file at all.
+/// Why this process cannot map the file: "is for another processor", "is cut off: ...". Empty where
+/// nothing speaks against it, and for what is no ELF file at all.
 TUTTI_INTERNAL_API std::string elf_problem(const std::filesystem::path& file);
 
 }  // namespace tutti::detail

@@ -47,8 +47,6 @@ std::string describe(const thrown& what, const char* plugin, const char* functio
 
 }  // namespace
 
-constinit std::atomic<call_watcher> watcher_of_calls = nullptr;
-
 tutti_status* status_of_thrown(const char* plugin, const char* function) noexcept {
   static tutti_status last_resort = [] {
     tutti_status s{};
@@ -77,16 +75,6 @@ tutti_status* status_of_thrown(const char* plugin, const char* function) noexcep
 void log_thrown(const char* plugin, const char* function) noexcept {
   try {
     logging::error("{}", describe(current(), plugin, function));
-  } catch (...) {
-  }
-}
-
-void log_thread_end(const char* plugin, const char* function) noexcept {
-  try {
-    logging::error(
-        "plugin {}: the thread that calls its function {} is ended there (pthread_exit or "
-        "pthread_cancel)",
-        plugin, function);
   } catch (...) {
   }
 }

@@ -2,35 +2,24 @@
 //
 // A plugin's function as the core calls it. Plugins must not let exceptions out; one that does is
 // answered with a status, or with a line of the log where the function has none, instead of taking
-// the application down. What ends the process or does not come back is named by the note of the
-// call (call_notes.hpp).
+// the application down.
 #pragma once
 
 #include <cxxabi.h>
 
-#include <atomic>
 #include <type_traits>
 #include <utility>
 
-#include "base/call_notes.hpp"
 #include "tutti/export.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::detail {
-
-/// Told of each function, "device.count", before it is called. NULL outside `tutti doctor`'s
-/// examinations.
-using call_watcher = void (*)(const char* function);
-TUTTI_INTERNAL_API extern std::atomic<call_watcher> watcher_of_calls;
 
 /// To be called while an exception is handled: it as a status that names plugin and function.
 TUTTI_INTERNAL_API tutti_status* status_of_thrown(const char* plugin,
                                                   const char* function) noexcept;
 /// The same as a line of the log.
 TUTTI_INTERNAL_API void log_thrown(const char* plugin, const char* function) noexcept;
-
-/// The thread that calls the function is ended within it.
-TUTTI_INTERNAL_API void log_thread_end(const char* plugin, const char* function) noexcept;
 
 /// TUTTI_ERROR_UNSUPPORTED, owned by nobody.
 TUTTI_INTERNAL_API tutti_status* unsupported_status() noexcept;
@@ -52,13 +41,9 @@ class guarded<R (*)(Args...)> {
   const char* name() const { return name_; }
 
   R operator()(Args... args) const {
-    if (const call_watcher watch = watcher_of_calls.load(std::memory_order_relaxed)) [[unlikely]]
-      watch(name_);
-    const noted_call now(plugin_, name_);
     try {
       return call_(args...);
-    } catch (const abi::__forced_unwind&) {  // which may not be stopped
-      log_thread_end(plugin_, name_);
+    } catch (const abi::__forced_unwind&) {  // the thread ends, which may not be stopped
       throw;
     } catch (...) {
       if constexpr (std::is_same_v<R, tutti_status*>) {

@@ -10,7 +10,6 @@
 #include <set>
 #include <string_view>
 
-#include "base/compile_markers.hpp"
 #include "base/compile_progress.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
@@ -21,6 +20,7 @@
 #include "base/trace.hpp"
 #include "plugin/chosen_tier.hpp"
 #include "plugin/opened_device.hpp"
+#include "safety/journal.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -132,7 +132,7 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return 0;
     const auto ends = static_cast<int32_t>(
-        program_markers().begin(full_key(identity, device_key, key, key_size),
+        process_journal().enter(full_key(identity, device_key, key, key_size),
                                 fmt::format("{}: {}", identity.name, what != nullptr ? what : "")));
     progress_of_compilers().begin();
     return ends;
@@ -141,21 +141,12 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
   }
 }
 
-void compile_elsewhere(void* context, const char* device_key, const void* key, uint64_t key_size) {
-  try {
-    const host_identity& identity = identity_of(context);
-    if (identity.cache_prefix.empty() || key == nullptr) return;
-    program_markers().continue_elsewhere(full_key(identity, device_key, key, key_size));
-  } catch (...) {
-  }
-}
-
 void compile_end(void* context, const char* device_key, const void* key, uint64_t key_size) {
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return;
     progress_of_compilers().end();
-    program_markers().end(full_key(identity, device_key, key, key_size));
+    process_journal().leave(full_key(identity, device_key, key, key_size), journal::past::settled);
   } catch (...) {
   }
 }
@@ -196,7 +187,7 @@ const tutti_host* make_host(host_identity** identity) {
                  compiled,
                  folder_of_driver,
                  keeps ? compile_begin : nullptr,
-                 keeps ? compile_elsewhere : nullptr,
+                 nullptr,
                  keeps ? compile_end : nullptr,
                  option,
                  extension};

@@ -4,7 +4,6 @@
 #define BOOST_DLL_USE_STD_FS
 #include "plugin/loader.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -20,8 +19,8 @@
 #include "base/process.hpp"
 #include "plugin/elf_file.hpp"
 #include "plugin/host.hpp"
-#include "plugin/linker_use.hpp"
 #include "plugin/ownership.hpp"
+#include "plugin/trial.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {
@@ -66,19 +65,10 @@ std::string linker_message(const fs::path& path) {
   return without(path, said != nullptr ? said : "the dynamic linker does not say why");
 }
 
-void announce(const char* step) {
-  if (const call_watcher watch = watcher_of_calls.load(std::memory_order_relaxed)) watch(step);
-}
-
 /// The plugin's table; what the entry throws is not let through.
-const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host* host,
-                                   const std::string& name) {
-  announce(entry_symbol);
+const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host* host) {
   try {
     return entry(host);
-  } catch (const abi::__forced_unwind&) {  // which may not be stopped
-    log_thread_end(name.c_str(), entry_symbol);
-    throw;
   } catch (const std::exception& e) {
     throw plugin_error(
         fmt::format("{} threw an exception: {}", entry_symbol, one_line(e.what(), 1000)));
@@ -96,7 +86,7 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
   host_identity* identity = nullptr;
   const tutti_host* const host = make_host(&identity);
   identity->name = failure.name;  // as its file is called, until the plugin has said more
-  const tutti_plugin_api* const api = call_entry(entry, host, failure.name);
+  const tutti_plugin_api* const api = call_entry(entry, host);
   if (api == nullptr) throw plugin_error(fmt::format("{} returned NULL", entry_symbol));
 
   const tutti_plugin_api head = read_plugin_api(api);
@@ -126,47 +116,22 @@ boost::dll::shared_library& keep_forever(std::unique_ptr<boost::dll::shared_libr
   return *all->emplace_back(std::move(library));
 }
 
-/// Where a constructor of the file throws, the process ends here, and says why: the dynamic
-/// linker's lock stays taken then, and the next thread that loads a library, as drivers' do, would
-/// wait for ever.
-void map_file(boost::dll::shared_library& library, const fs::path& path, std::error_code& code) {
-  const linker_use use(path);
+/// Where a constructor of the file throws, the process ends here: the dynamic linker's lock stays
+/// taken then.
+void map_file(boost::dll::shared_library& library, const fs::path& path,
+              std::error_code& code) noexcept {
   using boost::dll::load_mode::rtld_local;
   using boost::dll::load_mode::rtld_now;
-  std::string thrown;
-  try {
-    return library.load(path, code, rtld_now | rtld_local);
-  } catch (const abi::__forced_unwind&) {
-    log_thread_end(path.c_str(), "constructor");
-    throw;
-  } catch (const std::exception& e) {
-    thrown = e.what();
-  } catch (...) {
-    thrown = "(no text)";
-  }
-  logging::error(
-      "{}: a constructor of this file threw an exception, which leaves the dynamic linker "
-      "locked: {}",
-      path.string(), one_line(thrown, 1000));
-  std::abort();
+  library.load(path, code, rtld_now | rtld_local);
 }
-
-/// What comes of the loading: the plugin or a failure, and what was learnt of the file either way.
-struct loading {
-  load_failure file;
-  std::unique_ptr<plugin> loaded;
-  std::exception_ptr failure;
-};
 
 /// Checks the file of `failure`, maps it and negotiates; throws with the reason.
 std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rules) {
   std::error_code code;
-  linker_use::require_free();
   const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
   auto library = std::make_unique<boost::dll::shared_library>();
-  note_plugin_loaded(failure.path.string());
+  note_plugin_loaded();
   logging::info("loading {}", failure.path.string());
-  announce("the loading of its file");
   trusted.require_same();
   code.clear();
   map_file(*library, failure.path, code);
@@ -221,9 +186,8 @@ search_path default_search_path() {
   return result;
 }
 
-plugin_loader::plugin_loader(std::vector<fs::path> folders, plugin_records* records,
-                             trust_rules rules)
-    : folders_(std::move(folders)), records_(records), rules_(std::move(rules)) {}
+plugin_loader::plugin_loader(std::vector<fs::path> folders, journal* notes, trust_rules rules)
+    : folders_(std::move(folders)), notes_(notes), rules_(std::move(rules)) {}
 
 void plugin_loader::add_folder(const fs::path& folder, std::vector<plugin_file>& found) {
   std::vector<plugin_file> here;
@@ -273,56 +237,61 @@ const std::vector<plugin_file>& plugin_loader::files() {
 }
 
 const plugin& plugin_loader::load(const std::string& name, wanted why,
-                                  std::optional<bounded_steps>* steps) {
+                                  std::optional<plugin_visit>* visit) {
   const std::lock_guard lock(mutex_);
   outcome& known = outcomes_[name];
   if (known.is_passed_over && why == wanted::by_name) {
     known.failure.reset();
     known.is_passed_over = false;
   }
-  std::optional<bounded_steps> own;
+  std::optional<plugin_visit> own;
   if (known.loaded == nullptr && !known.failure)
-    try_to_load(known, name, why, steps != nullptr ? *steps : own);
+    try_to_load(known, name, why, visit != nullptr ? *visit : own);
   if (known.loaded != nullptr) return *known.loaded;
   const load_failure& f = *known.failure;
   const std::string reason = f.advice.empty() ? f.message : f.message + "; " + f.advice;
   throw plugin_error(f.path.empty() ? reason : fmt::format("{}: {}", f.path.string(), reason));
 }
 
+/// Empty where it is not: nothing speaks against it, a child got along with it, or somebody wants
+/// it by its name.
+std::string plugin_loader::why_passed_over(const plugin_file& file, wanted why) {
+  const auto before = notes_ != nullptr ? trace_of(*notes_, file.path) : std::nullopt;
+  if (!before) return {};
+  if (why == wanted::by_name) {
+    logging::warn("{}: {}; it was asked for by name, and is tried again", file.path.string(),
+                  before->why);
+    return {};
+  }
+  if (before->is_verdict) return before->why;
+  logging::warn("{}: {}; a process beside this one tries it", file.path.string(), before->why);
+  const auto failure = try_plugin(file.name);
+  if (!failure) return before->why;
+  if (failure->empty()) return {};
+  // The child has left an entry of its own, which tells more.
+  const auto after = trace_of(*notes_, file.path);
+  const std::string verdict =
+      fmt::format("{}, and one beside this did: {}", (after ? *after : *before).why, *failure);
+  fail_plugin(*notes_, file.path, verdict);
+  return verdict;
+}
+
 void plugin_loader::try_to_load(outcome& known, const std::string& name, wanted why,
-                                std::optional<bounded_steps>& steps) {
+                                std::optional<plugin_visit>& visit) {
   load_failure failure;
   failure.name = name;
   try {
     failure.path = find_locked(name);
-    const auto before = records_ != nullptr ? records_->failure(failure.path) : std::nullopt;
-    if (before && why == wanted::with_others) {
+    if (const std::string before = why_passed_over({name, failure.path}, why); !before.empty()) {
       known.is_passed_over = true;
-      throw plugin_error(
-          fmt::format("passed over: {}; `tutti doctor` tries it again, and so does naming it in "
-                      "TUTTI_DEVICE",
-                      *before));
+      throw plugin_error(fmt::format(
+          "passed over: {}; `tutti doctor` tries it again, and so does naming it in TUTTI_DEVICE",
+          before));
     }
-    if (before)
-      logging::warn("{}: {}; it was asked for by name, and is tried again", failure.path.string(),
-                    *before);
-    linker_use::prepare_exit();
-    steps.emplace(records_, failure.path);
-    loading done = steps->run("the loading", [file = failure, rules = rules_]() mutable {
-      loading now{std::move(file), nullptr, nullptr};
-      try {
-        now.loaded = load_file(now.file, rules);
-      } catch (const abi::__forced_unwind&) {
-        throw;
-      } catch (...) {
-        now.failure = std::current_exception();
-      }
-      return now;
-    });
-    failure = std::move(done.file);
-    if (done.failure) std::rethrow_exception(done.failure);
-    done.loaded->records = records_;
-    known.loaded = std::move(done.loaded);
+    visit.emplace(notes_, failure.path, "the loading");
+    auto loaded = load_file(failure, rules_);
+    loaded->notes = notes_;
+    known.loaded = std::move(loaded);
     logging::debug("plugin {} {} (plugin ABI {}.{}) loaded from {}", name, known.loaded->version,
                    failure.abi_major, failure.abi_minor, failure.path.string());
   } catch (const distrust& e) {

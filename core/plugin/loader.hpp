@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "plugin/bounded_steps.hpp"
 #include "plugin/plugin.hpp"
-#include "plugin/records.hpp"
 #include "plugin/trust.hpp"
+#include "plugin/visit.hpp"
 
 namespace tutti::detail {
 
@@ -64,10 +63,9 @@ TUTTI_INTERNAL_API search_path default_search_path();
 
 class TUTTI_INTERNAL_API plugin_loader {
  public:
-  /// `records` tells what failed before, and is told of what is attempted; NULL: nothing is kept.
-  /// `rules` tell which files are loaded at all.
-  explicit plugin_loader(std::vector<std::filesystem::path> folders,
-                         plugin_records* records = nullptr,
+  /// `notes` tells what earlier processes ended in, and is told of what is tried; NULL: nothing is
+  /// kept. `rules` tell which files are loaded at all.
+  explicit plugin_loader(std::vector<std::filesystem::path> folders, journal* notes = nullptr,
                          trust_rules rules = trust_rules_from_environment());
 
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
@@ -81,10 +79,11 @@ class TUTTI_INTERNAL_API plugin_loader {
   /// Loads the plugin unless that has happened. Throws plugin_error naming the path, the loader's
   /// message and, for a mismatch, both ABI versions; the rule by which the file is not trusted; or
   /// the folders where there is no such file.
-  /// One that took an earlier process down is passed over, unless it is wanted by its name. Where
-  /// the plugin is loaded now and `steps` is given, it is made, and the caller goes on with it.
+  /// One that an earlier process ended in is tried in a child first, and passed over where that
+  /// ends as well, unless it is wanted by its name. Where the plugin is loaded now and `visit` is
+  /// given, it is made, and the caller goes on with it.
   const plugin& load(const std::string& name, wanted why = wanted::by_name,
-                     std::optional<bounded_steps>* steps = nullptr);
+                     std::optional<plugin_visit>* visit = nullptr);
 
   /// The plugin is not loaded in this process, whoever wants it: `reason` is what load() says.
   void exclude(const std::string& name, const std::string& reason);
@@ -102,11 +101,12 @@ class TUTTI_INTERNAL_API plugin_loader {
   const std::vector<plugin_file>& files_locked();
   void add_folder(const std::filesystem::path& folder, std::vector<plugin_file>& found);
   void try_to_load(outcome& known, const std::string& name, wanted why,
-                   std::optional<bounded_steps>& steps);
+                   std::optional<plugin_visit>& visit);
+  std::string why_passed_over(const plugin_file& file, wanted why);
   std::filesystem::path find_locked(const std::string& name);
 
   std::vector<std::filesystem::path> folders_;
-  plugin_records* records_;
+  journal* notes_;
   trust_rules rules_;
   std::mutex mutex_;
   std::optional<std::vector<plugin_file>> files_;

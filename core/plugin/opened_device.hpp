@@ -53,14 +53,12 @@ struct TUTTI_INTERNAL_API opened_device {
   /// What it was found to get right and wrong (plugin/proof/proof.hpp); null: it is trusted.
   std::shared_ptr<device_proof> proof;
 
-  /// Opens the device unless that has happened. Throws device_error; a later call tries again, but
-  /// for one that hung.
+  /// Opens the device unless that has happened. Throws device_error; a later call tries again.
   void open();
 
  private:
   std::atomic<bool> is_open_{false};
-  std::mutex opening_;  // guards what follows
-  std::string hangs_;   // how long it was waited for an opening that goes on
+  std::mutex opening_;
 };
 
 }  // namespace tutti::detail

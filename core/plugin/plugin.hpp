@@ -15,7 +15,7 @@
 
 namespace tutti::detail {
 
-class plugin_records;
+class journal;
 
 // device_functions, memory_functions, ...
 // clang-format off
@@ -41,7 +41,7 @@ struct plugin {
   std::string signed_by;             ///< key that the manifest had to be signed with; else empty
   bool has_wrong_signature = false;  ///< in the manifest, which need not have one: of a trusted key
 
-  plugin_records* records = nullptr;  ///< NULL: nothing is kept of what becomes of it
+  journal* notes = nullptr;  ///< NULL: nothing is kept of what becomes of it
 
   device_functions device;
   memory_functions memory;

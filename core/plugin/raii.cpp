@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/call_notes.hpp"
-#include "base/crash_witness.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "tutti/error.hpp"
@@ -74,7 +72,6 @@ bool ignore(tutti_status* status) noexcept {
 
 void throw_status(tutti_status* status, std::string_view where, std::string_view device,
                   std::string_view action, std::string_view detail) {
-  note_failure();
   const std::unique_ptr<tutti_status, void (*)(tutti_status*)> owner(
       status, [](tutti_status* s) { release(s); });
   const int32_t code = has(status, &tutti_status::code) ? status->code : TUTTI_ERROR_INTERNAL;
@@ -95,16 +92,11 @@ void throw_status(tutti_status* status, std::string_view where, std::string_view
   throw device_error(text, code, vendor_code, retryable, std::string(device));
 }
 
-std::string reason_of(const opened_device& device, const char* function, const char* reason,
-                      const char* otherwise) {
-  if (reason == nullptr) return otherwise;
-  const crash_witness witness(
-      -1, std::string("the answer of ") + function + " of " + device.plugin->path);
-  return one_line(reason, 1000);
+std::string reason_of(const char* reason, const char* otherwise) {
+  return reason != nullptr ? one_line(reason, 1000) : otherwise;
 }
 
 void throw_nothing_made(const opened_device& device, std::string_view function) {
-  forget_failure();  // the text has the name
   std::string text = device.title + ": the plugin's function ";
   text += function;
   throw device_error(text + " succeeds, but hands out NULL", TUTTI_ERROR_INTERNAL, 0, false,

@@ -104,10 +104,8 @@ inline event_handle record_event(const opened_device& d, tutti_stream* stream) {
   return own(*d.plugin, require_made(d.plugin->stream.record, made, d));
 }
 
-/// What a plugin says in the answer of that function, as one line; `otherwise` where that is
-/// nothing. A crash over it names plugin and function.
-TUTTI_INTERNAL_API std::string reason_of(const opened_device& device, const char* function,
-                                         const char* reason, const char* otherwise);
+/// What a plugin says, as one line; `otherwise` where that is nothing.
+TUTTI_INTERNAL_API std::string reason_of(const char* reason, const char* otherwise);
 
 /// Why the device does not take the program, empty where it does.
 inline std::string why_unsupported(const opened_device& d, const tutti_program_desc& desc) {
@@ -116,7 +114,7 @@ inline std::string why_unsupported(const opened_device& d, const tutti_program_d
   check(d.plugin->program.supports(d.handle, &desc, &support, &reason), d, "ask for support of",
         desc.label != nullptr ? desc.label : "");
   if (support == TUTTI_SUPPORT_YES) return {};
-  return reason_of(d, d.plugin->program.supports.name(), reason, "the device does not support it");
+  return reason_of(reason, "the device does not support it");
 }
 
 inline program_handle create_program(const opened_device& d, const tutti_program_desc& desc) {

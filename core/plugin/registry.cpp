@@ -27,14 +27,6 @@ std::string brief(const opened_device& d) {
   return fmt::format("{} ({}, {})", d.name, to_string(d.properties.type), d.properties.description);
 }
 
-/// Not of one that gets basic things wrong or cannot be opened; `tried` is told.
-bool is_sound(opened_device& d, const device_registry::judge& judge, bool is_next,
-              std::string& tried) {
-  const std::string why = judge ? judge(d) : why_unusable(d, is_next);
-  if (!why.empty()) tried += (tried.empty() ? "" : "; ") + why;
-  return why.empty();
-}
-
 std::string reason(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
@@ -111,21 +103,19 @@ device_list select(const device_list& all, const device_item& item) {
 
 }  // namespace
 
-device_registry::device_registry(search_path where, plugin_records* records)
-    : where_(std::move(where)), loader_(where_.folders, records) {
+device_registry::device_registry(search_path where, journal* notes)
+    : where_(std::move(where)), loader_(where_.folders, notes) {
   for (const std::string& entry : where_.rejected)
     logging::warn("TUTTI_PLUGIN_PATH: {} is not searched", entry);
 }
 
 void device_registry::ask(const std::string& backend, wanted why, enumeration& result) {
-  std::optional<bounded_steps> steps;  // one record for all of it
-  const plugin& p = loader_.load(backend, why, &steps);
-  if (!steps) steps.emplace(p.records, p.path);
-  const uint32_t count = steps->run("device.count", [&p] {
-    uint32_t n = 0;
-    check(p.device.count(&n), p.name + ": look for devices");
-    return n;
-  });
+  std::optional<plugin_visit> visit;  // one for all of it
+  const plugin& p = loader_.load(backend, why, &visit);
+  if (!visit) visit.emplace(p.notes, p.path, "device.count");
+  visit->go_on("device.count");
+  uint32_t count = 0;
+  check(p.device.count(&count), p.name + ": look for devices");
   if (count > most_devices)
     throw plugin_error(fmt::format("{}: the plugin reports {} devices, more than {}", p.name, count,
                                    most_devices));
@@ -135,13 +125,11 @@ void device_registry::ask(const std::string& backend, wanted why, enumeration& r
     d.index = i;
     d.name = fmt::format("{}:{}", p.name, i);
     try {
-      read_properties(steps->run("device.properties",
-                                 [&p, i, name = d.name] { return ask_properties(p, i, name); }),
-                      d);
+      visit->go_on("device.properties");
+      read_properties(ask_properties(p, i, d.name), d);
       d.proof = make_proof(d);
       for (const std::string& remark : d.remarks) logging::debug("{}: {}", d.name, remark);
     } catch (const device_error& e) {
-      if (e.code() == TUTTI_ERROR_TIMEOUT) throw;
       logging::warn("{}", e.what());
       result.refused.push_back({d.name, e.what()});
       result.devices.pop_back();
@@ -209,7 +197,13 @@ device_list device_registry::automatic(bool first_only) {
     if (std::any_of(picked.begin(), picked.end(),
                     [&](const opened_device* other) { return same_hardware(*d, *other); }))
       continue;
-    if (!is_sound(*d, judge_, first_only, tried)) continue;
+    const auto left_out = passed_over_.find(d->name);
+    const std::string why =
+        left_out != passed_over_.end() ? left_out->second : why_unusable(*d, first_only);
+    if (!why.empty()) {
+      tried += (tried.empty() ? "" : "; ") + why;
+      continue;
+    }
     picked.push_back(d);
     if (is_alone || first_only) break;
   }
@@ -302,21 +296,6 @@ std::vector<unusable> device_registry::left_out(const std::string& backend) {
   return list;
 }
 
-void device_registry::judge_by(judge how) {
-  const std::lock_guard lock(mutex_);
-  judge_ = std::move(how);
-}
-
-void device_registry::withdraw(const std::string& backend, const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  enumeration& found = known_[backend];
-  withdrawn_.push_back(std::move(found.devices));  // elsewhere somebody may have one
-  found.devices.clear();
-  found.refused.clear();
-  found.failure = std::make_exception_ptr(plugin_error(why));
-  found.why = wanted::by_name;
-}
-
 void device_registry::pass_over(const std::string& device, const std::string& why) {
   const std::lock_guard lock(mutex_);
   passed_over_[device] = why;
@@ -382,7 +361,7 @@ std::string device_registry::meant_type(const device_item& item) {
 device_registry& registry() {
   static auto* const instance = [] {
     check_environment();
-    return new device_registry(default_search_path(), &known_plugins());
+    return new device_registry(default_search_path(), &process_journal());
   }();
   return *instance;
 }

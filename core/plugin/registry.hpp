@@ -6,8 +6,6 @@
 
 #include <deque>
 #include <exception>
-#include <functional>
-#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,8 +26,8 @@ struct unusable {
 
 class TUTTI_INTERNAL_API device_registry {
  public:
-  /// `records` as of plugin_loader.
-  explicit device_registry(search_path where, plugin_records* records = nullptr);
+  /// `notes` as of plugin_loader.
+  explicit device_registry(search_path where, journal* notes = nullptr);
 
   /// The devices of one plugin. Throws plugin_error (not loadable) or device_error (no driver).
   std::vector<opened_device*> devices_of(const std::string& backend);
@@ -47,14 +45,7 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<unusable> left_out();
   std::vector<unusable> left_out(const std::string& backend);
 
-  /// Tells why `auto` must pass over a device; empty: it need not.
-  using judge = std::function<std::string(opened_device&)>;
-  /// Asked in the place of why_unusable(), which opens the device in this process. It must not call
-  /// this registry.
-  void judge_by(judge how);
-  /// From now on the plugin has no devices, for that reason. Handles of theirs stay valid.
-  void withdraw(const std::string& backend, const std::string& why);
-  /// From now on all() leaves the device out, for that reason; whoever names it gets it.
+  /// From now on all() and `auto` leave the device out, for that reason; whoever names it gets it.
   void pass_over(const std::string& device, const std::string& why);
 
   plugin_loader& loader() { return loader_; }
@@ -83,9 +74,7 @@ class TUTTI_INTERNAL_API device_registry {
   plugin_loader loader_;
   std::mutex mutex_;
   std::map<std::string, enumeration> known_;
-  std::list<std::deque<opened_device>> withdrawn_;
   std::map<std::string, std::string> passed_over_;  // devices by name, and why
-  judge judge_;
 };
 
 /// The process's registry over default_search_path(); never destroyed.

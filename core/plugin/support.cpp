@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/support.hpp"
 
-#include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
 
 namespace tutti::detail {
@@ -40,9 +39,7 @@ void run_operator(const opened_device& device, const tutti_operator_desc& desc,
 bool supports(const opened_device& device, const tutti_operator_desc& desc) {
   std::int32_t support = TUTTI_SUPPORT_NO;
   ignore(device.plugin->op.supports(device.handle, &desc, &support, nullptr));
-  if (support != TUTTI_SUPPORT_YES) return false;
-  // Where the host may do it, who prepares it asks for a proof of what is compiled.
-  return device.begins_on_host || switched_off(device, desc) == nullptr;
+  return support == TUTTI_SUPPORT_YES;
 }
 
 bool supports_products(const opened_device& device, dtype type) {

@@ -4,22 +4,16 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/call_notes.hpp"
-#include "base/crash_witness.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "plugin/exit_waits.hpp"
-#include "plugin/records.hpp"
-#include "plugin/slow_step.hpp"
 #include "runtime/execute/device_locks.hpp"
 #include "runtime/transfer/event_wait.hpp"
 
@@ -38,26 +32,6 @@ double time_limit() {
   }
 }
 
-/// What comes now is not ours: handlers of drivers, of plugins and of the application. Nothing of
-/// it is destroyed, for nothing comes later.
-void watch_the_rest() noexcept {
-  static std::atomic<bool> is_watched = false;
-  if (is_watched.exchange(true)) return;
-  try {
-    const std::string plugins = detail::plugins_loaded();
-    if (plugins.empty()) return;
-    const std::string what = "the end of this process, with plugins loaded: " + plugins;
-    constexpr std::chrono::seconds time = detail::plugin_records::patience;
-    static const auto* const crashes = new detail::crash_witness(-1, what);
-    static const auto* const waits = new detail::slow_step(time, [what, time] {
-      logging::warn("exit: waiting for {} since {} s", what, time.count());
-    });
-    static_cast<void>(crashes);
-    static_cast<void>(waits);
-  } catch (const std::exception&) {  // no memory: nobody is told then
-  }
-}
-
 class exit_waits {
  public:
   void add(detail::idle_wait wait) {
@@ -73,9 +47,8 @@ class exit_waits {
   void run() noexcept {
     detail::note_exit();
     // A fork has neither the driver's threads nor ours.
-    if (process_ != getpid()) return;
-    wait_for_all();
-    watch_the_rest();
+    if (process_ == getpid()) wait_for_all();
+    detail::note_exit_waited();
   }
 
   void run_now() {
@@ -105,9 +78,7 @@ class exit_waits {
     const time_point deadline = deadline_after(seconds);
     for (const detail::idle_wait& wait : all) {
       if (wait(deadline)) continue;
-      const std::string calls = detail::calls_under_way();
-      logging::warn("exit: work is still running after {} s{}{}; leaving it", seconds,
-                    calls.empty() ? "" : ", within ", calls);
+      logging::warn("exit: work is still running after {} s; leaving it", seconds);
       const std::lock_guard lock(mutex_);
       given_up_ = true;
       return;

@@ -225,7 +225,6 @@ built_program build_program(tutti_device& device, const std::string& source,
       });
   if (is_kept) return made;
   take_note(*device.info, key);
-  guard->continue_elsewhere();
   made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
   return made;
 }

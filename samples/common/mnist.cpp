@@ -116,8 +116,8 @@ digit_pictures load_digit_pictures(const fs::path& folder) {
     if (auto found = mnist_in(folder)) return *std::move(found);
     throw tutti::io_error(
         fmt::format("{}: no train-images-idx3-ubyte, train-labels-idx1-ubyte, "
-                    "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, and no "
-                    "mnist_train.csv and mnist_test.csv",
+                    "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, no "
+                    "mnist_train.csv and mnist_test.csv, and no folder for each class",
                     folder.string()));
   }
   if (const char* named = std::getenv("TUTTI_DATA"); named != nullptr && *named != '\0')

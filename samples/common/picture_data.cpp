@@ -31,6 +31,9 @@ picture_data from_folder(const fs::path& folder, tutti::random::key key) {
             training.classes};
   }
   const data::file_list files = data::list_images(folder);
+  if (files.classes.size() < 2)
+    throw tutti::io_error(fmt::format("{}: pictures of the class {} alone; it takes two or more",
+                                      folder.string(), files.classes.at(0)));
   const data::dataset all = data::rows_of([&] {
     picture_part p = read_all(files);
     return std::vector{p.x, p.labels};

@@ -117,9 +117,10 @@ void run(const options& o, const samples::common_options& common) {
   const array small = array::from(kept[0], {n, o.size, o.size, 3});
   const array edges = array::from(kept[1], {n, o.size, o.size, 1});
   const array features = array::from(kept[2], {n, cells, cells, 2, 2, 9});
-  image::write_image(common.out / "contact.png", samples::contact_sheet(small, 8, 8));
-  image::write_image(common.out / "edges.png", samples::contact_sheet(edges, 8, 8));
-  const array strokes = samples::hog_strokes(features({{0, std::min<std::int64_t>(n, 64)}}));
+  const tutti::slice some{0, n, std::max<std::int64_t>(1, n / 64)};  // of all classes
+  image::write_image(common.out / "contact.png", samples::contact_sheet(small(some), 8, 8));
+  image::write_image(common.out / "edges.png", samples::contact_sheet(edges(some), 8, 8));
+  const array strokes = samples::hog_strokes(features(some));
   image::write_image(common.out / "hog.png", samples::contact_sheet(strokes, 8, 8));
   std::cout << fmt::format("{}: contact.png, edges.png, hog.png\n", common.out.string());
   if (from.classes.size() > 1) classify(from, features, common);

@@ -81,7 +81,13 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   const auto history =
       samples::fit(trainer, o, {batches, rate, score, "windows", {{"text", text_name}}});
   tutti::io::save_safetensors(o.out / "weights.safetensors", model.named(trainer.parameters()));
-  samples::report_of("A text, letter by letter", trainer.group(), history).save(o.out);
+  auto report = samples::report_of("A text, letter by letter", trainer.group(), history);
+  report.settings = {{"width", o.width},
+                     {"blocks", o.blocks},
+                     {"context", o.context},
+                     {"learning_rate", o.learning_rate},
+                     {"seed", o.seed}};
+  samples::finish(report, o);
   return trainer.parameters();
 }
 
@@ -89,7 +95,7 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
 /// has, it goes on from the last half of them.
 void write_on(const std::vector<array>& parameters, const options& o, const std::string& letters) {
   const nn::sequential model = transformer(o, letters, !o.no_cache);
-  std::cout << '\n' << o.prompt;
+  o.log() << '\n' << o.prompt;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::int32_t> codes = codes_of(o.prompt, letters);
   std::vector<array> state = model.state();
@@ -106,10 +112,10 @@ void write_on(const std::vector<array>& parameters, const options& o, const std:
     state = next.state;
     const array scores = next.value({0, -1}) / o.temperature;
     codes.push_back(tutti::random::categorical(key, scores).item<std::int32_t>());
-    std::cout << letters[static_cast<std::size_t>(codes.back())] << std::flush;
+    o.log() << letters[static_cast<std::size_t>(codes.back())] << std::flush;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << fmt::format("\n\n{} letters, {:.1f} a second\n", o.length, o.length / took.count());
+  o.log() << fmt::format("\n\n{} letters, {:.1f} a second\n", o.length, o.length / took.count());
 }
 
 void run(const options& o) {
@@ -129,7 +135,7 @@ int main(int argc, char** argv) {
   CLI::App app("Learns a text letter by letter, and writes on.", "text_generator");
   options o(app, "of weights, order and sampling");
   o.with_epochs(10, "the text").with_data("the text").with_out("text-results");
-  o.with_learning_rate(0.003).with_parallel().with_resume();
+  o.with_learning_rate(0.003).with_parallel().with_resume().with_json();
   o.data = "/usr/share/common-licenses/GPL-3";
   const auto not_empty = [](const std::string& s) { return s.empty() ? "is empty" : ""; };
   const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {

@@ -21,7 +21,8 @@ const room_table rooms = {
     // core, from the bottom up
     {"base", {"tutti"}},
     {"semantics", {"tutti"}},
-    {"plugin", {"base", "semantics"}},
+    {"safety", {"base"}},
+    {"plugin", {"safety", "semantics"}},
     {"graph", {"plugin", "semantics"}},
     {"fusion", {"graph"}},
     {"runtime", {"fusion"}},

@@ -25,8 +25,15 @@ class machine {
     fs::copy_file(fs::path(paths::fake_plugins) / "bad" / "libtutti_bad.so", bad());
   }
   fs::path plugins() const { return folder_.path() / "plugins"; }
-  std::string fresh_cache() const { return (folder_.path() / "another cache").string(); }
   fs::path bad() const { return plugins() / "libtutti_bad.so"; }
+
+  /// Steps that a process is within or has ended in.
+  size_t entries() const {
+    size_t n = 0;
+    for (const auto& file : fs::directory_iterator(folder_.path() / "cache"))
+      n += file.path().extension() == ".entered" ? 1 : 0;
+    return n;
+  }
 
   outcome start(const std::string& program, const std::string& environment) const {
     // A crash ends a process by its signal under sanitizers as well.

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference plugin, broken in one way at a time as the variable BROKEN says. "PLACE:HOW" breaks
-// a function: constructor, destructor, entry, count, properties, open, capabilities, begins (where
-// a table of tiers is offered), allocate, read, launch or wait; crash, throw, exit, hang, or what
-// act() knows. "FIELD=NUMBER" or "FIELD=WORD" breaks a property of the second of its two devices,
-// "table=WORD" its tables, "count=NUMBER" the number of devices, "workspace=huge" the
-// workspaces, "null=FUNCTION" what that function hands out, "event_wait=early" and
-// "event_wait=gateless" the waits, the latter without events of the host's, "map=stale" and
-// "map=null" what is mapped, "write=late" blocking writes, "write=nop" those of more than a page,
-// "opcodes=NUMBER" how many it claims to have, "signal=fail" host events, "status=short" the status
-// of open, "print=stdout" the standard output. "fails=FUNCTION.CODE" is a status.
+// a function: constructor, destructor, entry, count, properties, open, capabilities, allocate,
+// read, launch or wait; crash, crash_application, throw, exit, hang or fail. "FIELD=NUMBER" or
+// "FIELD=WORD" breaks a property of the second of its two devices, "table=WORD" its tables,
+// "count=NUMBER" the number of devices, "workspace=huge" the workspaces, "null=FUNCTION" what that
+// function hands out, "event_wait=early" and "event_wait=gateless" the waits, the latter without
+// events of the host's, "map=stale" and "map=null" what is mapped, "write=late" blocking writes,
+// "write=nop" those of more than a page, "signal=fail" host events. "fails=FUNCTION.CODE" is a
+// status.
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -37,8 +33,6 @@ bool waits(const char* how) {
 
 tutti_status* count(uint32_t* n) {
   strike("count");
-  std::string value;
-  if (told("print", value)) std::printf("a driver's greeting\n");
   *n = 2;
   set("count", *n);
   return nullptr;
@@ -77,11 +71,6 @@ tutti_device* opened = nullptr;
 tutti_status* open_device(uint32_t, tutti_device** device) {
   strike("open");
   if (fault() == "open:fail") return &failure;
-  static tutti_status cut_short = failure;
-  cut_short.struct_size = offsetof(tutti_status, retryable);
-  cut_short.message = reinterpret_cast<const char*>(16);
-  cut_short.release = nullptr;
-  if (fault() == "status=short") return &cut_short;
   if (gives_null("open")) return *device = nullptr, nullptr;
   tutti_status* const status = real->device->open(0, device);
   opened = *device;
@@ -90,24 +79,12 @@ tutti_status* open_device(uint32_t, tutti_device** device) {
 
 tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
   strike("capabilities");
-  tutti_status* const status = real->program->capabilities(device, result);
-  std::string value;
-  if (status != nullptr || !told("opcodes", value)) return status;
-  constexpr std::size_t page = 4096, most = page / sizeof(uint32_t);  // and nothing behind it
-  auto* const sets = static_cast<uint32_t*>(
-      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ::mprotect(sets + most, page, PROT_NONE);
-  std::copy_n(result->opcodes, std::min<std::size_t>(result->opcode_count, most), sets);
-  result->opcodes = sets;
-  set("opcodes", result->opcode_count);
-  return nullptr;
+  return real->program->capabilities(device, result);
 }
 
 tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
   return fault() == "signal=fail" ? &failure : real->stream->event_signal(event, status);
 }
-
-int32_t begins_on_host(tutti_device*) { return strike("begins"), 0; }
 
 tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
                             tutti_stream** stream) {
@@ -283,7 +260,6 @@ void release_stream(tutti_stream* stream) {
 }  // namespace
 
 extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
-  host_table = host;
   strike("entry");
   void* const library = ::dlopen(BROKEN_REAL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
@@ -294,7 +270,6 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   static tutti_memory_api memory;
   static tutti_transfer_api transfer;
   static tutti_operator_api op;
-  static tutti_tier_api tier;
   static tutti_plugin_api api;
   device = *real->device;  // anew each time, whatever was wrong before
   stream = *real->stream;
@@ -331,19 +306,6 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   api.program = &program;
   api.op = &op;
   std::string how;
-  if (fault().starts_with("begins:")) {
-    tier = {};
-    tier.struct_size = sizeof tier;
-    tier.begins_on_host = begins_on_host;
-    tier.program_is_on_host = [](tutti_program*) { return 0; };
-    tier.plan_is_on_host = [](tutti_plan*) { return 0; };
-    tier.program_cost = [](tutti_program*) { return uint64_t{0}; };
-    tier.plan_cost = [](tutti_plan*) { return uint64_t{0}; };
-    tier.promote_program = [](tutti_program*) -> tutti_status* { return nullptr; };
-    tier.promote_plan = [](tutti_plan*) -> tutti_status* { return nullptr; };
-    tier.ran_on_host = [](tutti_event*) { return 0; };
-    api.tier = &tier;
-  }
   if (told("memory", how)) memory.map = nullptr, memory.unmap = nullptr;
   if (waits("gateless")) stream.event_create = nullptr, stream.event_signal = nullptr;
   if (told("write", how) || fault().starts_with("fails=write")) transfer.write = write;

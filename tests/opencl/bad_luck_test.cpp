@@ -185,16 +185,13 @@ BOOST_FIXTURE_TEST_CASE(a_program_that_is_refused_stays_on_the_host, fixture) {
 BOOST_FIXTURE_TEST_CASE(a_compiler_that_hangs_is_left_behind, fixture) {
   const auto end = run("until_a_compiler_is_at_it", "hangs", "TUTTI_TIMEOUT=0.5");
   BOOST_TEST(end.status == 0, end.output);
-  BOOST_TEST(count(end,
-                   "exit: work is still running after 0.5 s, within tier.promote_program of the "
-                   "plugin opencl; leaving it") == 1,
-             end.output);
+  BOOST_TEST(count(end, "exit: work is still running after 0.5 s; leaving it") == 1, end.output);
   BOOST_TEST(took < 60);
 }
 
-// It takes the process along, the second time without the passes that optimise.
-BOOST_FIXTURE_TEST_CASE(a_compiler_that_crashes_is_asked_twice, fixture) {
-  for (int crashes = 0; crashes < 2; ++crashes) {
+// It takes the process along, after the first time without the passes that optimise.
+BOOST_FIXTURE_TEST_CASE(a_compiler_that_crashes_is_asked_three_times, fixture) {
+  for (int crashes = 0; crashes < 3; ++crashes) {
     const auto end = run("for_a_while", "always");
     BOOST_TEST(end.status == 128 + SIGABRT, end.output);
   }
@@ -203,14 +200,15 @@ BOOST_FIXTURE_TEST_CASE(a_compiler_that_crashes_is_asked_twice, fixture) {
   BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
 }
 
-// Nor is one held against a driver that was at it when the process was killed.
-BOOST_FIXTURE_TEST_CASE(a_process_that_is_killed_while_it_compiles_leaves_no_trace, fixture) {
+// What killed it is not known, so the program is built with more care.
+BOOST_FIXTURE_TEST_CASE(a_process_that_is_killed_while_it_compiles_keeps_nothing_from_compiling,
+                        fixture) {
   BOOST_TEST(run("until_a_compiler_is_at_it", "hangs", "TUTTI_TEST_KILLED=1").status ==
              128 + SIGKILL);
   // What compiles now also fills the cache.
   const auto end = run("until_it_is_compiled", "no", "TUTTI_LOG=info");
   BOOST_TEST(end.status == 0, end.output);
-  BOOST_TEST(count(end, "safer options") == 0, end.output);
+  BOOST_TEST(count(end, "safer options") == 1, end.output);
   // What has been compiled before is compiled again after a twentieth of the time.
   const auto again = run("for_some_milliseconds", "no", "TUTTI_TEST_KEPT=1");
   BOOST_TEST(again.status == 0, again.output);
@@ -299,16 +297,14 @@ BOOST_FIXTURE_TEST_CASE(a_compiler_that_crashes_takes_nothing_along, beside) {
   const auto end = run("until_it_is_refused", "always");
   BOOST_TEST(end.status == 0, end.output);
   BOOST_TEST(count(end, "stays on the host: ") == 1, end.output);
-  BOOST_TEST(count(end, "crash by signal 6") == 2, end.output);
   const auto next = run("until_it_is_refused", "always");
   BOOST_TEST(next.status == 0, next.output);
-  BOOST_TEST(count(next, "crash by signal") == 0, next.output);
+  BOOST_TEST(count(next, "stays on the host: ") == 1, next.output);
 }
 
 BOOST_FIXTURE_TEST_CASE(or_compiles_with_safer_options_the_second_time, beside) {
   const auto end = run("until_it_is_compiled", "");
   BOOST_TEST(end.status == 0, end.output);
-  BOOST_TEST(count(end, "crash by signal 6") == 1, end.output);
 }
 
 BOOST_FIXTURE_TEST_CASE(it_ends_with_a_process_that_is_killed, beside) {

@@ -20,11 +20,13 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/trial.hpp"
 #include "runtime/promote/described_work.hpp"
-#include "runtime/promote/messages.hpp"
+#include "safety/messages.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"
 
+using namespace tutti::detail;
 using namespace tutti::runtime;
 using kind = compile_answer::kind;
 using std::chrono::seconds;
@@ -274,12 +276,12 @@ BOOST_AUTO_TEST_CASE(without_a_program_that_greets_there_is_none) {
 
 BOOST_AUTO_TEST_CASE(it_lies_beside_the_library_unless_it_is_switched_off) {
   ::setenv("TUTTI_COMPILER_PROCESS", "off", 1);
-  BOOST_TEST(find_compiler().program.empty());
-  BOOST_TEST(find_compiler().against == "TUTTI_COMPILER_PROCESS=off");
+  BOOST_TEST(find_helper().program.empty());
+  BOOST_TEST(find_helper().against == "TUTTI_COMPILER_PROCESS=off");
   ::setenv("TUTTI_COMPILER_PROCESS", "on", 1);
-  BOOST_TEST(find_compiler().program.filename() == "tutti-compiler");
+  BOOST_TEST(find_helper().program.filename() == "tutti-compiler");
   ::setenv("TUTTI_COMPILER_PROCESS", "sometimes", 1);
-  BOOST_CHECK_THROW(find_compiler(), tutti::value_error);
+  BOOST_CHECK_THROW(find_helper(), tutti::value_error);
   ::unsetenv("TUTTI_COMPILER_PROCESS");
 }
 
@@ -290,14 +292,14 @@ BOOST_AUTO_TEST_CASE(one_that_others_may_change_is_used_where_the_user_says_so) 
   std::filesystem::create_directory(program.parent_path());
   std::ofstream(library) << "a library";
   std::ofstream(program) << "a program";
-  BOOST_TEST(find_compiler(library).program == program);
+  BOOST_TEST(find_helper(library).program == program);
   std::filesystem::permissions(program, std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
-  BOOST_TEST(find_compiler(library).program.empty());
-  BOOST_TEST(find_compiler(library).against.starts_with("other users may write to "));
-  BOOST_TEST(find_compiler(library).advice.ends_with("TUTTI_PLUGIN_OWNER=any"));
+  BOOST_TEST(find_helper(library).program.empty());
+  BOOST_TEST(find_helper(library).against.starts_with("other users may write to "));
+  BOOST_TEST(find_helper(library).advice.ends_with("TUTTI_PLUGIN_OWNER=any"));
   ::setenv("TUTTI_PLUGIN_OWNER", "any", 1);
-  BOOST_TEST(find_compiler(library).program == program);
+  BOOST_TEST(find_helper(library).program == program);
   ::unsetenv("TUTTI_PLUGIN_OWNER");
 }
 

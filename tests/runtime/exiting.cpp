@@ -5,6 +5,7 @@
 //   exiting thread    by another one
 //   exiting opening   another one looks for the device, and is not waited for
 //   exiting hang      it never ends (faulty:0)
+//   exiting training  so too, and another thread goes on meanwhile and catches nothing
 //   exiting fork      so too, and a fork exits first
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,10 +60,17 @@ int main(int, char** argv) {
     }).detach();
     std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(argv[2])));
   }
-  if (what == "hang" || what == "fork") {
+  if (what == "hang" || what == "training" || what == "fork") {
     tutti_test::arm(fault_hang, 1);
     start_work();
   }
+  if (what == "training")
+    std::thread([] {
+      for (;;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        (tutti::arange(8, tutti::dtype::f32) * 2.f).eval();
+      }
+    }).detach();
   if (what == "fork") {
     const pid_t child = fork();
     is_fork = child == 0;

@@ -15,8 +15,9 @@
 
 #include "runtime/promote/compile_process.hpp"
 #include "runtime/promote/compile_service.hpp"
-#include "runtime/promote/messages.hpp"
+#include "safety/messages.hpp"
 
+using namespace tutti::detail;
 using namespace tutti::runtime;
 
 int main() {

@@ -123,8 +123,7 @@ BOOST_AUTO_TEST_CASE(info_counts_by_kind_and_device_and_marks_nothing_as_used) {
 
 BOOST_AUTO_TEST_CASE(clear_removes_what_is_ours_and_nothing_else) {
   fill();
-  write("x.plugin", "failed 1 2\nwhy");
-  write("y.compiling", "settled 1\nwhat");
+  write("x.entered", "failed 0 2\n1\nwhy");
   write("0.tutti.17-0.tmp", "stale");
   age("0.tutti.17-0.tmp");
   write("1.tutti.18-0.tmp", "being written");
@@ -134,7 +133,7 @@ BOOST_AUTO_TEST_CASE(clear_removes_what_is_ours_and_nothing_else) {
   write("pocl/ab/cd/kernel.so", "code");
   const outcome done = tutti("clear");
   BOOST_TEST(done.status == 0);
-  BOOST_TEST(has(done.output, "9 files, "), done.output);
+  BOOST_TEST(has(done.output, "8 files, "), done.output);
   std::set<std::string> left;
   for (const auto& file : fs::recursive_directory_iterator(folder))
     left.insert(fs::relative(file.path(), folder).string());
@@ -147,12 +146,12 @@ BOOST_AUTO_TEST_CASE(clear_removes_what_is_ours_and_nothing_else) {
 }
 
 BOOST_AUTO_TEST_CASE(what_running_processes_use_stays) {
-  write("held.compiling", "running 0\nwhat");
+  write("held.entered", "entered 0 0\n\nwhat");
   write("pocl/.used", "");
   write("pocl/ab/old/kernel.so", "code");
   write("pocl/ab/new/kernel.so", "code");
   for (const char* name : {"pocl/ab/old/kernel.so", "pocl/ab/old"}) age(name);
-  const int mark = ::open((folder / "held.compiling").c_str(), O_RDWR | O_CLOEXEC);
+  const int mark = ::open((folder / "held.entered").c_str(), O_RDWR | O_CLOEXEC);
   const int use = ::open((folder / "pocl/.used").c_str(), O_RDWR | O_CLOEXEC);
   BOOST_REQUIRE(::flock(mark, LOCK_EX | LOCK_NB) == 0);
   BOOST_REQUIRE(::flock(use, LOCK_SH | LOCK_NB) == 0);
@@ -160,13 +159,13 @@ BOOST_AUTO_TEST_CASE(what_running_processes_use_stays) {
   const outcome done = tutti("clear");
   BOOST_TEST(has(done.output, "1 mark of running processes stayed"), done.output);
   BOOST_TEST(has(done.output, "pocl: in use"), done.output);
-  BOOST_TEST(fs::exists(folder / "held.compiling"));
+  BOOST_TEST(fs::exists(folder / "held.entered"));
   BOOST_TEST(fs::exists(folder / "pocl/ab/new/kernel.so"));
   BOOST_TEST(!fs::exists(folder / "pocl/ab/old"));
   ::close(mark);
   ::close(use);
   BOOST_TEST(tutti("clear").status == 0);
-  BOOST_TEST(!fs::exists(folder / "held.compiling"));
+  BOOST_TEST(!fs::exists(folder / "held.entered"));
   BOOST_TEST(!fs::exists(folder / "pocl/ab"));
 }
 

@@ -28,6 +28,14 @@ struct questions {
     return *made;
   }
 
+  void end() {
+    {
+      const std::lock_guard lock(mutex);
+      --awaited;
+    }
+    changed.notify_all();
+  }
+
   void begin() {
     bool is_first = false;
     {
@@ -37,16 +45,14 @@ struct questions {
     }
     try {
       if (is_first) wait_at_exit(wait_for_proofs);
-      // Whoever exits from now on waits for this one, and who has begun to is seen.
-      if (is_exiting()) require_computing("known answers");
     } catch (...) {
-      {
-        const std::lock_guard lock(mutex);
-        --awaited;
-      }
-      changed.notify_all();
+      end();
       throw;
     }
+    // Whoever exits from now on waits for this one, and who has begun to is seen.
+    if (!is_exiting()) return;
+    end();
+    require_computing("known answers");
   }
 };
 

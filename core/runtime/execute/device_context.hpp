@@ -31,7 +31,6 @@ using graph::arrivals;
 struct cached_program {
   std::shared_ptr<tutti_program> handle;  // null where the device refuses the program
   std::string refusal;                    // why it does
-  bool is_switched_off = false;  // it would take the program, and get it wrong: that was said
   std::string label;
   std::uint64_t last_use = 0;          // position on the compute stream
   std::uint32_t flops = 0;             // per point of the iteration space
@@ -42,7 +41,6 @@ struct cached_program {
 struct cached_plan {
   std::shared_ptr<tutti_plan> handle;  // null where the device refuses the operator
   std::string refusal;                 // why it does
-  bool is_switched_off = false;        // for it gave a wrong answer, which has been said
   std::uint64_t last_use = 0;          // position on the compute stream
   std::uint64_t workspace_bytes = 0;
   std::unique_ptr<promotion> on_host;  // where it begins there

@@ -51,14 +51,12 @@ void launch_there(device_context& reference, const lowered& program,
 
 }  // namespace
 
-void announce_fallback(const device_context& context, const char* label, const std::string& why,
-                       bool is_known) {
+void announce_fallback(const device_context& context, const char* label, const std::string& why) {
   if (detail::fallback_is_error())
     throw device_error(std::string(label) + ": " + context.device.title + " does not support it (" +
                            why + ") and TUTTI_FALLBACK=error forbids the reference device",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
   detail::count().fallbacks.add();
-  if (is_known) return;
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>;
   const std::lock_guard lock(mutex);

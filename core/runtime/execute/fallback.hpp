@@ -12,10 +12,9 @@
 
 namespace tutti::runtime {
 
-/// Says once for a device that `label` runs elsewhere, unless that `is_known`, and counts it.
+/// Says once for a device that `label` runs elsewhere, and counts it.
 /// Throws device_error where TUTTI_FALLBACK=error.
-void announce_fallback(const device_context& context, const char* label, const std::string& why,
-                       bool is_known);
+void announce_fallback(const device_context& context, const char* label, const std::string& why);
 
 /// Blocks of the reference device for one call, which go back however the call ends.
 class reference_blocks {

@@ -318,7 +318,7 @@ std::uint64_t run(device_context& context, const kernel_call& call,
   if (!call.source->host)
     throw device_error(std::string(label) + ": " + device.title + " " + why,
                        TUTTI_ERROR_UNSUPPORTED, 0, false, device.name);
-  announce_fallback(context, label, why, false);
+  announce_fallback(context, label, why);
   run_on_reference(context, call, buffers, label);
   return 0;  // it is there already, whatever becomes of other work on the stream
 }

@@ -9,7 +9,6 @@
 #include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
-#include "plugin/proof/proof.hpp"
 #include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "runtime/promote/described_work.hpp"
@@ -225,7 +224,6 @@ bool begin_on_host(const device_context& context, const tutti_program_desc& desc
   }
   made.on_host = std::make_unique<promotion>();
   made.on_host->device = &device;
-  made.on_host->families = detail::families_of(desc);
   made.on_host->label = made.label;
   made.on_host->program = made.handle;
   made.on_host->work = to_bytes(desc);
@@ -281,11 +279,6 @@ std::unique_ptr<cached_program> compile(const device_context& context, const low
   const tutti_program_desc desc = program.desc(made->label.c_str());
   if (context.device.begins_on_host && begin_on_host(context, desc, *made)) return made;
   const detail::compiler_wait waiting;
-  if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
-    made->refusal = off->family + ": " + off->why;
-    made->is_switched_off = true;
-    return made;
-  }
   try {
     made->refusal = detail::why_unsupported(context.device, desc);
     if (made->refusal.empty()) made->handle = detail::create_program(context.device, desc);
@@ -353,7 +346,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
     outputs[i].block->last_use = sequence;
   }
   if (code.handle == nullptr) {
-    announce_fallback(context, code.label.c_str(), code.refusal, code.is_switched_off);
+    announce_fallback(context, code.label.c_str(), code.refusal);
     run_on_reference(context, program, {operands.data(), operands.size()}, code.label.c_str());
     return 0;  // it is there already, whatever became of other work on the stream
   }

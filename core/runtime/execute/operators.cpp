@@ -9,7 +9,6 @@
 #include "base/compile_progress.hpp"
 #include "base/one_line.hpp"
 #include "base/trace.hpp"
-#include "plugin/proof/proof.hpp"
 #include "plugin/support.hpp"
 #include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
@@ -34,7 +33,6 @@ bool begin_on_host(const device_context& context, const operator_call& call,
                 call.label);
   made.on_host = std::make_unique<promotion>();
   made.on_host->device = &device;
-  if (const auto family = detail::family_of(desc)) made.on_host->families = {*family};
   made.on_host->label = call.label;
   made.on_host->plan = made.handle;
   made.on_host->work = to_bytes(call);
@@ -50,17 +48,11 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
                 "ask for", call.label);
   if (support == TUTTI_SUPPORT_NO) {
-    made->refusal =
-        detail::reason_of(context.device, plugin.op.supports.name(), reason, "no reason given");
+    made->refusal = detail::reason_of(reason, "no reason given");
     return made;
   }
   if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;
   const detail::compiler_wait waiting;
-  if (const detail::family_fault* off = detail::switched_off(context.device, desc)) {
-    made->refusal = off->family + ": " + off->why;
-    made->is_switched_off = true;
-    return made;
-  }
   try {
     made->handle = detail::create_plan(context.device, desc, call.label);
   } catch (const device_error& e) {  // known only once it was to be compiled
@@ -194,7 +186,7 @@ std::uint64_t launch_operator(device_context& context, const planned_group& wher
       why = e.what();
     }
   }
-  announce_fallback(context, call.label, why, plan.is_switched_off);
+  announce_fallback(context, call.label, why);
   run_on_reference(context, std::move(call), base);
   return 0;  // it is there already, whatever became of other work on the stream
 }

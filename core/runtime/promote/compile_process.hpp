@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/ownership.hpp"
 #include "tutti/export.hpp"
 
 namespace tutti::runtime {
@@ -51,7 +50,7 @@ class TUTTI_INTERNAL_API compile_process {
   compile_process& operator=(const compile_process&) = delete;
 
   /// Waits for the answer; one thread at a time. A process that ends meanwhile is followed by a
-  /// second one, which knows of the first (base/compile_markers.hpp). Where none can be had it does
+  /// second one, which knows of the first (safety/journal.hpp). Where none can be had it does
   /// not try again later.
   compile_answer compile(const compile_request& request);
   /// The process ends; the next request starts another.
@@ -71,17 +70,5 @@ class TUTTI_INTERNAL_API compile_process {
   std::atomic<bool> is_stopped_ = false;
   std::string missing_;  // why there is none to be had
 };
-
-/// The program, or what is against starting one, and what to do about it.
-struct found_compiler {
-  std::filesystem::path program;  ///< empty: something is against it
-  std::string against, advice;
-};
-
-/// tutti/tutti-compiler beside `library`, unless TUTTI_COMPILER_PROCESS=off, or others may change
-/// that file and TUTTI_PLUGIN_OWNER=any does not allow it. Throws value_error where one of the
-/// variables has another value.
-TUTTI_INTERNAL_API found_compiler
-find_compiler(const std::filesystem::path& library = detail::own_library());
 
 }  // namespace tutti::runtime

@@ -11,17 +11,15 @@
 #include <string_view>
 #include <utility>
 
-#include "base/compile_markers.hpp"
 #include "base/signals.hpp"
 #include "plugin/host.hpp"
-#include "plugin/proof/family.hpp"
 #include "plugin/raii.hpp"
-#include "plugin/records.hpp"
 #include "plugin/registry.hpp"
 #include "runtime/promote/compile_process.hpp"
 #include "runtime/promote/described_work.hpp"
-#include "runtime/promote/messages.hpp"
 #include "runtime/promote/promotion.hpp"
+#include "safety/journal.hpp"
+#include "safety/messages.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::runtime {
@@ -43,11 +41,9 @@ promotion described(const detail::opened_device& device, described_work& work) {
   made.device = &device;
   made.label = work.label();
   if (const tutti_program_desc* const desc = work.program()) {
-    made.families = detail::families_of(*desc);
     made.program = detail::create_program(device, *desc);
   } else {
     const tutti_operator_desc* const op = work.op();
-    if (const auto family = detail::family_of(*op)) made.families = {*family};
     made.plan = detail::create_plan(device, *op, made.label);
   }
   return made;
@@ -77,8 +73,7 @@ compile_answer answer(const compile_request& request) {
 
 // What is under way has not failed: nobody wants it any more.
 [[noreturn]] void leave() {
-  detail::known_plugins().end_others();
-  detail::program_markers().end_all();
+  detail::process_journal().close();
   ::_exit(0);
 }
 
@@ -87,20 +82,20 @@ compile_answer answer(const compile_request& request) {
 std::string service_greeting() { return fmt::format("tutti-compiler {}", TUTTI_VERSION); }
 
 void serve_compilations(int socket) {
-  if (!send_message(socket, service_greeting())) leave();
+  if (!detail::send_message(socket, service_greeting())) leave();
   std::atomic<bool> is_busy = false;
   for (;;) {
     std::string text;
     const auto deadline = std::chrono::steady_clock::now() + longest_idle;
-    const arrived end = receive_message(socket, text, deadline);
-    if (end == arrived::nothing_in_time && is_busy) continue;
+    const detail::arrived end = detail::receive_message(socket, text, deadline);
+    if (end == detail::arrived::nothing_in_time && is_busy) continue;
     compile_request request;
-    if (end != arrived::message || !request.read(text) || is_busy.exchange(true)) leave();
+    if (end != detail::arrived::message || !request.read(text) || is_busy.exchange(true)) leave();
     // Not in this thread, which hears of the end.
     detail::start_thread([socket, request = std::move(request), &is_busy] {
       const compile_answer made = answer(request);
       is_busy = false;
-      if (!send_message(socket, static_cast<char>(made.how) + made.why)) leave();
+      if (!detail::send_message(socket, static_cast<char>(made.how) + made.why)) leave();
     }).detach();
   }
 }

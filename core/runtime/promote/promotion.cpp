@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -20,8 +19,7 @@
 #include "plugin/host.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/raii.hpp"
-#include "plugin/records.hpp"
-#include "plugin/slow_step.hpp"
+#include "plugin/trial.hpp"
 #include "runtime/exit.hpp"
 #include "runtime/promote/compile_process.hpp"
 #include "tutti/error.hpp"
@@ -137,7 +135,7 @@ class promoter {
     {
       const std::lock_guard lock(mutex_);
       if (elsewhere_ == nullptr) {
-        const found_compiler found = find_compiler();
+        const detail::found_helper found = detail::find_helper();
         if (!found.against.empty())
           logging::debug("what is compiled is compiled in a thread: {}", found.against);
         elsewhere_ = std::make_unique<compile_process>(found.program, longest_compilation);
@@ -179,9 +177,10 @@ class promoter {
 
 std::string compile_here(const promotion& wanted, const std::atomic<bool>& is_given_up) {
   const detail::opened_device& device = *wanted.device;
-  const detail::family_fault* const off = detail::switched_off(device, wanted.families);
+  const std::string* const fault =
+      device.proof != nullptr ? device.proof->fault_of(detail::question::arithmetic) : nullptr;
   if (is_given_up) return {};  // which no question is answered by, either
-  if (off != nullptr) return off->family + ": " + off->why;
+  if (fault != nullptr) return *fault;
   const detail::tier_functions& tier = device.plugin->tier;
   detail::check(wanted.plan != nullptr ? tier.promote_plan(wanted.plan.get())
                                        : tier.promote_program(wanted.program.get()),
@@ -191,15 +190,6 @@ std::string compile_here(const promotion& wanted, const std::atomic<bool>& is_gi
 
 void promotion::consider() {
   if (is_asked_for) return;
-  // Once: this is asked with each launch, some of which take no longer than the watching.
-  std::optional<detail::slow_step> slow;
-  if (!std::exchange(is_watched, true)) {
-    constexpr std::chrono::seconds time = detail::plugin_records::patience;
-    slow.emplace(time, [this, time] {
-      logging::warn("{}: waiting for {} since {} s", device->plugin->path,
-                    plan != nullptr ? "tier.plan_cost" : "tier.program_cost", time.count());
-    });
-  }
   if (cost_of(*this) < enough_ns) return;
   is_asked_for = true;
   promoter::instance().add(*this);

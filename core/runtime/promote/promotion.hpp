@@ -8,23 +8,19 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "plugin/opened_device.hpp"
-#include "plugin/proof/family.hpp"
 
 namespace tutti::runtime {
 
 /// What may be compiled one day, kept with a program or a plan that begins on the host.
 struct promotion {
   const detail::opened_device* device = nullptr;
-  std::vector<detail::kernel_family> families;
   std::string label;
   std::shared_ptr<tutti_program> program;  // one of these two
   std::shared_ptr<tutti_plan> plan;
   std::string work;  // described, for another process; empty: it is compiled here
   bool is_asked_for = false;
-  bool is_watched = false;  // has been, when the cost was asked for the first time
 
   /// To be called after a launch: asks for it once the host has spent enough on it.
   void consider();

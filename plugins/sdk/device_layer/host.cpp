@@ -63,11 +63,6 @@ compilation::~compilation() {
   the_host.compile_end(the_host.context, device_.cache_key.c_str(), key_.data(), key_.size());
 }
 
-void compilation::continue_elsewhere() const {
-  if (the_host.compile_begin == nullptr || the_host.compile_elsewhere == nullptr) return;
-  the_host.compile_elsewhere(the_host.context, device_.cache_key.c_str(), key_.data(), key_.size());
-}
-
 std::optional<std::string> option(const char* name) {
   if (the_host.option == nullptr) return std::nullopt;
   const char* const value = the_host.option(the_host.context, name);

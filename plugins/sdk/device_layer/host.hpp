@@ -30,8 +30,6 @@ class compilation {
   ~compilation();
   compilation(const compilation&) = delete;
   compilation& operator=(const compilation&) = delete;
-  /// The rest is compiled by threads of the driver's own. To be called where it was begun.
-  void continue_elsewhere() const;
   /// Further options that keep clear of what earlier processes ended in: none, or `safer`, which is
   /// logged. Throws plugin_error UNSUPPORTED where processes have ended with these as well.
   std::string careful_options(const char* safer) const;

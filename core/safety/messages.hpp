@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts between a process and its compiler process, over a stream socket: the length in 8 bytes,
+// Texts between a process and the one beside it, over a stream socket: the length in 8 bytes,
 // then the text. Both ends are of one build.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "tutti/export.hpp"
 
-namespace tutti::runtime {
+namespace tutti::detail {
 
 enum class arrived { message, nothing_in_time, closed };
 
@@ -20,4 +20,4 @@ TUTTI_INTERNAL_API bool send_message(int socket, std::string_view text) noexcept
 TUTTI_INTERNAL_API arrived receive_message(int socket, std::string& text,
                                            std::chrono::steady_clock::time_point deadline);
 
-}  // namespace tutti::runtime
+}  // namespace tutti::detail

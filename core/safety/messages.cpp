@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/promote/messages.hpp"
+#include "safety/messages.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace tutti::runtime {
+namespace tutti::detail {
 namespace {
 
 using std::chrono::steady_clock;
@@ -79,4 +79,4 @@ arrived receive_message(int socket, std::string& text, steady_clock::time_point 
   return receive_bytes(socket, text.data(), text.size(), deadline);
 }
 
-}  // namespace tutti::runtime
+}  // namespace tutti::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plugin that is being loaded, asked for its devices, or opened: an entry of the journal, and
+// something for exit() to wait for.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "safety/journal.hpp"
+#include "tutti/export.hpp"
+
+namespace tutti::detail {
+
+class plugin_visit {
+ public:
+  /// Nothing is kept where `notes` is NULL. Throws device_error where the process exits.
+  plugin_visit(journal* notes, const std::filesystem::path& plugin, std::string_view step);
+  ~plugin_visit();
+  plugin_visit(const plugin_visit&) = delete;
+  plugin_visit& operator=(const plugin_visit&) = delete;
+  /// What comes next.
+  void go_on(std::string_view step);
+
+ private:
+  journal* const notes_;
+  const std::filesystem::path plugin_;
+};
+
+/// "an earlier process ended within device.count of FILE", or what fail_plugin() was told; nothing
+/// where nothing speaks against the file as it is now.
+struct plugin_trace {
+  bool is_verdict = false;
+  std::string why;
+};
+TUTTI_INTERNAL_API std::optional<plugin_trace> trace_of(journal& notes,
+                                                        const std::filesystem::path& plugin);
+TUTTI_INTERNAL_API void fail_plugin(journal& notes, const std::filesystem::path& plugin,
+                                    std::string_view how);
+TUTTI_INTERNAL_API void forget_plugin(journal& notes, const std::filesystem::path& plugin);
+
+}  // namespace tutti::detail

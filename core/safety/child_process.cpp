@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "safety/child_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+extern char** environ;
+
+namespace tutti::detail {
+namespace {
+
+// With the one tier in which anything is compiled behind work.
+std::vector<std::string> environment() {
+  std::vector<std::string> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (name != "TUTTI_LOG" && name != "TUTTI_TRACE" && name != "TUTTI_TIER")
+      all.emplace_back(text);
+  }
+  all.emplace_back("TUTTI_LOG=error");
+  all.emplace_back("TUTTI_TIER=auto");
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+class file_actions {
+ public:
+  file_actions() { posix_spawn_file_actions_init(&actions_); }
+  ~file_actions() { posix_spawn_file_actions_destroy(&actions_); }
+  file_actions(const file_actions&) = delete;
+  file_actions& operator=(const file_actions&) = delete;
+  posix_spawn_file_actions_t* get() { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+// Signals as a process has them that nobody has told anything.
+class usual_signals {
+ public:
+  usual_signals() {
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~usual_signals() { posix_spawnattr_destroy(&attributes_); }
+  usual_signals(const usual_signals&) = delete;
+  usual_signals& operator=(const usual_signals&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+int spawn(const std::filesystem::path& program, std::vector<std::string> arguments,
+          int connection) {
+  arguments.insert(arguments.begin(), program.string());
+  std::vector<std::string> variables = environment();
+  file_actions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), connection, STDIN_FILENO);
+  posix_spawn_file_actions_addopen(actions.get(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  const usual_signals signals;
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, program.c_str(), actions.get(), signals.get(),
+                                 pointers(arguments).data(), pointers(variables).data());
+  if (failed != 0) return failed;
+  // It goes on in a process of its own; the application may be waiting for its children as well.
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return 0;
+}
+
+}  // namespace
+
+child_process start_child(const std::filesystem::path& program,
+                          const std::vector<std::string>& arguments) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return {-1, errno};
+  const int failed = spawn(program, arguments, ends[1]);
+  ::close(ends[1]);
+  if (failed == 0) return {ends[0], 0};
+  ::close(ends[0]);
+  return {-1, failed};
+}
+
+}  // namespace tutti::detail
