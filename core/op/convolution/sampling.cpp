@@ -115,10 +115,10 @@ class sampler {
 };
 
 // Operands in the dtype of the computation, and the dtype of the result.
-struct floats {
+struct float_operand {
   array x;
   dtype type;
-  floats(const array& given, const char* label) {
+  float_operand(const array& given, const char* label) {
     const array real = op::as_real_floating(given, label);
     type = op::type_of(real, label);
     x = op::cast(real, graph::compute_dtype(type), label);
@@ -140,7 +140,7 @@ array grid_sample(const array& given, const array& grid, const grid_sample_optio
     if (options.mode > resampling::cubic || options.beyond > padding_mode::replicate)
       throw value_error("grid_sample: no mode of number " + text(static_cast<int>(options.mode)) +
                         " or " + text(static_cast<int>(options.beyond)));
-    const floats x(given, label);
+    const float_operand x(given, label);
     const int axes = given.ndim() - 2;
     if (graph::get(grid, label).extents.rank() < 2 || grid.dim(-1) != axes ||
         grid.dim(0) != given.dim(0))
@@ -174,7 +174,7 @@ array roi_align(const array& given, const array& boxes, const array& images, con
   const char* label = "roi_align";
   return detail::named(label, [&] {
     check_elements(given, 4, 4, label);
-    const floats x(given, label);
+    const float_operand x(given, label);
     const std::int64_t count = graph::get(images, label).elements;
     if (graph::get(boxes, label).extents != shape{count, 4} || images.ndim() != 1)
       throw shape_error("roi_align: boxes " + boxes.shape().str() + " in images " +
@@ -224,7 +224,7 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
   const char* label = "deform_conv2d";
   return detail::named(label, [&] {
     check_elements(given, 4, 4, label);
-    const floats x(given, label);
+    const float_operand x(given, label);
     if (graph::get(w, label).extents.rank() != 4 || graph::get(offsets, label).extents.rank() != 4)
       throw shape_error("deform_conv2d: weights " + w.shape().str() + " and offsets " +
                         offsets.shape().str() + " need four axes");
