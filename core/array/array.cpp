@@ -60,6 +60,14 @@ array array::from_bytes(const void* data, std::size_t count, tutti::dtype type,
   return runtime::upload(data, type, shape, &detail::get(on));
 }
 
+array array::from_bytes(std::span<const std::byte> bytes, tutti::dtype type,
+                        const tutti::shape& shape, const tutti::device& on) {
+  if (bytes.size() % size_of(type) != 0)
+    throw shape_error("array: " + std::to_string(bytes.size()) + " bytes are no whole number of " +
+                      std::string(name(type)));
+  return from_bytes(bytes.data(), bytes.size() / size_of(type), type, shape, on);
+}
+
 const shape& array::shape() const { return graph::get(*this, "shape").extents; }
 
 std::int64_t array::dim(integer axis) const { return shape()[normalize_axis(axis, ndim(), "dim")]; }

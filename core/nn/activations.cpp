@@ -38,6 +38,16 @@ array gelu(const array& a) {
   });
 }
 
+array gelu_tanh(const array& a) {
+  return named("gelu_tanh", [&] {
+    const array x = not_too_low(detail::in_floats(a)), held = not_too_high(x);
+    // (1 + tanh(t)) / 2 is sigmoid(2 t), which loses no digits where it is small.
+    const double twice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+    const array y = x * sigmoid((held + held * held * held * 0.044715) * twice);
+    return detail::is_narrow(a.dtype()) ? y.astype(a.dtype()) : y;
+  });
+}
+
 array silu(const array& a) {
   return named("silu", [&] {
     const array x = not_too_low(a);

@@ -43,13 +43,6 @@ void check_image(const char* op, const array& x, std::int64_t channels, int axes
                                   axes + 2, channels, at, x.shape().str()));
 }
 
-array with_bias(const array& y, const array& bias, channel_order order) {
-  if (order == channel_order::last) return y + bias;
-  shape column{bias.dim(0)};
-  for (int i = 2; i < y.ndim(); ++i) column.push_back(1);
-  return y + bias.reshape(column);
-}
-
 /// `weights`: their extents; `convolve(x, w, bias)` with or without a bias.
 template <class Options, class F>
 layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int axes,
@@ -114,11 +107,15 @@ layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int
                                                  .order = o.order};
     return convolution_layer(op, in, out, axes, weights, key, o, type, on,
                              [axes, options](const array& x, std::span<const array> p) {
-                               const array y = axes == 1 ? tutti::conv_transpose1d(x, p[0], options)
-                                               : axes == 2
-                                                   ? tutti::conv_transpose2d(x, p[0], options)
-                                                   : tutti::conv_transpose3d(x, p[0], options);
-                               return p.size() > 1 ? with_bias(y, p[1], options.order) : y;
+                               if (p.size() > 1) {
+                                 return axes == 1 ? tutti::conv_transpose1d(x, p[0], p[1], options)
+                                        : axes == 2
+                                            ? tutti::conv_transpose2d(x, p[0], p[1], options)
+                                            : tutti::conv_transpose3d(x, p[0], p[1], options);
+                               }
+                               return axes == 1   ? tutti::conv_transpose1d(x, p[0], options)
+                                      : axes == 2 ? tutti::conv_transpose2d(x, p[0], options)
+                                                  : tutti::conv_transpose3d(x, p[0], options);
                              });
   });
 }

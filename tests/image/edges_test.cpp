@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(turns_and_flips) {
   FAILS(shape_error, image::crop(x, huge, huge, huge, huge), "crop");
   FAILS(shape_error, image::crop(x, 0, 0, -1, 1), "crop");
   FAILS(shape_error, image::center_crop(x, 3, 1), "center_crop: 3 x 1 pixels");
-  FAILS(value_error, image::pad(x, {.top = -1}), "pad");
+  FAILS(value_error, image::pad(x, {.top = -1, .bottom = -2}), "pad");
 }
 
 BOOST_AUTO_TEST_CASE(resizing_keeps_what_it_should) {

@@ -139,3 +139,59 @@ BOOST_AUTO_TEST_CASE(attention_at_the_ends) {
   BOOST_TEST(fails<tutti::shape_error>([&] { l.apply(l.parameters(), q); },
                                        "must be [N,T,6], got [2,3,4]"));
 }
+
+BOOST_AUTO_TEST_CASE(options_of_attention_together) {
+  const array q = upload_as<double>(random_dense({2, 4, 3, 2}, -1, 1, 1)),
+              k = upload_as<double>(random_dense({2, 2, 5, 2}, -1, 1, 2));
+  const array lengths = array::from({4, 0});
+  const nn::attention_options options{.causal = true,
+                                      .soft_cap = 0.5,
+                                      .window = {.before = 1},
+                                      .lengths = lengths,
+                                      .grouped = true};
+  const nn::attention_result r = nn::attention_with_weights(q, k, k, options);
+  const auto weights = read(r.weights);
+  BOOST_TEST((r.scores.shape() == shape{2, 4, 3, 5}));
+  BOOST_TEST(tutti::all(tutti::abs(r.scores) <= 0.5).item<bool>());
+  for (std::int64_t query = 0; query < 3; ++query)
+    for (std::int64_t key = 0; key < 5; ++key) {
+      const bool seen = key <= query + 2 && key >= query + 1 && key < 4;
+      BOOST_TEST((weights.at({0, 3, query, key}) > 0) == seen);
+      BOOST_TEST(weights.at({1, 3, query, key}) == 0);  // of no keys
+    }
+  BOOST_TEST(matches(r.value(1), read(tutti::zeros({4, 3, 2}))));
+  // Each of two heads of keys for two of queries, as if they were repeated.
+  nn::attention_options plain = options;
+  plain.grouped = false;
+  const array each = tutti::repeat(k, 2, 1);
+  BOOST_TEST(matches(r.value, read(nn::scaled_dot_product_attention(q, each, each, plain)), tight));
+  tutti_test::check_gradient(
+      [&](const list& v) {
+        return tutti_test::weighted_sum(
+            nn::scaled_dot_product_attention(v[0], v[1], v[1], options));
+      },
+      {read(q), read(k)});
+  const auto refused = [&](const nn::attention_options& o, const char* message) {
+    return fails<tutti::error>([&] { nn::attention_with_weights(q, k, k, o); }, message);
+  };
+  BOOST_TEST(refused({}, "attention_with_weights: "));
+  BOOST_TEST(refused({.soft_cap = 0, .grouped = true}, "soft_cap = 0"));
+  BOOST_TEST(refused({.window = {.after = -1}, .grouped = true}, "a window of -1"));
+  BOOST_TEST(refused({.lengths = array::from({1}), .grouped = true}, "lengths [1]"));
+}
+
+BOOST_AUTO_TEST_CASE(rotary_at_positions) {
+  const array x = upload_as<double>(random_dense({2, 3, 6}, -1, 1, 1));
+  const array places = array::from({7, 8, 9});
+  BOOST_TEST(matches(nn::rotary(x, places), read(nn::rotary(x, 7)), tight));
+  const array rows = array::from({{7, 8, 9}, {0, 1, 2}});
+  BOOST_TEST(matches(nn::rotary(x, rows)[1], read(nn::rotary(x, 0)[1]), tight));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        nn::rotary(x, array::from({1, 2}));
+      },
+      "rotary: positions [2] do not fit [2,3,6]"));
+  BOOST_TEST(fails<tutti::value_error>([&] { nn::rotary(x, places, {.width = 8}); }, "width = 8"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { nn::rotate_pairs(tutti::ones({3}), 1.0, 0.0); },
+                                       "rotate_pairs: needs [..., D]"));
+}

@@ -159,3 +159,35 @@ BOOST_AUTO_TEST_CASE(second_derivatives_of_norms) {
           1e-6);
     }
 }
+
+BOOST_AUTO_TEST_CASE(norms_of_given_weights) {
+  // As the layers of the same weights, which PyTorch's values are for (vectors_test.cpp).
+  const array x = tutti_test::upload_as<double>(random_dense({2, 4, 3}, -2, 2, 1));
+  const array w = tutti_test::upload_as<double>(random_dense({4}, -2, 2, 2));
+  const std::vector<array> both{w, w + 1};
+  const auto expected = [&](const nn::layer& l) { return tutti_test::read(l.apply(both, x)); };
+  BOOST_TEST(matches(nn::group_norm(x, 2, {.weight = w, .bias = w + 1}),
+                     expected(nn::group_norm(2, 4, {}, dtype::f64))));
+  const auto m = nn::moments_of_channels(x);
+  BOOST_TEST(matches(m.mean, tutti_test::read(tutti::mean(x, {0, 2}))));
+  BOOST_TEST(matches(m.variance, tutti_test::read(tutti::var(x, {0, 2}))));
+  const array trained_by =
+      nn::batch_norm(4, {}, dtype::f64)
+          .apply(both, nn::batch_norm(4, {}, dtype::f64).state(), x, nn::training({1}))
+          .value;
+  BOOST_TEST(matches(nn::batch_norm(x, m.mean, m.variance, {.weight = w, .bias = w + 1}),
+                     tutti_test::read(trained_by)));
+  const nn::layer wide = nn::rms_norm(tutti::shape{4, 3}, 1e-6, dtype::f64);
+  BOOST_TEST((wide.parameters()[0].shape() == shape{4, 3}));
+  BOOST_TEST(matches(wide.apply(wide.parameters(), x),
+                     tutti_test::read(nn::rms_norm(x, {1, 2}, {.epsilon = 1e-6}))));
+  BOOST_TEST((nn::layer_norm(tutti::ones({2, 3}, dtype::f16), -1).dtype() == dtype::f16));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        nn::layer_norm(tutti::ones({3}), 0, {.weight = tutti::ones({2, 3})});
+      },
+      "layer_norm: weights do not broadcast to [3], but to [2,3]"));
+  BOOST_TEST(fails<tutti::shape_error>([&] { nn::batch_norm(x, tutti::ones({3}), w); },
+                                       "batch_norm: needs one number for each of 4 channels"));
+  BOOST_TEST(fails<tutti::value_error>([&] { nn::group_norm(x, 3); }, "3 groups do not divide 4"));
+}

@@ -4,6 +4,7 @@
 // step, views, halves, bad input.
 #include <boost/test/unit_test.hpp>
 
+#include "differences.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/nn.hpp"
 #include "tutti_test/dense.hpp"
@@ -12,6 +13,7 @@
 using tutti::array;
 using tutti::dtype;
 using tutti::shape;
+using tutti_test::dense;
 using tutti_test::fails;
 using tutti_test::matches;
 using tutti_test::random_dense;
@@ -98,4 +100,42 @@ BOOST_AUTO_TEST_CASE(recurrent_layers_at_the_ends) {
   const nn::layer half = nn::gru(3, 4, {1}, {}, dtype::f16);
   BOOST_TEST(
       (half.apply(half.parameters(), tutti::zeros({1, 2, 3}, dtype::f16)).dtype() == dtype::f16));
+}
+
+BOOST_AUTO_TEST_CASE(recurrence_of_given_weights) {
+  const dense x = random_dense({2, 3, 2}, -1, 1, 1), h = random_dense({2, 2}, -1, 1, 2);
+  const dense input = random_dense({2, 8}, -1, 1, 3), hidden = random_dense({2, 8}, -1, 1, 4);
+  const array lengths = array::from({2, 3});
+  // With rows of different lengths, all that is floating has a gradient.
+  const auto run = [&](const list& v) {
+    return nn::lstm(v[0], {.input = v[1], .hidden = v[2]},
+                    {.reverse = true, .state = {v[3]}, .lengths = lengths});
+  };
+  tutti_test::check_gradient([&](const list& v) { return tutti_test::weighted_sum(run(v).value); },
+                             {x, input, hidden, h});
+  const list v{upload_as<double>(x), upload_as<double>(input), upload_as<double>(hidden),
+               upload_as<double>(h)};
+  const nn::recurrence done = run(v);
+  // What stands behind a row's end is 0, and nothing of x there is seen.
+  BOOST_TEST(matches(done.value(0, 2), dense{{2}, {0, 0}}));
+  array other = v[0];
+  other.set({0, 2}, NAN);
+  BOOST_TEST(matches(run({other, v[1], v[2], v[3]}).value, read(done.value)));
+  BOOST_TEST(matches(done.state[0], read(done.value(tutti::all(), 0)), tight));
+  const nn::recurrent_weights w{.input = v[1], .hidden = v[2]};
+  BOOST_TEST(
+      fails<tutti::shape_error>([&] { nn::gru(v[0], w); }, "gru: hidden is [2,8], needs [2,6]"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        nn::lstm(v[0], w, {.lengths = array::from({1, 1, 1})});
+      },
+      "lengths is [3], needs [2]"));
+  BOOST_TEST(fails<tutti::shape_error>(
+      [&] {
+        nn::lstm(v[0], w, {.state = {tutti::ones({2, 3})}});
+      },
+      "the state is [2,3], the input needs [2,2]"));
+  BOOST_TEST(fails<tutti::value_error>([&] { nn::lstm(v[0], w, {.clip = 0}); }, "clip = 0"));
+  const nn::layer plain = nn::rnn(2, 4, {1}, {.last = true});
+  BOOST_TEST((plain.apply(plain.parameters(), tutti::ones({3, 5, 2})).shape() == shape{3, 4}));
 }

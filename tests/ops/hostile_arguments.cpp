@@ -210,7 +210,7 @@ std::vector<entry> shapes_and_views() {
       ROW(tutti::flip(p.any(), p.maybe_axis())),
       ROW(tutti::pad(p.any(), {{p.size(), p.size()}, {p.size(), p.size()}},
                      static_cast<tutti::pad_mode>(p.below(3)), p.any())),
-      ROW(tutti::pad(p.any(), {{p.size(), p.size()}}, static_cast<tutti::pad_mode>(p.below(3)))),
+      ROW(tutti::pad(p.any(), {{p.size(), p.size()}}, static_cast<tutti::pad_mode>(p.below(4)))),
       ROW(tutti::diagonal(p.any(), p.axis(), p.axis(), p.axis())),
       ROW(tutti::diag(p.any(), p.axis())),
       ROW(tutti::tril(p.any(), p.axis())),
@@ -227,6 +227,7 @@ std::vector<entry> arithmetic() {
       ROW(p.any() / p.any()),
       ROW(p.any() % p.any()),
       ROW(tutti::floor_divide(p.any(), p.any())),
+      ROW(tutti::truncate_divide(p.any(), p.any())),
       ROW(tutti::power(p.any(), p.any())),
       ROW(tutti::left_shift(p.any(), p.any())),
       ROW(tutti::right_shift(p.any(), p.any())),
@@ -289,6 +290,7 @@ std::vector<entry> orders_and_places() {
       ROW(tutti::diff(p.any(), p.below(5) - 1, p.axis())),
       ROW(tutti::sort(p.any(), p.axis())),
       ROW(tutti::argsort(p.any(), p.axis(), tutti::order::descending)),
+      ROW(tutti::lexsort({p.any(), p.any()}, p.axis())),
       ROW(tutti::topk(p.any(), p.size(), p.axis(), p.flag())),
       ROW(tutti::partition(p.any(), p.axis(), p.axis())),
       ROW(tutti::median(p.any(), p.maybe_axis(), p.flag())),
@@ -298,6 +300,7 @@ std::vector<entry> orders_and_places() {
       ROW(tutti::isin(p.any(), p.any(), p.flag())),
       ROW(tutti::nonzero(p.small())),
       ROW(tutti::unique(p.small())),
+      ROW(tutti::unique_all(p.small(), p.axis())),
       ROW(tutti::unique_values(p.small())),
       ROW(tutti::bincount(p.indices(), p.size())),
       ROW(tutti::bincount(p.indices(), p.small(), p.size())),
@@ -382,7 +385,11 @@ tutti::transposed_convolution_options transposition(picker& p) {
 }
 
 tutti::pooling_options pooling(picker& p) {
-  return {.stride = p.size(), .padding = p.size(), .dilation = p.size(), .count_padding = p.flag()};
+  return {.stride = p.size(),
+          .padding = p.size(),
+          .dilation = p.size(),
+          .count_padding = p.flag(),
+          .ceil_mode = p.flag()};
 }
 
 tutti::channel_order order(picker& p) { return static_cast<tutti::channel_order>(p.flag()); }
@@ -396,6 +403,7 @@ std::vector<entry> windows() {
       ROW(tutti::conv_transpose2d(p.any(), p.any(), transposition(p))),
       ROW(tutti::conv_transpose3d(p.any(), p.any(), transposition(p))),
       ROW(tutti::max_pool(p.any(), p.size(), pooling(p))),
+      ROW(tutti::max_pool_with_indices(p.any(), p.size(), pooling(p))),
       ROW(tutti::avg_pool(p.any(), p.size(), pooling(p))),
       ROW(tutti::global_max_pool(p.any(), order(p))),
       ROW(tutti::global_avg_pool(p.any(), order(p))),
@@ -403,6 +411,14 @@ std::vector<entry> windows() {
       ROW(tutti::adaptive_avg_pool(p.any(), p.size(), order(p))),
       ROW(tutti::interpolate(p.any(), p.size(),
                              {static_cast<tutti::resampling>(p.below(5)), p.flag()})),
+      ROW(tutti::interpolate(p.any(), p.size(),
+                             {.mode = tutti::resampling::cubic,
+                              .cubic_coefficient = p.number(),
+                              .antialias = p.flag()})),
+      ROW(tutti::interpolate_by(p.any(), {p.number()}, {.mode = tutti::resampling::linear})),
+      ROW(tutti::grid_sample(p.any(), p.any(), {.align_corners = p.flag()})),
+      ROW(tutti::roi_align(p.any(), p.any(), p.indices(), p.size(), {.samples = p.size()})),
+      ROW(tutti::deform_conv2d(p.any(), p.any(), p.any(), {.stride = p.size()})),
       ROW(tutti::sliding_window_view(p.any(), p.extents(), p.axis())),
       ROW(tutti::as_strided(p.any(), p.extents(), p.extents(), p.size())),
   };

@@ -55,6 +55,8 @@ struct results {
   results(tutti::array a) : all{std::move(a)} {}
   results(std::vector<tutti::array> a) : all(std::move(a)) {}
   results(tutti::sorted_values r) : all{r.values, r.indices} {}
+  results(tutti::unique_all_result r) : all{r.values, r.indices, r.inverse_indices, r.counts} {}
+  results(tutti::max_pool_result r) : all{r.values, r.indices} {}
   results(tutti::unique_result r) : all{r.values, r.inverse, r.counts} {}
   results(const tutti::sparse::matrix& m) : all{m.values(), m.row_indices(), m.column_indices()} {}
   results(tutti::histogram_result r) : all{r.counts, r.edges} {}

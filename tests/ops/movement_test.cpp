@@ -229,7 +229,15 @@ BOOST_AUTO_TEST_CASE(padding) {
         tutti::pad(x, {{1, 1}, {1, 1}, {1, 1}});
       },
       "pad: 3 widths for an array of shape [3,5]"));
-  BOOST_TEST(fails<tutti::value_error>([&] { tutti::pad(x, {{1, -1}}); }, "1 and -1 of axis 0"));
+  // Negative widths take away first.
+  const array m = tutti::arange(15).reshape({3, 5});
+  BOOST_TEST(matches(tutti::pad(m, {{-2, 1}, {1, -3}}, pad_mode::constant, 7),
+                     dense{{2, 3}, {7, 10, 11, 7, 7, 7}}));
+  BOOST_TEST(matches(tutti::pad(m, {{-1, -1}, {-4, 2}}, pad_mode::wrap), dense{{1, 3}, {9, 9, 9}}));
+  BOOST_TEST(fails<tutti::value_error>([&] { tutti::pad(x, {{1, -4}}); }, "1 and -4 of axis 0"));
+  BOOST_TEST(fails<tutti::value_error>([&] { tutti::pad(x, {{-2, -2}}); }, "take more away"));
+  BOOST_TEST(matches(tutti::pad(tutti::arange(3), {{4, 70}}, pad_mode::wrap),
+                     tabulate({77}, [](const position& i) { return double((i[0] + 2) % 3); })));
   BOOST_TEST(fails<tutti::value_error>(
       [] {
         tutti::pad(tutti::zeros({0}), {{1, 0}}, pad_mode::edge);

@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -145,6 +146,9 @@ class TUTTI_API array {
   }
   /// `count` elements of dtype `type` at `data`.
   static array from_bytes(const void* data, std::size_t count, tutti::dtype type,
+                          const tutti::shape& shape, const tutti::device& on = default_device());
+  /// Of all these bytes. Throws shape_error where they are not those of the shape.
+  static array from_bytes(std::span<const std::byte> bytes, tutti::dtype type,
                           const tutti::shape& shape, const tutti::device& on = default_device());
 
   bool valid() const { return static_cast<bool>(node_); }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <utility>
 
 #include "tutti/array.hpp"
@@ -45,6 +46,7 @@ class TUTTI_API window_padding {
   window_padding(T all) : before_{integer(all)}, after_{integer(all)} {}
   window_padding(std::initializer_list<integer> each) : before_(each), after_(each) {}
   window_padding(std::initializer_list<pad_width> each);
+  explicit window_padding(std::span<const pad_width> each);
   window_padding(padding_rule rule) : before_{0}, after_{0}, rule_(rule) {}
 
   const shape& before() const { return before_; }
@@ -106,6 +108,13 @@ TUTTI_API array conv_transpose1d(const array& x, const array& w,
 TUTTI_API array conv_transpose2d(const array& x, const array& w,
                                  const transposed_convolution_options& options = {});
 TUTTI_API array conv_transpose3d(const array& x, const array& w,
+                                 const transposed_convolution_options& options = {});
+/// The same plus bias[O].
+TUTTI_API array conv_transpose1d(const array& x, const array& w, const array& bias,
+                                 const transposed_convolution_options& options = {});
+TUTTI_API array conv_transpose2d(const array& x, const array& w, const array& bias,
+                                 const transposed_convolution_options& options = {});
+TUTTI_API array conv_transpose3d(const array& x, const array& w, const array& bias,
                                  const transposed_convolution_options& options = {});
 
 }  // namespace tutti

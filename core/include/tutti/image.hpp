@@ -32,6 +32,7 @@ TUTTI_API array to_u8(const array& a);
 TUTTI_API array to_u16(const array& a);
 
 /// 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601), of the values as they are: [..., 3] to [..., 1].
+/// Of colours in u8 and u16 f32 in [0, 1]: to_u8(rgb_to_grey(x)) is u8 again.
 TUTTI_API array rgb_to_grey(const array& rgb);
 /// The same value three times, a view: [..., 1] to [..., 3]. Any dtype.
 TUTTI_API array grey_to_rgb(const array& grey);
@@ -63,7 +64,7 @@ TUTTI_API array crop(const array& x, integer top, integer left, integer height, 
 /// The middle; of an odd rest one pixel less at top and left. Throws shape_error likewise.
 TUTTI_API array center_crop(const array& x, integer height, integer width);
 
-/// Pixels to add.
+/// Pixels to add; negative ones take so many away.
 struct margins {
   std::int64_t top = 0, bottom = 0, left = 0, right = 0;
 };
@@ -85,8 +86,8 @@ enum class filter : std::uint8_t {
 /// where the image gets smaller the filter is wider by extent / size, so that nothing aliases.
 /// Weights are those of the pixels within its radius, divided by their sum, computed in f64; along
 /// one axis after the other: but for `area` the arithmetic of Pillow's resize() in its mode "F",
-/// which rounds no value in between. interpolate() of pooling.hpp is without antialiasing. Throws
-/// shape_error for extents below 0, or for no pixels to take.
+/// which rounds no value in between. interpolate() of pooling.hpp takes places and kernels apart.
+/// Throws shape_error for extents below 0, or for no pixels to take.
 TUTTI_API array resize(const array& x, integer height, integer width, filter by = filter::bilinear);
 
 enum class sampling : std::uint8_t {

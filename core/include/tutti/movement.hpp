@@ -60,12 +60,14 @@ enum class pad_mode : std::uint8_t {
   constant,  ///< a given value
   edge,      ///< the nearest element
   reflect,   ///< mirrored about the edge elements, which are not repeated
+  wrap,      ///< from the other end on
 };
-/// Elements to add before and after.
+/// Elements to add before and after; negative ones take so many away.
 using pad_width = std::pair<std::int64_t, std::int64_t>;
 /// a with widths[i] elements around axis i; missing axes get none. `value` is for
-/// pad_mode::constant and is converted to a's dtype. Throws value_error for more widths than axes,
-/// a negative width, and for an empty axis that edge or reflect shall extend.
+/// pad_mode::constant and is converted to a's dtype. What negative widths take away goes first.
+/// Throws value_error for more widths than axes, widths that take more than there is, and for an
+/// empty axis that another mode than constant shall extend.
 TUTTI_API array pad(const array& a, std::span<const pad_width> widths,
                     pad_mode mode = pad_mode::constant, const array& value = 0);
 TUTTI_API array pad(const array& a, std::initializer_list<pad_width> widths,

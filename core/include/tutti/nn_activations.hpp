@@ -16,6 +16,9 @@ using activation = std::function<array(const array&)>;
 TUTTI_API array leaky_relu(const array& a, double slope = 0.01);
 /// a * Phi(a), Phi the normal distribution function (D. Hendrycks, K. Gimpel, arXiv:1606.08415).
 TUTTI_API array gelu(const array& a);
+/// Its approximation a / 2 * (1 + tanh(sqrt(2 / pi) * (a + 0.044715 a^3))), PyTorch's
+/// approximate="tanh".
+TUTTI_API array gelu_tanh(const array& a);
 /// a * sigmoid(a).
 TUTTI_API array silu(const array& a);
 /// log(1 + exp(a)) without overflow.

@@ -110,6 +110,32 @@ TUTTI_API layer flatten();
 // ---- normalisation: (x - mean) / sqrt(variance + epsilon) of some axes, times "weight", which
 // starts at 1, plus "bias", which starts at 0. f16 and bf16 are computed in f32 and rounded once.
 
+/// For the functions, which take weights as they are given.
+struct norm_options {
+  std::optional<array> weight{};  ///< broadcasts to x; of batch_norm and group_norm [C]
+  std::optional<array> bias{};
+  double epsilon = 1e-5;                       ///< positive
+  channel_order order = channel_order::first;  ///< of batch_norm and group_norm
+};
+struct channel_moments {
+  array mean, variance;  ///< [C]
+};
+/// Mean and population variance of each channel of x [N, C, ...] or [N, ..., C].
+TUTTI_API channel_moments moments_of_channels(const array& x,
+                                              channel_order order = channel_order::first);
+/// Of each channel, by a mean and a variance [C].
+TUTTI_API array batch_norm(const array& x, const array& mean, const array& variance,
+                           const norm_options& options = {});
+/// Over the axes, by their mean and variance. x of bool and integers becomes f32.
+TUTTI_API array layer_norm(const array& x, const axis_list& axes, const norm_options& options = {});
+/// Over `groups` groups of channels and their places, for each of N. As many groups as channels:
+/// instance normalisation. Throws value_error where groups do not divide the channels.
+TUTTI_API array group_norm(const array& x, std::int64_t groups, const norm_options& options = {});
+/// x / sqrt(mean(x^2) + epsilon) over the axes.
+TUTTI_API array rms_norm(const array& x, const axis_list& axes, const norm_options& options = {});
+
+// The layers hold "weight" and "bias" as parameters, and call the functions.
+
 struct batch_norm_options {
   double epsilon = 1e-5;  ///< positive
   double momentum = 0.1;  ///< share of the batch in the new running statistics, in [0, 1]
@@ -146,8 +172,10 @@ TUTTI_API layer group_norm(std::int64_t groups, std::int64_t channels,
                            const group_norm_options& options = {}, dtype type = dtype::f32,
                            const device& on = default_device());
 
-/// x / sqrt(mean(x^2) + epsilon) over the last axis, times "weight" [width] (B. Zhang, R.
-/// Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019).
+/// x / sqrt(mean(x^2) + epsilon) over the last axes, whose extents these are, times "weight" (B.
+/// Zhang, R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019).
+TUTTI_API layer rms_norm(const shape& extents, double epsilon = 1e-6, dtype type = dtype::f32,
+                         const device& on = default_device());
 TUTTI_API layer rms_norm(std::int64_t width, double epsilon = 1e-6, dtype type = dtype::f32,
                          const device& on = default_device());
 

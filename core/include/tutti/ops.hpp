@@ -44,6 +44,9 @@ inline array operator!(const array& a) { return logical_not(a); }
 
 /// 1 / a; integers become f32.
 TUTTI_API array reciprocal(const array& a);
+/// a / b without its fraction, as integers divide in C; floats stay floats. a - truncate_divide(a,
+/// b) * b is the remainder with the sign of a, for floats fmod(). Integer division by zero gives 0.
+TUTTI_API array truncate_divide(const array& a, const array& b);
 /// The dtype that an operation on these operands has: dtypes promote, weak scalars adapt. Throws
 /// value_error for none, dtype_error where no dtype holds them all.
 TUTTI_API dtype result_type(std::span<const array> operands);
@@ -148,11 +151,14 @@ TUTTI_API array squeeze(const array& a, const axis_list& axes = {});
 TUTTI_API array slice_view(const array& a, std::span<const slice> slices);
 /// NumPy's basic indexing: what a({...}) gives.
 TUTTI_API array slice_view(const array& a, std::initializer_list<axis_index> indices);
+TUTTI_API array slice_view(const array& a, std::span<const axis_index> indices);
 /// Copy of a with the region that slice_view would show replaced by `update` (broadcast, in a's
 /// dtype). Throws shape_error where it does not fit.
 TUTTI_API array slice_update(const array& a, const array& update, std::span<const slice> slices);
 TUTTI_API array slice_update(const array& a, const array& update,
                              std::initializer_list<axis_index> indices);
+TUTTI_API array slice_update(const array& a, const array& update,
+                             std::span<const axis_index> indices);
 TUTTI_API array concatenate(std::span<const array> arrays, integer axis = 0);
 TUTTI_API array concatenate(std::initializer_list<array> arrays, integer axis = 0);
 TUTTI_API array stack(std::span<const array> arrays, integer axis = 0);

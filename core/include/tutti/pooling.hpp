@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "tutti/convolution.hpp"
 
@@ -27,17 +28,26 @@ TUTTI_API array as_strided(const array& x, const shape& extents, const shape& st
 struct pooling_options {
   std::optional<per_axis> stride = {};  ///< without one, the window
   window_padding padding = 0;           ///< never chosen by max_pool
-  per_axis dilation = 1;                ///< of max_pool
-  bool count_padding = true;            ///< avg_pool: zeros around x count as elements
+  per_axis dilation = 1;
+  bool count_padding = true;  ///< avg_pool: zeros around x count as elements
   channel_order order = channel_order::first;
+  bool ceil_mode = false;  ///< a last window that begins within x counts though it ends beyond
 };
 
 /// The largest element of each window, NaN if there is one. Real numbers. The cotangent goes to the
 /// first of equal elements. A window that lies in the padding only gives the lowest number.
 TUTTI_API array max_pool(const array& x, const per_axis& window,
                          const pooling_options& options = {});
-/// The mean of each window; of one that lies in the padding only 0, whether that counts or not. As
-/// conv2d and the like for dtypes; throws value_error for a dilation.
+struct max_pool_result {
+  array values;
+  array indices;  ///< i64: where each stands in the flattened spatial axes of x
+};
+/// The same, with where the largest elements stand: the first of equal ones, -1 for a window that
+/// lies in the padding only.
+TUTTI_API max_pool_result max_pool_with_indices(const array& x, const per_axis& window,
+                                                const pooling_options& options = {});
+/// The mean of each window; of one that lies in the padding only 0, whether that counts or not.
+/// What ceil_mode adds never counts. As conv2d and the like for dtypes.
 TUTTI_API array avg_pool(const array& x, const per_axis& window,
                          const pooling_options& options = {});
 
@@ -54,21 +64,44 @@ TUTTI_API array adaptive_avg_pool(const array& x, const per_axis& places,
                                   channel_order order = channel_order::first);
 
 enum class resampling : std::uint8_t {
-  nearest,  ///< the element at floor(i * extent / size)
+  nearest,  ///< one element
   linear,   ///< of the two neighbours along each axis: bilinear, trilinear
-  cubic,    ///< of four, by R. Keys' kernel with a = -0.75 (IEEE ASSP 29, 1981): bicubic
+  cubic,    ///< of four, by R. Keys' kernel (IEEE ASSP 29, 1981): bicubic
   area,     ///< adaptive_avg_pool
 };
+/// Where place i of `size` lies among `extent` elements.
+enum class resampling_places : std::uint8_t {
+  automatic,   ///< asymmetric for nearest, half_pixel for the others
+  half_pixel,  ///< (i + 1/2) * extent / size - 1/2
+  asymmetric,  ///< i * extent / size
+};
+/// Which element is nearest; halves go down or up.
+enum class nearest_rounding : std::uint8_t { floor, ceil, halves_down, halves_up };
 struct interpolate_options {
   resampling mode = resampling::nearest;
-  bool align_corners = false;  ///< linear, cubic: the outermost elements keep their places
+  /// i * (extent - 1) / (size - 1): the outermost elements keep their places. Not for area, nor for
+  /// nearest unless places are given.
+  bool align_corners = false;
   channel_order order = channel_order::first;
+  resampling_places places = resampling_places::automatic;
+  nearest_rounding rounding = nearest_rounding::floor;
+  double cubic_coefficient = -0.75;  ///< a of Keys' kernel
+  /// linear, cubic: where x gets smaller the kernel is wider by extent / size. PyTorch's with a
+  /// cubic_coefficient of -0.5.
+  bool antialias = false;
+  /// linear, cubic: elements beyond the edge have no weight, and the others' weights are divided by
+  /// their sum; antialias always does so. Otherwise they are those of the edge.
+  bool exclude_outside = false;
 };
-/// x with `size` elements along the spatial axes. Place i is at (i + 1/2) * extent / size - 1/2 of
-/// x, or with align_corners at i * (extent - 1) / (size - 1); elements beyond the edge are those of
-/// the edge. Nearest takes any dtype, the others what avg_pool takes. Throws shape_error for no
-/// elements to take.
+/// x with `size` elements along the spatial axes. Nearest takes any dtype, the others what avg_pool
+/// takes. Throws shape_error for no elements to take, value_error for options that exclude each
+/// other.
 TUTTI_API array interpolate(const array& x, const per_axis& size,
                             const interpolate_options& options = {});
+/// With floor(extent * scale) elements; places by the scale itself, not by the size that is left of
+/// it. One scale for all spatial axes, or one for each; throws value_error unless they are positive
+/// and finite.
+TUTTI_API array interpolate_by(const array& x, const std::vector<double>& scales,
+                               const interpolate_options& options = {});
 
 }  // namespace tutti

@@ -7,7 +7,9 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tutti/ops.hpp"
@@ -62,6 +64,11 @@ enum class order : bool { ascending, descending };
 TUTTI_API array sort(const array& a, integer axis = -1, order by = order::ascending);
 /// i64 positions along `axis` that sort a; equal elements stay in their order.
 TUTTI_API array argsort(const array& a, integer axis = -1, order by = order::ascending);
+
+/// i64 positions along `axis` that sort by the last key, equal ones by the one before it, and so
+/// on: NumPy's lexsort. Throws value_error for no keys, shape_error where their shapes differ.
+TUTTI_API array lexsort(std::span<const array> keys, integer axis = -1);
+TUTTI_API array lexsort(std::initializer_list<array> keys, integer axis = -1);
 
 struct sorted_values {
   array values;
@@ -127,6 +134,9 @@ struct unique_all_result {
 };
 /// As in the Python array API standard: unique() with the first places.
 TUTTI_API unique_all_result unique_all(const array& a);
+/// The distinct slices along `axis`, in the order of their elements, and where each slice stands
+/// among them: inverse_indices has the extent of the axis. A sort for each element of a slice.
+TUTTI_API unique_all_result unique_all(const array& a, integer axis);
 
 // ---- counting
 /// i64 [max(minlength, largest + 1)]: how often each number occurs among non-negative integers of

@@ -37,6 +37,7 @@
 #include "tutti/pooling.hpp"
 #include "tutti/quasirandom.hpp"
 #include "tutti/random.hpp"
+#include "tutti/sampling.hpp"
 #include "tutti/shape.hpp"
 #include "tutti/signal.hpp"
 #include "tutti/slicing.hpp"

@@ -90,10 +90,9 @@ array convolution(const array& given_x, const array& given_w, const convolution_
   return op::cast(op::from_groups(out, spatial, last), type, label);
 }
 
-array with_bias(const array& out, const array& bias, const convolution_options& options,
-                const char* label) {
+array with_bias(const array& out, const array& bias, channel_order order, const char* label) {
   graph::get(bias, label);
-  const bool last = options.order == channel_order::last;
+  const bool last = order == channel_order::last;
   const std::int64_t channels = out.dim(last ? -1 : 1);
   if (bias.shape() != shape{channels})
     throw shape_error(std::string(label) + ": a bias " + bias.shape().str() + " for " +
@@ -167,7 +166,9 @@ array transposed(const array& given_x, const array& given_w,
 
 }  // namespace
 
-window_padding::window_padding(std::initializer_list<pad_width> each) {
+window_padding::window_padding(std::initializer_list<pad_width> each)
+    : window_padding(std::span(each.begin(), each.size())) {}
+window_padding::window_padding(std::span<const pad_width> each) {
   for (const auto& [before, after] : each) before_.push_back(before), after_.push_back(after);
 }
 
@@ -183,15 +184,15 @@ array conv3d(const array& x, const array& w, const convolution_options& options)
 
 array conv1d(const array& x, const array& w, const array& bias,
              const convolution_options& options) {
-  return with_bias(conv1d(x, w, options), bias, options, "conv1d");
+  return with_bias(conv1d(x, w, options), bias, options.order, "conv1d");
 }
 array conv2d(const array& x, const array& w, const array& bias,
              const convolution_options& options) {
-  return with_bias(conv2d(x, w, options), bias, options, "conv2d");
+  return with_bias(conv2d(x, w, options), bias, options.order, "conv2d");
 }
 array conv3d(const array& x, const array& w, const array& bias,
              const convolution_options& options) {
-  return with_bias(conv3d(x, w, options), bias, options, "conv3d");
+  return with_bias(conv3d(x, w, options), bias, options.order, "conv3d");
 }
 
 array conv_transpose1d(const array& x, const array& w,
@@ -205,6 +206,19 @@ array conv_transpose2d(const array& x, const array& w,
 array conv_transpose3d(const array& x, const array& w,
                        const transposed_convolution_options& options) {
   return transposed(x, w, options, 3, "conv_transpose3d");
+}
+
+array conv_transpose1d(const array& x, const array& w, const array& bias,
+                       const transposed_convolution_options& options) {
+  return with_bias(conv_transpose1d(x, w, options), bias, options.order, "conv_transpose1d");
+}
+array conv_transpose2d(const array& x, const array& w, const array& bias,
+                       const transposed_convolution_options& options) {
+  return with_bias(conv_transpose2d(x, w, options), bias, options.order, "conv_transpose2d");
+}
+array conv_transpose3d(const array& x, const array& w, const array& bias,
+                       const transposed_convolution_options& options) {
+  return with_bias(conv_transpose3d(x, w, options), bias, options.order, "conv_transpose3d");
 }
 
 }  // namespace tutti

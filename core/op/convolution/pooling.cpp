@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
@@ -43,7 +44,13 @@ window_geometry geometry_of(const spatial_input& in, const per_axis& window,
   const shape extents = op::axis_values(window.values(), in.spatial(), 1, "window", label);
   return op::resolve_windows(in.extents, extents,
                              options.stride ? *options.stride : per_axis(extents), options.padding,
-                             options.dilation, label);
+                             options.dilation, label, options.ceil_mode);
+}
+
+shape pooled_shape(const array& x, const window_geometry& g) {
+  shape to = {x.dim(0), x.dim(1)};
+  for (std::int64_t n : g.places) to.push_back(n);
+  return to;
 }
 
 // ---- maxima
@@ -68,10 +75,10 @@ winners sliced(const winners& w, int axis, std::int64_t start, std::int64_t coun
   return {sliced(w.value, axis, start, count, step), sliced(w.place, axis, start, count, step)};
 }
 
-// `first` stays where both are equal.
+// `first` stays where both are equal, unless it lies in the padding.
 winners better(const winners& first, const winners& second) {
   if (!first.place.valid()) return {maximum(first.value, second.value), {}};
-  array takes = second.value > first.value;
+  array takes = (second.value > first.value) | (first.place < 0);
   if (is_floating(first.value.dtype()))
     takes = logical_or(takes, logical_and(isnan(second.value), logical_not(isnan(first.value))));
   return {where(takes, second.value, first.value), where(takes, second.place, first.place)};
@@ -115,6 +122,13 @@ std::int64_t spatial_size(const array& x) {
   return count;
 }
 
+// Of each element where it stands in the flattened spatial axes.
+array places_in_planes(const array& x) {
+  shape plane = x.shape();
+  plane[0] = plane[1] = 1;
+  return broadcast_to(graph::iota(plane, x.node()->device), x.shape());
+}
+
 array max_of_windows(const array& x, const window_geometry& g) {
   if (!graph::is_differentiated(x)) return pooled({x, {}}, g).value;
   return custom_vjp(
@@ -123,10 +137,7 @@ array max_of_windows(const array& x, const window_geometry& g) {
       },
       [g](const std::vector<array>& v, const std::vector<array>&, const std::vector<array>& of) {
         const array seen = graph::detach(v[0]);
-        shape plane = seen.shape();
-        plane[0] = plane[1] = 1;
-        const array places = broadcast_to(graph::iota(plane, seen.node()->device), seen.shape());
-        const array best = pooled({seen, places}, g).place;
+        const array best = pooled({seen, places_in_planes(seen)}, g).place;
         const std::int64_t count = spatial_size(seen), planes = seen.dim(0) * seen.dim(1);
         const array sums =
             op::scatter_along(reshape(of[0], {planes, -1}), reshape(best, {planes, -1}), 1, count);
@@ -153,16 +164,20 @@ array lowest(dtype type) {
 
 // ---- means
 
-// How many elements of x the windows along an axis hold, but 1 where they lie in the padding: their
-// sum is 0.
-array counts_along(const window_geometry& g, int axis, std::int64_t extent, dtype type,
-                   const device& on) {
+// How many elements the windows along an axis hold, of x or of the padding too, but 1 where there
+// are none: their sum is 0.
+array counts_along(const window_geometry& g, int axis, std::int64_t extent, bool count_padding,
+                   dtype type, const device& on) {
+  const std::int64_t first = count_padding ? -g.before[axis] : 0, step = g.dilation[axis];
+  const std::int64_t end = extent + (count_padding ? g.after[axis] - g.beyond[axis] : 0);
   auto counts = detail::host_vector<double>("avg_pool", static_cast<std::uint64_t>(g.places[axis]));
   for (std::int64_t i = 0; i < g.places[axis]; ++i) {
     const std::int64_t start = i * g.stride[axis] - g.before[axis];
-    const std::int64_t end = std::min(start + g.window[axis], extent);
+    const auto taps_before = [&](std::int64_t place) {
+      return place <= start ? 0 : std::min((place - start - 1) / step + 1, g.window[axis]);
+    };
     counts[static_cast<std::size_t>(i)] =
-        static_cast<double>(std::max<std::int64_t>(end - std::max<std::int64_t>(start, 0), 1));
+        static_cast<double>(std::max<std::int64_t>(taps_before(end) - taps_before(first), 1));
   }
   return op::numbers_on(on, counts, {g.places[axis]}, type);
 }
@@ -177,29 +192,29 @@ array mean_of_windows(const spatial_input& in, const window_geometry& g, bool co
     size = graph::extent_product(size, g.window[i], "avg_pool");
   }
   convolution_options options{.stride = per_axis(g.stride),
+                              .dilation = per_axis(g.dilation),
                               .groups = std::max<std::int64_t>(channels, 1)};
   array x = in.x;
   bool even = true;
   for (int i = 0; i < g.spatial; ++i) even = even && g.before[i] == g.after[i];
+  for (int i = 0; i < g.spatial; ++i) widths.emplace_back(g.before[i], g.after[i]);
   if (even)
-    options.padding =
-        g.spatial == 1 ? window_padding{{g.before[0], g.after[0]}}
-        : g.spatial == 2
-            ? window_padding{{g.before[0], g.after[0]}, {g.before[1], g.after[1]}}
-            : window_padding{
-                  {g.before[0], g.after[0]}, {g.before[1], g.after[1]}, {g.before[2], g.after[2]}};
+    options.padding = window_padding(widths);
   else
     x = op::padded(x, g, 2, pad_mode::constant, 0);
   const array ones = full(w, 1.0, x.dtype(), x.device());
   const array sums = g.spatial == 1   ? conv1d(x, ones, options)
                      : g.spatial == 2 ? conv2d(x, ones, options)
                                       : conv3d(x, ones, options);
-  if (count_padding || !g.has_padding()) return sums / static_cast<double>(size);
+  bool whole = true;
+  for (int i = 0; i < g.spatial; ++i) whole = whole && g.beyond[i] == 0;
+  if (!g.has_padding() || (count_padding && whole)) return sums / static_cast<double>(size);
   array counts;
   for (int i = 0; i < g.spatial; ++i) {
     shape to = {g.places[i]};
     for (int j = i + 1; j < g.spatial; ++j) to.push_back(1);
-    const array along = reshape(counts_along(g, i, in.extents[i], sums.dtype(), x.device()), to);
+    const array along =
+        reshape(counts_along(g, i, in.extents[i], count_padding, sums.dtype(), x.device()), to);
     counts = counts.valid() ? counts * along : along;
   }
   return sums / counts;
@@ -207,33 +222,53 @@ array mean_of_windows(const spatial_input& in, const window_geometry& g, bool co
 
 }  // namespace
 
+max_pool_result max_pool_with_indices(const array& given, const per_axis& window,
+                                      const pooling_options& options) {
+  const char* label = "max_pool_with_indices";
+  const array values = detail::named(label, [&] { return max_pool(given, window, options); });
+  const spatial_input in(graph::detach(given), options.order, label);
+  const window_geometry g = geometry_of(in, window, options, label);
+  if (values.size() == 0)
+    return {values, op::zeros_on(values.shape(), dtype::i64, given.node()->device, label)};
+  array x = op::cast(in.x, values.dtype(), label), places = places_in_planes(x);
+  if (g.has_padding()) {
+    x = op::padded(x, g, 2, pad_mode::constant, lowest(values.dtype()));
+    places = op::padded(places, g, 2, pad_mode::constant, std::int64_t{-1});
+  }
+  return {values, in_order(pooled({x, places}, g).place, options.order)};
+}
+
 array max_pool(const array& given, const per_axis& window, const pooling_options& options) {
   const char* label = "max_pool";
-  spatial_input in(given, options.order, label);
-  const dtype type = op::real_type_of(in.x, label);
-  if (is_bool(type)) throw dtype_error("max_pool: not defined for bool");
-  const window_geometry g = geometry_of(in, window, options, label);
-  array x = op::cast(in.x, type, label);
-  shape to = {x.dim(0), x.dim(1)};
-  for (std::int64_t n : g.places) to.push_back(n);
-  if (graph::checked_elements(to, type, label) == 0)
-    return in_order(op::zeros_on(to, type, x.node()->device, label), options.order);
-  if (g.has_padding()) x = op::padded(x, g, 2, pad_mode::constant, lowest(type));
-  return in_order(max_of_windows(x, g), options.order);
+  return detail::named(label, [&] {
+    const spatial_input in(given, options.order, label);
+    const dtype type = op::real_type_of(in.x, label);
+    if (is_bool(type)) throw dtype_error("max_pool: not defined for bool");
+    const window_geometry g = geometry_of(in, window, options, label);
+    array x = op::cast(in.x, type, label);
+    const shape to = pooled_shape(x, g);
+    if (graph::checked_elements(to, type, label) == 0)
+      return in_order(op::zeros_on(to, type, x.node()->device, label), options.order);
+    if (g.has_padding()) x = op::padded(x, g, 2, pad_mode::constant, lowest(type));
+    return in_order(max_of_windows(x, g), options.order);
+  });
 }
 
 array avg_pool(const array& given, const per_axis& window, const pooling_options& options) {
   const char* label = "avg_pool";
-  const spatial_input in(given, options.order, label);
-  for (std::int64_t n : options.dilation.values())
-    if (n != 1) throw value_error("avg_pool: a dilation of " + text(n) + "; only max_pool has one");
-  spatial_input floats = in;
-  const array x = op::as_real_floating(in.x, label);
-  const dtype type = op::type_of(x, label);
-  floats.x = op::cast(x, graph::compute_dtype(type), label);
-  const window_geometry g = geometry_of(in, window, options, label);
-  const array means = mean_of_windows(floats, g, options.count_padding);
-  return in_order(op::cast(means, type, label), options.order);
+  return detail::named(label, [&] {
+    const spatial_input in(given, options.order, label);
+    spatial_input floats = in;
+    const array x = op::as_real_floating(in.x, label);
+    const dtype type = op::type_of(x, label);
+    floats.x = op::cast(x, graph::compute_dtype(type), label);
+    const window_geometry g = geometry_of(in, window, options, label);
+    const shape to = pooled_shape(x, g);
+    if (graph::checked_elements(to, type, label) == 0)
+      return in_order(op::zeros_on(to, type, x.node()->device, label), options.order);
+    const array means = mean_of_windows(floats, g, options.count_padding);
+    return in_order(op::cast(means, type, label), options.order);
+  });
 }
 
 namespace {

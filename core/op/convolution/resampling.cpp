@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/named_errors.hpp"
 #include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
@@ -113,16 +114,27 @@ array as_strided(const array& x, const shape& extents, const shape& strides, std
 
 namespace {
 
-// Where place i of `size` lies among `extent` elements.
-double source_of(std::int64_t i, std::int64_t extent, std::int64_t size, bool align_corners) {
-  const auto place = static_cast<double>(i), from = static_cast<double>(extent);
-  if (!align_corners) return (place + 0.5) * from / static_cast<double>(size) - 0.5;
-  return size > 1 ? place * (from - 1) / static_cast<double>(size - 1) : 0;
+// One spatial axis: `size` places over `extent` elements, `scale` times as dense.
+struct axis_places {
+  std::int64_t extent, size;
+  std::optional<double> scale;
+  double shrink() const {
+    return scale ? 1 / *scale : static_cast<double>(extent) / static_cast<double>(size);
+  }
+};
+
+double source_of(std::int64_t i, const axis_places& of, const interpolate_options& options) {
+  const auto place = static_cast<double>(i), from = static_cast<double>(of.extent);
+  if (options.align_corners)
+    return of.size > 1 ? place * (from - 1) / static_cast<double>(of.size - 1) : 0;
+  const double half = options.places == resampling_places::asymmetric ? 0 : 0.5;
+  // By the size alone the quotient is rounded once.
+  if (!of.scale) return (place + half) * from / static_cast<double>(of.size) - half;
+  return (place + half) / *of.scale - half;
 }
 
 // Keys' cubic kernel.
-double cubic(double x) {
-  constexpr double a = -0.75;
+double cubic(double x, double a) {
   x = std::abs(x);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
@@ -134,46 +146,75 @@ struct tap {
   std::vector<double> weight;
 };
 
-std::vector<tap> taps_of(std::int64_t extent, std::int64_t size,
-                         const interpolate_options& options) {
+std::vector<tap> taps_of(const axis_places& of, const interpolate_options& options) {
   const bool is_cubic = options.mode == resampling::cubic;
-  const auto count = static_cast<std::uint64_t>(size);
-  std::vector<tap> taps(is_cubic ? 4 : 2);
+  const bool exclude = options.exclude_outside || options.antialias;
+  const double wider = options.antialias ? std::max(of.shrink(), 1.0) : 1;
+  const double radius = (is_cubic ? 2 : 1) * wider;
+  const auto reach = static_cast<std::int64_t>(std::ceil(std::min(radius, 0x1p50)));
+  const auto count = static_cast<std::uint64_t>(of.size);
+  detail::require_host_memory("interpolate", count, 32 * static_cast<std::uint64_t>(reach));
+  std::vector<tap> taps(static_cast<std::size_t>(2 * reach));
   for (tap& t : taps)
     t = {detail::host_vector<std::int64_t>("interpolate", count),
          detail::host_vector<double>("interpolate", count)};
-  for (std::int64_t i = 0; i < size; ++i) {
-    double at = source_of(i, extent, size, options.align_corners);
-    if (!is_cubic) at = std::max(at, 0.0);
+  for (std::size_t i = 0; i < count; ++i) {
+    double at = source_of(static_cast<std::int64_t>(i), of, options);
+    if (!is_cubic && !exclude) at = std::max(at, 0.0);  // there it is the first element itself
     const double floor = std::floor(at);
+    double sum = 0;
     for (std::size_t k = 0; k < taps.size(); ++k) {
-      const double offset = static_cast<double>(k) - (is_cubic ? 1 : 0);
-      const double weight = is_cubic ? cubic(at - floor - offset)
-                            : k == 0 ? 1 - (at - floor)
-                                     : at - floor;
-      taps[k].index[static_cast<std::size_t>(i)] =
-          std::clamp<std::int64_t>(static_cast<std::int64_t>(floor + offset), 0, extent - 1);
-      taps[k].weight[static_cast<std::size_t>(i)] = weight;
+      const double offset = static_cast<double>(k) - static_cast<double>(reach - 1);
+      const auto element = static_cast<std::int64_t>(floor + offset);
+      const double x = (at - floor - offset) / wider;
+      double weight =
+          is_cubic ? cubic(x, options.cubic_coefficient) : std::max(1 - std::abs(x), 0.0);
+      if (exclude && (element < 0 || element >= of.extent)) weight = 0;
+      taps[k].index[i] = std::clamp<std::int64_t>(element, 0, of.extent - 1);
+      taps[k].weight[i] = weight;
+      sum += weight;
     }
+    if (exclude)
+      for (tap& t : taps) t.weight[i] /= sum;
   }
   return taps;
 }
 
-array nearest_along(const array& x, int axis, std::int64_t size) {
-  auto index = detail::host_vector<std::int64_t>("interpolate", static_cast<std::uint64_t>(size));
-  const std::int64_t extent = x.dim(axis);
+std::int64_t nearest_of(double at, nearest_rounding rounding) {
+  switch (rounding) {
+    case nearest_rounding::floor:
+      return static_cast<std::int64_t>(std::floor(at));
+    case nearest_rounding::ceil:
+      return static_cast<std::int64_t>(std::ceil(at));
+    case nearest_rounding::halves_down:
+      return static_cast<std::int64_t>(std::ceil(at - 0.5));
+    default:
+      return static_cast<std::int64_t>(std::floor(at + 0.5));
+  }
+}
+
+array nearest_along(const array& x, int axis, const axis_places& of,
+                    const interpolate_options& options) {
+  auto index =
+      detail::host_vector<std::int64_t>("interpolate", static_cast<std::uint64_t>(of.size));
+  const bool exact = !of.scale && !options.align_corners &&
+                     options.places == resampling_places::asymmetric &&
+                     options.rounding == nearest_rounding::floor;
   __extension__ using wide = __int128;
-  for (std::int64_t i = 0; i < size; ++i)
-    index[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(wide(i) * extent / size);
+  for (std::int64_t i = 0; i < of.size; ++i)
+    index[static_cast<std::size_t>(i)] =
+        exact ? static_cast<std::int64_t>(wide(i) * of.extent / of.size)
+              : std::clamp<std::int64_t>(nearest_of(source_of(i, of, options), options.rounding), 0,
+                                         of.extent - 1);
   return take(x, array::from(index, x.device()), axis);
 }
 
-array resampled_along(const array& x, int axis, std::int64_t size,
+array resampled_along(const array& x, int axis, const axis_places& of,
                       const interpolate_options& options) {
   array sum;
-  shape column = {size};
+  shape column = {of.size};
   for (int later = axis + 1; later < x.ndim(); ++later) column.push_back(1);
-  for (const tap& t : taps_of(x.dim(axis), size, options)) {
+  for (const tap& t : taps_of(of, options)) {
     const array weight = op::numbers_on(x.device(), t.weight, column, x.dtype());
     const array part = take(x, array::from(t.index, x.device()), axis) * weight;
     sum = sum.valid() ? sum + part : part;
@@ -181,39 +222,97 @@ array resampled_along(const array& x, int axis, std::int64_t size,
   return sum;
 }
 
-}  // namespace
-
-array interpolate(const array& given, const per_axis& size, const interpolate_options& options) {
-  const char* label = "interpolate";
-  const int rank = graph::get(given, label).extents.rank();
-  if (rank < 3 || rank > 5)
-    throw shape_error("interpolate: x must have one to three spatial axes: " + given.shape().str());
-  if (options.mode > resampling::area)
-    throw value_error("interpolate: no mode of number " + text(static_cast<int>(options.mode)));
-  if (options.align_corners &&
-      (options.mode == resampling::nearest || options.mode == resampling::area))
+void check_options(const interpolate_options& o) {
+  const auto numbered = [](auto value) { return text(static_cast<int>(value)); };
+  if (o.mode > resampling::area || o.places > resampling_places::asymmetric ||
+      o.rounding > nearest_rounding::halves_up)
+    throw value_error("interpolate: no mode, places or rounding of number " + numbered(o.mode) +
+                      ", " + numbered(o.places) + ", " + numbered(o.rounding));
+  const bool is_sum = o.mode == resampling::linear || o.mode == resampling::cubic;
+  const bool chosen = o.places != resampling_places::automatic;
+  if (o.align_corners && (o.mode == resampling::area || (o.mode == resampling::nearest && !chosen)))
     throw value_error("interpolate: align_corners is for linear and cubic");
+  if (!is_sum && (o.antialias || o.exclude_outside))
+    throw value_error("interpolate: antialias and exclude_outside are for linear and cubic");
+  if (!std::isfinite(o.cubic_coefficient))
+    throw value_error("interpolate: a cubic_coefficient of " + std::to_string(o.cubic_coefficient));
+}
+
+// Spatial extents, and of scales what they say themselves.
+array interpolated(const array& given, const std::vector<axis_places>& to,
+                   interpolate_options options) {
+  const char* label = "interpolate";
   const bool is_nearest = options.mode == resampling::nearest;
+  if (options.places == resampling_places::automatic)
+    options.places = is_nearest ? resampling_places::asymmetric : resampling_places::half_pixel;
   const array floats = is_nearest ? given : op::as_real_floating(given, label);
   const dtype type = op::type_of(floats, label);
   array x = op::cast(floats, is_nearest ? type : graph::compute_dtype(type), label);
   const int first = options.order == channel_order::last ? 1 : 2;
-  const shape to = op::axis_values(size.values(), rank - 2, 0, "size", label);
-  shape extents = x.shape();
-  for (int i = 0; i < to.rank(); ++i) {
-    if (x.dim(first + i) == 0 && to[i] > 0)
+  shape extents = x.shape(), size;
+  for (int i = 0; i < static_cast<int>(to.size()); ++i) {
+    const axis_places& of = to[static_cast<std::size_t>(i)];
+    if (of.extent == 0 && of.size > 0)
       throw shape_error("interpolate: no elements to take: " + given.shape().str());
-    extents[first + i] = to[i];
+    extents[first + i] = of.size;
+    size.push_back(of.size);
   }
   if (graph::checked_elements(extents, type, label) == 0)
     return op::zeros_on(extents, type, x.node()->device, label);
-  if (options.mode == resampling::area) return adaptive_avg_pool(given, size, options.order);
-  for (int i = 0; i < to.rank(); ++i) {
-    if (to[i] == x.dim(first + i)) continue;
-    x = is_nearest ? nearest_along(x, first + i, to[i])
-                   : resampled_along(x, first + i, to[i], options);
+  if (options.mode == resampling::area)
+    return adaptive_avg_pool(given, per_axis(size), options.order);
+  for (int i = 0; i < size.rank(); ++i) {
+    const axis_places& of = to[static_cast<std::size_t>(i)];
+    // Nothing moves, whatever the places.
+    if (of.size == of.extent && (!of.scale || *of.scale == 1)) continue;
+    x = is_nearest ? nearest_along(x, first + i, of, options)
+                   : resampled_along(x, first + i, of, options);
   }
   return op::cast(x, type, label);
+}
+
+int spatial_axes_of(const array& x, const char* label) {
+  const int rank = graph::get(x, label).extents.rank();
+  if (rank < 3 || rank > 5)
+    throw shape_error(std::string(label) +
+                      ": x must have one to three spatial axes: " + x.shape().str());
+  return rank - 2;
+}
+
+std::int64_t extent_of(const array& x, int axis, const interpolate_options& options) {
+  return x.dim((options.order == channel_order::last ? 1 : 2) + axis);
+}
+
+}  // namespace
+
+array interpolate(const array& x, const per_axis& size, const interpolate_options& options) {
+  const int axes = spatial_axes_of(x, "interpolate");
+  check_options(options);
+  const shape to = op::axis_values(size.values(), axes, 0, "size", "interpolate");
+  std::vector<axis_places> places;
+  for (int i = 0; i < axes; ++i) places.push_back({extent_of(x, i, options), to[i], {}});
+  return interpolated(x, places, options);
+}
+
+array interpolate_by(const array& x, const std::vector<double>& scales,
+                     const interpolate_options& options) {
+  return detail::named("interpolate_by", [&] {
+    const int axes = spatial_axes_of(x, "interpolate_by");
+    check_options(options);
+    if (scales.size() != 1 && scales.size() != static_cast<std::size_t>(axes))
+      throw value_error("interpolate_by: " + std::to_string(scales.size()) + " scales for " +
+                        text(axes) + " spatial axes");
+    std::vector<axis_places> places;
+    for (int i = 0; i < axes; ++i) {
+      const double scale = scales[scales.size() == 1 ? 0 : static_cast<std::size_t>(i)];
+      const std::int64_t extent = extent_of(x, i, options);
+      const double size = std::floor(static_cast<double>(extent) * scale);
+      if (!(scale > 0) || !(size < 0x1p62))
+        throw value_error("interpolate_by: a scale of " + std::to_string(scale));
+      places.push_back({extent, static_cast<std::int64_t>(size), scale});
+    }
+    return interpolated(x, places, options);
+  });
 }
 
 }  // namespace tutti

@@ -28,7 +28,7 @@ shape axis_values(const shape& given, int spatial, std::int64_t least, const cha
 
 window_geometry resolve_windows(const shape& extents, const shape& window, const per_axis& stride,
                                 const window_padding& padding, const per_axis& dilation,
-                                const char* label) {
+                                const char* label, bool ceil_mode) {
   window_geometry g;
   g.spatial = extents.rank();
   g.window = window;
@@ -41,6 +41,7 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
       throw shape_error(std::string(label) + ": a window without elements: " + window.str());
     const std::int64_t reach =
         graph::extent_sum(graph::extent_product(window[i] - 1, g.dilation[i], label), 1, label);
+    g.beyond.push_back(0);
     if (padding.rule() == padding_rule::same) {
       const std::int64_t places = extents[i] / g.stride[i] + (extents[i] % g.stride[i] != 0);
       const std::int64_t needed =
@@ -58,6 +59,12 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
                         text(padded) + " elements along spatial axis " + text(i) + " of " +
                         extents.str());
     g.places.push_back((padded - reach) / g.stride[i] + 1);
+    if (!ceil_mode || (padded - reach) % g.stride[i] == 0) continue;
+    const std::int64_t start = graph::extent_product(g.places[i], g.stride[i], label);
+    if (start >= extents[i] + g.before[i]) continue;
+    g.beyond[i] = graph::extent_sum(start, reach, label) - padded;
+    g.after[i] = graph::extent_sum(g.after[i], g.beyond[i], label);
+    ++g.places[i];
   }
   return g;
 }

@@ -19,6 +19,7 @@ inline std::string text(std::int64_t n) { return std::to_string(n); }
 struct window_geometry {
   int spatial = 0;
   shape window, stride, dilation, before, after, places;
+  shape beyond;  // of `after`, what a last window that is not whole needs
   bool has_padding() const;
 };
 
@@ -28,10 +29,11 @@ shape axis_values(const shape& given, int spatial, std::int64_t least, const cha
                   const char* label);
 
 /// Throws value_error for numbers out of range, shape_error where a window is empty or longer than
-/// the padded extent.
+/// the padded extent. With ceil_mode a last window that begins within x or the padding before it
+/// counts though it ends beyond.
 window_geometry resolve_windows(const shape& extents, const shape& window, const per_axis& stride,
                                 const window_padding& padding, const per_axis& dilation,
-                                const char* label);
+                                const char* label, bool ceil_mode = false);
 
 /// Numbers of the host in a floating dtype, by way of f32 where that is not f64.
 array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,

@@ -60,6 +60,16 @@ array reciprocal(const array& a) {
   return named("reciprocal", [&] { return divide(1, a); });
 }
 
+array truncate_divide(const array& a, const array& b) {
+  return named("truncate_divide", [&]() -> array {
+    if (is_floating(result_type({a, b}))) return trunc(divide(a, b));
+    const array down = floor_divide(a, b);
+    // Rounded down where it is negative and not whole.
+    const array up = (remainder(a, b) != 0) & ((a < 0) != (b < 0));
+    return down + up.astype(down.dtype());
+  });
+}
+
 dtype result_type(std::span<const array> operands) {
   if (operands.empty()) throw value_error("result_type: no operands are given");
   return op::promote_operands(operands, op::row_kind::ANY, "result_type").type;

@@ -6,6 +6,7 @@
 
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
+#include "tutti/movement.hpp"
 #include "tutti/standard.hpp"
 
 namespace tutti {
@@ -119,6 +120,23 @@ std::vector<array> nonzero(const array& a) {
   return out;
 }
 
+namespace {
+
+// What flags at the starts of runs of a sorted order say of `order_of`; without values.
+unique_all_result runs_of(const array& starts_of, const array& order_of) {
+  const std::int64_t n = order_of.size();
+  const counted flags = count_flags(starts_of, "unique");
+  const array starts = positions_of(flags, "unique");
+  const array number = op::cast(flags.so_far, dtype::i64, "unique") - 1;
+  const array inverse = op::scatter_rows(reshape(number, {1, n, 1}), order_of, n);
+  inverse.node()->range = {0, flags.all - 1};
+  const array end = graph::constant({1}, dtype::i64, n, order_of.node()->device);
+  // argsort is stable: the first of a run is the first of its equals.
+  return {{}, pick(order_of, starts), flat(inverse), diff(concatenate({starts, end}))};
+}
+
+}  // namespace
+
 unique_all_result unique_all(const array& a) {
   return named("unique_all", [&]() -> unique_all_result {
     const array x = flat(op::cast(a, op::real_type_of(a, "unique"), "unique"));
@@ -126,16 +144,32 @@ unique_all_result unique_all(const array& a) {
       return {x, no_positions(x), op::zeros_on(a.shape(), dtype::i64, x.node()->device),
               no_positions(x)};
     const array order_of = argsort(x);
-    const array sorted = pick(x, order_of);
-    const counted flags = count_flags(starts_of_runs(sorted), "unique");
-    const array starts = positions_of(flags, "unique");
-    const array number = op::cast(flags.so_far, dtype::i64, "unique") - 1;
-    const array inverse = op::scatter_rows(reshape(number, {1, x.size(), 1}), order_of, x.size());
-    inverse.node()->range = {0, flags.all - 1};
-    const array end = graph::constant({1}, dtype::i64, x.size(), x.node()->device);
-    // argsort is stable: the first of a run is the first of its equals.
-    return {pick(sorted, starts), pick(order_of, starts), reshape(inverse, a.shape()),
-            diff(concatenate({starts, end}))};
+    unique_all_result found = runs_of(starts_of_runs(pick(x, order_of)), order_of);
+    found.values = pick(x, found.indices);
+    found.inverse_indices = reshape(found.inverse_indices, a.shape());
+    return found;
+  });
+}
+
+unique_all_result unique_all(const array& a, integer axis) {
+  return named("unique_all", [&]() -> unique_all_result {
+    const array x = op::cast(a, op::real_type_of(a, "unique"), "unique");
+    const int along = normalize_axis(axis, x.ndim(), "unique_all");
+    const std::int64_t n = x.dim(along);
+    if (x.size() == 0)
+      throw shape_error("unique_all: no elements along axis " + std::to_string(along) + " of " +
+                        x.shape().str());
+    const array rows = contiguous(reshape(moveaxis(x, along, 0), {n, x.size() / n}));
+    std::vector<array> keys = unstack(flip(rows, 1), 1);
+    const array order_of = lexsort(keys);
+    const array sorted = take(rows, order_of);
+    const array first = graph::constant({1}, dtype::boolean, std::int64_t{1}, x.node()->device);
+    array starts = first;
+    if (n > 1)
+      starts = concatenate({first, any(sorted({slice{1, n}}) != sorted({slice{0, n - 1}}), 1)});
+    unique_all_result found = runs_of(starts, order_of);
+    found.values = take(x, found.indices, along);
+    return found;
   });
 }
 

@@ -231,4 +231,23 @@ array median(const array& a, std::optional<integer> axis, bool keepdims) {
   return median(a, op::options_of(axis, keepdims));
 }
 
+array lexsort(std::span<const array> keys, integer axis) {
+  return named("lexsort", [&] {
+    if (keys.empty()) throw value_error("lexsort: no keys are given");
+    array order_of = argsort(keys[0], axis);
+    for (const array& key : keys.subspan(1)) {
+      if (key.shape() != keys[0].shape())
+        throw shape_error(fmt::format("lexsort: keys {} and {} differ", keys[0].shape().str(),
+                                      key.shape().str()));
+      const array next = argsort(take_along_axis(key, order_of, axis), axis);
+      order_of = take_along_axis(order_of, next, axis);
+    }
+    return order_of;
+  });
+}
+
+array lexsort(std::initializer_list<array> keys, integer axis) {
+  return lexsort(std::span(keys.begin(), keys.size()), axis);
+}
+
 }  // namespace tutti

@@ -62,8 +62,17 @@ struct run {
 std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_mode mode) {
   if (mode == pad_mode::edge || extent == 1)
     return {{0, 0, width.first}, {0, 1, extent}, {extent - 1, 0, width.second}};
-  const std::int64_t period = graph::extent_product(2, extent - 1, "pad");
   std::vector<run> runs;
+  if (mode == pad_mode::wrap) {
+    for (std::int64_t place = -width.first; place < extent + width.second;) {
+      const std::int64_t phase = modulo(place, extent);
+      const std::int64_t count = std::min(extent - phase, extent + width.second - place);
+      runs.push_back({phase, 1, count});
+      place += count;
+    }
+    return runs;
+  }
+  const std::int64_t period = graph::extent_product(2, extent - 1, "pad");
   for (std::int64_t place = -width.first; place < extent + width.second;) {
     const std::int64_t phase = modulo(place, period);
     const bool rising = phase < extent - 1;
@@ -76,13 +85,15 @@ std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_m
   return runs;
 }
 
-// Mirrored about both ends more often than pieces would be joined.
-array gathered_axis(const array& a, int axis, const pad_width& width, std::int64_t padded) {
+// Mirrored or repeated more often than pieces would be joined.
+array gathered_axis(const array& a, int axis, const pad_width& width, std::int64_t padded,
+                    pad_mode mode) {
   const std::int64_t last = a.shape()[axis] - 1;
+  const std::int64_t period = mode == pad_mode::wrap ? last + 1 : 2 * last;
   std::vector<std::int64_t> places =
       detail::host_vector<std::int64_t>("pad", static_cast<std::uint64_t>(padded));
   for (std::int64_t i = 0; i < padded; ++i) {
-    const std::int64_t phase = modulo(i - width.first, 2 * last);
+    const std::int64_t phase = modulo(i - width.first, period);
     places[static_cast<std::size_t>(i)] = phase <= last ? phase : 2 * last - phase;
   }
   return take(a, array::from(places, a.device()), axis);
@@ -100,9 +111,8 @@ array padded_axis(const array& a, int axis, const pad_width& width, pad_mode mod
   constexpr std::int64_t most_pieces = 16;
   const shape& extents = a.shape();
   const shape to = padded_shape(extents, axis, width, a.dtype());
-  if (mode == pad_mode::reflect && extents[axis] > 1 &&
-      to[axis] / (extents[axis] - 1) > most_pieces)
-    return gathered_axis(a, axis, width, to[axis]);
+  if (mode != pad_mode::edge && extents[axis] > 1 && to[axis] / (extents[axis] - 1) > most_pieces)
+    return gathered_axis(a, axis, width, to[axis], mode);
   const std::vector<run> runs = padding_runs(extents[axis], width, mode);
   std::vector<array> pieces;
   for (const run& r : runs) {
@@ -265,16 +275,30 @@ array flip(const array& a, const axis_list& axes) {
 array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, const array& value) {
   return named("pad", [&] {
     const shape extents = graph::get(a, "pad").extents;
-    if (mode > pad_mode::reflect)
+    if (mode > pad_mode::wrap)
       throw value_error("pad: no mode of number " + std::to_string(static_cast<int>(mode)));
     if (widths.size() > static_cast<std::size_t>(extents.rank()))
       throw value_error("pad: " + std::to_string(widths.size()) + " widths for an array of shape " +
                         extents.str());
+    std::vector<slice> kept;
+    std::vector<pad_width> added(widths.begin(), widths.end());
+    bool cuts = false;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const auto [before, after] = widths[i];
-      if (before < 0 || after < 0)
+      const std::int64_t from = std::max<std::int64_t>(before, -extents[static_cast<int>(i)] - 1),
+                         to = std::max<std::int64_t>(after, -extents[static_cast<int>(i)] - 1);
+      const std::int64_t first = std::max<std::int64_t>(-from, 0),
+                         last = extents[static_cast<int>(i)] - std::max<std::int64_t>(-to, 0);
+      if (first > last)
         throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
-                          std::to_string(i) + " must not be negative");
+                          std::to_string(i) + " take more away than " + extents.str() + " has");
+      cuts = cuts || before < 0 || after < 0;
+      kept.push_back({first, last});
+      added[i] = {std::max<std::int64_t>(before, 0), std::max<std::int64_t>(after, 0)};
+    }
+    if (cuts) return pad(slice_view(a, kept), added, mode, value);
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const auto [before, after] = widths[i];
       if (mode != pad_mode::constant && extents[static_cast<int>(i)] == 0 &&
           (before > 0 || after > 0))
         throw value_error("pad: axis " + std::to_string(i) + " of " + extents.str() +

@@ -68,7 +68,7 @@ slice slice_of_number(std::int64_t given, int axis, const shape& extents, std::s
   return {i, i + 1, 1};
 }
 
-basic_index resolve_indices(const shape& extents, std::initializer_list<axis_index> indices,
+basic_index resolve_indices(const shape& extents, std::span<const axis_index> indices,
                             std::string_view op) {
   using kind = axis_index::kind;
   const auto count = [&](auto&& wanted) {
@@ -139,6 +139,9 @@ array slice_view(const array& a, std::span<const slice> slices) {
 }
 
 array slice_view(const array& a, std::initializer_list<axis_index> indices) {
+  return slice_view(a, std::span(indices.begin(), indices.size()));
+}
+array slice_view(const array& a, std::span<const axis_index> indices) {
   const basic_index index = resolve_indices(graph::get(a, "slice").extents, indices, "slice");
   const array region = slice_view(a, index.slices);
   return reshape(region, index.shown(region.shape()));
@@ -176,6 +179,9 @@ array slice_update(const array& a, const array& update, std::span<const slice> s
 }
 
 array slice_update(const array& a, const array& update, std::initializer_list<axis_index> indices) {
+  return slice_update(a, update, std::span(indices.begin(), indices.size()));
+}
+array slice_update(const array& a, const array& update, std::span<const axis_index> indices) {
   const shape& extents = graph::get(a, "slice_update").extents;
   const basic_index index = resolve_indices(extents, indices, "slice_update");
   const region r = resolve_slices(extents, index.slices, "slice_update");
