@@ -8,8 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/data_files.hpp"
-#include "common/networks.hpp"
+#include "child.hpp"
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_python.hpp"
@@ -74,11 +73,19 @@ workload perceptron() {
                   random_rows({50, 784}), labels_of(50));
 }
 
+/// As samples/common/networks.cpp has it: for each width a convolution, batch norm, ReLU, pooling.
 nn::sequential convolutional(const std::vector<std::int64_t>& widths, std::int64_t places) {
-  const device on = default_device();
-  return nn::sequential({nn::sequential(samples::convolutions(1, widths, random::key{7}, on)),
-                         nn::flatten(), nn::linear(widths.back() * places, 128, random::key{8}),
-                         nn::activate(relu), nn::linear(128, 10, random::key{9})});
+  std::vector<nn::layer> layers;
+  std::int64_t before = 1;
+  for (const std::int64_t width : widths) {
+    const nn::conv_options options{.padding = 1, .bias = false};
+    layers.insert(layers.end(), {nn::conv2d(before, width, 3, random::key{7}, options),
+                                 nn::batch_norm(width), nn::activate(relu), nn::max_pool(2)});
+    before = width;
+  }
+  layers.insert(layers.end(), {nn::flatten(), nn::linear(before * places, 128, random::key{8}),
+                               nn::activate(relu), nn::linear(128, 10, random::key{9})});
+  return nn::sequential(layers);
 }
 
 workload recurrent() {
@@ -126,7 +133,7 @@ workload writing() {
 /// From the file to accuracy and area.
 workload table() {
   const auto accuracy = std::make_shared<double>(0);
-  const std::filesystem::path file = samples::find_data("breast_cancer.csv", {});
+  const std::filesystem::path file = beside("../share/tutti/data/breast_cancer.csv");
   const auto work = [=] {
     const auto t = data::read_table(file, {.skip_lines = 1, .has_header = false});
     const std::string target = t.names().back();
