@@ -4,8 +4,6 @@
 # schedule, tutti_test_paths tells a program where things lie. Labels: host (no device), the plugin's
 # name, and plain_build (only in builds without sanitizers).
 
-find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
-
 # The tests' own code is compiled many times for each time it runs, so it is not optimised; the
 # library is as it is. Nor is it instrumented for the address sanitizer, unless everything is asked
 # for: commands are then the same in all presets, and the compiler's cache has what an earlier one
