@@ -16,7 +16,9 @@ fail() {
 
 # The compiler's cache serves another clone of the same tree: paths below the root count as relative
 # to it, and neither the folder nor the age of a header matters.
-export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
+# By the bytes of all headers, never by preprocessed text: that is the same where only a comment has
+# changed, but a precompiled header of the older bytes makes the compiler read the header again.
+export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
 # Every set of instructions of the host engine, and the one that this machine's builds are narrowed to.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices as an application sees them: a cheap handle, its properties, and the lists of what was
-// selected and of what exists. TUTTI_DEVICE selects (docs/settings.md).
+// selected and of what exists. TUTTI_DEVICE selects; docs: README, "How devices are chosen".
 #pragma once
 
 #include <array>
