@@ -285,11 +285,11 @@ array pad(const array& a, std::span<const pad_width> widths, pad_mode mode, cons
     bool cuts = false;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const auto [before, after] = widths[i];
-      const std::int64_t from = std::max<std::int64_t>(before, -extents[static_cast<int>(i)] - 1),
-                         to = std::max<std::int64_t>(after, -extents[static_cast<int>(i)] - 1);
-      const std::int64_t first = std::max<std::int64_t>(-from, 0),
-                         last = extents[static_cast<int>(i)] - std::max<std::int64_t>(-to, 0);
-      if (first > last)
+      const std::int64_t extent = extents[static_cast<int>(i)];
+      const bool is_beyond = before < -extent || after < -extent;
+      const std::int64_t first = is_beyond || before > 0 ? 0 : -before,
+                         last = is_beyond || after > 0 ? extent : extent + after;
+      if (is_beyond || first > last)
         throw value_error("pad: the widths " + text(before) + " and " + text(after) + " of axis " +
                           std::to_string(i) + " take more away than " + extents.str() + " has");
       cuts = cuts || before < 0 || after < 0;
