@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training steps of the samples, a sample's whole run on a table, text that is written on, and
-// pictures that are loaded, beside PyTorch and scikit-learn (TUTTI_BENCH_PYTHON) at the same work.
+// Training steps of networks like the samples', a sample's whole run on a table, text that is
+// written on, and pictures that are loaded, beside PyTorch and scikit-learn (TUTTI_BENCH_PYTHON) at
+// the same work.
 #include <fmt/format.h>
 
 #include <cmath>

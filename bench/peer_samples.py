@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The peers of cases_samples.cpp in PyTorch (eager, as its tutorials write it) and scikit-learn: each
+# The peers of cases_samples.cpp in PyTorch (eager, with its fused Adam) and scikit-learn: each
 # case is a function that makes the operands and returns the work.
 import pathlib
 import tempfile
@@ -33,7 +33,7 @@ def torch_cases():
     from torch.nn import functional as F
 
     def training(model, loss, x, labels):
-        optimizer = torch.optim.Adam(model.parameters())
+        optimizer = torch.optim.Adam(model.parameters(), fused=True)
 
         def work():
             for _ in range(STEPS):
@@ -153,7 +153,9 @@ def torch_cases():
             return torch.from_numpy(pixels.copy()), int(self.files[i].parent.name)
 
     def loader():
-        batches = torch.utils.data.DataLoader(Pictures(), 64, shuffle=True, num_workers=2)
+        batches = torch.utils.data.DataLoader(
+            Pictures(), 64, shuffle=True, num_workers=2, persistent_workers=True
+        )
 
         def work():
             for _ in batches:
