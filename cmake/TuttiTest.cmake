@@ -26,8 +26,7 @@ set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
 file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
 set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 
-# A feature is tested where no kernel is compiled: on the reference plugin and on the host engine of the
-# OpenCL plugin. What compiles kernels is `tutti verify` and a few whole programs (BACKENDS below), and
+# A feature is tested where no kernel is compiled: on the plugins reference and cpu. What compiles kernels is `tutti verify` and a few whole programs (BACKENDS below), and
 # everything with TUTTI_TEST_EVERYTHING.
 set(TUTTI_TEST_TIER host)
 if(TUTTI_TEST_EVERYTHING)
@@ -139,7 +138,7 @@ function(tutti_add_variant name variant plugin)
   elseif(variant STREQUAL "cuda_emulator")
     list(APPEND environment ${TUTTI_TEST_CUDA_EMULATOR})
     set(arg_TIMEOUT 3000)
-  elseif(NOT plugin MATCHES "^(reference|opencl)$")
+  elseif(NOT plugin MATCHES "^(cpu|reference|opencl)$")
     list(APPEND environment TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
   endif()
   if(variant MATCHES "gpu_schedule")
@@ -157,7 +156,7 @@ function(tutti_add_variant name variant plugin)
   if(arg_PASS)
     set_tests_properties(${name}.${variant} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}")
   endif()
-  if(NOT plugin MATCHES "^(reference|opencl)$" OR variant MATCHES "^second_driver")
+  if(NOT plugin MATCHES "^(cpu|reference|opencl)$" OR variant MATCHES "^second_driver")
     # Samples know no exit status for it, and say it as any program would.
     set_tests_properties(${name}.${variant} PROPERTIES
       SKIP_REGULAR_EXPRESSION "no [A-Za-z]+ driver|no OpenCL device: 0 platforms")
@@ -167,11 +166,11 @@ endfunction()
 # tutti_register_device_tests(NAME [BACKENDS] [COMPUTES] [PASS regex] [TIMEOUT seconds] [COST seconds]
 #                             [LABELS label...] [ENVIRONMENT variable=op:value...]
 #                             COMMAND program argument...)
-# adds NAME.reference, NAME.opencl_host (the OpenCL plugin's host engine, which compiles nothing), and
-# NAME.PLUGIN for any other plugin that was built, skipped (exit status 77) on a machine without its
-# driver. With BACKENDS, for whole programs, also what compiles kernels: NAME.opencl_cpu and
-# NAME.opencl_gpu_schedule on PoCL, NAME.second_driver and NAME.second_driver_gpu_schedule, and
-# NAME.cuda_emulator (tests/cuda/emulator).
+# adds NAME.reference, NAME.cpu, and NAME.PLUGIN for any other plugin that was built but opencl, skipped
+# (exit status 77) on a machine without its driver. With BACKENDS, for whole programs, also on PoCL
+# NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.opencl_host (the OpenCL plugin's host engine, which
+# compiles nothing), NAME.second_driver and NAME.second_driver_gpu_schedule, and NAME.cuda_emulator
+# (tests/cuda/emulator).
 # With TUTTI_TEST_EVERYTHING those of PoCL and of the emulator come for every test; the OpenCL plugin
 # then keeps what it compiles, and NAME.VARIANT_warm runs after NAME.VARIANT with that.
 # @PLUGIN_FILE@ in COMMAND stands for the path of the plugin, @VARIANT@ for that part of the name, and
@@ -188,8 +187,8 @@ function(tutti_register_device_tests name)
     set(variants ${plugin})
     set(compiling "")
     if(plugin STREQUAL "opencl")
-      set(variants opencl_host)
-      set(compiling opencl_cpu opencl_gpu_schedule)
+      set(variants "")
+      set(compiling opencl_host opencl_cpu opencl_gpu_schedule)
       if(arg_BACKENDS AND NOT TUTTI_SANITIZE)
         list(APPEND variants second_driver second_driver_gpu_schedule)
       endif()
@@ -305,16 +304,11 @@ endfunction()
 
 # tutti_add_composition_test(NAME SOURCES file... [ENVIRONMENT variable=op:value...]) builds
 # test_NAME for compositions of operations, whose kernels others compile: NAME.reference on plain
-# loops, NAME.opencl_host with that ENVIRONMENT, and no more with TUTTI_TEST_EVERYTHING.
+# loops, NAME.cpu with that ENVIRONMENT, and no more with TUTTI_TEST_EVERYTHING.
 function(tutti_add_composition_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;ENVIRONMENT" ${ARGN})
   tutti_add_test_program(test_${name} DEVICE SOURCES ${arg_SOURCES})
-  if(TARGET tutti_reference)
-    add_dependencies(test_${name} tutti_reference)
-    tutti_add_variant(${name} reference reference COMMAND test_${name})
-  endif()
-  if(TARGET tutti_opencl)
-    add_dependencies(test_${name} tutti_opencl)
-    tutti_add_variant(${name} opencl_host opencl COMMAND test_${name} ENVIRONMENT ${arg_ENVIRONMENT})
-  endif()
+  add_dependencies(test_${name} tutti_reference tutti_cpu)
+  tutti_add_variant(${name} reference reference COMMAND test_${name})
+  tutti_add_variant(${name} cpu cpu COMMAND test_${name} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()

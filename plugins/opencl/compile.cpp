@@ -235,7 +235,7 @@ uint64_t expected_build_ns(tutti_device& device, const std::string& source,
   const bool before =
       keeps_programs(device.info->driver) &&
       sdk::cache_load(*device.info, note_key(options_of(own_options), source), note);
-  return before ? again_ns : usual_compile_ns;
+  return before ? again_ns : sdk::usual_compile_ns;
 }
 
 owned_program build_application(tutti_device& device, const std::string& source,

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queues and lanes, and the mode that arithmetic runs in.
+// Queues and lanes.
 #include "opencl/host_tier.hpp"
 
-#include <cfenv>
 #include <new>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace tutti::opencl {
-
-#if defined(__x86_64__)
-plain_arithmetic::plain_arithmetic() : before_(_mm_getcsr()) {
-  constexpr unsigned masked_and_nearest = 0x1f80;
-  if ((before_ & 0xffc0u) != masked_and_nearest) _mm_setcsr(masked_and_nearest);
-}
-
-plain_arithmetic::~plain_arithmetic() {
-  constexpr unsigned flags = 0x3f;
-  if (((_mm_getcsr() ^ before_) & ~flags) != 0) _mm_setcsr(before_);
-}
-#else
-plain_arithmetic::plain_arithmetic() : before_(static_cast<unsigned>(std::fegetround())) {
-  if (before_ != FE_TONEAREST) std::fesetround(FE_TONEAREST);
-}
-
-plain_arithmetic::~plain_arithmetic() {
-  if (before_ != FE_TONEAREST) std::fesetround(static_cast<int>(before_));
-}
-#endif
 
 sdk::host_parallel_for shared_by(tutti_device& device) {
   return [&device](uint64_t count, const std::function<void(uint64_t)>& work) {

@@ -6,27 +6,15 @@
 
 #include <functional>
 
-#include "opencl/host_cost.hpp"
 #include "opencl/objects.hpp"
+#include "sdk/host_engine/host_cost.hpp"
 #include "sdk/host_engine/host_engine.hpp"
+#include "sdk/host_layer/plain_arithmetic.hpp"
 
 namespace tutti::opencl {
 
-/// Longer work is not run in the thread that brings it, which may want to go on.
-inline constexpr double too_long_to_wait_ns = 1'000'000;
-
-/// Arithmetic as kernels have it, whatever mode the thread is in: rounding to nearest, denormal
-/// numbers kept.
-class plain_arithmetic {
- public:
-  plain_arithmetic();
-  ~plain_arithmetic();
-  plain_arithmetic(const plain_arithmetic&) = delete;
-  plain_arithmetic& operator=(const plain_arithmetic&) = delete;
-
- private:
-  unsigned before_ = 0;
-};
+using sdk::host_cost;
+using sdk::plain_arithmetic;
 
 /// Shares work among the threads of the device.
 sdk::host_parallel_for shared_by(tutti_device& device);

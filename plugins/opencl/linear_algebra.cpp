@@ -5,10 +5,10 @@
 
 #include <array>
 
-#include "opencl/host_matrices.hpp"
 #include "opencl/host_tier.hpp"
-#include "opencl/lapack.hpp"
 #include "opencl/objects.hpp"
+#include "sdk/host_engine/lapack.hpp"
+#include "sdk/host_engine/lapack_matrices.hpp"
 
 namespace tutti::opencl {
 
@@ -18,9 +18,9 @@ bool backend::matrices_supported(tutti_device& device, const sdk::operator_call&
   const char* against = nullptr;
   if (info.kind != sdk::schedule::cpu || !device.works_in_place)
     against = "linear algebra: only on CPU devices that compute in the host's memory";
-  else if (find_lapack() == nullptr)
+  else if (sdk::find_lapack() == nullptr)
     against = "linear algebra: neither libopenblas.so.0 nor liblapack.so.3 was found";
-  else if (!fits_lapack(call))
+  else if (!sdk::fits_lapack(call))
     against = "linear algebra: matrices of 2^28 elements and more";
   if (against != nullptr && reason != nullptr) *reason = against;
   return against == nullptr;
@@ -38,7 +38,8 @@ void backend::matrices(tutti_stream& stream, const sdk::owned_operator& what,
   const auto run = [what, operands, threads = stream.device->info->properties.compute_units] {
     const plain_arithmetic mode;
     host_times when{host_clock_ns(), 0};
-    run_by_lapack(*find_lapack(), what.call(), operands.data(), threads);
+    static auto* const team = new sdk::thread_team(threads);
+    sdk::run_by_lapack(*sdk::find_lapack(), what.call(), operands.data(), *team);
     when.end_ns = host_clock_ns();
     return when;
   };

@@ -7,37 +7,15 @@
 #include <array>
 
 #include "opencl/settings.hpp"
-#include "sdk/convolution.hpp"
 #include "sdk/device_layer/matmul_call.hpp"
 #include "sdk/host_engine/host_operators.hpp"
+#include "sdk/host_engine/on_buffers.hpp"
 #include "sdk/op_info.hpp"
-#include "sdk/spmm.hpp"
 
 using namespace tutti;
 
 namespace tutti::opencl {
 namespace {
-
-uint64_t elements_of(const tutti_view& view) {
-  uint64_t count = 1;
-  for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
-  return count;
-}
-
-// Before anything was measured.
-double guessed_ns(const sdk::operator_call& call) {
-  constexpr double of_element = 2, of_product = 0.1;
-  double all = 0;
-  for (uint32_t n = 0; n < call.view_count; ++n)
-    all += of_element * static_cast<double>(elements_of(call.views[n]));
-  if (call.kind == TUTTI_OPERATOR_CONVOLUTION)
-    return all + of_product * sdk::convolution_work(call);
-  if (call.kind == TUTTI_OPERATOR_SPMM) return all + of_element * sdk::spmm_work(call);
-  if (call.kind == TUTTI_OPERATOR_SDDMM) return all + of_product * sdk::sddmm_work(call);
-  if (call.kind != TUTTI_OPERATOR_MATMUL) return all;
-  const auto depth = static_cast<double>(call.views[1].extent[2]);
-  return all + of_product * depth * static_cast<double>(elements_of(call.views[0]));
-}
 
 // What the compiled kernels of an operator will take.
 uint64_t compiled_workspace(const device_info& info, const sdk::operator_call& call) {
@@ -103,7 +81,7 @@ class scratch_buffer {
 // An operator as the host engine has it. Launches in queues outlive the plan that they are of.
 struct host_operator {
   host_operator(const device_info& info, const sdk::operator_call& call)
-      : plan(info, call), cost(guessed_ns(call)) {}
+      : plan(info, call), cost(sdk::guessed_ns(call)) {}
 
   const sdk::host_operator_plan plan;
   host_cost cost;  // the unit is a launch
@@ -134,7 +112,7 @@ bool tutti_plan::runs_without_code(tutti_stream& stream, const sdk::operator_mem
     return false;
   }
   if (opencl::settings().where == opencl::tier::host || is_on_host()) return true;
-  return host_->cost.expected(1) < opencl::worth_a_launch_ns && stream.is_idle();
+  return host_->cost.expected(1) < sdk::worth_a_launch_ns && stream.is_idle();
 }
 
 void tutti_plan::run_without_code(tutti_stream& stream, const sdk::operator_memory& memory,
@@ -148,10 +126,10 @@ void tutti_plan::run_without_code(tutti_stream& stream, const sdk::operator_memo
   std::byte* const workspace = workspace_bytes > 0 ? address(memory.workspace) : nullptr;
   const auto run = [host = host_, views, workspace, on = device] {
     const sdk::host_parallel_for parallel =
-        host->cost.expected(1) >= worth_sharing_ns ? shared_by(*on) : sdk::host_parallel_for();
+        host->cost.expected(1) >= sdk::worth_sharing_ns ? shared_by(*on) : sdk::host_parallel_for();
     return timed(host->cost, 1, [&] { host->plan.run(views.data(), parallel, workspace); });
   };
-  if (host_->cost.expected(1) >= too_long_to_wait_ns || !stream.is_idle())
+  if (host_->cost.expected(1) >= sdk::too_long_to_wait_ns || !stream.is_idle())
     return run_in_queue(stream, run, event);
   const host_times when = run();
   if (event != nullptr) *event = done_on_host(stream, when);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "opencl/settings.hpp"
+#include "sdk/host_engine/on_buffers.hpp"
 #include "sdk/owned_launch.hpp"
 
 namespace tutti::opencl {
@@ -14,7 +15,8 @@ namespace tutti::opencl {
 // A program as the host engine has it. Launches in queues outlive the program that they are of.
 struct host_code {
   explicit host_code(const tutti_program_desc& desc);
-  host_times run(const tutti_program_launch& launch, const work_size& size, tutti_device& device);
+  host_times run(const tutti_program_launch& launch, const sdk::work_size& size,
+                 tutti_device& device);
 
   const sdk::host_program program;
   const uint32_t input_count, output_count;
@@ -27,14 +29,6 @@ namespace tutti::opencl {
 
 namespace {
 
-// Before anything was measured, by instruction.
-constexpr double guessed_ns = 0.5;
-// The least that is shared among threads: two chunks of the engine.
-constexpr double points_to_share = 32768;
-// A line of a reduction, begun and folded, and one of anything else: measured against points, by
-// sums and copies of f32.
-constexpr double points_of_reduced_line = 128, points_of_line = 16;
-
 const std::byte* address(const tutti_operand& operand) {
   return static_cast<const std::byte*>(operand.buffer->host) + operand.offset;
 }
@@ -45,9 +39,9 @@ host_code::host_code(const tutti_program_desc& desc)
     : program(desc),
       input_count(desc.input_count),
       output_count(desc.output_count),
-      cost(guessed_ns * (2 + desc.instruction_count)) {}
+      cost(sdk::guessed_ns_of_unit(desc)) {}
 
-host_times host_code::run(const tutti_program_launch& launch, const work_size& size,
+host_times host_code::run(const tutti_program_launch& launch, const sdk::work_size& size,
                           tutti_device& device) {
   constexpr uint32_t most = 64;
   const std::byte* inputs[most];
@@ -57,7 +51,7 @@ host_times host_code::run(const tutti_program_launch& launch, const work_size& s
     outputs[n] = const_cast<std::byte*>(address(launch.outputs[n]));
   const sdk::machine like_kernel{device.info->compute_units()};
   const bool is_shared =
-      size.points >= points_to_share && cost.expected(size.units) >= worth_sharing_ns;
+      size.points >= sdk::points_to_share && cost.expected(size.units) >= sdk::worth_sharing_ns;
   return timed(cost, size.units, [&] {
     if (!is_shared) return program.run(launch, {inputs, outputs}, like_kernel);
     program.run(launch, {inputs, outputs}, like_kernel, shared_by(device));
@@ -97,18 +91,6 @@ bool tutti_program::begins_without_code() {
   return true;
 }
 
-opencl::work_size tutti_program::size_of(const tutti_program_launch& l) const {
-  const uint32_t rank = desc().kept_rank + desc().reduced_rank;
-  double points = 1;
-  for (uint32_t d = 0; d < rank; ++d) points *= static_cast<double>(l.extent[d]);
-  if (rank == 0 || points == 0) return {points, points};
-  const bool reduces_lines = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
-  const uint32_t loop = reduces_lines ? rank : desc().kept_rank;
-  const double lines = loop == 0 ? 1 : points / static_cast<double>(l.extent[loop - 1]);
-  const double of_line = reduces_lines ? opencl::points_of_reduced_line : opencl::points_of_line;
-  return {points, points + of_line * lines};
-}
-
 // Compiles where nothing else will do.
 bool tutti_program::runs_without_code(tutti_stream& stream, const tutti_program_launch& l) {
   if (host_ == nullptr) return false;
@@ -123,14 +105,15 @@ bool tutti_program::runs_without_code(tutti_stream& stream, const tutti_program_
     return false;
   }
   if (opencl::settings().where == opencl::tier::host || is_on_host()) return true;
-  return host_->cost.expected(size_of(l).units) < opencl::worth_a_launch_ns && stream.is_idle();
+  return host_->cost.expected(sdk::size_of(layout, l).units) < sdk::worth_a_launch_ns &&
+         stream.is_idle();
 }
 
 void tutti_program::run_without_code(tutti_stream& stream, const tutti_program_launch& l,
                                      tutti_event** event) {
   using namespace tutti::opencl;
-  const work_size size = size_of(l);
-  if (host_->cost.expected(size.units) < too_long_to_wait_ns && stream.is_idle()) {
+  const sdk::work_size size = sdk::size_of(layout, l);
+  if (host_->cost.expected(size.units) < sdk::too_long_to_wait_ns && stream.is_idle()) {
     const host_times when = host_->run(l, size, *device);
     if (event != nullptr) *event = done_on_host(stream, when);
     return;

@@ -10,11 +10,6 @@
 namespace tutti::opencl {
 
 struct host_code;
-// What a launch takes is counted in points and, as so many more of them, the lines that they lie
-// in.
-struct work_size {
-  double points = 1, units = 1;
-};
 using program_functions = sdk::program_functions<backend, tutti_program>;
 
 }  // namespace tutti::opencl
@@ -29,7 +24,6 @@ struct tutti_program : tutti::sdk::device_program<tutti::opencl::backend> {
   uint64_t compile_time() const;  // as far as it is known, ns
 
  private:
-  tutti::opencl::work_size size_of(const tutti_program_launch& l) const;
   void warm_up(const tutti::opencl::built_kernel& kernel, bool finishes);
 
   std::shared_ptr<tutti::opencl::host_code> host_;  // none: it is compiled when it is made

@@ -34,7 +34,7 @@ tutti_status* promote(T* work) {
 template <class T>
 int32_t can_be_left(T* work) {
   return work != nullptr && keeps_programs(work->device->info->driver) &&
-         work->compile_time() >= usual_compile_ns;
+         work->compile_time() >= sdk::usual_compile_ns;
 }
 
 int32_t ran_on_host(tutti_event* event) { return event != nullptr && event->on_host; }

@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 
-#include "reference/objects.hpp"
+#include "sdk/host_device/objects.hpp"
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_types.hpp"
 #include "sdk/validate.hpp"
 #include "sdk/validate_operator.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 using sdk::deref;
@@ -52,13 +52,13 @@ std::shared_ptr<const sdk::owned_operator> read_description(const tutti_operator
 }
 
 }  // namespace
-}  // namespace tutti::reference
+}  // namespace tutti::host_device
 
 struct tutti_plan {
   std::shared_ptr<const tutti::sdk::owned_operator> what;  // kept by launches in line
 };
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 tutti_status* supports(tutti_device* device, const tutti_operator_desc* desc, int32_t* support,
@@ -100,7 +100,8 @@ tutti_status* launch_operator(tutti_stream* stream, tutti_plan* plan,
       throw_invalid(std::string(sdk::operator_name(what->call().kind)) +
                     ": launched with extents that are unknown");
     sdk::host_operator work(what, sdk::read_launch(given, what->call()), memory_of);
-    enqueue(deref(stream, "stream"), event, [work = std::move(work)] { work.run(one_thread()); });
+    tutti_stream& line = deref(stream, "stream");
+    enqueue(line, event, [work = std::move(work), &team = line.device->team] { work.run(team); });
   });
 }
 
@@ -176,4 +177,4 @@ const tutti_operator_api operator_api = {sizeof(tutti_operator_api),
                                          pack,
                                          measure};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

@@ -1,36 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry of the reference plugin: one device, the host, plain loops. It is the oracle of the
-// tests, the worked example for plugin authors, and the device of a machine without drivers.
-#include "reference/objects.hpp"
+// The entry of the reference plugin: the host, plain loops in one thread. It is the oracle of the
+// tests, and computes what other devices do not support.
 #include "sdk/device_layer/host.hpp"
+#include "sdk/host_device/objects.hpp"
+#include "sdk/host_layer/host_info.hpp"
 
-namespace {
+namespace tutti::host_device {
 
-const tutti_plugin_api api = {
-    .struct_size = sizeof(tutti_plugin_api),
-    .abi_major = TUTTI_ABI_MAJOR,
-    .abi_minor = TUTTI_ABI_MINOR,
-    .name = "reference",
-    .version = "0.1.0",
-    .build_id = "1",
-    .device = &tutti::reference::device_api,
-    .memory = &tutti::reference::memory_api,
-    .stream = &tutti::reference::stream_api,
-    .transfer = &tutti::reference::transfer_api,
-    .program = &tutti::reference::program_api,
-    .op = &tutti::reference::operator_api,
-    .profile = &tutti::reference::profile_api,
-    .collective = &tutti::reference::collective_api,
-    .native = &tutti::reference::native_api,
-    .kernel = &tutti::reference::kernel_api,
-    .extension = nullptr,
-    .tier = nullptr,
-};
+const char* const plugin_name = "reference";
 
-}  // namespace
+sdk::device_description describe(uint32_t, uint32_t) {
+  sdk::device_description d;
+  d.name = "host (" + sdk::processor_name() + ")";
+  d.driver = "plain loops 0.1.0";
+  d.cache_key = "reference";
+  d.properties.compute_units = 1;
+  d.properties.schedule = "plain";
+  d.properties.speed_class = TUTTI_SPEED_PLAIN;
+  return d;
+}
+
+}  // namespace tutti::host_device
 
 extern "C" const tutti_plugin_api* tutti_plugin_entry(const tutti_host* host) {
+  static const tutti_plugin_api api = tutti::host_device::make_api();
   tutti::sdk::meet_host(host);  // for its options
   return &api;
 }

@@ -2,8 +2,8 @@
 //
 // The program group: checks what comes in, keeps a copy, and hands launches to the
 // interpreter of the SDK.
-#include "reference/objects.hpp"
 #include "sdk/capabilities.hpp"
+#include "sdk/host_device/objects.hpp"
 #include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/owned_launch.hpp"
 #include "sdk/program_description.hpp"
@@ -12,13 +12,21 @@ struct tutti_program {
   std::shared_ptr<const tutti::sdk::program_interpreter> program;  // kept by launches in line
 };
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 using sdk::deref;
 using sdk::guarded;
 
-constexpr sdk::program_limits limits{max_inputs, max_outputs, max_instructions};
+// Short enough for the thread that brings it: some tens of microseconds, what another thread takes
+// to wake.
+bool is_short(const tutti_program_desc& desc, const tutti_program_launch& launch) {
+  constexpr double most_steps = 4096;
+  double steps = 2 + desc.instruction_count;
+  for (uint32_t d = 0; d < desc.kept_rank + desc.reduced_rank; ++d)
+    steps *= static_cast<double>(launch.extent[d]);
+  return steps <= most_steps;
+}
 
 tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
   return guarded([&] {
@@ -63,10 +71,12 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
     std::vector<tutti_operand> operands;
     sdk::read_operands(plain->desc(), mine, operands);
     sdk::validate_launch(plain->desc(), mine);
-    enqueue(deref(stream, "stream"), event,
-            [plain, copy = sdk::owned_program_launch(plain->desc(), mine)] {
-              plain->run(copy.get(), memory_of, one_thread());
-            });
+    tutti_stream& line = deref(stream, "stream");
+    if (line.queue.is_idle() && is_short(plain->desc(), mine))
+      return run_now(line, event, [&] { plain->run(mine, memory_of, line.device->team); });
+    enqueue(line, event,
+            [plain, copy = sdk::owned_program_launch(plain->desc(), mine),
+             &team = line.device->team] { plain->run(copy.get(), memory_of, team); });
   });
 }
 
@@ -78,4 +88,4 @@ const char* source(tutti_program*) { return nullptr; }
 const tutti_program_api program_api = {
     sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch, source};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

@@ -11,6 +11,7 @@
 #include "tutti/ops.hpp"
 #include "tutti_test/dlpack.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/host_device.hpp"
 
 namespace dlpack_import_test {
 
@@ -106,7 +107,7 @@ BOOST_AUTO_TEST_CASE(another_device_gets_a_copy_at_once) {
   fate end;
   const tutti::device reference("reference");
   const tutti::device here = tutti::default_device();
-  if (here == reference) return;
+  if (tutti_test::on_host()) return;  // which has it in place
   const array a = from_dlpack(produce(memory.data(), dl_f32, {4, 3}, {1, 4}, end), here);
   BOOST_TEST((a.device() == here));
   BOOST_TEST(eventually([&] { return end.deletions == 1; }));

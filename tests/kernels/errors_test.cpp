@@ -7,6 +7,7 @@
 #include "sources.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/host_device.hpp"
 
 namespace errors_test {
 
@@ -15,8 +16,6 @@ namespace {
 using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-
-bool on_reference() { return tutti::default_device().backend() == "reference"; }
 
 template <class Exception>
 boost::test_tools::assertion_result refused(const tutti::kernel& k,
@@ -85,7 +84,7 @@ BOOST_AUTO_TEST_CASE(sizes_of_a_launch) {
       places(), {}, {.outputs = {{{std::int64_t{1} << 40, std::int64_t{1} << 40}, dtype::i32}}},
       "is too large"));
   BOOST_TEST(refused<tutti::value_error>(places(), {array()}, {.outputs = twelve}, "empty"));
-  if (on_reference()) return;  // which has no limits of its own
+  if (on_host()) return;  // which has no limits of its own
   const std::int64_t huge = 1 << 20;
   bad({.outputs = {{{huge}, dtype::i32}}, .global = {huge}, .local = {huge}},
       "work-groups of [1048576] work-items");
@@ -102,13 +101,13 @@ BOOST_AUTO_TEST_CASE(a_device_that_takes_none_of_the_sources) {
   const std::string message = message_of(elsewhere, {}, {.outputs = {{{3}}}});
   BOOST_TEST(holds(message, "3: kernel elsewhere: " + device.name()), message);
   BOOST_TEST(holds(message, std::string("takes kernels in: ") +
-                                (on_reference() ? "a function on the host" : "OpenCL C")),
+                                (on_host() ? "a function on the host" : "OpenCL C")),
              message);
   BOOST_TEST(holds(message, "; this one has: PTX"), message);
 }
 
 BOOST_AUTO_TEST_CASE(source_that_does_not_compile) {
-  if (on_reference()) return;
+  if (on_host()) return;
   const std::string text = "\n\nint helper(int x) { return x; }\nthis is line four\n";
   const tutti::kernel broken({.name = "broken", .opencl = text, .cuda = text});
   for (int round = 0; round < 2; ++round) {  // nothing is remembered of the first time
@@ -127,7 +126,7 @@ BOOST_AUTO_TEST_CASE(source_that_does_not_compile) {
 }
 
 BOOST_AUTO_TEST_CASE(options_reach_the_compiler) {
-  if (on_reference()) return;
+  if (on_host()) return;
   const auto with = [](const std::string& options) {
     return tutti::kernel(
         {.name = "number",
@@ -146,7 +145,7 @@ BOOST_AUTO_TEST_CASE(options_reach_the_compiler) {
 }
 
 BOOST_AUTO_TEST_CASE(arguments_that_are_not_the_kernels) {
-  if (on_reference()) return;
+  if (on_host()) return;
   const array x = tutti::ones({4});
   const std::string few = message_of(saxpy(), {x}, {.outputs = {{{4}}}, .scalars = {1.f}});
   BOOST_TEST(holds(few, "saxpy: 3 arguments for a kernel of 4"), few);

@@ -16,14 +16,13 @@
 #include "tutti/stats.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/host_device.hpp"
 
 namespace {
 
 using namespace tutti_test;
 using tutti::array;
 using tutti::dtype;
-
-bool on_reference() { return tutti::default_device().backend() == "reference"; }
 
 dense linear(float a, const dense& x, const dense& y) {
   dense out = x;
@@ -265,7 +264,7 @@ BOOST_AUTO_TEST_CASE(kernels_and_inputs_may_go_before_they_have_run) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_sources_are_compiled_once) {
-  if (on_reference()) return;
+  if (on_host()) return;
   const auto twice = [](float marker) {
     return tutti::kernel({.name = "twice",
                           .opencl = "kernel void twice(global float* o) { o[get_global_id(0)] = " +
@@ -303,7 +302,7 @@ BOOST_AUTO_TEST_CASE(the_function_on_the_host_stands_in) {
                              {.outputs = {{{5}}, {{5}, dtype::i32, 10}}, .scalars = {2.f}});
   BOOST_TEST(matches(out[0] + 1.f, {{5}, {5, 7, 9, 11, 13}}));
   BOOST_TEST(matches(out[1], {{5}, {10, 11, 12, 13, 14}}));
-  BOOST_TEST(tutti::stats().fallbacks == (on_reference() ? 0u : 1u));
+  BOOST_TEST(tutti::stats().fallbacks == (on_host() ? 0u : 1u));
 }
 
 BOOST_AUTO_TEST_CASE(what_the_function_throws_comes_with_the_results) {

@@ -38,6 +38,7 @@ const room_table rooms = {
     {"multi", {"op", "runtime"}},
     // plugins
     {"sdk", {"base", "semantics"}},
+    {"cpu", {"sdk"}},
     {"reference", {"sdk"}},
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},

@@ -37,8 +37,8 @@ BOOST_AUTO_TEST_CASE(only_needed_plugins_are_mapped) {
   BOOST_TEST(world(machine + "TUTTI_DEVICE=reference,vendorx") ==
              "devices: reference:0 vendorx:0\nmapped: libtutti_reference.so libtutti_vendorx.so\n");
   BOOST_TEST(world(machine, "default") ==
-             "devices: opencl:1\nmapped: libtutti_cuda.so libtutti_opencl.so libtutti_reference.so "
-             "libtutti_vendorx.so\n");
+             "devices: opencl:1\nmapped: libtutti_cpu.so libtutti_cuda.so libtutti_opencl.so "
+             "libtutti_reference.so libtutti_vendorx.so\n");
   BOOST_TEST(world(machine + "TUTTI_DEVICE=", "default") == world(machine, "default"));
   BOOST_TEST(world(machine, "opencl:cpu") == "devices: opencl:0\nmapped: libtutti_opencl.so\n");
 }

@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(applications_name_what_is_refused) {
   const outcome automatic = start(w, tutti_test::paths::world_program, "TUTTI_DEVICE=auto");
   BOOST_TEST(has(automatic.output, "warning: " + w.plugin.string() + ": " + said),
              automatic.output);
-  BOOST_TEST(has(automatic.output, "devices: reference:0\n"), automatic.output);
+  BOOST_TEST(has(automatic.output, "devices: cpu:0\n"), automatic.output);
   const outcome allowed =
       start(w, tutti_test::paths::world_program, "TUTTI_DEVICE=vendorx TUTTI_PLUGIN_OWNER=any");
   BOOST_TEST(has(allowed.output, "devices: vendorx:0\n"), allowed.output);

@@ -11,6 +11,7 @@
 #include "tutti/random.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/host_device.hpp"
 
 namespace {
 
@@ -123,7 +124,7 @@ void check_types(const row& r, Device device, Host expression) {
   if constexpr (host::takes<c64>(K)) {
     check_row<c64>(r, device, expression);
     // Elsewhere `tutti verify` covers c128, with fewer kernels to compile.
-    if (tutti::default_device().backend() == "reference") check_row<c128>(r, device, expression);
+    if (tutti_test::on_host()) check_row<c128>(r, device, expression);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "shrink.hpp"
+#include "tutti_test/host_device.hpp"
 
 namespace {
 
@@ -14,7 +15,7 @@ using namespace tutti_test;
 
 // Where each new shape of program is compiled, fewer of them.
 int program_count() {
-  if (tutti::default_device().backend() == "reference") return 1000;
+  if (tutti_test::on_host()) return 1000;
   return TUTTI_TEST_EVERYTHING ? 100 : 20;
 }
 

@@ -11,6 +11,7 @@
 #include "tutti/indexing.hpp"
 #include "tutti/sorting.hpp"
 #include "tutti_test/files.hpp"
+#include "tutti_test/host_device.hpp"
 
 namespace scatter_test {
 
@@ -35,7 +36,7 @@ array integers(std::vector<std::int32_t> values, const shape& extents) {
 
 // Where each combination of a dtype and a mode is another program to compile, those of a sample;
 // `tutti verify` tries them all.
-bool compiles() { return tutti::default_device().backend() != "reference"; }
+bool compiles() { return !tutti_test::on_host(); }
 
 template <class T>
 T combined(T a, T b, scatter_mode mode) {

@@ -416,7 +416,17 @@ BOOST_AUTO_TEST_CASE(what_the_engine_lacks_is_refused_and_left_to_the_loops) {
       BOOST_CHECK_THROW(c.plan(set), sdk::plugin_error);
     }
   BOOST_TEST((cases[0].on_buffers() == expected));
-  for (const case_of& c : cases) BOOST_TEST((c.on_buffers() == c.by_loops()), c.name);
+  // LAPACK, where there is one, rounds otherwise than the loops.
+  for (const case_of& c : cases) {
+    const bytes one = c.on_buffers(), other = c.by_loops();
+    BOOST_REQUIRE(one.size() == other.size());
+    for (size_t at = 0; at < one.size(); at += sizeof(float)) {
+      float x = 0, y = 0;
+      std::memcpy(&x, one.data() + at, sizeof x);
+      std::memcpy(&y, other.data() + at, sizeof y);
+      BOOST_TEST(std::abs(x - y) <= 1e-6f, c.name << " " << x << " " << y);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

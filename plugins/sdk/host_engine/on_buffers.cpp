@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/host_engine/on_buffers.hpp"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
+#include "sdk/convolution.hpp"
+#include "sdk/host_engine/lapack_matrices.hpp"
+#include "sdk/host_layer/plain_arithmetic.hpp"
+#include "sdk/host_layer/work_queue.hpp"
+#include "sdk/linear_algebra.hpp"
+#include "sdk/spmm.hpp"
 #include "sdk/status.hpp"
 
 namespace tutti::sdk {
@@ -12,6 +19,7 @@ namespace {
 host_parallel_for shared_by(thread_team& team) {
   return [&team](uint64_t count, const std::function<void(uint64_t)>& work) {
     team.split(count, 1, [&](uint64_t begin, uint64_t end) {
+      const plain_arithmetic mode;
       for (uint64_t n = begin; n < end; ++n) work(n);
     });
   };
@@ -39,39 +47,121 @@ auto unless_unsupported(const Make& make) -> std::optional<decltype(make())> {
   }
 }
 
+uint64_t element_count(const tutti_view& view) {
+  uint64_t count = 1;
+  for (uint32_t d = 0; d < view.rank; ++d) count *= view.extent[d];
+  return count;
+}
+
+// Runs `work`, and tells `cost` what it took.
+template <typename F>
+void measured(host_cost& cost, double units, const F& work) {
+  const plain_arithmetic mode;
+  const uint64_t begin = now_ns();
+  work();
+  cost.add(units, now_ns() - begin);
+}
+
 }  // namespace
 
+work_size size_of(const program_layout& layout, const tutti_program_launch& l) {
+  // A line of a reduction, begun and folded, and one of anything else: measured against points, by
+  // sums and copies of f32.
+  constexpr double points_of_reduced_line = 128, points_of_line = 16;
+  const uint32_t rank = layout.given_kept + layout.given_reduced;
+  double points = 1;
+  for (uint32_t d = 0; d < rank; ++d) points *= static_cast<double>(l.extent[d]);
+  if (rank == 0 || points == 0) return {points, points};
+  const bool reduces_lines = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
+  const uint32_t loop = reduces_lines ? rank : layout.given_kept;
+  const double lines = loop == 0 ? 1 : points / static_cast<double>(l.extent[loop - 1]);
+  return {points, points + (reduces_lines ? points_of_reduced_line : points_of_line) * lines};
+}
+
+double guessed_ns_of_unit(const tutti_program_desc& desc) {
+  constexpr double of_instruction = 0.5;
+  return of_instruction * (2 + desc.instruction_count);
+}
+
+double guessed_ns(const operator_call& call) {
+  constexpr double of_element = 2, of_product = 0.1;
+  double all = 0;
+  for (uint32_t n = 0; n < call.view_count; ++n)
+    all += of_element * static_cast<double>(element_count(call.views[n]));
+  if (call.kind == TUTTI_OPERATOR_CONVOLUTION) return all + of_product * convolution_work(call);
+  if (call.kind == TUTTI_OPERATOR_SPMM) return all + of_element * spmm_work(call);
+  if (call.kind == TUTTI_OPERATOR_SDDMM) return all + of_product * sddmm_work(call);
+  if (is_linear_algebra(call.kind)) {
+    const matrix_extents m = extents_of(call);
+    const auto least = static_cast<double>(std::min(m.rows, m.columns));
+    return all * (1 + of_product * least);
+  }
+  if (call.kind != TUTTI_OPERATOR_MATMUL) return all;
+  const auto depth = static_cast<double>(call.views[1].extent[2]);
+  return all + of_product * depth * static_cast<double>(element_count(call.views[0]));
+}
+
 engine_program::engine_program(program_description&& description, uint32_t compute_units)
-    : loops_(std::move(description)), on_{compute_units} {
+    : loops_(std::move(description)),
+      on_{compute_units},
+      layout_(layout_of(loops_.desc(), {schedule::cpu})),
+      cost_(guessed_ns_of_unit(loops_.desc())) {
   if (auto made = unless_unsupported([&] { return host_program(loops_.desc()); }))
     engine_.emplace(std::move(*made));
 }
 
+double engine_program::expected_ns(const tutti_program_launch& launch) const {
+  return cost_.expected(size_of(layout_, launch).units);
+}
+
 void engine_program::run(const tutti_program_launch& launch, find_memory memory,
                          thread_team& team) const {
-  if (!engine_) return loops_.run(launch, memory, team);
   loops_.check_ranges(launch, memory);
+  const work_size size = size_of(layout_, launch);
+  if (!engine_) return measured(cost_, size.units, [&] { loops_.run(launch, memory, team); });
+  constexpr uint32_t most = 128;
   const tutti_program_desc& d = desc();
-  std::vector<std::byte*> at;
-  at.reserve(d.input_count + d.output_count);
-  const auto add = [&](const tutti_operand* operands, uint32_t count) {
-    for (uint32_t n = 0; n < count; ++n)
-      at.push_back(memory(*operands[n].buffer).data + operands[n].offset);
+  if (d.input_count + d.output_count > most)
+    throw plugin_error(TUTTI_ERROR_INTERNAL, "a program with too many operands");
+  std::byte* at[most];
+  uint32_t count = 0;
+  const auto add = [&](const tutti_operand* operands, uint32_t many) {
+    for (uint32_t n = 0; n < many; ++n)
+      at[count++] = memory(*operands[n].buffer).data + operands[n].offset;
   };
   add(launch.inputs, d.input_count);
   add(launch.outputs, d.output_count);
-  engine_->run(launch, {at.data(), at.data() + d.input_count}, on_, shared_by(team));
+  const host_operands operands{at, at + d.input_count};
+  const bool is_shared = team.size() > 1 && size.points >= points_to_share &&
+                         cost_.expected(size.units) >= worth_sharing_ns;
+  measured(cost_, size.units, [&] {
+    if (!is_shared) return engine_->run(launch, operands, on_);
+    engine_->run(launch, operands, on_, shared_by(team));
+  });
 }
 
 engine_operator::engine_operator(std::shared_ptr<const owned_operator> what, uint32_t compute_units)
-    : what_(std::move(what)) {
+    : what_(std::move(what)), cost_(guessed_ns(call())) {
+  if (is_linear_algebra(call().kind)) {
+    if (fits_lapack(call())) by_lapack_ = find_lapack();
+    return;
+  }
   const device_description device = machine_of(compute_units);
   if (host_operator_plan::against(device, call()) == nullptr) engine_.emplace(device, call());
 }
 
-void engine_operator::run(const host_operator& launch, thread_team& team) const {
+void engine_operator::run(const host_operator& launch, thread_team& team, void* workspace) const {
+  measured(cost_, 1, [&] { run_unmeasured(launch, team, workspace); });
+}
+
+void engine_operator::run_unmeasured(const host_operator& launch, thread_team& team,
+                                     void* workspace) const {
+  if (by_lapack_ != nullptr)
+    return run_by_lapack(*by_lapack_, call(), launch.addresses().data(), team);
   if (!engine_) return launch.run(team);
-  engine_->run(launch.addresses().data(), shared_by(team));
+  const bool is_shared = team.size() > 1 && expected_ns() >= worth_sharing_ns;
+  engine_->run(launch.addresses().data(), is_shared ? shared_by(team) : host_parallel_for(),
+               workspace);
 }
 
 }  // namespace tutti::sdk

@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <thread>
 
 namespace tutti::sdk {
 namespace {
@@ -30,6 +32,15 @@ uint64_t available_memory() {
     std::getline(file, unit);
   }
   return pages(_SC_AVPHYS_PAGES);
+}
+
+uint32_t usable_cores() {
+  // Which cores the process may run on counts already.
+  const auto cores = static_cast<uint32_t>(std::max(std::thread::hardware_concurrency(), 1u));
+  std::ifstream file("/sys/fs/cgroup/cpu.max");  // "max 100000", or microseconds of a period
+  uint64_t quota = 0, period = 0;
+  if (!(file >> quota >> period) || quota == 0 || period == 0) return cores;
+  return static_cast<uint32_t>(std::clamp<uint64_t>((quota + period - 1) / period, 1, cores));
 }
 
 std::string processor_name() {

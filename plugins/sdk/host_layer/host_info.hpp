@@ -10,6 +10,9 @@ namespace tutti::sdk {
 
 uint64_t physical_memory();   // bytes
 uint64_t available_memory();  // bytes that can be had without swapping
+// Cores that this process may compute on: of its affinity mask, and no more than its control
+// group's share of time.
+uint32_t usable_cores();
 std::string processor_name();
 
 }  // namespace tutti::sdk

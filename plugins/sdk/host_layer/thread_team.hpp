@@ -23,6 +23,9 @@ class thread_team {
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
 
+  /// Threads, that of the caller among them.
+  unsigned size() const { return threads_; }
+
   /// Starts its threads, unless they are there: what the thread that does is bound to, they are
   /// too.
   void start();

@@ -4,6 +4,7 @@
 // as at the end of a process, needs no farewell.
 #include "sdk/host_layer/work_queue.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <new>
@@ -30,6 +31,20 @@ bool completion::set(std::optional<plugin_error> failure) {
   changed_.notify_all();
   for (const event_listener& one : listeners) one.tell(failure_ ? &*failure_ : nullptr);
   return true;
+}
+
+const std::shared_ptr<completion>& completion::done() {
+  static const auto* const one = [] {
+    auto made = std::make_shared<completion>();
+    made->set(std::nullopt);
+    return new std::shared_ptr<completion>(std::move(made));
+  }();
+  return *one;
+}
+
+bool completion::has_succeeded() const {
+  const std::lock_guard lock(mutex_);
+  return done_ && !failure_;
 }
 
 void completion::notify(tutti_event_listener listener, void* context) {
@@ -98,9 +113,26 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
       if (!started_) detail::start_thread([self = shared_from_this()] { self->run(); }).detach();
       started_ = true;
       line_.push_back({std::move(work), done, how});
+      open_.fetch_add(1, std::memory_order_relaxed);
     }
     changed_.notify_one();
     return done;
+  }
+
+  // Of the thread that calls the queue: what it put in line is over, and its traces are seen here.
+  bool is_idle() const {
+    return open_.load(std::memory_order_acquire) == 0 && !unreported_ && !blocked_;
+  }
+  std::shared_ptr<completion> run(const std::function<void()>& work, bool times) {
+    const uint64_t begin = times ? now_ns() : 0;
+    std::optional<plugin_error> failure = failure_of(work);
+    if (!failure && !times) return completion::done();
+    auto over = std::make_shared<completion>();
+    over->begin_ns = begin;
+    over->end_ns = times ? now_ns() : 0;
+    unreported_ = failure;
+    over->set(std::move(failure));
+    return over;
   }
 
   void stop() {
@@ -152,6 +184,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
     next.done->end_ns = now_ns();
     if (failure && !unreported_ && next.how != kind::question) unreported_ = failure;
     next.work = nullptr;  // what it holds is free before anybody hears of it
+    open_.fetch_sub(1, std::memory_order_release);
     next.done->set(std::move(failure));
   }
 
@@ -159,6 +192,7 @@ class work_queue::worker : public std::enable_shared_from_this<worker> {
   std::condition_variable changed_;
   std::deque<job> line_;
   bool started_ = false, stopping_ = false;
+  std::atomic<uint64_t> open_ = 0;  // jobs in line or at work
   // The first failure that nobody was told of: waiting for the queue returns it.
   std::optional<plugin_error> unreported_;
   // Set by waiting for what failed: later work is skipped and fails alike, until synchronize.
@@ -170,6 +204,12 @@ work_queue::~work_queue() { worker_->stop(); }
 
 std::shared_ptr<completion> work_queue::add(std::function<void()> work) {
   return worker_->add(std::move(work), worker::kind::plain);
+}
+
+bool work_queue::is_idle() const { return worker_->is_idle(); }
+
+std::shared_ptr<completion> work_queue::run(const std::function<void()>& work, bool times) {
+  return worker_->run(work, times);
 }
 
 std::shared_ptr<completion> work_queue::add_always(
@@ -184,17 +224,20 @@ std::shared_ptr<completion> work_queue::record() {
 }
 
 void work_queue::wait_for(std::shared_ptr<const completion> other) {
+  if (other->has_succeeded()) return;
   worker_->add(
       [other = std::move(other), worker = worker_.get()] { worker->block(other->outcome()); },
       worker::kind::plain);
 }
 
 void work_queue::drain() {
+  if (is_idle()) return;
   worker_->add([worker = worker_.get()] { worker->tell_unreported(); }, worker::kind::question)
       ->wait();
 }
 
 void work_queue::synchronize() {
+  if (is_idle()) return;
   const auto start_anew = [worker = worker_.get()] {
     const auto blocked = worker->unblock();
     worker->tell_unreported();

@@ -25,10 +25,14 @@ class completion {
  public:
   /// False, and nothing happens, where that was done before.
   bool set(std::optional<plugin_error> failure);
+  /// Of work that was done at once, without a failure and without times: one for all.
+  static const std::shared_ptr<completion>& done();
   /// Whether the work is over. Throws its failure.
   bool query() const;
   /// Throws the work's failure, or TUTTI_ERROR_TIMEOUT where it is not over after `timeout_ns`.
   void wait(uint64_t timeout_ns = TUTTI_FOREVER) const;
+  /// Whether the work is over, without a failure.
+  bool has_succeeded() const;
   /// Waits; the failure, if there is one.
   std::optional<plugin_error> outcome() const;
   /// Calls `listener` once, as plugin.h has it: in the thread of set(), or here where the work is
@@ -45,8 +49,9 @@ class completion {
   std::vector<event_listener> listeners_;
 };
 
-/// Work in line, on a thread of its own. Calls on one queue are serialised by the caller. A queue
-/// that goes away finishes what is in line first, without being waited for.
+/// Work in line, on a thread of its own, or at once in the thread that brings it. Calls on one
+/// queue are serialised by the caller. A queue that goes away finishes what is in line first,
+/// without being waited for.
 class work_queue {
  public:
   work_queue();
@@ -57,6 +62,11 @@ class work_queue {
   /// Puts `work` in line. What it throws goes to the completion and stays with the queue, for
   /// those who wait for it.
   std::shared_ptr<completion> add(std::function<void()> work);
+  /// Whether nothing is in line, and no failure waits to be told: work may run at once then.
+  bool is_idle() const;
+  /// Runs `work` in this thread; only where the queue is idle. What it throws goes the same way.
+  /// With `times` the completion has them.
+  std::shared_ptr<completion> run(const std::function<void()>& work, bool times = false);
   /// The same of work that also runs behind what the queue has waited for in vain: it is told that
   /// failure, else NULL.
   std::shared_ptr<completion> add_always(std::function<void(const plugin_error* before)> work);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/objects.hpp"
+#include "sdk/host_device/objects.hpp"
 #include "sdk/kernel_launch.hpp"
 
 namespace {
@@ -31,7 +31,7 @@ struct tutti_kernel {
   std::shared_ptr<const host_function> function;
 };
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 using sdk::deref;
@@ -50,7 +50,7 @@ tutti_status* create(tutti_device* device, const tutti_kernel_desc* desc, tutti_
     deref(kernel, "kernel") = nullptr;
     const tutti_kernel_desc given = sdk::read_struct(desc, "kernel description");
     sdk::validate_kernel(given, TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_HOST),
-                         "the reference device");
+                         std::string("the ") + plugin_name + " device");
     auto function = std::make_shared<host_function>();
     function->label = sdk::label_of(given);
     auto made = std::make_unique<tutti_kernel>();
@@ -131,4 +131,4 @@ tutti_status* launch(tutti_stream* stream, tutti_kernel* kernel, const tutti_ker
 const tutti_kernel_api kernel_api = {
     sizeof(tutti_kernel_api), languages, create, release, info, launch};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

@@ -4,11 +4,11 @@
 // all get the same bits. Halves are added up as floats and rounded once.
 #include <cstring>
 
-#include "reference/collective_group.hpp"
+#include "sdk/host_device/collective_group.hpp"
 #include "sdk/host_types.hpp"
 #include "semantics/host_math.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 using part = collective_operation::part;
@@ -103,4 +103,4 @@ void run_collective(const sdk::collective_shape& shape, const std::vector<part>&
   }
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstddef>
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 
 template <typename T>
 struct real_of {
@@ -71,4 +71,4 @@ struct lapack {
 /// Null where this machine has none.
 const lapack* find_lapack();
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk

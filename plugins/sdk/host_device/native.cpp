@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The native-handle group: buffers are plain host pointers, in and out.
-#include "reference/objects.hpp"
+#include "sdk/host_device/objects.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 using sdk::deref;
@@ -45,4 +45,4 @@ tutti_status* wrap(tutti_device* owner, void* memory, uint64_t bytes, void (*del
 const tutti_native_api native_api = {
     sizeof(tutti_native_api), TUTTI_NATIVE_HOST, device, stream, buffer, wrap};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

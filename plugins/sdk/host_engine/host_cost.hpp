@@ -7,12 +7,14 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 
 /// Shorter work is no launch of the driver's worth, however fast the kernel.
 inline constexpr double worth_a_launch_ns = 20'000;
 /// Work that takes longer is shared among threads: to wake one takes as much.
 inline constexpr double worth_sharing_ns = 50'000;
+/// Longer work is not run in the thread that brings it, which may want to go on.
+inline constexpr double too_long_to_wait_ns = 1'000'000;
 /// What compiling a kernel takes that the driver does not know: what the core waits for before it
 /// has one compiled (core/runtime/execute/promotion.cpp).
 inline constexpr uint64_t usual_compile_ns = 100'000'000;
@@ -56,4 +58,4 @@ class host_cost {
   std::atomic<uint64_t> weight_{1};
 };
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "opencl/host_cost.hpp"
+#include "sdk/host_engine/host_cost.hpp"
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 
 void host_cost::add(double units, uint64_t ns) {
   if (units < 1) return;
@@ -24,4 +24,4 @@ void host_cost::add(double units, uint64_t ns) {
                      std::memory_order_relaxed);
 }
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk

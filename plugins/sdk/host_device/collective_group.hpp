@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "reference/objects.hpp"
 #include "sdk/collective.hpp"
+#include "sdk/host_device/objects.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 
 // One collective of all participants, or one message of two (sender, receiver).
 class collective_operation {
@@ -104,4 +104,4 @@ class collective_group {
 void run_collective(const sdk::collective_shape& shape,
                     const std::vector<collective_operation::part>& parts);
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

@@ -2,12 +2,13 @@
 //
 // The transfer group: copies between the caller's memory and buffers, and between buffers.
 #include <cstring>
+#include <functional>
 #include <utility>
 
-#include "reference/objects.hpp"
+#include "sdk/host_device/objects.hpp"
 #include "sdk/validate.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 using sdk::deref;
@@ -15,6 +16,18 @@ using sdk::guarded;
 
 void copy_bytes(void* to, const void* from, uint64_t bytes) {
   if (bytes > 0) std::memmove(to, from, static_cast<size_t>(bytes));
+}
+
+// Longer copies are left to the stream's thread: about a tenth of a millisecond.
+constexpr uint64_t most_bytes_at_once = 1 << 20;
+
+// A copy is done at once where nothing comes before it and it is short, or waited for in any case.
+template <typename F>
+void copy_in_line(tutti_stream& stream, tutti_event** event, uint64_t bytes, bool blocking,
+                  const F& copy) {
+  if (stream.queue.is_idle() && (blocking || bytes <= most_bytes_at_once))
+    return run_now(stream, event, std::cref(copy));
+  enqueue(stream, event, copy);
 }
 
 // A blocking call tells of the stream's failure itself; its event does not outlive a failure.
@@ -32,7 +45,7 @@ tutti_status* write(tutti_stream* stream, tutti_buffer* to, uint64_t offset, con
   return guarded([&] {
     deref(to, "write: buffer");
     sdk::validate_host("write", host, bytes);
-    enqueue(deref(stream, "write: stream"), event, [=] {
+    copy_in_line(deref(stream, "write: stream"), event, bytes, blocking != 0, [=] {
       sdk::validate_span("write", offset, bytes, to->bytes);
       copy_bytes(to->memory + offset, host, bytes);
     });
@@ -45,7 +58,7 @@ tutti_status* read(tutti_stream* stream, tutti_buffer* from, uint64_t offset, vo
   return guarded([&] {
     deref(from, "read: buffer");
     sdk::validate_host("read", host, bytes);
-    enqueue(deref(stream, "read: stream"), event, [=] {
+    copy_in_line(deref(stream, "read: stream"), event, bytes, blocking != 0, [=] {
       sdk::validate_span("read", offset, bytes, from->bytes);
       copy_bytes(host, from->memory + offset, bytes);
     });
@@ -58,7 +71,7 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
   return guarded([&] {
     deref(from, "copy: from");
     deref(to, "copy: to");
-    enqueue(deref(stream, "copy: stream"), event, [=] {
+    copy_in_line(deref(stream, "copy: stream"), event, bytes, false, [=] {
       sdk::validate_span("copy: from", from_offset, bytes, from->bytes);
       sdk::validate_span("copy: to", to_offset, bytes, to->bytes);
       copy_bytes(to->memory + to_offset, from->memory + from_offset, bytes);
@@ -70,4 +83,4 @@ tutti_status* copy(tutti_stream* stream, tutti_buffer* from, uint64_t from_offse
 
 const tutti_transfer_api transfer_api = {sizeof(tutti_transfer_api), write, read, copy};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

@@ -5,11 +5,11 @@
 #include <new>
 #include <string>
 
-#include "reference/objects.hpp"
+#include "sdk/host_device/objects.hpp"
 #include "sdk/host_layer/host_info.hpp"
 #include "sdk/validate.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 constexpr std::align_val_t alignment{buffer_alignment};
@@ -64,4 +64,4 @@ tutti_status* unmap(tutti_buffer* buffer, void* host) {
 
 const tutti_memory_api memory_api = {sizeof(tutti_memory_api), allocate, release, map, unmap};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

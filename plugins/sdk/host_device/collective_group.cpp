@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which calls belong together, and who is told what when something fails.
-#include "reference/collective_group.hpp"
+#include "sdk/host_device/collective_group.hpp"
 
 #include <algorithm>
 #include <new>
 
 #include "sdk/op_info.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 const char* name_of(sdk::collective_kind kind) {
@@ -176,4 +176,4 @@ void collective_group::abort(const std::string& why) {
         std::string(name_of(operation->shape().kind)) + ": the collective was aborted: " + why));
 }
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

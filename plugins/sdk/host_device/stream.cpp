@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stream, event and profile groups: a stream is a queue of the SDK's, with a thread of its own,
-// and an event what became of one piece of work.
+// and an event what became of one piece of work. Short work runs in the thread that brings it,
+// where the queue is idle.
 #include <utility>
 
-#include "reference/objects.hpp"
+#include "sdk/host_device/objects.hpp"
 #include "sdk/validate.hpp"
 
-namespace tutti::reference {
+namespace tutti::host_device {
 
 using sdk::deref;
 using sdk::guarded;
@@ -36,6 +37,10 @@ void enqueue_always(tutti_stream& stream, tutti_event** event,
   with_event(stream, event, [&] { return stream.queue.add_always(std::move(work)); });
 }
 
+void run_now(tutti_stream& stream, tutti_event** event, const std::function<void()>& work) {
+  with_event(stream, event, [&] { return stream.queue.run(work, stream.profile); });
+}
+
 namespace {
 
 tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_stream** stream) {
@@ -56,6 +61,7 @@ tutti_status* record(tutti_stream* stream, tutti_event** event) {
   return guarded([&] {
     deref(event, "event");
     tutti_stream& line = deref(stream, "stream");
+    if (line.queue.is_idle()) return run_now(line, event, [] {});
     with_event(line, event, [&] { return line.queue.record(); });
   });
 }
@@ -137,4 +143,4 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
 
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, clock};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device

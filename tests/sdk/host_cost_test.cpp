@@ -2,12 +2,12 @@
 //
 // What work on the host is thought to take, and when it has cost enough to be compiled: by times
 // that are given, so that no clock has a say.
-#include "opencl/host_cost.hpp"
+#include "sdk/host_engine/host_cost.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-using tutti::opencl::host_cost;
-using tutti::opencl::usual_compile_ns;
+using tutti::sdk::host_cost;
+using tutti::sdk::usual_compile_ns;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The library is loaded once and stays: its threads do not survive an unload.
-#include "opencl/lapack.hpp"
+#include "sdk/host_engine/lapack.hpp"
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@
 
 #include "sdk/device_layer/host.hpp"
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 namespace {
 
 class finder {
@@ -61,7 +61,7 @@ const lapack* load() {
       finder own(library);
       own.get(found->get_threads, "openblas_get_num_threads");
       own.get(found->set_threads, "openblas_set_num_threads");
-      sdk::log(TUTTI_LOG_DEBUG, std::string("linear algebra by ") + name);
+      log(TUTTI_LOG_DEBUG, std::string("linear algebra by ") + name);
       return found;
     }
     delete found;
@@ -77,4 +77,4 @@ const lapack* find_lapack() {
   return found;
 }
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk

@@ -4,11 +4,11 @@
 // of the participants.
 #include <span>
 
-#include "reference/collective_group.hpp"
 #include "sdk/device_layer/collective_table.hpp"
+#include "sdk/host_device/collective_group.hpp"
 
 struct tutti_communicator {
-  std::shared_ptr<tutti::reference::collective_group> group;
+  std::shared_ptr<tutti::host_device::collective_group> group;
   tutti_device* device = nullptr;
   uint32_t rank = 0;
 
@@ -24,7 +24,7 @@ struct tutti_communicator {
   static void enqueue(std::span<Call> calls);
 };
 
-namespace tutti::reference {
+namespace tutti::host_device {
 namespace {
 
 // What sdk/device_layer/collective_table.hpp asks for.
@@ -108,13 +108,13 @@ void line_up(std::span<call> calls, std::span<const collective_group::seat> seat
 const tutti_collective_api collective_api = {
     sizeof(tutti_collective_api), create, release, exchange::supports, exchange::enqueue, abort};
 
-}  // namespace tutti::reference
+}  // namespace tutti::host_device
 
 // Each call takes part, also where one before it failed: so all participants stay in step, and all
 // of a collective that fails are told.
 template <typename Call>
 void tutti_communicator::enqueue(std::span<Call> calls) {
-  using namespace tutti::reference;
+  using namespace tutti::host_device;
   std::exception_ptr first;
   std::vector<collective_group::seat> seats;
   for (const Call& one : calls) {

@@ -2,7 +2,7 @@
 //
 // LAPACK's matrices are column-major: a row-major matrix in memory is its transpose there. What can
 // be said of the transpose is computed in place; LU and QR go through a transposed copy.
-#include "opencl/host_matrices.hpp"
+#include "sdk/host_engine/lapack_matrices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-#include "opencl/lapack.hpp"
+#include "sdk/host_engine/lapack.hpp"
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 #include "sdk/linear_algebra.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
 
-namespace tutti::opencl {
+namespace tutti::sdk {
 namespace {
 
 bool is_finite(float x) { return std::isfinite(x); }
@@ -64,13 +64,13 @@ class matrices {
   static constexpr bool is_complex = sizeof(R) < sizeof(T);
 
  public:
-  matrices(const lapack& library, const sdk::operator_call& call, std::byte* const* operands)
+  matrices(const lapack& library, const operator_call& call, std::byte* const* operands)
       : use_(library.of<T>()),
         call_(call),
         operands_(operands),
-        params_(sdk::matrix_params(call)),
-        m_(static_cast<int>(sdk::extents_of(call).rows)),
-        n_(static_cast<int>(sdk::extents_of(call).columns)) {}
+        params_(matrix_params(call)),
+        m_(static_cast<int>(extents_of(call).rows)),
+        n_(static_cast<int>(extents_of(call).columns)) {}
 
   void run(uint64_t matrix) const {
     switch (call_.kind) {
@@ -89,7 +89,7 @@ class matrices {
       case TUTTI_OPERATOR_SVD:
         return svd(matrix);
       default:
-        sdk::throw_unsupported("operator " + std::to_string(call_.kind) + ": no linear algebra");
+        throw_unsupported("operator " + std::to_string(call_.kind) + ": no linear algebra");
     }
   }
 
@@ -108,10 +108,10 @@ class matrices {
 
   void require(int info, const char* routine) const {
     if (info != 0)
-      throw sdk::plugin_error(TUTTI_ERROR_DRIVER,
-                              std::string(sdk::operator_name(call_.kind)) + ": LAPACK's " +
-                                  routine + " returned " + std::to_string(info),
-                              info);
+      throw plugin_error(TUTTI_ERROR_DRIVER,
+                         std::string(operator_name(call_.kind)) + ": LAPACK's " + routine +
+                             " returned " + std::to_string(info),
+                         info);
   }
 
   bool has_finite_input(uint64_t matrix) const {
@@ -138,12 +138,12 @@ class matrices {
   }
 
   void by_plain_loops(uint64_t matrix) const {
-    std::array<sdk::host_view, sdk::most_operands> views{};
+    std::array<host_view, most_operands> views{};
     for (uint32_t n = 0; n < call_.view_count; ++n) {
       const tutti_view& v = call_.views[n];
       views[n] = {operands_[n], v.dtype, v.rank, v.extent, v.stride};
     }
-    sdk::matrix_on_host({&call_, views.data(), nullptr}, matrix);
+    matrix_on_host({&call_, views.data(), nullptr}, matrix);
   }
 
   void cholesky(uint64_t matrix) const {
@@ -151,7 +151,7 @@ class matrices {
     std::memcpy(out, input(matrix), rows() * rows() * sizeof(T));
     int info = 0;
     use_.potrf(params_.upper != 0 ? "L" : "U", &n_, out, &n_, &info, 1);
-    if (info > 0) sdk::throw_no_result(call_, matrix, sdk::not_positive_definite);
+    if (info > 0) throw_no_result(call_, matrix, not_positive_definite);
     require(info, "potrf");
     for (size_t i = 0; i < rows(); ++i) {
       T* const row = out + i * rows();
@@ -168,7 +168,7 @@ class matrices {
     T* out = part(0, matrix);
     for (size_t i = 0; i < rows() && params_.unit_diagonal == 0; ++i) {
       const T pivot = a[i * rows() + i];
-      if (pivot == T(0)) sdk::throw_no_result(call_, matrix, sdk::singular);
+      if (pivot == T(0)) throw_no_result(call_, matrix, singular);
       if (has_no_inverse(pivot)) return by_plain_loops(matrix);
     }
     std::memcpy(out, input(matrix), rows() * columns() * sizeof(T));
@@ -184,8 +184,7 @@ class matrices {
     std::vector<int> pivots(std::min(rows(), columns()));
     int info = 0;
     use_.getrf(&m_, &n_, turned.data(), &m_, pivots.data(), &info);
-    if (info > 0 && params_.must_be_regular != 0)
-      sdk::throw_no_result(call_, matrix, sdk::singular);
+    if (info > 0 && params_.must_be_regular != 0) throw_no_result(call_, matrix, singular);
     require(std::min(info, 0), "getrf");
     for (size_t i = 0; i < pivots.size(); ++i)
       if (has_no_inverse(turned[i * rows() + i])) return by_plain_loops(matrix);
@@ -276,7 +275,7 @@ class matrices {
       else
         use_.geev("N", job, &n_, a.data(), &n_, reals.data(), imaginaries.data(), nullptr, &n_,
                   vectors.data(), &n_, work.data(), &size, &info, 1, 1);
-      if (info > 0) sdk::throw_no_result(call_, matrix, sdk::not_convergent);
+      if (info > 0) throw_no_result(call_, matrix, not_convergent);
       require(info, "geev");
     }
     if constexpr (is_complex) {
@@ -332,26 +331,30 @@ class matrices {
   }
 
   const lapack_routines<T>& use_;
-  const sdk::operator_call& call_;
+  const operator_call& call_;
   std::byte* const* operands_;
   const tutti_matrix_params params_;
   const int m_, n_;
 };
 
-// While a batch is shared by our threads, OpenBLAS keeps to the one that calls it.
-class single_threads {
+// OpenBLAS takes no more than so many threads while this lives: one where a batch is shared by
+// ours.
+class thread_limit {
  public:
-  explicit single_threads(const lapack& library)
+  thread_limit(const lapack& library, int most)
       : set_(library.get_threads != nullptr ? library.set_threads : nullptr) {
     if (set_ == nullptr) return;
     before_ = library.get_threads();
-    set_(1);
+    if (before_ > most)
+      set_(most);
+    else
+      set_ = nullptr;
   }
-  ~single_threads() {
+  ~thread_limit() {
     if (set_ != nullptr) set_(before_);
   }
-  single_threads(const single_threads&) = delete;
-  single_threads& operator=(const single_threads&) = delete;
+  thread_limit(const thread_limit&) = delete;
+  thread_limit& operator=(const thread_limit&) = delete;
 
  private:
   void (*set_)(int);
@@ -359,28 +362,27 @@ class single_threads {
 };
 
 template <typename T>
-void run_all(const lapack& library, const sdk::operator_call& call, std::byte* const* operands,
-             unsigned threads) {
+void run_all(const lapack& library, const operator_call& call, std::byte* const* operands,
+             thread_team& team) {
   // Threads of OpenBLAS are the process's; two calls at once would share, or take, them.
   static std::mutex* const turn = new std::mutex;
-  static auto* const team = new sdk::thread_team(threads);
   const std::lock_guard lock(*turn);
   const matrices<T> all(library, call, operands);
-  const uint64_t batch = sdk::extents_of(call).batch;
+  const uint64_t batch = extents_of(call).batch;
+  const thread_limit limit(library, batch == 1 ? static_cast<int>(team.size()) : 1);
   if (batch == 1) return all.run(0);
-  const single_threads alone(library);
   constexpr uint64_t steps_of_a_piece = 100000;
-  const sdk::matrix_extents m = sdk::extents_of(call);
+  const matrix_extents m = extents_of(call);
   const uint64_t steps = std::max<uint64_t>(m.rows * m.rows * m.columns, 1);
-  team->split(batch, std::max<uint64_t>(steps_of_a_piece / steps, 1),
-              [&](uint64_t begin, uint64_t end) {
-                for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
-              });
+  team.split(batch, std::max<uint64_t>(steps_of_a_piece / steps, 1),
+             [&](uint64_t begin, uint64_t end) {
+               for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
+             });
 }
 
 }  // namespace
 
-bool fits_lapack(const sdk::operator_call& call) {
+bool fits_lapack(const operator_call& call) {
   for (uint32_t n = 0; n < call.view_count; ++n) {
     uint64_t elements = 1;
     for (uint32_t d = 1; d < call.views[n].rank; ++d) elements *= call.views[n].extent[d];
@@ -389,18 +391,18 @@ bool fits_lapack(const sdk::operator_call& call) {
   return true;
 }
 
-void run_by_lapack(const lapack& library, const sdk::operator_call& call,
-                   std::byte* const* operands, unsigned threads) {
+void run_by_lapack(const lapack& library, const operator_call& call, std::byte* const* operands,
+                   thread_team& team) {
   switch (call.views[call.view_count - 1].dtype) {
     case TUTTI_F32:
-      return run_all<float>(library, call, operands, threads);
+      return run_all<float>(library, call, operands, team);
     case TUTTI_F64:
-      return run_all<double>(library, call, operands, threads);
+      return run_all<double>(library, call, operands, team);
     case TUTTI_C64:
-      return run_all<std::complex<float>>(library, call, operands, threads);
+      return run_all<std::complex<float>>(library, call, operands, team);
     default:
-      return run_all<std::complex<double>>(library, call, operands, threads);
+      return run_all<std::complex<double>>(library, call, operands, team);
   }
 }
 
-}  // namespace tutti::opencl
+}  // namespace tutti::sdk
