@@ -3,11 +3,15 @@
 // The edge of a sample program: options to values, exceptions to one line and an exit status.
 #include "common/command_line.hpp"
 
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 namespace samples {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -28,8 +32,25 @@ int complain(const CLI::App& app, const std::string& message, int status) {
 
 }  // namespace
 
-device_option::device_option(CLI::App& app) {
-  app.add_option("--device", spec_, "device to run on, e.g. opencl:gpu (default: TUTTI_DEVICE)");
+const CLI::Validator not_empty(
+    [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+
+const CLI::Validator below_data_folder(
+    [](std::string& text) {
+      std::error_code ignored;
+      const char* const named = std::getenv("TUTTI_DATA");
+      if (named == nullptr || *named == '\0' || fs::exists(text, ignored)) return "";
+      if (const fs::path below = fs::path(named) / text; fs::exists(below, ignored))
+        text = below.string();
+      return "";
+    },
+    "");
+
+device_option::device_option(CLI::App& app) { add_to(app); }
+
+void device_option::add_to(CLI::App& app) {
+  app.add_option("--device", spec_, "device to run on, e.g. opencl:gpu (default: TUTTI_DEVICE)")
+      ->check(not_empty);
 }
 
 tutti::device device_option::get() const {
@@ -67,13 +88,23 @@ common_options& common_options::with_learning_rate(double usual) {
 }
 
 common_options& common_options::with_data(const std::string& what) {
-  app_.add_option("--data", data, what);
+  app_.add_option("--data", data, what)->check(not_empty)->transform(below_data_folder);
   return *this;
 }
 
 common_options& common_options::with_out(const std::string& usual) {
   out = usual;
-  app_.add_option("--out", out, "folder for the results")->capture_default_str();
+  app_.add_option("--out", out, "folder for the results")->check(not_empty)->capture_default_str();
+  return *this;
+}
+
+common_options& common_options::with_predict(const std::string& what, const std::string& of) {
+  CLI::App& predicts = *app_.add_subcommand("predict", what);
+  predicts.add_option("files", predict, of)->required()->check(CLI::ExistingFile);
+  predicts.add_option("--out", out, "folder of the training, whose weights it goes by")
+      ->check(not_empty)
+      ->capture_default_str();
+  device_.add_to(predicts);
   return *this;
 }
 

@@ -21,7 +21,6 @@ namespace nn = tutti::nn;
 
 struct settings {
   std::string model = "small";
-  std::vector<std::filesystem::path> predict;
 };
 
 /// Pictures u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0; in
@@ -107,7 +106,7 @@ void train(const samples::common_options& o, const settings& s) {
 }
 
 /// Names the class of each picture, made as large as those of the training.
-void predict(const samples::common_options& o, const settings& s) {
+void predict(const samples::common_options& o) {
   const tutti::device device = o.device();
   const samples::model_file file(o.out / "weights.safetensors", device);
   const tutti::shape picture{std::stoll(file.about("height")), std::stoll(file.about("width")),
@@ -115,14 +114,14 @@ void predict(const samples::common_options& o, const settings& s) {
   const auto classes = static_cast<std::int64_t>(file.classes().size());
   const nn::sequential model = network(file.about("model"), picture, classes, {1}, device);
   const tutti::data::dataset given =
-      tutti::data::pictures_of({{""}, s.predict, std::vector<std::int64_t>(s.predict.size(), 0)},
+      tutti::data::pictures_of({{""}, o.predict, std::vector<std::int64_t>(o.predict.size(), 0)},
                                {.channels = static_cast<int>(picture[2])});
-  for (std::size_t i = 0; i < s.predict.size(); ++i) {
+  for (std::size_t i = 0; i < o.predict.size(); ++i) {
     const array pixels = given.get(static_cast<std::int64_t>(i), {})[0].to(device);
     const array sized = tutti::image::to_u8(
         tutti::image::resize(tutti::image::to_float(pixels), picture[0], picture[1]));
     std::cout << fmt::format(
-        "{}: {}\n", s.predict[i].string(),
+        "{}: {}\n", o.predict[i].string(),
         file.answer(model, sized.reshape({1, picture[0], picture[1], picture[2]})));
   }
 }
@@ -138,13 +137,10 @@ int main(int argc, char** argv) {
       .with_learning_rate(0.003)
       .with_out("image-results");
   o.with_parallel().with_resume().with_json();
+  o.with_predict("Names the class of pictures", "pictures: PNG, JPEG, PGM or PPM");
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"small", "resnet"}))
       ->capture_default_str();
-  CLI::App* const predicts =
-      app.add_subcommand("predict", "Names the class of pictures by the weights in --out");
-  predicts->add_option("files", s.predict, "pictures")->required()->check(CLI::ExistingFile);
-  predicts->fallthrough();
-  return samples::run(app, argc, argv, [&] { s.predict.empty() ? train(o, s) : predict(o, s); });
+  return samples::run(app, argc, argv, [&] { o.predict.empty() ? train(o, s) : predict(o); });
 }

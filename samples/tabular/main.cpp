@@ -136,6 +136,7 @@ int main(int argc, char** argv) {
   common.with_data("folder of the sets").with_out("tabular-results").with_json();
   options o;
   auto* file = app.add_option("file", o.file, "CSV with a header, instead of a set");
+  file->check(samples::not_empty)->transform(samples::below_data_folder);
   auto* target = app.add_option("--target", o.target, "its column to tell from the others");
   file->needs(target->needs(file));
   app.add_option("--set", o.set, "one that comes along")->check(CLI::IsMember(sets));

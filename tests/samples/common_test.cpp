@@ -8,6 +8,7 @@
 #include <sstream>
 #include <tutti/error.hpp>
 
+#include "common/command_line.hpp"
 #include "common/data_files.hpp"
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
@@ -113,6 +114,24 @@ BOOST_AUTO_TEST_CASE(data_files_are_searched_in_order) {
       fails<tutti::io_error>([] { samples::find_data("absent.txt", {}); }, named.path().string()));
   unsetenv("TUTTI_DATA");
   BOOST_TEST(samples::find_data("digits.csv.gz", {}).filename() == "digits.csv.gz");
+}
+
+BOOST_AUTO_TEST_CASE(names_of_data_are_searched_below_the_named_folder) {
+  const tutti_test::temporary_folder named;
+  named.write("set/a.txt", "1");
+  const auto data_of = [](const std::string& given) {
+    CLI::App app;
+    samples::common_options options(app);
+    options.with_data("files");
+    app.parse("--data " + given, false);
+    return options.data;
+  };
+  setenv("TUTTI_DATA", named.path().c_str(), 1);
+  BOOST_TEST((data_of("set") == named / "set"));
+  BOOST_TEST((data_of("absent") == "absent"));
+  BOOST_TEST((data_of("/") == "/"));
+  unsetenv("TUTTI_DATA");
+  BOOST_TEST((data_of("set") == "set"));
 }
 
 BOOST_AUTO_TEST_CASE(texts_are_read_whole) {
