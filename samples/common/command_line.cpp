@@ -132,16 +132,14 @@ std::optional<tutti::device_group> common_options::group() const {
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& e) {
-    return complain(app, e.what(), 2);
-  }
-  try {
     body();
     std::cout.flush();
     if (!std::cout) return complain(app, "cannot write to standard output", 1);
     return 0;
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& e) {
+    return complain(app, e.what(), 2);
   } catch (const std::bad_alloc&) {
     return complain(app, "out of host memory", 1);
   } catch (const std::exception& e) {

@@ -76,7 +76,8 @@ class common_options {
   device_option device_;
 };
 
-/// Parses and runs. Exit status: 0; 1 where `body` throws; 2 where the options are wrong.
+/// Parses and runs. Exit status: 0; 1 where `body` throws; 2 where the options are wrong, which
+/// `body` may find too (CLI::ValidationError).
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body);
 
 }  // namespace samples

@@ -141,20 +141,25 @@ class fit_loop {
     }
     add_losses();
     seconds_ += seconds_since(begin);
+    const bool is_last = epoch + 1 == options_.epochs;
     epoch_result result{epoch + 1, loss_ / static_cast<double>(per_epoch_), {}, seconds_};
+    if (is_last && first_loss_ && result.loss > 10 * *first_loss_)
+      diverged(
+          fmt::format("the loss is {:.4g} in the last epoch, and was {:.4g} before the first step",
+                      result.loss, *first_loss_));
     if (task_.test) {
       result.test = task_.test();
       require_finite(result.test.loss, "the loss of the test");
     }
     history_.push_back(result);
     loss_ = seconds_ = 0;
-    if (epoch + 1 == options_.epochs || seconds_since(saved_) >= task_.seconds_between_epochs)
-      save();
+    if (is_last || seconds_since(saved_) >= task_.seconds_between_epochs) save();
     report(result);
   }
 
   /// Reads the losses of the steps so far.
   void add_losses() {
+    if (!first_loss_ && run_.steps() == std::ssize(losses_)) first_loss_ = losses_[0].item();
     for (const array& loss : losses_) loss_ += loss.item();
     losses_.clear();
     require_finite(loss_, "the loss");
@@ -162,10 +167,12 @@ class fit_loop {
 
   /// Before such weights take the place of an earlier checkpoint.
   void require_finite(double value, const char* what) const {
-    if (std::isfinite(value)) return;
-    throw tutti::value_error(fmt::format(
-        "training diverged: {} is {} by step {} of {}; a lower --learning-rate may help", what,
-        value, run_.steps(), steps()));
+    if (!std::isfinite(value))
+      diverged(fmt::format("{} is {} by step {} of {}", what, value, run_.steps(), steps()));
+  }
+
+  [[noreturn]] static void diverged(const std::string& how) {
+    throw tutti::value_error("training diverged: " + how + "; a lower --learning-rate may help");
   }
 
   void save() {
@@ -218,8 +225,9 @@ class fit_loop {
   clock::time_point saved_ = clock::now();
   bool has_saved_ = false;
   std::vector<epoch_result> history_;
-  std::vector<array> losses_;      // of steps that are not in loss_ yet
-  double loss_ = 0, seconds_ = 0;  // of this epoch so far
+  std::vector<array> losses_;         // of steps that are not in loss_ yet
+  double loss_ = 0, seconds_ = 0;     // of this epoch so far
+  std::optional<double> first_loss_;  // unknown in a run that goes on
 };
 
 }  // namespace

@@ -115,7 +115,9 @@ int main(int argc, char** argv) {
   CLI::App app("Recognises spoken digits.", "spoken_digits");
   samples::common_options o(app, "of initial weights, shuffling and augmentation");
   o.with_data(
-       "folder with recordings DIGIT_SPEAKER_INDEX.wav (default: in TUTTI_DATA, else made tones)")
+       "folder with recordings DIGIT_SPEAKER_INDEX.wav, of which the first second is taken, at 8 "
+       "kHz "
+       "(default: in TUTTI_DATA, else made tones)")
       .with_epochs(20, "the recordings")
       .with_batch(64, "recordings")
       .with_learning_rate(0.004)

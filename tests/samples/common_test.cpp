@@ -116,9 +116,22 @@ BOOST_AUTO_TEST_CASE(data_files_are_searched_in_order) {
   BOOST_TEST(samples::find_data("digits.csv.gz", {}).filename() == "digits.csv.gz");
 }
 
+BOOST_AUTO_TEST_CASE(empty_names_are_refused) {
+  for (const std::string name : {"--out", "--data", "--device"}) {
+    CLI::App app;
+    samples::common_options options(app);
+    options.with_data("files").with_out("results");
+    BOOST_TEST(fails<CLI::ValidationError>(
+        [&] {
+          app.parse(std::vector<std::string>{"", name});
+        },
+        name + ": is empty"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_of_data_are_searched_below_the_named_folder) {
   const tutti_test::temporary_folder named;
-  named.write("set/a.txt", "1");
+  std::filesystem::create_directory(named / "set");
   const auto data_of = [](const std::string& given) {
     CLI::App app;
     samples::common_options options(app);

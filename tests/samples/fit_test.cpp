@@ -28,7 +28,8 @@ struct training {
   nn::sequential model{{nn::linear(3, 8, {4}), nn::batch_norm(8), nn::activate(tutti::tanh),
                         nn::dropout(0.2), nn::linear(8, 2, {5})}};
   nn::trainer<nn::adam> run{model, nn::adam(), samples::cross_entropy, {.key = {6}}};
-  int finite_steps = 1000;  // whose loss is a number
+  int finite_steps = 1000;  // then the loss is multiplied
+  double otherwise = NAN;
 
   std::vector<samples::epoch_result> operator()(const std::filesystem::path& out, bool resume,
                                                 int steps = 1000, std::uint64_t seed = 1,
@@ -44,7 +45,7 @@ struct training {
     hooks.step = [&, inner = hooks.step](const std::vector<array>& batch) {
       if (steps-- == 0) throw std::runtime_error("cut off");
       const array loss = inner(batch);
-      return finite_steps-- > 0 ? loss : loss * NAN;
+      return finite_steps-- > 0 ? loss : loss * otherwise;
     };
     return samples::fit(
         hooks, o,
@@ -138,7 +139,12 @@ BOOST_AUTO_TEST_CASE(a_run_that_diverges_says_so_and_keeps_its_checkpoint) {
       [&] { run(outside / "run", false); },
       "training diverged: the loss is nan by step 9 of 18; a lower --learning-rate may help"));
   BOOST_TEST(tutti::checkpoints(outside / "run/checkpoints").newest()->step == 8);
-  tested.x = host_array::of(tutti::full({rows, 3}, INFINITY));
+  training large;
+  large.finite_steps = 12;
+  large.otherwise = 100;
+  BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { large(outside / "large", false); },
+                                                   "in the last epoch, and was 0."));
+  tested.x = host_array::from(std::vector<float>(3 * rows, INFINITY), {rows, 3});
   BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { tested(outside / "tested", false); },
                                                    "the loss of the test is nan by step 6 of 18"));
 }

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(legends_of_many_names_have_several_rows) {
         return shape.get<double>(std::string("<xmlattr>.") + what);
       };
       if (kind == "line" && child.get("<xmlattr>.class", "") == "axis")
-        top = std::min(top, at("y2"));
+        top = std::min(top, at("y1"));
       if (kind != "text" || child.get("<xmlattr>.text-anchor", "") != "start" ||
           child.data().empty())
         continue;
