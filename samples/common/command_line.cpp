@@ -3,11 +3,14 @@
 // The edge of a sample program: options to values, exceptions to one line and an exit status.
 #include "common/command_line.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <system_error>
+
+#include "common/numbers.hpp"
 
 namespace samples {
 
@@ -28,6 +31,14 @@ int complain(const CLI::App& app, const std::string& message, int status) {
   std::cout.flush();
   std::cerr << app.get_name() << ": " << one_line(message) << '\n';
   return status;
+}
+
+/// CLI11 takes what is below 0 or too large for the largest seed.
+std::string whole_seed(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && at == end ? "" : text + " is no whole number in [0 - 2^64)";
 }
 
 }  // namespace
@@ -60,7 +71,7 @@ tutti::device device_option::get() const {
 common_options::common_options(CLI::App& app, const std::string& seed_of)
     : app_(app), device_(app) {
   if (seed_of.empty()) return;
-  app.add_option("--seed", seed, seed_of)->capture_default_str();
+  app.add_option("--seed", seed, seed_of)->check(whole_seed)->capture_default_str();
 }
 
 common_options& common_options::with_epochs(std::int64_t usual, const std::string& of) {
@@ -82,7 +93,7 @@ common_options& common_options::with_batch(std::int64_t usual, const std::string
 common_options& common_options::with_learning_rate(double usual) {
   learning_rate = usual;
   app_.add_option("--learning-rate", learning_rate, "the largest one")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(within(0, 100))
       ->capture_default_str();
   return *this;
 }

@@ -143,10 +143,9 @@ class fit_loop {
     seconds_ += seconds_since(begin);
     const bool is_last = epoch + 1 == options_.epochs;
     epoch_result result{epoch + 1, loss_ / static_cast<double>(per_epoch_), {}, seconds_};
-    if (is_last && first_loss_ && result.loss > 10 * *first_loss_)
-      diverged(
-          fmt::format("the loss is {:.4g} in the last epoch, and was {:.4g} before the first step",
-                      result.loss, *first_loss_));
+    if (is_last && first_loss_ && last_loss_ > 10 * *first_loss_)
+      diverged(fmt::format("the loss is {:.4g} at the last step, and was {:.4g} at the first",
+                           last_loss_, *first_loss_));
     if (task_.test) {
       result.test = task_.test();
       require_finite(result.test.loss, "the loss of the test");
@@ -160,7 +159,7 @@ class fit_loop {
   /// Reads the losses of the steps so far.
   void add_losses() {
     if (!first_loss_ && run_.steps() == std::ssize(losses_)) first_loss_ = losses_[0].item();
-    for (const array& loss : losses_) loss_ += loss.item();
+    for (const array& loss : losses_) loss_ += last_loss_ = loss.item();
     losses_.clear();
     require_finite(loss_, "the loss");
   }
@@ -225,8 +224,9 @@ class fit_loop {
   clock::time_point saved_ = clock::now();
   bool has_saved_ = false;
   std::vector<epoch_result> history_;
-  std::vector<array> losses_;         // of steps that are not in loss_ yet
-  double loss_ = 0, seconds_ = 0;     // of this epoch so far
+  std::vector<array> losses_;      // of steps that are not in loss_ yet
+  double loss_ = 0, seconds_ = 0;  // of this epoch so far
+  double last_loss_ = 0;
   std::optional<double> first_loss_;  // unknown in a run that goes on
 };
 

@@ -4,6 +4,7 @@
 // the class of others: `image_classifier predict FILE...`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"
@@ -56,6 +57,11 @@ nn::sequential network(const std::string& name, const tutti::shape& picture, std
                            linear(64, classes, keys[1])});
   const std::vector<std::int64_t> widths =
       color ? std::vector<std::int64_t>{32, 64, 128} : std::vector<std::int64_t>{16, 32};
+  if (std::min(picture[0], picture[1]) >> widths.size() == 0)
+    throw tutti::value_error(
+        fmt::format("pictures of {} are too small for this network: {} pixels "
+                    "each way are the least (--size)",
+                    picture.str(), 1 << widths.size()));
   const std::int64_t places = (picture[0] >> widths.size()) * (picture[1] >> widths.size());
   return nn::sequential(
       {first, nn::sequential(samples::convolutions(picture[2], widths, keys[0], on)), nn::flatten(),

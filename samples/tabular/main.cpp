@@ -48,9 +48,11 @@ problem load(const options& o, const samples::common_options& common) {
     target = t.names().back();
   } else {
     t = data::read_table(o.file);
-    if (target.empty())
-      throw CLI::ValidationError("--target", fmt::format("which column of {} is to be told: {}",
-                                                         o.file, fmt::join(t.names(), ", ")));
+    try {
+      t[target];
+    } catch (const tutti::index_error& e) {  // of none, or of another
+      throw CLI::ValidationError("--target", e.what());
+    }
   }
   if (o.missing == "drop") t = t.drop_missing();
   t = t.as_category(target);

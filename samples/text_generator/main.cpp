@@ -140,9 +140,9 @@ int main(int argc, char** argv) {
   const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {
     app.add_option(name, value, what)->check(CLI::Range(1, most))->capture_default_str();
   };
-  sized("--width", o.width, "of the network", 4096);
-  sized("--blocks", o.blocks, "of the network", 100);
-  sized("--context", o.context, "letters that it sees", 4096);
+  sized("--width", o.width, "of the network", 1024);
+  sized("--blocks", o.blocks, "of the network", 32);
+  sized("--context", o.context, "letters that it sees", 1024);
   sized("--length", o.length, "letters to write", 1000000);
   app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(samples::not_empty);
   app.add_option("--temperature", o.temperature)->check(samples::within(1e-6, 1e6));

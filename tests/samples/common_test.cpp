@@ -129,6 +129,19 @@ BOOST_AUTO_TEST_CASE(empty_names_are_refused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(seeds_are_whole_numbers) {
+  const auto seed_of = [](const std::string& text) {
+    CLI::App app;
+    samples::common_options options(app, "of all");
+    app.parse(std::vector<std::string>{"--seed=" + text});
+    return options.seed;
+  };
+  BOOST_TEST(seed_of("0") == 0u);
+  BOOST_TEST(seed_of("18446744073709551615") == UINT64_MAX);
+  for (const char* wrong : {"-1", "18446744073709551616", "1.5", "x", "0x"})
+    BOOST_TEST(fails<CLI::ParseError>([&] { seed_of(wrong); }, wrong));
+}
+
 BOOST_AUTO_TEST_CASE(names_of_data_are_searched_below_the_named_folder) {
   const tutti_test::temporary_folder named;
   std::filesystem::create_directory(named / "set");

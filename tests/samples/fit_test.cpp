@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_diverges_says_so_and_keeps_its_checkpoint) {
   large.finite_steps = 12;
   large.otherwise = 100;
   BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { large(outside / "large", false); },
-                                                   "in the last epoch, and was 0."));
+                                                   "at the last step, and was 0."));
   tested.x = host_array::from(std::vector<float>(3 * rows, INFINITY), {rows, 3});
   BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { tested(outside / "tested", false); },
                                                    "the loss of the test is nan by step 6 of 18"));
