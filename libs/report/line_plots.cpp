@@ -71,7 +71,7 @@ shapes shapes_of(const series& s, const axis& x, const axis& y, bool log_y, doub
 
 std::string plot_of(std::string_view op, std::span<const series> all, const plot_options& options,
                     bool points) {
-  svg out(op, options);
+  svg out(op, options, around_legend(options, all));
   const bounds b = measure(op, all, options.log_y);
   const axis x(b.x_low, b.x_high, false, out.left(), out.right());
   const axis y(b.y_low, b.y_high, options.log_y, out.bottom(), out.top());

@@ -40,6 +40,31 @@ double widest(const std::vector<std::string>& names) {
   return character_width * static_cast<double>(most);
 }
 
+constexpr double legend_row = 20;
+
+struct legend_place {
+  double x = 0;
+  int row = 0;
+};
+
+/// Where the names of a legend stand: beside each other, in a new row where one is full, down to
+/// the middle of the picture. Those that have no room are left out.
+std::vector<legend_place> legend_places(std::span<const series> all, const plot_options& options,
+                                        const margins& around) {
+  const int most_rows = std::max(1, static_cast<int>((options.height / 2 - 54) / legend_row));
+  std::vector<legend_place> out;
+  legend_place next{around.left, 0};
+  for (const series& s : all) {
+    const double width = 29 + widest({s.name});
+    if (next.x > around.left && next.x + width > options.width - around.right)
+      next = {around.left, next.row + 1};
+    if (next.row == most_rows) break;
+    out.push_back(next);
+    next.x += width + 24;
+  }
+  return out;
+}
+
 }  // namespace
 
 const char* color_of(std::size_t n) { return colors[n % std::size(colors)]; }
@@ -183,19 +208,31 @@ void svg::names_below(const std::vector<std::string>& names) {
 }
 
 void svg::legend(std::span<const series> all, bool points) {
-  double x = left();
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  const std::vector<legend_place> places = legend_places(all, options_, around_);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double x = places[i].x, y = 51 + legend_row * places[i].row;
+    const std::size_t left_out = all.size() - places.size();
+    if (left_out > 0 && i + 1 == places.size()) {
+      label(x, y + 4.5, "start", fmt::format("and {} more", left_out + 1));
+      break;
+    }
     if (points)
-      text_ += fmt::format("<circle cx=\"{:.2f}\" cy=\"51\" r=\"5\" fill=\"{}\"/>\n", x + 11,
+      text_ += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:g}\" r=\"5\" fill=\"{}\"/>\n", x + 11, y,
                            color_of(i));
     else
-      line(x, 51, x + 22, 51, color_of(i), 3);
-    label(x + 29, 55.5, "start", all[i].name);
-    x += 29 + character_width * static_cast<double>(length_of(all[i].name)) + 24;
+      line(x, y, x + 22, y, color_of(i), 3);
+    label(x + 29, y + 4.5, "start", shortened(all[i].name, longest_name));
   }
 }
 
 std::string svg::finish() { return std::move(text_) + "</svg>\n"; }
+
+margins around_legend(const plot_options& options, std::span<const series> all) {
+  margins out;
+  const auto places = legend_places(all, options, out);
+  if (!places.empty()) out.top += legend_row * places.back().row;
+  return out;
+}
 
 margins around_names(const plot_options& options, const std::vector<std::string>& left,
                      const std::vector<std::string>& below, double right) {

@@ -5,6 +5,7 @@
 // those.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,7 +68,7 @@ class svg {
   void horizontal_axis(const axis& x);
   /// Names below the plot, as many as have room, in the middles of equal parts.
   void names_below(const std::vector<std::string>& names);
-  /// Names with lines or points of their colours.
+  /// Names with lines or points of their colours, in the room of around_legend().
   void legend(std::span<const series> all, bool points);
 
   std::string finish();
@@ -78,6 +79,8 @@ class svg {
   std::string text_;
 };
 
+/// Margins that have room for the rows of a legend above.
+margins around_legend(const plot_options& options, std::span<const series> all);
 /// Margins that have room for names of cells: to the left, and below.
 margins around_names(const plot_options& options, const std::vector<std::string>& left,
                      const std::vector<std::string>& below, double right);

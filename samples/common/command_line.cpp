@@ -3,11 +3,18 @@
 // The edge of a sample program: options to values, exceptions to one line and an exit status.
 #include "common/command_line.hpp"
 
+#include <charconv>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <system_error>
+
+#include "common/numbers.hpp"
 
 namespace samples {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -26,10 +33,35 @@ int complain(const CLI::App& app, const std::string& message, int status) {
   return status;
 }
 
+/// CLI11 takes what is below 0 or too large for the largest seed.
+std::string whole_seed(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && at == end ? "" : text + " is no whole number in [0 - 2^64)";
+}
+
 }  // namespace
 
-device_option::device_option(CLI::App& app) {
-  app.add_option("--device", spec_, "device to run on, e.g. opencl:gpu (default: TUTTI_DEVICE)");
+const CLI::Validator not_empty(
+    [](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
+
+const CLI::Validator below_data_folder(
+    [](std::string& text) {
+      std::error_code ignored;
+      const char* const named = std::getenv("TUTTI_DATA");
+      if (named == nullptr || *named == '\0' || fs::exists(text, ignored)) return "";
+      if (const fs::path below = fs::path(named) / text; fs::exists(below, ignored))
+        text = below.string();
+      return "";
+    },
+    "");
+
+device_option::device_option(CLI::App& app) { add_to(app); }
+
+void device_option::add_to(CLI::App& app) {
+  app.add_option("--device", spec_, "device to run on, e.g. opencl:gpu (default: TUTTI_DEVICE)")
+      ->check(not_empty);
 }
 
 tutti::device device_option::get() const {
@@ -39,7 +71,7 @@ tutti::device device_option::get() const {
 common_options::common_options(CLI::App& app, const std::string& seed_of)
     : app_(app), device_(app) {
   if (seed_of.empty()) return;
-  app.add_option("--seed", seed, seed_of)->capture_default_str();
+  app.add_option("--seed", seed, seed_of)->check(whole_seed)->capture_default_str();
 }
 
 common_options& common_options::with_epochs(std::int64_t usual, const std::string& of) {
@@ -61,19 +93,29 @@ common_options& common_options::with_batch(std::int64_t usual, const std::string
 common_options& common_options::with_learning_rate(double usual) {
   learning_rate = usual;
   app_.add_option("--learning-rate", learning_rate, "the largest one")
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(within(0, 100))
       ->capture_default_str();
   return *this;
 }
 
 common_options& common_options::with_data(const std::string& what) {
-  app_.add_option("--data", data, what);
+  app_.add_option("--data", data, what)->check(not_empty)->transform(below_data_folder);
   return *this;
 }
 
 common_options& common_options::with_out(const std::string& usual) {
   out = usual;
-  app_.add_option("--out", out, "folder for the results")->capture_default_str();
+  app_.add_option("--out", out, "folder for the results")->check(not_empty)->capture_default_str();
+  return *this;
+}
+
+common_options& common_options::with_predict(const std::string& what, const std::string& of) {
+  CLI::App& predicts = *app_.add_subcommand("predict", what);
+  predicts.add_option("files", predict, of)->required()->check(CLI::ExistingFile);
+  predicts.add_option("--out", out, "folder of the training, whose weights it goes by")
+      ->check(not_empty)
+      ->capture_default_str();
+  device_.add_to(predicts);
   return *this;
 }
 
@@ -101,16 +143,14 @@ std::optional<tutti::device_group> common_options::group() const {
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body) {
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& e) {
-    return complain(app, e.what(), 2);
-  }
-  try {
     body();
     std::cout.flush();
     if (!std::cout) return complain(app, "cannot write to standard output", 1);
     return 0;
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& e) {
+    return complain(app, e.what(), 2);
   } catch (const std::bad_alloc&) {
     return complain(app, "out of host memory", 1);
   } catch (const std::exception& e) {

@@ -12,13 +12,21 @@
 #include <string>
 #include <tutti/device.hpp>
 #include <tutti/device_group.hpp>
+#include <vector>
 
 namespace samples {
+
+/// A check of an option's text.
+extern const CLI::Validator not_empty;
+/// Takes a name that is not there as one in the folder TUTTI_DATA, where that has it.
+extern const CLI::Validator below_data_folder;
 
 /// The option --device, an item of the TUTTI_DEVICE grammar.
 class device_option {
  public:
   explicit device_option(CLI::App& app);
+  /// For a subcommand as well.
+  void add_to(CLI::App& app);
   /// That device; the default device where the option is not given.
   tutti::device get() const;
 
@@ -42,6 +50,8 @@ class common_options {
   common_options& with_learning_rate(double usual);
   common_options& with_data(const std::string& what);
   common_options& with_out(const std::string& usual);
+  /// The subcommand `predict FILE...`, after with_out(): what it does, and of what files.
+  common_options& with_predict(const std::string& what, const std::string& of);
   common_options& with_parallel();
   common_options& with_resume();
   common_options& with_json();
@@ -58,6 +68,7 @@ class common_options {
   double learning_rate = 0;
   std::filesystem::path data{};  ///< empty: samples::find_data() searches
   std::filesystem::path out{};
+  std::vector<std::filesystem::path> predict{};  ///< files; empty: training
   bool parallel = false, resume = false, json = false;
 
  private:
@@ -65,7 +76,8 @@ class common_options {
   device_option device_;
 };
 
-/// Parses and runs. Exit status: 0; 1 where `body` throws; 2 where the options are wrong.
+/// Parses and runs. Exit status: 0; 1 where `body` throws; 2 where the options are wrong, which
+/// `body` may find too (CLI::ValidationError).
 int run(CLI::App& app, int argc, char** argv, const std::function<void()>& body);
 
 }  // namespace samples

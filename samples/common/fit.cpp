@@ -141,34 +141,67 @@ class fit_loop {
     }
     add_losses();
     seconds_ += seconds_since(begin);
+    const bool is_last = epoch + 1 == options_.epochs;
     epoch_result result{epoch + 1, loss_ / static_cast<double>(per_epoch_), {}, seconds_};
-    if (task_.test) result.test = task_.test();
+    if (is_last && first_loss_ && last_loss_ > 10 * *first_loss_)
+      diverged(fmt::format("the loss is {:.4g} at the last step, and was {:.4g} at the first",
+                           last_loss_, *first_loss_));
+    if (task_.test) {
+      result.test = task_.test();
+      require_finite(result.test.loss, "the loss of the test");
+    }
     history_.push_back(result);
     loss_ = seconds_ = 0;
-    if (epoch + 1 == options_.epochs || seconds_since(saved_) >= task_.seconds_between_epochs)
-      save();
+    if (is_last || seconds_since(saved_) >= task_.seconds_between_epochs) save();
     report(result);
-    if (!std::isfinite(result.loss))
-      throw tutti::value_error(
-          fmt::format("training diverged: loss {} in epoch {}", result.loss, epoch + 1));
   }
 
   /// Reads the losses of the steps so far.
   void add_losses() {
-    for (const array& loss : losses_) loss_ += loss.item();
+    if (!first_loss_ && run_.steps() == std::ssize(losses_)) first_loss_ = losses_[0].item();
+    for (const array& loss : losses_) loss_ += last_loss_ = loss.item();
     losses_.clear();
+    require_finite(loss_, "the loss");
+  }
+
+  /// Before such weights take the place of an earlier checkpoint.
+  void require_finite(double value, const char* what) const {
+    if (!std::isfinite(value))
+      diverged(fmt::format("{} is {} by step {} of {}", what, value, run_.steps(), steps()));
+  }
+
+  [[noreturn]] static void diverged(const std::string& how) {
+    throw tutti::value_error("training diverged: " + how + "; a lower --learning-rate may help");
   }
 
   void save() {
-    if (!options_.resume && !std::exchange(has_saved_, true))
-      for (const tutti::checkpoint_file& file : kept_->list()) fs::remove(file.path);
     std::map<std::string, std::string> texts;
     for (const auto& [name, value] : settings()) texts[setting_prefix + name] = value;
     texts["history"] = history_text(history_);
     texts["loss"] = fmt::format("{}", loss_);
     texts["seconds"] = fmt::format("{}", seconds_);
-    kept_->save({run_.steps(), run_.arrays(), texts});
+    const tutti::checkpoint now{run_.steps(), run_.arrays(), texts};
+    if (options_.resume || std::exchange(has_saved_, true))
+      kept_->save(now);
+    else
+      replace_earlier_run(now);
     saved_ = clock::now();
+  }
+
+  /// The files of an earlier run go when this one has a checkpoint, and come back where it gets
+  /// none.
+  void replace_earlier_run(const tutti::checkpoint& now) {
+    std::vector<fs::path> files;
+    for (const tutti::checkpoint_file& file : kept_->list()) files.push_back(file.path);
+    const auto aside = [](const fs::path& file) { return fs::path(file) += ".earlier"; };
+    for (const fs::path& file : files) fs::rename(file, aside(file));
+    try {
+      kept_->save(now);
+    } catch (...) {
+      for (const fs::path& file : files) fs::rename(aside(file), file);
+      throw;
+    }
+    for (const fs::path& file : files) fs::remove(aside(file));
   }
 
   void report(const epoch_result& r) {
@@ -193,6 +226,8 @@ class fit_loop {
   std::vector<epoch_result> history_;
   std::vector<array> losses_;      // of steps that are not in loss_ yet
   double loss_ = 0, seconds_ = 0;  // of this epoch so far
+  double last_loss_ = 0;
+  std::optional<double> first_loss_;  // unknown in a run that goes on
 };
 
 }  // namespace

@@ -15,19 +15,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
-picture_part read_all(const data::file_list& files) {
+/// All pictures, of `size`, which is that of the first one where it is empty.
+picture_part read_all(const data::file_list& files, tutti::shape& size) {
+  if (size.rank() == 0) size = data::read_picture(files.files.front()).shape();
+  const data::dataset sized = data::map(
+      data::pictures_of(files, {.channels = 3}), [&size](data::item item, tutti::random::key) {
+        return data::item{resized(item[0], size[0], size[1], tutti::default_device()), item[1]};
+      });
   const data::loader all(
-      data::pictures_of(files, {.channels = 3}),
-      {.batch_size = static_cast<std::int64_t>(files.files.size()), .shuffle = false});
+      sized, {.batch_size = static_cast<std::int64_t>(files.files.size()), .shuffle = false});
   auto epoch = all.start(0);
   const auto batch = epoch.next();
   return {host_array::of(batch->arrays[0]), host_array::of(batch->arrays[1])};
 }
 
-picture_data from_folder(const fs::path& folder, tutti::random::key key) {
+picture_data from_folder(const fs::path& folder, std::int64_t side, tutti::random::key key) {
+  tutti::shape size = side > 0 ? tutti::shape{side, side} : tutti::shape{};
   if (fs::is_directory(folder / "train") && fs::is_directory(folder / "test")) {
     const data::file_list training = data::list_images(folder / "train");
-    return {read_all(training), read_all(data::list_images(folder / "test", training.classes)),
+    picture_part part = read_all(training, size);
+    return {std::move(part), read_all(data::list_images(folder / "test", training.classes), size),
             training.classes};
   }
   const data::file_list files = data::list_images(folder);
@@ -35,7 +42,7 @@ picture_data from_folder(const fs::path& folder, tutti::random::key key) {
     throw tutti::io_error(fmt::format("{}: pictures of the class {} alone; it takes two or more",
                                       folder.string(), files.classes.at(0)));
   const data::dataset all = data::rows_of([&] {
-    picture_part p = read_all(files);
+    picture_part p = read_all(files, size);
     return std::vector{p.x, p.labels};
   }());
   const data::split split = data::stratified_train_test_split(files.labels, 0.2, key);
@@ -60,10 +67,18 @@ bool is_folder_of_classes(const fs::path& folder) {
 
 }  // namespace
 
-picture_data load_pictures(const fs::path& folder, tutti::random::key key) {
+host_array resized(const host_array& picture, std::int64_t height, std::int64_t width,
+                   const tutti::device& on) {
+  if (picture.shape()[0] == height && picture.shape()[1] == width) return picture;
+  const tutti::array pixels = tutti::image::to_float(picture.to(on));
+  return host_array::of(tutti::image::to_u8(tutti::image::resize(pixels, height, width)));
+}
+
+picture_data load_pictures(const fs::path& folder, std::int64_t side, tutti::random::key key) {
   if (!folder.empty() && !fs::is_directory(folder))
     throw tutti::io_error(fmt::format("{} is no folder", folder.string()));
-  if (!folder.empty() && is_folder_of_classes(folder)) return from_folder(folder, key);
+  if (!folder.empty() && is_folder_of_classes(folder)) return from_folder(folder, side, key);
+  if (side > 0) throw tutti::value_error("--size is for a folder with a folder a class");
   digit_pictures digits = load_digit_pictures(folder);
   picture_data out{
       with_channel(std::move(digits.training)), with_channel(std::move(digits.test)), {}};

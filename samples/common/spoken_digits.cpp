@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <numbers>
+#include <numeric>
 #include <optional>
 
 namespace samples {
@@ -50,16 +51,26 @@ std::vector<recording> recordings_in(const fs::path& folder) {
   return out;
 }
 
-/// The first second, with silence behind where it is shorter.
-std::vector<float> one_second(const fs::path& file) {
+/// The first second at 8,000 samples a second, with silence behind where it is shorter.
+std::vector<float> one_second(const fs::path& file, const tutti::device& on) {
   const tutti::data::sound sound = tutti::data::read_sound(file);
-  if (sound.rate != rate)
-    throw tutti::io_error(fmt::format("{}: {} samples a second; this program takes {}",
-                                      file.string(), sound.rate, rate));
   const host_array samples = tutti::data::mono(sound);
   const auto values = samples.values<float>();
-  std::vector<float> out(static_cast<std::size_t>(rate));
-  std::copy_n(values.begin(), std::min(values.size(), out.size()), out.begin());
+  if (values.empty() || !std::all_of(values.begin(), values.end(), [](float v) { return v == v; }))
+    throw tutti::io_error(file.string() + ": holds no sound, or samples that are no numbers");
+  const auto count = std::min(std::ssize(values), std::int64_t{sound.rate});
+  std::vector<float> out(values.begin(), values.begin() + count);
+  if (sound.rate != rate) {
+    const std::int64_t shared = std::gcd(rate, sound.rate);
+    try {
+      out = tutti::signal::resample_poly(array::from(out, on), rate / shared, sound.rate / shared)
+                .to_vector<float>();
+    } catch (const tutti::value_error& e) {
+      throw tutti::io_error(
+          fmt::format("{}: {} samples a second: {}", file.string(), sound.rate, e.what()));
+    }
+  }
+  out.resize(static_cast<std::size_t>(rate));
   return out;
 }
 
@@ -117,7 +128,7 @@ array spectra(const array& sounds, double at_rate) {
 }
 
 array spectrum_of(const fs::path& file, const tutti::device& on) {
-  return spectra(array::from(one_second(file), {1, rate}, on), rate);
+  return spectra(array::from(one_second(file, on), {1, rate}, on), rate);
 }
 
 spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
@@ -131,7 +142,7 @@ spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
   spoken_digits out;
   for (const fs::path& place : places) {
     if (!folder.empty() || fs::is_directory(place))
-      for (const recording& r : recordings_in(place)) all.emplace_back(one_second(r.file), r);
+      for (const recording& r : recordings_in(place)) all.emplace_back(one_second(r.file, on), r);
     if (!all.empty()) {
       out.source = place.string();
       break;

@@ -11,6 +11,7 @@
 #include "common/command_line.hpp"
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
+#include "custom_kernel/sources.hpp"
 
 namespace {
 
@@ -35,30 +36,12 @@ void kepler_on_host(const tutti::kernel_host_call& call) {
   ++host_calls;
 }
 
-// Newton's error after a move is about its square. OpenCL C and CUDA share these lines. REAL is
-// float or double: an option of the compiler.
-const std::string body = R"(
-  REAL x = m[i] + e[i] * sin(m[i]), move = 1;
-  for (int n = 0; n < 50 && fabs(move) > least; ++n) {
-    move = (x - e[i] * sin(x) - m[i]) / (1 - e[i] * cos(x));
-    x -= move;
-  }
-  out[i] = x;
-})";
-const std::string opencl_source = R"(
-kernel void kepler(global const REAL* m, global const REAL* e, global REAL* out, REAL least) {
-  size_t i = get_global_id(0);)" + body;
-const std::string cuda_source = R"(
-extern "C" __global__ void kepler(const REAL* m, const REAL* e, REAL* out, REAL least) {
-  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;)" +
-                                body;
-
 template <class T>
 list launch_as(const std::string& real, T least, const list& p) {
   static const tutti::kernel kernel({.name = "kepler",
-                                     .opencl = opencl_source,
+                                     .opencl = custom_kernel::opencl_source,
                                      .opencl_options = "-DREAL=" + real,
-                                     .cuda = cuda_source,
+                                     .cuda = custom_kernel::cuda_source,
                                      .cuda_options = "-DREAL=" + real,
                                      .host = kepler_on_host<T>});
   return kernel(p, {.outputs = {{p[0].shape(), p[0].dtype()}}, .scalars = {least}});

@@ -4,6 +4,7 @@
 // the class of others: `image_classifier predict FILE...`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"
@@ -17,11 +18,12 @@
 namespace {
 
 using tutti::array;
+namespace data = tutti::data;
 namespace nn = tutti::nn;
 
 struct settings {
   std::string model = "small";
-  std::vector<std::filesystem::path> predict;
+  std::int64_t size = 0;
 };
 
 /// Pictures u8 [n, height, width, channels] to f32 [n, channels, height, width] around 0; in
@@ -35,8 +37,8 @@ nn::layer input(std::int64_t height, std::int64_t width, bool mirror) {
         if (how.training) {
           const auto keys = tutti::random::split(*how.key, 2);
           const std::int64_t most = std::max<std::int64_t>(height / 12, 1);
-          pixels = tutti::data::random_crop(keys[0], pixels, height, width, most);
-          if (mirror) pixels = tutti::data::random_flip(keys[1], pixels);
+          pixels = data::random_crop(keys[0], pixels, height, width, most);
+          if (mirror) pixels = data::random_flip(keys[1], pixels);
         }
         return {pixels.transpose({0, 3, 1, 2}).astype(tutti::dtype::f32) / 127.5 - 1, {}};
       }});
@@ -55,6 +57,11 @@ nn::sequential network(const std::string& name, const tutti::shape& picture, std
                            linear(64, classes, keys[1])});
   const std::vector<std::int64_t> widths =
       color ? std::vector<std::int64_t>{32, 64, 128} : std::vector<std::int64_t>{16, 32};
+  if (std::min(picture[0], picture[1]) >> widths.size() == 0)
+    throw tutti::value_error(
+        fmt::format("pictures of {} are too small for this network: {} pixels "
+                    "each way are the least (--size)",
+                    picture.str(), 1 << widths.size()));
   const std::int64_t places = (picture[0] >> widths.size()) * (picture[1] >> widths.size());
   return nn::sequential(
       {first, nn::sequential(samples::convolutions(picture[2], widths, keys[0], on)), nn::flatten(),
@@ -65,65 +72,63 @@ nn::sequential network(const std::string& name, const tutti::shape& picture, std
 void train(const samples::common_options& o, const settings& s) {
   const auto keys = tutti::random::split({o.seed}, 4);
   const tutti::device device = o.device();
-  const samples::picture_data data = samples::load_pictures(o.data, keys[0]);
+  const samples::picture_data pictures = samples::load_pictures(o.data, s.size, keys[0]);
   samples::make_folder(o.out);
-  tutti::shape picture = data.training.x.shape();
+  tutti::shape picture = pictures.training.x.shape();
   picture.erase(0);
-  const auto classes = static_cast<std::int64_t>(data.classes.size());
+  const auto classes = static_cast<std::int64_t>(pictures.classes.size());
   const nn::sequential model = network(s.model, picture, classes, keys[1], device);
   nn::trainer trainer(model, nn::adam({.weight_decay = 0.01}), samples::cross_entropy,
                       {.key = keys[2], .group = o.group()});
-  const tutti::data::loader batches(tutti::data::rows_of({data.training.x, data.training.labels}),
-                                    {.batch_size = o.batch, .key = keys[3], .on = device});
+  const data::loader batches(data::rows_of({pictures.training.x, pictures.training.labels}),
+                             {.batch_size = o.batch, .key = keys[3], .on = device});
   o.log()
       << fmt::format(
              "{}\n{} pictures of {} for training, {} for the test; {} classes, {} parameters\n\n",
              samples::devices_text(trainer.group()), batches.items(), picture.str(),
-             data.test.labels.size(), classes, model.parameter_count())
+             pictures.test.labels.size(), classes, model.parameter_count())
       << std::flush;
   const samples::texts about = {{"model", s.model},
                                 {"height", std::to_string(picture[0])},
                                 {"width", std::to_string(picture[1])},
                                 {"channels", std::to_string(picture[2])},
-                                {"classes", fmt::format("{}", fmt::join(data.classes, "/"))}};
+                                {"classes", fmt::format("{}", fmt::join(pictures.classes, "/"))}};
   const auto history =
       samples::fit(trainer, o,
                    {.batches = batches,
                     .rate = nn::one_cycle_schedule(o.learning_rate, o.epochs * batches.batches()),
                     .test =
                         [&] {
-                          return samples::evaluate(trainer, data.test.x, data.test.labels,
+                          return samples::evaluate(trainer, pictures.test.x, pictures.test.labels,
                                                    samples::cross_entropy);
                         },
                     .settings = about});
 
   auto report = samples::report_of("Pictures, " + s.model + " network", trainer.group(), history);
   report.settings = {{"model", s.model}, {"batch", o.batch}, {"learning_rate", o.learning_rate}};
-  samples::add_answers(report, trainer, data.test.x, data.test.labels, data.classes,
-                       [&](std::int64_t i) { return samples::row_of(data.test.x, i); });
+  samples::add_answers(report, trainer, pictures.test.x, pictures.test.labels, pictures.classes,
+                       [&](std::int64_t i) { return samples::row_of(pictures.test.x, i); });
   samples::model_file::save(o.out / "weights.safetensors", model, trainer.parameters(),
-                            trainer.state(), data.classes, about);
+                            trainer.state(), pictures.classes, about);
   samples::finish(report, o);
 }
 
 /// Names the class of each picture, made as large as those of the training.
-void predict(const samples::common_options& o, const settings& s) {
+void predict(const samples::common_options& o) {
   const tutti::device device = o.device();
   const samples::model_file file(o.out / "weights.safetensors", device);
   const tutti::shape picture{std::stoll(file.about("height")), std::stoll(file.about("width")),
                              std::stoll(file.about("channels"))};
   const auto classes = static_cast<std::int64_t>(file.classes().size());
   const nn::sequential model = network(file.about("model"), picture, classes, {1}, device);
-  const tutti::data::dataset given =
-      tutti::data::pictures_of({{""}, s.predict, std::vector<std::int64_t>(s.predict.size(), 0)},
-                               {.channels = static_cast<int>(picture[2])});
-  for (std::size_t i = 0; i < s.predict.size(); ++i) {
-    const array pixels = given.get(static_cast<std::int64_t>(i), {})[0].to(device);
-    const array sized = tutti::image::to_u8(
-        tutti::image::resize(tutti::image::to_float(pixels), picture[0], picture[1]));
-    std::cout << fmt::format(
-        "{}: {}\n", s.predict[i].string(),
-        file.answer(model, sized.reshape({1, picture[0], picture[1], picture[2]})));
+  const data::dataset given =
+      data::pictures_of({{""}, o.predict, std::vector<std::int64_t>(o.predict.size(), 0)},
+                        {.channels = static_cast<int>(picture[2])});
+  for (std::size_t i = 0; i < o.predict.size(); ++i) {
+    const data::item one = given.get(static_cast<std::int64_t>(i), {});
+    const array x = samples::resized(one[0], picture[0], picture[1], device).to(device);
+    std::cout << fmt::format("{}: {}\n", o.predict[i].string(),
+                             file.answer(model, expand_dims(x, 0)));
   }
 }
 
@@ -132,19 +137,21 @@ void predict(const samples::common_options& o, const settings& s) {
 int main(int argc, char** argv) {
   CLI::App app("Learns classes of pictures, and names the class of others.", "image_classifier");
   samples::common_options o(app, "of split, initial weights, shuffling and augmentation");
-  o.with_data("folder with MNIST or a folder a class (default: TUTTI_DATA, else 8 x 8 digits)")
+  o.with_data(
+       "folder with MNIST, or with a folder a class, whose pictures are made of one size "
+       "(default: TUTTI_DATA, else 8 x 8 digits)")
       .with_epochs(5, "the training pictures")
       .with_batch(64, "pictures")
       .with_learning_rate(0.003)
       .with_out("image-results");
   o.with_parallel().with_resume().with_json();
+  o.with_predict("Names the class of pictures", "pictures: PNG, JPEG, PGM or PPM");
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"small", "resnet"}))
       ->capture_default_str();
-  CLI::App* const predicts =
-      app.add_subcommand("predict", "Names the class of pictures by the weights in --out");
-  predicts->add_option("files", s.predict, "pictures")->required()->check(CLI::ExistingFile);
-  predicts->fallthrough();
-  return samples::run(app, argc, argv, [&] { s.predict.empty() ? train(o, s) : predict(o, s); });
+  app.add_option("--size", s.size,
+                 "pixels each way of a folder's pictures (default: those of the first)")
+      ->check(CLI::Range(8, 1024));
+  return samples::run(app, argc, argv, [&] { o.predict.empty() ? train(o, s) : predict(o); });
 }

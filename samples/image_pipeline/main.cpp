@@ -131,7 +131,9 @@ int main(int argc, char** argv) {
   samples::common_options common(app, "of drawn pictures and the split");
   common.with_out("pipeline-results").with_parallel();
   options o;
-  app.add_option("folder", o.folder, "of pictures, best a folder a class (default: drawn shapes)");
+  app.add_option("folder", o.folder, "of pictures, best a folder a class (default: drawn shapes)")
+      ->check(samples::not_empty)
+      ->transform(samples::below_data_folder);
   app.add_option("--count", o.count, "pictures at most")->check(CLI::Range(8, 10000000));
   app.add_option("--size", o.size, "pixels each way")->check(CLI::Range(16, 1024));
   app.add_option("--fail", o.fail, "device that fails at its second chunk, e.g. opencl:1");

@@ -23,7 +23,6 @@ namespace nn = tutti::nn;
 struct settings {
   std::string model = "convolutional";
   int test_indices = 5;
-  std::vector<std::filesystem::path> predict;
 };
 
 /// In training, some bands and some moments are hidden (SpecAugment).
@@ -101,11 +100,11 @@ void train(const samples::common_options& o, const settings& s) {
   samples::finish(report, o);
 }
 
-void predict(const samples::common_options& o, const settings& s) {
+void predict(const samples::common_options& o) {
   const tutti::device device = o.device();
   const samples::model_file file(o.out / "weights.safetensors", device);
   const nn::sequential model = network(file.about("model"), {1}, device);
-  for (const std::filesystem::path& sound : s.predict)
+  for (const std::filesystem::path& sound : o.predict)
     std::cout << fmt::format("{}: {}\n", sound.string(),
                              file.answer(model, samples::spectrum_of(sound, device)));
 }
@@ -116,12 +115,15 @@ int main(int argc, char** argv) {
   CLI::App app("Recognises spoken digits.", "spoken_digits");
   samples::common_options o(app, "of initial weights, shuffling and augmentation");
   o.with_data(
-       "folder with recordings DIGIT_SPEAKER_INDEX.wav (default: in TUTTI_DATA, else made tones)")
+       "folder with recordings DIGIT_SPEAKER_INDEX.wav, of which the first second is taken, at 8 "
+       "kHz "
+       "(default: in TUTTI_DATA, else made tones)")
       .with_epochs(20, "the recordings")
       .with_batch(64, "recordings")
       .with_learning_rate(0.004)
       .with_out("speech-results");
   o.with_parallel().with_resume().with_json();
+  o.with_predict("Names the digit in sounds", "WAV or FLAC files");
   settings s;
   app.add_option("--model", s.model, "the network")
       ->check(CLI::IsMember({"convolutional", "gru"}))
@@ -129,9 +131,5 @@ int main(int argc, char** argv) {
   app.add_option("--test-indices", s.test_indices, "recordings with an index below are the test")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  CLI::App* const predicts =
-      app.add_subcommand("predict", "Names the digit in sounds by the weights in --out");
-  predicts->add_option("files", s.predict, "WAV files")->required()->check(CLI::ExistingFile);
-  predicts->fallthrough();
-  return samples::run(app, argc, argv, [&] { s.predict.empty() ? train(o, s) : predict(o, s); });
+  return samples::run(app, argc, argv, [&] { o.predict.empty() ? train(o, s) : predict(o); });
 }

@@ -3,25 +3,28 @@
 // From a CSV file to a classifier: missing values, text columns, scaling, a stratified split, a
 // model, its scores, and its answers as CSV. Or clusters of the rows, drawn in the plane.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <cmath>
 #include <iostream>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
+#include "common/facts.hpp"
+#include "common/fit.hpp"
+#include "common/results.hpp"
 #include "common/text_table.hpp"
 
 using tutti::array;
 namespace data = tutti::data;
 namespace ml = tutti::ml;
+namespace nn = tutti::nn;
 
-/// The sets that come with the samples. Their files begin with a line about them and have no
-/// header; the number of the class stands in the last column.
+/// The sets that come with the samples. Their files begin with a line about them, but for the
+/// digits, and have no header; the number of the class stands in the last column.
 const std::map<std::string, std::vector<std::string>> sets{
     {"breast_cancer", {"malignant", "benign"}},
+    {"digits", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}},
     {"iris", {"setosa", "versicolor", "virginica"}},
     {"wine_data", {"class 0", "class 1", "class 2"}}};
 
@@ -39,11 +42,17 @@ problem load(const options& o, const samples::common_options& common) {
   data::table t;
   std::string target = o.target;
   if (o.file.empty()) {
-    const auto path = samples::find_data(o.set + ".csv", common.data);
-    t = data::read_table(path, {.skip_lines = 1, .has_header = false});
+    const bool digits = o.set == "digits";
+    const auto path = samples::find_data(o.set + (digits ? ".csv.gz" : ".csv"), common.data);
+    t = data::read_table(path, {.skip_lines = digits ? 0 : 1, .has_header = false});
     target = t.names().back();
   } else {
     t = data::read_table(o.file);
+    try {
+      t[target];
+    } catch (const tutti::index_error& e) {  // of none, or of another
+      throw CLI::ValidationError("--target", e.what());
+    }
   }
   if (o.missing == "drop") t = t.drop_missing();
   t = t.as_category(target);
@@ -71,6 +80,28 @@ answers learn(Model model, const ml::split_samples& part) {
     return {model.predict(part.x_test), model.decision_function(part.x_test)};
 }
 
+/// A perceptron by Adam; its losses by epoch are drawn.
+answers learn_by_adam(const ml::split_samples& part, std::int64_t classes,
+                      const samples::common_options& common) {
+  const auto keys = tutti::random::split({common.seed}, 2);
+  const tutti::device on = part.x_train.device();
+  const nn::sequential model = nn::perceptron({part.x_train.dim(1), 64, classes}, keys[0],
+                                              tutti::relu, {}, tutti::dtype::f32, on);
+  nn::trainer trainer(model, nn::adam({.learning_rate = common.learning_rate}),
+                      samples::cross_entropy);
+  const data::loader batches(data::rows_of(std::vector{part.x_train, part.y_train}),
+                             {.key = keys[1], .on = on});
+  const auto test = [&] {
+    const array scores = trainer(part.x_test);
+    return samples::score{nn::cross_entropy(scores, part.y_test).item(),
+                          nn::accuracy(scores, part.y_test).item()};
+  };
+  const auto history = samples::fit(trainer, common, {batches, {}, test, "rows"});
+  samples::report_of("A table, by a perceptron", trainer.group(), history).save(common.out);
+  const array scores = trainer(part.x_test);
+  return {argmax(scores, 1), softmax(scores, 1)};
+}
+
 void classify(const options& o, const problem& p, const samples::common_options& common) {
   const data::split rows =
       data::stratified_train_test_split(p.y.to_vector<std::int64_t>(), 0.25, {common.seed});
@@ -79,13 +110,12 @@ void classify(const options& o, const problem& p, const samples::common_options&
   ml::standard_scaler scaler;
   part.x_train = scaler.fit_transform(imputer.fit_transform(part.x_train));
   part.x_test = scaler.transform(imputer.transform(part.x_test));
-  const answers found = o.model == "trees" ? learn(ml::hist_gradient_boosting_classifier(), part)
-                        : o.model == "knn" ? learn(ml::k_neighbors_classifier(), part)
-                        : o.model == "svm" ? learn(ml::linear_svc(), part)
-                                           : learn(ml::logistic_regression(), part);
-  const double accuracy = ml::accuracy_score(part.y_test, found.labels).item();
-  const double area = ml::roc_auc_score(part.y_test, found.scores).item();  // NaN: lacks a class
   const auto count = static_cast<std::int64_t>(p.classes.size());
+  const answers found = o.model == "perceptron" ? learn_by_adam(part, count, common)
+                        : o.model == "trees" ? learn(ml::hist_gradient_boosting_classifier(), part)
+                        : o.model == "knn"   ? learn(ml::k_neighbors_classifier(), part)
+                        : o.model == "svm"   ? learn(ml::linear_svc(), part)
+                                             : learn(ml::logistic_regression(), part);
   const auto confusion =
       ml::confusion_matrix(part.y_test, found.labels, count).to_vector<std::int64_t>();
   const auto column = [&](const char* name, const array& codes) {
@@ -95,16 +125,18 @@ void classify(const options& o, const problem& p, const samples::common_options&
   answered.add(data::column::of_numbers("row", {rows.test.begin(), rows.test.end()}));
   const auto path = common.out / "predictions.csv";
   data::write_table(path, answered);
-  const std::string text = fmt::format(
-      "{} on {}: {} rows to learn from, {} to test with, {} features\n\n{}\nanswers: {}\n"
-      "ROC AUC: {:.4f}\naccuracy: {:.4f}",
-      o.model, p.x.device().name(), part.x_train.dim(0), part.x_test.dim(0), p.x.dim(1),
-      samples::confusion_table(confusion, p.classes), path.string(), area, accuracy);
-  const std::string json = fmt::format(
-      R"({{"model": "{}", "features": {}, "accuracy": {:.4f}, "roc_auc": {}, "confusion": [{}]}})",
-      o.model, p.x.dim(1), accuracy, std::isnan(area) ? "null" : fmt::format("{:.4f}", area),
-      fmt::join(confusion, ", "));
-  std::cout << (common.json ? json : text) << '\n';
+  samples::facts facts;
+  facts.say(fmt::format("{} on {}: {} rows to learn from, {} to test with, {} features\n\n{}\n",
+                        o.model, p.x.device().name(), part.x_train.dim(0), part.x_test.dim(0),
+                        p.x.dim(1), samples::confusion_table(confusion, p.classes)));
+  facts.add("model", o.model);
+  facts.add("features", p.x.dim(1));
+  facts.list("confusion", {confusion.begin(), confusion.end()});
+  facts.add("answers", path.string(), "answers: {}");
+  facts.add("roc_auc", ml::roc_auc_score(part.y_test, found.scores).item(),  // NaN: lacks a class
+            "ROC AUC: {:.4f}");
+  facts.add("accuracy", ml::accuracy_score(part.y_test, found.labels).item(), "accuracy: {:.4f}");
+  facts.print(std::cout, common.json);
 }
 
 void cluster(const options& o, const problem& p, const samples::common_options& common) {
@@ -121,25 +153,30 @@ void cluster(const options& o, const problem& p, const samples::common_options& 
     one.x.push_back(points[2 * i]);
     one.y.push_back(points[2 * i + 1]);
   }
-  tutti::io::write_file(common.out / "clusters.svg",
-                        tutti::report::scatter_plot(drawn, {.title = "Clusters"}));
-  const auto format = common.json ? R"({{"silhouette": {:.4f}, "variance": {:.4f}}})"
-                                  : "silhouette {:.4f}; share of the variance drawn {:.4f}";
-  std::cout << fmt::format(fmt::runtime(format), ml::silhouette_score(x, groups.labels()).item(),
-                           sum(plane.explained_variance_ratio()).item())
-            << '\n';
+  const auto path = common.out / "clusters.svg";
+  tutti::io::write_file(path, tutti::report::scatter_plot(drawn, {.title = "Clusters"}));
+  samples::facts facts;
+  facts.add("silhouette", ml::silhouette_score(x, groups.labels()).item(), "silhouette {:.4f}");
+  facts.add("variance", sum(plane.explained_variance_ratio()).item(),
+            "share of the variance drawn {:.4f}");
+  facts.add("clusters", path.string(), "clusters: {}");
+  facts.print(std::cout, common.json);
 }
 
 int main(int argc, char** argv) {
   CLI::App app("Learns the classes of a table's rows, or groups the rows.", "tabular");
   samples::common_options common(app, "of split and clusters");
   common.with_data("folder of the sets").with_out("tabular-results").with_json();
+  common.with_epochs(30, "the rows, by Adam").with_learning_rate(0.002);
   options o;
   auto* file = app.add_option("file", o.file, "CSV with a header, instead of a set");
-  auto* target = app.add_option("--target", o.target, "its column to tell from the others");
-  file->needs(target->needs(file));
+  file->check(samples::not_empty)->transform(samples::below_data_folder);
+  app.add_option("--target", o.target, "its column to tell from the others")->needs(file);
   app.add_option("--set", o.set, "one that comes along")->check(CLI::IsMember(sets));
-  app.add_option("--model", o.model)->check(CLI::IsMember({"logistic", "trees", "knn", "svm"}));
+  app.add_option("--model", o.model)
+      ->check(CLI::IsMember({"logistic", "trees", "knn", "svm", "perceptron"}));
+  const auto digits = [&] { o.set = "digits", o.model = "perceptron"; };
+  app.add_flag_callback("--digits", digits, "the set digits by a perceptron, which Adam trains");
   app.add_option("--missing", o.missing)->check(CLI::IsMember({"drop", "mean"}));
   app.add_option("--cluster", o.clusters, "k-means instead, into K")->check(CLI::Range(2, 100));
   return samples::run(app, argc, argv, [&] {

@@ -137,15 +137,14 @@ int main(int argc, char** argv) {
   o.with_epochs(10, "the text").with_data("the text").with_out("text-results");
   o.with_learning_rate(0.003).with_parallel().with_resume().with_json();
   o.data = "/usr/share/common-licenses/GPL-3";
-  const auto not_empty = [](const std::string& s) { return s.empty() ? "is empty" : ""; };
   const auto sized = [&](const char* name, std::int64_t& value, const char* what, int most) {
     app.add_option(name, value, what)->check(CLI::Range(1, most))->capture_default_str();
   };
-  sized("--width", o.width, "of the network", 4096);
-  sized("--blocks", o.blocks, "of the network", 100);
-  sized("--context", o.context, "letters that it sees", 4096);
+  sized("--width", o.width, "of the network", 1024);
+  sized("--blocks", o.blocks, "of the network", 32);
+  sized("--context", o.context, "letters that it sees", 1024);
   sized("--length", o.length, "letters to write", 1000000);
-  app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(not_empty);
+  app.add_option("--prompt", o.prompt, "a letter or more to begin with")->check(samples::not_empty);
   app.add_option("--temperature", o.temperature)->check(samples::within(1e-6, 1e6));
   app.add_option("--weights", o.weights, "go by these instead of learning");
   app.add_flag("--no-cache", o.no_cache, "compute keys and values anew for each letter");

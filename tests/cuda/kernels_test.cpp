@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "plugin.hpp"
+#include "samples/custom_kernel/sources.hpp"
 
 using namespace tutti::test;
 
@@ -80,6 +81,17 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(the_kernel_of_the_sample_compiles) {
+  rig r;
+  for (const char* options : {"-DREAL=float", "-DREAL=double"}) {
+    tutti_kernel* kernel = nullptr;
+    const outcome made = r.create(custom_kernel::cuda_source.c_str(), &kernel, options,
+                                  TUTTI_KERNEL_CUDA_CXX, "kepler");
+    BOOST_TEST_REQUIRE(made.message == "");
+    plugin().kernel->release(kernel);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(launches_are_cut_into_blocks) {
   rig r;

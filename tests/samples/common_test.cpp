@@ -8,6 +8,7 @@
 #include <sstream>
 #include <tutti/error.hpp>
 
+#include "common/command_line.hpp"
 #include "common/data_files.hpp"
 #include "common/facts.hpp"
 #include "common/numbers.hpp"
@@ -113,6 +114,50 @@ BOOST_AUTO_TEST_CASE(data_files_are_searched_in_order) {
       fails<tutti::io_error>([] { samples::find_data("absent.txt", {}); }, named.path().string()));
   unsetenv("TUTTI_DATA");
   BOOST_TEST(samples::find_data("digits.csv.gz", {}).filename() == "digits.csv.gz");
+}
+
+BOOST_AUTO_TEST_CASE(empty_names_are_refused) {
+  for (const std::string name : {"--out", "--data", "--device"}) {
+    CLI::App app;
+    samples::common_options options(app);
+    options.with_data("files").with_out("results");
+    BOOST_TEST(fails<CLI::ValidationError>(
+        [&] {
+          app.parse(std::vector<std::string>{"", name});
+        },
+        name + ": is empty"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(seeds_are_whole_numbers) {
+  const auto seed_of = [](const std::string& text) {
+    CLI::App app;
+    samples::common_options options(app, "of all");
+    app.parse(std::vector<std::string>{"--seed=" + text});
+    return options.seed;
+  };
+  BOOST_TEST(seed_of("0") == 0u);
+  BOOST_TEST(seed_of("18446744073709551615") == UINT64_MAX);
+  for (const char* wrong : {"-1", "18446744073709551616", "1.5", "x", "0x"})
+    BOOST_TEST(fails<CLI::ParseError>([&] { seed_of(wrong); }, wrong));
+}
+
+BOOST_AUTO_TEST_CASE(names_of_data_are_searched_below_the_named_folder) {
+  const tutti_test::temporary_folder named;
+  std::filesystem::create_directory(named / "set");
+  const auto data_of = [](const std::string& given) {
+    CLI::App app;
+    samples::common_options options(app);
+    options.with_data("files");
+    app.parse("--data " + given, false);
+    return options.data;
+  };
+  setenv("TUTTI_DATA", named.path().c_str(), 1);
+  BOOST_TEST((data_of("set") == named / "set"));
+  BOOST_TEST((data_of("absent") == "absent"));
+  BOOST_TEST((data_of("/") == "/"));
+  unsetenv("TUTTI_DATA");
+  BOOST_TEST((data_of("set") == "set"));
 }
 
 BOOST_AUTO_TEST_CASE(texts_are_read_whole) {

@@ -4,6 +4,7 @@
 #include "common/fit.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <stdexcept>
 
 #include "tutti_test/dense.hpp"
@@ -27,6 +28,8 @@ struct training {
   nn::sequential model{{nn::linear(3, 8, {4}), nn::batch_norm(8), nn::activate(tutti::tanh),
                         nn::dropout(0.2), nn::linear(8, 2, {5})}};
   nn::trainer<nn::adam> run{model, nn::adam(), samples::cross_entropy, {.key = {6}}};
+  int finite_steps = 1000;  // then the loss is multiplied
+  double otherwise = NAN;
 
   std::vector<samples::epoch_result> operator()(const std::filesystem::path& out, bool resume,
                                                 int steps = 1000, std::uint64_t seed = 1,
@@ -41,7 +44,8 @@ struct training {
     samples::training_run hooks(run);
     hooks.step = [&, inner = hooks.step](const std::vector<array>& batch) {
       if (steps-- == 0) throw std::runtime_error("cut off");
-      return inner(batch);
+      const array loss = inner(batch);
+      return finite_steps-- > 0 ? loss : loss * otherwise;
     };
     return samples::fit(
         hooks, o,
@@ -118,6 +122,31 @@ BOOST_AUTO_TEST_CASE(an_earlier_run_stays_until_there_is_a_checkpoint) {
   BOOST_CHECK_THROW(training()(outside / "run", false, 5, 2), std::runtime_error);
   BOOST_TEST(tutti::checkpoints(folder).newest()->step == 5);
   BOOST_TEST(std::filesystem::exists(folder / "notes.txt"));
+  // No checkpoint of step 1 can be written: a folder has the name that it takes first.
+  const auto taken = folder / "checkpoint-0000000000000000001.tutti";
+  std::filesystem::create_directory(taken);
+  BOOST_CHECK_THROW(training()(outside / "run", false), tutti::io_error);
+  std::filesystem::remove(taken);
+  BOOST_TEST(tutti::checkpoints(folder).newest()->step == 5);
+}
+
+// Weights that are no numbers take no sound checkpoint's place.
+BOOST_AUTO_TEST_CASE(a_run_that_diverges_says_so_and_keeps_its_checkpoint) {
+  const tutti_test::temporary_folder outside;
+  training run, tested;
+  run.finite_steps = 8;
+  BOOST_TEST(tutti_test::fails<tutti::value_error>(
+      [&] { run(outside / "run", false); },
+      "training diverged: the loss is nan by step 9 of 18; a lower --learning-rate may help"));
+  BOOST_TEST(tutti::checkpoints(outside / "run/checkpoints").newest()->step == 8);
+  training large;
+  large.finite_steps = 12;
+  large.otherwise = 100;
+  BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { large(outside / "large", false); },
+                                                   "at the last step, and was 0."));
+  tested.x = host_array::from(std::vector<float>(3 * rows, INFINITY), {rows, 3});
+  BOOST_TEST(tutti_test::fails<tutti::value_error>([&] { tested(outside / "tested", false); },
+                                                   "the loss of the test is nan by step 6 of 18"));
 }
 
 }  // namespace fit_test

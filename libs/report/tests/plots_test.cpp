@@ -33,6 +33,36 @@ BOOST_AUTO_TEST_CASE(shows_title_labels_legend_and_ticks) {
   BOOST_TEST(root.get<std::string>("<xmlattr>.viewBox") == "0 0 720 440");
 }
 
+// A character takes 7 pixels in the mean; the axis is below all names, and none is beyond the
+// picture.
+BOOST_AUTO_TEST_CASE(legends_of_many_names_have_several_rows) {
+  for (const std::size_t count : {6u, 12u, 100u}) {
+    std::vector<series> all;
+    for (std::size_t i = 0; i < count; ++i)
+      all.push_back({"body " + std::to_string(i), {0, 1}, {0, double(i)}});
+    all[1].name = std::string(200, 'n');
+    const tree root = parse(line_plot(all, {.width = 560, .height = 560}));
+    std::size_t named = 0;
+    double lowest = 0, top = 1000;
+    for (const auto& [kind, child] : root) {
+      const auto at = [&, &shape = child](const char* what) {
+        return shape.get<double>(std::string("<xmlattr>.") + what);
+      };
+      if (kind == "line" && child.get("<xmlattr>.class", "") == "axis")
+        top = std::min(top, at("y1"));
+      if (kind != "text" || child.get("<xmlattr>.text-anchor", "") != "start" ||
+          child.data().empty())
+        continue;
+      named += child.data().starts_with("and ") ? count - named : 1;
+      lowest = std::max(lowest, at("y"));
+      BOOST_TEST(at("x") + 7 * double(std::min<std::size_t>(child.data().size(), 24)) < 560);
+    }
+    BOOST_TEST(named == count);
+    BOOST_TEST(lowest < top);
+    BOOST_TEST(top < 300);
+  }
+}
+
 // Bottom left and top right corners of the axes: (72, 382) and (696, 74).
 BOOST_AUTO_TEST_CASE(puts_points_in_their_places) {
   const auto linear = paths(parse(plot({{"a", {0, 5, 10}, {0, 10, 5}}})));
