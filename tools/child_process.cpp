@@ -25,8 +25,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How often it is looked whether the child has ended: others may hold its end of the pipe.
-constexpr std::chrono::milliseconds look{50};
+// How often it is looked whether the child has ended: others may hold its end of the pipe. Once
+// nobody does, it ends within moments.
+constexpr std::chrono::milliseconds look{50}, last_look{1};
 
 int spawn(const std::vector<std::string>& arguments, int output, pid_t& child) {
   std::vector<char*> words;
@@ -58,6 +59,8 @@ class line_reader {
   line_reader(int from, const std::function<void(std::string_view)>& on_line)
       : pipe_{from, POLLIN, 0}, on_line_(on_line) {}
 
+  bool is_at_end() const { return pipe_.fd < 0; }
+
   /// Waits for a while; whether something came.
   bool read(std::chrono::milliseconds most) {
     if (::poll(&pipe_, 1, static_cast<int>(most.count())) <= 0) return false;
@@ -81,7 +84,7 @@ class line_reader {
 
 child_end outlast(pid_t child, line_reader& lines, const std::function<double()>& patience) {
   for (auto last = clock::now();;) {
-    if (lines.read(look)) last = clock::now();
+    if (lines.read(lines.is_at_end() ? last_look : look)) last = clock::now();
     if (const auto end = end_of(child)) {
       while (lines.read(std::chrono::milliseconds(0))) {
       }

@@ -39,6 +39,7 @@ std::vector<std::string> child_arguments(const verify_options& o, uint64_t from)
                                     "--share",          std::to_string(sample.share),
                                     "--fuzz",           std::to_string(o.fuzz.count),
                                     "--fuzz-seed",      std::to_string(o.fuzz.first_seed),
+                                    "--time-limit",     std::to_string(o.time_limit),
                                     "--from",           std::to_string(from)};
   for (const std::string& text : o.chosen.filters) words.insert(words.end(), {"--filter", text});
   for (const std::string& text : o.chosen.excluded) words.insert(words.end(), {"--exclude", text});

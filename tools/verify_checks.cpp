@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checks of `tutti verify` as they run, told as JSON.
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -104,6 +106,7 @@ void run_checks(const verify_options& options, const std::function<void(const js
       tell({{"step", step}});
     });
     trusted.require_stated(text_of(s.api->version), s.api->abi_major, s.api->abi_minor);
+    s.patience = std::chrono::seconds(std::clamp(static_cast<int>(options.time_limit / 2), 1, 20));
     s.on_note = [&](const std::string& text) { tell({{"note", text}}); };
     tell({{"about", about(s)}});
     work_through(s, options, tell);

@@ -70,13 +70,19 @@ std::vector<wide> sequence(const view_spec& x, const fourier_case& c, uint64_t o
   return all;
 }
 
-wide sum_at(const std::vector<wide>& x, uint64_t k, bool inverse) {
-  wide sum = 0;
-  for (uint64_t n = 0; n < x.size(); ++n) {
-    const long double turn = static_cast<long double>(n * k % x.size()) /
-                             static_cast<long double>(x.size()) * (inverse ? 1 : -1);
-    sum += x[n] * std::polar(1.0L, 2 * std::numbers::pi_v<long double> * turn);
+std::vector<wide> roots_of_unity(uint64_t count, bool inverse) {
+  std::vector<wide> all;
+  for (uint64_t n = 0; n < count; ++n) {
+    const long double turn =
+        static_cast<long double>(n) / static_cast<long double>(count) * (inverse ? 1 : -1);
+    all.push_back(std::polar(1.0L, 2 * std::numbers::pi_v<long double> * turn));
   }
+  return all;
+}
+
+wide sum_at(const std::vector<wide>& x, uint64_t k, const std::vector<wide>& roots) {
+  wide sum = 0;
+  for (uint64_t n = 0; n < x.size(); ++n) sum += x[n] * roots[n * k % x.size()];
   return sum;
 }
 
@@ -102,12 +108,13 @@ void check_case(session& s, const fourier_case& c, uint8_t real, uint8_t complex
   const long double unit = std::ldexp(1.0L, sizeof(T) == 4 ? -24 : -53);
   const long double allowed =
       unit * (3 + 2 * std::sqrt(std::log2(static_cast<long double>(c.length) + 1)));
+  const std::vector<wide> roots = roots_of_unity(c.length, c.inverse);
   for (uint64_t o = 0; o < c.outer; ++o)
     for (uint64_t i = 0; i < c.inner; ++i) {
       const std::vector<wide> x = sequence<T>(v[1], c, o, i);
       long double error = 0, norm = 0;
       for (uint64_t k = 0; k < written(c); ++k) {
-        const wide want = sum_at(x, k, c.inverse) * static_cast<long double>(scale);
+        const wide want = sum_at(x, k, roots) * static_cast<long double>(scale);
         error += std::norm(number_at<T>(v[0], (o * written(c) + k) * c.inner + i) - want);
         norm += std::norm(want);
       }

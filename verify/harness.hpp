@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -133,6 +134,7 @@ class session {
   sdk::program_sets offered;
   uint32_t device_index;
   uint64_t seed;
+  std::chrono::seconds patience{20};  // with what ought to come soon
   std::function<void(const std::string&)> on_note;
   std::map<std::pair<std::string, uint8_t>, worst_error> worst;  // by operation and dtype
   handle<tutti_device> device;

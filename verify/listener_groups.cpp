@@ -30,12 +30,19 @@ class heard {
     return calls_;
   }
 
+  void set_patience(std::chrono::seconds longest) {
+    const std::lock_guard lock(mutex_);
+    patience_ = longest;
+  }
+
   // Waits for the call. Throws `failure` where it does not come, or says something else.
   void require_told(int32_t code, const std::string& words, const char* what) {
     std::unique_lock lock(mutex_);
-    const bool came =
-        changed_.wait_for(lock, std::chrono::seconds(20), [this] { return calls_ > 0; });
-    require(came, [&] { return std::string("nobody is told of ") + what + " within 20 seconds"; });
+    const bool came = changed_.wait_for(lock, patience_, [this] { return calls_ > 0; });
+    require(came, [&] {
+      return std::string("nobody is told of ") + what + " within " +
+             std::to_string(patience_.count()) + " seconds";
+    });
     require(calls_ == 1,
             [&] { return "a listener is told " + std::to_string(calls_) + " times of " + what; });
     require(code_ == code && message_.find(words) != std::string::npos, [&] {
@@ -50,6 +57,7 @@ class heard {
   int calls_ = 0;
   int32_t code_ = TUTTI_OK;
   std::string message_;
+  std::chrono::seconds patience_{0};
 };
 
 // Never freed where a check failed: the plugin may still call it.
@@ -73,6 +81,7 @@ struct awaited {
 };
 
 void listen(session& s, tutti_event* event, heard& who) {
+  who.set_patience(s.patience);
   check(s.api->stream->event_notify(event, heard::listen, &who), "event notify");
 }
 

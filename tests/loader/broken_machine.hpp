@@ -22,6 +22,9 @@ class machine {
   machine() {
     fs::create_directory(plugins());
     fs::create_directory(folder_.path() / "no drivers");
+    fs::create_directory(folder_.path() / "hidden");
+    for (const std::string name : {"cuda", "opencl", "reference"})
+      write_file(folder_.path() / "hidden" / ("libtutti_" + name + ".so"), "");
     fs::copy_file(fs::path(paths::fake_plugins) / "bad" / "libtutti_bad.so", bad());
   }
   fs::path plugins() const { return folder_.path() / "plugins"; }
@@ -47,6 +50,19 @@ class machine {
   }
   outcome world(const std::string& environment) const {
     return start(paths::world_program, environment);
+  }
+  /// A process that hangs in a step of the plugin and is killed once it is there.
+  outcome killed_within(const std::string& step, const std::string& environment) const {
+    const std::string entries = (folder_.path() / "cache").string() + "/*.entered";
+    return start("sh -c '" + std::string(paths::world_program) +
+                     " & for i in $(seq 3000); do grep -qs \"" + step + "\" " + entries +
+                     " && break; sleep 0.02; done; kill -KILL $!; wait'",
+                 environment);
+  }
+  /// What the doctor says once the plugin works. No other is there, so that it verifies one device.
+  nlohmann::json mended() const {
+    return command("doctor", "BROKEN=count=1 TUTTI_PLUGIN_PATH='" + plugins().string() + ":" +
+                                 (folder_.path() / "hidden").string() + "'");
   }
   nlohmann::json command(const std::string& arguments, const std::string& environment) const {
     const outcome result = start(

@@ -151,7 +151,9 @@ BOOST_AUTO_TEST_CASE(trainer_of_a_group_goes_on) {
 BOOST_AUTO_TEST_CASE(wrong_state) {
   const device_group group = largest_group();
   const nn::layer model = normed_on(group[0]);
-  const tutti::data_parallel step(step_of(model), group);
+  // By measured speed one row may be left for a device, of which batch_norm knows no variance.
+  const tutti::data_parallel_options options{.batches = shares::equal()};
+  const tutti::data_parallel step(step_of(model), group, options);
   const auto parameters = replicate(model.parameters(), group);
   const auto state = replicate(model.state(), group);
   const list batch = batch_at(1, group[0]);
@@ -160,7 +162,7 @@ BOOST_AUTO_TEST_CASE(wrong_state) {
       [&](const list& p, const list& s, const list& b, tutti::random::key key) {
         return tutti::loss_and_state{step_of(model)(p, s, b, key).loss, {}};
       },
-      group);
+      group, options);
   BOOST_TEST(fails<tutti::value_error>([&] { forgetful(parameters, state, batch, {1}); },
                                        "0 arrays of state for 2"));
   BOOST_TEST(fails<tutti::value_error>(
