@@ -207,9 +207,11 @@ class builder {
                        {negative, instruction(TUTTI_OP_negative, dtype::f32, {y}), y});
   }
 
-  // Merged duplicates share what one of them computed.
+  // Merged duplicates share what one of them computed. What is still to be computed, when programs
+  // are compiled ahead, has no memory yet.
   static bool same_memory(const node& a, const node& b) {
-    return a.storage == b.storage && a.storage_offset == b.storage_offset;
+    return &a == &b ||
+           (a.storage != nullptr && a.storage == b.storage && a.storage_offset == b.storage_offset);
   }
 
   lowered& out_;

@@ -174,7 +174,10 @@ void require_module(const std::string& module, const std::string& label) {
 
 // What the first launch of a program is to end; null for later ones.
 std::unique_ptr<sdk::compilation> first_launch(const built_kernel& kernel) {
-  return kernel.compilation != nullptr ? std::move(*kernel.compilation) : nullptr;
+  std::unique_ptr<sdk::compilation> guard =
+      kernel.compilation != nullptr ? std::move(*kernel.compilation) : nullptr;
+  if (guard != nullptr) guard->resume();
+  return guard;
 }
 
 void end_with(cl_event done, std::unique_ptr<sdk::compilation> guard) {
@@ -225,6 +228,7 @@ built_program build_program(tutti_device& device, const std::string& source,
       });
   if (is_kept) return made;
   take_note(*device.info, key);
+  guard->pause();
   made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
   return made;
 }

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(auto_falls_over_a_plugin_once) {
       const std::string said = "an earlier process ended within " + step + m.bad().string();
       for (int i = 0; i < 2; ++i) {
         const outcome next = m.world(variables);
-        BOOST_TEST(has(next.output, "devices: reference:0\n"), next.output);
+        BOOST_TEST(has(next.output, "devices: cpu:0\n"), next.output);
         BOOST_TEST(has(next.output, "warning: " + m.bad().string() + ": passed over: " + said),
                    next.output);
         BOOST_TEST(has(next.output, "beside this one tries it") == (i == 0), next.output);
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(without_a_child_an_end_is_reason_enough_for_auto) {
   const machine m;
   m.world("BROKEN=count:crash");
   const outcome next = m.world("TUTTI_COMPILER_PROCESS=off BROKEN=");
-  BOOST_TEST(has(next.output, "devices: reference:0\n"), next.output);
+  BOOST_TEST(has(next.output, "devices: cpu:0\n"), next.output);
   m.mended();
   BOOST_TEST(has(m.world("TUTTI_COMPILER_PROCESS=off BROKEN=").output, "devices: bad:0\n"));
 }
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_crash_within_a_question_is_a_wrong_answer_once_a_child_ha
   BOOST_TEST(!has(m.world(fault).output, "devices: "));
   for (int i = 0; i < 2; ++i) {
     const outcome next = m.world(fault);
-    BOOST_TEST(has(next.output, "devices: reference:0\n"), next.output);
+    BOOST_TEST(has(next.output, "devices: cpu:0\n"), next.output);
     BOOST_TEST(has(next.output,
                    "gets arithmetic of f32 wrong: asked by a process beside this one: "
                    "the process ended"),
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_hangs_in_a_question_is_waited_for_by_two_proc
   const std::string texts[] = {"wrong: " + limit, beside, beside};
   for (const std::string& text : texts) {
     const outcome end = m.world("TUTTI_PROOF=0.5 BROKEN=wait:hang");
-    BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+    BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
     BOOST_TEST(has(end.output, text), end.output);
   }
   m.mended();
@@ -146,12 +146,12 @@ BOOST_AUTO_TEST_CASE(basic_questions_that_fail_are_reasons_to_pass_over_a_device
       const std::string environment = "BROKEN=fails=" + fault;
       const std::string what = "cannot be asked for " + family;
       const outcome end = m.world(environment);
-      BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+      BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
       BOOST_TEST(has(end.output, what), end.output);
       BOOST_TEST(has(end.output, "it is busy"), end.output);
       const auto devices = m.command("devices", environment);
       BOOST_TEST(has(not_usable(devices, "bad:0"), what), devices.dump(1));
-      BOOST_TEST(devices["default"] == "reference:0");
+      BOOST_TEST(devices["default"] == "cpu:0");
       // Whatever it was, a later process asks again.
       BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));
     }
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(basic_questions_that_fail_are_reasons_to_pass_over_a_device
 BOOST_AUTO_TEST_CASE(auto_goes_on_where_a_device_cannot_be_opened) {
   const machine m;
   const outcome end = m.world("BROKEN=open:fail");
-  BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+  BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
   BOOST_TEST(has(end.output, "open the device: it is busy"), end.output);
   const auto devices = m.command("devices", "BROKEN=open:fail");
   BOOST_TEST(!lists(devices, "bad:0"));
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(lies_about_transfers_are_found) {
   for (const auto& [fault, mistake] : faults) {
     const machine m;
     const outcome end = m.world("BROKEN=" + fault);
-    BOOST_TEST(has(end.output, "devices: reference:0\n"), end.output);
+    BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
     BOOST_TEST(has(end.output, mistake), end.output);
   }
 }

@@ -75,3 +75,12 @@ BOOST_AUTO_TEST_CASE(a_folder_that_was_removed_is_made_again_and_has_each_kernel
   std::filesystem::remove_all(folder / "cache");
   BOOST_TEST(tutti::sinh(x * 0.f + 0.f).to_vector<float>()[2] == 0.f);
 }
+
+// The operands of the difference have no memory yet when its program is compiled.
+BOOST_AUTO_TEST_CASE(what_is_compiled_ahead_is_what_is_launched) {
+  const tutti::device on("opencl:0");
+  const tutti::array x = tutti::array::from({1, 2, 3}, on), y = tutti::array::from({4, 5, 7}, on);
+  const uint64_t before = tutti::stats().compiles;
+  BOOST_TEST((tutti::sum(x) - tutti::sum(y)).item<std::int64_t>() == -10);
+  BOOST_TEST(tutti::stats().compiles - before == 2);  // sum and subtract
+}

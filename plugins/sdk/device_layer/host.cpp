@@ -53,13 +53,20 @@ const char* driver_folder(const char* name) {
 
 compilation::compilation(const device_description& device, std::string key, const std::string& what)
     : device_(device), key_(std::move(key)), what_(what) {
-  if (the_host.compile_begin == nullptr || the_host.compile_end == nullptr) return;
-  ends_ = the_host.compile_begin(the_host.context, device.cache_key.c_str(), key_.data(),
-                                 key_.size(), (what + " on " + device.name).c_str());
+  resume();
 }
 
-compilation::~compilation() {
+compilation::~compilation() { pause(); }
+
+void compilation::resume() {
   if (the_host.compile_begin == nullptr || the_host.compile_end == nullptr) return;
+  ends_ = the_host.compile_begin(the_host.context, device_.cache_key.c_str(), key_.data(),
+                                 key_.size(), (what_ + " on " + device_.name).c_str());
+  is_under_way_ = true;
+}
+
+void compilation::pause() {
+  if (!std::exchange(is_under_way_, false)) return;
   the_host.compile_end(the_host.context, device_.cache_key.c_str(), key_.data(), key_.size());
 }
 

@@ -33,12 +33,17 @@ class compilation {
   /// Further options that keep clear of what earlier processes ended in: none, or `safer`, which is
   /// logged. Throws plugin_error UNSUPPORTED where processes have ended with these as well.
   std::string careful_options(const char* safer) const;
+  /// The calls are over for now; more come where the driver finishes a program at its first launch.
+  /// One that is never launched is not under way.
+  void pause();
+  void resume();
 
  private:
   const device_description& device_;
   std::string key_;
   std::string what_;
   int32_t ends_ = 0;  // as compile_begin of tutti_host gives it
+  bool is_under_way_ = false;
 };
 
 /// What the user set as TUTTI_NAME; nothing where that is not set, or empty.
