@@ -97,18 +97,16 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 // First, since it needs a stream for transfers that nothing was sent over yet.
-BOOST_AUTO_TEST_CASE(a_read_that_gets_no_thread_leaves_the_callers_memory_alone) {
+BOOST_AUTO_TEST_CASE(a_read_of_what_is_there_needs_no_thread) {
   // Whose memory is not read in place.
   const array x = tutti::arange(1000, tutti::dtype::f32, tutti::device("unmapped:0")) * 2.f;
   x.wait();
   std::vector<float> mine(1000);
   {
     const without_threads now;
-    BOOST_CHECK_THROW(x.copy_to(mine.data(), 4000), tutti::error);
+    x.copy_to(mine.data(), 4000);
   }
-  mine.assign(1000, 7.f);
-  BOOST_TEST((x + 1.f).to_vector<float>()[999] == 1999.f);
-  BOOST_TEST(mine == std::vector<float>(1000, 7.f), boost::test_tools::per_element());
+  BOOST_TEST(mine[999] == 1998.f);
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_that_gets_no_thread_can_be_repeated) {
