@@ -4,6 +4,7 @@
 #include "sdk/host_engine/block_program.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sdk/op_info.hpp"
 
@@ -49,6 +50,23 @@ uint32_t block_program::with_dtype(uint32_t value, uint8_t dtype) {
   return cast.result;
 }
 
+size_t block_program::step_of(uint32_t value) const {
+  size_t s = 0;
+  while (s < steps_.size() && steps_[s].result != value) ++s;
+  return s;
+}
+
+bool block_program::writes_in_place(uint32_t n, const std::vector<uint32_t>& same) const {
+  const size_t writer = step_of(results_[n]);
+  if (writer == steps_.size()) return false;
+  for (uint32_t other = 0; other < n; ++other)
+    if (results_[other] == results_[n]) return false;  // it is written once
+  for (size_t s = writer + 1; s < steps_.size(); ++s)
+    for (uint32_t k = 0; k < steps_[s].operands; ++k)
+      if (std::find(same.begin(), same.end(), steps_[s].operand[k]) != same.end()) return false;
+  return true;
+}
+
 // A register for each input and scalar, and one of those that are free for each instruction.
 void block_program::give_slots() {
   for (const typed_value& v : values_) slot_bytes_ = std::max(slot_bytes_, v.element);
@@ -91,19 +109,27 @@ block_registers::block_registers(const block_program& program, const tutti_scala
   }
 }
 
+uint64_t bound_inputs::line() const {
+  const uint32_t inner = space->rank - 1;
+  for (const walk_access& a : access)
+    if (a.kind == walk_kind::strided && (a.stride[inner] == 0 || a.stride[inner] == 1))
+      return space->extent[inner];
+  return 0;
+}
+
 void block_registers::bind(const bound_inputs& inputs) {
   inputs_ = &inputs;
+  held_.assign(program_.inputs_.size(), nullptr);
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
-    if (inputs.access[n].kind != walk_kind::constant) continue;
-    at_[n] = slot(program_.values_[n].slot);
-    load_constant(n);
+    if (inputs.access[n].kind == walk_kind::constant) load_one(n, inputs.base[n]);
   }
 }
 
-void block_registers::load_constant(uint32_t n) {
+void block_registers::load_one(uint32_t n, const std::byte* element) {
   const block_program::typed_value& v = program_.values_[n];
+  at_[n] = slot(v.slot);
+  if (std::exchange(held_[n], element) == element) return;
   alignas(16) std::byte one[16];
-  const std::byte* element = inputs_->base[n];
   if (program_.inputs_[n].widen != nullptr) {
     const void* const from[] = {element};
     program_.inputs_[n].widen(from, one, 1);
@@ -115,30 +141,54 @@ void block_registers::load_constant(uint32_t n) {
 void block_registers::load(uint32_t n, uint64_t first, uint64_t count) {
   const walk_access& access = inputs_->access[n];
   if (access.kind == walk_kind::constant) return;
-  const block_program::stored_input& input = program_.inputs_[n];
-  std::byte* own = slot(program_.values_[n].slot);
-  const std::byte* from = inputs_->base[n] + static_cast<int64_t>(first * input.element);
-  if (access.kind == walk_kind::strided || inputs_->copied) {
-    std::byte* to = input.widen != nullptr ? slot(program_.slots_) : own;
-    gather(*inputs_->space, access, walk_point(*inputs_->space, first), inputs_->base[n], count,
-           to);
-    from = to;
-  }
-  if (input.widen != nullptr) {
-    const void* const halves[] = {from};
-    input.widen(halves, own, static_cast<long>(count));
-    from = own;
-  }
-  at_[n] = from;
+  if (access.kind == walk_kind::strided || inputs_->copied) return gather_input(n, first, count);
+  at_[n] = inputs_->base[n] + first * program_.inputs_[n].element;
+  widen(n, count);
 }
 
-void block_registers::evaluate(uint64_t first, uint64_t count, std::byte* last) {
+void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
+  const walk_space& space = *inputs_->space;
+  const walk_access& access = inputs_->access[n];
+  const walk_point from(space, first);
+  const int64_t step = access.stride[space.rank - 1];
+  if (!inputs_->copied && (step == 0 || step == 1)) {
+    if (const auto offset = line_offset(space, access, from, count)) {
+      if (step == 0) return load_one(n, inputs_->base[n] + *offset);
+      at_[n] = inputs_->base[n] + *offset;
+      return widen(n, count);
+    }
+  }
+  const bool is_wide = program_.inputs_[n].widen == nullptr;
+  std::byte* const to = slot(is_wide ? program_.values_[n].slot : program_.slots_);
+  gather(space, access, from, inputs_->base[n], count, to);
+  held_[n] = nullptr;
+  at_[n] = to;
+  widen(n, count);
+}
+
+void block_registers::widen(uint32_t n, uint64_t count) {
+  const auto run = program_.inputs_[n].widen;
+  if (run == nullptr) return;
+  std::byte* const own = slot(program_.values_[n].slot);
+  const void* const halves[] = {at_[n]};
+  run(halves, own, static_cast<long>(count));
+  held_[n] = nullptr;
+  at_[n] = own;
+}
+
+void block_registers::place(const std::vector<std::byte*>& places,
+                            const std::vector<uint32_t>& elements) {
+  placed_.assign(program_.values_.size(), {});
+  for (size_t n = 0; n < places.size(); ++n)
+    if (places[n] != nullptr) placed_[program_.results_[n]] = {places[n], elements[n]};
+}
+
+void block_registers::evaluate(uint64_t first, uint64_t count) {
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
-  const size_t steps = program_.steps_.size();
-  for (size_t s = 0; s < steps; ++s) {
-    const block_program::block_step& step = program_.steps_[s];
-    const bool direct = last != nullptr && s + 1 == steps;
-    std::byte* out = direct ? last : slot(program_.values_[step.result].slot);
+  for (const block_program::block_step& step : program_.steps_) {
+    std::byte* out = slot(program_.values_[step.result].slot);
+    if (!placed_.empty() && placed_[step.result].base != nullptr)
+      out = placed_[step.result].base + first * placed_[step.result].element;
     at_[step.result] = out;
     if (step.run == nullptr) {
       auto* index = reinterpret_cast<int64_t*>(out);

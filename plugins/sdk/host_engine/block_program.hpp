@@ -26,10 +26,11 @@ class block_program {
   /// Of maps the value that output n stores, in the dtype that it has in a register; of a reduction
   /// (n = 0) what is reduced, in the accumulator's dtype.
   uint32_t result(uint32_t n) const { return results_[n]; }
-  /// Whether the last instruction computes nothing but this result.
-  bool ends_with(uint32_t n) const {
-    return !steps_.empty() && steps_.back().result == results_[n];
-  }
+  /// Whether an instruction may write result n where it is stored, which is the memory of the inputs
+  /// `same` alone: there is such an instruction, and none behind it reads these inputs.
+  bool writes_in_place(uint32_t n, const std::vector<uint32_t>& same) const;
+  /// Whether result n is an input as it is loaded.
+  bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
 
  private:
   friend class block_registers;
@@ -53,6 +54,8 @@ class block_program {
   uint32_t add_value(uint8_t dtype);
   uint32_t with_dtype(uint32_t value, uint8_t dtype);
   void give_slots();
+  // The instruction that computes a value; steps_.size() where none does.
+  size_t step_of(uint32_t value) const;
 
   host_routines set_;
   uint32_t block_;
@@ -71,6 +74,10 @@ struct bound_inputs {
   std::vector<const std::byte*> base;
   // Inputs that are copied before anything is stored, because an output is the same memory.
   bool copied = false;
+
+  /// Points of a line, where an input is dense or one element along it and something else across;
+  /// else 0. Blocks within a line read it in place.
+  uint64_t line() const;
 };
 
 /// One thread's registers.
@@ -82,9 +89,11 @@ class block_registers {
   /// `inputs` stay until the next ones are bound.
   void bind(const bound_inputs& inputs);
 
-  /// Computes all values of the points [first, first + count). The last instruction writes to
-  /// `last` where that is given.
-  void evaluate(uint64_t first, uint64_t count, std::byte* last = nullptr);
+  /// Result n is written to `places[n] + first * elements[n]` by the instruction that computes it,
+  /// where the place is not NULL (block_program::writes_in_place). Until set again.
+  void place(const std::vector<std::byte*>& places, const std::vector<uint32_t>& elements);
+  /// Computes all values of the points [first, first + count).
+  void evaluate(uint64_t first, uint64_t count);
   /// The most elements at once.
   uint64_t block() const { return most_; }
   /// The result n of the points that were computed last.
@@ -93,7 +102,10 @@ class block_registers {
  private:
   std::byte* slot(uint32_t n) { return memory_.get() + size_t{n} * slot_bytes_; }
   void load(uint32_t n, uint64_t first, uint64_t count);
-  void load_constant(uint32_t n);
+  void widen(uint32_t n, uint64_t count);
+  void gather_input(uint32_t n, uint64_t first, uint64_t count);
+  // All of the register is one element.
+  void load_one(uint32_t n, const std::byte* element);
 
   struct aligned_delete {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
@@ -104,6 +116,12 @@ class block_registers {
   size_t slot_bytes_;
   std::unique_ptr<std::byte[], aligned_delete> memory_;
   std::vector<const std::byte*> at_;  // where each value of the current block lies
+  std::vector<const std::byte*> held_;  // of each input the element that its register is full of
+  struct placed {
+    std::byte* base = nullptr;  // NULL: a register
+    uint32_t element = 0;
+  };
+  std::vector<placed> placed_;  // for each value; empty: none
 };
 
 }  // namespace tutti::sdk

@@ -38,10 +38,11 @@ class output_memory {
       : form_(form), space_(kept), access_(kept, operand.stride, form.element), base_(base) {}
 
   // Where values may be written without a copy; NULL where not.
-  std::byte* direct(uint64_t first) const {
+  std::byte* direct() const {
     const bool dense = access_.kind == walk_kind::dense && form_.same && form_.cast == nullptr;
-    return dense ? base_ + first * form_.element : nullptr;
+    return dense ? base_ : nullptr;
   }
+  uint32_t element() const { return form_.element; }
 
   // No more than reduction_block at once.
   void store(const std::byte* values, uint64_t first, uint64_t count) const {
@@ -98,6 +99,7 @@ struct host_program::state {
     walk_space kept;
     std::vector<output_memory> outputs;
   };
+  std::vector<std::byte*> places_of(const job& j) const;
   void run_map(const job& j) const;
   void run_inner(const job& j, const reduction_shape& shape) const;
   void run_outer(const job& j, const reduction_shape& shape) const;
@@ -146,29 +148,48 @@ bound_inputs host_program::state::bind(const job& j, const walk_space& space) co
     bound.access.emplace_back(space, j.launch.inputs[n].stride, layout.element_bytes[n]);
     bound.base.push_back(j.memory.inputs[n]);
   }
-  // A single output is written by the last instruction or after it, several one after the other.
+  // Outputs are stored one after the other, so an input that is one as it is may be gone by then.
+  bool any_input = false;
   for (uint32_t o = 0; o < layout.outputs && layout.outputs > 1; ++o)
+    any_input = any_input || program.is_input(o);
+  for (uint32_t o = 0; o < layout.outputs && any_input; ++o)
     for (const std::byte* base : bound.base) bound.copied |= base == j.memory.outputs[o];
   return bound;
+}
+
+// Where the results of a map are written without a copy.
+std::vector<std::byte*> host_program::state::places_of(const job& j) const {
+  std::vector<std::byte*> places;
+  for (uint32_t o = 0; o < layout.outputs; ++o) {
+    std::vector<uint32_t> same;
+    for (uint32_t n = 0; n < layout.inputs; ++n)
+      if (j.memory.inputs[n] == j.memory.outputs[o]) same.push_back(n);
+    places.push_back(program.writes_in_place(o, same) ? j.outputs[o].direct() : nullptr);
+  }
+  return places;
 }
 
 void host_program::state::run_map(const job& j) const {
   const auto points = static_cast<uint64_t>(j.plan.words[kept_word]);
   const bound_inputs inputs = bind(j, j.kept);
-  const bool direct = layout.outputs == 1 && program.ends_with(0);
+  const std::vector<std::byte*> places = places_of(j);
+  std::vector<uint32_t> elements;
+  for (const output_memory& output : j.outputs) elements.push_back(output.element());
+  // Blocks end with lines that are worth it.
+  const uint64_t line = inputs.line() >= map_block / 4 ? inputs.line() : 0;
   const uint64_t chunks = j.parallel ? ceil_div(points, elements_of_a_chunk) : 1;
   const uint64_t chunk_size = j.parallel ? elements_of_a_chunk : points;
   share(j.parallel, chunks, [&](uint64_t chunk) {
     const uint64_t begin = chunk * chunk_size, end = std::min(points, begin + chunk_size);
     block_registers registers(program, j.launch.scalars, end - begin);
     registers.bind(inputs);
-    for (uint64_t first = begin; first < end; first += map_block) {
-      const uint64_t count = std::min<uint64_t>(map_block, end - first);
-      std::byte* to = direct ? j.outputs[0].direct(first) : nullptr;
-      registers.evaluate(first, count, to);
-      if (to != nullptr) continue;
+    registers.place(places, elements);
+    for (uint64_t first = begin, count = 0; first < end; first += count) {
+      count = std::min<uint64_t>(map_block, end - first);
+      if (line > 0) count = std::min(count, line - first % line);
+      registers.evaluate(first, count);
       for (uint32_t o = 0; o < layout.outputs; ++o)
-        j.outputs[o].store(registers.result(o), first, count);
+        if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count);
     }
   });
 }

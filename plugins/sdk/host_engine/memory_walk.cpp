@@ -24,6 +24,29 @@ void copy_elements(const std::byte* from, int64_t from_step, std::byte* to, int6
   }
 }
 
+template <typename T>
+void fill_elements(const std::byte* from, std::byte* to, uint64_t count) {
+  T element;
+  std::memcpy(&element, from, sizeof(T));
+  for (uint64_t i = 0; i < count; ++i) std::memcpy(to + i * sizeof(T), &element, sizeof(T));
+}
+
+// One element for all of a dense line.
+void fill_line(uint32_t element, const std::byte* from, std::byte* to, uint64_t count) {
+  switch (element) {
+    case 1:
+      return fill_elements<uint8_t>(from, to, count);
+    case 2:
+      return fill_elements<uint16_t>(from, to, count);
+    case 4:
+      return fill_elements<uint32_t>(from, to, count);
+    case 8:
+      return fill_elements<uint64_t>(from, to, count);
+    default:
+      return fill_elements<sixteen>(from, to, count);
+  }
+}
+
 // Steps in bytes.
 void copy_line(uint32_t element, const std::byte* from, int64_t from_step, std::byte* to,
                int64_t to_step, uint64_t count) {
@@ -31,6 +54,7 @@ void copy_line(uint32_t element, const std::byte* from, int64_t from_step, std::
     std::memcpy(to, from, count * element);
     return;
   }
+  if (from_step == 0 && to_step == element) return fill_line(element, from, to, count);
   switch (element) {
     case 1:
       return copy_elements<uint8_t>(from, from_step, to, to_step, count);
@@ -213,6 +237,15 @@ walk_point::walk_point(const walk_space& space, uint64_t number) {
     number /= space.extent[d];
   }
   at[0] = number;
+}
+
+std::optional<int64_t> line_offset(const walk_space& space, const walk_access& access,
+                                   const walk_point& from, uint64_t count) {
+  const uint32_t inner = space.rank - 1;
+  if (from.at[inner] + count > space.extent[inner]) return std::nullopt;
+  int64_t offset = 0;
+  for (uint32_t d = 0; d <= inner; ++d) offset += static_cast<int64_t>(from.at[d]) * access.stride[d];
+  return offset * access.element;
 }
 
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,

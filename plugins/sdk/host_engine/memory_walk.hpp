@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tutti/plugin.h"
@@ -41,6 +42,11 @@ struct walk_point {
   uint64_t at[TUTTI_MAX_RANK] = {};
   walk_point(const walk_space& space, uint64_t number);
 };
+
+/// Where the point lies, in bytes from the origin, if `count` points from there on are on one line of
+/// the innermost dimension.
+std::optional<int64_t> line_offset(const walk_space& space, const walk_access& access,
+                                   const walk_point& from, uint64_t count);
 
 /// Copies `count` elements from the point on into a contiguous block, or from there back.
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
