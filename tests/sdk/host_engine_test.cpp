@@ -121,6 +121,67 @@ BOOST_AUTO_TEST_CASE(maps_over_strides) {
   }
 }
 
+// Operands that are one element, or the same line, for each row: lines shorter and longer than a
+// block, and of which no whole number is one.
+BOOST_AUTO_TEST_CASE(maps_over_broadcast_rows) {
+  for (const size_t columns : {3u, 127u, 128u, 512u, 700u, 1025u}) {
+    const size_t rows = 2000 / columns + 3;
+    const std::vector<int32_t> one = numbers(rows), line = numbers(columns);
+    case_of c(TUTTI_I32, 2, 0);
+    c.launch.extent[0] = rows;
+    c.launch.extent[1] = columns;
+    c.in[0].stride[0] = 1;
+    c.in[1].stride[1] = 1;
+    c.out.stride[0] = static_cast<int64_t>(columns);
+    c.out.stride[1] = 1;
+    for (const sdk::host_routines set : sets()) {
+      std::vector<int32_t> out(rows * columns);
+      c.run(one.data(), line.data(), out.data(), set);
+      int64_t wrong = 0;
+      for (size_t n = 0; n < out.size(); ++n)
+        wrong += out[n] != one[n / columns] - line[n % columns];
+      BOOST_TEST(wrong == 0, std::string(sdk::name_of(set)) << ", columns " << columns);
+    }
+  }
+}
+
+// Two outputs in the memory of the two inputs, which instructions read after the first is known, or
+// which are exchanged.
+BOOST_AUTO_TEST_CASE(outputs_in_the_memory_of_inputs) {
+  constexpr size_t count = 1300;
+  const std::vector<int32_t> a = numbers(count), b = numbers(count + 9);
+  case_of c(TUTTI_I32, 1, 0);
+  tutti_instruction steps[2] = {{TUTTI_OP_subtract, TUTTI_I32, 2, {0, 1, 0}},
+                                {TUTTI_OP_bitwise_xor, TUTTI_I32, 2, {0, 1, 0}}};
+  tutti_program_operand outputs[2] = {c.output, c.output};
+  tutti_operand out[2] = {};
+  c.desc.instructions = steps;
+  c.desc.instruction_count = 2;
+  c.desc.outputs = outputs;
+  c.desc.output_count = 2;
+  c.launch.outputs = out;
+  c.launch.extent[0] = count;
+  for (tutti_operand* each : {c.in, c.in + 1, out, out + 1}) each->stride[0] = 1;
+  for (const sdk::host_routines set : sets()) {
+    for (const bool exchanged : {false, true}) {
+      outputs[0].value = exchanged ? 1 : 2;
+      outputs[1].value = exchanged ? 0 : 3;
+      std::vector<int32_t> x = a, y(b.begin() + 9, b.end());
+      const std::vector<int32_t> before = y;
+      std::byte* memory[] = {reinterpret_cast<std::byte*>(x.data()),
+                             reinterpret_cast<std::byte*>(y.data())};
+      const std::byte* from[] = {memory[0], memory[1]};
+      sdk::host_program(c.desc, set).run(c.launch, {from, memory}, sdk::machine{4});
+      int64_t wrong = 0;
+      for (size_t n = 0; n < count; ++n) {
+        wrong += x[n] != (exchanged ? before[n] : a[n] - before[n]);
+        wrong += y[n] != (exchanged ? a[n] : a[n] ^ before[n]);
+      }
+      BOOST_TEST(wrong == 0, std::string(sdk::name_of(set)) << (exchanged ? ", exchanged" : ""));
+    }
+  }
+}
+
 // Short rows are added up many at once: with the bits that each has alone.
 BOOST_AUTO_TEST_CASE(sums_of_short_rows_side_by_side) {
   struct extents {

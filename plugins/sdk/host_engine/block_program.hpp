@@ -26,8 +26,8 @@ class block_program {
   /// Of maps the value that output n stores, in the dtype that it has in a register; of a reduction
   /// (n = 0) what is reduced, in the accumulator's dtype.
   uint32_t result(uint32_t n) const { return results_[n]; }
-  /// Whether an instruction may write result n where it is stored, which is the memory of the inputs
-  /// `same` alone: there is such an instruction, and none behind it reads these inputs.
+  /// Whether an instruction may write result n where it is stored, which is the memory of the
+  /// inputs `same` alone: there is such an instruction, and none behind it reads these inputs.
   bool writes_in_place(uint32_t n, const std::vector<uint32_t>& same) const;
   /// Whether result n is an input as it is loaded.
   bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
@@ -115,7 +115,7 @@ class block_registers {
   uint64_t most_;
   size_t slot_bytes_;
   std::unique_ptr<std::byte[], aligned_delete> memory_;
-  std::vector<const std::byte*> at_;  // where each value of the current block lies
+  std::vector<const std::byte*> at_;    // where each value of the current block lies
   std::vector<const std::byte*> held_;  // of each input the element that its register is full of
   struct placed {
     std::byte* base = nullptr;  // NULL: a register

@@ -244,7 +244,8 @@ std::optional<int64_t> line_offset(const walk_space& space, const walk_access& a
   const uint32_t inner = space.rank - 1;
   if (from.at[inner] + count > space.extent[inner]) return std::nullopt;
   int64_t offset = 0;
-  for (uint32_t d = 0; d <= inner; ++d) offset += static_cast<int64_t>(from.at[d]) * access.stride[d];
+  for (uint32_t d = 0; d <= inner; ++d)
+    offset += static_cast<int64_t>(from.at[d]) * access.stride[d];
   return offset * access.element;
 }
 

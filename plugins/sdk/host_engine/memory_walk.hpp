@@ -43,8 +43,8 @@ struct walk_point {
   walk_point(const walk_space& space, uint64_t number);
 };
 
-/// Where the point lies, in bytes from the origin, if `count` points from there on are on one line of
-/// the innermost dimension.
+/// Where the point lies, in bytes from the origin, if `count` points from there on are on one line
+/// of the innermost dimension.
 std::optional<int64_t> line_offset(const walk_space& space, const walk_access& access,
                                    const walk_point& from, uint64_t count);
 
