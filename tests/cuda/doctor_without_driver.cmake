@@ -6,7 +6,7 @@ if(NOT status EQUAL 0)
   message(FATAL_ERROR "tutti doctor: exit status ${status}\n${text}")
 endif()
 foreach(part IN ITEMS "ok +cuda: version" "note +cuda: [^\n]*no NVIDIA driver[^\n]*install its driver"
-        "selection\n +ok [^\n]*auto[^\n]*(opencl|reference):")
+        "selection\n +ok [^\n]*auto[^\n]*(cpu|opencl|reference):")
   if(NOT text MATCHES "${part}")
     message(FATAL_ERROR "tutti doctor does not say \"${part}\":\n${text}")
   endif()

@@ -22,12 +22,14 @@ class machine {
   machine() {
     fs::create_directory(plugins());
     fs::create_directory(folder_.path() / "no drivers");
-    fs::create_directory(folder_.path() / "hidden");
-    for (const std::string name : {"cuda", "opencl", "reference"})
-      write_file(folder_.path() / "hidden" / ("libtutti_" + name + ".so"), "");
+    fs::create_directory(hidden());
+    for (const auto& file : fs::directory_iterator(paths::plugin_output))
+      write_file(hidden() / file.path().filename(), "");
     fs::copy_file(fs::path(paths::fake_plugins) / "bad" / "libtutti_bad.so", bad());
   }
   fs::path plugins() const { return folder_.path() / "plugins"; }
+  /// Behind the others in TUTTI_PLUGIN_PATH: files in the place of all plugins of the build.
+  fs::path hidden() const { return folder_.path() / "hidden"; }
   fs::path bad() const { return plugins() / "libtutti_bad.so"; }
 
   /// Steps that a process is within or has ended in.
@@ -62,7 +64,7 @@ class machine {
   /// What the doctor says once the plugin works. No other is there, so that it verifies one device.
   nlohmann::json mended() const {
     return command("doctor", "BROKEN=count=1 TUTTI_PLUGIN_PATH='" + plugins().string() + ":" +
-                                 (folder_.path() / "hidden").string() + "'");
+                                 hidden().string() + "'");
   }
   nlohmann::json command(const std::string& arguments, const std::string& environment) const {
     const outcome result = start(

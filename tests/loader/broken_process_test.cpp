@@ -222,7 +222,8 @@ BOOST_AUTO_TEST_CASE(files_and_devices_that_cannot_be_used_hide_no_others) {
   fs::copy_file(m.bad(), m.plugins() / "second" / "libtutti_bad.so");
 
   const std::string environment = "BROKEN=alignment=3 TUTTI_PLUGIN_PATH='" + m.plugins().string() +
-                                  ":" + (m.plugins() / "second").string() + "'";
+                                  ":" + (m.plugins() / "second").string() + ":" +
+                                  m.hidden().string() + "'";
   const auto devices = m.command("devices", environment);
   BOOST_TEST(lists(devices, "bad:0"));
   BOOST_TEST(!lists(devices, "bad:1"));

@@ -88,7 +88,8 @@ BOOST_AUTO_TEST_CASE(escape_everything) {
   const std::string html = p.html();
   BOOST_TEST(html.find("<script") == std::string::npos);
   BOOST_TEST(html.find('\xFF') == std::string::npos);
-  BOOST_TEST(count(html, harmless) == 9u);  // title twice, alt and caption of the picture
+  // The title twice, alt and caption of the picture; without libpng it has no alt.
+  BOOST_TEST(count(html, harmless) == (TUTTI_TEST_PNG ? 9u : 8u));
 }
 
 BOOST_AUTO_TEST_CASE(have_nothing_from_elsewhere) {
@@ -123,6 +124,10 @@ BOOST_AUTO_TEST_CASE(embed_pictures_as_they_are) {
   page p("p");
   p.pictures(all);
   const std::string html = p.html();
+  if (!TUTTI_TEST_PNG) {
+    BOOST_TEST(count(html, "<p class=\"absent\">no picture: ") == 3u);
+    return;
+  }
   const auto files = embedded(html);
   BOOST_REQUIRE(files.size() == 3u);
   for (std::size_t i = 0; i < files.size(); ++i) {
