@@ -17,6 +17,10 @@ namespace {
 
 const std::string state_prefix = "state.";
 
+tutti::io_error of_another_model(const std::filesystem::path& path, const tutti::error& e) {
+  return tutti::io_error(fmt::format("{}: weights of another model: {}", path.string(), e.what()));
+}
+
 }  // namespace
 
 void model_file::save(const std::filesystem::path& path, const tutti::nn::layer& model,
@@ -26,6 +30,16 @@ void model_file::save(const std::filesystem::path& path, const tutti::nn::layer&
   for (const auto& [name, a] : model.named_state(state)) all.emplace(state_prefix + name, a);
   about["classes"] = fmt::format("{}", fmt::join(classes, "/"));
   tutti::io::save_safetensors(path, all, about);
+}
+
+std::vector<array> load_weights(const std::filesystem::path& path, const tutti::nn::layer& model,
+                                const tutti::device& on) {
+  const tutti::io::named_arrays weights = tutti::io::load_safetensors(path, on);
+  try {
+    return model.ordered(weights);
+  } catch (const tutti::error& e) {
+    throw of_another_model(path, e);
+  }
 }
 
 model_file::model_file(const std::filesystem::path& path, const tutti::device& on) : path_(path) {
@@ -58,8 +72,7 @@ std::string model_file::answer(const tutti::nn::layer& model, const array& x) co
   try {
     scores = model.apply(model.ordered(parameters_), model.ordered_state(state_), x).value;
   } catch (const tutti::error& e) {
-    throw tutti::io_error(
-        fmt::format("{}: weights of another model: {}", path_.string(), e.what()));
+    throw of_another_model(path_, e);
   }
   const std::vector<float> shares = softmax(scores, 1).to_vector<float>();
   if (shares.size() != classes_.size())

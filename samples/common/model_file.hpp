@@ -39,4 +39,9 @@ class model_file {
   texts about_;
 };
 
+/// The parameters in a file that io::save_safetensors() wrote of model.named(). Throws
+/// tutti::io_error, also for those of another model.
+std::vector<tutti::array> load_weights(const std::filesystem::path& path,
+                                       const tutti::nn::layer& model, const tutti::device& on);
+
 }  // namespace samples

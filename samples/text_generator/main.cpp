@@ -12,6 +12,7 @@
 #include "common/command_line.hpp"
 #include "common/data_files.hpp"
 #include "common/fit.hpp"
+#include "common/model_file.hpp"
 #include "common/numbers.hpp"
 #include "common/results.hpp"
 
@@ -127,7 +128,7 @@ void run(const options& o) {
   samples::make_folder(o.out);
   const nn::sequential model = transformer(o, letters, false);
   write_on(o.weights.empty() ? train(model, codes_of(text, letters), o)
-                             : model.ordered(tutti::io::load_safetensors(o.weights, o.device())),
+                             : samples::load_weights(o.weights, model, o.device()),
            o, letters);
 }
 

@@ -51,5 +51,7 @@ expect_failure(1 "lacks letters of the prompt \"the X\"" ${network} --prompt "th
 expect_failure(1 "absent: No such file" --data ${OUT}/absent)
 expect_failure(1 "7 letters, at least 50" --data ${OUT}/short.txt --context 24)
 expect_failure(1 "bad.safetensors" ${network} ${the} --weights ${OUT}/bad.safetensors)
+expect_failure(1 "weights.safetensors: weights of another model" --data ${OUT}/text.txt ${the} --width 8
+  --context 24 --weights ${OUT}/weights.safetensors)
 expect_failure(1 "heads" --data ${OUT}/text.txt ${the} --width 15 --context 24)
 expect_failure(1 "cannot make the folder" ${the} --data ${OUT}/text.txt --context 24 --out ${OUT}/short.txt/below)
