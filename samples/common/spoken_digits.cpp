@@ -26,6 +26,7 @@ struct recording {
   fs::path file;
   std::int64_t digit = 0;
   int index = 0;
+  std::vector<float> sound{};  // where there is no file
 };
 
 /// Of a name like 7_theo_12.wav.
@@ -74,30 +75,32 @@ std::vector<float> one_second(const fs::path& file, const tutti::device& on) {
   return out;
 }
 
-spectra_part part_of(const std::vector<std::vector<float>>& sounds,
-                     const std::vector<std::int64_t>& labels, const tutti::device& on) {
-  const auto n = static_cast<std::int64_t>(sounds.size());
-  constexpr std::int64_t together = 200;  // spectra at a time
-  std::vector<float> all;
+/// The spectra of all; files are read by threads while spectra of earlier ones are computed.
+spectra_part part_of(const std::vector<recording>& all, const tutti::device& on) {
+  const auto sound = [&](std::int64_t i, tutti::random::key) {
+    const recording& r = all[static_cast<std::size_t>(i)];
+    return tutti::data::item{
+        host_array::from(r.sound.empty() ? one_second(r.file, on) : r.sound, {rate})};
+  };
+  const tutti::data::loader batches({.size = std::ssize(all), .get = sound},
+                                    {.batch_size = 200, .shuffle = false, .on = on});
+  std::vector<float> values;
   tutti::shape extents;
-  for (std::int64_t first = 0; first < n; first += together) {
-    const std::int64_t last = std::min(n, first + together);
-    std::vector<float> samples;
-    for (std::int64_t i = first; i < last; ++i) {
-      const auto& own = sounds[static_cast<std::size_t>(i)];
-      samples.insert(samples.end(), own.begin(), own.end());
-    }
-    const array some = spectra(array::from(samples, {last - first, rate}, on), rate);
-    const std::vector<float> values = some.to_vector<float>();
-    all.insert(all.end(), values.begin(), values.end());
+  for (const tutti::data::batch& b : batches.start(0)) {
+    const array some = spectra(b.arrays[0], rate);
+    const std::vector<float> own = some.to_vector<float>();
+    values.insert(values.end(), own.begin(), own.end());
     extents = some.shape();
   }
-  return {host_array::from(all, {n, extents[1], extents[2]}), host_array::from(labels, {n})};
+  extents[0] = std::ssize(all);
+  std::vector<std::int64_t> labels;
+  for (const recording& r : all) labels.push_back(r.digit);
+  return {host_array::from(values, extents), host_array::from(labels, {extents[0]})};
 }
 
 /// Two tones a digit, one after the other, 60 times, as loud as speech beside noise.
-std::vector<std::pair<std::vector<float>, recording>> made_sounds() {
-  std::vector<std::pair<std::vector<float>, recording>> out;
+std::vector<recording> made_sounds() {
+  std::vector<recording> out;
   for (int index = 0; index < 60; ++index) {
     const std::vector<float> noise =
         tutti::random::normal({static_cast<std::uint64_t>(index)}, {10 * rate}, 0, 0.05)
@@ -111,7 +114,7 @@ std::vector<std::pair<std::vector<float>, recording>> made_sounds() {
         sound[at] += static_cast<float>(
             0.2 * std::sin(2 * std::numbers::pi * bent * static_cast<double>(t) / rate));
       }
-      out.emplace_back(std::move(sound), recording{{}, digit, index});
+      out.push_back({{}, digit, index, std::move(sound)});
     }
   }
   return out;
@@ -138,11 +141,10 @@ spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
   if (folder.empty()) places.clear();
   if (folder.empty() && named != nullptr && *named != '\0')
     places = {named, fs::path(named) / "spoken_digits"};
-  std::vector<std::pair<std::vector<float>, recording>> all;
+  std::vector<recording> all;
   spoken_digits out;
   for (const fs::path& place : places) {
-    if (!folder.empty() || fs::is_directory(place))
-      for (const recording& r : recordings_in(place)) all.emplace_back(one_second(r.file, on), r);
+    if (!folder.empty() || fs::is_directory(place)) all = recordings_in(place);
     if (!all.empty()) {
       out.source = place.string();
       break;
@@ -154,19 +156,13 @@ spoken_digits load_spoken_digits(const fs::path& folder, int test_indices,
     all = made_sounds();
     out.source = "two tones a digit, made here (scripts/get-data spoken_digits fetches recordings)";
   }
-  std::vector<std::vector<float>> sounds[2];
-  std::vector<std::int64_t> labels[2];
-  for (auto& [sound, r] : all) {
-    const int which = r.index < test_indices ? 1 : 0;
-    sounds[which].push_back(std::move(sound));
-    labels[which].push_back(r.digit);
-  }
-  for (const int which : {0, 1})
-    if (sounds[which].empty())
-      throw tutti::io_error(fmt::format("{}: no recording with an index {} {}", out.source,
-                                        which == 1 ? "below" : "of at least", test_indices));
-  out.training = part_of(sounds[0], labels[0], on);
-  out.test = part_of(sounds[1], labels[1], on);
+  std::vector<recording> training, test;
+  for (recording& r : all) (r.index < test_indices ? test : training).push_back(std::move(r));
+  if (training.empty() || test.empty())
+    throw tutti::io_error(fmt::format("{}: no recording with an index {} {}", out.source,
+                                      test.empty() ? "below" : "of at least", test_indices));
+  out.training = part_of(training, on);
+  out.test = part_of(test, on);
   for (int digit = 0; digit < 10; ++digit) out.classes.push_back(std::to_string(digit));
   return out;
 }
