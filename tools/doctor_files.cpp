@@ -118,8 +118,8 @@ std::vector<finding> examine_cache() {
   for (const auto& record : detail::process_journal().all())
     all.push_back({grade::note, "cache", record.text,
                    fmt::format("earlier processes ended within it; {}",
-                               record.care == 0   ? "tried again as before"
-                               : record.care == 1 ? "with more care from now on"
+                               record.care < 2    ? "tried again as before"
+                               : record.care == 2 ? "with more care from now on"
                                                   : "left out for a day"),
                    fmt::format("remove {} to try again at once", record.file.string())});
   return all;

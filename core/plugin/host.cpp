@@ -131,11 +131,11 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
   try {
     const host_identity& identity = identity_of(context);
     if (identity.cache_prefix.empty() || key == nullptr) return 0;
-    const auto ends = static_cast<int32_t>(
+    const std::uint32_t care =
         process_journal().enter(full_key(identity, device_key, key, key_size),
-                                fmt::format("{}: {}", identity.name, what != nullptr ? what : "")));
+                                fmt::format("{}: {}", identity.name, what != nullptr ? what : ""));
     progress_of_compilers().begin();
-    return ends;
+    return care > 1 ? static_cast<int32_t>(care - 1) : 0;
   } catch (...) {
     return 0;
   }

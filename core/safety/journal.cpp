@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view entry_ending = ".entered";
 constexpr std::uint64_t largest = 65536;  // bytes of a file
 constexpr std::int64_t day = 24LL * 3600 * 1'000'000'000;
-constexpr std::uint32_t ends_of_the_safer_way = 3;
+constexpr std::uint32_t ends_of_the_usual_way = 2, ends_of_the_safer_way = 4;
 
 struct content {
   std::string word, stamp, text;
@@ -36,8 +36,9 @@ struct content {
 
   bool is_recent() const { return file_clock_now_ns() - since_ns < day; }
   std::uint32_t care() const {
-    if (ends >= ends_of_the_safer_way && is_recent()) return 2;
-    return ends > 1 || (ends == 1 && is_recent()) ? 1 : 0;
+    if (ends >= ends_of_the_safer_way && is_recent()) return 3;
+    if (ends > ends_of_the_usual_way || (ends == ends_of_the_usual_way && is_recent())) return 2;
+    return ends == 1 && is_recent() ? 1 : 0;
   }
   std::string written() const {
     return fmt::format("{} {} {}\n{}\n{}", word, ends, since_ns, stamp, text);
@@ -151,7 +152,7 @@ void journal::leave(std::string_view key, past before) {
   const auto mine = std::find(m.threads.begin(), m.threads.end(), std::this_thread::get_id());
   m.threads.erase(mine != m.threads.end() ? mine : m.threads.begin());
   if (!m.threads.empty()) return;
-  if (before == past::settled && m.now.care() > 0) {
+  if (before == past::settled && m.now.care() > 1) {
     m.now.word = "settled";
     m.claim.rewrite(m.now.written());
   } else {

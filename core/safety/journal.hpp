@@ -28,14 +28,14 @@ class TUTTI_INTERNAL_API journal {
 
   /// This process enters the step `key`, called `text`, e.g. "device.count of /x/libtutti_x.so". An
   /// earlier entry with another `stamp` is of something else by now. Several threads may be within
-  /// the same step. Returns how much care earlier ends ask for: 0: none; 1: take a safer way; 2:
-  /// that has ended processes as well. A single end is forgotten after a day, and three or more ask
-  /// for 2 for a day.
+  /// the same step. Returns how much care earlier ends ask for: 0: none; 1: one process has ended
+  /// there, which may have been its user's doing; 2: two have, one after the other: take a safer
+  /// way; 3: four have. One or two ends are forgotten after a day, and so is the last level.
   std::uint32_t enter(std::string_view key, std::string_view text, std::string_view stamp = {});
   /// The same step goes on with something else.
   void go_on(std::string_view key, std::string_view text);
-  /// The step is left, in any thread. Earlier ends are forgotten, or with `settled` kept: what went
-  /// well now went a safer way.
+  /// The step is left, in any thread. Earlier ends are forgotten, or with `settled` kept from level
+  /// 2 on: what went well now went a safer way.
   enum class past { forgotten, settled };
   void leave(std::string_view key, past before = past::forgotten);
   /// Nobody waits for the step any more: its entry outlives the process, unless it is left.

@@ -84,34 +84,42 @@ BOOST_AUTO_TEST_CASE(an_end_asks_for_care_until_the_step_went_well) {
   BOOST_TEST(notes.enter("key", "what") == 0u);
 }
 
+// Its user may have ended it.
+BOOST_AUTO_TEST_CASE(a_single_end_asks_for_no_safer_way) {
+  end_within("key");
+  BOOST_TEST(notes.enter("key", "what") == 1u);
+  notes.leave("key", journal::past::settled);
+  BOOST_TEST(files() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(what_went_well_the_safer_way_goes_it_again_for_a_day) {
   end_within("key");
+  end_within("key");
   for (int i = 0; i < 2; ++i) {
-    BOOST_TEST(notes.enter("key", "what") == 1u);
+    BOOST_TEST(notes.enter("key", "what") == 2u);
     BOOST_TEST(!notes.find("key"));
     notes.leave("key", journal::past::settled);
   }
   BOOST_TEST(!notes.find("key"));  // nobody has ended within it since
 }
 
-BOOST_AUTO_TEST_CASE(a_single_end_is_forgotten_after_a_day_and_two_are_not) {
-  end_within("one");
-  end_within("two");
+BOOST_AUTO_TEST_CASE(two_ends_are_forgotten_after_a_day_and_three_are_not) {
+  for (const char* key : {"two", "two", "three", "three", "three"}) end_within(key);
   wait(25);
-  BOOST_TEST(notes.enter("one", "what") == 0u);
-  notes.leave("one", journal::past::settled);
-  end_within("two");
-  wait(25);
-  BOOST_TEST(notes.enter("two", "what") == 1u);
+  BOOST_TEST(notes.enter("two", "what") == 0u);
+  notes.leave("two", journal::past::settled);
+  BOOST_TEST(notes.enter("three", "what") == 2u);
   BOOST_TEST(files() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(ends_of_the_safer_way_count_for_a_day) {
-  for (const std::uint32_t care : {1u, 1u, 2u}) {
+  for (const std::uint32_t care : {1u, 2u, 2u, 3u}) {
     end_within("key");
-    BOOST_TEST(notes.enter("key", "what") == care);
-    notes.leave("key", journal::past::settled);
+    BOOST_REQUIRE(notes.all().size() == 1u);
+    BOOST_TEST(notes.all()[0].care == care);
   }
+  wait(25);
+  BOOST_TEST(notes.all()[0].care == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(one_under_way_is_no_end) {

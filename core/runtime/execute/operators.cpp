@@ -51,9 +51,9 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
     made->refusal = detail::reason_of(reason, "no reason given");
     return made;
   }
-  if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;
   const detail::compiler_wait waiting;
   try {
+    if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;
     made->handle = detail::create_plan(context.device, desc, call.label);
   } catch (const device_error& e) {  // known only once it was to be compiled
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;

@@ -98,7 +98,7 @@ bool compile_process::start() {
 
 compile_answer compile_process::compile(const compile_request& request) {
   using kind = compile_answer::kind;
-  constexpr int most_tries = 2;
+  constexpr int most_tries = 3;  // the third takes safer options
   const std::string asked = request.text();
   for (int tries = 0; tries < most_tries; ++tries) {
     if (is_stopped_) return {kind::stopped, ""};

@@ -50,8 +50,8 @@ class TUTTI_INTERNAL_API compile_process {
   compile_process& operator=(const compile_process&) = delete;
 
   /// Waits for the answer; one thread at a time. A process that ends meanwhile is followed by a
-  /// second one, which knows of the first (safety/journal.hpp). Where none can be had it does
-  /// not try again later.
+  /// second and a third one, which know of those before (safety/journal.hpp). Where none can be had
+  /// it does not try again later.
   compile_answer compile(const compile_request& request);
   /// The process ends; the next request starts another.
   void rest() noexcept;
