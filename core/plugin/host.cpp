@@ -135,7 +135,7 @@ int32_t compile_begin(void* context, const char* device_key, const void* key, ui
         process_journal().enter(full_key(identity, device_key, key, key_size),
                                 fmt::format("{}: {}", identity.name, what != nullptr ? what : ""));
     progress_of_compilers().begin();
-    return care > 1 ? static_cast<int32_t>(care - 1) : 0;
+    return care == 1 ? -1 : care == 0 ? 0 : static_cast<int32_t>(care - 1);
   } catch (...) {
     return 0;
   }

@@ -154,10 +154,10 @@ typedef struct tutti_host {
   const char* (*driver_folder)(void* context, const char* name);
   /* Optional. Around each call of a compiler, so that one that takes the process down does not go
    * on to do so. Begin, in the thread that compiles, returns what the ends of earlier processes
-   * within this compilation ask for. 0: nothing; 1: use safer options; more: leave it. Why they
-   * ended is not known: the first changes nothing, two count for a day, and it takes four until the
-   * program is to be left, for a day as well. End is called in any thread whatever became of the
-   * compilation. `elsewhere` is NULL. */
+   * within this compilation ask for. 0: nothing; -1: nothing yet, one has ended; 1: use safer
+   * options; more: leave it. Why they ended is not known: the first changes nothing, two count for
+   * a day, and it takes four until the program is to be left, for a day as well. End is called in
+   * any thread whatever became of the compilation. `elsewhere` is NULL. */
   int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
                            uint64_t key_size, const char* what);
   void (*compile_elsewhere)(void* context, const char* device_key, const void* key,

@@ -56,9 +56,13 @@ compilation::compilation(const device_description& device, std::string key, cons
   resume();
 }
 
-compilation::~compilation() { pause(); }
+compilation::~compilation() {
+  ends_ = 0;
+  pause();
+}
 
 void compilation::resume() {
+  if (is_under_way_) return;
   if (the_host.compile_begin == nullptr || the_host.compile_end == nullptr) return;
   ends_ = the_host.compile_begin(the_host.context, device_.cache_key.c_str(), key_.data(),
                                  key_.size(), (what_ + " on " + device_.name).c_str());
@@ -66,7 +70,7 @@ void compilation::resume() {
 }
 
 void compilation::pause() {
-  if (!std::exchange(is_under_way_, false)) return;
+  if (ends_ != 0 || !std::exchange(is_under_way_, false)) return;
   the_host.compile_end(the_host.context, device_.cache_key.c_str(), key_.data(), key_.size());
 }
 
@@ -78,7 +82,7 @@ std::optional<std::string> option(const char* name) {
 }
 
 std::string compilation::careful_options(const char* safer) const {
-  if (ends_ == 0) return {};
+  if (ends_ <= 0) return {};
   const std::string past = what_ + ": processes ended while " + device_.driver + " compiled it";
   if (ends_ > 1) {
     throw plugin_error(TUTTI_ERROR_UNSUPPORTED,

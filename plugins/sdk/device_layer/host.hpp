@@ -34,7 +34,7 @@ class compilation {
   /// logged. Throws plugin_error UNSUPPORTED where processes have ended with these as well.
   std::string careful_options(const char* safer) const;
   /// The calls are over for now; more come where the driver finishes a program at its first launch.
-  /// One that is never launched is not under way.
+  /// One that is never launched is not under way, unless a process has ended within it.
   void pause();
   void resume();
 
