@@ -26,8 +26,9 @@ set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
 file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
 set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 
-# A feature is tested where no kernel is compiled: on the plugins reference and cpu. What compiles kernels is `tutti verify` and a few whole programs (BACKENDS below), and
-# everything with TUTTI_TEST_EVERYTHING.
+# A feature is tested where no kernel is compiled: on the plugins reference and cpu. What compiles
+# kernels is `tutti verify` and a few whole programs (BACKENDS below), and everything with
+# TUTTI_TEST_EVERYTHING.
 set(TUTTI_TEST_TIER host)
 if(TUTTI_TEST_EVERYTHING)
   set(TUTTI_TEST_TIER compiled)

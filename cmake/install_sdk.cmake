@@ -9,7 +9,7 @@ list(REMOVE_ITEM headers sdk/renderer_internal.hpp)
 # Of the host engine, a library of its own, what a backend uses.
 list(FILTER headers EXCLUDE REGEX "^sdk/host_engine/")
 list(APPEND headers sdk/host_engine/host_engine.hpp sdk/host_engine/host_operators.hpp
-  sdk/host_engine/on_buffers.hpp sdk/host_engine/host_cost.hpp sdk/host_engine/lapack.hpp)
+  sdk/host_engine/on_buffers.hpp sdk/host_engine/host_cost.hpp)
 file(GLOB semantics RELATIVE ${source}/core ${source}/core/semantics/*.hpp)
 foreach(header IN LISTS headers semantics ITEMS base/signals.hpp)
   if(header MATCHES "^sdk/")

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/host_engine/on_buffers.hpp"
 
-#include <chrono>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "sdk/convolution.hpp"
+#include "sdk/host_engine/lapack.hpp"
 #include "sdk/host_engine/lapack_matrices.hpp"
 #include "sdk/host_layer/plain_arithmetic.hpp"
 #include "sdk/host_layer/work_queue.hpp"

@@ -11,12 +11,13 @@
 #include "sdk/host_engine/host_cost.hpp"
 #include "sdk/host_engine/host_engine.hpp"
 #include "sdk/host_engine/host_operators.hpp"
-#include "sdk/host_engine/lapack.hpp"
 #include "sdk/host_layer/host_operator.hpp"
 #include "sdk/host_layer/program_interpreter.hpp"
 #include "sdk/host_layer/thread_team.hpp"
 
 namespace tutti::sdk {
+
+struct lapack;
 
 /// What one launch of a program computes: its points, and the same with what its lines cost, in
 /// points.

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program group: checks what comes in, keeps a copy, and runs it, short work in the thread that
+// brings it.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sdk/capabilities.hpp"
+#include "sdk/host_device/objects.hpp"
+#include "sdk/owned_launch.hpp"
+#include "sdk/validate.hpp"
+
+namespace tutti::host_device {
+
+/// How a plugin runs programs: Code(program_description&&, compute_units), immutable, has desc(),
+/// is_short(launch), and run(launch, memory, team) of a launch that was checked.
+template <typename Code>
+struct program {
+  std::shared_ptr<const Code> code;  // kept by launches in line
+};
+
+/// Program is tutti_program, which the plugin derives from program<Code>.
+template <typename Code, typename Program>
+struct program_functions {
+  static tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
+    return sdk::guarded([&] {
+      sdk::deref(device, "device");
+      sdk::write_struct(result, sdk::programs_in(computed_dtypes).capabilities(), "capabilities");
+    });
+  }
+
+  static tutti_status* supports(tutti_device* device, const tutti_program_desc* desc,
+                                int32_t* support, const char** reason) {
+    return sdk::guarded([&] {
+      sdk::deref(device, "device");
+      sdk::deref(support, "support") =
+          sdk::supports_program(sdk::programs_in(computed_dtypes), limits, desc, reason);
+    });
+  }
+
+  static tutti_status* create(tutti_device* device, const tutti_program_desc* desc,
+                              tutti_program** result) {
+    return sdk::guarded([&] {
+      const uint32_t units = sdk::deref(device, "device").info->compute_units();
+      sdk::deref(result, "program") = nullptr;
+      auto made = std::make_unique<Program>();
+      made->code = std::make_shared<Code>(sdk::program_description(desc, limits), units);
+      *result = made.release();
+    });
+  }
+
+  static void release(tutti_program* given) { delete static_cast<Program*>(given); }
+
+  static tutti_status* workspace(tutti_program* given, const tutti_program_launch*,
+                                 uint64_t* bytes) {
+    return sdk::guarded([&] {
+      sdk::deref(given, "program");
+      sdk::deref(bytes, "bytes") = 0;
+    });
+  }
+
+  static tutti_status* launch(tutti_stream* stream, tutti_program* given,
+                              const tutti_program_launch* launched, tutti_event** event) {
+    return sdk::guarded([&] {
+      tutti_program_launch mine = sdk::read_struct(launched, "program launch");
+      const program<Code>& whole = sdk::deref(static_cast<Program*>(given), "program");
+      const std::shared_ptr<const Code>& code = whole.code;
+      std::vector<tutti_operand> operands;
+      sdk::read_operands(code->desc(), mine, operands);
+      sdk::validate_launch(code->desc(), mine);
+      tutti_stream& line = sdk::deref(stream, "stream");
+      sdk::thread_team& team = line.device->team;
+      if (line.queue.is_idle() && code->is_short(mine))
+        return run_now(line, event, [&] { code->run(mine, memory_of, team); });
+      enqueue(line, event, [code, kept = sdk::owned_program_launch(code->desc(), mine), &team] {
+        code->run(kept.get(), memory_of, team);
+      });
+    });
+  }
+
+  // Nothing is generated here.
+  static const char* source(tutti_program*) { return nullptr; }
+
+  static constexpr tutti_program_api api = {sizeof(tutti_program_api),
+                                            capabilities,
+                                            supports,
+                                            create,
+                                            release,
+                                            workspace,
+                                            launch,
+                                            source};
+};
+
+}  // namespace tutti::host_device
