@@ -15,6 +15,7 @@
 #include "graph/fold.hpp"
 #include "graph/sizes.hpp"
 #include "semantics/row_kinds.hpp"
+#include "tutti/extension.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/ops.hpp"
 
@@ -35,16 +36,11 @@ struct common_type {
 /// `op` and the dtypes.
 common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op);
 
-/// a in dtype `type`; a weak scalar becomes an ordinary constant. Throws value_error for a weak
-/// integer that an integer dtype cannot hold, dtype_error for a complex value in a real dtype.
-array cast(const array& a, dtype type, std::string_view op);
-
 /// The dtype of a alone, weak scalars resolved; floating_type_of turns integers and bool into f32.
 dtype type_of(const array& a, std::string_view op);
 dtype floating_type_of(const array& a, std::string_view op);
 /// The same, where complex throws dtype_error.
 dtype real_type_of(const array& a, std::string_view op);
-dtype real_floating_type_of(const array& a, std::string_view op);
 
 /// a in real_floating_type_of(a); a weak scalar stays weak.
 array as_real_floating(const array& a, std::string_view op);
@@ -84,10 +80,6 @@ array unbroadcast(const array& a, const shape& target);
 array checked_indices(const array& given, std::int64_t extent, int axis, const shape& of,
                       std::string_view op = "take");
 
-/// Rows of x [O,R,N] at indices that are known to lie in [0, R); and the sum of updates [O,I,N]
-/// into zeros [O,rows,N].
-array take_rows(const array& x, const array& index);
-array scatter_rows(const array& updates, const array& index, std::int64_t rows);
 /// base [O,R,N] with updates [O,I,N] combined into the rows of such indices. But for setting, the
 /// dtype must be one that devices compute in.
 array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <tutti/data.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/ml.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images: colours, geometry and resampling. Files of pictures are in image_files.hpp.
+// Images: colours, geometry and resampling. Files of pictures are in data/image_files.hpp.
 //
 // An image is [..., height, width, channels]; leading axes are batches. Row 0 is at the top, and
 // the centre of the pixel in row y and column x is the point (x, y). All are compositions of other
@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "tutti/image_files.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"
 

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The core and all libraries.
+#pragma once
+
+#include "tutti/data.hpp"
+#include "tutti/ml.hpp"
+#include "tutti/nn.hpp"
+#include "tutti/report.hpp"
+#include "tutti/tutti.hpp"
