@@ -13,7 +13,7 @@
 #include "semantics/host_math.hpp"
 #include "tutti/error.hpp"
 #include "tutti/host_memory.hpp"
-#include "tutti/image.hpp"
+#include "tutti/image/basics.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/ops.hpp"

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <tutti/data.hpp>
 #include <tutti/report.hpp>
+#include <tutti/sparse.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <iostream>
 #include <tutti/data.hpp>
+#include <tutti/image.hpp>
 #include <tutti/ml.hpp>
 #include <tutti/tutti.hpp>
 

@@ -8,6 +8,7 @@
 #include <complex>
 #include <iostream>
 #include <tutti/data.hpp>
+#include <tutti/image.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

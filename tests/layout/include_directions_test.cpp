@@ -39,11 +39,14 @@ const room_table rooms = {
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
     // libraries on the public headers, and on what every room may use
-    {"data", {"base", "semantics"}},
+    {"signal", {"base"}},
+    {"image", {"signal"}},
+    {"sparse", {"base"}},
+    {"data", {"image", "semantics"}},
     {"nn", {"base"}},
     {"ml", {"data", "nn"}},
     {"report", {"data"}},
-    {"all", {"ml", "report"}},
+    {"all", {"ml", "report", "sparse"}},
     // programs
     {"tools", {"data", "op", "runtime", "verify"}},
     {"verify", {"plugin", "sdk"}},

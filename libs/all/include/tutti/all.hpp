@@ -4,7 +4,10 @@
 #pragma once
 
 #include "tutti/data.hpp"
+#include "tutti/image.hpp"
 #include "tutti/ml.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/report.hpp"
+#include "tutti/signal.hpp"
+#include "tutti/sparse.hpp"
 #include "tutti/tutti.hpp"

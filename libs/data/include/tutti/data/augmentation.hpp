@@ -4,7 +4,7 @@
 // which: the same key gives the same change everywhere, another one for each example of the batch.
 // All are compositions of other operations: lazy, fused, with gradients.
 //
-// Pictures are [n, height, width, channels], as in image.hpp; shape_error for other ranks.
+// Pictures are [n, height, width, channels], as in image/basics.hpp; shape_error for other ranks.
 #pragma once
 
 #include <cstdint>

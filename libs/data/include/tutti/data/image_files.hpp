@@ -48,7 +48,7 @@ TUTTI_API array decode_image(std::string_view bytes, const device& on = default_
 /// or .jpeg, .pgm, .ppm or .pnm, in capitals too. Evaluates. JPEG halves the resolution of colour.
 /// Throws value_error for another end of the name and options out of range, shape_error for
 /// extents and channels that the format does not hold (no pixels among them), dtype_error for
-/// other dtypes: to_u8() of image.hpp makes u8 of floating colours.
+/// other dtypes: to_u8() of image/basics.hpp makes u8 of floating colours.
 TUTTI_API void write_image(const std::filesystem::path& path, const array& image,
                            const write_options& options = {});
 /// The bytes of such a file. `options.format` does not count.
