@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "graph/node.hpp"
-#include "tutti/extension.hpp"
 
 namespace tutti::graph {
 

@@ -16,6 +16,7 @@
 #include "graph/gradient_trace.hpp"
 #include "graph/records.hpp"
 #include "tutti/array.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::detail {
 struct opened_device;

@@ -5,7 +5,6 @@
 
 #include "op/operands.hpp"
 #include "plugin/opened_device.hpp"
-#include "plugin/registry.hpp"
 
 namespace tutti::op {
 
@@ -15,7 +14,7 @@ device_pointer device_of(const array& a) { return a.node()->device; }
 
 bool device_stores(const array& a, dtype type) {
   const auto& on = device_of(a) != nullptr ? *device_of(a) : detail::get(default_device());
-  return (on.properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<int>(type))) != 0;
+  return (on.properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) != 0;
 }
 
 bool is_same(const array& a, const array& b) { return a.node() == b.node(); }
