@@ -3,6 +3,7 @@
 // What tutti/extension.hpp has beside functions that the core uses itself.
 #include "tutti/extension.hpp"
 
+#include "op/along.hpp"
 #include "op/operands.hpp"
 #include "plugin/opened_device.hpp"
 
@@ -29,6 +30,11 @@ dtype numeric_type_of(std::span<const array> operands, std::string_view op) {
 
 dtype floating_type_of(std::span<const array> operands, std::string_view op) {
   return promote_operands(operands, row_kind::FLOATING, op).type;
+}
+
+array running_sum(const array& a, dtype type, std::string_view op) {
+  const array rows = contiguous(reshape(a, {1, a.size(), 1}));
+  return reshape(scan3(rows, TUTTI_SCAN_SUM, false, false, type, op), {a.size()});
 }
 
 array sparse_product(const array& starts, const array& columns, const array& values, const array& b,

@@ -31,12 +31,7 @@ array as_index(const array& given, dtype type, std::int64_t extent) {
   return index;
 }
 
-array running_sum(const array& counts, dtype type) {
-  const std::int64_t n = counts.size();
-  return reshape(
-      op::scan3(contiguous(reshape(counts, {1, n, 1})), TUTTI_SCAN_SUM, false, false, type, room),
-      {n});
-}
+array running_sum(const array& counts, dtype type) { return op::running_sum(counts, type, room); }
 
 }  // namespace
 

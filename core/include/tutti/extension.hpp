@@ -134,6 +134,9 @@ TUTTI_API std::pair<std::int64_t, std::int64_t> exact_range(const array& a, cons
 /// How often each number of [0, bins) occurs in `index`, i32 or i64: [bins].
 TUTTI_API array count_numbers(const array& index, std::int64_t bins, std::string_view op);
 
+/// The sums of the first 1 to n elements of a [n], stored as dtype `type`; a may be of bool.
+TUTTI_API array running_sum(const array& a, dtype type, std::string_view op);
+
 /// Rows of x [O,R,N] at indices that are known to lie in [0, R); and the sum of updates [O,I,N]
 /// into zeros [O,rows,N].
 TUTTI_API array take_rows(const array& x, const array& index);
