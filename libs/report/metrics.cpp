@@ -64,7 +64,7 @@ void add_rows(const metrics& object, const std::string& before,
 
 }  // namespace
 
-metric_value::metric_value(const metrics& object) : value_(std::make_shared<metrics>(object)) {}
+metric_value::metric_value(const metrics& of) : value_(std::make_shared<metrics>(of)) {}
 
 metrics::metrics(std::initializer_list<entry> entries) {
   for (const entry& e : entries) set(e.first, e.second);

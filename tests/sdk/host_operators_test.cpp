@@ -379,6 +379,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_done_is_said) {
   const case_of c = product(TUTTI_F32, 4, 4, 4, false);
   sdk::device_description device = case_of::device(sdk::best_host_routines());
   device.vector_bytes = 64;
+  if (sdk::best_host_routines() == sdk::host_routines::avx512) return;  // which has every width
   const char* why =
       sdk::host_operator_plan::against(device, c.what->call(), sdk::best_host_routines());
   BOOST_REQUIRE(why != nullptr);

@@ -22,18 +22,14 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
   for (uint32_t n = 0; n < desc.scalar_count; ++n) add_value(desc.scalar_dtypes[n]);
   for (uint32_t n = 0; n < desc.instruction_count; ++n) {
     const tutti_instruction& given = desc.instructions[n];
-    block_step next{nullptr, {}, given.operand_count, 0};
-    std::copy_n(given.operand, given.operand_count, next.operand);
-    if (given.opcode != TUTTI_OP_iota)
-      next.run = find_block(set, given.opcode, values_[given.operand[0]].dtype, given.dtype);
-    next.result = add_value(given.dtype);
-    steps_.push_back(next);
+    add_step(given.opcode, given.operand, given.operand_count, given.dtype);
   }
   const bool reduces = desc.reduction != TUTTI_REDUCE_NONE;
   for (uint32_t n = 0; n < desc.output_count; ++n) {
     const uint8_t wanted = reduces ? desc.accumulator : register_dtype(desc.outputs[n].dtype);
     results_.push_back(with_dtype(desc.outputs[n].value, wanted));
   }
+  if (set != host_routines::baseline) fuse_steps();
   give_slots();
 }
 
@@ -42,17 +38,29 @@ uint32_t block_program::add_value(uint8_t dtype) {
   return static_cast<uint32_t>(values_.size() - 1);
 }
 
+void block_program::add_step(uint16_t opcode, const uint32_t* operands, uint32_t count,
+                             uint8_t dtype) {
+  block_step next;
+  next.operands.assign(operands, operands + count);
+  const uint8_t of = count > 0 ? values_[operands[0]].dtype : dtype;
+  if (opcode != TUTTI_OP_iota) next.run = find_block(set_, opcode, of, dtype);
+  next.results = {add_value(dtype)};
+  next.what = {opcode, of, dtype, next.operands, next.results[0]};
+  steps_.push_back(std::move(next));
+}
+
 uint32_t block_program::with_dtype(uint32_t value, uint8_t dtype) {
   if (values_[value].dtype == dtype) return value;
-  block_step cast{find_block(set_, TUTTI_OP_cast, values_[value].dtype, dtype), {value}, 1, 0};
-  cast.result = add_value(dtype);
-  steps_.push_back(cast);
-  return cast.result;
+  add_step(TUTTI_OP_cast, &value, 1, dtype);
+  return steps_.back().results[0];
 }
 
 size_t block_program::step_of(uint32_t value) const {
   size_t s = 0;
-  while (s < steps_.size() && steps_[s].result != value) ++s;
+  const auto has = [&](const std::vector<uint32_t>& all) {
+    return std::find(all.begin(), all.end(), value) != all.end();
+  };
+  while (s < steps_.size() && !has(steps_[s].results)) ++s;
   return s;
 }
 
@@ -62,8 +70,8 @@ bool block_program::writes_in_place(uint32_t n, const std::vector<uint32_t>& sam
   for (uint32_t other = 0; other < n; ++other)
     if (results_[other] == results_[n]) return false;  // it is written once
   for (size_t s = writer + 1; s < steps_.size(); ++s)
-    for (uint32_t k = 0; k < steps_[s].operands; ++k)
-      if (std::find(same.begin(), same.end(), steps_[s].operand[k]) != same.end()) return false;
+    for (uint32_t operand : steps_[s].operands)
+      if (std::find(same.begin(), same.end(), operand) != same.end()) return false;
   return true;
 }
 
@@ -73,19 +81,22 @@ void block_program::give_slots() {
   for (const stored_input& i : inputs_) slot_bytes_ = std::max(slot_bytes_, i.element);
   const auto fixed = static_cast<uint32_t>(inputs_.size()) + scalars_;
   for (uint32_t n = 0; n < fixed; ++n) values_[n].slot = slots_++;
+  filled_.assign(fixed, false);
   std::vector<size_t> last_use(values_.size(), 0);
+  const auto use = [&](uint32_t value, size_t step) {
+    last_use[value] = step;
+    if (value < fixed) filled_[value] = true;
+  };
   for (size_t s = 0; s < steps_.size(); ++s) {
-    last_use[steps_[s].result] = s;
-    for (uint32_t k = 0; k < steps_[s].operands; ++k) last_use[steps_[s].operand[k]] = s;
+    for (uint32_t result : steps_[s].results) last_use[result] = s;
+    for (uint32_t operand : steps_[s].operands) use(operand, s);
   }
-  for (uint32_t result : results_) last_use[result] = steps_.size();
+  for (uint32_t result : results_) use(result, steps_.size());
   std::vector<uint32_t> free;
   for (size_t s = 0; s < steps_.size(); ++s) {
-    typed_value& made = values_[steps_[s].result];
-    if (free.empty()) {
-      made.slot = slots_++;
-    } else {
-      made.slot = free.back();
+    for (uint32_t result : steps_[s].results) {
+      if (free.empty()) free.push_back(slots_++);
+      values_[result].slot = free.back();
       free.pop_back();
     }
     for (uint32_t n = fixed; n < values_.size(); ++n) {
@@ -96,15 +107,20 @@ void block_program::give_slots() {
 
 block_registers::block_registers(const block_program& program, const tutti_scalar* scalars,
                                  uint64_t most)
-    : program_(program), most_(std::min<uint64_t>(most, program.block_)) {
+    : program_(program), scalars_(scalars), most_(std::min<uint64_t>(most, program.block_)) {
   slot_bytes_ = (most_ * program.slot_bytes_ + 63) / 64 * 64;
   // One more, for what halves are before they are widened.
   const size_t bytes = (size_t{program.slots_} + 1) * slot_bytes_;
   memory_.reset(new (std::align_val_t{64}) std::byte[bytes]);
   at_.resize(program.values_.size());
-  for (uint32_t n = 0; n < program_.values_.size(); ++n) at_[n] = slot(program_.values_[n].slot);
+  for (uint32_t n = 0; n < program_.values_.size(); ++n) {
+    const uint32_t own = program_.values_[n].slot;
+    if (own != block_program::no_slot) at_[n] = slot(own);
+  }
   for (uint32_t n = 0; n < program_.scalars_; ++n) {
-    const block_program::typed_value& v = program_.values_[program_.inputs_.size() + n];
+    const size_t value = program_.inputs_.size() + n;
+    const block_program::typed_value& v = program_.values_[value];
+    if (!program_.filled_[value]) continue;
     fill_block(reinterpret_cast<const std::byte*>(&scalars[n]), v.element, most_, slot(v.slot));
   }
 }
@@ -183,21 +199,30 @@ void block_registers::place(const std::vector<std::byte*>& places,
     if (places[n] != nullptr) placed_[program_.results_[n]] = {places[n], elements[n]};
 }
 
+std::byte* block_registers::place_of(uint32_t value, uint64_t first) {
+  if (!placed_.empty() && placed_[value].base != nullptr)
+    return placed_[value].base + first * placed_[value].element;
+  return slot(program_.values_[value].slot);
+}
+
 void block_registers::evaluate(uint64_t first, uint64_t count) {
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
+  const std::byte* in[fused_loop::most_arrays] = {};
+  std::byte* out[fused_loop::most_arrays] = {};
   for (const block_program::block_step& step : program_.steps_) {
-    std::byte* out = slot(program_.values_[step.result].slot);
-    if (!placed_.empty() && placed_[step.result].base != nullptr)
-      out = placed_[step.result].base + first * placed_[step.result].element;
-    at_[step.result] = out;
-    if (step.run == nullptr) {
-      auto* index = reinterpret_cast<int64_t*>(out);
-      for (uint64_t i = 0; i < count; ++i) index[i] = static_cast<int64_t>(first + i);
-      continue;
+    for (size_t k = 0; k < step.operands.size(); ++k) in[k] = at_[step.operands[k]];
+    for (size_t k = 0; k < step.results.size(); ++k) {
+      out[k] = place_of(step.results[k], first);
+      at_[step.results[k]] = out[k];
     }
-    const void* in[3] = {};
-    for (uint32_t k = 0; k < step.operands; ++k) in[k] = at_[step.operand[k]];
-    step.run(in, out, static_cast<long>(count));
+    if (step.loop != nullptr) {
+      step.loop->run(in, out, scalars_, count);
+    } else if (step.run != nullptr) {
+      step.run(reinterpret_cast<const void* const*>(in), out[0], static_cast<long>(count));
+    } else {
+      auto* index = reinterpret_cast<int64_t*>(out[0]);
+      for (uint64_t i = 0; i < count; ++i) index[i] = static_cast<int64_t>(first + i);
+    }
   }
 }
 

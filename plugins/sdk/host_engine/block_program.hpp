@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sdk/host_engine/dispatch.hpp"
+#include "sdk/host_engine/fused_loop.hpp"
 #include "sdk/host_engine/memory_walk.hpp"
 
 namespace tutti::sdk {
@@ -45,14 +46,22 @@ class block_program {
     routines::block_routine widen = nullptr;  // of f16 and bf16
   };
   struct block_step {
-    routines::block_routine run;  // NULL: iota
-    uint32_t operand[3];
-    uint32_t operands;
-    uint32_t result;
+    fused_loop::instruction what;             // of one instruction
+    routines::block_routine run = nullptr;    // NULL: iota, or
+    std::shared_ptr<const fused_loop> loop;   // several instructions
+    std::vector<uint32_t> operands, results;  // scalars of a loop are not among them
   };
 
   uint32_t add_value(uint8_t dtype);
+  void add_step(uint16_t opcode, const uint32_t* operands, uint32_t count, uint8_t dtype);
   uint32_t with_dtype(uint32_t value, uint8_t dtype);
+  bool is_scalar(uint32_t value) const {
+    return value >= inputs_.size() && value - inputs_.size() < scalars_;
+  }
+  void fuse_steps();
+  bool fits(const std::vector<block_step>& steps, const block_step& next) const;
+  block_step loop_of(const std::vector<block_step>& steps,
+                     const std::vector<block_step>& later) const;
   void give_slots();
   // The instruction that computes a value; steps_.size() where none does.
   size_t step_of(uint32_t value) const;
@@ -65,6 +74,7 @@ class block_program {
   std::vector<block_step> steps_;
   std::vector<uint32_t> results_;
   uint32_t slots_ = 0, slot_bytes_ = 0;
+  std::vector<bool> filled_;  // scalars that need a register
 };
 
 /// The inputs of a launch over a space.
@@ -110,7 +120,10 @@ class block_registers {
   struct aligned_delete {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
   };
+  std::byte* place_of(uint32_t value, uint64_t first);
+
   const block_program& program_;
+  const tutti_scalar* scalars_;
   const bound_inputs* inputs_ = nullptr;
   uint64_t most_;
   size_t slot_bytes_;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several instructions of a program as one loop of machine code, in which a value goes from one to
+// the next in a register of the processor. It takes what needs an instruction or two of AVX2 for
+// eight f32 or four f64, and gives the bits that the routines give.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tutti/plugin.h"
+
+namespace tutti::sdk {
+
+/// Immutable.
+class fused_loop {
+ public:
+  struct instruction {
+    uint16_t opcode;
+    uint8_t of, result_dtype;  // of the first operand, and the result
+    std::vector<uint32_t> operands;
+    uint32_t result;
+  };
+  struct array {
+    uint32_t value;
+    uint8_t dtype;
+  };
+  /// Values are numbered as the caller likes; each is an input, a scalar or a result before it is
+  /// an operand. Every operand that is neither a scalar nor a result is in `inputs`.
+  struct description {
+    std::vector<instruction> instructions;
+    std::vector<array> inputs, results;
+    uint32_t first_scalar = 0, scalars = 0;  // scalars have the numbers from first_scalar on
+  };
+
+  /// Whether a loop may contain the instruction, whatever its operands are: never on a processor
+  /// without AVX2.
+  static bool takes(const instruction& one);
+  /// Bytes of the elements that a loop with it works on: 4 or 8; 0 where only booleans occur.
+  static uint32_t width(const instruction& one);
+  /// NULL where there are too many values at once for the processor's registers.
+  static std::unique_ptr<fused_loop> make(const description& what);
+
+  /// Computes `count` elements; addresses are in the order of the description. An output may be an
+  /// input of the same element size.
+  void run(const std::byte* const* inputs, std::byte* const* results, const tutti_scalar* scalars,
+           uint64_t count) const;
+
+  /// Inputs and results together.
+  static constexpr size_t most_arrays = 12;
+
+ private:
+  using code = void (*)(const void* const* arrays, const tutti_scalar* scalars, uint64_t count);
+
+  fused_loop() = default;
+
+  std::shared_ptr<const void> memory_;  // keeps the code
+  code code_ = nullptr;                 // for a multiple of lanes_ elements, not 0
+  uint32_t lanes_ = 0;
+  size_t inputs_ = 0;
+  std::vector<uint32_t> element_;  // bytes; inputs, then results
+};
+
+}  // namespace tutti::sdk
