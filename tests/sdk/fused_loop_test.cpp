@@ -146,8 +146,9 @@ struct expected_values {
 };
 
 // The outputs of the program; the first one is written over the first input if that has its dtype.
+// With `columns` it is run over rows, between which the second input has gaps.
 std::vector<bytes> run(const drawn_program& p, const expected_values& want, uint32_t loop_bits,
-                       bool in_place) {
+                       bool in_place, size_t columns) {
   std::vector<tutti_program_operand> from, to;
   for (uint32_t n = 0; n < inputs; ++n) from.push_back({p.dtype[n], TUTTI_ACCESS_UNIT, 0, 0});
   for (uint32_t value : p.stored) to.push_back({p.dtype[value], TUTTI_ACCESS_UNIT, 0, value});
@@ -172,6 +173,21 @@ std::vector<bytes> run(const drawn_program& p, const expected_values& want, uint
   launch.scalars = want.scalar.data();
   launch.outputs = places.data() + inputs;
   std::vector<bytes> in(want.value.begin(), want.value.begin() + inputs), out;
+  if (columns > 0) {
+    constexpr size_t gap = 5;
+    desc.kept_rank = 2;
+    launch.extent[0] = want.count / columns;
+    launch.extent[1] = columns;
+    for (tutti_operand& each : places) {
+      each.stride[0] = static_cast<int64_t>(columns);
+      each.stride[1] = 1;
+    }
+    places[1].stride[0] += gap;
+    const size_t element = sdk::dtype_size(p.dtype[1]);
+    for (size_t row = want.count / columns; row-- > 1;)
+      in[1].insert(in[1].begin() + static_cast<std::ptrdiff_t>(row * columns * element),
+                   gap * element, std::byte{1});
+  }
   for (const tutti_program_operand& each : to)
     out.emplace_back(want.count * sdk::dtype_size(each.dtype));
   std::vector<const std::byte*> read;
@@ -194,11 +210,20 @@ bool same_number(const std::byte* a, const std::byte* b, size_t i) {
   return (x != x && y != y) || std::memcmp(&x, &y, sizeof(T)) == 0;
 }
 
+bool same_half(const std::byte* a, const std::byte* b, size_t i, uint16_t infinity) {
+  uint16_t x, y;
+  std::memcpy(&x, a + 2 * i, 2);
+  std::memcpy(&y, b + 2 * i, 2);
+  return x == y || ((x & 0x7fff) > infinity && (y & 0x7fff) > infinity);
+}
+
 bool same(const bytes& a, const bytes& b, uint8_t dtype) {
   for (size_t i = 0; i < a.size() / sdk::dtype_size(dtype); ++i) {
-    const bool equal = dtype == TUTTI_F32   ? same_number<float>(a.data(), b.data(), i)
-                       : dtype == TUTTI_F64 ? same_number<double>(a.data(), b.data(), i)
-                                            : a[i] == b[i];
+    const bool equal = dtype == TUTTI_F32    ? same_number<float>(a.data(), b.data(), i)
+                       : dtype == TUTTI_F64  ? same_number<double>(a.data(), b.data(), i)
+                       : dtype == TUTTI_F16  ? same_half(a.data(), b.data(), i, 0x7c00)
+                       : dtype == TUTTI_BF16 ? same_half(a.data(), b.data(), i, 0x7f80)
+                                             : a[i] == b[i];
     if (!equal) return false;
   }
   return true;
@@ -238,14 +263,61 @@ BOOST_AUTO_TEST_CASE(drawn_programs_have_the_bits_of_their_instructions) {
   std::mt19937 random(1);
   for (int round = 0; round < 400; ++round) {
     const drawn_program p = draw(random, round % 2 == 0 ? TUTTI_F32 : TUTTI_F64, 1 + random() % 40);
-    const expected_values want(p, random, round % 10 == 0 ? 1700 : 1 + random() % 70);
+    const size_t columns = round % 5 == 1 ? 64 + random() % 50 : 0;
+    const size_t flat = round % 10 == 0 ? 1700 : 1 + random() % 70;
+    const expected_values want(p, random, columns > 0 ? 7 * columns : flat);
     for (const uint32_t bits : {0u, 256u, 512u}) {
       if (bits > sdk::fused_loop::most_bits()) continue;
-      const std::vector<bytes> got = run(p, want, bits, round % 4 < 2);
+      const std::vector<bytes> got = run(p, want, bits, round % 4 < 2, columns);
       for (uint32_t n = 0; n < outputs; ++n)
         BOOST_TEST(same(got[n], want.value[p.stored[n]], p.dtype[p.stored[n]]),
                    "program " << round << ", output " << n << " of " << want.count << " elements, "
                               << bits << " bits");
+    }
+  }
+}
+
+// Every bit pattern of a half, as f32, doubled, and of f32 as many around where halves round.
+BOOST_AUTO_TEST_CASE(halves_are_converted_as_by_routines) {
+  constexpr size_t count = 1 << 16;
+  for (const uint8_t from : {TUTTI_F16, TUTTI_BF16, TUTTI_F32}) {
+    for (const uint8_t into : {TUTTI_F16, TUTTI_BF16, TUTTI_F32}) {
+      bytes in(count * sdk::dtype_size(from));
+      for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t bits = from == TUTTI_F32 ? i << 16 | (i * 40503u & 0xffffu) : i;
+        std::memcpy(in.data() + i * sdk::dtype_size(from), &bits, sdk::dtype_size(from));
+      }
+      const tutti_program_operand read{from, TUTTI_ACCESS_UNIT, 0, 0},
+          written{into, TUTTI_ACCESS_UNIT, 0, 1};
+      tutti_instruction twice{TUTTI_OP_add, TUTTI_F32, 2, {0, 0, 0}};
+      tutti_program_desc desc{};
+      desc.struct_size = sizeof desc;
+      desc.kept_rank = 1;
+      desc.inputs = &read;
+      desc.input_count = 1;
+      desc.instructions = &twice;
+      desc.instruction_count = 1;
+      desc.outputs = &written;
+      desc.output_count = 1;
+      tutti_operand place{};
+      place.stride[0] = 1;
+      tutti_program_launch launch{};
+      launch.struct_size = sizeof launch;
+      launch.operand_size = sizeof(tutti_operand);
+      launch.extent[0] = count - 3;
+      launch.inputs = launch.outputs = &place;
+      bytes want;
+      for (const uint32_t bits : {0u, 256u, 512u}) {
+        if (bits > sdk::fused_loop::most_bits()) continue;
+        bytes out(count * sdk::dtype_size(into));
+        const std::byte* at = in.data();
+        std::byte* to = out.data();
+        sdk::host_program(desc, sdk::best_host_routines(), bits)
+            .run(launch, {&at, &to}, sdk::machine{2});
+        if (bits == 0) want = out;
+        BOOST_TEST(same(out, want, into), sdk::dtype_name(from)
+                                              << " to " << sdk::dtype_name(into) << ", " << bits);
+      }
     }
   }
 }

@@ -13,22 +13,27 @@ namespace tutti::sdk {
 block_program::block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
                              uint32_t loop_bits)
     : set_(set), block_(block), scalars_(desc.scalar_count) {
+  std::vector<uint32_t> own;  // for each value of the description
   for (uint32_t n = 0; n < desc.input_count; ++n) {
-    const uint8_t stored = desc.inputs[n].dtype;
-    stored_input next{dtype_size(stored)};
-    if (is_storage_only(stored)) next.widen = find_block(set, TUTTI_OP_cast, stored, TUTTI_F32);
-    inputs_.push_back(next);
-    add_value(register_dtype(stored));
+    inputs_.push_back(dtype_size(desc.inputs[n].dtype));
+    own.push_back(add_value(desc.inputs[n].dtype));
   }
-  for (uint32_t n = 0; n < desc.scalar_count; ++n) add_value(desc.scalar_dtypes[n]);
+  for (uint32_t n = 0; n < desc.scalar_count; ++n) own.push_back(add_value(desc.scalar_dtypes[n]));
+  for (uint32_t n = 0; n < desc.input_count; ++n)
+    own[n] = with_dtype(own[n], register_dtype(desc.inputs[n].dtype));
   for (uint32_t n = 0; n < desc.instruction_count; ++n) {
     const tutti_instruction& given = desc.instructions[n];
-    add_step(given.opcode, given.operand, given.operand_count, given.dtype);
+    uint32_t operands[3] = {};
+    for (uint32_t k = 0; k < given.operand_count; ++k) operands[k] = own[given.operand[k]];
+    add_step(given.opcode, operands, given.operand_count, given.dtype);
+    own.push_back(steps_.back().results[0]);
   }
   const bool reduces = desc.reduction != TUTTI_REDUCE_NONE;
   for (uint32_t n = 0; n < desc.output_count; ++n) {
-    const uint8_t wanted = reduces ? desc.accumulator : register_dtype(desc.outputs[n].dtype);
-    results_.push_back(with_dtype(desc.outputs[n].value, wanted));
+    const uint8_t stored = desc.outputs[n].dtype;
+    const uint32_t value =
+        with_dtype(own[desc.outputs[n].value], reduces ? desc.accumulator : register_dtype(stored));
+    results_.push_back(reduces ? value : with_dtype(value, stored));
   }
   if (loop_bits > 0) fuse_steps(loop_bits);
   give_slots();
@@ -76,10 +81,10 @@ bool block_program::writes_in_place(uint32_t n, const std::vector<uint32_t>& sam
   return true;
 }
 
-// A register for each input and scalar, and one of those that are free for each instruction.
+// A register for each input, scalar and result, and one of those that are free for each
+// instruction.
 void block_program::give_slots() {
   for (const typed_value& v : values_) slot_bytes_ = std::max(slot_bytes_, v.element);
-  for (const stored_input& i : inputs_) slot_bytes_ = std::max(slot_bytes_, i.element);
   const auto fixed = static_cast<uint32_t>(inputs_.size()) + scalars_;
   for (uint32_t n = 0; n < fixed; ++n) values_[n].slot = slots_++;
   filled_.assign(fixed, false);
@@ -96,7 +101,8 @@ void block_program::give_slots() {
   std::vector<uint32_t> free;
   for (size_t s = 0; s < steps_.size(); ++s) {
     for (uint32_t result : steps_[s].results) {
-      if (free.empty()) free.push_back(slots_++);
+      // What is stored in the end is computed piece by piece, while others come and go.
+      if (free.empty() || last_use[result] == steps_.size()) free.push_back(slots_++);
       values_[result].slot = free.back();
       free.pop_back();
     }
@@ -110,8 +116,7 @@ block_registers::block_registers(const block_program& program, const tutti_scala
                                  uint64_t most)
     : program_(program), scalars_(scalars), most_(std::min<uint64_t>(most, program.block_)) {
   slot_bytes_ = (most_ * program.slot_bytes_ + 63) / 64 * 64;
-  // One more, for what halves are before they are widened.
-  const size_t bytes = (size_t{program.slots_} + 1) * slot_bytes_;
+  const size_t bytes = size_t{program.slots_} * slot_bytes_;
   memory_.reset(new (std::align_val_t{64}) std::byte[bytes]);
   at_.resize(program.values_.size());
   for (uint32_t n = 0; n < program_.values_.size(); ++n) {
@@ -136,6 +141,7 @@ uint64_t bound_inputs::line() const {
 
 void block_registers::bind(const bound_inputs& inputs) {
   inputs_ = &inputs;
+  line_ = inputs.line();
   held_.assign(program_.inputs_.size(), nullptr);
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
     if (inputs.access[n].kind == walk_kind::constant) load_one(n, inputs.base[n]);
@@ -146,12 +152,6 @@ void block_registers::load_one(uint32_t n, const std::byte* element) {
   const block_program::typed_value& v = program_.values_[n];
   at_[n] = slot(v.slot);
   if (std::exchange(held_[n], element) == element) return;
-  alignas(16) std::byte one[16];
-  if (program_.inputs_[n].widen != nullptr) {
-    const void* const from[] = {element};
-    program_.inputs_[n].widen(from, one, 1);
-    element = one;
-  }
   fill_block(element, v.element, most_, slot(v.slot));
 }
 
@@ -159,8 +159,7 @@ void block_registers::load(uint32_t n, uint64_t first, uint64_t count) {
   const walk_access& access = inputs_->access[n];
   if (access.kind == walk_kind::constant) return;
   if (access.kind == walk_kind::strided || inputs_->copied) return gather_input(n, first, count);
-  at_[n] = inputs_->base[n] + first * program_.inputs_[n].element;
-  widen(n, count);
+  at_[n] = inputs_->base[n] + first * program_.inputs_[n];
 }
 
 void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
@@ -172,25 +171,13 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
     if (const auto offset = line_offset(space, access, from, count)) {
       if (step == 0) return load_one(n, inputs_->base[n] + *offset);
       at_[n] = inputs_->base[n] + *offset;
-      return widen(n, count);
+      return;
     }
   }
-  const bool is_wide = program_.inputs_[n].widen == nullptr;
-  std::byte* const to = slot(is_wide ? program_.values_[n].slot : program_.slots_);
+  std::byte* const to = slot(program_.values_[n].slot);
   gather(space, access, from, inputs_->base[n], count, to);
   held_[n] = nullptr;
   at_[n] = to;
-  widen(n, count);
-}
-
-void block_registers::widen(uint32_t n, uint64_t count) {
-  const auto run = program_.inputs_[n].widen;
-  if (run == nullptr) return;
-  std::byte* const own = slot(program_.values_[n].slot);
-  const void* const halves[] = {at_[n]};
-  run(halves, own, static_cast<long>(count));
-  held_[n] = nullptr;
-  at_[n] = own;
 }
 
 void block_registers::place(const std::vector<std::byte*>& places,
@@ -200,20 +187,46 @@ void block_registers::place(const std::vector<std::byte*>& places,
     if (places[n] != nullptr) placed_[program_.results_[n]] = {places[n], elements[n]};
 }
 
-std::byte* block_registers::place_of(uint32_t value, uint64_t first) {
+const std::byte* block_registers::in_place(uint64_t first, uint64_t count) const {
+  const uint32_t n = program_.results_[0];
+  if (!program_.is_input(0) || inputs_->copied) return nullptr;
+  const walk_access& access = inputs_->access[n];
+  if (access.kind == walk_kind::constant) return nullptr;
+  if (access.kind == walk_kind::dense) return inputs_->base[n] + first * program_.inputs_[n];
+  const walk_space& space = *inputs_->space;
+  if (access.stride[space.rank - 1] != 1) return nullptr;
+  const auto offset = line_offset(space, access, walk_point(space, first), count);
+  return offset ? inputs_->base[n] + *offset : nullptr;
+}
+
+std::byte* block_registers::place_of(uint32_t value, uint64_t first, uint64_t done) const {
   if (!placed_.empty() && placed_[value].base != nullptr)
     return placed_[value].base + first * placed_[value].element;
-  return slot(program_.values_[value].slot);
+  const block_program::typed_value& v = program_.values_[value];
+  return slot(v.slot) + done * v.element;
 }
 
 void block_registers::evaluate(uint64_t first, uint64_t count) {
+  // Lines that are worth it are read in place, each by itself.
+  constexpr uint64_t least_line = 64;
+  first_ = first;
+  bool by_lines = line_ >= least_line;
+  for (uint32_t n = 0; n < program_.results_.size(); ++n)
+    by_lines = by_lines && !program_.is_input(n);
+  for (uint64_t done = 0, piece = count; done < count; done += piece) {
+    if (by_lines) piece = std::min(count - done, line_ - (first + done) % line_);
+    evaluate_piece(first + done, piece, done);
+  }
+}
+
+void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t done) {
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
   const std::byte* in[fused_loop::most_arrays] = {};
   std::byte* out[fused_loop::most_arrays] = {};
   for (const block_program::block_step& step : program_.steps_) {
     for (size_t k = 0; k < step.operands.size(); ++k) in[k] = at_[step.operands[k]];
     for (size_t k = 0; k < step.results.size(); ++k) {
-      out[k] = place_of(step.results[k], first);
+      out[k] = place_of(step.results[k], first, done);
       at_[step.results[k]] = out[k];
     }
     if (step.loop != nullptr) {

@@ -42,10 +42,6 @@ class block_program {
     uint32_t element;  // its bytes
     uint32_t slot = no_slot;
   };
-  struct stored_input {
-    uint32_t element;                         // bytes as stored
-    routines::block_routine widen = nullptr;  // of f16 and bf16
-  };
   struct block_step {
     fused_loop::instruction what;             // of one instruction
     routines::block_routine run = nullptr;    // NULL: iota, or
@@ -69,7 +65,7 @@ class block_program {
 
   host_routines set_;
   uint32_t block_;
-  std::vector<stored_input> inputs_;
+  std::vector<uint32_t> inputs_;  // bytes of an element
   uint32_t scalars_ = 0;
   std::vector<typed_value> values_;
   std::vector<block_step> steps_;
@@ -108,12 +104,19 @@ class block_registers {
   /// The most elements at once.
   uint64_t block() const { return most_; }
   /// The result n of the points that were computed last.
-  const std::byte* result(uint32_t n) const { return at_[program_.results_[n]]; }
+  const std::byte* result(uint32_t n) const {
+    const uint32_t value = program_.results_[n];
+    return program_.is_input(n) ? at_[value] : place_of(value, first_, 0);
+  }
+  /// Where the points [first, first + count) of result 0 lie before anything is computed: of one
+  /// that is an input as it lies in memory. NULL where they do not.
+  const std::byte* in_place(uint64_t first, uint64_t count) const;
 
  private:
-  std::byte* slot(uint32_t n) { return memory_.get() + size_t{n} * slot_bytes_; }
+  std::byte* slot(uint32_t n) const { return memory_.get() + size_t{n} * slot_bytes_; }
+  // The points from `first` on, of which results go behind `done` elements of their registers.
+  void evaluate_piece(uint64_t first, uint64_t count, uint64_t done);
   void load(uint32_t n, uint64_t first, uint64_t count);
-  void widen(uint32_t n, uint64_t count);
   void gather_input(uint32_t n, uint64_t first, uint64_t count);
   // All of the register is one element.
   void load_one(uint32_t n, const std::byte* element);
@@ -121,11 +124,13 @@ class block_registers {
   struct aligned_delete {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
   };
-  std::byte* place_of(uint32_t value, uint64_t first);
+  std::byte* place_of(uint32_t value, uint64_t first, uint64_t done) const;
 
   const block_program& program_;
   const tutti_scalar* scalars_;
   const bound_inputs* inputs_ = nullptr;
+  uint64_t line_ = 0;   // of the inputs
+  uint64_t first_ = 0;  // of the points that were computed last
   uint64_t most_;
   size_t slot_bytes_;
   std::unique_ptr<std::byte[], aligned_delete> memory_;

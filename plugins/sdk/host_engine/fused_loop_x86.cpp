@@ -47,7 +47,7 @@ class writer : private Xbyak::CodeGenerator {
         uses_(program_.nodes.size()),
         register_(program_.nodes.size(), none) {
     for (int n = has_masks() ? 28 : 12; n >= 0; --n) free_.push_back(n);
-    for (int n = 7; n > 0; --n) free_masks_.push_back(n);
+    for (int n = 6; n > 0; --n) free_masks_.push_back(n);
     spare_ = free_.size();
     count_uses();
     write();
@@ -141,7 +141,7 @@ class writer : private Xbyak::CodeGenerator {
     }
   }
 
-  // ---- registers; three vectors hold something for one operation
+  // ---- registers; three vectors and a mask hold something for one operation
 
   bool is_mask(uint32_t n) const { return has_masks() && program_.is_condition(n, plan_.booleans); }
   int take_from(std::vector<int>& free) {
@@ -195,6 +195,13 @@ class writer : private Xbyak::CodeGenerator {
     if (program_.nodes[n].what != op::input || register_[n] != none) return;
     const uint32_t number = program_.nodes[n].detail;
     const auto from = place(number);
+    const uint8_t dtype = what_.inputs[number].dtype;
+    if (dtype == TUTTI_F16) return vcvtph2ps(take(n), ptr[from]);
+    if (dtype == TUTTI_BF16) {
+      const Xmm to = take(n);
+      vpmovzxwd(to, ptr[from]);
+      return vpslld(to, to, 16);
+    }
     if (!plan_.booleans[number]) return TUTTI_REAL(vmovu, take(n), ptr[from]);
     // Any byte but 0 is true.
     const Xmm to = has_masks() ? scratch(0) : take(n);
@@ -205,6 +212,8 @@ class writer : private Xbyak::CodeGenerator {
   }
 
   void store(const Xbyak::RegExp& to, uint32_t n, uint8_t dtype) {
+    if (dtype == TUTTI_F16) return vcvtps2ph(ptr[to], in_register(n, 0), 0);
+    if (dtype == TUTTI_BF16) return store_bf16(to, in_register(n, 0));
     if (dtype != TUTTI_BOOL) return TUTTI_REAL(vmovu, ptr[to], in_register(n, 0));
     const Xmm low(scratch(1).getIdx()), high(scratch(2).getIdx());
     if (has_masks()) {
@@ -219,6 +228,28 @@ class writer : private Xbyak::CodeGenerator {
     vpacksswb(low, low, low);
     vpabsb(low, low);
     program_.wide ? vmovd(ptr[to], low) : vmovq(ptr[to], low);
+  }
+
+  // As tutti_to_bf16 of kernels_cl/prelude.cl: to the nearest even one, and a NaN stays one.
+  void store_bf16(const Xbyak::RegExp& to, const Xmm& x) {
+    const Xmm high = scratch(1), rounded = scratch(2);
+    vpsrld(high, x, 16);
+    vandps(rounded, high, constant(1));
+    vpaddd(rounded, rounded, x);
+    vpaddd(rounded, rounded, constant(0x7fff));
+    vpsrld(rounded, rounded, 16);
+    vorps(high, high, constant(0x40));
+    if (has_masks()) {
+      vcmpps(k7, x, x, 3);
+      vmovaps(rounded | k7, high);
+      return vpmovdw(ptr[to], Xbyak::Zmm(rounded.getIdx()));
+    }
+    const Xmm nan = scratch(0);  // x, perhaps, which is not wanted any more
+    vcmpps(nan, x, x, 3);
+    vblendvps(rounded, rounded, high, nan);
+    vextracti128(Xmm(high.getIdx()), Xbyak::Ymm(rounded.getIdx()), 1);
+    vpackusdw(Xmm(high.getIdx()), Xmm(rounded.getIdx()), Xmm(high.getIdx()));
+    vmovdqu(ptr[to], Xmm(high.getIdx()));
   }
 
   // ---- operations
@@ -456,7 +487,7 @@ bool fused_loop::takes(const instruction& one) { return most_bits() > 0 && row_o
 
 uint32_t fused_loop::width(const instruction& one) {
   for (uint8_t dtype : {one.of, one.result_dtype})
-    if (dtype != TUTTI_BOOL) return dtype_size(dtype);
+    if (dtype != TUTTI_BOOL) return dtype_size(register_dtype(dtype));
   return 0;
 }
 

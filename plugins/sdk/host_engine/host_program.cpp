@@ -128,10 +128,14 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
       program(desc, set, layout.reduces() ? reduction_block : map_block, loop_bits) {
   if (layout.reduces()) reduction = &find_reduction(set, layout.reduction, layout.accumulator);
   for (uint32_t n = 0; n < desc.output_count; ++n) {
-    const uint8_t stored = desc.outputs[n].dtype, wanted = register_dtype(stored);
+    const uint8_t stored = desc.outputs[n].dtype;
+    // Maps compute what is stored; of halves, the bytes are copied.
+    const uint8_t wanted = layout.reduces() ? register_dtype(stored) : stored;
+    const bool bytes = is_storage_only(wanted);
     output_form form;
     form.element = dtype_size(stored);
-    form.copy = find_block(set, TUTTI_OP_cast, wanted, stored);
+    form.copy = find_block(set, TUTTI_OP_cast, bytes ? uint8_t{TUTTI_U16} : wanted,
+                           bytes ? uint8_t{TUTTI_U16} : stored);
     const uint8_t total = layout.finds_index() ? uint8_t{TUTTI_I64} : layout.accumulator;
     if (layout.reduces() && total != wanted)
       form.cast = find_block(set, TUTTI_OP_cast, total, wanted);
@@ -175,8 +179,6 @@ void host_program::state::run_map(const job& j) const {
   const std::vector<std::byte*> places = places_of(j);
   std::vector<uint32_t> elements;
   for (const output_memory& output : j.outputs) elements.push_back(output.element());
-  // Blocks end with lines that are worth it.
-  const uint64_t line = inputs.line() >= map_block / 4 ? inputs.line() : 0;
   const uint64_t chunks = j.parallel ? ceil_div(points, elements_of_a_chunk) : 1;
   const uint64_t chunk_size = j.parallel ? elements_of_a_chunk : points;
   share(j.parallel, chunks, [&](uint64_t chunk) {
@@ -186,7 +188,6 @@ void host_program::state::run_map(const job& j) const {
     registers.place(places, elements);
     for (uint64_t first = begin, count = 0; first < end; first += count) {
       count = std::min<uint64_t>(map_block, end - first);
-      if (line > 0) count = std::min(count, line - first % line);
       registers.evaluate(first, count);
       for (uint32_t o = 0; o < layout.outputs; ++o)
         if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count);

@@ -41,7 +41,8 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
     for (uint64_t step = bound(part); step < bound(part + 1); ++step) {
       const uint64_t linear = begin_of(step), point = kept_index * s.reduced + linear;
       const uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
-      if (point + length > computed_end) {
+      const std::byte* values = registers.in_place(point, length);
+      if (values == nullptr && point + length > computed_end) {
         // Whole lines at once where several fit.
         const uint64_t lines = registers.block() / s.reduced_inner * s.reduced_inner;
         const uint64_t count = std::max(length, std::min(lines, end_of_units - point));
@@ -49,7 +50,7 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
         computed = point;
         computed_end = point + count;
       }
-      const std::byte* values = registers.result(0) + (point - computed) * totals.element;
+      if (values == nullptr) values = registers.result(0) + (point - computed) * totals.element;
       totals.row->line(values, static_cast<long>(linear), static_cast<long>(length),
                        totals.value(to), totals.index(to), lost);
     }
@@ -76,14 +77,19 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, uint32_t blo
     for (uint64_t done = 0; done < run;) {
       uint64_t rows = std::min(run - done, block / unit.width);
       if (rows >= rows_at_once) rows -= rows % rows_at_once;
-      registers.evaluate((step + done) * unit.width, rows * unit.width);
-      const std::byte* values = registers.result(0);
+      const uint64_t first = (step + done) * unit.width;
+      const bool in_place = registers.in_place(first, unit.width) != nullptr;
+      if (!in_place) registers.evaluate(first, rows * unit.width);
+      const auto row_at = [&](uint64_t r) {
+        return in_place ? registers.in_place(first + r * unit.width, unit.width)
+                        : registers.result(0) + r * row_bytes;
+      };
       for (uint64_t r = 0; r < rows;) {
         const uint64_t taken = rows - r >= rows_at_once ? rows_at_once : 1;
         const bool apart = sums && taken > 1;
         if (apart) row.start(rows_sum, nullptr, width);
         for (uint64_t u = 0; u < taken; ++u) {
-          row.row(apart ? rows_sum : lane, state.index(0), values + (r + u) * row_bytes,
+          row.row(apart ? rows_sum : lane, state.index(0), row_at(r + u),
                   static_cast<long>(step + done + r + u), width);
         }
         if (apart) row.row(lane, nullptr, rows_sum, 0, width);

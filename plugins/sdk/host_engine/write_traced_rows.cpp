@@ -174,6 +174,11 @@ void write_rows(row_writer& out) {
     out.row("cast", TUTTI_OP_cast, TUTTI_BOOL, dtype, {"truth"}, "$a ? real(1) : real(0)");
     out.row("cast", TUTTI_OP_cast, dtype, TUTTI_BOOL, {"real"}, "$a != real(0)");
   }
+  // Loads and stores convert.
+  for (uint8_t half : {TUTTI_F16, TUTTI_BF16}) {
+    out.row("cast", TUTTI_OP_cast, half, TUTTI_F32, {"real"}, "$a");
+    out.row("cast", TUTTI_OP_cast, TUTTI_F32, half, {"real"}, "$a");
+  }
 }
 
 void write(int count, char** arguments) {
