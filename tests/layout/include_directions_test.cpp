@@ -42,6 +42,7 @@ const room_table rooms = {
     {"reference", {"sdk"}},
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
+    {"mpi", {"sdk"}},
     // libraries on the public headers
     {"report", {"tutti"}},
     // programs

@@ -17,6 +17,7 @@
 
 #include "tutti/array.hpp"
 #include "tutti/host_array.hpp"
+#include "tutti/job.hpp"
 #include "tutti/random.hpp"
 #include "tutti/splits.hpp"
 #include "tutti/table.hpp"
@@ -71,6 +72,9 @@ struct loader_options {
   bool drop_last = false;
   /// Where the arrays are to be; absent: default_device().
   std::optional<device> on{};
+  /// Ranks that share each batch: everyone gets an equal part of its rows, the first ones one more,
+  /// and no arrays where there are fewer rows than ranks. Together they see what one alone would.
+  std::optional<tutti::job> job{};
 };
 
 struct batch {

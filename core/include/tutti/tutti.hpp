@@ -26,6 +26,7 @@
 #include "tutti/image_folder.hpp"
 #include "tutti/indexing.hpp"
 #include "tutti/io.hpp"
+#include "tutti/job.hpp"
 #include "tutti/kernel.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/ml.hpp"
