@@ -7,6 +7,7 @@
 #include "operands.hpp"
 #include "peer_digits.hpp"
 #include "peers.hpp"
+#include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::bench {

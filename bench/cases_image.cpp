@@ -12,7 +12,7 @@
 #include "harness.hpp"
 #include "operands.hpp"
 #include "peer_python.hpp"
-#include "tutti/image_filters.hpp"
+#include "tutti/image/filters.hpp"
 
 namespace tutti::bench {
 namespace {

@@ -15,6 +15,7 @@
 #include "peer_python.hpp"
 #include "tutti/data.hpp"
 #include "tutti/ml.hpp"
+#include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::bench {

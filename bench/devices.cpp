@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "operands.hpp"
+#include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {

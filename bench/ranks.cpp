@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

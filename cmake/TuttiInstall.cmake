@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The installed package: headers, library, plugins beside it in tutti/plugins, the tutti command, the
+# The installed package: headers, libraries, plugins beside them in tutti/plugins, the tutti command, the
 # SDK for plugins, the documents, and what find_package(Tutti) and pkg-config need. Each plugin
 # installs itself (tutti_add_plugin).
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
-install(TARGETS tutti tutti_report tutti_plugin_header tutti_sdk tutti_host_engine
+get_property(libraries GLOBAL PROPERTY TUTTI_LIBRARIES)
+list(TRANSFORM libraries PREPEND tutti_ OUTPUT_VARIABLE library_targets)
+install(TARGETS tutti ${library_targets} tutti_all tutti_plugin_header tutti_sdk tutti_host_engine
   EXPORT TuttiTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -14,8 +16,8 @@ install(TARGETS tutti tutti_report tutti_plugin_header tutti_sdk tutti_host_engi
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/tutti
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.def")
-file(GLOB libraries ${PROJECT_SOURCE_DIR}/libs/*/include/tutti)
-install(DIRECTORY ${libraries} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+file(GLOB library_headers ${PROJECT_SOURCE_DIR}/libs/*/include/tutti)
+install(DIRECTORY ${library_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp")
 install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")
 set(staging \"${PROJECT_BINARY_DIR}/sdk_headers\")
@@ -38,9 +40,16 @@ install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/Tutt
 set(pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up /${pkg_config_dir} /)
 string(REGEX REPLACE "/$" "" up ${up})
-foreach(name IN ITEMS tutti tutti-report tutti-plugin tutti-plugin-sdk tutti-plugin-host-engine)
+foreach(name IN ITEMS tutti tutti-plugin tutti-plugin-sdk tutti-plugin-host-engine)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkg_config_dir})
+endforeach()
+foreach(name IN LISTS libraries)
+  get_target_property(description tutti_${name} TUTTI_PC_DESCRIPTION)
+  get_target_property(requires tutti_${name} TUTTI_PC_REQUIRES)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tutti-library.pc.in
+    ${PROJECT_BINARY_DIR}/tutti-${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tutti-${name}.pc DESTINATION ${pkg_config_dir})
 endforeach()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}

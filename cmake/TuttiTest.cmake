@@ -299,22 +299,25 @@ function(tutti_add_test name)
   endif()
 endfunction()
 
-# tutti_add_gradient_test(NAME) builds test_NAME_gradients from gradients_test.cpp, which holds
+# tutti_add_gradient_test(NAME [LIBRARIES target...]) builds test_NAME_gradients from gradients_test.cpp, which holds
 # gradients against central differences: formulas over other operations, whatever the device, for
 # which drivers would compile for minutes.
 function(tutti_add_gradient_test name)
-  tutti_add_test(${name}_gradients SOURCES gradients_test.cpp LIBRARIES Tutti::tutti)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  tutti_add_test(${name}_gradients SOURCES gradients_test.cpp
+    LIBRARIES Tutti::tutti ${arg_LIBRARIES})
   target_include_directories(test_${name}_gradients PRIVATE ${PROJECT_SOURCE_DIR}/tests/grad)
   add_dependencies(test_${name}_gradients tutti_reference)
   tutti_set_test(${name}_gradients LABELS reference ENVIRONMENT TUTTI_DEVICE=set:reference)
 endfunction()
 
-# tutti_add_composition_test(NAME SOURCES file... [ENVIRONMENT variable=op:value...]) builds
+# tutti_add_composition_test(NAME SOURCES file... [LIBRARIES target...]
+#                            [ENVIRONMENT variable=op:value...]) builds
 # test_NAME for compositions of operations, whose kernels others compile: NAME.reference on plain
 # loops, NAME.cpu with that ENVIRONMENT, and no more with TUTTI_TEST_EVERYTHING.
 function(tutti_add_composition_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;ENVIRONMENT" ${ARGN})
-  tutti_add_test_program(test_${name} DEVICE SOURCES ${arg_SOURCES})
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;ENVIRONMENT" ${ARGN})
+  tutti_add_test_program(test_${name} DEVICE SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   add_dependencies(test_${name} tutti_reference tutti_cpu)
   tutti_add_variant(${name} reference reference COMMAND test_${name})
   tutti_add_variant(${name} cpu cpu COMMAND test_${name} ENVIRONMENT ${arg_ENVIRONMENT})

@@ -2,7 +2,7 @@
 //
 // `tutti checkpoint list`, `verify`, `prune`, `export` and `key`: the files of runs, looked after
 // from outside. Loads no plugin.
-#include "tutti/checkpoint.hpp"
+#include "tutti/data/checkpoint.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/small_file.hpp"
 #include "new_file.hpp"
-#include "plugin/small_file.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tools {

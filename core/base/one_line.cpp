@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/one_line.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -67,6 +69,19 @@ std::string printable_lines(std::string_view text, std::size_t most) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::string out = "\"";
+  for (char c : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += c;
+  }
+  return out + (text.size() > longest ? "...\"" : "\"");
 }
 
 }  // namespace tutti::detail

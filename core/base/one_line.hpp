@@ -26,4 +26,8 @@ inline std::string one_line(const char* text, std::size_t most = 256) {
 /// `most` bytes are left out, and counted.
 TUTTI_INTERNAL_API std::string printable_lines(std::string_view text, std::size_t most = 1 << 16);
 
+/// `text` for a message: in double quotes, control characters and bytes beyond ASCII as \xNN, long
+/// text cut.
+TUTTI_INTERNAL_API std::string printable(std::string_view text);
+
 }  // namespace tutti::detail

@@ -14,6 +14,7 @@
 #include "graph/node.hpp"
 #include "tutti/array.hpp"
 #include "tutti/export.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::graph {
 
@@ -33,8 +34,6 @@ array constant_like(const array& a, const shape& extents, dtype type, const open
 /// constants. `result` is the dtype of the result.
 array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inputs,
                   std::string_view op);
-/// Row-major index of each element, i64.
-array iota(const shape& extents, const opened_device* device, std::string_view op = "iota");
 
 /// A view by strides over a's own layout: `where` is relative to the storage of base_of(a).
 array view(const array& a, const shape& extents, const layout& where, view_op op,
@@ -45,10 +44,6 @@ array tracer(const array& a, const trace_ref& trace);
 detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule);
 /// Value `number` of such a node, with its history.
 array custom_result(const detail::node_ref& rule, std::size_t number);
-/// a without history.
-array detach(const array& a);
-/// Whether gradients go through a: it is traced and of a dtype that has them.
-bool is_differentiated(const array& a);
 
 /// Reduces axes (bit mask over a's axes), which vanish from the shape.
 array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,
@@ -87,10 +82,6 @@ array duplicate(const array& a, std::string_view op);
 
 /// Strides of n's elements within its storage, seen with the extents `to` that n broadcasts to.
 shape broadcast_view_strides(const node& n, const shape& to);
-
-/// The device that operands share, null where all are constants. Where they differ, throws
-/// device_error naming both, or with TUTTI_TRANSFER=auto moves them to the first one's.
-const opened_device* common_device(std::span<array> inputs, std::string_view op);
 
 /// How a graph is evaluated that has grown too deep. Set by the executor when the library is
 /// loaded.

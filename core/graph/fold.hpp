@@ -13,11 +13,6 @@
 
 namespace tutti::graph {
 
-/// The dtype that values of dtype t have in registers and scalar arguments: f16 and bf16 are f32.
-constexpr dtype compute_dtype(dtype t) {
-  return t == dtype::f16 || t == dtype::bf16 ? dtype::f32 : t;
-}
-
 /// `value` as a scalar of compute_dtype(t), rounded to t.
 constant_value scalar_from(dtype t, double value);
 constant_value scalar_from(dtype t, std::int64_t value);

@@ -16,6 +16,7 @@
 #include "graph/gradient_trace.hpp"
 #include "graph/records.hpp"
 #include "tutti/array.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::detail {
 struct opened_device;
@@ -135,8 +136,6 @@ inline std::uint64_t bytes_of(const node& n) {
 }
 /// Where n's elements lie in the storage of base_of(n).
 layout layout_of(const node& n);
-/// Row-major strides of a shape.
-shape contiguous_strides(const shape& extents);
 /// True where the elements lie without gaps in row-major order (offset apart).
 bool is_contiguous(const shape& extents, const shape& strides);
 

@@ -8,22 +8,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tutti/dtype.hpp"
-#include "tutti/shape.hpp"
+#include "tutti/extension.hpp"
 
 namespace tutti::graph {
-
-/// The elements of an array of these extents. Throws shape_error naming `op`, extents and dtype for
-/// a negative extent, or where its bytes do not fit 63 bits.
-std::int64_t checked_elements(const shape& extents, dtype type, std::string_view op);
 
 /// `to` with the one extent that may be -1 found by the size of `from`. Throws shape_error naming
 /// `op` and both where the sizes differ.
 shape reshaped_extents(const shape& from, const shape& to, std::string_view op);
-
-/// Extents put together. Both are not negative; throws shape_error naming `op` and both where the
-/// result does not fit.
-std::int64_t extent_sum(std::int64_t a, std::int64_t b, std::string_view op);
-std::int64_t extent_product(std::int64_t a, std::int64_t b, std::string_view op);
 
 }  // namespace tutti::graph

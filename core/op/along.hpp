@@ -9,20 +9,6 @@
 
 namespace tutti::op {
 
-/// The extents around axis `axis` of a shape.
-struct along {
-  int axis;
-  std::int64_t outer = 1, length = 0, inner = 1;
-  along(const shape& extents, std::int64_t given, std::string_view op);
-};
-
-/// a as a contiguous array [outer, length, inner].
-array around_axis(const array& a, const along& at);
-/// a with `axis` moved to the end, contiguous, as [rows, length], and back to the extents of a with
-/// `length` elements along the axis.
-array as_rows(const array& a, std::int64_t axis);
-array from_rows(const array& rows, const shape& extents, int axis);
-
 /// The row-major places, 1-d, that `index` (i64, in range) names along the axis of an array with
 /// `length` elements there and the other extents of index.
 array flat_index_along(const array& index, int axis, std::int64_t length);

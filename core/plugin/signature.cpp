@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/small_file.hpp"
 #include "plugin/ownership.hpp"
-#include "plugin/small_file.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::detail {

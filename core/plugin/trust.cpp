@@ -15,10 +15,10 @@
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/private_folder.hpp"
+#include "base/small_file.hpp"
 #include "plugin/ownership.hpp"
 #include "plugin/plugin.hpp"
 #include "plugin/signature.hpp"
-#include "plugin/small_file.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::detail {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "tutti/io.hpp"
+#include "tutti/data/io.hpp"
 
 namespace tutti::report {
 namespace {

@@ -11,8 +11,8 @@
 #include "page_style.hpp"
 #include "picture.hpp"
 #include "text.hpp"
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 
 namespace tutti::report {
 namespace {

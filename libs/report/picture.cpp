@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "text.hpp"
+#include "tutti/data/image_files.hpp"
 #include "tutti/error.hpp"
-#include "tutti/image_files.hpp"
 
 namespace tutti::report {
 namespace {

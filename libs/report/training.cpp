@@ -10,8 +10,8 @@
 #include <numeric>
 #include <system_error>
 
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti/report/plots.hpp"
 
 namespace tutti::report {

@@ -4,6 +4,7 @@
 // and by a Monte Carlo simulation whose gradients are the greeks; on one device or on all of them.
 #include <cmath>
 #include <iostream>
+#include <tutti/data.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

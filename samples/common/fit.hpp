@@ -9,6 +9,8 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 #include <utility>
 #include <vector>

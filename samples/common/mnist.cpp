@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <optional>
 #include <system_error>
+#include <tutti/data.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

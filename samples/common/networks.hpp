@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

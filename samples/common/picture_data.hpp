@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tutti/image.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numbers>
 #include <random>
+#include <tutti/data.hpp>
 #include <tutti/tutti.hpp>
 
 namespace samples {

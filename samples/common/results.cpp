@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/text_table.hpp"

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tutti/signal.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <tutti/data.hpp>
 #include <tutti/report.hpp>
+#include <tutti/sparse.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

@@ -7,8 +7,8 @@
 
 #include <cmath>
 #include <span>
+#include <tutti/data/io.hpp>
 #include <tutti/error.hpp>
-#include <tutti/io.hpp>
 #include <tutti/ops.hpp>
 
 namespace digits {

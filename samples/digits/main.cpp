@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/image.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

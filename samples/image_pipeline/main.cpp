@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/image.hpp>
+#include <tutti/ml.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

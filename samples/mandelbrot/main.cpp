@@ -7,6 +7,8 @@
 #include <cmath>
 #include <complex>
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/image.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

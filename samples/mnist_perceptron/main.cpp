@@ -4,6 +4,8 @@
 // data-parallel on all devices of TUTTI_DEVICE.
 #include <fmt/format.h>
 
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

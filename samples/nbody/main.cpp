@@ -4,6 +4,7 @@
 // Verlet) with softening. Energy and momentum tell how well it goes.
 #include <cmath>
 #include <iostream>
+#include <tutti/data.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

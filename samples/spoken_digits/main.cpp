@@ -4,6 +4,8 @@
 // or a recurrent one learns; `spoken_digits predict FILE.wav` names the digit.
 #include <fmt/format.h>
 
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/ml.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/report.hpp>
 #include <tutti/tutti.hpp>
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <tutti/data.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 
 #include "common/command_line.hpp"

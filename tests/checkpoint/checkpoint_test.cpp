@@ -2,7 +2,7 @@
 //
 // Checkpoints: round trips of every dtype, damage of every byte's kind, keys, full disks, and which
 // files stay.
-#include "tutti/checkpoint.hpp"
+#include "tutti/data/checkpoint.hpp"
 
 #include <sodium.h>
 #include <sys/file.h>

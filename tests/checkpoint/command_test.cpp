@@ -5,7 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "tutti/checkpoint.hpp"
+#include "tutti/data/checkpoint.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"

@@ -14,8 +14,8 @@
 #include <string>
 #include <thread>
 
-#include "tutti/checkpoint.hpp"
 #include "tutti/data.hpp"
+#include "tutti/data/checkpoint.hpp"
 #include "tutti/ops.hpp"
 
 namespace {

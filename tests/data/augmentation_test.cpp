@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Augmentation, against loops over what each example became.
-#include "tutti/augmentation.hpp"
+#include "tutti/data/augmentation.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -4,8 +4,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tutti/data.hpp"
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Folders of pictures as data sets: what is found, in which order, and channels that are made.
-#include "tutti/image_folder.hpp"
+#include "tutti/data/image_folder.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

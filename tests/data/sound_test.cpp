@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tutti/data/io.hpp"
+#include "tutti/data/sound_files.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
-#include "tutti/sound_files.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/paths.hpp"

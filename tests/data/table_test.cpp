@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables and their CSV, against what pandas reads (make_vectors.py), and malformed files.
-#include "tutti/table.hpp"
+#include "tutti/data/table.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti_test/compare.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"

@@ -12,7 +12,7 @@
 #include <iostream>
 #include <numbers>
 #include <sstream>
-#include <tutti/tutti.hpp>
+#include <tutti/all.hpp>
 
 #include "output.hpp"
 #include "tutti_test/files.hpp"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Features, clahe and adaptive_threshold: dtypes, views, degenerate images, NaN, and bad input.
+#include "tutti/image/features.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>
 
-#include "tutti/image_features.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 

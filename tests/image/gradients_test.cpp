@@ -3,7 +3,7 @@
 // Gradients against central differences, first and second ones; and of greys, where they are
 // chosen.
 #include "differences.hpp"
-#include "tutti/image_features.hpp"
+#include "tutti/image/features.hpp"
 
 namespace {
 

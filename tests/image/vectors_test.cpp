@@ -4,7 +4,7 @@
 // make_vectors.py) against the same calls, in f64.
 #include "tutti_test/vectors.hpp"
 
-#include "tutti/image_features.hpp"
+#include "tutti/image/features.hpp"
 #include "tutti_test/paths.hpp"
 
 namespace {

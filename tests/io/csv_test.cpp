@@ -10,8 +10,8 @@
 #include <cmath>
 #include <csignal>
 
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::io::read_csv;

@@ -15,15 +15,15 @@
 
 #include "base/disk_cache.hpp"
 #include "mutations.hpp"
-#include "tutti/checkpoint.hpp"
 #include "tutti/data.hpp"
+#include "tutti/data/checkpoint.hpp"
+#include "tutti/data/image_files.hpp"
+#include "tutti/data/io.hpp"
+#include "tutti/data/sound_files.hpp"
 #include "tutti/dlpack.hpp"
 #include "tutti/dlpack_structs.h"
 #include "tutti/error.hpp"
-#include "tutti/image_files.hpp"
-#include "tutti/io.hpp"
 #include "tutti/ops.hpp"
-#include "tutti/sound_files.hpp"
 #include "tutti_test/files.hpp"
 
 namespace io = tutti::io;

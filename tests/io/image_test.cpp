@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <limits>
 
+#include "tutti/data/image_files.hpp"
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/image_files.hpp"
-#include "tutti/io.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"

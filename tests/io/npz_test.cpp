@@ -5,8 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/files.hpp"

@@ -7,8 +7,8 @@
 #include <complex>
 #include <cstring>
 
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
 

@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "io/zip.hpp"
+#include "data/io/zip.hpp"
+#include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
-#include "tutti/io.hpp"
 #include "tutti/ops.hpp"
 #include "tutti_test/files.hpp"
 #include "zip_records.hpp"

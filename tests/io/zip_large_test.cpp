@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 
-#include "io/zip.hpp"
+#include "data/io/zip.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {

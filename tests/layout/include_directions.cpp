@@ -14,8 +14,8 @@ namespace {
 using path_set = std::set<std::string>;
 
 // Where the builds look for headers, after the including file's own folder.
-constexpr std::string_view include_folders[] = {"core/",    "core/include/", "plugins/",
-                                                "samples/", "tools/",        "bench/"};
+constexpr std::string_view include_folders[] = {"core/",  "core/include/", "plugins/", "samples/",
+                                                "tools/", "bench/",        "libs/"};
 
 // Headers of libraries: "libs/report/include/" for tutti/report.hpp and what is below tutti/report.
 std::string library_folder(std::string_view header) {

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/small_file.hpp"
 #include "mutations.hpp"
 #include "plugin/loader.hpp"
-#include "plugin/small_file.hpp"
 #include "signed_world.hpp"
 
 using namespace loader_test;

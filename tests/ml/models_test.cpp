@@ -3,6 +3,7 @@
 // Models where the answer is known: exact relations, known groups, identities of what is learned.
 #include <cmath>
 
+#include "tutti/data/io.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/ml.hpp"
 #include "tutti_test/dense.hpp"

@@ -3,6 +3,7 @@
 // Boosted trees: what can be told by hand, missing values, saving.
 #include <cmath>
 
+#include "tutti/data/io.hpp"
 #include "tutti/ml.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"

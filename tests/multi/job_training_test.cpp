@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "thread_job.hpp"
+#include "tutti/data.hpp"
+#include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "differences.hpp"
-#include "tutti/io.hpp"
+#include "tutti/data/io.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"

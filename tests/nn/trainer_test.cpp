@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "tutti/checkpoint.hpp"
+#include "tutti/data/checkpoint.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/nn.hpp"
 #include "tutti_test/dense.hpp"

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "semantics/host_half.hpp"
+#include "tutti/image.hpp"
+#include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti_test {

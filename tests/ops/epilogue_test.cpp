@@ -3,6 +3,7 @@
 // Products that take a bias and relu with them: values against loops in double, and, by counting
 // launches, what is taken and what must not be.
 #include <boost/test/unit_test.hpp>
+#include <tutti/nn.hpp>
 #include <tutti/tutti.hpp>
 
 #include "tutti_test/dense.hpp"

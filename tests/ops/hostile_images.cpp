@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows for the functions of image.hpp, image_filters.hpp, image_features.hpp, image_files.hpp and
+// Rows for the functions of tutti/image, data/image_files.hpp and
 // augmentation.hpp.
 #include "hostile_arguments.hpp"
 

@@ -12,6 +12,8 @@
 #include <limits>
 #include <sstream>
 
+#include "tutti/data.hpp"
+#include "tutti/nn.hpp"
 #include "tutti/tutti.hpp"
 #include "tutti_test/files.hpp"
 

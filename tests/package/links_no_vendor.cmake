@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Script mode: fails where LIBRARY names a vendor's library among those it needs.
+# Script mode: fails where LIBRARY names a vendor's library or a codec among those it needs.
 execute_process(COMMAND ${READELF} -d ${LIBRARY} OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "NEEDED[^\n]*" needed "${dynamic}")
 if(NOT needed MATCHES "libc\\.so|libstdc\\+\\+")
@@ -10,4 +10,7 @@ message("${needed}")
 string(TOLOWER "${needed}" needed)
 if(needed MATCHES "opencl|pocl|clblast|cuda|cublas|nvrtc|nccl|libhip|rocm|libze_|libmpi")
   message(FATAL_ERROR "${LIBRARY} links a vendor's library: ${CMAKE_MATCH_0}")
+endif()
+if(needed MATCHES "png|jpeg|sndfile|libzip|zstd|libbz2|libcrypto")
+  message(FATAL_ERROR "${LIBRARY} links a codec: ${CMAKE_MATCH_0}")
 endif()

@@ -7,11 +7,11 @@ file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 set(ENV{PKG_CONFIG_PATH} ${PREFIX}/${LIBDIR}/pkgconfig)
 
-# flags_of(PACKAGE): in the list `flags`.
-function(flags_of package)
-  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${package}
+# flags_of(PACKAGES): in the list `flags`.
+function(flags_of packages)
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ${packages}
     OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  message("${package}: ${text}")
+  message("${packages}: ${text}")
   separate_arguments(words UNIX_COMMAND "${text}")
   set(flags ${words} PARENT_SCOPE)
 endfunction()
@@ -23,6 +23,14 @@ set(ENV{LD_LIBRARY_PATH} ${PREFIX}/${LIBDIR})
 execute_process(COMMAND ${FOLDER}/consumer OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
 if(NOT text STREQUAL "reference:0 sum 45\n")
   message(FATAL_ERROR "the consumer prints ${text}")
+endif()
+flags_of("tutti-nn;tutti-data")
+execute_process(COMMAND ${CXX} -std=c++20 ${SOURCE}/consumer/network.cpp -o ${FOLDER}/network ${flags}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${FOLDER}/network WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIABLE text
+  COMMAND_ERROR_IS_FATAL ANY)
+if(NOT text STREQUAL "23 numbers\n")
+  message(FATAL_ERROR "the network prints ${text}")
 endif()
 unset(ENV{LD_LIBRARY_PATH})
 

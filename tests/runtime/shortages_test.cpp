@@ -17,7 +17,8 @@
 #include <functional>
 #include <new>
 #include <string>
-#include <tutti/io.hpp>
+#include <tutti/data.hpp>
+#include <tutti/data/io.hpp>
 #include <tutti/tutti.hpp>
 #include <vector>
 

@@ -3,7 +3,7 @@
 // Gradients for values and dense operands against central differences, first and second ones, of a
 // matrix with an empty row, a place that occurs twice and columns in no order.
 #include "differences.hpp"
-#include "tutti/sparse_solvers.hpp"
+#include "tutti/sparse/solvers.hpp"
 
 namespace {
 

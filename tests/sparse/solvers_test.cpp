@@ -3,6 +3,8 @@
 // Solvers against the residuals that they claim and eigenvalues that are known: of differences of
 // second order on a line (2 - 2 cos(pi j / (n + 1)), W. Hackbusch, "Iterative Solution of Large
 // Sparse Systems of Equations", 4.1) and on a square, whose eigenvalues are sums of two of these.
+#include "tutti/sparse/solvers.hpp"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -11,7 +13,6 @@
 
 #include "tutti/movement.hpp"
 #include "tutti/random.hpp"
-#include "tutti/sparse_solvers.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 

@@ -20,11 +20,22 @@ using namespace tutti::tools;
 using tutti_test::public_functions;
 
 const std::filesystem::path source = tutti_test::paths::source_folder;
-const std::filesystem::path headers = source / "core/include/tutti";
+
+// Folders of public headers: the core's, then those of the libraries.
+std::vector<std::filesystem::path> header_folders() {
+  std::vector<std::filesystem::path> out = {source / "core/include/tutti"};
+  for (const auto& library : std::filesystem::directory_iterator(source / "libs"))
+    if (library.is_directory()) out.push_back(library.path() / "include/tutti");
+  return out;
+}
 
 constexpr const char* elementwise = "elementwise.hpp";
 
-std::string header_text(const std::string& name) { return tutti_test::read_bytes(headers / name); }
+std::string header_text(const std::string& name) {
+  for (const std::filesystem::path& folder : header_folders())
+    if (std::filesystem::exists(folder / name)) return tutti_test::read_bytes(folder / name);
+  throw std::runtime_error("no header " + name);
+}
 
 }  // namespace
 
@@ -93,11 +104,13 @@ BOOST_AUTO_TEST_CASE(every_header_is_accounted_for) {
     known.insert(other.header);
   }
   int found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(headers)) {
-    if (entry.path().extension() != ".hpp") continue;
-    ++found;
-    BOOST_TEST(known.contains(entry.path().filename().string()),
-               entry.path().filename() << " is not in core/op/function_table.def");
+  for (const std::filesystem::path& folder : header_folders()) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() != ".hpp") continue;
+      ++found;
+      const std::string name = entry.path().lexically_relative(folder).generic_string();
+      BOOST_TEST(known.contains(name), name << " is not in core/op/function_table.def");
+    }
   }
   BOOST_TEST(std::size_t(found) == known.size(), "a header of the table does not exist");
 }

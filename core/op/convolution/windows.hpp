@@ -35,10 +35,6 @@ window_geometry resolve_windows(const shape& extents, const shape& window, const
                                 const window_padding& padding, const per_axis& dilation,
                                 const char* label, bool ceil_mode = false);
 
-/// Numbers of the host in a floating dtype, by way of f32 where that is not f64.
-array numbers_on(const device& on, const std::vector<double>& values, const shape& extents,
-                 dtype type);
-
 /// a with the padding around its axes from `first` on.
 array padded(const array& a, const window_geometry& g, int first, pad_mode mode,
              const array& value);

@@ -12,8 +12,4 @@ namespace tutti::op {
 /// The transform of x [O,M,I] along its second axis, as plugin.h tells. `label` stays valid.
 array fourier3(const array& x, graph::fft_params p);
 
-/// Extents [outer, length, inner] of a with `length` elements along the second axis: cut, or with
-/// zeros behind.
-array fitted3(const array& a, std::int64_t length);
-
 }  // namespace tutti::op

@@ -7,9 +7,6 @@
 
 namespace tutti::op {
 
-/// How often each number of [0, bins) occurs in `index`, i32 or i64: [bins].
-array count_numbers(const array& index, std::int64_t bins, std::string_view op);
-
 /// The dtype in which elements are compared with edges: floats as they are, integers in f64 where
 /// f32 does not hold them and the device has f64.
 dtype edge_type(const array& a);

@@ -10,7 +10,8 @@
 
 namespace tutti::sdk {
 
-block_program::block_program(const tutti_program_desc& desc, host_routines set, uint32_t block)
+block_program::block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
+                             uint32_t loop_bits)
     : set_(set), block_(block), scalars_(desc.scalar_count) {
   for (uint32_t n = 0; n < desc.input_count; ++n) {
     const uint8_t stored = desc.inputs[n].dtype;
@@ -29,7 +30,7 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
     const uint8_t wanted = reduces ? desc.accumulator : register_dtype(desc.outputs[n].dtype);
     results_.push_back(with_dtype(desc.outputs[n].value, wanted));
   }
-  if (set != host_routines::baseline) fuse_steps();
+  if (loop_bits > 0) fuse_steps(loop_bits);
   give_slots();
 }
 

@@ -20,8 +20,9 @@ namespace tutti::sdk {
 /// are instructions of their own at the end.
 class block_program {
  public:
-  /// `block`: elements of a register.
-  block_program(const tutti_program_desc& desc, host_routines set, uint32_t block);
+  /// `block`: elements of a register. `loop_bits`: see host_program.
+  block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
+                uint32_t loop_bits);
 
   uint32_t block() const { return block_; }
   /// Of maps the value that output n stores, in the dtype that it has in a register; of a reduction
@@ -58,10 +59,10 @@ class block_program {
   bool is_scalar(uint32_t value) const {
     return value >= inputs_.size() && value - inputs_.size() < scalars_;
   }
-  void fuse_steps();
+  void fuse_steps(uint32_t loop_bits);
   bool fits(const std::vector<block_step>& steps, const block_step& next) const;
-  block_step loop_of(const std::vector<block_step>& steps,
-                     const std::vector<block_step>& later) const;
+  block_step loop_of(const std::vector<block_step>& steps, const std::vector<block_step>& later,
+                     uint32_t bits) const;
   void give_slots();
   // The instruction that computes a value; steps_.size() where none does.
   size_t step_of(uint32_t value) const;

@@ -28,7 +28,8 @@ bool block_program::fits(const std::vector<block_step>& steps, const block_step&
 
 // `later` are the steps behind it.
 block_program::block_step block_program::loop_of(const std::vector<block_step>& steps,
-                                                 const std::vector<block_step>& later) const {
+                                                 const std::vector<block_step>& later,
+                                                 uint32_t bits) const {
   fused_loop::description what;
   what.first_scalar = static_cast<uint32_t>(inputs_.size());
   what.scalars = scalars_;
@@ -50,13 +51,13 @@ block_program::block_step block_program::loop_of(const std::vector<block_step>& 
     loop.results.push_back(result);
     what.results.push_back({result, values_[result].dtype});
   }
-  loop.loop = fused_loop::make(what);
+  loop.loop = fused_loop::make(what, bits);
   return loop;
 }
 
 // By turns all instructions that are ready and a loop takes, and all that are and it does not take,
 // so that loops are few.
-void block_program::fuse_steps() {
+void block_program::fuse_steps(uint32_t loop_bits) {
   std::vector<block_step> left = std::move(steps_);
   steps_.clear();
   std::vector<bool> known(values_.size(), false);
@@ -77,7 +78,8 @@ void block_program::fuse_steps() {
   while (!left.empty()) {
     auto steps = take([&](const auto& taken, const block_step& step) { return fits(taken, step); });
     block_step loop;
-    while (steps.size() > 1 && (loop = loop_of(steps, left)).loop == nullptr) {
+    while (!steps.empty() && (loop = loop_of(steps, left, loop_bits)).loop == nullptr &&
+           steps.size() > 1) {
       // Too many values at once: the second half waits.
       const auto half = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
       for (auto step = half; step != steps.end(); ++step) known[step->results[0]] = false;

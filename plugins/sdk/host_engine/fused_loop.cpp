@@ -14,7 +14,7 @@ void fused_loop::run(const std::byte* const* inputs, std::byte* const* results,
   for (size_t n = 0; n < element_.size(); ++n) arrays[n] = at(n);
   if (whole > 0) code_(arrays, scalars, whole);
   if (rest == 0) return;
-  alignas(32) std::byte copies[most_arrays][32] = {};
+  alignas(64) std::byte copies[most_arrays][64] = {};
   for (size_t n = 0; n < element_.size(); ++n) {
     arrays[n] = copies[n];
     if (n < inputs_) std::memcpy(copies[n], at(n) + whole * element_[n], rest * element_[n]);
@@ -27,7 +27,8 @@ void fused_loop::run(const std::byte* const* inputs, std::byte* const* results,
 #ifndef TUTTI_MACHINE_CODE
 bool fused_loop::takes(const instruction&) { return false; }
 uint32_t fused_loop::width(const instruction&) { return 0; }
-std::unique_ptr<fused_loop> fused_loop::make(const description&) { return nullptr; }
+uint32_t fused_loop::most_bits() { return 0; }
+std::unique_ptr<fused_loop> fused_loop::make(const description&, uint32_t) { return nullptr; }
 #endif
 
 }  // namespace tutti::sdk

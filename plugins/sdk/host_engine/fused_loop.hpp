@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several instructions of a program as one loop of machine code, in which a value goes from one to
-// the next in a register of the processor. It takes what needs an instruction or two of AVX2 for
-// eight f32 or four f64, and gives the bits that the routines give.
+// the next in a register of the processor. It gives the bits that the routines give, since both are
+// made from op_table.def and the math source.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,15 @@ class fused_loop {
     uint32_t first_scalar = 0, scalars = 0;  // scalars have the numbers from first_scalar on
   };
 
-  /// Whether a loop may contain the instruction, whatever its operands are: never on a processor
-  /// without AVX2.
+  /// Bits of the registers that this processor has for it: 512, 256, or 0 where there are no loops.
+  static uint32_t most_bits();
+  /// Whether a loop may contain the instruction, whatever its operands are.
   static bool takes(const instruction& one);
   /// Bytes of the elements that a loop with it works on: 4 or 8; 0 where only booleans occur.
   static uint32_t width(const instruction& one);
-  /// NULL where there are too many values at once for the processor's registers.
-  static std::unique_ptr<fused_loop> make(const description& what);
+  /// In registers of `bits`, no more than most_bits(). NULL where there are too many values at once
+  /// for them.
+  static std::unique_ptr<fused_loop> make(const description& what, uint32_t bits = most_bits());
 
   /// Computes `count` elements; addresses are in the order of the description. An output may be an
   /// input of the same element size.

@@ -29,6 +29,9 @@ bool has_host_routines(host_routines set);
 /// "baseline", "avx2" (with FMA) or "avx512".
 std::string_view name_of(host_routines set);
 
+/// What fused_loop::most_bits() says.
+uint32_t most_loop_bits();
+
 /// Where the operands of a launch lie: an address for each input, then for each output, each with
 /// the operand's offset already added. Aligned to the element size.
 struct host_operands {
@@ -45,9 +48,11 @@ class host_program {
  public:
   /// Copies what it needs of `desc`, which has passed validate_program. Throws plugin_error,
   /// TUTTI_ERROR_UNSUPPORTED, naming the opcode and the dtypes, for an instruction or a reduction
-  /// that the table of routines lacks.
+  /// that the table of routines lacks. `loop_bits`: the registers of loops of machine code
+  /// (fused_loop.hpp), 0 for none.
   explicit host_program(const tutti_program_desc& desc,
-                        host_routines routines = best_host_routines());
+                        host_routines routines = best_host_routines(),
+                        uint32_t loop_bits = most_loop_bits());
   ~host_program();
   host_program(host_program&&) noexcept;
   host_program& operator=(host_program&&) noexcept;

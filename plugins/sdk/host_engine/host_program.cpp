@@ -88,7 +88,7 @@ struct outer_band {
 }  // namespace
 
 struct host_program::state {
-  state(const tutti_program_desc& desc, host_routines set);
+  state(const tutti_program_desc& desc, host_routines set, uint32_t loop_bits);
 
   // One launch.
   struct job {
@@ -123,9 +123,9 @@ struct host_program::state {
   std::vector<output_form> forms;
 };
 
-host_program::state::state(const tutti_program_desc& desc, host_routines set)
+host_program::state::state(const tutti_program_desc& desc, host_routines set, uint32_t loop_bits)
     : layout(layout_of(desc, {schedule::cpu})),
-      program(desc, set, layout.reduces() ? reduction_block : map_block) {
+      program(desc, set, layout.reduces() ? reduction_block : map_block, loop_bits) {
   if (layout.reduces()) reduction = &find_reduction(set, layout.reduction, layout.accumulator);
   for (uint32_t n = 0; n < desc.output_count; ++n) {
     const uint8_t stored = desc.outputs[n].dtype, wanted = register_dtype(stored);
@@ -307,8 +307,11 @@ void host_program::state::run_outer(const job& j, const reduction_shape& s) cons
   if (s.parts > 1) fold(j, s, partial);
 }
 
-host_program::host_program(const tutti_program_desc& desc, host_routines routines)
-    : state_(std::make_unique<const state>(desc, routines)) {}
+uint32_t most_loop_bits() { return fused_loop::most_bits(); }
+
+host_program::host_program(const tutti_program_desc& desc, host_routines routines,
+                           uint32_t loop_bits)
+    : state_(std::make_unique<const state>(desc, routines, loop_bits)) {}
 host_program::~host_program() = default;
 host_program::host_program(host_program&&) noexcept = default;
 host_program& host_program::operator=(host_program&&) noexcept = default;

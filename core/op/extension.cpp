@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tutti/extension.hpp has beside functions that the core uses itself.
+#include "tutti/extension.hpp"
+
+#include "op/along.hpp"
+#include "op/operands.hpp"
+#include "plugin/opened_device.hpp"
+
+namespace tutti::op {
+
+const shape& extents_of(const array& a, std::string_view op) { return graph::get(a, op).extents; }
+
+device_pointer device_of(const array& a) { return a.node()->device; }
+
+bool device_stores(const array& a, dtype type) {
+  const auto& on = device_of(a) != nullptr ? *device_of(a) : detail::get(default_device());
+  return (on.properties.stored_dtypes & TUTTI_DTYPE_BIT(static_cast<unsigned>(type))) != 0;
+}
+
+bool is_same(const array& a, const array& b) { return a.node() == b.node(); }
+
+void set_known_range(const array& a, std::pair<std::int64_t, std::int64_t> bounds) {
+  a.node()->range = bounds;
+}
+
+dtype numeric_type_of(std::span<const array> operands, std::string_view op) {
+  return promote_operands(operands, row_kind::NUMERIC, op).type;
+}
+
+dtype floating_type_of(std::span<const array> operands, std::string_view op) {
+  return promote_operands(operands, row_kind::FLOATING, op).type;
+}
+
+array running_sum(const array& a, dtype type, std::string_view op) {
+  const array rows = contiguous(reshape(a, {1, a.size(), 1}));
+  return reshape(scan3(rows, TUTTI_SCAN_SUM, false, false, type, op), {a.size()});
+}
+
+array sparse_product(const array& starts, const array& columns, const array& values, const array& b,
+                     const char* label) {
+  const array inputs[] = {starts, columns, contiguous(values), contiguous(b)};
+  return graph::operation(graph::spmm_params{label}, values.dtype(), {starts.size() - 1, b.dim(1)},
+                          inputs, label);
+}
+
+array sampled_products(const array& rows, const array& columns, const array& x, const array& y,
+                       const char* label) {
+  const array inputs[] = {rows, columns, contiguous(x), contiguous(y)};
+  return graph::operation(graph::sddmm_params{label}, x.dtype(), {columns.size()}, inputs, label);
+}
+
+array first_positions(const array& numbers, std::int64_t count, std::string_view op) {
+  const array inputs[] = {contiguous(numbers)};
+  return graph::operation(graph::select_params{}, dtype::i64, {count}, inputs, op);
+}
+
+}  // namespace tutti::op

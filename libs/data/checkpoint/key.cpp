@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys of checkpoints: 64 hexadecimal digits, in a file that its owner alone may use, or in the
+// environment.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/descriptor.hpp"
+#include "base/env.hpp"
+#include "base/small_file.hpp"
+#include "data/checkpoint/durable_file.hpp"
+#include "data/checkpoint/packing.hpp"
+#include "tutti/data/checkpoint.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti {
+
+namespace {
+
+void wipe(std::string& text) { sodium_memzero(text.data(), text.size()); }
+
+/// A text that is wiped when it goes.
+struct secret_text {
+  std::string text;
+  explicit secret_text(std::string from) : text(std::move(from)) {}
+  ~secret_text() { wipe(text); }
+  secret_text(const secret_text&) = delete;
+  secret_text& operator=(const secret_text&) = delete;
+};
+
+/// A name for messages: somebody may have given the key where its name belongs.
+std::string without_key(const std::string& name) {
+  const bool is_key =
+      name.size() >= 64 && name.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  return is_key ? "(digits, as of a key itself)" : name;
+}
+
+}  // namespace
+
+checkpoint_key::~checkpoint_key() { sodium_memzero(bytes_.data(), bytes_.size()); }
+
+void checkpoint_key::parse(const std::string& digits, const std::string& source) {
+  std::size_t count = 0;
+  const char* end = nullptr;
+  const int code = sodium_hex2bin(bytes_.data(), bytes_.size(), digits.data(), digits.size(),
+                                  " \t\r\n", &count, &end);
+  if (code != 0 || count != bytes_.size() || end != digits.data() + digits.size())
+    throw value_error(fmt::format("{}: is no key: 64 hexadecimal digits and nothing else", source));
+}
+
+checkpoint_key checkpoint_key::from_file(const std::filesystem::path& path) {
+  const std::string source = "checkpoint key " + without_key(path.string());
+  const auto refuse = [&](const std::string& why) { throw io_error(source + ": " + why); };
+  constexpr std::size_t most_bytes = 4096;
+  checkpoint_key out;
+  try {
+    auto found = detail::read_small_file(path, most_bytes);
+    if (!found) refuse("there is no such file");
+    const secret_text content(std::move(found->content));
+    if (found->info.st_uid != ::geteuid())
+      refuse(fmt::format("it belongs to another user (id {})", found->info.st_uid));
+    if ((found->info.st_mode & 0077) != 0)
+      refuse(fmt::format("others may use it (mode {:04o}): chmod 600 {}",
+                         found->info.st_mode & 07777, path.string()));
+    out.parse(content.text, source);
+  } catch (const plugin_error& e) {
+    refuse(without_key(path.string()) == path.string() ? e.what() : "cannot be read");
+  } catch (const value_error& e) {
+    throw io_error(e.what());
+  }
+  return out;
+}
+
+checkpoint_key checkpoint_key::from_environment(const std::string& variable) {
+  auto found = detail::env(variable.c_str());
+  if (!found)
+    throw value_error(
+        fmt::format("checkpoint key: the environment has no {}", without_key(variable)));
+  const secret_text digits(std::move(*found));
+  checkpoint_key out;
+  out.parse(digits.text, "checkpoint key " + variable);
+  return out;
+}
+
+void checkpoint_key::create(const std::filesystem::path& path) {
+  detail::start_encryption();
+  checkpoint_key made;
+  randombytes_buf(made.bytes_.data(), made.bytes_.size());
+  std::string text(2 * made.bytes_.size() + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), made.bytes_.data(), made.bytes_.size());
+  text.back() = '\n';
+  secret_text digits(std::move(text));
+  const auto refuse = [&](std::string_view what) {
+    throw io_error(fmt::format("checkpoint key {}: {}: {}", path.string(), what,
+                               std::generic_category().message(errno)));
+  };
+  detail::descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() < 0) refuse("cannot be made");
+  const ssize_t count = ::write(file.get(), digits.text.data(), digits.text.size());
+  if (count != static_cast<ssize_t>(digits.text.size()) || ::fsync(file.get()) != 0 ||
+      !file.close()) {
+    const int number = errno;
+    ::unlink(path.c_str());
+    errno = number;
+    refuse("cannot be written");
+  }
+}
+
+}  // namespace tutti

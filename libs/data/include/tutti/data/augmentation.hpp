@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random changes of batches of pictures and spectra, on the device that holds them. The key says
+// which: the same key gives the same change everywhere, another one for each example of the batch.
+// All are compositions of other operations: lazy, fused, with gradients.
+//
+// Pictures are [n, height, width, channels], as in image/basics.hpp; shape_error for other ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "tutti/array.hpp"
+#include "tutti/random.hpp"
+
+namespace tutti::data {
+
+/// From each picture `height` x `width` pixels at a random place, after `padding` pixels of 0 were
+/// put around it: [n, height, width, channels]. Any dtype. Throws shape_error where that is larger
+/// than the picture with its padding, value_error for negative extents or padding.
+TUTTI_API array random_crop(random::key from, const array& pictures, integer height, integer width,
+                            integer padding = 0);
+/// Left and right change places, with this probability for each picture. Any dtype. Throws
+/// value_error for a probability outside [0, 1].
+TUTTI_API array random_flip(random::key from, const array& pictures, double probability = 0.5);
+
+/// How far colours may go from what they are: 0 not at all.
+struct color_jitter_options {
+  double brightness = 0;  ///< factor in [max(0, 1 - brightness), 1 + brightness]
+  double contrast = 0;    ///< likewise, of the distance to the picture's mean grey
+  double saturation = 0;  ///< likewise, of the distance to the pixel's grey
+  double hue = 0;         ///< turns that are added to HSV's hue, in [-hue, hue]; at most 0.5
+};
+/// RGB in [0, 1], floating: brightness, contrast, saturation and hue in this order, one uniform
+/// number each for each picture, values cut to [0, 1] after each. Grey is image::rgb_to_grey().
+/// Throws dtype_error for other dtypes, shape_error unless there are 3 channels, value_error for
+/// options that are negative, not finite or, of hue, above 0.5.
+TUTTI_API array color_jitter(random::key from, const array& pictures,
+                             const color_jitter_options& options);
+
+/// a plus normal noise of this standard deviation. Floating, any shape. Throws dtype_error,
+/// value_error for a deviation that is negative or not finite.
+TUTTI_API array add_noise(random::key from, const array& a, double deviation);
+
+/// Masks of SpecAugment (D. S. Park et al., "SpecAugment: a simple data augmentation method for
+/// automatic speech recognition", Interspeech 2019), without its time warping.
+struct spec_augment_options {
+  std::int64_t frequency_masks = 2, frequency_width = 8;  ///< F of the paper
+  std::int64_t time_masks = 2, time_width = 16;           ///< T of the paper
+  double value = 0;                                       ///< what masked places become
+};
+/// Spectra [n, frequencies, times]: for each mask and example a width uniform in [0, F], at most
+/// the extent, and a first place uniform in [0, extent - width]. Integers and floats.
+/// Throws shape_error for other ranks, dtype_error for other dtypes, value_error for negative
+/// numbers, more than 1024 masks a kind, and a value that an integer dtype does not have.
+TUTTI_API array spec_augment(random::key from, const array& spectra,
+                             const spec_augment_options& options = {});
+
+}  // namespace tutti::data

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the file formats share: reading with checks, writing through a temporary file, and errors
+// that name the format's function and the path.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/one_line.hpp"
+#include "tutti/array.hpp"
+
+namespace tutti::io {
+
+static_assert(std::endian::native == std::endian::little,
+              "tutti::io copies little-endian files as they are");
+
+/// Throws io_error "OP: PATH: WHAT".
+[[noreturn]] void fail(std::string_view op, const std::filesystem::path& path,
+                       std::string_view what);
+
+using detail::printable;
+
+/// A regular file open for reading, of known size; or bytes in memory, with a path for messages.
+class reader {
+ public:
+  reader(std::string_view op, const std::filesystem::path& path);
+  reader(std::string_view op, const std::filesystem::path& path, std::string bytes);
+  const std::string& op() const { return op_; }
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  std::uint64_t position() const { return position_; }
+  /// Fails naming `what` where the file ends before that.
+  void seek(std::uint64_t position, std::string_view what);
+  std::uint64_t remaining() const { return size_ - position_; }
+  /// Fails naming `what` where fewer than `bytes` are left.
+  void read(void* out, std::uint64_t bytes, std::string_view what);
+  [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
+
+ private:
+  std::string op_;
+  std::filesystem::path path_;
+  std::unique_ptr<std::istream> stream_;
+  std::uint64_t size_ = 0;
+  std::uint64_t position_ = 0;
+};
+
+/// All bytes of a regular file; `what` is what messages call them.
+std::string read_whole(std::string_view op, const std::filesystem::path& path,
+                       std::string_view what);
+
+/// A file that takes its name only in commit(); without it, nothing stays behind. It replaces what
+/// a symbolic link leads to, not the link, and keeps the permissions of what it replaces.
+class writer {
+ public:
+  writer(std::string_view op, const std::filesystem::path& path);
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+  ~writer();
+  void write(const void* data, std::uint64_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  /// The row-major elements of `a`, evaluated.
+  void write(const array& a);
+  /// Where the next bytes go, over others or at the end.
+  void seek(std::uint64_t position);
+  void commit();
+  [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
+
+ private:
+  std::string op_;
+  std::filesystem::path path_;
+  std::filesystem::path target_;  // path_ without symbolic links
+  std::filesystem::path temporary_;
+  std::ofstream stream_;
+};
+
+/// Reads shape.size() elements of `type` from `in` and makes them an array. Checks that bools are
+/// 0 or 1.
+array read_array(reader& in, dtype type, const shape& extents, std::string_view what,
+                 const device& on);
+
+/// The whole of a .npy file, from its magic string to the end.
+array read_npy(reader& in, const device& on);
+/// What precedes the row-major elements of `a` in a .npy file.
+std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a);
+
+}  // namespace tutti::io

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NumPy's .npy format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "file.hpp"
+#include "tutti/data/io.hpp"
+#include "tutti/error.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::io {
+
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::uint64_t longest_header = 1 << 20;
+
+struct type_code {
+  dtype type;
+  std::string_view code;  // without the byte order
+};
+constexpr type_code type_codes[] = {{dtype::boolean, "b1"}, {dtype::i8, "i1"},   {dtype::i16, "i2"},
+                                    {dtype::i32, "i4"},     {dtype::i64, "i8"},  {dtype::u8, "u1"},
+                                    {dtype::u16, "u2"},     {dtype::u32, "u4"},  {dtype::u64, "u8"},
+                                    {dtype::f16, "f2"},     {dtype::f32, "f4"},  {dtype::f64, "f8"},
+                                    {dtype::c64, "c8"},     {dtype::c128, "c16"}};
+
+struct npy_header {
+  dtype type = dtype::f32;
+  bool fortran_order = false;
+  shape extents;
+};
+
+/// Reads the Python dictionary literal of a header: the keys descr, fortran_order and shape, each
+/// once, in any order.
+class header_parser {
+ public:
+  header_parser(const reader& in, std::string_view text) : in_(in), rest_(text), all_(text) {}
+
+  npy_header parse() {
+    npy_header header;
+    bool seen[3] = {};
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      const std::string_view keys[] = {"descr", "fortran_order", "shape"};
+      const auto which = std::find(std::begin(keys), std::end(keys), key) - std::begin(keys);
+      if (which == 3 || std::exchange(seen[which], true)) bad();
+      if (which == 0) header.type = type();
+      if (which == 1) header.fortran_order = boolean();
+      if (which == 2) header.extents = tuple();
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_blanks();
+    if (!rest_.empty() || !seen[0] || !seen[1] || !seen[2]) bad();
+    return header;
+  }
+
+ private:
+  [[noreturn]] void bad() const { in_.fail("malformed header " + printable(all_)); }
+
+  void skip_blanks() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\n\r"), rest_.size()));
+  }
+  bool accept(char c) {
+    skip_blanks();
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) bad();
+  }
+  std::string string() {
+    skip_blanks();
+    if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"')) bad();
+    const std::size_t stop = rest_.find(rest_[0], 1);
+    if (stop == std::string_view::npos) bad();
+    std::string out(rest_.substr(1, stop - 1));
+    rest_.remove_prefix(stop + 1);
+    return out;
+  }
+  bool boolean() {
+    skip_blanks();
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      if (rest_.starts_with(word)) {
+        rest_.remove_prefix(word.size());
+        return value;
+      }
+    }
+    bad();
+  }
+  dtype type() {
+    skip_blanks();
+    if (rest_.starts_with('[')) in_.fail("structured dtypes are not supported");
+    const std::string text = string();
+    if (text.empty()) bad();
+    for (const type_code& row : type_codes) {
+      if (std::string_view(text).substr(1) != row.code) continue;
+      if (text[0] == '<' || text[0] == '=' || (text[0] == '|' && size_of(row.type) == 1)) {
+        return row.type;
+      }
+      if (text[0] == '>' && size_of(row.type) > 1) {
+        in_.fail("big-endian data (" + text + ") is not supported");
+      }
+    }
+    in_.fail("dtype " + printable(text) + " is not supported");
+  }
+  shape tuple() {
+    shape extents;
+    std::int64_t total = 1;
+    expect('(');
+    while (!accept(')')) {
+      skip_blanks();
+      std::int64_t extent = -1;
+      const char* end = rest_.data() + rest_.size();
+      const auto [stop, code] = std::from_chars(rest_.data(), end, extent);
+      if (code != std::errc() || extent < 0) bad();
+      rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
+      if (extents.rank() == max_rank) {
+        in_.fail(fmt::format("has more than {} dimensions", max_rank));
+      }
+      if (extent > 0 && total > std::numeric_limits<std::int64_t>::max() / 16 / extent) {
+        in_.fail("shape is too large");
+      }
+      total *= std::max<std::int64_t>(extent, 1);
+      extents.push_back(extent);
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return extents;
+  }
+
+  const reader& in_;
+  std::string_view rest_;
+  std::string_view all_;
+};
+
+npy_header read_header(reader& in) {
+  char start[8];
+  in.read(start, sizeof start, "the magic string");
+  if (std::string_view(start, magic.size()) != magic) in.fail("is not a .npy file");
+  const int major = start[6];
+  if (major < 1 || major > 3) {
+    in.fail(
+        fmt::format("format version {}.{} is not supported", major, static_cast<int>(start[7])));
+  }
+  std::uint32_t length = 0;
+  in.read(&length, major == 1 ? 2 : 4, "the header length");
+  if (length > longest_header) in.fail(fmt::format("header of {} bytes is too long", length));
+  std::string text(length, '\0');
+  in.read(text.data(), length, "the header");
+  return header_parser(in, text).parse();
+}
+
+}  // namespace
+
+std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a) {
+  const auto* row = std::find_if(std::begin(type_codes), std::end(type_codes),
+                                 [&](const type_code& t) { return t.type == a.dtype(); });
+  if (row == std::end(type_codes)) {
+    fail(op, path, fmt::format("the format has no dtype {}", name(a.dtype())));
+  }
+  const shape& s = a.shape();
+  const std::string extents =
+      s.rank() == 1 ? fmt::format("{},", s[0]) : fmt::format("{}", fmt::join(s, ", "));
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   size_of(row->type) == 1 ? '|' : '<', row->code, extents);
+  const std::size_t fixed = magic.size() + 4;
+  header.append(63 - (fixed + header.size()) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+  const char start[] = {'\x01', '\x00', static_cast<char>(length & 0xff),
+                        static_cast<char>(length >> 8)};
+  return std::string(magic) + std::string(start, sizeof start) + header;
+}
+
+void save_npy(const std::filesystem::path& path, const array& a) {
+  const std::string header = npy_header_of("save_npy", path, a);
+  writer out("save_npy", path);
+  out.write(header);
+  out.write(a);
+  out.commit();
+}
+
+array read_npy(reader& in, const device& on) {
+  npy_header header = read_header(in);
+  if (header.fortran_order) std::reverse(header.extents.begin(), header.extents.end());
+  const array a = read_array(in, header.type, header.extents, "the data", on);
+  if (in.remaining() != 0) in.fail(fmt::format("{} bytes after the data", in.remaining()));
+  return header.fortran_order ? a.transpose() : a;
+}
+
+array load_npy(const std::filesystem::path& path, const device& on) {
+  reader in("load_npy", path);
+  return read_npy(in, on);
+}
+
+}  // namespace tutti::io

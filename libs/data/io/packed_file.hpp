@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of a plain or gzip file, one piece after the other. Members of a gzip file are told
+// apart here, because zlib's own functions for files take what is damaged behind the first one for
+// its end.
+#pragma once
+
+#include <zlib.h>
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+
+#include "data/io/file.hpp"
+
+namespace tutti::io {
+
+/// The content of a plain file, or of a gzip file (RFC 1952) of any number of members, between
+/// which and behind which may stand zeros, as tapes are filled up.
+class packed_file {
+ public:
+  /// `content` is what messages call it: "the text".
+  packed_file(std::string_view op, const std::filesystem::path& path, std::string_view content);
+  ~packed_file();
+  packed_file(const packed_file&) = delete;
+  packed_file& operator=(const packed_file&) = delete;
+
+  [[noreturn]] void fail(std::string_view what) const { in_.fail(what); }
+  /// No content is longer: deflate packs no better than 1032 to 1.
+  std::uint64_t most_bytes() const;
+  /// How many bytes of content are now at `out`, 0 at the end.
+  std::size_t read(void* out, std::size_t room);
+
+ private:
+  bool refill();
+  void skip_to_member();
+  std::size_t inflate_some(void* out, std::size_t room);
+
+  reader in_;
+  std::string_view content_;
+  bool gzip_ = false, in_member_ = true;
+  z_stream stream_{};
+  std::array<Bytef, 1 << 16> packed_;
+};
+
+}  // namespace tutti::io

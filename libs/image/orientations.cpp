@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Histograms of the orientations of gradients, by cells and blocks of cells.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numbers>
+
+#include "base/named_errors.hpp"
+#include "image/images.hpp"
+#include "tutti/error.hpp"
+#include "tutti/image/features.hpp"
+#include "tutti/pooling.hpp"
+
+namespace tutti::image {
+
+namespace {
+
+constexpr const char* hog_name = "hog";
+
+struct derivatives {
+  array down, right;
+};
+
+// The differences of both neighbours along an axis, 0 at its ends.
+array differences(const array& v, int axis) {
+  const std::int64_t extent = v.dim(axis);
+  if (extent < 3) return zeros_like(v);
+  shape starts = {0, 0, 0, 0}, extents = v.shape();
+  const shape steps = {1, 1, 1, 1};
+  extents[axis] = extent - 2;
+  const array before = op::strided_slice(v, starts, extents, steps);
+  starts[axis] = 2;
+  std::vector<pad_width> widths(4);
+  widths[static_cast<std::size_t>(axis)] = {1, 1};
+  return tutti::pad(op::strided_slice(v, starts, extents, steps) - before, widths);
+}
+
+// Of each pixel of v [images, height, width, channels] the gradient that is longest.
+derivatives longest(const array& v) {
+  const std::vector<array> down = unstack(differences(v, 1), -1),
+                           right = unstack(differences(v, 2), -1);
+  derivatives best{down[0], right[0]};
+  for (std::size_t c = 1; c < down.size(); ++c) {
+    const array longer =
+        stop_gradient(square(down[c]) + square(right[c]) > square(best.down) + square(best.right));
+    best = {where(longer, down[c], best.down), where(longer, right[c], best.right)};
+  }
+  return best;
+}
+
+// Which of the parts of half a turn an orientation lies in.
+array part_of(const derivatives& given, std::int64_t parts) {
+  const array down = stop_gradient(given.down), right = stop_gradient(given.right);
+  const array turned = (down < 0) | ((down == 0) & (right < 0));
+  const array angle = atan2(where(turned, -down, down), where(turned, -right, right));
+  const auto count = static_cast<double>(parts);
+  return minimum(floor(angle * (count / std::numbers::pi)), count - 1);
+}
+
+// [images, rows of cells, columns of cells, orientations]: the means of the lengths of each part.
+array cell_histograms(const array& v, const hog_options& o, std::int64_t rows,
+                      std::int64_t columns) {
+  const std::int64_t high = o.cell.first, wide = o.cell.second;
+  const derivatives d = longest(v);
+  const auto by_cell = [&](const array& a) {
+    const array pixels = crop(expand_dims(a, -1), 0, 0, rows * high, columns * wide);
+    return reshape(pixels, {v.dim(0), 1, rows, high, columns, wide});
+  };
+  const array part = by_cell(part_of(d, o.orientations)), length = by_cell(hypot(d.down, d.right));
+  const array each =
+      reshape(arange(std::int64_t{0}, o.orientations, std::int64_t{1}, v.dtype(), v.device()),
+              {o.orientations, 1, 1, 1, 1});
+  // What is NaN is in each part.
+  const array sums = sum(where((part < each) | (part > each), 0, length), {3, 5});
+  return moveaxis(sums / static_cast<double>(high * wide), 1, -1);
+}
+
+array normalized(const array& block) {
+  return block * rsqrt(sum(square(block), {{-3, -2, -1}, true}) + 1e-10);
+}
+
+void check_hog(const hog_options& o) {
+  const auto [cell_height, cell_width] = o.cell;
+  const auto [block_height, block_width] = o.block;
+  if (std::min({o.orientations, cell_height, cell_width, block_height, block_width}) < 1)
+    throw value_error(fmt::format("{}: {} orientations, cells of {} x {} pixels, blocks of {} x {}",
+                                  hog_name, o.orientations, cell_height, cell_width, block_height,
+                                  block_width));
+}
+
+}  // namespace
+
+array hog(const array& x, const hog_options& options) {
+  return detail::named(hog_name, [&] {
+    op::check_image(x, hog_name);
+    check_hog(options);
+    if (x.ndim() + 2 > max_rank)
+      throw shape_error(fmt::format("{}: more than 6 axes: {}", hog_name, x.shape().str()));
+    const dtype compute = op::image_compute_dtype(x, hog_name);
+    const std::int64_t rows = x.dim(-3) / options.cell.first,
+                       columns = x.dim(-2) / options.cell.second;
+    const auto [high, wide] = options.block;
+    if (rows < high || columns < wide || x.dim(-1) == 0)
+      throw shape_error(fmt::format("{}: {} has not the {} x {} cells of {} x {} pixels of a block",
+                                    hog_name, x.shape().str(), high, wide, options.cell.first,
+                                    options.cell.second));
+    shape to = x.shape();
+    to[to.rank() - 3] = rows - high + 1;
+    to[to.rank() - 2] = columns - wide + 1;
+    to[to.rank() - 1] = high;
+    to.push_back(wide);
+    to.push_back(options.orientations);
+    const dtype result = op::unrounded_dtype(x, compute);
+    if (graph::checked_elements(to, result, hog_name) == 0)
+      return op::zeros_on(to, result, op::device_of(x), hog_name);
+    const array cells =
+        cell_histograms(op::as_batch(op::cast(x, compute, hog_name)), options, rows, columns);
+    // [images, rows, columns, orientations, block height, block width].
+    const array blocks = moveaxis(sliding_window_view(cells, {high, wide}, {1, 2}), 3, -1);
+    return op::cast(reshape(normalized(minimum(normalized(blocks), 0.2)), to), result, hog_name);
+  });
+}
+
+}  // namespace tutti::image

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Search for the best settings of a model, over all devices of a group. What holds for all of
+// tutti::ml stands in ml.hpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti/device_group.hpp"
+#include "tutti/ml/preprocessing.hpp"
+#include "tutti/parallel.hpp"
+
+namespace tutti::ml {
+
+/// Names of settings and their values.
+using settings = std::map<std::string, double>;
+
+/// Every combination of the values of each name, the last name varying fastest. Throws value_error
+/// for a name without values.
+TUTTI_API std::vector<settings> parameter_grid(
+    const std::map<std::string, std::vector<double>>& values);
+
+/// Fits a model with `chosen` to the training rows and returns its score, of which larger is
+/// better, for the test rows. The arrays lie on one device of the group; it is called from several
+/// threads at the same time.
+using fit_and_score = std::function<double(const settings& chosen, const split_samples& part)>;
+
+struct grid_search_result {
+  std::vector<settings> candidates;
+  std::vector<std::vector<double>> scores;  ///< of each candidate, for each fold
+  std::vector<double> mean_scores;          ///< of each candidate
+  std::size_t best = 0;                     ///< the first with the largest mean score
+  loop_report report;                       ///< what each device did
+  const settings& best_settings() const { return candidates[best]; }
+  double best_score() const { return mean_scores[best]; }
+};
+
+/// Scores each candidate with each split of the rows of x and y, one piece of work each, shared by
+/// the devices of the group as by parallel_map(). A mean that is NaN is the best only where all
+/// are. Throws value_error for no candidates, no folds or an empty function, as parallel_map(), and
+/// what `f` throws.
+TUTTI_API grid_search_result grid_search(const device_group& group,
+                                         const std::vector<settings>& candidates, const array& x,
+                                         const array& y, const std::vector<data::split>& folds,
+                                         const fit_and_score& f, loop_options options = {});
+/// The mean score of one model over the folds, on the devices of the group: [folds].
+TUTTI_API std::vector<double> cross_val_score(
+    const device_group& group, const array& x, const array& y,
+    const std::vector<data::split>& folds,
+    const std::function<double(const split_samples& part)>& f, loop_options options = {});
+
+}  // namespace tutti::ml

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Classifiers by linear functions: losses and their gradients on the device, two products each.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "base/named_errors.hpp"
+#include "ml/lbfgs.hpp"
+#include "ml/samples.hpp"
+#include "tutti/ml/metrics.hpp"
+#include "tutti/ml/models.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::ml {
+
+using detail::named;
+
+namespace {
+
+// Of scores [rows, functions]: the mean loss, and derivatives of each row's loss.
+struct losses_and_slopes {
+  array loss, slopes;
+};
+using loss_of_scores = std::function<losses_and_slopes(const array& scores)>;
+
+// The mean of losses plus penalty |w|^2 / 2, of weights [functions, features], then intercepts.
+class penalized_loss {
+ public:
+  penalized_loss(const array& x, std::int64_t functions, double penalty, bool with_intercept,
+                 loss_of_scores loss)
+      : x_(x),
+        weights_{functions, x.dim(1)},
+        penalty_(penalty),
+        with_intercept_(with_intercept),
+        loss_(std::move(loss)) {}
+
+  std::size_t size() const { return weight_count() + function_count(); }
+
+  double operator()(const std::vector<double>& place, std::vector<double>& gradient) const {
+    const array w = weights(place), b = intercept(place);
+    const losses_and_slopes at = loss_(matmul(x_, w.T()) + b);
+    const array slopes = at.slopes / static_cast<double>(x_.dim(0));
+    const array all =
+        concatenate({reshape(at.loss, {1}), matmul(slopes.T(), x_).flatten(), sum(slopes, 0)});
+    const std::vector<double> found = host_values(all);
+    double squares = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const bool is_weight = i < weight_count();
+      gradient[i] = is_weight || with_intercept_ ? found[i + 1] : 0;
+      if (!is_weight) continue;
+      gradient[i] += penalty_ * place[i];
+      squares += place[i] * place[i];
+    }
+    return found[0] + penalty_ * squares / 2;
+  }
+
+  array weights(const std::vector<double>& place) const {
+    return numbers_like(x_, std::span(place).first(weight_count()), weights_);
+  }
+  array intercept(const std::vector<double>& place) const {
+    return numbers_like(x_, std::span(place).subspan(weight_count()), {weights_[0]});
+  }
+
+ private:
+  std::size_t weight_count() const { return static_cast<std::size_t>(weights_.size()); }
+  std::size_t function_count() const { return static_cast<std::size_t>(weights_[0]); }
+
+  array x_;
+  shape weights_;
+  double penalty_;
+  bool with_intercept_;
+  loss_of_scores loss_;
+};
+
+// log(1 + exp(s)) - y s, and the logistic function less y; y is [rows, 1] of 0 and 1.
+loss_of_scores binomial_loss(const array& y) {
+  return [y](const array& scores) -> losses_and_slopes {
+    const array none = zeros_like(scores);
+    return {tutti::mean(logaddexp(none, scores) - y * scores), sigmoid(scores) - y};
+  };
+}
+
+// members: [rows, classes] of 0 and 1.
+loss_of_scores multinomial_loss(const array& members) {
+  return [members](const array& scores) -> losses_and_slopes {
+    const array logs = log_softmax(scores, 1);
+    return {-tutti::mean(sum(members * logs, 1)), exp(logs) - members};
+  };
+}
+
+// signs: [rows, functions] of -1 and 1.
+loss_of_scores squared_hinge_loss(const array& signs) {
+  return [signs](const array& scores) -> losses_and_slopes {
+    const array missing = maximum(1 - signs * scores, 0);
+    return {tutti::mean(sum(square(missing), 1)), -2 * signs * missing};
+  };
+}
+
+void check_training(const char* op, double c, int iterations, double tolerance) {
+  if (!(c > 0) || iterations < 1 || !(tolerance >= 0))
+    throw value_error(
+        fmt::format("{}: c = {}, {} iterations, a tolerance of {}", op, c, iterations, tolerance));
+}
+
+struct training_set {
+  array x;                // evaluated
+  unique_result classes;  // of its labels
+  array members;          // [rows, functions] of 0 and 1, evaluated
+};
+
+training_set training_set_of(const array& given, const array& y, const char* op) {
+  const array x = as_finite_samples(given, op);
+  training_set t{x, classes_of(y, x, op), {}};
+  const std::int64_t classes = t.classes.values.size();
+  t.members = classes == 2 ? expand_dims(t.classes.inverse, 1).astype(x.dtype())
+                           : one_hot(t.classes.inverse, classes, x.dtype());
+  t.members.eval();
+  return t;
+}
+
+struct trained_functions {
+  array coefficients, intercept;
+  int iterations;
+  bool converged;
+};
+
+trained_functions train(const training_set& t, const loss_of_scores& loss, double c,
+                        bool with_intercept, int iterations, double tolerance) {
+  const penalized_loss f(t.x, t.members.dim(1), 1 / (c * static_cast<double>(t.x.dim(0))),
+                         with_intercept, loss);
+  const double noise = 8 * finfo(t.x.dtype()).epsilon;
+  const lbfgs_result found =
+      minimize(f, std::vector<double>(f.size()),
+               {.iterations = iterations, .tolerance = tolerance, .noise = noise});
+  return {f.weights(found.place), f.intercept(found.place), found.iterations, found.converged};
+}
+
+}  // namespace
+
+array linear_classifier::decision_function(const array& given) const {
+  return named("decision_function", [&] {
+    require_fitted(coefficients_, "decision_function");
+    const array x = as_samples(given, coefficients_.dim(1), "decision_function");
+    const array scores = matmul(x, coefficients_.T()) + intercept_;
+    return coefficients_.dim(0) == 1 ? reshape(scores, {x.dim(0)}) : scores;
+  });
+}
+
+array linear_classifier::predict(const array& x) const {
+  return named("predict", [&] {
+    require_fitted(coefficients_, "predict");
+    const array scores = decision_function(as_finite_samples(x, coefficients_.dim(1), "predict"));
+    if (scores.ndim() == 1) return where(scores > 0, classes_[1], classes_[0]);
+    return take(classes_, argmax(scores, 1));
+  });
+}
+
+double linear_classifier::score(const array& x, const array& y) const {
+  return named("score", [&] { return accuracy_score(y, predict(x)).item(); });
+}
+
+io::named_arrays linear_classifier::parameters() const {
+  require_fitted(coefficients_, "parameters");
+  return {{"classes", classes_}, {"coefficients", coefficients_}, {"intercept", intercept_}};
+}
+
+void linear_classifier::load_parameters(const io::named_arrays& arrays) {
+  const parameter_reader reader(arrays, {"classes", "coefficients", "intercept"},
+                                "load_parameters");
+  const array classes = reader.integers("classes", 1);
+  const array coefficients = reader.floats("coefficients", 2);
+  const array intercept = reader.floats("intercept", 1);
+  if (classes.size() < 2) throw shape_error("load_parameters: fewer than 2 classes");
+  const std::int64_t functions = classes.size() == 2 ? 1 : classes.size();
+  reader.require_shape("coefficients", coefficients, {functions, -1});
+  reader.require_shape("intercept", intercept, {functions});
+  classes_ = classes;
+  coefficients_ = coefficients;
+  intercept_ = intercept;
+}
+
+logistic_regression::logistic_regression(const logistic_regression_options& options)
+    : options_(options) {
+  check_training("logistic_regression", options.c, options.iterations, options.tolerance);
+}
+
+logistic_regression& logistic_regression::fit(const array& x, const array& y) {
+  named("logistic_regression::fit", [&] {
+    const training_set t = training_set_of(x, y, "logistic_regression::fit");
+    const bool is_binary = t.members.dim(1) == 1;
+    const trained_functions found =
+        train(t, is_binary ? binomial_loss(t.members) : multinomial_loss(t.members), options_.c,
+              options_.fit_intercept, options_.iterations, options_.tolerance);
+    classes_ = t.classes.values;
+    coefficients_ = found.coefficients;
+    intercept_ = found.intercept;
+    iterations_ = found.iterations;
+    converged_ = found.converged;
+  });
+  return *this;
+}
+
+array logistic_regression::predict_proba(const array& x) const {
+  return named("predict_proba", [&] {
+    const array scores = decision_function(x);
+    if (scores.ndim() == 2) return softmax(scores, 1);
+    return stack({sigmoid(-scores), sigmoid(scores)}, 1);
+  });
+}
+
+linear_svc::linear_svc(const linear_svc_options& options) : options_(options) {
+  check_training("linear_svc", options.c, options.iterations, options.tolerance);
+}
+
+linear_svc& linear_svc::fit(const array& x, const array& y) {
+  named("linear_svc::fit", [&] {
+    const training_set t = training_set_of(x, y, "linear_svc::fit");
+    const array signs = 2 * t.members - 1;
+    signs.eval();
+    const trained_functions found =
+        train(t, squared_hinge_loss(signs), options_.c, options_.fit_intercept, options_.iterations,
+              options_.tolerance);
+    classes_ = t.classes.values;
+    coefficients_ = found.coefficients;
+    intercept_ = found.intercept;
+    iterations_ = found.iterations;
+    converged_ = found.converged;
+  });
+  return *this;
+}
+
+}  // namespace tutti::ml

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Metrics of scores and probabilities of classes, and of predicted numbers.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/named_errors.hpp"
+#include "ml/samples.hpp"
+#include "tutti/analysis.hpp"
+#include "tutti/ml/metrics.hpp"
+#include "tutti/movement.hpp"
+#include "tutti/ops.hpp"
+#include "tutti/statistics.hpp"
+
+namespace tutti::ml {
+
+using detail::named;
+
+namespace {
+
+// [rows], of as many rows as the labels.
+array as_scores(const array& given, const array& labels, const char* op) {
+  const array scores = in_floats(given, op);
+  if (scores.ndim() < 1 || scores.ndim() > 2 || scores.dim(0) != labels.size())
+    throw shape_error(
+        fmt::format("{}: scores {} for labels {}", op, scores.shape().str(), labels.shape().str()));
+  return scores;
+}
+
+}  // namespace
+
+roc_result roc_curve(const array& truth, const array& given) {
+  constexpr const char* op = "roc_curve";
+  return named(op, [&]() -> roc_result {
+    const array labels = as_labels(truth, -1, op);
+    const array scores = stop_gradient(as_scores(given, labels, op));
+    if (scores.ndim() != 1)
+      throw shape_error(fmt::format("{}: scores {} must be [rows]", op, scores.shape().str()));
+    const std::int64_t rows = labels.size();
+    const array known = all((labels == 0) | (labels == 1));
+    const array positives = count_nonzero(labels);
+    eval({known, positives});
+    if (!known.item<bool>())
+      throw value_error(
+          fmt::format("{}: labels {} of other classes than 0 and 1", op, labels.shape().str()));
+    if (any(isnan(scores)).item<bool>())
+      throw value_error(fmt::format("{}: scores {} have a NaN", op, scores.shape().str()));
+    const auto right = positives.item<std::int64_t>();
+    if (right == 0 || right == rows)
+      throw value_error(fmt::format("{}: all of {} rows are of one class", op, rows));
+    const array order = argsort(scores, -1, order::descending);
+    const array sorted = take(scores, order);
+    const array hits = cumsum(take(labels, order));
+    const array places =
+        arange(std::int64_t{0}, rows, std::int64_t{1}, dtype::i64, scores.device());
+    // The last row of each distinct score.
+    const array is_last = concatenate({sorted({{0, rows - 1}}) != sorted({{1, rows}}),
+                                       ones({1}, dtype::boolean, scores.device())});
+    const array ends = nonzero(is_last)[0];
+    const array true_positives = take(hits, ends);
+    const array false_positives = take(places, ends) + 1 - true_positives;
+    const auto share = [&](const array& counts, std::int64_t whole) {
+      const array numbers = counts.astype(scores.dtype()) / static_cast<double>(whole);
+      return concatenate({zeros({1}, scores.dtype(), scores.device()), numbers});
+    };
+    return {
+        share(false_positives, rows - right), share(true_positives, right),
+        concatenate({full({1}, INFINITY, scores.dtype(), scores.device()), take(sorted, ends)})};
+  });
+}
+
+// Counts of ranks are integers, so nothing is rounded before the last quotient.
+array roc_auc_score(const array& truth, const array& given) {
+  constexpr const char* op = "roc_auc_score";
+  return named(op, [&] {
+    const array labels = as_labels(truth, -1, op);
+    const array scores = stop_gradient(as_scores(given, labels, op));
+    const bool is_binary = scores.ndim() == 1;
+    const array columns = is_binary ? expand_dims(scores, 1) : scores;
+    if (columns.dim(1) == 0)
+      throw shape_error(fmt::format("{}: scores {} of no classes", op, scores.shape().str()));
+    const array is_class =
+        is_binary ? expand_dims(labels == 1, 1) : one_hot(labels, columns.dim(1), dtype::boolean);
+    const array twice =
+        rankdata(columns, rank_method::min, 0) + rankdata(columns, rank_method::max, 0);
+    const array positives = sum(is_class.astype(dtype::i64), 0);
+    const array negatives = labels.size() - positives;
+    const array pairs = sum(where(is_class, twice, 0), 0) - positives * (positives + 1);
+    const dtype type = scores.dtype();
+    const array area = pairs.astype(type) / (2 * positives.astype(type) * negatives.astype(type));
+    const array is_known = is_binary ? all((labels == 0) | (labels == 1))
+                                     : all((labels >= 0) & (labels < columns.dim(1)));
+    const array usable = is_known & !any(isnan(scores));
+    return where(usable, tutti::mean(area), full({}, NAN, type, scores.device()));
+  });
+}
+
+array log_loss(const array& truth, const array& given) {
+  constexpr const char* op = "log_loss";
+  return named(op, [&] {
+    const array labels = as_labels(truth, -1, op);
+    const array p = as_scores(given, labels, op);
+    const double epsilon = finfo(p.dtype()).epsilon;
+    const array kept = clip(p, epsilon, 1 - epsilon);
+    const array nan = full({}, NAN, p.dtype(), p.device());
+    if (p.ndim() == 1) {
+      const array of_truth = where(labels == 1, kept, 1 - kept);
+      return tutti::mean(where((labels == 0) | (labels == 1), -log(of_truth), nan));
+    }
+    if (p.dim(1) == 0)
+      throw shape_error(fmt::format("{}: probabilities {} of no classes", op, p.shape().str()));
+    const array is_class = one_hot(labels, p.dim(1), dtype::boolean);
+    const array losses = sum(where(is_class, -log(kept), 0), 1);
+    return tutti::mean(where((labels >= 0) & (labels < p.dim(1)), losses, nan));
+  });
+}
+
+namespace {
+
+struct number_pair {
+  array truth, predicted;  // of one floating dtype
+};
+
+number_pair numbers_pair_of(const array& truth, const array& predicted, const char* op) {
+  if (truth.shape() != predicted.shape() || truth.ndim() < 1 || truth.ndim() > 2 ||
+      truth.size() == 0)
+    throw shape_error(fmt::format("{}: truth {} and predictions {}", op, truth.shape().str(),
+                                  predicted.shape().str()));
+  const array t = in_floats(truth, op), p = in_floats(predicted, op);
+  const dtype type = promote(t.dtype(), p.dtype());
+  return {t.astype(type), p.astype(type)};
+}
+
+}  // namespace
+
+array mean_squared_error(const array& truth, const array& predicted) {
+  return named("mean_squared_error", [&] {
+    const number_pair n = numbers_pair_of(truth, predicted, "mean_squared_error");
+    return tutti::mean(square(n.truth - n.predicted));
+  });
+}
+
+array mean_absolute_error(const array& truth, const array& predicted) {
+  return named("mean_absolute_error", [&] {
+    const number_pair n = numbers_pair_of(truth, predicted, "mean_absolute_error");
+    return tutti::mean(abs(n.truth - n.predicted));
+  });
+}
+
+array r2_score(const array& truth, const array& predicted) {
+  return named("r2_score", [&] {
+    const number_pair n = numbers_pair_of(truth, predicted, "r2_score");
+    const array errors = sum(square(n.truth - n.predicted), 0);
+    const array middle = tutti::mean(n.truth, {0, keep_dims::yes});
+    // The mean of equal numbers may be off by a rounding.
+    const array is_constant = max(n.truth, 0) == min(n.truth, 0);
+    const array spread = sum(square(n.truth - middle), 0);
+    const array is_zero = is_constant | (spread == 0);
+    const array share = 1 - errors / where(is_zero, 1, spread);
+    return tutti::mean(where(is_zero, (errors == 0).astype(share.dtype()), share));
+  });
+}
+
+}  // namespace tutti::ml

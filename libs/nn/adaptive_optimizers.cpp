@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RMSprop, Adagrad and Lion. As in optimizers.cpp, each parameter's update is elementwise.
+#include <fmt/format.h>
+
+#include "nn/optimizer_state.hpp"
+#include "tutti/error.hpp"
+#include "tutti/nn/optimizers.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::nn {
+
+using detail::is_decay;
+using detail::is_rate;
+using detail::require_option;
+
+namespace {
+
+void check_options(const rmsprop_options& o) {
+  require_option(is_rate(o.learning_rate), "rmsprop", "learning_rate", o.learning_rate);
+  require_option(is_decay(o.decay), "rmsprop", "decay", o.decay);
+  require_option(is_rate(o.epsilon), "rmsprop", "epsilon", o.epsilon);
+  require_option(is_decay(o.momentum), "rmsprop", "momentum", o.momentum);
+  require_option(is_rate(o.weight_decay), "rmsprop", "weight_decay", o.weight_decay);
+}
+
+void check_options(const adagrad_options& o) {
+  require_option(is_rate(o.learning_rate), "adagrad", "learning_rate", o.learning_rate);
+  require_option(is_rate(o.epsilon), "adagrad", "epsilon", o.epsilon);
+  require_option(is_rate(o.initial), "adagrad", "initial", o.initial);
+  require_option(is_rate(o.weight_decay), "adagrad", "weight_decay", o.weight_decay);
+}
+
+void check_options(const lion_options& o) {
+  require_option(is_rate(o.learning_rate), "lion", "learning_rate", o.learning_rate);
+  require_option(is_decay(o.beta1), "lion", "beta1", o.beta1);
+  require_option(is_decay(o.beta2), "lion", "beta2", o.beta2);
+  require_option(is_rate(o.weight_decay), "lion", "weight_decay", o.weight_decay);
+}
+
+array penalized(const array& gradient, const array& parameter, double weight_decay) {
+  return weight_decay > 0 ? gradient + parameter * weight_decay : gradient;
+}
+
+std::size_t slots_of(const rmsprop_options& o) {
+  return std::size_t{1} + (o.centered ? 1 : 0) + (o.momentum > 0 ? 1 : 0);
+}
+
+}  // namespace
+
+rmsprop::rmsprop(const rmsprop_options& given) : options(given) { check_options(options); }
+
+std::vector<array> rmsprop::step(const std::vector<array>& parameters,
+                                 const std::vector<array>& gradients) {
+  check_options(options);
+  const std::vector<array> wide = detail::all_widened(parameters);
+  const std::vector<array> slopes = detail::all_widened(gradients);
+  detail::prepare_state("rmsprop", wide, slopes, slots_of(options), state_);
+  const std::size_t count = parameters.size();
+  std::vector<array> updated;
+  for (std::size_t i = 0; i < count; ++i) {
+    const array g = penalized(slopes[i], wide[i], options.weight_decay);
+    array& squares = state_[i];
+    squares = squares * options.decay + square(g) * (1 - options.decay);
+    array spread = squares;
+    std::size_t slot = i + count;
+    if (options.centered) {
+      array& means = state_[slot];
+      means = means * options.decay + g * (1 - options.decay);
+      // Of equal gradients the difference is 0, and rounding may take it below.
+      spread = maximum(squares - square(means), 0);
+      slot += count;
+    }
+    array change = g / (sqrt(spread) + options.epsilon);
+    if (options.momentum > 0) {
+      state_[slot] = state_[slot] * options.momentum + change;
+      change = state_[slot];
+    }
+    updated.push_back(
+        detail::narrowed(wide[i] - change * options.learning_rate, parameters[i].dtype()));
+  }
+  return updated;
+}
+
+void rmsprop::load_state(std::span<const array> state) {
+  detail::check_loaded("rmsprop::load_state", state);
+  if (state.size() % slots_of(options) != 0)
+    throw value_error(fmt::format("rmsprop::load_state: {} arrays, but each parameter has {}",
+                                  state.size(), slots_of(options)));
+  state_.assign(state.begin(), state.end());
+}
+
+adagrad::adagrad(const adagrad_options& given) : options(given) { check_options(options); }
+
+std::vector<array> adagrad::step(const std::vector<array>& parameters,
+                                 const std::vector<array>& gradients) {
+  check_options(options);
+  const std::vector<array> wide = detail::all_widened(parameters);
+  const std::vector<array> slopes = detail::all_widened(gradients);
+  detail::prepare_state("adagrad", wide, slopes, 1, state_, options.initial);
+  std::vector<array> updated;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const array g = penalized(slopes[i], wide[i], options.weight_decay);
+    state_[i] = state_[i] + square(g);
+    const array next = wide[i] - g / (sqrt(state_[i]) + options.epsilon) * options.learning_rate;
+    updated.push_back(detail::narrowed(next, parameters[i].dtype()));
+  }
+  return updated;
+}
+
+void adagrad::load_state(std::span<const array> state) {
+  detail::check_loaded("adagrad::load_state", state);
+  state_.assign(state.begin(), state.end());
+}
+
+lion::lion(const lion_options& given) : options(given) { check_options(options); }
+
+std::vector<array> lion::step(const std::vector<array>& parameters,
+                              const std::vector<array>& gradients) {
+  check_options(options);
+  const std::vector<array> wide = detail::all_widened(parameters);
+  const std::vector<array> slopes = detail::all_widened(gradients);
+  detail::prepare_state("lion", wide, slopes, 1, state_);
+  const double kept = 1 - options.learning_rate * options.weight_decay;
+  std::vector<array> updated;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const array& p = wide[i];
+    const array& g = slopes[i];
+    array& m = state_[i];
+    const array direction = sign(m * options.beta1 + g * (1 - options.beta1));
+    const array next =
+        (options.weight_decay > 0 ? p * kept : p) - direction * options.learning_rate;
+    m = m * options.beta2 + g * (1 - options.beta2);
+    updated.push_back(detail::narrowed(next, parameters[i].dtype()));
+  }
+  return updated;
+}
+
+void lion::load_state(std::span<const array> state) {
+  detail::check_loaded("lion::load_state", state);
+  state_.assign(state.begin(), state.end());
+}
+
+}  // namespace tutti::nn

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers of convolutions and pooling.
+#include <fmt/format.h>
+
+#include "base/named_errors.hpp"
+#include "nn/checks.hpp"
+#include "tutti/error.hpp"
+#include "tutti/nn/layers.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::nn {
+
+using tutti::detail::named;
+
+namespace {
+
+shape window_extents(const char* op, const per_axis& window, int axes) {
+  const shape& given = window.values();
+  if (given.rank() != 1 && given.rank() != axes)
+    throw value_error(fmt::format("{}: a window of {} has not {} axes", op, given.str(), axes));
+  shape out;
+  for (int i = 0; i < axes; ++i) {
+    out.push_back(given[given.rank() == 1 ? 0 : i]);
+    detail::require_positive(op, "the window", out.back());
+  }
+  return out;
+}
+
+void check_channels(const char* op, std::int64_t in, std::int64_t out, std::int64_t groups) {
+  detail::require_positive(op, "in", in);
+  detail::require_positive(op, "out", out);
+  if (groups < 1 || in % groups != 0 || out % groups != 0)
+    throw value_error(
+        fmt::format("{}: {} groups do not divide {} -> {} channels", op, groups, in, out));
+}
+
+void check_image(const char* op, const array& x, std::int64_t channels, int axes,
+                 channel_order order) {
+  const int at = order == channel_order::first ? 1 : axes + 1;
+  if (x.ndim() != axes + 2 || x.dim(at) != channels)
+    throw shape_error(fmt::format("{}: input must have {} axes with {} channels at {}, got {}", op,
+                                  axes + 2, channels, at, x.shape().str()));
+}
+
+/// `weights`: their extents; `convolve(x, w, bias)` with or without a bias.
+template <class Options, class F>
+layer convolution_layer(const char* op, std::int64_t in, std::int64_t out, int axes,
+                        const shape& weights, random::key key, const Options& options, dtype type,
+                        const device& on, F convolve) {
+  layer_parts parts{.kind = op};
+  parts.names = {"weight"};
+  parts.parameters = {
+      detail::initial_values(op, "options.weight", options.weight, key, weights, type, on)};
+  if (options.bias) {
+    parts.names.push_back("bias");
+    parts.parameters.push_back(zeros({out}, type, on));
+  }
+  parts.apply = [=, order = options.order](std::span<const array> parameters,
+                                           std::span<const array>, const array& x,
+                                           const pass&) -> applied {
+    return named(op, [&]() -> applied {
+      check_image(op, x, in, axes, order);
+      return {convolve(x, parameters), {}};
+    });
+  };
+  return layer(std::move(parts));
+}
+
+layer forward_convolution(const char* op, int axes, std::int64_t in, std::int64_t out,
+                          const per_axis& window, random::key key, const conv_options& o,
+                          dtype type, const device& on) {
+  return named(op, [&] {
+    check_channels(op, in, out, o.groups);
+    const shape weights = detail::joined({out, in / o.groups}, window_extents(op, window, axes));
+    const convolution_options options{.stride = o.stride,
+                                      .padding = o.padding,
+                                      .dilation = o.dilation,
+                                      .groups = o.groups,
+                                      .mode = o.mode,
+                                      .order = o.order};
+    return convolution_layer(op, in, out, axes, weights, key, o, type, on,
+                             [axes, options](const array& x, std::span<const array> p) {
+                               if (p.size() > 1) {
+                                 return axes == 1   ? tutti::conv1d(x, p[0], p[1], options)
+                                        : axes == 2 ? tutti::conv2d(x, p[0], p[1], options)
+                                                    : tutti::conv3d(x, p[0], p[1], options);
+                               }
+                               return axes == 1   ? tutti::conv1d(x, p[0], options)
+                                      : axes == 2 ? tutti::conv2d(x, p[0], options)
+                                                  : tutti::conv3d(x, p[0], options);
+                             });
+  });
+}
+
+layer transposed_convolution(const char* op, int axes, std::int64_t in, std::int64_t out,
+                             const per_axis& window, random::key key,
+                             const conv_transpose_options& o, dtype type, const device& on) {
+  return named(op, [&] {
+    check_channels(op, in, out, o.groups);
+    const shape weights = detail::joined({in, out / o.groups}, window_extents(op, window, axes));
+    const transposed_convolution_options options{.stride = o.stride,
+                                                 .padding = o.padding,
+                                                 .output_padding = o.output_padding,
+                                                 .dilation = o.dilation,
+                                                 .groups = o.groups,
+                                                 .order = o.order};
+    return convolution_layer(op, in, out, axes, weights, key, o, type, on,
+                             [axes, options](const array& x, std::span<const array> p) {
+                               if (p.size() > 1) {
+                                 return axes == 1 ? tutti::conv_transpose1d(x, p[0], p[1], options)
+                                        : axes == 2
+                                            ? tutti::conv_transpose2d(x, p[0], p[1], options)
+                                            : tutti::conv_transpose3d(x, p[0], p[1], options);
+                               }
+                               return axes == 1   ? tutti::conv_transpose1d(x, p[0], options)
+                                      : axes == 2 ? tutti::conv_transpose2d(x, p[0], options)
+                                                  : tutti::conv_transpose3d(x, p[0], options);
+                             });
+  });
+}
+
+layer pooling_layer(const char* op, activation pool) {
+  layer_parts parts{.kind = op};
+  parts.apply = [op, pool = std::move(pool)](std::span<const array>, std::span<const array>,
+                                             const array& x, const pass&) -> applied {
+    return named(op, [&]() -> applied { return {pool(x), {}}; });
+  };
+  return layer(std::move(parts));
+}
+
+array without_places(const array& pooled, channel_order order) {
+  const std::int64_t channels = pooled.dim(order == channel_order::first ? 1 : -1);
+  return pooled.reshape({pooled.dim(0), channels});
+}
+
+}  // namespace
+
+layer conv1d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
+             const conv_options& options, dtype type, const device& on) {
+  return forward_convolution("conv1d", 1, in, out, window, key, options, type, on);
+}
+layer conv2d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
+             const conv_options& options, dtype type, const device& on) {
+  return forward_convolution("conv2d", 2, in, out, window, key, options, type, on);
+}
+layer conv3d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
+             const conv_options& options, dtype type, const device& on) {
+  return forward_convolution("conv3d", 3, in, out, window, key, options, type, on);
+}
+layer conv_transpose1d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
+                       const conv_transpose_options& options, dtype type, const device& on) {
+  return transposed_convolution("conv_transpose1d", 1, in, out, window, key, options, type, on);
+}
+layer conv_transpose2d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
+                       const conv_transpose_options& options, dtype type, const device& on) {
+  return transposed_convolution("conv_transpose2d", 2, in, out, window, key, options, type, on);
+}
+layer conv_transpose3d(std::int64_t in, std::int64_t out, const per_axis& window, random::key key,
+                       const conv_transpose_options& options, dtype type, const device& on) {
+  return transposed_convolution("conv_transpose3d", 3, in, out, window, key, options, type, on);
+}
+
+layer max_pool(const per_axis& window, const pooling_options& options) {
+  return pooling_layer("max_pool",
+                       [=](const array& x) { return tutti::max_pool(x, window, options); });
+}
+layer avg_pool(const per_axis& window, const pooling_options& options) {
+  return pooling_layer("avg_pool",
+                       [=](const array& x) { return tutti::avg_pool(x, window, options); });
+}
+layer adaptive_max_pool(const per_axis& places, channel_order order) {
+  return pooling_layer("adaptive_max_pool",
+                       [=](const array& x) { return tutti::adaptive_max_pool(x, places, order); });
+}
+layer adaptive_avg_pool(const per_axis& places, channel_order order) {
+  return pooling_layer("adaptive_avg_pool",
+                       [=](const array& x) { return tutti::adaptive_avg_pool(x, places, order); });
+}
+layer global_max_pool(channel_order order) {
+  return pooling_layer("global_max_pool", [=](const array& x) {
+    return without_places(tutti::global_max_pool(x, order), order);
+  });
+}
+layer global_avg_pool(channel_order order) {
+  return pooling_layer("global_avg_pool", [=](const array& x) {
+    return without_places(tutti::global_avg_pool(x, order), order);
+  });
+}
+
+}  // namespace tutti::nn

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Neural networks as functions of explicit parameters: initialisers, layers, losses, metrics and
+// optimisers. A network holds no trained values; parameters are a std::vector<array>, as
+// value_and_grad (grad.hpp) takes them.
+#pragma once
+
+#include "tutti/nn/activations.hpp"
+#include "tutti/nn/attention.hpp"
+#include "tutti/nn/initializers.hpp"
+#include "tutti/nn/layer.hpp"
+#include "tutti/nn/layers.hpp"
+#include "tutti/nn/losses.hpp"
+#include "tutti/nn/optimizers.hpp"
+#include "tutti/nn/recurrent.hpp"
+#include "tutti/nn/trainer.hpp"
+#include "tutti/nn/training.hpp"

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training run: model, loss and optimiser, on one device or on several at once, step by step, and
+// the arrays that it takes to go on later.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tutti/array.hpp"
+#include "tutti/multi.hpp"
+#include "tutti/named_arrays.hpp"
+#include "tutti/nn/layer.hpp"
+#include "tutti/random.hpp"
+
+namespace tutti::nn {
+
+struct trainer_options {
+  /// Of what is random in training, dropout say: step i has the key random::fold_in(key, i).
+  random::key key{};
+  /// All of these train, each on its share of every batch. Absent: the device of the model's
+  /// parameters.
+  std::optional<device_group> group{};
+  data_parallel_options parallel{};
+  /// Gradients are scaled down to this Euclidean norm, all of them together, where it is larger
+  /// (clip_by_norm()).
+  std::optional<double> clip_norm{};
+  /// Steps that may still be under way when step() returns. It waits for those before.
+  int ahead = 2;
+};
+
+/// The loss of a batch, one floating element that is a mean over its rows: of what the model gives
+/// for batch[0], and of the batch.
+using batch_loss = std::function<array(const array& output, const std::vector<array>& batch)>;
+
+namespace detail {
+
+/// What of a training run does not depend on its optimiser.
+class TUTTI_API training_run {
+ public:
+  training_run(layer model, batch_loss loss, trainer_options options);
+
+  parallel_step gradients(const std::vector<array>& batch) const;
+  /// Takes over a step once all of it is enqueued; nothing is changed where that throws.
+  void advance(std::vector<sharded> parameters, const parallel_step& step,
+               const std::vector<array>& optimizer_state);
+  io::named_arrays arrays(std::span<const array> optimizer_state) const;
+  /// The optimiser's arrays of those that arrays() gave, and everything else put in place by
+  /// `accept`, which is called with them and may throw.
+  void load(const io::named_arrays& from,
+            const std::function<void(std::span<const array>, std::int64_t)>& accept);
+
+  layer model;
+  device_group group;
+  std::vector<sharded> parameters, state;
+  std::int64_t steps = 0;
+
+ private:
+  random::key key_;
+  std::optional<double> clip_norm_;
+  int ahead_;
+  data_parallel gradient_;
+  std::deque<array> under_way_;  // losses
+};
+
+}  // namespace detail
+
+/// A model that is trained by one of the optimisers of optimizers.hpp:
+///
+///     nn::trainer run(model, nn::adam({.learning_rate = 0.002}),
+///                     [](const array& output, const std::vector<array>& batch) {
+///                       return nn::cross_entropy(output, batch[1]);
+///                     });
+///     for (data::batch& b : loader.start(epoch)) run.step(b.arrays);
+///
+/// With trainer_options::group, loss and gradients are those of the whole batch within rounding;
+/// batch norm uses the rows of each device, and its running statistics are the mean over devices.
+/// So with data_parallel_options::job, where each rank gives step() its part of the batch
+/// (data::loader_options::job); all begin with the parameters of rank 0, and stay equal.
+template <class Optimizer>
+class trainer {
+ public:
+  /// Starts with the model's initial parameters and state. Throws value_error for a model without
+  /// parameters, an empty loss, ahead < 0 and unless clip_norm > 0.
+  trainer(layer model, Optimizer optimizer, batch_loss loss, trainer_options options = {})
+      : run_(std::move(model), std::move(loss), std::move(options)),
+        optimizer_(run_.group, optimizer) {}
+
+  /// One step: forward, backward, update, all enqueued. Gives the loss, on the first device, before
+  /// the update. All arrays of the batch have the same first extent. Throws what the model, the
+  /// loss and the optimiser throw, and is then as it was.
+  array step(const std::vector<array>& batch) {
+    const parallel_step done = run_.gradients(batch);
+    replicated_optimizer<Optimizer> next = optimizer_;
+    std::vector<sharded> updated = next.step(run_.parameters, done.gradients);
+    run_.advance(std::move(updated), done, next.state());
+    optimizer_ = std::move(next);
+    return done.loss;
+  }
+
+  /// What the model gives for x, not in training, with the parameters of now.
+  array operator()(const array& x) const { return model().apply(parameters(), state(), x).value; }
+
+  const layer& model() const { return run_.model; }
+  const device_group& group() const { return run_.group; }
+  std::int64_t steps() const { return run_.steps; }  ///< taken so far
+  /// Of the model, on the first device.
+  std::vector<array> parameters() const { return parts_at(run_.parameters, 0); }
+  std::vector<array> state() const { return parts_at(run_.state, 0); }
+  /// Changes the optimiser's options: run.configure([&](auto& o) { o.learning_rate = 0.1; }).
+  template <class F>
+  void configure(F&& change) {
+    optimizer_.configure(std::forward<F>(change));
+  }
+
+  /// Everything that the next steps depend on but the options and the batches, to be saved:
+  /// checkpoints("run").save({run.steps(), run.arrays()}). The model's by the names "model.NAME"
+  /// and "state.NAME".
+  io::named_arrays arrays() const { return run_.arrays(optimizer_.first().state()); }
+  /// Goes on from what arrays() gave, with the same bits on the same device. Throws value_error for
+  /// a missing or unknown name, shape_error and dtype_error where an array is of another model or
+  /// optimiser, and is then as it was.
+  void load(const io::named_arrays& from) {
+    run_.load(from, [&](std::span<const array> state, std::int64_t steps) {
+      Optimizer loaded = optimizer_.first();
+      if constexpr (requires { loaded.steps(); })
+        loaded.load_state(state, steps);
+      else
+        loaded.load_state(state);
+      optimizer_ = replicated_optimizer<Optimizer>(run_.group, loaded);
+    });
+  }
+
+ private:
+  detail::training_run run_;
+  replicated_optimizer<Optimizer> optimizer_;
+};
+
+}  // namespace tutti::nn

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layer: its checks, and parameters and state by name.
+#include "tutti/nn/layer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "nn/checks.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::nn {
+
+namespace {
+
+void check_names(const char* what, const std::string& kind, const std::vector<std::string>& names,
+                 const std::vector<array>& values) {
+  if (names.size() != values.size())
+    throw value_error(
+        fmt::format("{}: {} names for {} {}", kind, names.size(), values.size(), what));
+  std::set<std::string> seen;
+  for (const std::string& name : names)
+    if (!seen.insert(name).second)
+      throw value_error(fmt::format("{}: the name {} stands twice among its {}", kind, name, what));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!values[i].valid()) throw value_error(fmt::format("{}: {} has no value", kind, names[i]));
+}
+
+/// `open`: an initial value without elements stands for any shape.
+void check_values(const std::string& op, const char* what, const std::vector<std::string>& names,
+                  const std::vector<array>& initial, std::span<const array> values, bool open) {
+  if (values.size() != initial.size())
+    throw value_error(
+        fmt::format("{}: needs {} {}, got {}", op, initial.size(), what, values.size()));
+  for (std::size_t i = 0; i < initial.size(); ++i) {
+    if (open && initial[i].size() == 0) continue;
+    if (values[i].shape() != initial[i].shape())
+      throw shape_error(fmt::format("{}: {} has shape {}, needs {}", op, names[i],
+                                    values[i].shape().str(), initial[i].shape().str()));
+  }
+}
+
+std::map<std::string, array> by_name(const std::vector<std::string>& names,
+                                     const std::vector<array>& values) {
+  std::map<std::string, array> out;
+  for (std::size_t i = 0; i < names.size(); ++i) out.emplace(names[i], values[i]);
+  return out;
+}
+
+std::vector<array> in_order(const std::string& op, const char* what,
+                            const std::vector<std::string>& names,
+                            const std::vector<array>& initial,
+                            const std::map<std::string, array>& arrays, bool open) {
+  std::vector<array> out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto found = arrays.find(names[i]);
+    if (found == arrays.end()) throw value_error(fmt::format("{}: {} is missing", op, names[i]));
+    if (found->second.dtype() != initial[i].dtype())
+      throw dtype_error(fmt::format("{}: {} has dtype {}, needs {}", op, names[i],
+                                    name(found->second.dtype()), name(initial[i].dtype())));
+    out.push_back(found->second);
+  }
+  if (arrays.size() != names.size())
+    throw value_error(
+        fmt::format("{}: {} arrays for {} {}", op, arrays.size(), names.size(), what));
+  check_values(op, what, names, initial, out, open);
+  return out;
+}
+
+const std::shared_ptr<const layer_parts>& no_parts() {
+  static const auto none = std::make_shared<const layer_parts>();
+  return none;
+}
+
+}  // namespace
+
+layer::layer() : parts_(no_parts()) {}
+
+layer::layer(std::vector<std::string> names, std::vector<array> initial,
+             std::function<array(std::span<const array>, const array&)> function)
+    : layer(layer_parts{.names = std::move(names),
+                        .parameters = std::move(initial),
+                        .apply = function
+                                     ? layer_function([f = std::move(function)](
+                                                          std::span<const array> parameters,
+                                                          std::span<const array>, const array& x,
+                                                          const pass&) -> applied {
+                                         return {f(parameters, x), {}};
+                                       })
+                                     : layer_function()}) {}
+
+layer::layer(layer_parts parts) {
+  check_names("parameters", parts.kind, parts.names, parts.parameters);
+  check_names("states", parts.kind, parts.state_names, parts.state);
+  parts_ = std::make_shared<const layer_parts>(std::move(parts));
+}
+
+const std::string& layer::kind() const { return parts_->kind; }
+const std::vector<std::string>& layer::names() const& { return parts_->names; }
+const std::vector<array>& layer::parameters() const& { return parts_->parameters; }
+const std::vector<std::string>& layer::state_names() const& { return parts_->state_names; }
+const std::vector<array>& layer::state() const& { return parts_->state; }
+const std::vector<std::pair<std::string, layer>>& layer::children() const {
+  return parts_->children;
+}
+bool layer::valid() const { return static_cast<bool>(parts_->apply); }
+
+std::int64_t layer::parameter_count() const {
+  std::int64_t count = 0;
+  for (const array& p : parts_->parameters) count += p.size();
+  return count;
+}
+
+applied layer::apply(std::span<const array> parameters, std::span<const array> state,
+                     const array& x, const pass& how) const {
+  const std::string op = kind() + "::apply";
+  if (!valid()) throw value_error(op + ": the layer has no function apply");
+  check_values(op, "parameters", names(), parts_->parameters, parameters, false);
+  check_values(op, "states", state_names(), parts_->state, state, true);
+  if (how.watcher != nullptr) how.watcher->enter(*this);
+  applied result = parts_->apply(parameters, state, x, how);
+  if (!result.value.valid()) throw value_error(op + ": the function gave no array");
+  if (result.state.size() != parts_->state.size())
+    throw value_error(fmt::format("{}: the function gave {} states for {}", op, result.state.size(),
+                                  parts_->state.size()));
+  if (how.watcher != nullptr) how.watcher->leave(result.value);
+  return result;
+}
+
+array layer::apply(std::span<const array> parameters, const array& x, const pass& how) const {
+  if (!state_names().empty())
+    throw value_error(fmt::format(
+        "{}::apply: the layer has state ({}): hand it over, apply(parameters, state, x)", kind(),
+        state_names().front()));
+  return apply(parameters, {}, x, how).value;
+}
+
+std::map<std::string, array> layer::named(const std::vector<array>& parameters) const {
+  check_values(kind() + "::named", "parameters", names(), parts_->parameters, parameters, false);
+  return by_name(names(), parameters);
+}
+
+std::vector<array> layer::ordered(const std::map<std::string, array>& arrays) const {
+  return in_order(kind() + "::ordered", "parameters", names(), parts_->parameters, arrays, false);
+}
+
+std::map<std::string, array> layer::named_state(const std::vector<array>& state) const {
+  check_values(kind() + "::named_state", "states", state_names(), parts_->state, state, true);
+  return by_name(state_names(), state);
+}
+
+std::vector<array> layer::ordered_state(const std::map<std::string, array>& arrays) const {
+  return in_order(kind() + "::ordered_state", "states", state_names(), parts_->state, arrays, true);
+}
+
+layer activate(activation f) {
+  if (!f) throw value_error("activate: the function is empty");
+  layer_parts parts{.kind = "activate"};
+  parts.apply = [f = std::move(f)](std::span<const array>, std::span<const array>, const array& x,
+                                   const pass&) -> applied {
+    return {f(x), {}};
+  };
+  return layer(std::move(parts));
+}
+
+}  // namespace tutti::nn

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SGD and Adam. Each parameter's update is elementwise, so it fuses into one program; what changes
+// from step to step enters as scalar arguments.
+#include "tutti/nn/optimizers.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "nn/optimizer_state.hpp"
+#include "tutti/error.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::nn {
+
+using detail::is_decay;
+using detail::is_rate;
+using detail::require_option;
+
+namespace {
+
+void check_options(const sgd_options& o) {
+  require_option(is_rate(o.learning_rate), "sgd", "learning_rate", o.learning_rate);
+  require_option(is_decay(o.momentum), "sgd", "momentum", o.momentum);
+  require_option(is_rate(o.weight_decay), "sgd", "weight_decay", o.weight_decay);
+  if (o.nesterov && o.momentum == 0) throw value_error("sgd: nesterov needs momentum");
+}
+
+void check_options(const adam_options& o) {
+  require_option(is_rate(o.learning_rate), "adam", "learning_rate", o.learning_rate);
+  require_option(is_decay(o.beta1), "adam", "beta1", o.beta1);
+  require_option(is_decay(o.beta2), "adam", "beta2", o.beta2);
+  require_option(is_rate(o.epsilon), "adam", "epsilon", o.epsilon);
+  require_option(is_rate(o.weight_decay), "adam", "weight_decay", o.weight_decay);
+}
+
+}  // namespace
+
+sgd::sgd(const sgd_options& given) : options(given) { check_options(options); }
+
+std::vector<array> sgd::step(const std::vector<array>& parameters,
+                             const std::vector<array>& gradients) {
+  check_options(options);
+  const bool moving = options.momentum > 0;
+  if (!moving) velocity_.clear();
+  detail::prepare_state("sgd", parameters, gradients, moving ? 1 : 0, velocity_);
+  std::vector<array> updated;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const array& p = parameters[i];
+    array g = gradients[i];
+    if (options.weight_decay > 0) g = g + p * options.weight_decay;
+    if (moving) {
+      velocity_[i] = velocity_[i] * options.momentum + g;
+      g = options.nesterov ? g + velocity_[i] * options.momentum : velocity_[i];
+    }
+    updated.push_back(p - g * options.learning_rate);
+  }
+  return updated;
+}
+
+void sgd::load_state(std::span<const array> state) {
+  detail::check_loaded("sgd::load_state", state);
+  if (!state.empty() && !(options.momentum > 0)) {
+    throw value_error(
+        fmt::format("sgd::load_state: {} velocities, but momentum is 0", state.size()));
+  }
+  velocity_.assign(state.begin(), state.end());
+}
+
+adam::adam(const adam_options& given) : options(given) { check_options(options); }
+
+std::vector<array> adam::step(const std::vector<array>& parameters,
+                              const std::vector<array>& gradients) {
+  check_options(options);
+  const std::vector<array> wide = detail::all_widened(parameters);
+  const std::vector<array> slopes = detail::all_widened(gradients);
+  detail::prepare_state("adam", wide, slopes, 2, state_);
+  ++steps_;
+  const auto t = static_cast<double>(steps_);
+  const double scale1 = 1 / (1 - std::pow(options.beta1, t));
+  const double scale2 = 1 / (1 - std::pow(options.beta2, t));
+  const double penalty = options.decoupled ? 0 : options.weight_decay;
+  const double decay = options.decoupled ? options.learning_rate * options.weight_decay : 0;
+  const std::size_t count = parameters.size();
+  std::vector<array> updated;
+  for (std::size_t i = 0; i < count; ++i) {
+    const array& p = wide[i];
+    const array g = penalty > 0 ? slopes[i] + p * penalty : slopes[i];
+    array& m = state_[i];
+    array& v = state_[count + i];
+    m = m * options.beta1 + g * (1 - options.beta1);
+    v = v * options.beta2 + square(g) * (1 - options.beta2);
+    const array direction = (m * scale1) / (sqrt(v * scale2) + options.epsilon);
+    const array kept = decay > 0 ? p * (1 - decay) : p;
+    const array next = kept - direction * options.learning_rate;
+    const dtype type = parameters[i].dtype();
+    updated.push_back(type == p.dtype() ? next : next.astype(type));
+  }
+  return updated;
+}
+
+void adam::load_state(std::span<const array> state, std::int64_t steps) {
+  // All are exact as f64, and nobody lives to see the count pass the end of its type.
+  constexpr std::int64_t most_steps = std::int64_t{1} << 53;
+  constexpr const char* op = "adam::load_state";
+  detail::check_loaded(op, state);
+  if (steps < 0 || steps > most_steps)
+    throw value_error(fmt::format("{}: {} steps, expected 0 to {}", op, steps, most_steps));
+  if (state.empty() != (steps == 0)) {
+    throw value_error(fmt::format("{}: {} arrays after {} steps", op, state.size(), steps));
+  }
+  const std::size_t count = state.size() / 2;
+  if (state.size() != 2 * count) {
+    throw value_error(
+        fmt::format("{}: {} arrays, but each parameter has two moments", op, state.size()));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const array& first = state[i];
+    const array& second = state[count + i];
+    if (first.shape() != second.shape()) {
+      throw shape_error(fmt::format("{}: the moments of parameter {} have shapes {} and {}", op, i,
+                                    first.shape().str(), second.shape().str()));
+    }
+    if (first.dtype() != second.dtype()) {
+      throw dtype_error(fmt::format("{}: the moments of parameter {} are {} and {}", op, i,
+                                    name(first.dtype()), name(second.dtype())));
+    }
+  }
+  state_.assign(state.begin(), state.end());
+  steps_ = steps;
+}
+
+}  // namespace tutti::nn

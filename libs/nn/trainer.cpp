@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of a training run does not depend on its optimiser: gradients, taking a step over, and the
+// arrays that are saved.
+#include "tutti/nn/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "nn/checks.hpp"
+#include "tutti/error.hpp"
+#include "tutti/nn/training.hpp"
+
+namespace tutti::nn::detail {
+
+namespace {
+
+device_group members(const layer& model, const trainer_options& options) {
+  if (model.parameters().empty()) throw value_error("trainer: the model has no parameters");
+  if (options.group) return *options.group;
+  return device_group(std::vector<device>{model.parameters()[0].device()});
+}
+
+/// The same on all ranks of a job.
+std::vector<sharded> initial(std::vector<array> values, const device_group& group,
+                             const data_parallel_options& options) {
+  if (options.job) values = options.job->broadcast(values);
+  return replicate(values, group);
+}
+
+data_parallel::stateful_function member_step(const layer& model, const batch_loss& loss) {
+  if (!loss) throw value_error("trainer: the loss is empty");
+  return [model, loss](const std::vector<array>& parameters, const std::vector<array>& state,
+                       const std::vector<array>& batch, random::key key) {
+    applied done = model.apply(parameters, state, batch[0], training(key));
+    return loss_and_state{loss(done.value, batch), std::move(done.state)};
+  };
+}
+
+constexpr std::string_view model_prefix = "model.", state_prefix = "state.",
+                           optimizer_prefix = "optimizer.", steps_name = "steps";
+
+/// Moves what begins with `prefix` out of `from`, without it.
+io::named_arrays taken_out(io::named_arrays& from, std::string_view prefix) {
+  io::named_arrays out;
+  for (auto at = from.begin(); at != from.end();) {
+    if (at->first.starts_with(prefix)) {
+      out.emplace(at->first.substr(prefix.size()), at->second);
+      at = from.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  return out;
+}
+
+void add(io::named_arrays& to, std::string_view prefix, const io::named_arrays& arrays) {
+  for (const auto& [name, a] : arrays) to.emplace(std::string(prefix) + name, a);
+}
+
+/// Those named 0, 1, 2, ... in this order.
+std::vector<array> numbered(const io::named_arrays& arrays) {
+  std::vector<array> out;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const auto at = arrays.find(std::to_string(i));
+    if (at == arrays.end())
+      throw value_error(fmt::format("trainer: {}{} is missing", optimizer_prefix, i));
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+std::int64_t steps_of(io::named_arrays& from) {
+  const auto at = from.find(std::string(steps_name));
+  if (at == from.end()) throw value_error("trainer: \"steps\" is missing: not of a training run");
+  const std::int64_t steps = at->second.item<std::int64_t>();
+  if (steps < 0) throw value_error(fmt::format("trainer: steps = {}", steps));
+  from.erase(at);
+  return steps;
+}
+
+}  // namespace
+
+training_run::training_run(layer of, batch_loss loss, trainer_options options)
+    : model(std::move(of)),
+      group(members(model, options)),
+      parameters(initial(model.parameters(), group, options.parallel)),
+      state(initial(model.state(), group, options.parallel)),
+      key_(options.key),
+      clip_norm_(options.clip_norm),
+      ahead_(options.ahead),
+      gradient_(member_step(model, loss), group, options.parallel) {
+  require_option(ahead_ >= 0, "trainer", "ahead", ahead_);
+  if (clip_norm_)
+    require_option(std::isfinite(*clip_norm_) && *clip_norm_ > 0, "trainer", "clip_norm",
+                   *clip_norm_);
+}
+
+parallel_step training_run::gradients(const std::vector<array>& batch) const {
+  parallel_step step = gradient_(parameters, state, batch, random::fold_in(key_, steps));
+  if (!clip_norm_) return step;
+  std::vector<std::vector<array>> clipped;  // by member, all of which have the same gradients
+  for (std::size_t m = 0; m < group.size(); ++m)
+    clipped.push_back(clip_by_norm(parts_at(step.gradients, m), *clip_norm_).gradients);
+  for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+    std::vector<array> copies;
+    for (const std::vector<array>& own : clipped) copies.push_back(own[i]);
+    step.gradients[i] = sharded::from_replicas(group, copies);
+  }
+  return step;
+}
+
+void training_run::advance(std::vector<sharded> updated, const parallel_step& step,
+                           const std::vector<array>& optimizer_state) {
+  std::vector<array> all = all_parts(updated);
+  for (const array& a : all_parts(step.state)) all.push_back(a);
+  all.push_back(step.loss);
+  eval(all, optimizer_state);
+  parameters = std::move(updated);
+  state = step.state;
+  ++steps;
+  under_way_.push_back(step.loss);
+  while (under_way_.size() > static_cast<std::size_t>(ahead_)) {
+    const array oldest = under_way_.front();
+    under_way_.pop_front();
+    oldest.wait();
+  }
+}
+
+io::named_arrays training_run::arrays(std::span<const array> optimizer_state) const {
+  io::named_arrays out;
+  add(out, model_prefix, model.named(parts_at(parameters, 0)));
+  add(out, state_prefix, model.named_state(parts_at(state, 0)));
+  for (std::size_t i = 0; i < optimizer_state.size(); ++i)
+    out.emplace(std::string(optimizer_prefix) + std::to_string(i), optimizer_state[i]);
+  out.emplace(steps_name, array::from({steps}, group[0]));
+  return out;
+}
+
+void training_run::load(const io::named_arrays& from,
+                        const std::function<void(std::span<const array>, std::int64_t)>& accept) {
+  io::named_arrays rest = from;
+  const std::int64_t saved_steps = steps_of(rest);
+  const auto on_group = [&](const std::vector<array>& arrays) {
+    std::vector<array> moved;
+    for (const array& a : arrays) moved.push_back(a.to(group[0]));
+    return replicate(moved, group);
+  };
+  std::vector<sharded> loaded = on_group(model.ordered(taken_out(rest, model_prefix)));
+  std::vector<sharded> loaded_state = on_group(model.ordered_state(taken_out(rest, state_prefix)));
+  const std::vector<array> moments = numbered(taken_out(rest, optimizer_prefix));
+  if (!rest.empty()) throw value_error("trainer: unknown name " + rest.begin()->first);
+  accept(moments, saved_steps);
+  parameters = std::move(loaded);
+  state = std::move(loaded_state);
+  steps = saved_steps;
+  under_way_.clear();
+}
+
+}  // namespace tutti::nn::detail

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loss and gradients of a layer with state, sums and averages of gradients and parameters.
+#include "tutti/nn/training.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/named_errors.hpp"
+#include "nn/checks.hpp"
+#include "nn/optimizer_state.hpp"
+#include "tutti/error.hpp"
+#include "tutti/grad.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti::nn {
+
+using tutti::detail::named;
+
+namespace {
+
+void check_like(const char* op, const std::vector<array>& given, const std::vector<array>& before) {
+  if (given.size() != before.size())
+    throw value_error(fmt::format("{}: {} arrays, but {} before", op, given.size(), before.size()));
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i].shape() != before[i].shape())
+      throw shape_error(fmt::format("{}: array {} has shape {}, before {}", op, i,
+                                    given[i].shape().str(), before[i].shape().str()));
+}
+
+}  // namespace
+
+training_result loss_and_gradients(const layer& model, const std::vector<array>& parameters,
+                                   const std::vector<array>& state, const array& x, const pass& how,
+                                   const std::function<array(const array&)>& loss) {
+  if (!loss) throw value_error("loss_and_gradients: the loss is empty");
+  training_result result;
+  const auto step = value_and_grad([&](const std::vector<array>& p) {
+    const applied done = model.apply(p, state, x, how);
+    result.output = stop_gradient(done.value);
+    for (const array& s : done.state) result.state.push_back(stop_gradient(s));
+    return loss(done.value);
+  });
+  auto [value, gradients] = step(parameters);
+  result.loss = std::move(value);
+  result.gradients = std::move(gradients);
+  return result;
+}
+
+void gradient_accumulator::add(const std::vector<array>& gradients, double weight) {
+  constexpr const char* op = "gradient_accumulator";
+  detail::require_option(std::isfinite(weight) && weight > 0, op, "weight", weight);
+  if (weight_ > 0) check_like(op, gradients, sums_);
+  std::vector<array> next;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const array g = detail::widened(gradients[i]) * weight;
+    next.push_back(weight_ > 0 ? sums_[i] + g : g);
+  }
+  sums_ = std::move(next);
+  weight_ += weight;
+}
+
+std::vector<array> gradient_accumulator::mean() const {
+  if (weight_ == 0) throw value_error("gradient_accumulator: nothing was added");
+  std::vector<array> out;
+  for (const array& s : sums_) out.push_back(s * (1 / weight_));
+  return out;
+}
+
+void gradient_accumulator::clear() {
+  sums_.clear();
+  weight_ = 0;
+}
+
+clipped_gradients clip_by_norm(const std::vector<array>& gradients, double most) {
+  return named("clip_by_norm", [&] {
+    detail::require_option(std::isfinite(most) && most > 0, "clip_by_norm", "most", most);
+    if (gradients.empty()) throw value_error("clip_by_norm: no gradients");
+    array squares;
+    for (const array& g : gradients) {
+      detail::require_floating("clip_by_norm", "gradients", g.dtype());
+      const array own = sum(square(detail::widened(g)));
+      squares = squares.valid() ? squares + own : own;
+    }
+    clipped_gradients out{{}, sqrt(squares)};
+    // Of a norm that is infinite the quotient is 0, which would hide it.
+    const array factor = where(isfinite(out.norm), minimum(most / maximum(out.norm, 1e-30), 1.0),
+                               std::numeric_limits<float>::quiet_NaN());
+    for (const array& g : gradients) {
+      const array wide = detail::widened(g);  // an f16 has few digits for a small factor
+      out.gradients.push_back(detail::narrowed(wide * factor.astype(wide.dtype()), g.dtype()));
+    }
+    return out;
+  });
+}
+
+std::vector<array> clip_by_value(const std::vector<array>& gradients, double most) {
+  detail::require_option(std::isfinite(most) && most > 0, "clip_by_value", "most", most);
+  std::vector<array> out;
+  for (const array& g : gradients) out.push_back(clip(g, -most, most));
+  return out;
+}
+
+exponential_average::exponential_average(double decay) : decay_(decay) {
+  detail::require_option(detail::is_decay(decay), "exponential_average", "decay", decay);
+}
+
+void exponential_average::update(const std::vector<array>& parameters) {
+  if (updates_ > 0) check_like("exponential_average", parameters, sums_);
+  std::vector<array> next;
+  std::vector<dtype> types;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const array own = detail::widened(parameters[i]) * (1 - decay_);
+    next.push_back(updates_ > 0 ? sums_[i] * decay_ + own : own);
+    types.push_back(parameters[i].dtype());
+  }
+  sums_ = std::move(next);
+  types_ = std::move(types);
+  ++updates_;
+}
+
+std::vector<array> exponential_average::parameters() const {
+  if (updates_ == 0) throw value_error("exponential_average: no updates");
+  const double scale = 1 / (1 - std::pow(decay_, static_cast<double>(updates_)));
+  std::vector<array> out;
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const array average = sums_[i] * scale;
+    out.push_back(types_.empty() ? average : detail::narrowed(average, types_[i]));
+  }
+  return out;
+}
+
+void exponential_average::load_state(std::span<const array> state, std::int64_t updates) {
+  constexpr const char* op = "exponential_average::load_state";
+  detail::check_loaded(op, state);
+  if (updates < 0 || state.empty() != (updates == 0))
+    throw value_error(fmt::format("{}: {} arrays after {} updates", op, state.size(), updates));
+  sums_.assign(state.begin(), state.end());
+  types_.clear();  // the next update tells
+  updates_ = updates;
+}
+
+std::vector<std::size_t> places_of(const std::vector<std::string>& names,
+                                   const std::function<bool(const std::string& name)>& belongs) {
+  if (!belongs) throw value_error("places_of: the function is empty");
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (belongs(names[i])) out.push_back(i);
+  return out;
+}
+
+}  // namespace tutti::nn

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows as numbers of the host, for the arrays of the public functions and for filters.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/extension.hpp"
+#include "tutti/signal.hpp"
+
+namespace tutti::op {
+
+/// n values of a window. Throws value_error naming `op` for a parameter that makes no sense and for
+/// a negative n, out_of_memory where the host has no room for them.
+std::vector<double> window_values(const signal::window& which, std::int64_t n,
+                                  signal::symmetry kind, std::string_view op);
+
+/// Numbers of the host as f32 or f64; throws dtype_error naming `op` for others.
+array host_numbers(const device& on, const std::vector<double>& values, const shape& extents,
+                   dtype type, std::string_view op);
+
+}  // namespace tutti::op

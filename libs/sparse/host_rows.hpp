@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sparse matrices on the host, for what walks through them row by row.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <vector>
+
+#include "sparse/pattern.hpp"
+
+namespace tutti::sparse {
+
+/// What numbers of T are added up in.
+template <class T>
+struct sum_of {
+  using type = double;
+};
+template <class T>
+struct sum_of<std::complex<T>> {
+  using type = std::complex<double>;
+};
+
+/// Calls f with a null pointer to the C++ type of a floating dtype.
+template <class F>
+auto with_type(dtype type, F&& f) {
+  switch (type) {
+    case dtype::f32:
+      return f(static_cast<float*>(nullptr));
+    case dtype::f64:
+      return f(static_cast<double*>(nullptr));
+    case dtype::c64:
+      return f(static_cast<std::complex<float>*>(nullptr));
+    default:
+      return f(static_cast<std::complex<double>*>(nullptr));
+  }
+}
+
+/// Compressed rows.
+template <class T>
+struct host_rows {
+  std::vector<std::int64_t> starts, columns;
+  std::vector<T> values;
+
+  explicit host_rows(const placed& a)
+      : starts(a.places->starts().astype(dtype::i64).to_vector<std::int64_t>()),
+        columns(a.places->minor().astype(dtype::i64).to_vector<std::int64_t>()),
+        values(a.values.to_vector<T>()) {}
+
+  std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
+  std::size_t begin(std::int64_t row) const {
+    return static_cast<std::size_t>(starts[static_cast<std::size_t>(row)]);
+  }
+  std::size_t end(std::int64_t row) const { return begin(row + 1); }
+};
+
+}  // namespace tutti::sparse

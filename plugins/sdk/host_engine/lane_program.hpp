@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a loop of machine code computes from one lane of its inputs: operations in the order in
+// which they are to happen, each on results of earlier ones.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace tutti::sdk {
+
+struct lane_program {
+  // clang-format off
+  enum class op : uint8_t {
+    input,     // number `detail` of the loop's inputs
+    scalar,    // number `detail` of the program's scalars
+    constant,  // `bits`
+    known,     // a condition: `detail` is 0 or 1
+    add, subtract, multiply, divide,
+    fma,       // a * b + c, rounded once
+    fnma,      // c - a * b, rounded once
+    negative, sqrt,
+    round,     // `detail` is what vroundps calls its mode
+    compare,   // a condition; `detail` is the predicate of vcmpps
+    flag,      // the integer 1 where a holds, else 0
+    pick,      // a ? b : c
+    bit_and, bit_or, bit_xor, bit_not,  // of conditions too
+    integer_add, integer_subtract, integer_multiply, integer_equal, integer_greater,
+    shift_left, shift_right, shift_right_signed,  // by `detail`
+    integer_to_real
+  };
+  // clang-format on
+  struct node {
+    op what;
+    uint32_t detail = 0;
+    uint64_t bits = 0;
+    std::array<uint32_t, 3> operand{};
+    uint32_t operands = 0;
+  };
+  /// What no loop can do.
+  struct impossible : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+
+  bool wide = false;  // lanes of 64 bits, else of 32
+  std::vector<node> nodes;
+
+  template <typename... Id>
+  uint32_t add(op what, uint32_t detail, Id... operand) {
+    nodes.push_back({what, detail, 0, {operand...}, sizeof...(operand)});
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+  uint32_t constant(uint64_t bits) {
+    for (uint32_t n = 0; n < nodes.size(); ++n)
+      if (nodes[n].what == op::constant && nodes[n].bits == bits) return n;
+    nodes.push_back({op::constant, 0, bits, {}, 0});
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+  bool is_constant(uint32_t n) const { return nodes[n].what == op::constant; }
+  /// `booleans`: of the inputs.
+  bool is_condition(uint32_t n, const std::vector<bool>& booleans) const {
+    const node& one = nodes[n];
+    switch (one.what) {
+      case op::input:
+        return booleans[one.detail];
+      case op::known:
+      case op::compare:
+      case op::integer_equal:
+      case op::integer_greater:
+        return true;
+      case op::bit_and:
+      case op::bit_or:
+      case op::bit_xor:
+      case op::bit_not:
+        return is_condition(one.operand[0], booleans);
+      default:
+        return false;
+    }
+  }
+};
+
+/// An instruction of programs as operations: appends them to `to` and returns the result. NULL in
+/// `write` where there is none for an opcode, the dtype of its first operand and that of its
+/// result.
+struct traced_row {
+  uint16_t opcode;
+  uint8_t of, result;
+  uint32_t (*write)(lane_program& to, const uint32_t* operands);
+};
+const traced_row* find_traced(uint16_t opcode, uint8_t of, uint8_t result);
+
+}  // namespace tutti::sdk

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the instructions that loops of machine code have as C++ in the words of
+// traced_language.hpp: write_traced_rows OUTPUT MATH... The rows are those of op_table.def, the
+// functions those of the math source, with other names for types, and with calls of pick() in place
+// of `?:`, which C++ overloads for no type.
+#include <cctype>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "sdk/op_info.hpp"
+#include "sdk/renderer_internal.hpp"
+
+using namespace tutti::sdk;
+using detail::join;
+
+namespace {
+
+// What needs more than a straight line of operations on lanes of one width.
+const std::set<std::string> left_out{"floor_divide", "remainder", "fmod",      "sin",
+                                     "cos",          "tan",       "nextafter", "complex",
+                                     "cbrt",         "real",      "imag",      "logaddexp"};
+
+std::string read(const char* path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) throw std::runtime_error(std::string("cannot read ") + path);
+  return text.str();
+}
+
+std::string without_comments(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += line.substr(0, line.find("//")) + '\n';
+  return out;
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::string with_types(const std::string& text) {
+  static const std::map<std::string, std::string> types{
+      {"float", "real"},   {"double", "real"},   {"int", "integer"}, {"long", "integer"},
+      {"uint", "natural"}, {"ulong", "natural"}, {"bool", "truth"}};
+  std::string out, word;
+  for (char c : text + '\n') {
+    if (is_word(c)) {
+      word += c;
+      continue;
+    }
+    const auto type = types.find(word);
+    out += (type == types.end() ? word : type->second) + c;
+    word.clear();
+  }
+  return out;
+}
+
+// Replaces `?:`, from the innermost brackets outwards.
+class picker {
+ public:
+  explicit picker(const std::string& text) : text_(text) {}
+
+  std::string all() {
+    std::string out;
+    while (at_ < text_.size()) {
+      out += expression(",;{})");
+      if (at_ < text_.size()) out += text_[at_++];
+    }
+    return out;
+  }
+
+ private:
+  // Up to one of `ends` outside of brackets.
+  std::string expression(const std::string& ends) {
+    std::string before, value;  // an assignment or `return`, and what comes of it
+    for (; at_ < text_.size() && ends.find(text_[at_]) == std::string::npos; ++at_) {
+      const char c = text_[at_];
+      if (c == '(') {
+        value += bracket();
+      } else if (c == '=' && !is_comparison()) {
+        before += value + '=';
+        value.clear();
+      } else if (c == '?') {
+        ++at_;
+        const std::string chosen = expression(":");
+        ++at_;
+        const std::string otherwise = expression(ends);
+        return before + join(" pick(", value, ", ", chosen, ", ", otherwise, ")");
+      } else {
+        value += c;
+      }
+      if (value.size() >= 6 && value.compare(value.size() - 6, 6, "return") == 0) {
+        before += value;
+        value.clear();
+      }
+    }
+    return before + value;
+  }
+  std::string bracket() {
+    std::string out = "(";
+    for (++at_; at_ < text_.size() && text_[at_] != ')';) {
+      out += expression(",)");
+      if (at_ < text_.size() && text_[at_] == ',') out += text_[at_++];
+    }
+    return out + ')';
+  }
+  bool is_comparison() const {
+    const char next = text_[at_ + 1], last = text_[at_ - 1];
+    return next == '=' || last == '=' || last == '<' || last == '>' || last == '!';
+  }
+
+  const std::string& text_;
+  size_t at_ = 0;
+};
+
+class row_writer {
+ public:
+  explicit row_writer(const dialect& words) : words_(words) {}
+
+  // `text` is that of op_table.def, of operands that have the words `types`.
+  void row(const std::string& name, uint16_t opcode, uint8_t of, uint8_t result,
+           const std::vector<std::string>& types, std::string text) {
+    const std::string dtype = dtype_name(of == TUTTI_BOOL ? result : of);
+    text = detail::replaced(std::move(text), "@", dtype);
+    text = detail::replaced(std::move(text), "$", "operand_");
+    detail::collect_functions(text, functions_);
+    const std::string function = join(name, "_of_", dtype_name(of), "_to_", dtype_name(result));
+    rows_ +=
+        join("uint32_t ", function,
+             "([[maybe_unused]] lane_program& to, const uint32_t* operands) {\n  tracing = &to;\n");
+    for (size_t n = 0; n < types.size(); ++n)
+      rows_ += join("  const auto operand_", std::string(1, static_cast<char>('a' + n)),
+                    " = operand_of<", types[n], ">(operands[", static_cast<uint32_t>(n), "]);\n");
+    const std::string value = text + " ";
+    rows_ += join("  return id_of(", picker(value).all(), ");\n}\n");
+    table_ += join("    {", uint32_t{opcode}, ", ", uint32_t{of}, ", ", uint32_t{result}, ", ",
+                   function, "},\n");
+  }
+
+  std::string text() const {
+    const std::string library = without_comments(detail::library_functions(words_, functions_));
+    return join(with_types(picker(library).all()), rows_,
+                "constexpr traced_row traced_rows[] = {\n", table_, "};\n");
+  }
+
+ private:
+  const dialect& words_;
+  std::set<std::string> functions_;
+  std::string rows_, table_;
+};
+
+void write_rows(row_writer& out) {
+  for (const op_info& row : op_rows()) {
+    const detail::op_texts texts = detail::texts_of(row.opcode);
+    if (left_out.count(row.name) > 0) continue;
+    for (uint8_t dtype : {TUTTI_F32, TUTTI_F64}) {
+      if (texts.float_text == nullptr || !accepts(row.kind, dtype)) continue;
+      out.row(row.name, row.opcode, dtype, result_dtype(row.result, dtype),
+              std::vector<std::string>(row.arity, "real"), texts.float_text);
+    }
+    const bool of_truth = texts.int_text != nullptr && accepts(row.kind, TUTTI_BOOL) &&
+                          result_dtype(row.result, TUTTI_BOOL) == TUTTI_BOOL;
+    // Those that are functions have more than one operation for what is one here.
+    if (of_truth && std::string(texts.int_text).find("tutti_") == std::string::npos)
+      out.row(row.name, row.opcode, TUTTI_BOOL, TUTTI_BOOL,
+              std::vector<std::string>(row.arity, "truth"), texts.int_text);
+  }
+  for (uint8_t dtype : {TUTTI_F32, TUTTI_F64}) {
+    out.row("where", TUTTI_OP_where, TUTTI_BOOL, dtype, {"truth", "real", "real"}, "$a ? $b : $c");
+    out.row("cast", TUTTI_OP_cast, TUTTI_BOOL, dtype, {"truth"}, "$a ? real(1) : real(0)");
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_BOOL, {"real"}, "$a != real(0)");
+  }
+}
+
+void write(int count, char** arguments) {
+  if (count < 3) throw std::runtime_error("usage: write_traced_rows OUTPUT MATH...");
+  std::vector<std::string> math;
+  for (int n = 2; n < count; ++n) math.push_back(read(arguments[n]));
+  dialect words;
+  words.libraries.assign(math.begin(), math.end());
+  row_writer out(words);
+  write_rows(out);
+  std::ofstream file(arguments[1]);
+  file << out.text() << std::flush;
+  if (!file) throw std::runtime_error(std::string("cannot write ") + arguments[1]);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    write(count, arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "write_traced_rows: %s\n", error.what());
+    return 1;
+  }
+}
