@@ -50,6 +50,8 @@ set(TUTTI_TEST_ENVIRONMENT
   TUTTI_FALLBACK=unset:
   TUTTI_LOG=unset:
   TUTTI_PROOF=set:off
+  TUTTI_COMM=unset:
+  TUTTI_COMM_TIMEOUT=unset:
   TUTTI_OPENCL_SCHEDULE=unset:
   TUTTI_OPENCL_SUBDEVICES=unset:
   POCL_DEVICES=unset:
@@ -62,6 +64,10 @@ set(TUTTI_TEST_ENVIRONMENT
   # Hundreds of processes in one test: a second for each, as is usual, to watch the threads that are
   # left at its end, is minutes.
   TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1:atexit_sleep_ms=100)
+
+# What tests of ranks see; machines that tests run on may be busy for long.
+set(TUTTI_TEST_MPI TUTTI_COMM_TIMEOUT=set:60
+  OMPI_ALLOW_RUN_AS_ROOT=set:1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=set:1)
 
 # The schedule for GPUs, on a CPU. No user of a CPU runs it, so unless everything is asked for PoCL
 # does not optimise it: that takes 0.4 of the time where nearly all of it is compiling.

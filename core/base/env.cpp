@@ -74,6 +74,11 @@ double transfer_time_limit() {
   return text ? seconds_of("TUTTI_TIMEOUT", *text, "a positive number of seconds") : 0;
 }
 
+double job_time_limit() {
+  const auto text = env("TUTTI_COMM_TIMEOUT");
+  return text ? seconds_of("TUTTI_COMM_TIMEOUT", *text, "a positive number of seconds") : 10;
+}
+
 std::optional<std::uint64_t> pool_limit() { return env_megabytes("TUTTI_POOL_MB"); }
 
 void check_environment() {
@@ -82,6 +87,7 @@ void check_environment() {
   proof_time_limit();
   indices_are_checked();
   transfer_time_limit();
+  job_time_limit();
   pool_limit();
   env_word("TUTTI_CACHE", {"on", "off"});
   env_word("TUTTI_COMPILER_PROCESS", {"on", "off"});

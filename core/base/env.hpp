@@ -39,6 +39,8 @@ double proof_time_limit();
 bool indices_are_checked();
 /// Seconds of TUTTI_TIMEOUT, 0 where it is not set.
 double transfer_time_limit();
+/// Seconds of TUTTI_COMM_TIMEOUT, 10 where it is not set.
+double job_time_limit();
 /// TUTTI_POOL_MB in bytes.
 std::optional<std::uint64_t> pool_limit();
 

@@ -125,20 +125,24 @@ void map_file(boost::dll::shared_library& library, const fs::path& path,
   library.load(path, code, rtld_now | rtld_local);
 }
 
-/// Checks the file of `failure`, maps it and negotiates; throws with the reason.
-std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rules) {
+/// Maps the file, which has been checked, for good.
+boost::dll::shared_library& map_trusted(const fs::path& path, const trusted_file& trusted) {
   std::error_code code;
-  const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
   auto library = std::make_unique<boost::dll::shared_library>();
   note_plugin_loaded();
-  logging::info("loading {}", failure.path.string());
+  logging::info("loading {}", path.string());
   trusted.require_same();
-  code.clear();
-  map_file(*library, failure.path, code);
-  if (code) throw plugin_error(linker_message(failure.path));
+  map_file(*library, path, code);
+  if (code) throw plugin_error(linker_message(path));
   boost::dll::shared_library& mapped = keep_forever(std::move(library));
   trusted.require_same();
-  auto result = negotiate(mapped, failure);
+  return mapped;
+}
+
+/// Checks the file of `failure`, maps it and negotiates; throws with the reason.
+std::unique_ptr<plugin> load_file(load_failure& failure, const trust_rules& rules) {
+  const trusted_file trusted = check_plugin_file(failure.path, failure.name, rules);
+  auto result = negotiate(map_trusted(failure.path, trusted), failure);
   trusted.require_stated(result->version, result->abi_major, result->abi_minor);
   result->has_manifest = trusted.stated().has_value();
   result->signed_by = trusted.signed_by();
@@ -161,6 +165,13 @@ trusted_file check_plugin_file(const fs::path& path, const std::string& name,
   trusted_file trusted(path, name, rules);
   if (const std::string problem = elf_problem(path); !problem.empty()) throw plugin_error(problem);
   return trusted;
+}
+
+void* load_symbol(const fs::path& path, const std::string& name, const char* symbol) {
+  const trusted_file trusted = check_plugin_file(path, name, trust_rules_from_environment());
+  boost::dll::shared_library& library = map_trusted(path, trusted);
+  if (!library.has(symbol)) throw plugin_error(fmt::format("exports no symbol {}", symbol));
+  return reinterpret_cast<void*>(&library.get<void()>(symbol));
 }
 
 search_path default_search_path() {

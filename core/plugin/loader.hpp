@@ -57,6 +57,11 @@ TUTTI_INTERNAL_API trusted_file check_plugin_file(const std::filesystem::path& p
                                                   const std::string& name,
                                                   const trust_rules& rules);
 
+/// Checks the file likewise, maps it for the rest of the process, and gives the address of a
+/// function that it exports: of plugins that stand for no devices. Throws as check_plugin_file, and
+/// plugin_error.
+void* load_symbol(const std::filesystem::path& path, const std::string& name, const char* symbol);
+
 /// TUTTI_PLUGIN_PATH (colon-separated, absolute entries only), then tutti/plugins beside the
 /// library. The current directory is never in it.
 TUTTI_INTERNAL_API search_path default_search_path();

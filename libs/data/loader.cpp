@@ -259,6 +259,7 @@ struct epoch::state {
     try {
       result.value.number = number;
       result.value.indices = indices_of(number);
+      if (result.value.indices.empty()) return result;  // more ranks than rows
       const item collected = collect(result.value.indices, number);
       if (stop_) return result;  // nobody reads this batch
       upload(collected, result.value);
@@ -278,8 +279,14 @@ struct epoch::state {
   }
 
   std::vector<std::int64_t> indices_of(std::int64_t number) const {
-    const std::int64_t begin = number * options_.batch_size;
-    const std::int64_t end = begin + std::min(of_.size - begin, options_.batch_size);
+    std::int64_t begin = number * options_.batch_size;
+    std::int64_t end = begin + std::min(of_.size - begin, options_.batch_size);
+    if (options_.job) {
+      const std::int64_t ranks = options_.job->size(), rank = options_.job->rank();
+      const std::int64_t least = (end - begin) / ranks, longer = (end - begin) % ranks;
+      begin += rank * least + std::min(rank, longer);
+      end = begin + least + (rank < longer ? 1 : 0);
+    }
     auto out = detail::host_vector<std::int64_t>("loader", static_cast<std::uint64_t>(end - begin));
     for (std::int64_t i = begin; i < end; ++i)
       out[static_cast<std::size_t>(i - begin)] =

@@ -3,11 +3,14 @@
 // The edge of a sample program: options to values, exceptions to one line and an exit status.
 #include "common/command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <streambuf>
 #include <system_error>
 
 #include "common/numbers.hpp"
@@ -120,8 +123,10 @@ common_options& common_options::with_predict(const std::string& what, const std:
 }
 
 common_options& common_options::with_parallel() {
-  app_.add_flag("--parallel", parallel, "work on all devices of TUTTI_DEVICE")
+  app_.add_flag("--parallel", parallel,
+                "work on all devices of TUTTI_DEVICE, and on all ranks of mpirun")
       ->excludes("--device");
+  app_.parse_complete_callback([this] { join(); });
   return *this;
 }
 
@@ -133,6 +138,18 @@ common_options& common_options::with_resume() {
 common_options& common_options::with_json() {
   app_.add_flag("--json", json, "print the results as one JSON object, and nothing else");
   return *this;
+}
+
+void common_options::join() {
+  struct no_output : std::streambuf {
+    int overflow(int c) override { return c; }
+  };
+  if (!parallel) return;
+  job_.emplace();
+  if (leads()) return;
+  out /= fmt::format("rank-{}", job_->rank());
+  static auto* const nothing = new no_output;  // until std::cout has ended
+  std::cout.rdbuf(nothing);
 }
 
 std::optional<tutti::device_group> common_options::group() const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <tutti/device.hpp>
 #include <tutti/device_group.hpp>
+#include <tutti/job.hpp>
 #include <vector>
 
 namespace samples {
@@ -60,20 +61,30 @@ class common_options {
   tutti::device device() const { return device_.get(); }
   /// All devices of TUTTI_DEVICE, where --parallel is given.
   std::optional<tutti::device_group> group() const;
+  /// The ranks that mpirun or srun has started, where --parallel is given.
+  const std::optional<tutti::job>& job() const { return job_; }
+  /// Whether this is rank 0, the only one that writes checkpoints and to standard output.
+  bool leads() const { return !job_ || job_->rank() == 0; }
+  /// The folder of checkpoints, the same for all ranks.
+  std::filesystem::path checkpoints() const {
+    return (leads() ? out : out.parent_path()) / "checkpoints";
+  }
   /// Where progress and tables go: standard output, which with --json has the JSON alone.
-  std::ostream& log() const { return json ? std::cerr : std::cout; }
+  std::ostream& log() const { return json && leads() ? std::cerr : std::cout; }
 
   std::uint64_t seed = 1;
   std::int64_t epochs = 1, batch = 1;
   double learning_rate = 0;
   std::filesystem::path data{};  ///< empty: samples::find_data() searches
-  std::filesystem::path out{};
+  std::filesystem::path out{};   ///< of a rank that does not lead, a folder of its own below
   std::vector<std::filesystem::path> predict{};  ///< files; empty: training
   bool parallel = false, resume = false, json = false;
 
  private:
+  void join();
   CLI::App& app_;
   device_option device_;
+  std::optional<tutti::job> job_;
 };
 
 /// Parses and runs. Exit status: 0; 1 where `body` throws; 2 where the options are wrong, which

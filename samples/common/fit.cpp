@@ -63,7 +63,7 @@ class fit_loop {
       : run_(std::move(run)),
         options_(options),
         task_(task),
-        folder_(options.out / "checkpoints"),
+        folder_(options.checkpoints()),
         per_epoch_(task.batches.batches()),
         progress_(options.log(), options.epochs * per_epoch_) {}
 
@@ -175,6 +175,8 @@ class fit_loop {
   }
 
   void save() {
+    saved_ = clock::now();
+    if (!options_.leads()) return;
     std::map<std::string, std::string> texts;
     for (const auto& [name, value] : settings()) texts[setting_prefix + name] = value;
     texts["history"] = history_text(history_);

@@ -57,11 +57,12 @@ void run(const samples::common_options& o, const settings& s) {
   const nn::sequential model = perceptron(picture, s.hidden, keys[0], device);
   const bool squares = s.loss == "squared_error";
   const nn::batch_loss loss = squares ? squared_error : samples::cross_entropy;
-  nn::trainer trainer(model, nn::adam(), loss, {.key = keys[1], .group = o.group()});
+  nn::trainer trainer(model, nn::adam(), loss,
+                      {.key = keys[1], .group = o.group(), .parallel = {.job = o.job()}});
 
   const tutti::data::loader batches(
       tutti::data::rows_of({data.training.pictures, data.training.labels}),
-      {.batch_size = o.batch, .key = keys[2], .on = device});
+      {.batch_size = o.batch, .key = keys[2], .on = device, .job = o.job()});
   o.log() << fmt::format("{}\n{} pictures for training, {} for the test; {} parameters\n\n",
                          samples::devices_text(trainer.group()), batches.items(),
                          data.test.labels.size(), model.parameter_count())

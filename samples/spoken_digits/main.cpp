@@ -72,9 +72,10 @@ void train(const samples::common_options& o, const settings& s) {
   samples::make_folder(o.out);
   const nn::sequential model = network(s.model, keys[0], device);
   nn::trainer trainer(model, nn::adam(), samples::cross_entropy,
-                      {.key = keys[1], .group = o.group()});
-  const tutti::data::loader batches(tutti::data::rows_of({data.training.x, data.training.labels}),
-                                    {.batch_size = o.batch, .key = keys[2], .on = device});
+                      {.key = keys[1], .group = o.group(), .parallel = {.job = o.job()}});
+  const tutti::data::loader batches(
+      tutti::data::rows_of({data.training.x, data.training.labels}),
+      {.batch_size = o.batch, .key = keys[2], .on = device, .job = o.job()});
   o.log() << fmt::format("{}\n{}\n{} recordings for training, {} for the test; {} parameters\n\n",
                          samples::devices_text(trainer.group()), data.source, batches.items(),
                          data.test.labels.size(), model.parameter_count())

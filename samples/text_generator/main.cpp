@@ -72,9 +72,11 @@ std::vector<array> train(const nn::sequential& model, std::vector<std::int32_t> 
   codes.resize(static_cast<std::size_t>(rows * window));
   const array windows = array::from(codes, {rows, window}, o.device());
   const array held_out = windows({{0, test}});
-  const tutti::data::loader batches(tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
-                                    {.batch_size = 16, .key = {o.seed}, .on = o.device()});
-  nn::trainer trainer(model, nn::adam(), next_letter_loss, {.group = o.group(), .clip_norm = 1});
+  const tutti::data::loader batches(
+      tutti::data::rows_of(std::vector<array>{windows({{test, {}}})}),
+      {.batch_size = 16, .key = {o.seed}, .on = o.device(), .job = o.job()});
+  nn::trainer trainer(model, nn::adam(), next_letter_loss,
+                      {.group = o.group(), .parallel = {.job = o.job()}, .clip_norm = 1});
   const std::int64_t steps = o.epochs * batches.batches();
   const auto rate =
       nn::warmup_schedule(steps / 10 + 1, nn::cosine_schedule(o.learning_rate, steps));

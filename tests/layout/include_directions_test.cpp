@@ -38,6 +38,7 @@ const room_table rooms = {
     {"reference", {"sdk"}},
     {"opencl", {"sdk"}},
     {"cuda", {"sdk"}},
+    {"mpi", {"sdk"}},
     // libraries on the public headers, and on what every room may use
     {"signal", {"base"}},
     {"image", {"signal"}},

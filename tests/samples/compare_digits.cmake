@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs PROGRAM, the digits sample, on the first device of TUTTI_DEVICE and on all of them, in FOLDER:
-# losses and accuracies of each epoch must agree within rounding, one image more or less.
+# losses and accuracies of each epoch must agree within rounding, one image more or less. With LAUNCHER,
+# which starts ranks, all devices are those of all of them.
 string(REGEX REPLACE "[^a-z0-9]" "_" out "parallel-$ENV{TUTTI_DEVICE}")
+if(LAUNCHER)
+  string(APPEND out _ranks)
+endif()
 set(out ${FOLDER}/${out})
 file(REMOVE_RECURSE ${out})
 
 function(train into)
-  execute_process(COMMAND ${PROGRAM} --epochs 3 --out ${out} ${ARGN}
+  execute_process(COMMAND ${launcher} ${PROGRAM} --epochs 3 --out ${out} ${ARGN}
     OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
   message("${text}${errors}")
   if(NOT status EQUAL 0)
@@ -23,12 +27,17 @@ endfunction()
 
 string(REGEX REPLACE ",.*|:all" "" first "$ENV{TUTTI_DEVICE}")
 train(alone --device ${first})
+separate_arguments(launcher UNIX_COMMAND "${LAUNCHER}")
 train(together --parallel)
 list(LENGTH alone count)
 if(NOT count EQUAL 9)
   message(FATAL_ERROR "${count} numbers in the table, expected 9: ${alone}")
 endif()
 set(allowed 2 28 2)  # rounding of a loss; one image of 359
+list(LENGTH together count)
+if(NOT count EQUAL 9)
+  message(FATAL_ERROR "${count} numbers in the table of --parallel, expected 9: ${together}")
+endif()
 foreach(i RANGE 8)
   list(GET alone ${i} a)
   list(GET together ${i} b)

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "tutti/collective.hpp"
 #include "tutti/device_group.hpp"
 #include "tutti/grad.hpp"
+#include "tutti/job.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/random.hpp"
 
@@ -227,6 +229,9 @@ struct data_parallel_options {
   /// first: they are ready first, and go while the backward pass still runs.
   std::size_t bucket_bytes = std::size_t{4} << 20;
   collective::options collectives{};
+  /// Ranks that train together: each brings rows of its own, its batch, and all get the loss, the
+  /// gradients and the state of the rows of all. A rank without rows brings a batch without arrays.
+  std::optional<tutti::job> job{};
 };
 
 /// Loss and gradients of one step over all members.

@@ -17,6 +17,7 @@
 #include "tutti/grad.hpp"
 #include "tutti/host_array.hpp"
 #include "tutti/indexing.hpp"
+#include "tutti/job.hpp"
 #include "tutti/kernel.hpp"
 #include "tutti/linalg.hpp"
 #include "tutti/movement.hpp"

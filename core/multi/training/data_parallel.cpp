@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include "multi/groups/participants.hpp"
 #include "tutti/multi.hpp"
@@ -127,8 +129,9 @@ std::vector<sharded> replicas(const device_group& group, const gradients_by_memb
 // The mean of the members' states by their shares of the rows.
 std::vector<sharded> mean_state(const device_group& group, const std::vector<member_step>& members,
                                 const data_parallel_options& options) {
-  const auto first = std::find_if(members.begin(), members.end(),
-                                  [](const member_step& m) { return m.share() > 0; });
+  auto first = std::find_if(members.begin(), members.end(),
+                            [](const member_step& m) { return m.share() > 0; });
+  if (first == members.end()) first = members.begin();  // the rows are those of other ranks
   gradients_by_member floating(members.size());
   for (const array& s : first->state()) {
     if (!is_floating(s.dtype())) continue;
@@ -142,6 +145,38 @@ std::vector<sharded> mean_state(const device_group& group, const std::vector<mem
   for (const array& s : first->state())
     out.push_back(is_floating(s.dtype()) ? means[next++] : replicate(s, group));
   return out;
+}
+
+// Rows of the ranks of a job.
+struct rows_of_ranks {
+  rows_of_ranks(const tutti::job& job, std::int64_t own, const device& on)
+      : all(job.all_gather(array::from({own}, on)).to_vector<std::int64_t>()) {}
+
+  std::int64_t total() const { return std::accumulate(all.begin(), all.end(), std::int64_t{0}); }
+  int first() const {
+    return static_cast<int>(
+        std::find_if(all.begin(), all.end(), [](std::int64_t n) { return n > 0; }) - all.begin());
+  }
+  std::vector<std::int64_t> all;
+};
+
+// Sums what the ranks have found, each from its share of the rows: last parameters first, then
+// state and loss. State that is no floating number comes from the first rank with rows.
+void exchange(const tutti::job& job, int first, std::size_t bucket_bytes, const device_group& group,
+              parallel_step& step) {
+  std::vector<array> values;
+  for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g)
+    values.push_back(g->parts()[0]);
+  for (const sharded& s : step.state)
+    if (is_floating(s.dtype())) values.push_back(s.parts()[0]);
+  values.push_back(step.loss);
+  values = job.all_reduce(values, collective::reduction::sum, bucket_bytes);
+  auto next = values.begin();
+  for (auto g = step.gradients.rbegin(); g != step.gradients.rend(); ++g)
+    *g = replicate(*next++, group);
+  for (sharded& s : step.state)
+    s = replicate(is_floating(s.dtype()) ? *next++ : job.broadcast(s.parts()[0], first), group);
+  step.loss = *next;
 }
 
 void check_replicated(const char* what, const device_group& group,
@@ -164,7 +199,6 @@ const std::vector<std::int64_t>& check_batch(const device_group& group,
       throw value_error("data_parallel: arrays of the batch are split differently: " +
                         batch[0].str() + " and " + b.str());
   }
-  if (batch[0].shape()[0] == 0) throw shape_error("data_parallel: no rows in " + batch[0].str());
   return batch[0].boundaries();
 }
 
@@ -218,8 +252,20 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
   if (parameters.empty()) throw value_error("data_parallel: no parameters");
   check_replicated("parameter", group_, parameters);
   check_replicated("state", group_, state);
-  const std::vector<std::int64_t>& cuts = check_batch(group_, batch);
-  const double total = static_cast<double>(cuts.back());
+  const bool in_job = options_.job && options_.job->size() > 1;
+  const std::vector<std::int64_t> none(group_.size() + 1, 0);
+  const std::vector<std::int64_t>& cuts =
+      in_job && batch.empty() ? none : check_batch(group_, batch);
+  std::optional<rows_of_ranks> ranks;
+  if (in_job) {
+    ranks.emplace(*options_.job, cuts.back(), group_[0]);
+    key = random::fold_in(key, options_.job->rank());
+  }
+  const std::int64_t rows = in_job ? ranks->total() : cuts.back();
+  if (rows == 0)
+    throw shape_error("data_parallel: no rows in " +
+                      (batch.empty() ? "any batch" : batch[0].str()));
+  const double total = static_cast<double>(rows);
   std::vector<member_step> members;
   for (std::size_t m = 0; m < group_.size(); ++m)
     members.emplace_back(parts_at(parameters, m), parts_at(state, m));
@@ -255,15 +301,22 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     gradients.push_back(m.gradients());
     if (m.loss().valid()) losses.push_back(m.loss().to(group_[0]));
   }
+  // Every rank's loss is of one dtype, also where there are no rows to have one.
+  const dtype type = parameters[0].dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
+  if (in_job && losses.empty()) losses.push_back(zeros({}, type, group_[0]));
   parallel_step out{losses[0], {}, {}};
   for (std::size_t i = 1; i < losses.size(); ++i) out.loss = out.loss + losses[i];
-  if (group_.size() > 1) {
-    reduce_gradients(group_, gradients, options_);
+  if (group_.size() > 1) reduce_gradients(group_, gradients, options_);
+  if (group_.size() > 1 || in_job) {
     out.state = mean_state(group_, members, options_);
   } else {
     out.state = replicas(group_, {members[0].state()});
   }
   out.gradients = replicas(group_, gradients);
+  if (in_job) {
+    out.loss = out.loss.astype(type);
+    exchange(*options_.job, ranks->first(), options_.bucket_bytes, group_, out);
+  }
   return out;
 }
 

@@ -19,6 +19,7 @@
 #include "tutti/data/splits.hpp"
 #include "tutti/data/table.hpp"
 #include "tutti/host_array.hpp"
+#include "tutti/job.hpp"
 #include "tutti/random.hpp"
 
 namespace tutti::data {
@@ -71,6 +72,9 @@ struct loader_options {
   bool drop_last = false;
   /// Where the arrays are to be; absent: default_device().
   std::optional<device> on{};
+  /// Ranks that share each batch: everyone gets an equal part of its rows, the first ones one more,
+  /// and no arrays where there are fewer rows than ranks. Together they see what one alone would.
+  std::optional<tutti::job> job{};
 };
 
 struct batch {

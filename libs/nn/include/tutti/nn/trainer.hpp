@@ -80,6 +80,8 @@ class TUTTI_API training_run {
 ///
 /// With trainer_options::group, loss and gradients are those of the whole batch within rounding;
 /// batch norm uses the rows of each device, and its running statistics are the mean over devices.
+/// So with data_parallel_options::job, where each rank gives step() its part of the batch
+/// (data::loader_options::job); all begin with the parameters of rank 0, and stay equal.
 template <class Optimizer>
 class trainer {
  public:

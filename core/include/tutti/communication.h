@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the core and a communication plugin know of each other: messages and collectives between the
+ * processes of a job. The rules of plugin.h hold here as well: C, fixed-width integers, append
+ * only, a status or NULL from each function. A plugin is libtutti_NAME.so in the folder
+ * `communication` beside the device plugins' files, and exports one symbol,
+ * tutti_communication_entry, which calls nothing of the library that it stands for.
+ *
+ * All memory is the host's. What a request reads or writes stays until the request is done. All
+ * ranks begin the same collectives in the same order.
+ */
+#ifndef TUTTI_COMMUNICATION_H
+#define TUTTI_COMMUNICATION_H
+
+#include "tutti/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUTTI_COMMUNICATION_MAJOR 1
+#define TUTTI_COMMUNICATION_MINOR 0
+
+typedef struct tutti_job tutti_job;
+typedef struct tutti_request tutti_request;
+
+/* None takes more than 2^30 bytes. */
+typedef enum tutti_exchange_kind {
+  /* Of one sender, receiver and tag messages arrive in order, each as long as its receiver asks. */
+  TUTTI_EXCHANGE_SEND = 1,
+  TUTTI_EXCHANGE_RECEIVE = 2,
+  TUTTI_EXCHANGE_BROADCAST = 3,
+  /* In place. Integers (wrapping), f32 and f64; sum, prod, min, max (NaN wins). All ranks get the
+   * same bits. */
+  TUTTI_EXCHANGE_ALL_REDUCE = 4,
+  /* `sizes[rank]` bytes of each rank's `data`, one after the other in `out`. */
+  TUTTI_EXCHANGE_ALL_GATHER = 5
+} tutti_exchange_kind;
+
+typedef struct tutti_exchange {
+  uint64_t struct_size;
+  int32_t kind;      /* tutti_exchange_kind */
+  uint32_t peer;     /* receiver, sender, or root */
+  int32_t tag;       /* of messages, from 0 to 32767 */
+  int32_t dtype;     /* tutti_dtype, of all_reduce */
+  int32_t reduction; /* tutti_reduction, of all_reduce */
+  uint32_t reserved;
+  void* data;
+  uint64_t bytes;
+  void* out;
+  const uint64_t* sizes;
+} tutti_exchange;
+
+typedef struct tutti_communication_api {
+  uint64_t struct_size;
+  uint32_t abi_major; /* TUTTI_COMMUNICATION_MAJOR; another one is refused */
+  uint32_t abi_minor;
+  const char* name; /* NAME of the file */
+
+  /* This process joins the job that it was started in. Called once. */
+  tutti_status* (*init)(tutti_job** job, uint32_t* rank, uint32_t* size);
+  /* At exit, after the last request: leaves the job. Waits for the others. */
+  void (*finalize)(tutti_job* job);
+  /* Ends the processes of all ranks; may return where that takes a while. */
+  void (*abort)(tutti_job* job, int32_t exit_status);
+
+  /* Begins an exchange; the struct itself may go at once. */
+  tutti_status* (*begin)(tutti_job* job, const tutti_exchange* what, tutti_request** request);
+  /* Whether the request is done; also lets others progress. */
+  tutti_status* (*test)(tutti_request* request, uint32_t* done);
+  /* Returns when the request is done, and releases it. TUTTI_ERROR_TIMEOUT after `seconds`, with a
+   * message that names the ranks that did not come; the request and its memory are lost then, and
+   * only `abort` may follow. */
+  tutti_status* (*wait)(tutti_request* request, double seconds);
+} tutti_communication_api;
+
+#define TUTTI_COMMUNICATION_ENTRY "tutti_communication_entry"
+typedef const tutti_communication_api* (*tutti_communication_entry_fn)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives between ranks, in memory of the host: that of arrays itself where their device is the
+// host, else a copy there and one back.
+#include "tutti/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "multi/groups/participants.hpp"
+#include "multi/job/job_state.hpp"
+#include "multi/loop/gradients.hpp"
+#include "tutti/dlpack.hpp"
+#include "tutti/dlpack_structs.h"
+#include "tutti/movement.hpp"
+#include "tutti/ops.hpp"
+
+namespace tutti {
+namespace {
+
+using collective::reduction;
+using multi::array_record;
+using multi::job_state;
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
+constexpr int tags = 1 << 14;  // of callers; those above are for what goes before values
+
+// A copy of an array's values in memory of the host.
+class host_copy {
+ public:
+  explicit host_copy(const array& a)
+      : on_(a.device()),
+        bytes_(a.nbytes()),
+        tensor_(to_dlpack(contiguous(a), {.to_cpu = true, .copy = true}),
+                [](DLManagedTensorVersioned* t) { t->deleter(t); }) {}
+
+  std::byte* data() const {
+    return static_cast<std::byte*>(tensor_->dl_tensor.data) + tensor_->dl_tensor.byte_offset;
+  }
+  std::uint64_t bytes() const { return bytes_; }
+  /// What a request works on.
+  const std::shared_ptr<DLManagedTensorVersioned>& memory() const { return tensor_; }
+
+  /// The same memory as an array, once nobody writes to it any more.
+  array as_array() const {
+    auto* const shared = new DLManagedTensorVersioned(*tensor_);
+    shared->manager_ctx = new std::shared_ptr<DLManagedTensorVersioned>(tensor_);
+    shared->deleter = [](DLManagedTensorVersioned* self) {
+      delete static_cast<std::shared_ptr<DLManagedTensorVersioned>*>(self->manager_ctx);
+      delete self;
+    };
+    return from_dlpack(shared, on_);
+  }
+
+ private:
+  device on_;
+  std::uint64_t bytes_;
+  std::shared_ptr<DLManagedTensorVersioned> tensor_;
+};
+
+void require_values(const std::vector<array>& values, const char* op) {
+  for (const array& a : values) {
+    if (!a.valid()) throw value_error(std::string(op) + ": an array is invalid");
+    multi::require_no_gradient(a, op, "an array", "exchange the gradients");
+  }
+}
+
+void require_rank(int rank, const job_state& job, const char* op) {
+  if (rank < 0 || rank >= job.size())
+    throw value_error(fmt::format("{}: rank {} of {}", op, rank, job.size()));
+}
+
+void require_tag(int tag, const char* op) {
+  if (tag < 0 || tag >= tags)
+    throw value_error(fmt::format("{}: tag {}, not one of 0 to {}", op, tag, tags - 1));
+}
+
+std::vector<array_record> records_of(const std::vector<array>& values) {
+  std::vector<array_record> out;
+  for (const array& a : values) out.push_back(multi::describe(a));
+  return out;
+}
+
+void require_reducible(const std::vector<array>& values, reduction with) {
+  for (const array& a : values) {
+    const dtype type = a.dtype();
+    const bool known = is_floating(type) || (is_integral(type) && with != reduction::avg);
+    if (!known)
+      throw dtype_error(fmt::format("all_reduce: {} is not reduced{}", name(type),
+                                    with == reduction::avg ? " by avg" : ""));
+  }
+}
+
+std::int32_t code_of(reduction with) {
+  switch (with) {
+    case reduction::prod:
+      return TUTTI_REDUCE_PROD;
+    case reduction::min:
+      return TUTTI_REDUCE_MIN;
+    case reduction::max:
+      return TUTTI_REDUCE_MAX;
+    default:
+      return TUTTI_REDUCE_SUM;
+  }
+}
+
+// Communication libraries know no halves.
+array widened(const array& a) {
+  return a.dtype() == dtype::f16 || a.dtype() == dtype::bf16 ? a.astype(dtype::f32) : a;
+}
+
+/// Values joined to one message: values[first] to values[last - 1].
+struct bucket {
+  std::size_t first, last;
+  array joined;
+};
+
+std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t most) {
+  std::vector<bucket> out;
+  for (std::size_t last = 0; last < values.size();) {
+    const std::size_t first = last;
+    std::vector<array> flat;
+    for (std::uint64_t bytes = 0; last < values.size(); ++last) {
+      const array& next = values[last];
+      bytes += next.nbytes();
+      const bool fits = next.dtype() == values[first].dtype() && bytes <= most &&
+                        next.device() == values[first].device();
+      if (last > first && !fits) break;
+      flat.push_back(widened(next).flatten());
+    }
+    out.push_back({first, last, multi::join(flat, 0)});
+  }
+  return out;
+}
+
+// Values on their way, in messages.
+class transfer {
+ public:
+  /// Starts `what` for `bytes` of the values, `from` on.
+  transfer(job_state& job, const char* op, tutti_exchange what, host_copy values,
+           std::uint64_t from, std::uint64_t bytes)
+      : job_(job), op_(op), values_(std::move(values)) {
+    for (std::uint64_t at = 0; at < bytes; at += most_bytes) {
+      what.data = values_.data() + from + at;
+      what.bytes = std::min(most_bytes, bytes - at);
+      requests_.push_back(job.start(op, what, values_.memory()));
+    }
+  }
+  transfer(job_state& job, const char* op, const tutti_exchange& what, const host_copy& values)
+      : transfer(job, op, what, values, 0, values.bytes()) {}
+
+  void leave() {
+    for (tutti_request* request : requests_) job_.leave(request, op_);
+  }
+  array finish() {
+    for (tutti_request* request : requests_) job_.wait(request, op_);
+    return values_.as_array();
+  }
+
+ private:
+  job_state& job_;
+  const char* op_;
+  host_copy values_;
+  std::vector<tutti_request*> requests_;
+};
+
+// bytes[rank] of every rank, one after the other in `all`.
+void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
+                  const std::vector<std::uint64_t>& bytes) {
+  const char* const op = "all_gather";
+  if (all.bytes() <= most_bytes) {
+    tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_GATHER);
+    what.data = own.data();
+    what.bytes = own.bytes();
+    what.out = all.data();
+    what.sizes = bytes.data();
+    const auto both = std::make_shared<std::pair<host_copy, host_copy>>(own, all);
+    return job.wait(job.start(op, what, both), op);
+  }
+  std::uint64_t at = 0;
+  for (std::size_t r = 0; r < bytes.size(); ++r) {
+    const int root = static_cast<int>(r);
+    if (root == job.rank()) std::copy_n(own.data(), bytes[r], all.data() + at);
+    transfer(job, op, multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root), all, at, bytes[r])
+        .finish();
+    at += bytes[r];
+  }
+}
+
+}  // namespace
+
+job::job() : state_(multi::job_of_process()) {}
+
+int job::rank() const { return state_->rank(); }
+int job::size() const { return state_->size(); }
+double job::time_limit() const { return state_->time_limit(); }
+
+void job::barrier() const {
+  if (size() > 1) state_->agree("barrier", 0, {});
+}
+
+array job::all_reduce(const array& value, reduction with) const {
+  return all_reduce(std::vector<array>{value}, with)[0];
+}
+
+std::vector<array> job::all_reduce(const std::vector<array>& values, reduction with,
+                                   std::uint64_t bucket_bytes) const {
+  require_values(values, "all_reduce");
+  require_reducible(values, with);
+  if (size() == 1) return values;
+  state_->agree("all_reduce", static_cast<std::int32_t>(with), records_of(values));
+  const std::vector<bucket> buckets = buckets_of(values, bucket_bytes);
+  std::vector<array> joined;
+  for (const bucket& b : buckets) joined.push_back(b.joined);
+  eval(joined);
+  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
+  what.reduction = code_of(with);
+  std::vector<transfer> transfers;
+  for (const array& a : joined) {  // waits for one while those before are on their way
+    what.dtype = static_cast<std::int32_t>(a.dtype());
+    transfers.emplace_back(*state_, "all_reduce", what, host_copy(a));
+  }
+
+  std::vector<array> out;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    array reduced = transfers[i].finish();
+    if (with == reduction::avg) reduced = reduced / static_cast<double>(size());
+    std::int64_t at = 0;
+    for (std::size_t v = buckets[i].first; v < buckets[i].last; ++v) {
+      const std::int64_t end = at + values[v].size();
+      const array part = multi::piece(reduced, 0, at, end).reshape(values[v].shape());
+      out.push_back(part.astype(values[v].dtype()));
+      at = end;
+    }
+  }
+  return out;
+}
+
+array job::all_gather(const array& value, integer axis) const {
+  require_values({value}, "all_gather");
+  if (value.ndim() == 0) throw shape_error("all_gather: 0-d arrays have no axis");
+  const int along = normalize_axis(axis, value.ndim(), "all_gather");
+  if (size() == 1) return value;
+  const std::vector<std::int64_t> extents =
+      state_->agree("all_gather", along, records_of({value}), along);
+  // Row-major, parts lie one after the other along the first axis.
+  const array own = moveaxis(value, {along}, {0});
+  shape joined = own.shape();
+  joined[0] = 1;
+  const std::uint64_t row = static_cast<std::uint64_t>(joined.size()) * size_of(own.dtype());
+  joined[0] = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
+  std::vector<std::uint64_t> bytes;
+  for (const std::int64_t e : extents) bytes.push_back(static_cast<std::uint64_t>(e) * row);
+  const host_copy all(zeros(joined, own.dtype(), own.device()));
+  if (all.bytes() > 0) gather_bytes(*state_, host_copy(own), all, bytes);
+  return moveaxis(all.as_array(), {0}, {along});
+}
+
+array job::broadcast(const array& value, int root) const {
+  return broadcast(std::vector<array>{value}, root)[0];
+}
+
+std::vector<array> job::broadcast(const std::vector<array>& values, int root) const {
+  require_values(values, "broadcast");
+  require_rank(root, *state_, "broadcast");
+  if (size() == 1) return values;
+  state_->agree("broadcast", root, records_of(values));
+  std::vector<transfer> transfers;
+  for (const array& a : values)
+    transfers.emplace_back(*state_, "broadcast", multi::exchange_of(TUTTI_EXCHANGE_BROADCAST, root),
+                           host_copy(a));
+  std::vector<array> out;
+  for (transfer& t : transfers) out.push_back(t.finish());
+  return out;
+}
+
+void job::send(const array& value, int to, int tag) const {
+  require_values({value}, "send");
+  require_rank(to, *state_, "send");
+  require_tag(tag, "send");
+  if (to == rank()) return state_->keep(value, tag);
+  const auto record = std::make_shared<array_record>(multi::describe(value));
+  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_SEND, to, tag + tags);
+  what.data = record.get();
+  what.bytes = sizeof *record;
+  state_->leave(state_->start("send", what, record), "send");
+  what.tag = tag;
+  transfer(*state_, "send", what, host_copy(value)).leave();
+}
+
+array job::receive(int from, int tag, const device& on) const {
+  require_rank(from, *state_, "receive");
+  require_tag(tag, "receive");
+  if (from == rank()) return state_->kept(tag).to(on);
+  const auto record = std::make_shared<array_record>();
+  tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_RECEIVE, from, tag + tags);
+  what.data = record.get();
+  what.bytes = sizeof *record;
+  state_->wait(state_->start("receive", what, record), "receive");
+  what.tag = tag;
+  const array room = zeros(multi::extents_of(*record), static_cast<dtype>(record->dtype), on);
+  return transfer(*state_, "receive", what, host_copy(room)).finish();
+}
+
+}  // namespace tutti

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multi/job/job_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "base/one_line.hpp"
+#include "plugin/raii.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::multi {
+namespace {
+
+// Ranks start at different times, and their libraries with them.
+constexpr double start_limit = 60;  // seconds
+
+struct program_record {
+  char name[200] = {};
+};
+
+template <std::size_t N>
+void write_text(char (&to)[N], std::string_view text) {
+  text.copy(to, N - 1);
+}
+
+std::string described(const array_record& r) {
+  return fmt::format("{} {}", name(static_cast<dtype>(r.dtype)), extents_of(r).str());
+}
+
+// FNV-1a.
+std::uint64_t hash_of(std::span<const array_record> arrays, int axis) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (array_record r : arrays) {
+    if (axis >= 0) r.extents[axis] = 0;
+    unsigned char bytes[sizeof r];
+    std::memcpy(bytes, &r, sizeof r);
+    for (const unsigned char b : bytes) hash = (hash ^ b) * 0x100000001b3;
+  }
+  return hash;
+}
+
+}  // namespace
+
+tutti_exchange exchange_of(tutti_exchange_kind kind, int peer, int tag) {
+  tutti_exchange out{};
+  out.struct_size = sizeof out;
+  out.kind = kind;
+  out.peer = static_cast<std::uint32_t>(peer);
+  out.tag = tag;
+  return out;
+}
+
+array_record describe(const array& a) {
+  array_record r{static_cast<std::int32_t>(a.dtype()), a.ndim(), {}};
+  std::copy(a.shape().begin(), a.shape().end(), r.extents);
+  return r;
+}
+
+shape extents_of(const array_record& r) {
+  shape extents;
+  for (int i = 0; i < r.rank; ++i) extents.push_back(r.extents[i]);
+  return extents;
+}
+
+job_state::job_state(const tutti_communication_api& api, double time_limit,
+                     const std::string& program)
+    : api_(&api), time_limit_(std::max(time_limit, start_limit)) {
+  check(api_->init(&job_, &rank_, &size_), "job");
+  if (job_ == nullptr || size_ == 0 || rank_ >= size_)
+    throw plugin_error(
+        fmt::format("job: the communication plugin says that this is rank {} of {}", rank_, size_));
+  program_record own;
+  write_text(own.name, program);
+  const std::vector<program_record> all = gather(std::span<const program_record>(&own, 1), "job");
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (std::memcmp(&all[0], &all[r], sizeof own) != 0)
+      throw value_error(
+          fmt::format("job: ranks run different programs: {} on rank 0 and {} on "
+                      "rank {}",
+                      detail::one_line(all[0].name), detail::one_line(all[r].name), r));
+  time_limit_ = time_limit;
+}
+
+void job_state::require_sound(std::string_view op) const {
+  if (failure_.empty()) return;
+  throw device_error(fmt::format("{}: the job has failed: {}", op, failure_), TUTTI_ERROR_TIMEOUT);
+}
+
+void job_state::check(tutti_status* status, std::string_view op) {
+  if (status == nullptr) return;
+  try {
+    detail::check(status, op);
+  } catch (const error& e) {
+    failure_ = e.what();
+    throw;
+  }
+}
+
+tutti_request* job_state::start(std::string_view op, const tutti_exchange& what,
+                                std::shared_ptr<void> memory) {
+  require_sound(op);
+  tutti_request* made = nullptr;
+  check(api_->begin(job_, &what, &made), op);
+  memory_[made] = std::move(memory);
+  return made;
+}
+
+void job_state::wait(tutti_request* request, std::string_view op) {
+  check(api_->wait(request, time_limit_), op);
+  memory_.erase(request);
+}
+
+void job_state::leave(tutti_request* request, std::string_view op) {
+  left_.push_back(request);
+  for (std::size_t i = 0; i < left_.size();) {
+    std::uint32_t done = 0;
+    check(api_->test(left_[i], &done), op);
+    if (done == 0) {
+      ++i;
+      continue;
+    }
+    wait(left_[i], op);
+    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+template <class T>
+std::vector<T> job_state::gather(std::span<const T> own, std::string_view op) {
+  const auto all = std::make_shared<std::vector<T>>(own.begin(), own.end());
+  all->resize(own.size() * (size_ + 1));  // own ones first: they stay as long as those of all
+  const std::vector<std::uint64_t> bytes(size_, own.size_bytes());
+  tutti_exchange what = exchange_of(TUTTI_EXCHANGE_ALL_GATHER);
+  what.data = all->data();
+  what.bytes = own.size_bytes();
+  what.out = all->data() + own.size();
+  what.sizes = bytes.data();
+  wait(start(op, what, all), op);
+  return {all->begin() + static_cast<std::ptrdiff_t>(own.size()), all->end()};
+}
+
+std::vector<std::int64_t> job_state::agree(std::string_view op, std::int32_t with,
+                                           std::span<const array_record> arrays, int axis) {
+  call_record own;
+  write_text(own.op, op);
+  own.with = with;
+  own.count = static_cast<std::uint32_t>(arrays.size());
+  own.hash = hash_of(arrays, axis);
+  own.along = axis < 0 || arrays.empty() ? 0 : arrays[0].extents[axis];
+  const std::vector<call_record> all = gather(std::span<const call_record>(&own, 1), op);
+  const call_record& first = all[0];
+  std::vector<std::int64_t> along;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const call_record& other = all[r];
+    along.push_back(other.along);
+    if (std::strncmp(first.op, other.op, sizeof other.op) != 0)
+      throw value_error(fmt::format("job: rank 0 calls {} and rank {} calls {}",
+                                    detail::one_line(first.op), r, detail::one_line(other.op)));
+    if (first.count != other.count)
+      throw value_error(fmt::format("{}: {} arrays on rank 0 and {} on rank {}", op, first.count,
+                                    other.count, r));
+    if (first.hash != other.hash) refuse(op, arrays, axis, r);
+    if (first.with != other.with)
+      throw value_error(fmt::format("{}: reduction, root or axis is {} on rank 0 and {} on rank {}",
+                                    op, first.with, other.with, r));
+  }
+  return along;
+}
+
+void job_state::refuse(std::string_view op, std::span<const array_record> arrays, int axis,
+                       std::size_t other) {
+  const std::vector<array_record> all = gather(arrays, op);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const array_record& a = all[i];
+    const array_record& b = all[other * arrays.size() + i];
+    if (hash_of({&a, 1}, axis) == hash_of({&b, 1}, axis)) continue;
+    const std::string both =
+        fmt::format("{} on rank 0 and {} on rank {}", described(a), described(b), other);
+    if (a.dtype != b.dtype) throw dtype_error(fmt::format("{}: dtypes differ: {}", op, both));
+    throw shape_error(fmt::format("{}: shapes differ: {}", op, both));
+  }
+  throw value_error(fmt::format("{}: arrays differ between rank 0 and rank {}", op, other));
+}
+
+void job_state::keep(const array& value, int tag) { own_messages_[tag].push_back(value); }
+
+array job_state::kept(int tag) {
+  std::deque<array>& box = own_messages_[tag];
+  if (box.empty())
+    throw value_error(
+        fmt::format("receive: rank {} has sent itself nothing with tag {}", rank_, tag));
+  const array first = box.front();
+  box.pop_front();
+  return first;
+}
+
+void job_state::finish() noexcept {
+  if (api_ == nullptr) return;
+  bool sound = failure_.empty();
+  for (tutti_request* request : left_)
+    if (sound) sound = !detail::ignore(api_->wait(request, time_limit_));
+  if (sound) {
+    api_->finalize(job_);
+  } else {
+    // Others that wait for the same rank have as long to say so.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    api_->abort(job_, 1);
+  }
+  api_ = nullptr;
+}
+
+}  // namespace tutti::multi

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether this process was started as one of several, and the communication plugin that it joins
+// them by.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "base/env.hpp"
+#include "base/log.hpp"
+#include "multi/job/job_state.hpp"
+#include "plugin/loader.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::multi {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What launchers tell of the number of processes: Open MPI, MPICH and its kin, Slurm's steps.
+constexpr const char* size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                          "SLURM_STEP_NUM_TASKS"};
+
+std::optional<std::string> sign_of_launcher() {
+  for (const char* name : size_variables) {
+    const std::string text = detail::env(name).value_or("");
+    int size = 0;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+    if (size > 1) return fmt::format("{}={}", name, size);
+  }
+  return std::nullopt;
+}
+
+// The file's bytes tell one build of a program from another.
+std::string own_program() {
+  std::error_code failed;
+  const fs::path file = fs::read_symlink("/proc/self/exe", failed);
+  const auto bytes = fs::file_size("/proc/self/exe", failed);
+  return fmt::format("{} ({} bytes) with Tutti {}", file.filename().string(), failed ? 0 : bytes,
+                     TUTTI_VERSION);
+}
+
+const tutti_communication_api& load(const std::string& name) {
+  const std::vector<fs::path> folders = detail::default_search_path().folders;
+  std::vector<std::string> tried;
+  for (const fs::path& folder : folders) {
+    const fs::path file = folder / "communication" / fmt::format("libtutti_{}.so", name);
+    tried.push_back(file.string());
+    if (!fs::exists(file)) continue;
+    const auto entry = reinterpret_cast<tutti_communication_entry_fn>(
+        detail::load_symbol(file, name, TUTTI_COMMUNICATION_ENTRY));
+    const tutti_communication_api* const api = entry();
+    if (api == nullptr) throw plugin_error(file.string() + ": gives no table");
+    if (api->abi_major != TUTTI_COMMUNICATION_MAJOR ||
+        api->struct_size < sizeof(tutti_communication_api))
+      throw plugin_error(fmt::format(
+          "{}: built for communication ABI {}.{}, this library has {}.{}", file.string(),
+          api->abi_major, api->abi_minor, TUTTI_COMMUNICATION_MAJOR, TUTTI_COMMUNICATION_MINOR));
+    logging::info("communication by {}", api->name);
+    return *api;
+  }
+  throw plugin_error(fmt::format("there is no {}", fmt::join(tried, " and no ")));
+}
+
+std::shared_ptr<job_state> join() {
+  const std::optional<std::string> wish = detail::env("TUTTI_COMM"), sign = sign_of_launcher();
+  if (wish == "none" || (!wish && !sign)) return std::make_shared<job_state>();
+  const std::string reason = wish ? "TUTTI_COMM=" + *wish : *sign;
+  try {
+    return std::make_shared<job_state>(load(wish.value_or("mpi")), detail::job_time_limit(),
+                                       own_program());
+  } catch (const plugin_error& e) {
+    throw plugin_error(
+        fmt::format("job ({}): {}; TUTTI_COMM=none runs each process alone", reason, e.what()));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<job_state> job_of_process() {
+  static auto* const joined = [] {
+    auto* const made = new std::shared_ptr<job_state>(join());
+    std::atexit([] { job_of_process()->finish(); });
+    return made;
+  }();
+  return *joined;
+}
+
+}  // namespace tutti::multi

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the ranks of a job exchange. Expected values are computed on the host, by every rank for
+// all.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "thread_job.hpp"
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using namespace tutti;
+using collective::reduction;
+using tutti_test::on_ranks;
+using tutti_test::require;
+using tutti_test::run_ranks;
+
+constexpr dtype all_dtypes[] = {dtype::boolean, dtype::i8,  dtype::i16, dtype::i32, dtype::i64,
+                                dtype::u8,      dtype::u16, dtype::u32, dtype::u64, dtype::f16,
+                                dtype::bf16,    dtype::f32, dtype::f64, dtype::c64, dtype::c128};
+
+// Element i of rank r: small whole numbers, of which no dtype rounds the sums and products below.
+double element(std::int64_t i, int r) { return static_cast<double>((i * 7 + r * 2) % 3 + 1); }
+
+array values(const shape& extents, dtype type, int r) {
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < extents.size(); ++i) out.push_back(element(i, r));
+  return array::from(out, extents).astype(type);
+}
+
+std::vector<double> doubles(const array& a) {
+  return is_complex(a.dtype()) ? real(a).astype(dtype::f64).to_vector<double>()
+                               : a.astype(dtype::f64).to_vector<double>();
+}
+
+std::string text_of(const job& j, dtype type, const shape& extents) {
+  return std::string(name(type)) + " " + extents.str() + " on rank " + std::to_string(j.rank());
+}
+
+double folded(std::int64_t i, int size, reduction with) {
+  double total = element(i, 0);
+  for (int r = 1; r < size; ++r) {
+    const double next = element(i, r);
+    total = with == reduction::prod  ? total * next
+            : with == reduction::min ? std::min(total, next)
+            : with == reduction::max ? std::max(total, next)
+                                     : total + next;
+  }
+  return with == reduction::avg ? total / size : total;
+}
+
+void check_reduction(const job& j, dtype type, const shape& extents, reduction with) {
+  const array sum = j.all_reduce(values(extents, type, j.rank()), with);
+  require(sum.dtype() == type && sum.shape() == extents,
+          "all_reduce: " + text_of(j, type, extents));
+  const std::vector<double> got = doubles(sum);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double expected = folded(static_cast<std::int64_t>(i), j.size(), with);
+    // avg rounds once, in the dtype.
+    const double room = with == reduction::avg ? (size_of(type) == 2 ? 0.02 : 1e-6) : 0;
+    require(std::abs(got[i] - expected) <= room, "all_reduce: " + text_of(j, type, extents));
+  }
+}
+
+// The message of what `call` throws, which is an E.
+template <class E, class F>
+std::string message_of(F&& call) {
+  try {
+    call();
+  } catch (const E& e) {
+    return e.what();
+  }
+  throw std::runtime_error("no such exception");
+}
+
+void require_text(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts)
+    require(text.find(part) != std::string::npos, "\"" + text + "\" lacks \"" + part + "\"");
+}
+
+template <class T>
+array rank_dependent(const job& j, T first, T other) {
+  return array::from(std::vector<T>{j.rank() == 0 ? first : other});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(reduces_every_dtype_shape_and_reduction) {
+  on_ranks([](const job& j) {
+    for (const dtype type : all_dtypes)
+      for (const shape& extents :
+           {shape{}, shape{1}, shape{37}, shape{3, 5}, shape{0}, shape{4, 0}})
+        for (const reduction with :
+             {reduction::sum, reduction::prod, reduction::min, reduction::max, reduction::avg})
+          if (is_floating(type) || (is_integral(type) && with != reduction::avg))
+            check_reduction(j, type, extents, with);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(reduces_views_and_larger_arrays) {
+  on_ranks([](const job& j) {
+    const array whole = values({301, 1001}, dtype::f32, j.rank());
+    const array view = whole.T()(slice{3, 900, 7}, all());
+    const array sum = j.all_reduce(view);
+    const std::vector<float> got = sum.to_vector<float>();
+    for (std::int64_t row = 0; row < view.dim(0); ++row)
+      for (std::int64_t column = 0; column < 301; ++column)
+        require(got[static_cast<std::size_t>(row * 301 + column)] ==
+                    folded(column * 1001 + 3 + 7 * row, j.size(), reduction::sum),
+                "a view");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(integers_wrap_and_nan_wins) {
+  on_ranks([](const job& j) {
+    const array wrapped = j.all_reduce(full({3}, 100, dtype::i8));
+    require(wrapped.to_vector<std::int8_t>()[2] == static_cast<std::int8_t>(100 * j.size()),
+            "i8 wraps");
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const dtype type : {dtype::f32, dtype::f64, dtype::bf16})
+      for (const reduction with : {reduction::min, reduction::max})
+        for (int who = 0; who < j.size(); ++who) {
+          const array own =
+              array::from(std::vector<double>{j.rank() == who ? nan : 1.0, 2.0}).astype(type);
+          const std::vector<double> got = doubles(j.all_reduce(own, with));
+          require(std::isnan(got[0]) && got[1] == 2, "NaN wins");
+        }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(halves_are_rounded_once) {
+  on_ranks([](const job& j) {
+    // 2048 + 1 is no f16, but 2048 + 2 is.
+    const array own = array::from(std::vector<double>{j.rank() == 0 ? 2048.0 : 1.0});
+    const double got = doubles(j.all_reduce(own.astype(dtype::f16)))[0];
+    require(got == (j.size() < 3    ? 2048
+                    : j.size() == 3 ? 2050
+                                    : 2052),
+            "f16: " + std::to_string(got));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(reduces_lists_in_buckets) {
+  on_ranks([](const job& j) {
+    for (const std::uint64_t bucket :
+         {std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{1} << 20}) {
+      std::vector<array> list;
+      const shape extents[] = {{7}, {3, 3}, {0}, {}, {40}, {2}};
+      const dtype types[] = {dtype::f32, dtype::f32, dtype::f32,
+                             dtype::f64, dtype::f16, dtype::f16};
+      for (int i = 0; i < 6; ++i) list.push_back(values(extents[i], types[i], j.rank()));
+      const std::vector<array> sums = j.all_reduce(list, reduction::sum, bucket);
+      require(sums.size() == 6, "as many results");
+      for (std::size_t i = 0; i < 6; ++i) {
+        require(sums[i].dtype() == types[i] && sums[i].shape() == extents[i], "the same shapes");
+        const std::vector<double> got = doubles(sums[i]);
+        for (std::size_t k = 0; k < got.size(); ++k)
+          require(got[k] == folded(static_cast<std::int64_t>(k), j.size(), reduction::sum),
+                  "a list");
+      }
+    }
+    require(j.all_reduce(std::vector<array>{}).empty(), "no arrays");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gathers_every_dtype_along_any_axis) {
+  on_ranks([](const job& j) {
+    for (const dtype type : all_dtypes)
+      for (const int axis : {0, 1, -1}) {
+        // Rank r has r rows, or columns.
+        const auto part = [&](int r) {
+          return axis == 0 ? values({r, 3}, type, r) : values({3, r}, type, r);
+        };
+        const array all = j.all_gather(part(j.rank()), axis);
+        std::int64_t at = 0;
+        for (int r = 0; r < j.size(); at += r++) {
+          const array here = axis == 0 ? all(slice{at, at + r}, tutti::all())
+                                       : all(tutti::all(), slice{at, at + r});
+          require(here.shape() == part(r).shape() && doubles(here) == doubles(part(r)),
+                  "all_gather: " + text_of(j, type, all.shape()));
+        }
+        require(all.dim(axis) == at && all.dtype() == type, "all_gather: the whole");
+      }
+    const array row = values({2, 5}, dtype::i32, j.rank()).T()(slice{0, 5, 2}, tutti::all());
+    require(j.all_gather(row).shape() == shape{3 * j.size(), 2}, "of a view");
+    require(j.all_gather(values({0, 3}, dtype::f32, 0)).shape() == shape({0, 3}), "nothing");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(broadcasts_every_dtype_from_any_rank) {
+  on_ranks([](const job& j) {
+    for (int root = 0; root < j.size(); ++root) {
+      std::vector<array> own;
+      for (const dtype type : all_dtypes) own.push_back(values({5, 3}, type, j.rank()).T());
+      own.push_back(values({0}, dtype::f32, j.rank()));
+      const std::vector<array> got = j.broadcast(own, root);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        require(got[i].dtype() == own[i].dtype(), "broadcast: dtype");
+        const array expected =
+            i < std::size(all_dtypes) ? values({5, 3}, all_dtypes[i], root).T() : own[i];
+        require(doubles(got[i]) == doubles(expected), "broadcast");
+      }
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sends_and_receives) {
+  on_ranks([](const job& j) {
+    const int next = (j.rank() + 1) % j.size(), before = (j.rank() + j.size() - 1) % j.size();
+    for (const dtype type : all_dtypes) j.send(values({3, 5}, type, j.rank()).T(), next);
+    j.send(values({0, 2}, dtype::f32, j.rank()), next, 5);
+    j.send(values({300, 1000}, dtype::f64, j.rank()), next, 16383);
+    const array large = j.receive(before, 16383);
+    require(doubles(large) == doubles(values({300, 1000}, dtype::f64, before)), "a large one");
+    require(j.receive(before, 5).shape() == shape({0, 2}), "an empty one");
+    for (const dtype type : all_dtypes) {
+      const array got = j.receive(before);
+      require(got.dtype() == type && doubles(got) == doubles(values({3, 5}, type, before).T()),
+              "in order: " + text_of(j, type, {5, 3}));
+    }
+    j.barrier();
+  });
+}
+
+BOOST_AUTO_TEST_CASE(ranks_that_disagree_are_named_and_go_on) {
+  on_ranks([](const job& j) {
+    if (j.size() == 1) return;
+    const std::string last = "rank " + std::to_string(j.rank() == 0 ? 1 : j.rank());
+    const bool first = j.rank() == 0;
+    require_text(
+        message_of<dtype_error>([&] { j.all_reduce(first ? zeros({2}) : zeros({2}, dtype::f64)); }),
+        {"all_reduce", "f32 [2] on rank 0", "f64 [2] on rank 1"});
+    require_text(message_of<shape_error>([&] {
+                   j.broadcast(first ? zeros({4}) : zeros({2, 2}));
+                 }),
+                 {"broadcast", "f32 [4] on rank 0", "f32 [2,2] on rank 1"});
+    require_text(message_of<shape_error>([&] {
+                   j.all_gather(first ? zeros({4, 3}) : zeros({4, 2}));
+                 }),
+                 {"all_gather", "[4,3] on rank 0", "[4,2] on rank 1"});
+    require_text(message_of<value_error>([&] {
+                   if (first)
+                     j.barrier();
+                   else
+                     j.all_reduce(zeros({2}));
+                 }),
+                 {"rank 0 calls barrier", "rank 1 calls all_reduce"});
+    require_text(message_of<value_error>(
+                     [&] { j.all_reduce(std::vector<array>(first ? 2 : 3, zeros({1}))); }),
+                 {"2 arrays on rank 0", "3 on rank 1"});
+    require_text(message_of<value_error>([&] { j.broadcast(zeros({1}), first ? 0 : 1); }),
+                 {"broadcast", "0 on rank 0", "1 on rank 1"});
+    require(doubles(j.all_reduce(ones({1})))[0] == j.size(), "the job goes on");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_do) {
+  on_ranks([](const job& j) {
+    require_text(message_of<dtype_error>([&] { j.all_reduce(zeros({2}, dtype::boolean)); }),
+                 {"bool"});
+    require_text(message_of<dtype_error>([&] { j.all_reduce(zeros({2}, dtype::c64)); }), {"c64"});
+    require_text(
+        message_of<dtype_error>([&] { j.all_reduce(zeros({2}, dtype::i32), reduction::avg); }),
+        {"i32", "avg"});
+    require_text(message_of<value_error>([&] { j.all_reduce(array()); }), {"all_reduce"});
+    require_text(message_of<value_error>([&] {
+                   grad([&](const array& x) { return sum(j.all_reduce(x)); })(ones({2}));
+                 }),
+                 {"all_reduce", "gradient"});
+    require_text(message_of<value_error>([&] { j.broadcast(zeros({1}), j.size()); }),
+                 {"rank " + std::to_string(j.size()) + " of"});
+    require_text(message_of<value_error>([&] { j.send(zeros({1}), -1); }), {"rank -1 of"});
+    require_text(message_of<value_error>([&] { j.send(zeros({1}), 0, 16384); }), {"tag 16384"});
+    require_text(message_of<index_error>([&] { j.all_gather(zeros({1}), 1); }), {"all_gather"});
+    require_text(message_of<shape_error>([&] { j.all_gather(zeros({})); }), {"all_gather"});
+    require_text(message_of<value_error>([&] { j.receive(j.rank(), 9); }), {"tag 9"});
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_does_not_come_is_named) {
+  run_ranks(
+      3,
+      [](const job& j) {
+        if (j.rank() == 1) return;
+        const std::string text = message_of<device_error>([&] { j.all_reduce(zeros({2})); });
+        require_text(text, {"all_reduce", "rank 1"});
+        require_text(message_of<device_error>([&] { j.barrier(); }), {"barrier", "rank 1"});
+      },
+      0.2);
+}
+
+// Run by itself, as ranks that go on without one (mpirun --enable-recovery).
+BOOST_AUTO_TEST_CASE(rank_1_is_killed, *boost::unit_test::disabled()) {
+  const job j;
+  if (j.rank() == 1) std::raise(SIGKILL);
+  std::cout << message_of<device_error>([&] { j.all_reduce(zeros({2})); }) << std::endl;
+}
+
+BOOST_AUTO_TEST_CASE(ranks_of_different_programs_do_not_start) {
+  try {
+    run_ranks(
+        2, [](const job&) {}, 60, [](int r) { return r == 0 ? "first 1.0" : "other 2.0"; });
+    BOOST_ERROR("nothing was thrown");
+  } catch (const value_error& e) {
+    BOOST_TEST(std::string(e.what()).find("first 1.0 on rank 0") != std::string::npos, e.what());
+    BOOST_TEST(std::string(e.what()).find("other 2.0 on rank 1") != std::string::npos, e.what());
+  }
+}

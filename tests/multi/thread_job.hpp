@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A communication table for ranks that are threads of one process: what jobs are tested by without
+// MPI. Who comes last to a collective does it for all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "tutti/communication.h"
+#include "tutti/job.hpp"
+
+namespace tutti_test {
+
+/// body(job) in `size` threads at once, each of them a rank. Throws what the first rank that failed
+/// has thrown. `program` names what rank r says that it runs.
+void run_ranks(
+    int size, const std::function<void(const tutti::job&)>& body, double time_limit = 60,
+    const std::function<std::string(int)>& program = [](int) { return "test"; });
+
+/// body(job) on one rank, and on threads; where mpirun has started this process, between its ranks.
+/// Fails the test case where the body throws: Boost's macros are for one thread.
+void on_ranks(const std::function<void(const tutti::job&)>& body);
+inline void require(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+}  // namespace tutti_test
