@@ -87,12 +87,18 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, uint32_t blo
       for (uint64_t r = 0; r < rows;) {
         const uint64_t taken = rows - r >= rows_at_once ? rows_at_once : 1;
         const bool apart = sums && taken > 1;
-        if (apart) row.start(rows_sum, nullptr, width);
-        for (uint64_t u = 0; u < taken; ++u) {
-          row.row(apart ? rows_sum : lane, state.index(0), row_at(r + u),
-                  static_cast<long>(step + done + r + u), width);
+        if (apart && row.eight != nullptr) {
+          const void* eight[rows_at_once];
+          for (uint64_t u = 0; u < rows_at_once; ++u) eight[u] = row_at(r + u);
+          row.eight(lane, eight, width);
+        } else {
+          if (apart) row.start(rows_sum, nullptr, width);
+          for (uint64_t u = 0; u < taken; ++u) {
+            row.row(apart ? rows_sum : lane, state.index(0), row_at(r + u),
+                    static_cast<long>(step + done + r + u), width);
+          }
+          if (apart) row.row(lane, nullptr, rows_sum, 0, width);
         }
-        if (apart) row.row(lane, nullptr, rows_sum, 0, width);
         r += taken;
         added += taken;
         if (sums && added >= rows_between_totals) {

@@ -31,6 +31,9 @@ struct reduction_row {
   void (*row)(void* into, long* into_at, const void* values, long step, long count);
   // The same with an index for each value; NULL where none are found.
   void (*join)(void* into, long* into_at, const void* values, const long* value_at, long count);
+  // into[j] joins the sum of the values j of eight rows, which are added up first; NULL for others
+  // than sums of real floats.
+  void (*eight)(void* into, const void* const* rows, long count);
   // Sums that carry their rounding errors along: totals join values; NULL for other reductions.
   void (*compensate)(void* into, void* losses, const void* values, long count);
   // The last values, and what is owed from before, join the totals.

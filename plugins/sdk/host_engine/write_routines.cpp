@@ -90,10 +90,23 @@ class routine_writer {
     const auto optional = [&](bool there, const char* step) {
       return there ? join(name, step) : std::string("nullptr");
     };
+    const bool eight = sums && !is_complex(accumulator);
+    if (eight) to.functions += sum_of_eight(name + "_eight", words_.types[accumulator]);
     to.reductions +=
         join("    {", uint32_t{kind}, ", ", uint32_t{accumulator}, ", ", name, "_start, ", name,
-             "_line, ", name, "_row, ", optional(index, "_join"), ", ",
-             optional(sums, "_compensate"), ", ", optional(sums, "_settle"), "},\n");
+             "_line, ", name, "_row, ", optional(index, "_join"), ", ", optional(eight, "_eight"),
+             ", ", optional(sums, "_compensate"), ", ", optional(sums, "_settle"), "},\n");
+  }
+
+  static std::string sum_of_eight(const std::string& name, std::string_view type) {
+    std::string rows, sum = join("(", type, ")0");
+    for (const char* n : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
+      rows += join("  const ", type, "* row", n, " = (const ", type, "*)rows[", n, "];\n");
+      sum = join("(", sum, " + row", n, "[j])");
+    }
+    return join("static void ", name, "(void* into, const void* const* rows, long count) {\n  ",
+                type, "* lane = (", type, "*)into;\n", rows, "  ", "#pragma GCC ivdep",
+                "\n  for (long j = 0; j < count; ++j) lane[j] = lane[j] + ", sum, ";\n}\n");
   }
 
   std::string text(const std::string& prelude) const {
@@ -132,8 +145,10 @@ class routine_writer {
                                   dtype_name(result), "_block");
     part& to = parts_[is_complex(operands[0]) || is_complex(result)];
     to.functions += with_operands(desc, operands, result, value).block_function(name, needed_);
+    const bool random = opcode == TUTTI_OP_philox;
+    if (random) to.functions += "#include \"sdk/host_engine/host_philox.hpp\"\n";
     to.blocks += join("    {", uint32_t{opcode}, ", ", uint32_t{operands[0]}, ", ",
-                      uint32_t{result}, ", ", name, "},\n");
+                      uint32_t{result}, ", ", random ? "philox_of_counters" : name, "},\n");
   }
 
   const dialect& words_;
