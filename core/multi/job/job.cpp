@@ -25,6 +25,8 @@ using multi::array_record;
 using multi::job_state;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
+// Of one that is reduced: one is spread while the next is added up. Open MPI 4 does not cut them.
+constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
 constexpr int tags = 1 << 14;  // of callers; those above are for what goes before values
 
 // A copy of an array's values in memory of the host.
@@ -142,9 +144,10 @@ class transfer {
   transfer(job_state& job, const char* op, tutti_exchange what, host_copy values,
            std::uint64_t from, std::uint64_t bytes)
       : job_(job), op_(op), values_(std::move(values)) {
-    for (std::uint64_t at = 0; at < bytes; at += most_bytes) {
+    const std::uint64_t most = what.kind == TUTTI_EXCHANGE_ALL_REDUCE ? most_reduced : most_bytes;
+    for (std::uint64_t at = 0; at < bytes; at += most) {
       what.data = values_.data() + from + at;
-      what.bytes = std::min(most_bytes, bytes - at);
+      what.bytes = std::min(most, bytes - at);
       requests_.push_back(job.start(op, what, values_.memory()));
     }
   }
