@@ -104,20 +104,22 @@ static inline ushort tutti_to_bf16(float x) {
     x2 = (uint)(p >> 32) ^ x3 ^ (k1 + n * 0xBB67AE85u); \
     x3 = (uint)p;                                       \
   }
+#define TUTTI_PHILOX_ROUNDS \
+  TUTTI_PHILOX_ROUND(0u)    \
+  TUTTI_PHILOX_ROUND(1u)    \
+  TUTTI_PHILOX_ROUND(2u)    \
+  TUTTI_PHILOX_ROUND(3u)    \
+  TUTTI_PHILOX_ROUND(4u)    \
+  TUTTI_PHILOX_ROUND(5u)    \
+  TUTTI_PHILOX_ROUND(6u)    \
+  TUTTI_PHILOX_ROUND(7u)    \
+  TUTTI_PHILOX_ROUND(8u)    \
+  TUTTI_PHILOX_ROUND(9u)
 __attribute__((always_inline)) static inline uint tutti_philox(long index, ulong key) {
   const ulong block = (ulong)index >> 2;
   uint x0 = (uint)block, x1 = (uint)(block >> 32), x2 = 0, x3 = 0;
   const uint k0 = (uint)key, k1 = (uint)(key >> 32);
-  TUTTI_PHILOX_ROUND(0u)
-  TUTTI_PHILOX_ROUND(1u)
-  TUTTI_PHILOX_ROUND(2u)
-  TUTTI_PHILOX_ROUND(3u)
-  TUTTI_PHILOX_ROUND(4u)
-  TUTTI_PHILOX_ROUND(5u)
-  TUTTI_PHILOX_ROUND(6u)
-  TUTTI_PHILOX_ROUND(7u)
-  TUTTI_PHILOX_ROUND(8u)
-  TUTTI_PHILOX_ROUND(9u)
+  TUTTI_PHILOX_ROUNDS
   const uint word = (uint)index & 3u;
   const uint low = (word & 1u) ? x1 : x0;
   const uint high = (word & 1u) ? x3 : x2;

@@ -144,15 +144,15 @@ void block_registers::bind(const bound_inputs& inputs) {
   line_ = inputs.line();
   held_.assign(program_.inputs_.size(), nullptr);
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) {
-    if (inputs.access[n].kind == walk_kind::constant) load_one(n, inputs.base[n]);
+    if (inputs.access[n].kind == walk_kind::constant) load_one(n, inputs.base[n], most_);
   }
 }
 
-void block_registers::load_one(uint32_t n, const std::byte* element) {
+void block_registers::load_one(uint32_t n, const std::byte* element, uint64_t count) {
   const block_program::typed_value& v = program_.values_[n];
   at_[n] = slot(v.slot);
   if (std::exchange(held_[n], element) == element) return;
-  fill_block(element, v.element, most_, slot(v.slot));
+  fill_block(element, v.element, count, slot(v.slot));
 }
 
 void block_registers::load(uint32_t n, uint64_t first, uint64_t count) {
@@ -169,7 +169,7 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
   const int64_t step = access.stride[space.rank - 1];
   if (!inputs_->copied && (step == 0 || step == 1)) {
     if (const auto offset = line_offset(space, access, from, count)) {
-      if (step == 0) return load_one(n, inputs_->base[n] + *offset);
+      if (step == 0) return load_one(n, inputs_->base[n] + *offset, std::min(most_, line_));
       at_[n] = inputs_->base[n] + *offset;
       return;
     }

@@ -118,8 +118,8 @@ class block_registers {
   void evaluate_piece(uint64_t first, uint64_t count, uint64_t done);
   void load(uint32_t n, uint64_t first, uint64_t count);
   void gather_input(uint32_t n, uint64_t first, uint64_t count);
-  // All of the register is one element.
-  void load_one(uint32_t n, const std::byte* element);
+  // The first `count` of the register are one element.
+  void load_one(uint32_t n, const std::byte* element, uint64_t count);
 
   struct aligned_delete {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }

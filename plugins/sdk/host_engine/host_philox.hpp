@@ -23,16 +23,7 @@ static void philox_of_counters(const void* const* in, void* out, long count) {
   for (long c = 0; c < counters; ++c) {
     const ulong block = counter + (ulong)c;
     uint x0 = (uint)block, x1 = (uint)(block >> 32), x2 = 0, x3 = 0;
-    TUTTI_PHILOX_ROUND(0u)
-    TUTTI_PHILOX_ROUND(1u)
-    TUTTI_PHILOX_ROUND(2u)
-    TUTTI_PHILOX_ROUND(3u)
-    TUTTI_PHILOX_ROUND(4u)
-    TUTTI_PHILOX_ROUND(5u)
-    TUTTI_PHILOX_ROUND(6u)
-    TUTTI_PHILOX_ROUND(7u)
-    TUTTI_PHILOX_ROUND(8u)
-    TUTTI_PHILOX_ROUND(9u)
+    TUTTI_PHILOX_ROUNDS
     words[4 * c] = x0;
     words[4 * c + 1] = x1;
     words[4 * c + 2] = x2;

@@ -5,19 +5,17 @@
 // much for one compilation, a part of it: scan_float, scan_int, matmul_float, ... The file is
 // included once for each set of options that the device layer builds kernels with, in a namespace
 // of its own.
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/matmul_plan.hpp"
+#include "sdk/host_engine/generator.hpp"
 #include "sdk/op_info.hpp"
 
 using namespace tutti::sdk;
@@ -161,14 +159,6 @@ void add_matmul(builds& to, MatmulElement element, int vector_bytes) {
   to[matmul_program(problem, device).options] = kernels;
 }
 
-std::string read(const char* path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) throw std::runtime_error(std::string("cannot read ") + path);
-  return text.str();
-}
-
 // The macros that a source defines, but for those that it leaves to whoever defined them before.
 std::set<std::string> macros_of(const std::string& source) {
   std::set<std::string> defined;
@@ -239,8 +229,8 @@ MatmulElement element_named(const std::string& name) {
   return all.at(name);
 }
 
-std::string unit_text(const std::string& unit, const char* path) {
-  unit_writer writer(std::filesystem::path(path).filename(), read(path));
+std::string unit_text(const std::string& unit, const std::string& path) {
+  unit_writer writer(std::filesystem::path(path).filename(), generator::read(path));
   if (unit.starts_with("matmul_") || unit.starts_with("convolution_")) {
     // The width of vectors is that of the set that this is compiled for.
     std::string text;
@@ -269,21 +259,10 @@ std::string unit_text(const std::string& unit, const char* path) {
   return writer.text(all);
 }
 
-void write(int count, char** arguments) {
-  if (count != 4) throw std::runtime_error("usage: write_kernels OUTPUT UNIT SOURCE");
-  std::ofstream file(arguments[1]);
-  file << unit_text(arguments[2], arguments[3]) << std::flush;
-  if (!file) throw std::runtime_error(std::string("cannot write ") + arguments[1]);
-}
-
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    write(count, arguments);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "write_kernels: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  return generator::run("write_kernels", "UNIT SOURCE", 2, count, words, [](const auto& arguments) {
+    return unit_text(arguments[0], arguments[1]);
+  });
 }

@@ -5,25 +5,15 @@
 // op_table.def and every dtype that it takes; MATH are the files that the renderer picks functions
 // from. Those with complex numbers are a part of their own, TUTTI_COMPLEX_ROUTINES.
 #include <array>
-#include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
+#include "sdk/host_engine/generator.hpp"
 #include "sdk/renderer_internal.hpp"
 
 using namespace tutti::sdk;
 using detail::join;
 
 namespace {
-
-std::string read(const char* path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) throw std::runtime_error(std::string("cannot read ") + path);
-  return text.str();
-}
 
 // C++ with the words of host_language.hpp.
 dialect host_dialect() {
@@ -202,28 +192,19 @@ void write_reductions(routine_writer& out) {
   }
 }
 
-void write(int count, char** arguments) {
-  if (count < 4) throw std::runtime_error("usage: write_routines OUTPUT PRELUDE MATH...");
+std::string text_of(const std::vector<std::string>& arguments) {
   std::vector<std::string> math;
-  for (int n = 3; n < count; ++n) math.push_back(read(arguments[n]));
+  for (size_t n = 1; n < arguments.size(); ++n) math.push_back(generator::read(arguments[n]));
   dialect words = host_dialect();
   words.libraries.assign(math.begin(), math.end());
   routine_writer out(words);
   write_blocks(out);
   write_reductions(out);
-  std::ofstream file(arguments[1]);
-  file << out.text(read(arguments[2])) << std::flush;
-  if (!file) throw std::runtime_error(std::string("cannot write ") + arguments[1]);
+  return out.text(generator::read(arguments[0]));
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    write(count, arguments);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "write_routines: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  return generator::run("write_routines", "PRELUDE MATH...", 2, count, words, text_of);
 }

@@ -5,13 +5,11 @@
 // functions those of the math source, with other names for types, and with calls of pick() in place
 // of `?:`, which C++ overloads for no type.
 #include <cctype>
-#include <cstdio>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
+#include "sdk/host_engine/generator.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/renderer_internal.hpp"
 
@@ -24,14 +22,6 @@ namespace {
 const std::set<std::string> left_out{"floor_divide", "remainder", "fmod",      "sin",
                                      "cos",          "tan",       "nextafter", "complex",
                                      "cbrt",         "real",      "imag",      "logaddexp"};
-
-std::string read(const char* path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) throw std::runtime_error(std::string("cannot read ") + path);
-  return text.str();
-}
 
 std::string without_comments(const std::string& text) {
   std::string out;
@@ -181,27 +171,18 @@ void write_rows(row_writer& out) {
   }
 }
 
-void write(int count, char** arguments) {
-  if (count < 3) throw std::runtime_error("usage: write_traced_rows OUTPUT MATH...");
+std::string text_of(const std::vector<std::string>& arguments) {
   std::vector<std::string> math;
-  for (int n = 2; n < count; ++n) math.push_back(read(arguments[n]));
+  for (const std::string& path : arguments) math.push_back(generator::read(path));
   dialect words;
   words.libraries.assign(math.begin(), math.end());
   row_writer out(words);
   write_rows(out);
-  std::ofstream file(arguments[1]);
-  file << out.text() << std::flush;
-  if (!file) throw std::runtime_error(std::string("cannot write ") + arguments[1]);
+  return out.text();
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  try {
-    write(count, arguments);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "write_traced_rows: %s\n", error.what());
-    return 1;
-  }
+int main(int count, char** words) {
+  return generator::run("write_traced_rows", "MATH...", 1, count, words, text_of);
 }

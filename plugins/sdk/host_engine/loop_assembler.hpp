@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registers, constants and memory of a loop of machine code for x86-64 (fused_loop_x86.cpp has its
+// operations).
+#pragma once
+
+#include <xbyak/xbyak.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "sdk/host_engine/fused_loop.hpp"
+#include "sdk/host_engine/lane_program.hpp"
+
+namespace tutti::sdk {
+
+// Of vector instructions the one for f32 or f64, or for integers of that width.
+#define TUTTI_REAL(name, ...) (program_.wide ? name##pd(__VA_ARGS__) : name##ps(__VA_ARGS__))
+#define TUTTI_WHOLE(name, ...) (program_.wide ? name##q(__VA_ARGS__) : name##d(__VA_ARGS__))
+
+// What a loop is made for, and into what.
+struct loop_plan {
+  lane_program program;
+  std::vector<bool> booleans;     // of the inputs
+  std::vector<uint32_t> results;  // nodes
+  uint32_t bits = 256;            // of a register
+  size_t kept = 0;                // constants and scalars that stay in registers
+};
+
+// A number is in each lane. A condition is all bits of the lane or none with AVX2, and a bit of a
+// mask register with AVX-512.
+class loop_assembler : protected Xbyak::CodeGenerator {
+ protected:
+  using Address = Xbyak::Address;
+  using Opmask = Xbyak::Opmask;
+  using Xmm = Xbyak::Xmm;
+  using op = lane_program::op;
+  using node = lane_program::node;
+  static constexpr int none = -1;
+
+  // No operation takes more than four instructions of ten bytes and a constant.
+  static size_t bytes_for(const lane_program& program) { return 1024 + 72 * program.nodes.size(); }
+
+  bool has_masks() const { return plan_.bits == 512; }
+  int lanes() const { return static_cast<int>(plan_.bits) / (program_.wide ? 64 : 32); }
+  Xmm vector(int n) const {
+    if (has_masks()) return Xbyak::Zmm(n);
+    return Xbyak::Ymm(n);
+  }
+  Xmm scratch(int k) const { return vector((has_masks() ? 29 : 13) + k); }
+
+  std::array<Xbyak::Reg64, fused_loop::most_arrays> addresses() const {
+    return {rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, rdi};
+  }
+  Xbyak::RegExp place(size_t n) const {
+    return addresses()[n] + rcx * static_cast<int>(element_[n]);
+  }
+
+  loop_assembler(const loop_plan& plan, const fused_loop::description& what,
+                 const std::vector<uint32_t>& element)
+      : CodeGenerator(bytes_for(plan.program)),
+        plan_(plan),
+        program_(plan.program),
+        what_(what),
+        element_(element),
+        uses_(program_.nodes.size()),
+        register_(program_.nodes.size(), none) {
+    for (int n = has_masks() ? 28 : 12; n >= 0; --n) free_.push_back(n);
+    for (int n = 6; n > 0; --n) free_masks_.push_back(n);
+    spare_ = free_.size();
+    count_uses();
+  }
+
+  // Of what a result needs.
+  void count_uses() {
+    for (uint32_t result : plan_.results) ++uses_[result];
+    for (size_t n = program_.nodes.size(); n-- > 0;) {
+      const node& one = program_.nodes[n];
+      if (uses_[n] == 0) continue;
+      for (uint32_t k = 0; k < one.operands; ++k) ++uses_[one.operand[k]];
+    }
+  }
+
+  // Those that are used most often, as far as registers are left.
+  void keep_constants() {
+    std::vector<uint32_t> all;
+    for (uint32_t n = 0; n < program_.nodes.size(); ++n) {
+      const op what = program_.nodes[n].what;
+      if (uses_[n] > 0 && (what == op::constant || what == op::scalar)) all.push_back(n);
+    }
+    // A scalar in memory takes an instruction of its own.
+    const auto worth = [&](uint32_t n) {
+      return uses_[n] * (program_.nodes[n].what == op::scalar ? 2 : 1);
+    };
+    std::stable_sort(all.begin(), all.end(),
+                     [&](uint32_t a, uint32_t b) { return worth(a) > worth(b); });
+    if (all.size() > plan_.kept) all.resize(plan_.kept);
+    for (uint32_t n : all) {
+      load(take(n), n);
+      ++uses_[n];  // it never ends
+    }
+  }
+
+  // ---- registers; three vectors and a mask hold something for one operation
+
+  bool is_mask(uint32_t n) const { return has_masks() && program_.is_condition(n, plan_.booleans); }
+  int take_from(std::vector<int>& free) {
+    if (free.empty()) throw lane_program::impossible("too many values at once");
+    const int taken = free.back();
+    free.pop_back();
+    spare_ = std::min(spare_, free_.size());
+    return taken;
+  }
+  Xmm take(uint32_t n) { return vector(register_[n] = take_from(free_)); }
+  Opmask take_mask(uint32_t n) { return Opmask(register_[n] = take_from(free_masks_)); }
+  // One use of an operand is over; its register is free when the last one is.
+  void used(uint32_t n) {
+    if (--uses_[n] > 0 || register_[n] == none) return;
+    (is_mask(n) ? free_masks_ : free_).push_back(register_[n]);
+  }
+  bool dies(uint32_t n) const { return uses_[n] == 1 && register_[n] != none; }
+
+  // As the last operand of an instruction; without AVX-512 it is as long as a register.
+  Address constant(uint64_t bits) {
+    const auto at = rip + constants_[bits];
+    return has_masks() ? ptr_b[at] : ptr[at];
+  }
+
+  // A number that is in no register comes to scratch register k.
+  Xmm in_register(uint32_t n, int k) {
+    if (register_[n] != none) return vector(register_[n]);
+    load(scratch(k), n);
+    return scratch(k);
+  }
+  void load(const Xmm& to, uint32_t n) {
+    const node& one = program_.nodes[n];
+    if (one.what == op::constant) return broadcast(to, ptr[rip + constants_[one.bits]]);
+    broadcast(to, ptr[rsi + static_cast<int>(one.detail * sizeof(tutti_scalar))]);
+  }
+  void broadcast(const Xmm& to, const Address& from) {
+    program_.wide ? vbroadcastsd(Xbyak::Ymm(to.getIdx(), to.getKind(), to.getBit()), from)
+                  : vbroadcastss(to, from);
+  }
+  // The last operand of an instruction, which may be in memory: calls f with it.
+  template <typename F>
+  void last(uint32_t n, int k, const F& f) {
+    if (program_.is_constant(n) && register_[n] == none) return f(constant(program_.nodes[n].bits));
+    f(in_register(n, k));
+  }
+
+  // ---- memory
+
+  // Where n is an input that was not wanted before.
+  void load_input(uint32_t n) {
+    if (program_.nodes[n].what != op::input || register_[n] != none) return;
+    const uint32_t number = program_.nodes[n].detail;
+    const auto from = place(number);
+    const uint8_t dtype = what_.inputs[number].dtype;
+    if (dtype == TUTTI_F16) return vcvtph2ps(take(n), ptr[from]);
+    if (dtype == TUTTI_BF16) {
+      const Xmm to = take(n);
+      vpmovzxwd(to, ptr[from]);
+      return vpslld(to, to, 16);
+    }
+    if (!plan_.booleans[number]) return TUTTI_REAL(vmovu, take(n), ptr[from]);
+    // Any byte but 0 is true.
+    const Xmm to = has_masks() ? scratch(0) : take(n);
+    program_.wide ? vpmovzxbq(to, ptr[from]) : vpmovzxbd(to, ptr[from]);
+    if (has_masks()) return TUTTI_WHOLE(vptestm, take_mask(n), to, to);
+    vpxor(scratch(0), scratch(0), scratch(0));
+    TUTTI_WHOLE(vpcmpgt, to, to, scratch(0));
+  }
+
+  void store(const Xbyak::RegExp& to, uint32_t n, uint8_t dtype) {
+    if (dtype == TUTTI_F16) return vcvtps2ph(ptr[to], in_register(n, 0), 0);
+    if (dtype == TUTTI_BF16) return store_bf16(to, in_register(n, 0));
+    if (dtype != TUTTI_BOOL) return TUTTI_REAL(vmovu, ptr[to], in_register(n, 0));
+    const Xmm low(scratch(1).getIdx()), high(scratch(2).getIdx());
+    if (has_masks()) {
+      vpmovm2b(low, Opmask(register_[n]));
+      vpabsb(low, low);
+      return program_.wide ? vmovq(ptr[to], low) : vmovdqu8(ptr[to], low);
+    }
+    const Xmm from(register_[n]);
+    vextracti128(high, Xbyak::Ymm(register_[n]), 1);
+    program_.wide ? vshufps(low, from, high, 0x88) : vpackssdw(low, from, high);
+    if (program_.wide) vpackssdw(low, low, low);
+    vpacksswb(low, low, low);
+    vpabsb(low, low);
+    program_.wide ? vmovd(ptr[to], low) : vmovq(ptr[to], low);
+  }
+
+  // As tutti_to_bf16 of kernels_cl/prelude.cl: to the nearest even one, and a NaN stays one.
+  void store_bf16(const Xbyak::RegExp& to, const Xmm& x) {
+    const Xmm high = scratch(1), rounded = scratch(2);
+    vpsrld(high, x, 16);
+    vandps(rounded, high, constant(1));
+    vpaddd(rounded, rounded, x);
+    vpaddd(rounded, rounded, constant(0x7fff));
+    vpsrld(rounded, rounded, 16);
+    vorps(high, high, constant(0x40));
+    if (has_masks()) {
+      vcmpps(k7, x, x, 3);
+      vmovaps(rounded | k7, high);
+      return vpmovdw(ptr[to], Xbyak::Zmm(rounded.getIdx()));
+    }
+    const Xmm nan = scratch(0);  // x, perhaps, which is not wanted any more
+    vcmpps(nan, x, x, 3);
+    vblendvps(rounded, rounded, high, nan);
+    vextracti128(Xmm(high.getIdx()), Xbyak::Ymm(rounded.getIdx()), 1);
+    vpackusdw(Xmm(high.getIdx()), Xmm(rounded.getIdx()), Xmm(high.getIdx()));
+    vmovdqu(ptr[to], Xmm(high.getIdx()));
+  }
+
+  const loop_plan& plan_;
+  const lane_program& program_;
+  const fused_loop::description& what_;
+  const std::vector<uint32_t>& element_;
+  std::vector<uint32_t> uses_;  // that are still to come
+  std::vector<int> register_;   // of each node
+  std::vector<int> free_, free_masks_;
+  size_t spare_ = 0;
+  std::map<uint64_t, Xbyak::Label> constants_;
+};
+
+}  // namespace tutti::sdk
