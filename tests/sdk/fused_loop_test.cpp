@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_loop_is_made_where_the_processor_can) {
   what.first_scalar = 1;
   what.scalars = 1;
   const bool can = sdk::fused_loop::takes(what.instructions[0]);
-#ifdef __x86_64__
+#if defined TUTTI_MACHINE_CODE && defined __x86_64__
   BOOST_TEST(can == bool(__builtin_cpu_supports("avx2")));
 #endif
   const auto loop = sdk::fused_loop::make(what);
