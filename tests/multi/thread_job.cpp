@@ -172,12 +172,12 @@ tutti_status* test(tutti_request* request, uint32_t* done) {
 
 tutti_status* wait(tutti_request* request, double seconds) {
   return guarded([&] {
+    const std::unique_ptr<tutti_request> lost(request);  // whether it is done or not
     std::unique_lock lock(request->all->mutex);
     if (!request->all->changed.wait_for(lock, std::chrono::duration<double>(seconds),
                                         [&] { return request->is_done(); }))
       throw tutti::sdk::plugin_error(TUTTI_ERROR_TIMEOUT,
                                      "rank" + request->missing() + " did not come");
-    delete request;
   });
 }
 
