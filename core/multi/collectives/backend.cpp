@@ -15,21 +15,6 @@ namespace {
 
 using collective::reduction;
 
-tutti_reduction code_of(tutti_collective kind, reduction with) {
-  if (kind != TUTTI_COLLECTIVE_ALL_REDUCE && kind != TUTTI_COLLECTIVE_REDUCE_SCATTER)
-    return TUTTI_REDUCE_NONE;
-  switch (with) {
-    case reduction::prod:
-      return TUTTI_REDUCE_PROD;
-    case reduction::min:
-      return TUTTI_REDUCE_MIN;
-    case reduction::max:
-      return TUTTI_REDUCE_MAX;
-    default:
-      return TUTTI_REDUCE_SUM;
-  }
-}
-
 bool is_suited(const std::vector<array>& values, reduction with, const collective::options& how) {
   const dtype type = values[0].dtype();
   const bool ordered = with == reduction::min || with == reduction::max;
@@ -42,6 +27,19 @@ bool is_suited(const std::vector<array>& values, reduction with, const collectiv
 
 }  // namespace
 
+tutti_reduction code_of(reduction with) {
+  switch (with) {
+    case reduction::prod:
+      return TUTTI_REDUCE_PROD;
+    case reduction::min:
+      return TUTTI_REDUCE_MIN;
+    case reduction::max:
+      return TUTTI_REDUCE_MAX;
+    default:
+      return TUTTI_REDUCE_SUM;
+  }
+}
+
 std::optional<std::vector<array>> by_backend(const device_group& group,
                                              const std::vector<array>& values,
                                              tutti_collective kind, reduction with,
@@ -50,7 +48,9 @@ std::optional<std::vector<array>> by_backend(const device_group& group,
   if (!is_suited(values, with, how)) return std::nullopt;
   std::vector<const detail::opened_device*> members;
   for (const device& d : group) members.push_back(&detail::get(d));
-  const tutti_reduction reduction = code_of(kind, with);
+  const bool reduces =
+      kind == TUTTI_COLLECTIVE_ALL_REDUCE || kind == TUTTI_COLLECTIVE_REDUCE_SCATTER;
+  const tutti_reduction reduction = reduces ? code_of(with) : TUTTI_REDUCE_NONE;
   if (!runtime::offers_collectives(members, kind, values[0].dtype(), reduction))
     return std::nullopt;
 

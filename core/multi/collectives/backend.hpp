@@ -13,6 +13,9 @@
 
 namespace tutti::multi {
 
+/// The ABI's number.
+tutti_reduction code_of(collective::reduction with);
+
 /// The flat results, `elements` each, of the collective of `values`, which agree. Nothing where the
 /// members' plugin does not offer it, where the caller chose an algorithm or an order, where
 /// gradients have to pass, or where libraries differ from what Tutti promises (NaN in min and max).

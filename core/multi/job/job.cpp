@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "multi/collectives/backend.hpp"
 #include "multi/groups/participants.hpp"
 #include "multi/job/job_state.hpp"
 #include "multi/loop/gradients.hpp"
@@ -92,19 +93,6 @@ void require_reducible(const std::vector<array>& values, reduction with) {
     if (!known)
       throw dtype_error(fmt::format("all_reduce: {} is not reduced{}", name(type),
                                     with == reduction::avg ? " by avg" : ""));
-  }
-}
-
-std::int32_t code_of(reduction with) {
-  switch (with) {
-    case reduction::prod:
-      return TUTTI_REDUCE_PROD;
-    case reduction::min:
-      return TUTTI_REDUCE_MIN;
-    case reduction::max:
-      return TUTTI_REDUCE_MAX;
-    default:
-      return TUTTI_REDUCE_SUM;
   }
 }
 
@@ -219,7 +207,7 @@ std::vector<array> job::all_reduce(const std::vector<array>& values, reduction w
   for (const bucket& b : buckets) joined.push_back(b.joined);
   eval(joined);
   tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
-  what.reduction = code_of(with);
+  what.reduction = multi::code_of(with);
   std::vector<transfer> transfers;
   for (const array& a : joined) {  // waits for one while those before are on their way
     what.dtype = static_cast<std::int32_t>(a.dtype());

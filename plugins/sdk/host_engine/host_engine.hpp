@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The host engine: fused programs of the plugin ABI on the processor that the library runs on,
-// without a compiler. A program is run in blocks of some hundred elements, one compiled and
-// vectorised routine an instruction. The routines are made at build time from the math source that
-// devices compile (kernels_cl/math_*) and from the renderer's own text, and reductions go in the
-// order of the CPU schedule (renderer_cpu.cpp, launch_plan.cpp), so that a result has the bits that
-// the rendered kernel gives; docs/host-engine.md lists what may differ.
+// without a compiler. A program is run in blocks of some hundred elements, by loops of machine code
+// for several instructions (fused_loop.hpp) and by a compiled and vectorised routine for each of
+// the others. Both are made from the math source that devices compile (kernels_cl/math_*) and from
+// the rows of op_table.def, and reductions go in the order of the CPU schedule (renderer_cpu.cpp,
+// launch_plan.cpp), so that a result has the bits that the rendered kernel gives;
+// docs/host-engine.md lists what may differ.
 #pragma once
 
 #include <cstddef>
