@@ -14,6 +14,34 @@ TUTTI_FUNCTION long long tutti_quotient_i64(long long n, long long multiplier, l
   return (long long)((__umul64hi((wide)n, (wide)multiplier) + (wide)n) >> shift);
 }
 //@end
+// Complex numbers are copied part by part: where a function gives on the imaginary part of
+// another's result as it is, NVRTC 13.0 loses it from plain structs of two doubles (expm1 of c128).
+//@fn tutti_c64
+struct alignas(2 * sizeof(float)) tutti_c64 {
+  float re, im;
+  tutti_c64() = default;
+  __device__ tutti_c64(float r, float i) : re(r), im(i) {}
+  __device__ tutti_c64(const tutti_c64& z) : re(z.re), im(z.im) {}
+  __device__ tutti_c64& operator=(const tutti_c64& z) {
+    re = z.re;
+    im = z.im;
+    return *this;
+  }
+};
+//@end
+//@fn tutti_c128
+struct alignas(2 * sizeof(double)) tutti_c128 {
+  double re, im;
+  tutti_c128() = default;
+  __device__ tutti_c128(double r, double i) : re(r), im(i) {}
+  __device__ tutti_c128(const tutti_c128& z) : re(z.re), im(z.im) {}
+  __device__ tutti_c128& operator=(const tutti_c128& z) {
+    re = z.re;
+    im = z.im;
+    return *this;
+  }
+};
+//@end
 //@fn tutti_exp_f32
 TUTTI_FUNCTION float tutti_exp_f32(float x) { return expf(x); }
 //@end

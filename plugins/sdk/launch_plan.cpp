@@ -98,6 +98,13 @@ void plan_cpu(const program_layout& layout, const space& s, const machine& on, l
   std::copy(words, words + plan_words, p.words);
 }
 
+// Points that a group of the finishing kernel takes at once: as in gpu_finish of renderer_gpu.cpp.
+uint64_t finish_slots(uint64_t kept, uint64_t parts, uint64_t group) {
+  uint64_t slots = 1;
+  while (slots < kept && slots < group && (slots < 32 || group / slots > parts)) slots *= 2;
+  return slots;
+}
+
 void plan_gpu(const program_layout& layout, const space& s, const machine& on, launch_plan& p) {
   const uint64_t group = layout.work_group;
   const uint64_t most_groups = on.compute_units * 32ull;
@@ -125,7 +132,10 @@ void plan_gpu(const program_layout& layout, const space& s, const machine& on, l
     units = kept * parts;
     p.main_groups = std::clamp<uint64_t>(ceil_div(units, group), 1, most_groups);
   }
-  p.finish_groups = parts > 1 ? std::clamp<uint64_t>(ceil_div(s.kept, group), 1, most_groups) : 0;
+  if (parts > 1) {
+    const uint64_t slots = finish_slots(s.kept, parts, group);
+    p.finish_groups = std::min(ceil_div(s.kept, slots), most_groups);
+  }
   const int64_t words[plan_words] = {static_cast<int64_t>(s.kept), static_cast<int64_t>(parts),
                                      static_cast<int64_t>(lanes),  static_cast<int64_t>(segments),
                                      static_cast<int64_t>(units),  static_cast<int64_t>(steps)};

@@ -160,6 +160,46 @@ void program::gpu_part(const char* first, const char* next) {
   out_.line("const ", index_, " step = (", index_, ")n;");
 }
 
+// Of a group `slots` neighbours take neighbouring points, so that they read neighbouring partial
+// results; the work-items of one point share its parts (finish_slots of launch_plan.cpp).
+void program::gpu_finish() {
+  const std::string group = std::to_string(layout_.work_group);
+  const std::string wide = type(TUTTI_I64);
+  const bool index = layout_.finds_index();
+  out_.line(words_.local, accumulator_type(), " tree[", group, "];");
+  if (index) out_.line(words_.local, wide, " tree_at[", group, "];");
+  out_.line("const int local_index = ", words_.local_index, ";");
+  out_.line("int slots = 1;");
+  out_.line("while (slots < kept && slots < ", group, " && (slots < 32 || ", group,
+            " / slots > parts)) slots *= 2;");
+  out_.line("const int lanes = ", group, " / slots;");
+  out_.line("const int lane = local_index / slots;");
+  out_.line("for (", wide, " first = (", wide, ")", words_.group_index,
+            " * slots; first < kept; first += (", wide, ")", words_.group_count, " * slots) {");
+  out_.line("const bool is_point = first + local_index % slots < kept;");
+  out_.line("const ", index_, " k = is_point ? (", index_, ")first + local_index % slots : 0;");
+  out_.line("const ", index_, " begin = is_point ? lane : parts;");
+  add_parts("begin", "p += lanes");
+  out_.line("tree[local_index] = total;");
+  if (index) out_.line("tree_at[local_index] = total_at;");
+  out_.line(words_.barrier);
+  out_.line("for (int w = lanes / 2; w > 0; w /= 2) {");
+  out_.line("if (lane < w) {");
+  combine("tree[local_index]", "tree[local_index + w * slots]", "tree_at[local_index]",
+          "tree_at[local_index + w * slots]");
+  out_.line("}");
+  out_.line(words_.barrier);
+  out_.line("}");
+  out_.line("if (lane == 0 && is_point) {");
+  coordinates("k", 0, layout_.kept);
+  out_.line("total = tree[local_index];");
+  if (index) out_.line("total_at = tree_at[local_index];");
+  store_finished();
+  out_.line("}");
+  out_.line(words_.barrier);
+  out_.line("}");
+}
+
 void program::gpu_outer() {
   const std::string wide = type(TUTTI_I64);
   out_.line("const ", wide, " columns = parts == 1 ? (", wide, ")units : units / parts;");

@@ -134,6 +134,9 @@ class program {
   std::vector<std::string> parts_of(const std::string& name) const;
   void store_result(const std::string& kept_index);
   void finish_kernel_text();
+  void add_parts(const char* first, const char* next);
+  void gpu_finish();
+  void store_finished();
   // Of the host engine.
   void reduction_of_a_line(const std::string& name);
   void reduction_of_rows(const std::string& name, bool numbered);

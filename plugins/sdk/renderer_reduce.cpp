@@ -170,32 +170,36 @@ void program::store_result(const std::string& kept_index) {
   out_.line("}");
 }
 
-void program::finish_kernel_text() {
-  const uint32_t group = layout_.work_group;
-  out_.line();
-  open_kernel(finish_kernel, false);
-  if (layout_.kind == schedule::cpu) {
-    cpu_share("kept");
-    out_.line("for (", index_, " k = first; k < last; ++k) {");
-  } else {
-    layout_.work_group = group;
-    const std::string wide = type(TUTTI_I64);
-    out_.line("for (", wide, " wide_k = ", words_.global_index,
-              "; wide_k < kept; wide_k += ", words_.global_size, ") {");
-    out_.line("const ", index_, " k = (", index_, ")wide_k;");
-  }
-  coordinates("k", 0, layout_.kept);
-  declare_total("total");
-  if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
-  out_.line("for (", index_, " p = 0; p < parts; ++p) {");
-  add_to_total("partial[p * kept + k]", "partial_at[p * kept + k]");
-  out_.line("}");
+void program::store_finished() {
   const bool index = layout_.finds_index();
   const std::string value =
       cast(index ? "total_at" : "total", index ? position_dtype() : layout_.accumulator,
            desc_.outputs[0].dtype);
   out_.line(store(0, {"out0", base(layout_.inputs, 0, layout_.kept, true)}, value));
+}
+
+void program::finish_kernel_text() {
+  out_.line();
+  open_kernel(finish_kernel, false);
+  if (layout_.kind == schedule::cpu) {
+    cpu_share("kept");
+    out_.line("for (", index_, " k = first; k < last; ++k) {");
+    coordinates("k", 0, layout_.kept);
+    add_parts("0", "++p");
+    store_finished();
+    out_.line("}");
+  } else {
+    gpu_finish();
+  }
   out_.line("}");
+}
+
+// The total of the partial results of point `k` from part `first` on.
+void program::add_parts(const char* first, const char* next) {
+  declare_total("total");
+  if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
+  out_.line("for (", index_, " p = ", first, "; p < parts; ", next, ") {");
+  add_to_total("partial[p * kept + k]", "partial_at[p * kept + k]");
   out_.line("}");
 }
 

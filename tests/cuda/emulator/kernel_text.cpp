@@ -70,6 +70,13 @@ std::string for_host(std::string text) {
     text = std::regex_replace(text, dynamic,
                               "$1* const $2 = static_cast<$1*>(emulator_dynamic_shared());");
   }
+  if (text.find("__shared__ tutti_c") != std::string::npos) {
+    // GCC guards static arrays of classes with constructors, even where those do nothing.
+    static const std::regex numbers(R"(__shared__ (tutti_c\w+) (\w+)\[(\w+)\];)");
+    text = std::regex_replace(text, numbers,
+                              "alignas($1) __shared__ char $2_bytes[sizeof($1) * $3]; "
+                              "$1* const $2 = reinterpret_cast<$1*>($2_bytes);");
+  }
   std::map<std::string, std::string> kernels;
   const std::string mark = "__global__";
   for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {

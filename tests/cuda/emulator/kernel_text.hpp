@@ -7,8 +7,8 @@
 
 namespace tutti_emulator {
 
-// Replaces the assembly that the library's sources spell out and dynamic shared memory, and appends
-// TUTTI_KERNEL for each kernel.
+// Replaces the assembly that the library's sources spell out, dynamic shared memory and shared
+// arrays of complex numbers, and appends TUTTI_KERNEL for each kernel.
 std::string for_host(std::string text);
 
 }  // namespace tutti_emulator

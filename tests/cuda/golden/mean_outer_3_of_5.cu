@@ -108,16 +108,19 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int n4_multiplier = g.word[27];
   const int n4_shift = g.word[28];
   float* partial = (float*)(workspace + partial_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
-    const int k = (int)wide_k;
-    int rest0 = k;
-    const int over1 = tutti_quotient_i32(rest0, n1_multiplier, n1_shift);
-    const int c1 = rest0 - over1 * n1;
-    rest0 = over1;
-    const int c0 = rest0;
+  __shared__ float tree[256];
+  const int local_index = (int)threadIdx.x;
+  int slots = 1;
+  while (slots < kept && slots < 256 && (slots < 32 || 256 / slots > parts)) slots *= 2;
+  const int lanes = 256 / slots;
+  const int lane = local_index / slots;
+  for (long long first = (long long)blockIdx.x * slots; first < kept; first += (long long)gridDim.x * slots) {
+    const bool is_point = first + local_index % slots < kept;
+    const int k = is_point ? (int)first + local_index % slots : 0;
+    const int begin = is_point ? lane : parts;
     float total = 0;
     float lost = 0;
-    for (int p = 0; p < parts; ++p) {
+    for (int p = begin; p < parts; p += lanes) {
       {
         const float corrected = partial[p * kept + k] - lost;
         const float sum = total + corrected;
@@ -125,6 +128,23 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
         total = sum;
       }
     }
-    out0[out0_offset + c0 * out0_stride0 + c1 * out0_stride1] = tutti_to_bf16(total);
+    tree[local_index] = total;
+    __syncthreads();
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        tree[local_index] = tree[local_index] + tree[local_index + w * slots];
+      }
+      __syncthreads();
+    }
+    if (lane == 0 && is_point) {
+      int rest0 = k;
+      const int over1 = tutti_quotient_i32(rest0, n1_multiplier, n1_shift);
+      const int c1 = rest0 - over1 * n1;
+      rest0 = over1;
+      const int c0 = rest0;
+      total = tree[local_index];
+      out0[out0_offset + c0 * out0_stride0 + c1 * out0_stride1] = tutti_to_bf16(total);
+    }
+    __syncthreads();
   }
 }

@@ -89,13 +89,33 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int units = g.word[12];
   const int steps = g.word[13];
   int* partial = (int*)(workspace + partial_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
-    const int k = (int)wide_k;
-    const int c0 = k;
+  __shared__ int tree[256];
+  const int local_index = (int)threadIdx.x;
+  int slots = 1;
+  while (slots < kept && slots < 256 && (slots < 32 || 256 / slots > parts)) slots *= 2;
+  const int lanes = 256 / slots;
+  const int lane = local_index / slots;
+  for (long long first = (long long)blockIdx.x * slots; first < kept; first += (long long)gridDim.x * slots) {
+    const bool is_point = first + local_index % slots < kept;
+    const int k = is_point ? (int)first + local_index % slots : 0;
+    const int begin = is_point ? lane : parts;
     int total = (-2147483647 - 1);
-    for (int p = 0; p < parts; ++p) {
+    for (int p = begin; p < parts; p += lanes) {
       total = total > partial[p * kept + k] ? total : partial[p * kept + k];
     }
-    out0[out0_offset + c0 * out0_stride0] = total;
+    tree[local_index] = total;
+    __syncthreads();
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        tree[local_index] = tree[local_index] > tree[local_index + w * slots] ? tree[local_index] : tree[local_index + w * slots];
+      }
+      __syncthreads();
+    }
+    if (lane == 0 && is_point) {
+      const int c0 = k;
+      total = tree[local_index];
+      out0[out0_offset + c0 * out0_stride0] = total;
+    }
+    __syncthreads();
   }
 }

@@ -101,13 +101,33 @@ kernel void tutti_finish(
   const int units = g.word[12];
   const int steps = g.word[13];
   global uchar* partial = (global uchar*)(workspace + partial_offset);
-  for (long wide_k = get_global_id(0); wide_k < kept; wide_k += get_global_size(0)) {
-    const int k = (int)wide_k;
-    const int c0 = k;
+  local uchar tree[128];
+  const int local_index = get_local_id(0);
+  int slots = 1;
+  while (slots < kept && slots < 128 && (slots < 32 || 128 / slots > parts)) slots *= 2;
+  const int lanes = 128 / slots;
+  const int lane = local_index / slots;
+  for (long first = (long)get_group_id(0) * slots; first < kept; first += (long)get_num_groups(0) * slots) {
+    const bool is_point = first + local_index % slots < kept;
+    const int k = is_point ? (int)first + local_index % slots : 0;
+    const int begin = is_point ? lane : parts;
     uchar total = 0;
-    for (int p = 0; p < parts; ++p) {
+    for (int p = begin; p < parts; p += lanes) {
       total = (total | partial[p * kept + k]);
     }
-    out0[out0_offset + c0 * out0_stride0] = total;
+    tree[local_index] = total;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        tree[local_index] = (tree[local_index] | tree[local_index + w * slots]);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0 && is_point) {
+      const int c0 = k;
+      total = tree[local_index];
+      out0[out0_offset + c0 * out0_stride0] = total;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }

@@ -125,12 +125,20 @@ kernel void tutti_finish(
   const int steps = g.word[13];
   global double* partial = (global double*)(workspace + partial_offset);
   global long* partial_at = (global long*)(workspace + partial_at_offset);
-  for (long wide_k = get_global_id(0); wide_k < kept; wide_k += get_global_size(0)) {
-    const int k = (int)wide_k;
-    const int c0 = k;
+  local double tree[128];
+  local long tree_at[128];
+  const int local_index = get_local_id(0);
+  int slots = 1;
+  while (slots < kept && slots < 128 && (slots < 32 || 128 / slots > parts)) slots *= 2;
+  const int lanes = 128 / slots;
+  const int lane = local_index / slots;
+  for (long first = (long)get_group_id(0) * slots; first < kept; first += (long)get_num_groups(0) * slots) {
+    const bool is_point = first + local_index % slots < kept;
+    const int k = is_point ? (int)first + local_index % slots : 0;
+    const int begin = is_point ? lane : parts;
     double total = INFINITY;
     long total_at = 9223372036854775807L;
-    for (int p = 0; p < parts; ++p) {
+    for (int p = begin; p < parts; p += lanes) {
       {
         const double x = partial[p * kept + k];
         const double y = total;
@@ -141,6 +149,29 @@ kernel void tutti_finish(
         total_at = take ? xi : yi;
       }
     }
-    out0[out0_offset + c0 * out0_stride0] = total_at;
+    tree[local_index] = total;
+    tree_at[local_index] = total_at;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        {
+          const double x = tree[local_index + w * slots];
+          const double y = tree[local_index];
+          const long xi = tree_at[local_index + w * slots];
+          const long yi = tree_at[local_index];
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          tree[local_index] = take ? x : y;
+          tree_at[local_index] = take ? xi : yi;
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0 && is_point) {
+      const int c0 = k;
+      total = tree[local_index];
+      total_at = tree_at[local_index];
+      out0[out0_offset + c0 * out0_stride0] = total_at;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }

@@ -136,12 +136,20 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
   const int steps = g.word[13];
   double* partial = (double*)(workspace + partial_offset);
   long long* partial_at = (long long*)(workspace + partial_at_offset);
-  for (long long wide_k = (long long)blockIdx.x * blockDim.x + threadIdx.x; wide_k < kept; wide_k += (long long)gridDim.x * blockDim.x) {
-    const int k = (int)wide_k;
-    const int c0 = k;
+  __shared__ double tree[256];
+  __shared__ long long tree_at[256];
+  const int local_index = (int)threadIdx.x;
+  int slots = 1;
+  while (slots < kept && slots < 256 && (slots < 32 || 256 / slots > parts)) slots *= 2;
+  const int lanes = 256 / slots;
+  const int lane = local_index / slots;
+  for (long long first = (long long)blockIdx.x * slots; first < kept; first += (long long)gridDim.x * slots) {
+    const bool is_point = first + local_index % slots < kept;
+    const int k = is_point ? (int)first + local_index % slots : 0;
+    const int begin = is_point ? lane : parts;
     double total = INFINITY;
     long long total_at = 9223372036854775807L;
-    for (int p = 0; p < parts; ++p) {
+    for (int p = begin; p < parts; p += lanes) {
       {
         const double x = partial[p * kept + k];
         const double y = total;
@@ -152,6 +160,29 @@ extern "C" __global__ __launch_bounds__(256) void tutti_finish(
         total_at = take ? xi : yi;
       }
     }
-    out0[out0_offset + c0 * out0_stride0] = total_at;
+    tree[local_index] = total;
+    tree_at[local_index] = total_at;
+    __syncthreads();
+    for (int w = lanes / 2; w > 0; w /= 2) {
+      if (lane < w) {
+        {
+          const double x = tree[local_index + w * slots];
+          const double y = tree[local_index];
+          const long long xi = tree_at[local_index + w * slots];
+          const long long yi = tree_at[local_index];
+          const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+          tree[local_index] = take ? x : y;
+          tree_at[local_index] = take ? xi : yi;
+        }
+      }
+      __syncthreads();
+    }
+    if (lane == 0 && is_point) {
+      const int c0 = k;
+      total = tree[local_index];
+      total_at = tree_at[local_index];
+      out0[out0_offset + c0 * out0_stride0] = total_at;
+    }
+    __syncthreads();
   }
 }
