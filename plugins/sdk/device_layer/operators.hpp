@@ -100,7 +100,7 @@ void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t b
 
 /// Room for the largest shape.
 struct alignas(8) filled_shape {
-  std::byte bytes[640];
+  std::byte bytes[704];
 };
 
 /// A kernel_launch that has been kept, and what of it a launch fills in.
