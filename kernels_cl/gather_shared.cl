@@ -4,8 +4,8 @@
 // type INDEX and what COMBINE does: 0 adds, 1 sets, 2 multiplies, 3 takes the smaller, 4 the larger
 // (NaN wins). With COMPENSATED, sums of floats that may be long, what rounding took from an element
 // is kept beside it. Here for GPUs: an item takes one column of one picked row (take), a group one
-// range of target rows (scatter). Of many picks, sets look for the last of each row, and what is
-// combined is sorted by rows first (sort_shared.cl). gather_cpu.cl has the kernels of CPUs.
+// range of target rows (scatter). Many picks are sorted by rows first (sort_shared.cl), or sets
+// find the last of each row. gather_cpu.cl has the kernels of CPUs.
 
 typedef struct {
   long outer, picks, rows, columns;  // O, I, R, N
@@ -15,7 +15,7 @@ typedef struct {
   long source_offset, source_stride[3];
   long index_offset;
   long lost_offset, hits_offset;  // COMPENSATED
-  // Of many picks: rows, for sets the last pick of each, else sorted, and the picks they come from.
+  // Of many picks: a table of the last pick of each row, or sorted rows and their picks.
   long rows_offset, order_offset;
   long parts_offset;  // what pieces of long runs came to
 } tutti_gather;
@@ -173,7 +173,7 @@ KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
 }
 #endif
 
-// The same of many picks.
+// The same of many picks: sets by a table of the last pick of each row.
 #if COMBINE == 1
 
 #if WANTS(tutti_scatter_begin)
@@ -208,8 +208,9 @@ KERNEL void tutti_scatter_sets(GLOBAL T* target, GLOBAL const T* source, GLOBAL 
 }
 #endif
 
-#else
+#endif
 
+// By sorted rows.
 #if WANTS(tutti_scatter_rows)
 KERNEL void tutti_scatter_rows(GLOBAL const INDEX* index, GLOBAL uint* rows, const tutti_gather g) {
   EACH_UNIT(i, g.picks) {
@@ -347,8 +348,6 @@ KERNEL void tutti_scatter_parts(GLOBAL T* target, GLOBAL const uint* rows_of_all
     }
   }
 }
-#endif
-
 #endif
 
 #endif

@@ -88,8 +88,8 @@ uint64_t bytes_of_losses(const operator_call& l) {
   return target.extent[0] * target.extent[1] * target.extent[2] * dtype_size(target.dtype);
 }
 
-// Whether a GPU sorts the picks, or looks for the last of each row: some launches that cost as much
-// as ranges that look through so many, and one row that most of them hit costs no more.
+// Whether a GPU sorts the picks or finds the last of each row. Twice as many take ranges that look
+// through them as long as these launches, but far fewer where most of them hit one row.
 bool has_many_picks(const device_description& device, const operator_call& l) {
   constexpr uint64_t many = 8192, most = uint64_t{1} << 31;
   const uint64_t picks = l.views[2].extent[0], rows = l.views[0].extent[1];
@@ -97,13 +97,15 @@ bool has_many_picks(const device_description& device, const operator_call& l) {
          picks < most && rows > 0 && rows < most;
 }
 
-// A scatter of many picks.
+// A scatter of many picks on a GPU.
 class sorted_scatter {
  public:
   sorted_scatter(const device_description& device, const operator_call& l)
       : device_(device), l_(l), g_(describe(l, false)) {
     const auto picks = static_cast<uint64_t>(g_.picks), rows = static_cast<uint64_t>(g_.rows);
-    if (combination_of(l) == combination::set) {
+    // A table for sets, unless most of it would stay empty.
+    has_table_ = combination_of(l) == combination::set && rows <= 16 * picks;
+    if (has_table_) {
       workspace_bytes_ = rows * 4;
       return;
     }
@@ -120,7 +122,7 @@ class sorted_scatter {
   void run(operator_launcher& on) {
     using enum operand;
     const int64_t updates = g_.outer * g_.picks;
-    if (combination_of(l_) == combination::set) {
+    if (has_table_) {
       launch(on, "tutti_scatter_begin", {view2, workspace}, groups_of(device_, g_.picks));
       launch(on, "tutti_scatter_last", {view2, workspace}, groups_of(device_, g_.picks));
       launch(on, "tutti_scatter_sets", {view0, view1, view2, workspace},
@@ -160,6 +162,7 @@ class sorted_scatter {
   const device_description& device_;
   const operator_call& l_;
   gather_shape g_;
+  bool has_table_ = false;
   sort_plan order_{};
   uint64_t pieces_ = 0, workspace_bytes_ = 0;
   uint32_t part_bytes_ = 0;
