@@ -78,25 +78,10 @@ void launch_on_cpu(const device_description& device, const operator_call& l,
          {operand::view0, operand::view1, bias, operand::workspace, operand::workspace});
 }
 
-// How the kernels of GPUs are built for a shape: leading axes that are one element are left out.
-std::string options_on_gpu(const device_description& device, int32_t dtype,
-                           const convolution_shape& g) {
-  int axes = spatial_axes;
-  const auto is_single = [&](int axis) {
-    return g.to[axis] == 1 && g.from[axis] == 1 && g.taps[axis] == 1 && g.padding[axis] == 0;
-  };
-  while (axes > 1 && is_single(spatial_axes - axes)) --axes;
-  const bool spreads =
-      std::any_of(g.spread, g.spread + spatial_axes, [](int64_t s) { return s > 1; });
-  return convolution_options(device, dtype) +
-         " -DRUNS=" + std::to_string(convolution_rows_on_gpu(g) / 32) +
-         " -DAXES=" + std::to_string(axes) + " -DSPREADS=" + (spreads ? "1" : "0");
-}
-
 void launch_on_gpu(const device_description& device, const operator_call& l,
                    const convolution_plan& plan, bool last, operator_launcher& on) {
   const convolution_shape& g = plan.shape;
-  const std::string options = options_on_gpu(device, l.views[0].dtype, g);
+  const std::string options = convolution_options(device, l.views[0].dtype, convolution_form_of(g));
   const uint32_t size = dtype_size(static_cast<uint8_t>(l.views[0].dtype));
   const bool in_parts = g.parts > 1;
   const operand bias = g.has_bias != 0 ? operand::view3 : operand::view2;

@@ -259,7 +259,7 @@ void plan_on_gpu(const device_description& device, int32_t dtype, convolution_pl
     groups = (all + group - 1) / group;
     most_parts = std::min(lines, lines * g.taps[2] / least_steps);
   } else {
-    const int64_t rows = convolution_rows_on_gpu(g), columns = group / 2;
+    const int64_t rows = convolution_form_of(g).rows, columns = group / 2;
     groups = g.groups * ((g.outputs + rows - 1) / rows) * ((places + columns - 1) / columns);
     most_parts = lines * g.taps[2] / (tile_depth * least_steps);
   }
@@ -273,7 +273,14 @@ void plan_on_gpu(const device_description& device, int32_t dtype, convolution_pl
 
 }  // namespace
 
-int64_t convolution_rows_on_gpu(const convolution_shape& g) { return g.outputs > 32 ? 64 : 32; }
+convolution_form convolution_form_of(const convolution_shape& g) {
+  const auto is_single = [&](int axis) {
+    return g.to[axis] == 1 && g.from[axis] == 1 && g.taps[axis] == 1 && g.padding[axis] == 0;
+  };
+  int axes = spatial_axes;
+  while (axes > 1 && is_single(spatial_axes - axes)) --axes;
+  return {g.outputs > 32 ? 64 : 32, axes, product(g.spread) > 1};
+}
 
 convolution_tile convolution_tile_of(const device_description& device, int32_t dtype) {
   const int64_t bytes = dtype_size(static_cast<uint8_t>(dtype));

@@ -52,8 +52,14 @@ struct convolution_plan {
 std::vector<convolution_plan> plan_convolution(const device_description& device,
                                                const operator_call& call);
 
-/// Channels of the result in a tile of a GPU.
-int64_t convolution_rows_on_gpu(const convolution_shape& g);
+/// What the kernels of GPUs are built for: channels of the result in a tile, axes behind leading
+/// ones of a single element, and whether there are zeros between the elements of x.
+struct convolution_form {
+  int64_t rows;
+  int axes;
+  bool spreads;
+};
+convolution_form convolution_form_of(const convolution_shape& g);
 
 /// Rows of a CPU's tile and lanes of its vectors.
 struct convolution_tile {
