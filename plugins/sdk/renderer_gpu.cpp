@@ -36,33 +36,34 @@ void program::gpu_map_vectors() {
   for (uint32_t n = layout_.inputs; n < layout_.inputs + layout_.outputs; ++n)
     declare_vector(n, layout_.kept);
   each_lane();
-  body([&](uint32_t n) { return lane(n); }, true, join("line * n", inner, " + start + k"));
+  body([&](uint32_t n) { return lane(n, ""); }, true, join("line * n", inner, " + start + k"));
   for (uint32_t n = 0; n < layout_.outputs; ++n) {
     const uint32_t value = desc_.outputs[n].value;
-    out_.line(store(n, lane(layout_.inputs + n),
+    out_.line(store(n, lane(layout_.inputs + n, ""),
                     cast(join("v", value), dtypes_[value], desc_.outputs[n].dtype)));
   }
   out_.line("}");
   store_vectors();
 }
 
-// Adds the reduced element number `step` to the total.
-void program::gpu_element(const std::string& step) {
-  coordinates(step, layout_.kept, layout_.reduced);
+// Adds the reduced element number n to the total.
+void program::gpu_element() {
+  out_.line("const ", index_, " step = (", index_, ")n;");
+  coordinates("step", layout_.kept, layout_.reduced);
   body([&](uint32_t n) { return place{operand(n), base(n, 0, layout_.rank(), true)}; }, false, "");
-  add_to_total(reduced_value(), step);
+  add_to_total(reduced_value(), "step");
 }
 
-// Adds the vector number `step` of the reduced elements to the total.
-void program::gpu_elements(const std::string& step) {
-  const uint32_t inner = layout_.rank() - 1;
-  vector_place(step, layout_.kept, layout_.rank());
-  out_.line("const ", index_, " c", inner, " = start;");
-  load_vectors();
+// Adds the vectors of the reduced elements number n, n + lanes ..
+void program::gpu_elements() {
+  load_rows("lanes", true);
+  each_row();
+  hoist_row();
   each_lane();
-  out_.line("if (k < count) {");
-  body([&](uint32_t n) { return lane(n); }, true, "");
-  add_to_total(reduced_value(), join("line * n", inner, " + start + k"));
+  out_.line("if (k < counts[r]) {");
+  body([&](uint32_t n) { return lane(n, "[r]"); }, true, "");
+  add_to_total(reduced_value(), "positions[r] + k");
+  out_.line("}");
   out_.line("}");
   out_.line("}");
 }
@@ -123,8 +124,9 @@ void program::gpu_inner() {
   declare_total("total");
   if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   out_.line("if (unit < units) {");
-  gpu_part(" + lane", "n += lanes");
-  layout_.vector > 1 ? gpu_elements("step") : gpu_element("step");
+  const bool vectors = layout_.vector > 1;
+  gpu_part(" + lane", join("n += ", vectors ? rows() : 1, " * lanes"));
+  vectors ? gpu_elements() : gpu_element();
   out_.line("}");
   out_.line("}");
   if (words_.shuffle.empty()) {
@@ -149,7 +151,7 @@ void program::gpu_inner() {
 }
 
 // The loop over the steps of a part, without its end.
-void program::gpu_part(const char* first, const char* next) {
+void program::gpu_part(const char* first, const std::string& next) {
   const std::string wide = type(TUTTI_I64);
   const auto bound = [&](const char* part) {
     return join("(", wide, ")steps * ", part, " / parts");
@@ -157,7 +159,6 @@ void program::gpu_part(const char* first, const char* next) {
   out_.line("const ", wide, " end = parts == 1 ? (", wide, ")steps : ", bound("(part + 1)"), ";");
   out_.line("const ", wide, " begin = parts == 1 ? (", wide, ")0 : ", bound("part"), ";");
   out_.line("for (", wide, " n = begin", first, "; n < end; ", next, ") {");
-  out_.line("const ", index_, " step = (", index_, ")n;");
 }
 
 // Of a group `slots` neighbours take neighbouring points, so that they read neighbouring partial
@@ -218,7 +219,7 @@ void program::gpu_outer() {
   declare_total("total");
   if (compensates()) out_.line(accumulator_type(), " lost = ", identity(), ";");
   gpu_part("", "++n");
-  gpu_element("step");
+  gpu_element();
   out_.line("}");
   store_result("column");
   out_.line("}");
@@ -236,19 +237,22 @@ void program::gpu_outer_vectors() {
   if (compensates()) out_.line("losses[k] = ", identity(), ";");
   if (index) out_.line("totals_at[k] = ", no_position(), ";");
   out_.line("}");
-  gpu_part("", "++n");
-  coordinates("step", layout_.kept, layout_.reduced);
-  out_.line("const ", index_, " c", inner, " = start;");
-  load_vectors();
+  gpu_part("", join("n += ", rows()));
+  load_rows("1", false);
+  each_row();
+  out_.line("if (counts[r] > 0) {");
+  hoist_row();
   each_lane();
   out_.line(accumulator_type(), " total = totals[k];");
   if (compensates()) out_.line(accumulator_type(), " lost = losses[k];");
   if (index) out_.line(position_type(), " total_at = totals_at[k];");
-  body([&](uint32_t n) { return lane(n); }, true, "");
-  add_to_total(reduced_value(), "step");
+  body([&](uint32_t n) { return lane(n, "[r]"); }, true, "");
+  add_to_total(reduced_value(), "positions[r]");
   out_.line("totals[k] = total;");
   if (compensates()) out_.line("losses[k] = lost;");
   if (index) out_.line("totals_at[k] = total_at;");
+  out_.line("}");
+  out_.line("}");
   out_.line("}");
   out_.line("}");
   each_lane();

@@ -162,20 +162,28 @@ class program {
   void gpu_shuffles();
   void gpu_outer();
   void gpu_outer_vectors();
-  void gpu_part(const char* first, const char* next);
-  void gpu_element(const std::string& step);
-  void gpu_elements(const std::string& step);
+  void gpu_part(const char* first, const std::string& next);
+  void gpu_element();
+  void gpu_elements();
   // Vectors of the GPU schedule (renderer_vectors.cpp).
   void vector_place(const std::string& number, uint32_t first, uint32_t last);
   void load_vectors();
+  void load_whole(uint32_t n, const char* of);
+  void load_elements(uint32_t n, const char* of, const char* count);
   void store_vectors();
+  uint32_t rows() const;  // of vectors that a reduction loads together
+  void each_row();
+  void load_rows(const char* apart, bool along);
+  void hoist_row();
   void each_lane();
   std::string vector_type(uint32_t n) const;
   std::string raw_pointer(uint32_t n, const std::string& pointer, const std::string& of) const;
   std::string whole_type(uint32_t n) const;
   void declare_vector(uint32_t n, uint32_t rank);
-  std::string is_whole(uint32_t n) const;
-  place lane(uint32_t n) const;
+  std::string vector_union(uint32_t n) const;
+  // `of` selects from an array of vectors.
+  std::string is_whole(uint32_t n, const char* of) const;
+  place lane(uint32_t n, const char* of) const;
   bool moves(uint32_t n) const { return operand_desc(n).access == TUTTI_ACCESS_UNIT; }
 
   const tutti_program_desc& desc_;

@@ -41,8 +41,11 @@ void check(const std::vector<paper_row>& rows, int architecture) {
       const kernel_figures& k = row.figures;
       BOOST_TEST(k.registers >= 8u);
       BOOST_TEST(k.instructions > 10u);
-      BOOST_TEST(k.stack_bytes == 0u);
-      BOOST_TEST(k.local_loads + k.local_stores == 0u);
+      // sin and cos of f64 hold the digits of 2 / pi that a large angle needs in an array.
+      if (row.name != "expm1_c128") {
+        BOOST_TEST(k.stack_bytes == 0u);
+        BOOST_TEST(k.local_loads + k.local_stores == 0u);
+      }
       BOOST_TEST(k.occupancy(row.block, architecture) >= (row.tiled ? 0.125 : 0.5));
       if (!row.contiguous) continue;
       ++contiguous;

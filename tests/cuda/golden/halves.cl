@@ -38,22 +38,22 @@ kernel void tutti_main(
     const int c0 = start;
     const int in0_at = in0_offset + c0 * in0_stride0;
     union { ulong whole; ushort element[4]; } in0_vector;
-    if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in0 + in0_at) & (sizeof(ulong) - 1)) == 0)) {
       in0_vector.whole = *((global const ulong*)(in0 + in0_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in0_vector.element[k] = ((global const ushort*)in0)[in0_at + (k < count ? k : count - 1)];
+        in0_vector.element[k] = k < count ? (((global const ushort*)in0) + in0_at)[k] : 0;
       }
     }
     const int in1_at = in1_offset + c0 * in1_stride0;
     union { ulong whole; ushort element[4]; } in1_vector;
-    if (count == 4 && ((ulong)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in1 + in1_at) & (sizeof(ulong) - 1)) == 0)) {
       in1_vector.whole = *((global const ulong*)(in1 + in1_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in1_vector.element[k] = ((global const ushort*)in1)[in1_at + (k < count ? k : count - 1)];
+        in1_vector.element[k] = k < count ? (((global const ushort*)in1) + in1_at)[k] : 0;
       }
     }
     const int out0_at = out0_offset + c0 * out0_stride0;
@@ -71,7 +71,7 @@ kernel void tutti_main(
       out1_vector.element[k] = tutti_to_bf16(v2);
       out2_vector.element[k] = v2;
     }
-    if (count == 4 && ((ulong)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out0 + out0_at) & (sizeof(ulong) - 1)) == 0)) {
       *((global ulong*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))
@@ -79,7 +79,7 @@ kernel void tutti_main(
         if (k < count) ((global ushort*)out0)[out0_at + k] = out0_vector.element[k];
       }
     }
-    if (count == 4 && ((ulong)(out1 + out1_at) & (sizeof out1_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out1 + out1_at) & (sizeof(ulong) - 1)) == 0)) {
       *((global ulong*)(out1 + out1_at)) = out1_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))
@@ -87,7 +87,7 @@ kernel void tutti_main(
         if (k < count) ((global ushort*)out1)[out1_at + k] = out1_vector.element[k];
       }
     }
-    if (count == 4 && ((ulong)(out2 + out2_at) & (sizeof out2_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out2 + out2_at) & (sizeof(uint4) - 1)) == 0)) {
       *((global uint4*)(out2 + out2_at)) = out2_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))

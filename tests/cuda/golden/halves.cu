@@ -36,22 +36,22 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
     const int c0 = start;
     const int in0_at = in0_offset + c0 * in0_stride0;
     union { unsigned long long whole; unsigned short element[4]; } in0_vector;
-    if (count == 4 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in0 + in0_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       in0_vector.whole = *((const unsigned long long*)(in0 + in0_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in0_vector.element[k] = ((const unsigned short*)in0)[in0_at + (k < count ? k : count - 1)];
+        in0_vector.element[k] = k < count ? (((const unsigned short*)in0) + in0_at)[k] : 0;
       }
     }
     const int in1_at = in1_offset + c0 * in1_stride0;
     union { unsigned long long whole; unsigned short element[4]; } in1_vector;
-    if (count == 4 && ((unsigned long long)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in1 + in1_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       in1_vector.whole = *((const unsigned long long*)(in1 + in1_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in1_vector.element[k] = ((const unsigned short*)in1)[in1_at + (k < count ? k : count - 1)];
+        in1_vector.element[k] = k < count ? (((const unsigned short*)in1) + in1_at)[k] : 0;
       }
     }
     const int out0_at = out0_offset + c0 * out0_stride0;
@@ -69,7 +69,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
       out1_vector.element[k] = tutti_to_bf16(v2);
       out2_vector.element[k] = v2;
     }
-    if (count == 4 && ((unsigned long long)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out0 + out0_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       *((unsigned long long*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       #pragma unroll 4
@@ -77,7 +77,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
         if (k < count) ((unsigned short*)out0)[out0_at + k] = out0_vector.element[k];
       }
     }
-    if (count == 4 && ((unsigned long long)(out1 + out1_at) & (sizeof out1_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out1 + out1_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       *((unsigned long long*)(out1 + out1_at)) = out1_vector.whole;
     } else {
       #pragma unroll 4
@@ -85,7 +85,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
         if (k < count) ((unsigned short*)out1)[out1_at + k] = out1_vector.element[k];
       }
     }
-    if (count == 4 && ((unsigned long long)(out2 + out2_at) & (sizeof out2_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out2 + out2_at) & (sizeof(uint4) - 1)) == 0)) {
       *((uint4*)(out2 + out2_at)) = out2_vector.whole;
     } else {
       #pragma unroll 4

@@ -40,32 +40,32 @@ kernel void tutti_main(
     const int c0 = start;
     const int in0_at = in0_offset + c0 * in0_stride0;
     union { ulong whole; short element[4]; } in0_vector;
-    if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in0 + in0_at) & (sizeof(ulong) - 1)) == 0)) {
       in0_vector.whole = *((global const ulong*)(in0 + in0_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in0_vector.element[k] = ((global const short*)in0)[in0_at + (k < count ? k : count - 1)];
+        in0_vector.element[k] = k < count ? (((global const short*)in0) + in0_at)[k] : 0;
       }
     }
     const int in1_at = in1_offset + c0 * in1_stride0;
     union { ulong whole; short element[4]; } in1_vector;
-    if (count == 4 && ((ulong)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in1 + in1_at) & (sizeof(ulong) - 1)) == 0)) {
       in1_vector.whole = *((global const ulong*)(in1 + in1_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in1_vector.element[k] = ((global const short*)in1)[in1_at + (k < count ? k : count - 1)];
+        in1_vector.element[k] = k < count ? (((global const short*)in1) + in1_at)[k] : 0;
       }
     }
     const int in2_at = in2_offset + c0 * in2_stride0;
     union { uint4 whole; float element[4]; } in2_vector;
-    if (count == 4 && ((ulong)(in2 + in2_at) & (sizeof in2_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in2 + in2_at) & (sizeof(uint4) - 1)) == 0)) {
       in2_vector.whole = *((global const uint4*)(in2 + in2_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in2_vector.element[k] = ((global const float*)in2)[in2_at + (k < count ? k : count - 1)];
+        in2_vector.element[k] = k < count ? (((global const float*)in2) + in2_at)[k] : 0;
       }
     }
     const int out0_at = out0_offset + c0 * out0_stride0;
@@ -83,7 +83,7 @@ kernel void tutti_main(
       out0_vector.element[k] = v4;
       out1_vector.element[k] = v5;
     }
-    if (count == 4 && ((ulong)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out0 + out0_at) & (sizeof(ulong) - 1)) == 0)) {
       *((global ulong*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))
@@ -91,7 +91,7 @@ kernel void tutti_main(
         if (k < count) ((global short*)out0)[out0_at + k] = out0_vector.element[k];
       }
     }
-    if (count == 4 && ((ulong)(out1 + out1_at) & (sizeof out1_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out1 + out1_at) & (sizeof(uint) - 1)) == 0)) {
       *((global uint*)(out1 + out1_at)) = out1_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))

@@ -38,32 +38,32 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
     const int c0 = start;
     const int in0_at = in0_offset + c0 * in0_stride0;
     union { unsigned long long whole; short element[4]; } in0_vector;
-    if (count == 4 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in0 + in0_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       in0_vector.whole = *((const unsigned long long*)(in0 + in0_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in0_vector.element[k] = ((const short*)in0)[in0_at + (k < count ? k : count - 1)];
+        in0_vector.element[k] = k < count ? (((const short*)in0) + in0_at)[k] : 0;
       }
     }
     const int in1_at = in1_offset + c0 * in1_stride0;
     union { unsigned long long whole; short element[4]; } in1_vector;
-    if (count == 4 && ((unsigned long long)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in1 + in1_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       in1_vector.whole = *((const unsigned long long*)(in1 + in1_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in1_vector.element[k] = ((const short*)in1)[in1_at + (k < count ? k : count - 1)];
+        in1_vector.element[k] = k < count ? (((const short*)in1) + in1_at)[k] : 0;
       }
     }
     const int in2_at = in2_offset + c0 * in2_stride0;
     union { uint4 whole; float element[4]; } in2_vector;
-    if (count == 4 && ((unsigned long long)(in2 + in2_at) & (sizeof in2_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in2 + in2_at) & (sizeof(uint4) - 1)) == 0)) {
       in2_vector.whole = *((const uint4*)(in2 + in2_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in2_vector.element[k] = ((const float*)in2)[in2_at + (k < count ? k : count - 1)];
+        in2_vector.element[k] = k < count ? (((const float*)in2) + in2_at)[k] : 0;
       }
     }
     const int out0_at = out0_offset + c0 * out0_stride0;
@@ -81,7 +81,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
       out0_vector.element[k] = v4;
       out1_vector.element[k] = v5;
     }
-    if (count == 4 && ((unsigned long long)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out0 + out0_at) & (sizeof(unsigned long long) - 1)) == 0)) {
       *((unsigned long long*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       #pragma unroll 4
@@ -89,7 +89,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
         if (k < count) ((short*)out0)[out0_at + k] = out0_vector.element[k];
       }
     }
-    if (count == 4 && ((unsigned long long)(out1 + out1_at) & (sizeof out1_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out1 + out1_at) & (sizeof(unsigned int) - 1)) == 0)) {
       *((unsigned int*)(out1 + out1_at)) = out1_vector.whole;
     } else {
       #pragma unroll 4

@@ -46,22 +46,22 @@ kernel void tutti_main(
     const int c1 = start;
     const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
     union { uint4 whole; float element[4]; } in0_vector;
-    if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in0 + in0_at) & (sizeof(uint4) - 1)) == 0)) {
       in0_vector.whole = *((global const uint4*)(in0 + in0_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in0_vector.element[k] = ((global const float*)in0)[in0_at + (k < count ? k : count - 1)];
+        in0_vector.element[k] = k < count ? (((global const float*)in0) + in0_at)[k] : 0;
       }
     }
     const int in1_at = in1_offset + c0 * in1_stride0 + c1 * in1_stride1;
     union { uint4 whole; float element[4]; } in1_vector;
-    if (count == 4 && ((ulong)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(in1 + in1_at) & (sizeof(uint4) - 1)) == 0)) {
       in1_vector.whole = *((global const uint4*)(in1 + in1_at));
     } else {
       __attribute__((opencl_unroll_hint(4)))
       for (int k = 0; k < 4; ++k) {
-        in1_vector.element[k] = ((global const float*)in1)[in1_at + (k < count ? k : count - 1)];
+        in1_vector.element[k] = k < count ? (((global const float*)in1) + in1_at)[k] : 0;
       }
     }
     const int out0_at = out0_offset + c0 * out0_stride0 + c1 * out0_stride1;
@@ -75,7 +75,7 @@ kernel void tutti_main(
       const float v5 = tutti_tanh_f32(v4);
       out0_vector.element[k] = v5;
     }
-    if (count == 4 && ((ulong)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out0 + out0_at) & (sizeof(uint4) - 1)) == 0)) {
       *((global uint4*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))

@@ -44,22 +44,22 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
     const int c1 = start;
     const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
     union { uint4 whole; float element[4]; } in0_vector;
-    if (count == 4 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in0 + in0_at) & (sizeof(uint4) - 1)) == 0)) {
       in0_vector.whole = *((const uint4*)(in0 + in0_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in0_vector.element[k] = ((const float*)in0)[in0_at + (k < count ? k : count - 1)];
+        in0_vector.element[k] = k < count ? (((const float*)in0) + in0_at)[k] : 0;
       }
     }
     const int in1_at = in1_offset + c0 * in1_stride0 + c1 * in1_stride1;
     union { uint4 whole; float element[4]; } in1_vector;
-    if (count == 4 && ((unsigned long long)(in1 + in1_at) & (sizeof in1_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(in1 + in1_at) & (sizeof(uint4) - 1)) == 0)) {
       in1_vector.whole = *((const uint4*)(in1 + in1_at));
     } else {
       #pragma unroll 4
       for (int k = 0; k < 4; ++k) {
-        in1_vector.element[k] = ((const float*)in1)[in1_at + (k < count ? k : count - 1)];
+        in1_vector.element[k] = k < count ? (((const float*)in1) + in1_at)[k] : 0;
       }
     }
     const int out0_at = out0_offset + c0 * out0_stride0 + c1 * out0_stride1;
@@ -73,7 +73,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
       const float v5 = tutti_tanh_f32(v4);
       out0_vector.element[k] = v5;
     }
-    if (count == 4 && ((unsigned long long)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out0 + out0_at) & (sizeof(uint4) - 1)) == 0)) {
       *((uint4*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       #pragma unroll 4

@@ -64,7 +64,7 @@ kernel void tutti_main(
     if (unit < units) {
       const long end = parts == 1 ? (long)steps : (long)steps * (part + 1) / parts;
       const long begin = parts == 1 ? (long)0 : (long)steps * part / parts;
-      for (long n = begin + lane; n < end; n += lanes) {
+      for (long n = begin + lane; n < end; n += 1 * lanes) {
         const int step = (int)n;
         int rest2 = step;
         const int over4 = tutti_quotient_i32(rest2, n4_multiplier, n4_shift);

@@ -62,7 +62,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
     if (unit < units) {
       const long long end = parts == 1 ? (long long)steps : (long long)steps * (part + 1) / parts;
       const long long begin = parts == 1 ? (long long)0 : (long long)steps * part / parts;
-      for (long long n = begin + lane; n < end; n += lanes) {
+      for (long long n = begin + lane; n < end; n += 1 * lanes) {
         const int step = (int)n;
         int rest2 = step;
         const int over4 = tutti_quotient_i32(rest2, n4_multiplier, n4_shift);

@@ -43,7 +43,7 @@ kernel void tutti_main(
       const uint v2 = tutti_philox(v1, v0);
       out0_vector.element[k] = v2;
     }
-    if (count == 4 && ((ulong)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((ulong)(out0 + out0_at) & (sizeof(uint4) - 1)) == 0)) {
       *((global uint4*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       __attribute__((opencl_unroll_hint(4)))

@@ -41,7 +41,7 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
       const unsigned int v2 = tutti_philox(v1, v0);
       out0_vector.element[k] = v2;
     }
-    if (count == 4 && ((unsigned long long)(out0 + out0_at) & (sizeof out0_vector - 1)) == 0) {
+    if ((count == 4) & (((unsigned long long)(out0 + out0_at) & (sizeof(uint4) - 1)) == 0)) {
       *((uint4*)(out0 + out0_at)) = out0_vector.whole;
     } else {
       #pragma unroll 4

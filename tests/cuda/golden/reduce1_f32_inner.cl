@@ -41,31 +41,52 @@ kernel void tutti_main(
     if (unit < units) {
       const long end = parts == 1 ? (long)steps : (long)steps * (part + 1) / parts;
       const long begin = parts == 1 ? (long)0 : (long)steps * part / parts;
-      for (long n = begin + lane; n < end; n += lanes) {
-        const int step = (int)n;
-        const int line = 0;
-        const int start = step * 4;
-        const int count = n1 - start < 4 ? (int)(n1 - start) : 4;
-        const int c1 = start;
-        const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
-        union { uint4 whole; float element[4]; } in0_vector;
-        if (count == 4 && ((ulong)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
-          in0_vector.whole = *((global const uint4*)(in0 + in0_at));
+      for (long n = begin + lane; n < end; n += 4 * lanes) {
+        const int left = (int)(end - n);
+        int counts[4];
+        int in0_at[4];
+        bool in0_whole = true;
+        union { uint4 whole; float element[4]; } in0_vector[4];
+        __attribute__((opencl_unroll_hint(4)))
+        for (int r = 0; r < 4; ++r) {
+          const bool is_there = r * lanes < left;
+          const int step = (int)n + (is_there ? r * lanes : 0);
+          const int line = 0;
+          const int start = step * 4;
+          const int count = n1 - start < 4 ? (int)(n1 - start) : 4;
+          const int c1 = start;
+          counts[r] = is_there ? count : 0;
+          in0_at[r] = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+          in0_whole = in0_whole & (count == 4) & (((ulong)(in0 + in0_at[r]) & (sizeof(uint4) - 1)) == 0);
+        }
+        if (in0_whole) {
+          __attribute__((opencl_unroll_hint(4)))
+          for (int r = 0; r < 4; ++r) {
+            if (counts[r] > 0) {
+              in0_vector[r].whole = *((global const uint4*)(in0 + in0_at[r]));
+            }
+          }
         } else {
           __attribute__((opencl_unroll_hint(4)))
-          for (int k = 0; k < 4; ++k) {
-            in0_vector.element[k] = ((global const float*)in0)[in0_at + (k < count ? k : count - 1)];
+          for (int r = 0; r < 4; ++r) {
+            __attribute__((opencl_unroll_hint(4)))
+            for (int k = 0; k < 4; ++k) {
+              in0_vector[r].element[k] = k < counts[r] ? (((global const float*)in0) + in0_at[r])[k] : 0;
+            }
           }
         }
         __attribute__((opencl_unroll_hint(4)))
-        for (int k = 0; k < 4; ++k) {
-          if (k < count) {
-            const float v0 = in0_vector.element[k];
-            {
-              const float corrected = v0 - lost;
-              const float sum = total + corrected;
-              lost = sum - sum == 0 ? (sum - total) - corrected : 0;
-              total = sum;
+        for (int r = 0; r < 4; ++r) {
+          __attribute__((opencl_unroll_hint(4)))
+          for (int k = 0; k < 4; ++k) {
+            if (k < counts[r]) {
+              const float v0 = in0_vector[r].element[k];
+              {
+                const float corrected = v0 - lost;
+                const float sum = total + corrected;
+                lost = sum - sum == 0 ? (sum - total) - corrected : 0;
+                total = sum;
+              }
             }
           }
         }

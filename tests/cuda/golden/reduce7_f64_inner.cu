@@ -41,34 +41,57 @@ extern "C" __global__ __launch_bounds__(256) void tutti_main(
     if (unit < units) {
       const long long end = parts == 1 ? (long long)steps : (long long)steps * (part + 1) / parts;
       const long long begin = parts == 1 ? (long long)0 : (long long)steps * part / parts;
-      for (long long n = begin + lane; n < end; n += lanes) {
-        const int step = (int)n;
-        const int line = 0;
-        const int start = step * 2;
-        const int count = n1 - start < 2 ? (int)(n1 - start) : 2;
-        const int c1 = start;
-        const int in0_at = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
-        union { uint4 whole; double element[2]; } in0_vector;
-        if (count == 2 && ((unsigned long long)(in0 + in0_at) & (sizeof in0_vector - 1)) == 0) {
-          in0_vector.whole = *((const uint4*)(in0 + in0_at));
+      for (long long n = begin + lane; n < end; n += 2 * lanes) {
+        const int left = (int)(end - n);
+        int counts[2];
+        long long positions[2];
+        int in0_at[2];
+        bool in0_whole = true;
+        union { uint4 whole; double element[2]; } in0_vector[2];
+        #pragma unroll 2
+        for (int r = 0; r < 2; ++r) {
+          const bool is_there = r * lanes < left;
+          const int step = (int)n + (is_there ? r * lanes : 0);
+          const int line = 0;
+          const int start = step * 2;
+          const int count = n1 - start < 2 ? (int)(n1 - start) : 2;
+          const int c1 = start;
+          counts[r] = is_there ? count : 0;
+          positions[r] = line * n1 + start;
+          in0_at[r] = in0_offset + c0 * in0_stride0 + c1 * in0_stride1;
+          in0_whole = in0_whole & (count == 2) & (((unsigned long long)(in0 + in0_at[r]) & (sizeof(uint4) - 1)) == 0);
+        }
+        if (in0_whole) {
+          #pragma unroll 2
+          for (int r = 0; r < 2; ++r) {
+            if (counts[r] > 0) {
+              in0_vector[r].whole = *((const uint4*)(in0 + in0_at[r]));
+            }
+          }
         } else {
           #pragma unroll 2
-          for (int k = 0; k < 2; ++k) {
-            in0_vector.element[k] = ((const double*)in0)[in0_at + (k < count ? k : count - 1)];
+          for (int r = 0; r < 2; ++r) {
+            #pragma unroll 2
+            for (int k = 0; k < 2; ++k) {
+              in0_vector[r].element[k] = k < counts[r] ? (((const double*)in0) + in0_at[r])[k] : 0;
+            }
           }
         }
         #pragma unroll 2
-        for (int k = 0; k < 2; ++k) {
-          if (k < count) {
-            const double v0 = in0_vector.element[k];
-            {
-              const double x = v0;
-              const double y = total;
-              const long long xi = line * n1 + start + k;
-              const long long yi = total_at;
-              const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
-              total = take ? x : y;
-              total_at = take ? xi : yi;
+        for (int r = 0; r < 2; ++r) {
+          #pragma unroll 2
+          for (int k = 0; k < 2; ++k) {
+            if (k < counts[r]) {
+              const double v0 = in0_vector[r].element[k];
+              {
+                const double x = v0;
+                const double y = total;
+                const long long xi = positions[r] + k;
+                const long long yi = total_at;
+                const bool take = (x < y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (xi < yi));
+                total = take ? x : y;
+                total_at = take ? xi : yi;
+              }
             }
           }
         }
