@@ -268,24 +268,25 @@ KERNEL void tutti_scatter_runs(GLOBAL T* target, GLOBAL const T* source,
   GLOBAL const uint* rows = rows_of_all + g.rows_offset;
   GLOBAL const uint* order = order_of_all + g.order_offset;
   FIND_LANE
+  const uint picks = (uint)g.picks;
   const long places = g.outer * g.picks, chunks = (places + lots - 1) / lots;
   EACH_CHUNK(u, chunks) {
     const long place = u * lots + lot;
     if (place >= places) continue;
-    const long o = g.outer == 1 ? 0 : place / g.picks, j = place - o * g.picks;
-    const uint row = rows[j];
+    const long o = g.outer == 1 ? 0 : place / g.picks;
+    const uint j = (uint)(place - o * g.picks), row = rows[j];
     const int begins = j == 0 || rows[j - 1] != row;
-    if (!begins && (j % PIECE != 0 || j < PIECE || rows[j - PIECE] != row)) continue;
-    const long cut = (j + 2 * PIECE - 1) / PIECE * PIECE, limit = min(cut, g.picks);
-    long end = j + 1;
+    if (!begins && (j % PIECE != 0 || rows[j - PIECE] != row)) continue;
+    const uint cut = (j + 2 * PIECE - 1) / PIECE * PIECE, limit = min(cut, picks);
+    uint end = j + 1;
     while (end < limit && rows[end] == row) ++end;
-    const int is_whole = begins && (cut >= g.picks || rows[cut] != row);
+    const int is_whole = begins && (cut >= picks || rows[cut] != row);
     for (long n = lane; n < g.columns; n += lanes) {
       GLOBAL T* to = target + g.target_offset + o * g.target_stride[0] + row * g.target_stride[1] +
                      n * g.target_stride[2];
       GLOBAL const T* from =
           source + g.source_offset + o * g.source_stride[0] + n * g.source_stride[2];
-      long k = j;
+      uint k = j;
       part sum = part_of(begins ? *to : from[order[k++] * g.source_stride[1]]);
       ROLLED
       for (; k < end; k += LOADS) {
