@@ -256,6 +256,9 @@ INLINE part both_of(part a, part b) {
 // are not cut are combined with the target at once, pieces go to parts.
 #define PIECE 64
 #define PIECES(g) (((g).picks + PIECE - 1) / PIECE)
+#define FIND_LANE                                       \
+  const int me = get_local_id(0), lanes = (int)g.block; \
+  const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
 
 #if WANTS(tutti_scatter_runs)
 #define LOADS 4  // in flight at a time
@@ -264,21 +267,26 @@ KERNEL void tutti_scatter_runs(GLOBAL T* target, GLOBAL const T* source,
                                GLOBAL part* parts, const tutti_gather g) {
   GLOBAL const uint* rows = rows_of_all + g.rows_offset;
   GLOBAL const uint* order = order_of_all + g.order_offset;
-  EACH_UNIT(u, g.outer * g.picks * g.block) {
-    const long place = u / g.block, o = place / g.picks, j = place - o * g.picks;
-    const uint row = rows[j];
+  FIND_LANE
+  const uint picks = (uint)g.picks;
+  const long places = g.outer * g.picks, chunks = (places + lots - 1) / lots;
+  EACH_CHUNK(u, chunks) {
+    const long place = u * lots + lot;
+    if (place >= places) continue;
+    const long o = g.outer == 1 ? 0 : place / g.picks;
+    const uint j = (uint)(place - o * g.picks), row = rows[j];
     const int begins = j == 0 || rows[j - 1] != row;
-    if (!begins && (j % PIECE != 0 || j < PIECE || rows[j - PIECE] != row)) continue;
-    const long cut = (j + 2 * PIECE - 1) / PIECE * PIECE, limit = min(cut, g.picks);
-    long end = j + 1;
+    if (!begins && (j % PIECE != 0 || rows[j - PIECE] != row)) continue;
+    const uint cut = (j + 2 * PIECE - 1) / PIECE * PIECE, limit = min(cut, picks);
+    uint end = j + 1;
     while (end < limit && rows[end] == row) ++end;
-    const int is_whole = begins && (cut >= g.picks || rows[cut] != row);
-    for (long n = u - place * g.block; n < g.columns; n += g.block) {
+    const int is_whole = begins && (cut >= picks || rows[cut] != row);
+    for (long n = lane; n < g.columns; n += lanes) {
       GLOBAL T* to = target + g.target_offset + o * g.target_stride[0] + row * g.target_stride[1] +
                      n * g.target_stride[2];
       GLOBAL const T* from =
           source + g.source_offset + o * g.source_stride[0] + n * g.source_stride[2];
-      long k = j;
+      uint k = j;
       part sum = part_of(begins ? *to : from[order[k++] * g.source_stride[1]]);
       ROLLED
       for (; k < end; k += LOADS) {
@@ -321,8 +329,7 @@ KERNEL void tutti_scatter_parts(GLOBAL T* target, GLOBAL const uint* rows_of_all
                                 GLOBAL const part* parts, const tutti_gather g) {
   SHARED part shared[GROUP];
   GLOBAL const uint* rows = rows_of_all + g.rows_offset;
-  const int me = get_local_id(0), lanes = (int)g.block;
-  const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
+  FIND_LANE
   EACH_CHUNK(u, g.outer * PIECES(g)) {
     const long o = u / PIECES(g), first = u - o * PIECES(g);
     const long count = pieces_of_run(rows, first, &g);

@@ -47,19 +47,20 @@ KERNEL void tutti_sort_counts(GLOBAL const K* from, GLOBAL uint* counts, const t
 }
 #endif
 
+// Each item sums an equal share of the counts.
 #if WANTS(tutti_sort_offsets)
 KERNEL void tutti_sort_offsets(GLOBAL uint* counts, const tutti_sort_shape g) {
   SHARED uint shared[BEFORE_ME_SIZE];
+  const long me = get_local_id(0), all = DIGITS * g.chunks;
   EACH_CHUNK(o, g.rows) {
-    GLOBAL uint* row = counts + g.counts_offset + o * DIGITS * g.chunks;
-    uint carry = 0;
-    for (long start = 0; start < DIGITS * g.chunks; start += GROUP) {
-      const long k = start + (long)get_local_id(0);
-      const uint mine = k < DIGITS * g.chunks ? row[k] : 0;
-      uint all;
-      const uint before = before_me(mine, shared, &all);
-      if (k < DIGITS * g.chunks) row[k] = carry + before;
-      carry += all;
+    GLOBAL uint* row = counts + g.counts_offset + o * all;
+    uint sum = 0, total;
+    for (long k = all * me / GROUP; k < all * (me + 1) / GROUP; ++k) sum += row[k];
+    sum = before_me(sum, shared, &total);
+    for (long k = all * me / GROUP; k < all * (me + 1) / GROUP; ++k) {
+      const uint count = row[k];
+      row[k] = sum;
+      sum += count;
     }
   }
 }
