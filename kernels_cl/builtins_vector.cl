@@ -60,3 +60,5 @@ TUTTI_FOR_REAL(double, long);
 TUTTI_PURE float16 vload_half16(size_t, const global half*);
 TUTTI_BUILTIN uint atomic_inc(volatile global uint*);
 TUTTI_BUILTIN uint atomic_inc(volatile local uint*);
+TUTTI_BUILTIN uint atomic_max(volatile global uint*, uint);
+TUTTI_BUILTIN uint atomic_xchg(volatile global uint*, uint);

@@ -14,11 +14,14 @@ typedef struct {
   long weight_offset, weight_stride[6];
   long bias_offset, bias_stride[2];
   int has_bias, relu;
+  long
+      parts;  // GPU: that the sum over channels and taps is cut into; above 1 partial sums are kept
   // Of CPUs.
   long flat[3], flat_step[3], listed[3], listed_step[3];
   long slots[3], lines, columns, line_count, pitch, members, member_size;
   long blocks[3], rows_at_once;
-  long packed_offset, table_offset, stage_offset, stage_size, sums_offset;
+  long packed_offset, table_offset, stage_offset, stage_size;
+  long sums_offset;  // GPU: of the partial sums, [parts, batch, groups, outputs, places]
 } tutti_convolution_shape;
 
 // NaN stays.
@@ -30,59 +33,72 @@ INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, 
 
 #if GROUP != 1
 
-#define ROWS 32
+// An item has RUNS times four rows and four columns of a tile. Fours lie side by side for one
+// access.
+#define ROWS (32 * RUNS)
 #define COLUMNS (GROUP / 2)
-#define DEPTH 8
+#define DEPTH 16
+#define FIRST_AXIS (3 - AXES)
 
-// Fewer than 2^31 places, taps and channels: checked before.
 #if WANTS(tutti_convolve)
+// Where channel and tap number k lie: elements of x and of w, and tap * dilation.
+INLINE void find_tap(uint k, const tutti_convolution_shape g, LOCAL long* in_x, LOCAL long* in_w,
+                     LOCAL int* at) {
+  const uint taps = (uint)(g.taps[0] * g.taps[1] * g.taps[2]);
+  const uint c = k / taps;
+  uint t = k - c * taps;
+  const uint t2 = t % (uint)g.taps[2];
+  t /= (uint)g.taps[2];
+  const uint t1 = t % (uint)g.taps[1], t0 = t / (uint)g.taps[1];
+  *in_x = c * g.in_stride[2];
+  *in_w = c * g.weight_stride[2] + t0 * g.weight_stride[3] + t1 * g.weight_stride[4] +
+          t2 * g.weight_stride[5];
+  at[0] = (int)(t0 * g.dilation[0]);
+  at[1] = (int)(t1 * g.dilation[1]);
+  at[2] = (int)(t2 * g.dilation[2]);
+}
+
+// Fewer than 2^31 places, taps, channels and positions: checked before.
 KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
-                           GLOBAL const T* bias, const tutti_convolution_shape g) {
-  SHARED T a[DEPTH][ROWS + 1];
-  SHARED T b[DEPTH][COLUMNS + 1];
-  SHARED long tap_x[DEPTH], tap_w[DEPTH];  // of channel and tap: elements of x, of w
-  SHARED long tap_at[DEPTH][3];            // tap * dilation
+                           GLOBAL const T* bias, GLOBAL T* sums, const tutti_convolution_shape g) {
+  SHARED T a[DEPTH][ROWS + 4] ALIGNED(16);
+  SHARED T b[DEPTH][COLUMNS + 4] ALIGNED(16);
+  SHARED long tap_x[DEPTH], tap_w[DEPTH];
+  SHARED int tap_at[DEPTH][3];
   const int me = get_local_id(0);
   const int my_row = me % 8 * 4, my_column = me / 8 * 4, loaded = me % COLUMNS;
   const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
   const uint columns = (uint)g.batch * places;
-  const uint taps = (uint)(g.taps[0] * g.taps[1] * g.taps[2]);
-  const uint depth = (uint)g.channels * taps;
+  const uint depth = (uint)(g.channels * g.taps[0] * g.taps[1] * g.taps[2]);
+  const uint steps = (depth + DEPTH - 1) / DEPTH;
   const uint row_tiles = ((uint)g.outputs + ROWS - 1) / ROWS;
   const uint column_tiles = (columns + COLUMNS - 1) / COLUMNS;
-  EACH_CHUNK(tile, (long)row_tiles * column_tiles * g.groups) {
+  EACH_CHUNK(chunk, (long)row_tiles * column_tiles * g.groups * g.parts) {
+    const long tile = chunk / g.parts, part = chunk - tile * g.parts;
+    const uint first = (uint)(steps * part / g.parts) * DEPTH;
+    const uint last = min((uint)(steps * (part + 1) / g.parts) * DEPTH, depth);
     const long group = tile / ((long)row_tiles * column_tiles);
     const uint in_group = (uint)(tile - group * row_tiles * column_tiles);
     const uint row = in_group % row_tiles * ROWS, column = in_group / row_tiles * COLUMNS;
     // The place that this item looks up.
     const uint q = min(column + loaded, columns - 1), n = q / places;
     uint p = q - n * places;
-    long at[3];
-    at[2] = p % (uint)g.to[2] * g.stride[2] - g.padding[2];
+    int at[3];
+    at[2] = (int)(p % (uint)g.to[2] * g.stride[2] - g.padding[2]);
     p /= (uint)g.to[2];
-    at[1] = p % (uint)g.to[1] * g.stride[1] - g.padding[1];
-    at[0] = p / (uint)g.to[1] * g.stride[0] - g.padding[0];
+    at[1] = (int)(p % (uint)g.to[1] * g.stride[1] - g.padding[1]);
+    at[0] = (int)(p / (uint)g.to[1] * g.stride[0] - g.padding[0]);
     GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
     GLOBAL const T* const weights = w + g.weight_offset + group * g.weight_stride[0];
-    T sum[4][4];
-    for (int i = 0; i < 4; ++i)
+    T sum[4 * RUNS][4];
+    UNROLLED
+    for (int i = 0; i < 4 * RUNS; ++i)
       for (int j = 0; j < 4; ++j) sum[i][j] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = me; d < DEPTH && first < last; d += GROUP)
+      find_tap(min(first + d, depth - 1), g, &tap_x[d], &tap_w[d], tap_at[d]);
     ROLLED
-    for (uint k = 0; k < depth; k += DEPTH) {
-      barrier(CLK_LOCAL_MEM_FENCE);
-      for (int d = me; d < DEPTH; d += GROUP) {
-        const uint c = min(k + d, depth - 1) / taps;
-        uint t = min(k + d, depth - 1) - c * taps;
-        const uint t2 = t % (uint)g.taps[2];
-        t /= (uint)g.taps[2];
-        const uint t1 = t % (uint)g.taps[1], t0 = t / (uint)g.taps[1];
-        tap_x[d] = c * g.in_stride[2];
-        tap_w[d] = c * g.weight_stride[2] + t0 * g.weight_stride[3] + t1 * g.weight_stride[4] +
-                   t2 * g.weight_stride[5];
-        tap_at[d][0] = t0 * g.dilation[0];
-        tap_at[d][1] = t1 * g.dilation[1];
-        tap_at[d][2] = t2 * g.dilation[2];
-      }
+    for (uint k = first; k < last; k += DEPTH) {
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int i = me; i < DEPTH * ROWS; i += GROUP) {
         const int d = i % DEPTH;
@@ -90,42 +106,54 @@ KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
         a[d][i / DEPTH] =
             k + d < depth && r < g.outputs ? weights[r * g.weight_stride[1] + tap_w[d]] : (T)0;
       }
-      ROLLED
       for (int d = me / COLUMNS; d < DEPTH; d += 2) {
         long place = tap_x[d];
         int inside = k + d < depth;
-        for (int axis = 0; axis < 3; ++axis) {
-          long u = at[axis] + tap_at[d][axis];
-          if (g.spread[axis] > 1) {
-            inside = inside && u >= 0 && u % g.spread[axis] == 0;
-            u /= g.spread[axis];
-          }
-          inside = inside && u >= 0 && u < g.from[axis];
+        for (int axis = FIRST_AXIS; axis < 3; ++axis) {
+          int u = at[axis] + tap_at[d][axis];
+#if SPREADS
+          inside = inside && u >= 0 && u % (int)g.spread[axis] == 0;
+          u /= (int)g.spread[axis];
+#endif
+          inside = inside && (uint)u < (uint)g.from[axis];
           place += u * g.in_stride[3 + axis];
         }
         b[d][loaded] = inside ? from[place] : (T)0;
       }
       barrier(CLK_LOCAL_MEM_FENCE);
+      for (int d = me; d < DEPTH; d += GROUP)
+        find_tap(min(k + DEPTH + d, depth - 1), g, &tap_x[d], &tap_w[d], tap_at[d]);
+      UNROLLED
       for (int d = 0; d < DEPTH; ++d) {
-        T left[4], right[4];
-        for (int i = 0; i < 4; ++i) left[i] = a[d][my_row + i];
+        T left[4 * RUNS], right[4];
+        UNROLLED
+        for (int i = 0; i < 4 * RUNS; ++i) left[i] = a[d][my_row + i / 4 * 32 + i % 4];
         for (int j = 0; j < 4; ++j) right[j] = b[d][my_column + j];
-        for (int i = 0; i < 4; ++i)
+        UNROLLED
+        for (int i = 0; i < 4 * RUNS; ++i)
           for (int j = 0; j < 4; ++j) sum[i][j] += left[i] * right[j];
       }
     }
+    UNROLLED
     for (int j = 0; j < 4; ++j) {
       if (column + my_column + j >= columns) continue;
       const uint m = (column + my_column + j) / places;
       uint o = column + my_column + j - m * places;
+      const long member = (part * g.batch + m) * g.groups + group;
+      GLOBAL T* const kept = sums + g.sums_offset + member * g.outputs * places + o;
       const uint o2 = o % (uint)g.to[2];
       o /= (uint)g.to[2];
       const uint o1 = o % (uint)g.to[1], o0 = o / (uint)g.to[1];
       GLOBAL T* const to = out + g.out_offset + m * g.out_stride[0] + group * g.out_stride[1] +
                            o0 * g.out_stride[3] + o1 * g.out_stride[4] + o2 * g.out_stride[5];
-      for (int i = 0; i < 4; ++i) {
-        const uint r = row + my_row + i;
-        if (r < g.outputs) to[r * g.out_stride[2]] = finished(sum[i][j], g, bias, group, r);
+      UNROLLED
+      for (int i = 0; i < 4 * RUNS; ++i) {
+        const uint r = row + my_row + i / 4 * 32 + i % 4;
+        if (r >= g.outputs) continue;
+        if (g.parts > 1)
+          kept[(long)r * places] = sum[i][j];
+        else
+          to[r * g.out_stride[2]] = finished(sum[i][j], g, bias, group, r);
       }
     }
   }
@@ -136,43 +164,83 @@ KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
 // An item sums up one place after the other.
 #if WANTS(tutti_convolve_each)
 KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
-                                GLOBAL const T* bias, const tutti_convolution_shape g) {
+                                GLOBAL const T* bias, GLOBAL T* sums,
+                                const tutti_convolution_shape g) {
   const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
-  EACH_UNIT(u, g.batch * g.groups * g.outputs * places) {
+  const uint lines = (uint)(g.channels * g.taps[0] * g.taps[1]);
+  const long all = g.batch * g.groups * g.outputs * places;
+  EACH_UNIT(unit, all * g.parts) {
+    const long part = unit / all, u = unit - part * all;
     const long plane = u / places, member = plane / g.outputs;
     const long row = plane - member * g.outputs, n = member / g.groups;
     const long group = member - n * g.groups;
     const uint p = (uint)(u - plane * places);
     const uint at[3] = {p / (uint)g.to[2] / (uint)g.to[1], p / (uint)g.to[2] % (uint)g.to[1],
                         p % (uint)g.to[2]};
-    const long first[3] = {at[0] * g.stride[0] - g.padding[0], at[1] * g.stride[1] - g.padding[1],
+    const long start[3] = {at[0] * g.stride[0] - g.padding[0], at[1] * g.stride[1] - g.padding[1],
                            at[2] * g.stride[2] - g.padding[2]};
     GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
     GLOBAL const T* const weights =
         w + g.weight_offset + group * g.weight_stride[0] + row * g.weight_stride[1];
+    const uint first = (uint)(lines * part / g.parts), last = (uint)(lines * (part + 1) / g.parts);
+    uint k0 = 0, k1 = 0, c = 0;
+    if (first > 0) {
+      k1 = first % (uint)g.taps[1];
+      k0 = first / (uint)g.taps[1] % (uint)g.taps[0];
+      c = first / (uint)g.taps[1] / (uint)g.taps[0];
+    }
     T sum = 0;
     ROLLED
-    for (uint c = 0; c < (uint)g.channels; ++c) ROLLED
-    for (uint k0 = 0; k0 < (uint)g.taps[0]; ++k0) ROLLED
-    for (uint k1 = 0; k1 < (uint)g.taps[1]; ++k1) ROLLED
-    for (uint k2 = 0; k2 < (uint)g.taps[2]; ++k2) {
-      const long tap[3] = {k0, k1, k2};
-      long place = c * g.in_stride[2], weight = c * g.weight_stride[2];
-      int inside = 1;
-      for (int axis = 0; axis < 3; ++axis) {
-        long q = first[axis] + tap[axis] * g.dilation[axis];
-        if (g.spread[axis] > 1) {
+    for (uint line = first; line < last; ++line) {
+      ROLLED
+      for (uint k2 = 0; k2 < (uint)g.taps[2]; ++k2) {
+        const long tap[3] = {k0, k1, k2};
+        long place = c * g.in_stride[2], weight = c * g.weight_stride[2];
+        int inside = 1;
+        for (int axis = FIRST_AXIS; axis < 3; ++axis) {
+          long q = start[axis] + tap[axis] * g.dilation[axis];
+#if SPREADS
           inside = inside && q >= 0 && q % g.spread[axis] == 0;
           q /= g.spread[axis];
+#endif
+          inside = inside && q >= 0 && q < g.from[axis];
+          place += q * g.in_stride[3 + axis];
+          weight += tap[axis] * g.weight_stride[3 + axis];
         }
-        inside = inside && q >= 0 && q < g.from[axis];
-        place += q * g.in_stride[3 + axis];
-        weight += tap[axis] * g.weight_stride[3 + axis];
+        if (inside) sum += from[place] * weights[weight];
       }
-      if (inside) sum += from[place] * weights[weight];
+      if (++k1 < (uint)g.taps[1]) continue;
+      k1 = 0;
+      if (++k0 < (uint)g.taps[0]) continue;
+      k0 = 0;
+      ++c;
     }
+    if (g.parts > 1)
+      sums[g.sums_offset + unit] = sum;
+    else
+      out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + row * g.out_stride[2] +
+          at[0] * g.out_stride[3] + at[1] * g.out_stride[4] + at[2] * g.out_stride[5]] =
+          finished(sum, g, bias, group, row);
+  }
+}
+#endif
+
+// Adds up the parts.
+#if WANTS(tutti_convolve_parts)
+KERNEL void tutti_convolve_parts(GLOBAL T* out, GLOBAL const T* bias, GLOBAL const T* sums,
+                                 const tutti_convolution_shape g) {
+  const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
+  const long all = g.batch * g.groups * g.outputs * places;
+  EACH_UNIT(u, all) {
+    const long plane = u / places, member = plane / g.outputs;
+    const long row = plane - member * g.outputs, n = member / g.groups;
+    const long group = member - n * g.groups;
+    const uint p = (uint)(u - plane * places);
+    T sum = 0;
+    for (long part = 0; part < g.parts; ++part) sum += sums[g.sums_offset + part * all + u];
     out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + row * g.out_stride[2] +
-        at[0] * g.out_stride[3] + at[1] * g.out_stride[4] + at[2] * g.out_stride[5]] =
+        p / (uint)g.to[2] / (uint)g.to[1] * g.out_stride[3] +
+        p / (uint)g.to[2] % (uint)g.to[1] * g.out_stride[4] + p % (uint)g.to[2] * g.out_stride[5]] =
         finished(sum, g, bias, group, row);
   }
 }

@@ -2,10 +2,10 @@
 // Rows picked by an index array, and rows of updates combined by one. Built for an element type T
 // (to take or set any type of the element's size), WIDE that its products are made in, an index
 // type INDEX and what COMBINE does: 0 adds, 1 sets, 2 multiplies, 3 takes the smaller, 4 the larger
-// (NaN wins). With COMPENSATED, sums of floats that may be long, a workspace has a number for each
-// element of the target: what rounding took from it. Here for GPUs: an item takes one column of one
-// picked row (take), a group one range of target rows (scatter). gather_cpu.cl has the kernels of
-// CPUs.
+// (NaN wins). With COMPENSATED, sums of floats that may be long, what rounding took from an element
+// is kept beside it. Here for GPUs: an item takes one column of one picked row (take), a group one
+// range of target rows (scatter). Many picks are sorted by rows first (sort_shared.cl), or sets
+// find the last of each row. gather_cpu.cl has the kernels of CPUs.
 
 typedef struct {
   long outer, picks, rows, columns;  // O, I, R, N
@@ -15,6 +15,9 @@ typedef struct {
   long source_offset, source_stride[3];
   long index_offset;
   long lost_offset, hits_offset;  // COMPENSATED
+  // Of many picks: a table of the last pick of each row, or sorted rows and their picks.
+  long rows_offset, order_offset;
+  long parts_offset;  // what pieces of long runs came to
 } tutti_gather;
 
 #ifdef __OPENCL_VERSION__
@@ -166,6 +169,183 @@ KERNEL void tutti_scatter(GLOBAL T* target, GLOBAL const T* source,
         *t = WITH_LOST(*t, lost[r * g.columns + n]);
       }
 #endif
+  }
+}
+#endif
+
+// The same of many picks: sets by a table of the last pick of each row.
+#if COMBINE == 1
+
+#if WANTS(tutti_scatter_begin)
+KERNEL void tutti_scatter_begin(GLOBAL const INDEX* index, GLOBAL uint* last,
+                                const tutti_gather g) {
+  EACH_UNIT(i, g.picks) {
+    atomic_xchg(last + g.rows_offset + nearest_row(index[g.index_offset + i], g.rows), 0u);
+  }
+}
+#endif
+
+#if WANTS(tutti_scatter_last)
+KERNEL void tutti_scatter_last(GLOBAL const INDEX* index, GLOBAL uint* last, const tutti_gather g) {
+  EACH_UNIT(i, g.picks) {
+    atomic_max(last + g.rows_offset + nearest_row(index[g.index_offset + i], g.rows), (uint)i);
+  }
+}
+#endif
+
+#if WANTS(tutti_scatter_sets)
+KERNEL void tutti_scatter_sets(GLOBAL T* target, GLOBAL const T* source, GLOBAL const INDEX* index,
+                               GLOBAL const uint* last, const tutti_gather g) {
+  EACH_UNIT(u, g.outer * g.picks * g.columns) {
+    const long row = u / g.columns, n = u - row * g.columns;
+    const long o = row / g.picks, i = row - o * g.picks;
+    const long r = nearest_row(index[g.index_offset + i], g.rows);
+    if (last[g.rows_offset + r] != (uint)i) continue;
+    target[g.target_offset + o * g.target_stride[0] + r * g.target_stride[1] +
+           n * g.target_stride[2]] = source[g.source_offset + o * g.source_stride[0] +
+                                            i * g.source_stride[1] + n * g.source_stride[2]];
+  }
+}
+#endif
+
+#endif
+
+// By sorted rows.
+#if WANTS(tutti_scatter_rows)
+KERNEL void tutti_scatter_rows(GLOBAL const INDEX* index, GLOBAL uint* rows, const tutti_gather g) {
+  EACH_UNIT(i, g.picks) {
+    rows[g.rows_offset + i] = (uint)nearest_row(index[g.index_offset + i], g.rows);
+  }
+}
+#endif
+
+// What updates in their order came to.
+typedef struct {
+  T value;
+#if COMPENSATED
+  T lost;
+#endif
+} part;
+
+INLINE part part_of(T x) {
+  part p;
+  p.value = x;
+#if COMPENSATED
+  p.lost = 0;
+#endif
+  return p;
+}
+
+INLINE part both_of(part a, part b) {
+  part p;
+  p.value = COMBINED(a.value, b.value);
+#if COMPENSATED
+  p.lost = a.lost + lost_of(a.value, b.value, p.value) + b.lost;
+#endif
+  return p;
+}
+
+#if COMPENSATED
+#define VALUE_OF(p) WITH_LOST((p).value, (p).lost)
+#else
+#define VALUE_OF(p) ((p).value)
+#endif
+
+// A run of equal rows is cut at each multiple of PIECE that lies PIECE or more behind its begin.
+// What begins a run or a piece does it, with `block` items side by side in the columns. Runs that
+// are not cut are combined with the target at once, pieces go to parts.
+#define PIECE 64
+#define PIECES(g) (((g).picks + PIECE - 1) / PIECE)
+
+#if WANTS(tutti_scatter_runs)
+#define LOADS 4  // in flight at a time
+KERNEL void tutti_scatter_runs(GLOBAL T* target, GLOBAL const T* source,
+                               GLOBAL const uint* rows_of_all, GLOBAL const uint* order_of_all,
+                               GLOBAL part* parts, const tutti_gather g) {
+  GLOBAL const uint* rows = rows_of_all + g.rows_offset;
+  GLOBAL const uint* order = order_of_all + g.order_offset;
+  EACH_UNIT(u, g.outer * g.picks * g.block) {
+    const long place = u / g.block, o = place / g.picks, j = place - o * g.picks;
+    const uint row = rows[j];
+    const int begins = j == 0 || rows[j - 1] != row;
+    if (!begins && (j % PIECE != 0 || j < PIECE || rows[j - PIECE] != row)) continue;
+    const long cut = (j + 2 * PIECE - 1) / PIECE * PIECE, limit = min(cut, g.picks);
+    long end = j + 1;
+    while (end < limit && rows[end] == row) ++end;
+    const int is_whole = begins && (cut >= g.picks || rows[cut] != row);
+    for (long n = u - place * g.block; n < g.columns; n += g.block) {
+      GLOBAL T* to = target + g.target_offset + o * g.target_stride[0] + row * g.target_stride[1] +
+                     n * g.target_stride[2];
+      GLOBAL const T* from =
+          source + g.source_offset + o * g.source_stride[0] + n * g.source_stride[2];
+      long k = j;
+      part sum = part_of(begins ? *to : from[order[k++] * g.source_stride[1]]);
+      ROLLED
+      for (; k < end; k += LOADS) {
+        T x[LOADS];
+        for (int l = 0; l < LOADS; ++l)
+          x[l] = from[order[min(k + l, end - 1)] * g.source_stride[1]];
+        for (int l = 0; l < LOADS; ++l)
+          if (k + l < end) sum = both_of(sum, part_of(x[l]));
+      }
+      if (is_whole)
+        *to = VALUE_OF(sum);
+      else
+        parts[g.parts_offset + (o * PIECES(g) + cut / PIECE - 1) * g.columns + n] = sum;
+    }
+  }
+}
+#endif
+
+// A group combines the pieces of a run, in their order: its items have an equal share of them each
+// for `block` columns at a time.
+#if WANTS(tutti_scatter_parts)
+
+// How many pieces the run has whose first one is `first`; 0 where none begins.
+INLINE long pieces_of_run(GLOBAL const uint* rows, long first, const tutti_gather* g) {
+  const uint row = rows[first * PIECE];
+  if ((first + 1) * PIECE >= g->picks || rows[(first + 1) * PIECE] != row) return 0;
+  if (first > 0 && rows[(first - 1) * PIECE] == row) return 0;
+  long end = first + 2, high = PIECES(*g);
+  while (end < high) {
+    const long middle = end + (high - end) / 2;
+    if (rows[middle * PIECE] == row)
+      end = middle + 1;
+    else
+      high = middle;
+  }
+  return end - first;
+}
+
+KERNEL void tutti_scatter_parts(GLOBAL T* target, GLOBAL const uint* rows_of_all,
+                                GLOBAL const part* parts, const tutti_gather g) {
+  SHARED part shared[GROUP];
+  GLOBAL const uint* rows = rows_of_all + g.rows_offset;
+  const int me = get_local_id(0), lanes = (int)g.block;
+  const int lots = GROUP / lanes, lot = me / lanes, lane = me - lot * lanes;
+  EACH_CHUNK(u, g.outer * PIECES(g)) {
+    const long o = u / PIECES(g), first = u - o * PIECES(g);
+    const long count = pieces_of_run(rows, first, &g);
+    const int shares = (int)min((long)lots, count);
+    for (long n = lane; count > 0 && n - lane < g.columns; n += lanes) {
+      const int is_mine = lot < shares && n < g.columns;
+      if (is_mine) {
+        GLOBAL const part* from = parts + g.parts_offset + u * g.columns + n;
+        long k = count * lot / shares;
+        part sum = from[k * g.columns];
+        while (++k < count * (lot + 1) / shares) sum = both_of(sum, from[k * g.columns]);
+        shared[me] = sum;
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int reach = 1; reach < shares; reach *= 2) {
+        if (is_mine && lot % (2 * reach) == 0 && lot + reach < shares)
+          shared[me] = both_of(shared[me], shared[me + reach * lanes]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      if (is_mine && lot == 0)
+        target[g.target_offset + o * g.target_stride[0] + rows[first * PIECE] * g.target_stride[1] +
+               n * g.target_stride[2]] = VALUE_OF(shared[me]);
+    }
   }
 }
 #endif

@@ -13,8 +13,10 @@
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define GLOBAL global
 #define LOCAL local
-#define SHARED local                // an array of the group; LOCAL: of pointers into it
+#define SHARED local  // an array of the group; LOCAL: of pointers into it
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define ROLLED _Pragma("nounroll")  // compiles in a fraction of the time
+#define UNROLLED _Pragma("unroll")
 
 #ifndef VECTOR_LOOP
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")

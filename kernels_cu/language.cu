@@ -17,6 +17,8 @@ static_assert(sizeof(long) == 8 && (char)-1 < 0, "long and char are i64 and i8, 
 #define get_local_id(dimension) ((int)threadIdx.x)
 #define barrier(memory) __syncthreads()
 #define atomic_inc(counter) atomicAdd(counter, 1u)
+#define atomic_max atomicMax
+#define atomic_xchg atomicExch
 #define as_float(bits) __uint_as_float(bits)
 #define as_uint(x) __float_as_uint(x)
 #define INFINITY __int_as_float(0x7f800000)
@@ -27,7 +29,9 @@ static_assert(sizeof(long) == 8 && (char)-1 < 0, "long and char are i64 and i8, 
 #define GLOBAL
 #define LOCAL
 #define SHARED __shared__
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define ROLLED
+#define UNROLLED _Pragma("unroll")
 
 INLINE float load_f16(ushort bits) {
   float x;

@@ -13,10 +13,14 @@ namespace {
 
 struct rows_case {
   uint64_t outer, rows, picked, inner;
+  uint64_t hot = 0;  // how many of four picks hit one row
 };
 constexpr rows_case rows_cases[] = {{1, 10, 25, 1},   {1, 10, 7, 64}, {3, 5, 17, 33},
                                     {2, 1000, 1, 15}, {1, 1, 300, 5}, {4, 31, 1000, 1},
                                     {3, 12, 70, 2},   {2, 31, 90, 3}, {1, 9, 130, 4}};
+// So many that devices sort them.
+constexpr rows_case many_cases[] = {
+    {2, 300, 8500, 3, 2}, {1, 140000, 8200, 1}, {1, 2, 8192, 1, 4}, {1, 700, 8193, 33, 1}};
 
 view_spec table(uint8_t dtype, uint64_t outer, uint64_t rows, uint64_t inner, bool strided) {
   view_spec v;
@@ -33,8 +37,26 @@ view_spec indices(uint8_t dtype, const rows_case& c, generator& random) {
   view_spec v;
   v.extent = {c.picked};
   v.data = packed(dtype, v.extent);
-  for (uint64_t i = 0; i < c.picked; ++i) v.data.data.set(3 + i, random() % c.rows);
+  for (uint64_t i = 0; i < c.picked; ++i) {
+    const bool hot = random() % 4 < c.hot;
+    v.data.data.set(3 + i, hot ? c.rows / 2 : random() % c.rows);
+  }
+  // What nobody has checked goes to the nearest row.
+  v.data.data.set(3, static_cast<uint64_t>(-3));
+  if (c.picked > 1) v.data.data.set(4, c.rows + 5);
   return v;
+}
+
+uint64_t row_of(const view_spec& index, uint64_t i, const rows_case& c) {
+  const auto row = static_cast<int64_t>(index.data.data.get(3 + i));
+  return static_cast<uint64_t>(std::clamp<int64_t>(row, 0, static_cast<int64_t>(c.rows) - 1));
+}
+
+// The picks of each row, in their order.
+std::vector<std::vector<uint64_t>> picks_by_row(const view_spec& index, const rows_case& c) {
+  std::vector<std::vector<uint64_t>> picks(c.rows);
+  for (uint64_t i = 0; i < c.picked; ++i) picks[row_of(index, i, c)].push_back(i);
+  return picks;
 }
 
 void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
@@ -45,22 +67,13 @@ void check_take(session& s, uint8_t dtype, uint8_t index_dtype) {
                                   table(dtype, c.outer, c.rows, c.inner, strided),
                                   indices(index_dtype, c, random)};
       fill(v[1], -100, 100, random);
-      // What nobody has checked goes to the nearest row.
-      const auto outside = [&](uint64_t i, int64_t row) {
-        if (i < c.picked) v[2].data.data.set(3 + i, static_cast<uint64_t>(row));
-      };
-      outside(0, -3);
-      outside(1, static_cast<int64_t>(c.rows) + 5);
       const image before = v[0].data.data;
       launch_operator(s, TUTTI_OPERATOR_TAKE, v);
       check_guards(v[0], before);
       for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
         const uint64_t o = e / (c.picked * c.inner), i = e / c.inner % c.picked, n = e % c.inner;
         const uint64_t got = v[0].data.data.get(at(v[0], o, i, n));
-        const auto row = static_cast<int64_t>(v[2].data.data.get(3 + i));
-        const auto nearest =
-            static_cast<uint64_t>(std::clamp<int64_t>(row, 0, static_cast<int64_t>(c.rows) - 1));
-        const uint64_t want = v[1].data.data.get(at(v[1], o, nearest, n));
+        const uint64_t want = v[1].data.data.get(at(v[1], o, row_of(v[2], i, c), n));
         require(got == want, [&] {
           return "element " + list_text({o, i, n}) + " of " + list_text(v[0].extent) + " is " +
                  value_text(sdk::register_dtype(dtype), got) + ", expected " +
@@ -85,13 +98,13 @@ void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, const ro
   launch_operator(s, TUTTI_OPERATOR_SCATTER_ADD, again);
   require(again[0].data.data.bytes == v[0].data.data.bytes, "two runs differ in their bits");
   const bool floating = sdk::is_floating(dtype);
+  const std::vector<std::vector<uint64_t>> picks = picks_by_row(v[2], c);
   for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
     const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
     const uint64_t start = given[0].data.data.get(at(v[0], o, r, n));
     long double sum = real_of(dtype, start), magnitude = std::fabs(sum);
     uint64_t wrapped = start;
-    for (uint64_t i = 0; i < c.picked; ++i) {
-      if (v[2].data.data.get(3 + i) != r) continue;
+    for (const uint64_t i : picks[r]) {
       const uint64_t update = v[1].data.data.get(at(v[1], o, i, n));
       wrapped += update;
       sum += real_of(dtype, update);
@@ -112,6 +125,7 @@ void check_scatter_case(session& s, uint8_t dtype, uint8_t index_dtype, const ro
 void check_scatter(session& s, uint8_t dtype, uint8_t index_dtype) {
   generator random(s.seed);
   for (const rows_case& c : rows_cases) check_scatter_case(s, dtype, index_dtype, c, random);
+  for (const rows_case& c : many_cases) check_scatter_case(s, dtype, index_dtype, c, random);
 }
 
 // One update after the other, as bits of an element in memory.
@@ -124,6 +138,17 @@ uint64_t combined_bits(uint8_t dtype, int32_t how, uint64_t a, uint64_t b) {
   return sdk::is_floating(dtype) ? bits_of(dtype, x * y) : from_storage(dtype, a * b);
 }
 
+// Products of many are the same in any order: signs, and few enough powers of two to stay in range.
+void fill_with_exact_factors(view_spec& v, uint8_t dtype, generator& random) {
+  constexpr double factors[] = {2, 0.5, -2, -0.5};
+  for (uint64_t e = 0; e < points_of(v.extent); ++e) {
+    const uint64_t n = e % v.extent[2], i = e / v.extent[2] % v.extent[1];
+    const uint64_t k = random() % 64;
+    const double factor = k < 4 ? factors[k] : k % 2 == 0 ? 1 : -1;
+    v.data.data.set(at(v, e / v.extent[2] / v.extent[1], i, n), bits_of(dtype, factor));
+  }
+}
+
 void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_case& c,
                             generator& random) {
   const uint8_t index_dtype = static_cast<uint8_t>(how % 2 == 0 ? TUTTI_I32 : TUTTI_I64);
@@ -132,16 +157,18 @@ void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_c
                               indices(index_dtype, c, random)};
   fill(v[0], -3, 3, random);
   fill(v[1], -3, 3, random);
+  if (how == TUTTI_SCATTER_MULTIPLY && sdk::is_floating(dtype) && c.hot > 0)
+    fill_with_exact_factors(v[1], dtype, random);
   const std::vector<view_spec> given = v;
   tutti_scatter_params params{sizeof(tutti_scatter_params), how, 0};
   launch_operator(s, TUTTI_OPERATOR_SCATTER, v, &params);
   check_guards(v[0], given[0].data.data);
+  const std::vector<std::vector<uint64_t>> picks = picks_by_row(v[2], c);
   for (uint64_t e = 0; e < points_of(v[0].extent); ++e) {
     const uint64_t o = e / (c.rows * c.inner), r = e / c.inner % c.rows, n = e % c.inner;
     uint64_t want = given[0].data.data.get(at(v[0], o, r, n));
-    for (uint64_t i = 0; i < c.picked; ++i)
-      if (v[2].data.data.get(3 + i) == r)
-        want = combined_bits(dtype, how, want, v[1].data.data.get(at(v[1], o, i, n)));
+    for (const uint64_t i : picks[r])
+      want = combined_bits(dtype, how, want, v[1].data.data.get(at(v[1], o, i, n)));
     const uint64_t got = v[0].data.data.get(at(v[0], o, r, n));
     require(got == want, [&] {
       return "element " + list_text({o, r, n}) + " of " + list_text(v[0].extent) + " is " +
@@ -154,6 +181,7 @@ void check_combination_case(session& s, uint8_t dtype, int32_t how, const rows_c
 void check_combination(session& s, uint8_t dtype, int32_t how) {
   generator random(s.seed);
   for (const rows_case& c : rows_cases) check_combination_case(s, dtype, how, c, random);
+  for (const rows_case& c : many_cases) check_combination_case(s, dtype, how, c, random);
 }
 
 }  // namespace

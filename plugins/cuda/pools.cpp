@@ -72,18 +72,22 @@ void word_pool::clear() noexcept {
   free_.clear();
 }
 
+// The driver makes no stream while a callback runs, and a callback gives one back: it must not find
+// the lock taken.
 CUstream stream_pool::take(tutti_device& device) {
-  const std::lock_guard lock(mutex_);
-  if (!free_.empty()) {
-    const CUstream stream = free_.back();
-    free_.pop_back();
-    return stream;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      const CUstream stream = free_.back();
+      free_.pop_back();
+      return stream;
+    }
   }
-  all_.reserve(all_.size() + 1);
-  free_.reserve(all_.size() + 1);  // so that give() need not
   CUstream stream = nullptr;
   check(&device, cu().stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  const std::lock_guard lock(mutex_);
   all_.push_back(stream);
+  free_.reserve(all_.size());  // so that give() need not
   return stream;
 }
 

@@ -55,6 +55,7 @@ struct sort_plan {
   int64_t rows, length, chunk, chunks;
   bool payload;     // finds the permutation, else sorts values
   bool whole_rows;  // a work-item sorts a row in its stage, without passes
+  bool stays;       // in the workspace: the keys, which begin as those of workspace1, and the order
   uint32_t key_bytes, bits, passes;
   uint64_t groups;
   // Parts of the workspace, bytes from its start.
@@ -65,9 +66,14 @@ struct sort_plan {
 sort_plan plan_sort(const operator_call& launch, schedule kind, uint32_t compute_units,
                     uint32_t work_group, uint32_t bits);
 
+/// For a GPU: the order of numbers of 32 bits below `limit`, which stays in the workspace with
+/// them.
+sort_plan plan_order(int64_t length, uint64_t limit, uint32_t compute_units, uint32_t work_group,
+                     uint32_t bits);
+
 struct sort_pass {
   int32_t shift;
-  bool first, last;
+  bool first, last;                 // last: of those whose result is the operator's
   sort_place from, to;              // keys; the last pass of a permutation writes none
   sort_place index_from, index_to;  // of permutations; the first pass reads none
 };

@@ -2,6 +2,7 @@
 //
 // How scans, sorts and counts are cut for a device, and what workspace they take.
 #include <algorithm>
+#include <bit>
 
 #include "sdk/op_info.hpp"
 #include "sdk/ordering.hpp"
@@ -148,6 +149,28 @@ sort_plan plan_sort(const operator_call& l, schedule kind, uint32_t compute_unit
   return p;
 }
 
+sort_plan plan_order(int64_t length, uint64_t limit, uint32_t compute_units, uint32_t work_group,
+                     uint32_t bits) {
+  sort_plan p{};
+  p.rows = 1;
+  p.length = length;
+  p.payload = p.stays = true;
+  p.key_bytes = 4;
+  p.bits = bits;
+  const auto width = static_cast<uint32_t>(std::bit_width(limit - 1));
+  p.passes = std::max((width + bits - 1) / bits, 1u);
+  cut_for_gpu(p, std::max(compute_units, 1u), work_group);
+  p.chunks = (p.length + p.chunk - 1) / p.chunk;
+  parts workspace;
+  for (uint32_t n = 0; n < 2; ++n) {
+    p.keys[n] = workspace.take(static_cast<uint64_t>(length) * 4);
+    p.index[n] = workspace.take(static_cast<uint64_t>(length) * 4);
+  }
+  p.counts = workspace.take((static_cast<uint64_t>(p.chunks) * 4) << bits);
+  p.workspace_bytes = workspace.total;
+  return p;
+}
+
 sort_pass pass_of(const sort_plan& plan, uint32_t number) {
   const auto keys_to = [&](uint32_t n) {
     if (!plan.payload && (plan.passes - 1 - n) % 2 == 0) return sort_place::out;
@@ -157,8 +180,9 @@ sort_pass pass_of(const sort_plan& plan, uint32_t number) {
   sort_pass pass{};
   pass.shift = static_cast<int32_t>(number * plan.bits);
   pass.first = number == 0;
-  pass.last = number + 1 == plan.passes;
-  pass.from = pass.first ? sort_place::x : keys_to(number - 1);
+  pass.last = number + 1 == plan.passes && !plan.stays;
+  const sort_place begin = plan.stays ? sort_place::workspace1 : sort_place::x;
+  pass.from = pass.first ? begin : keys_to(number - 1);
   pass.index_from = pass.from;
   pass.to = plan.payload && pass.last ? sort_place::out : keys_to(number);
   pass.index_to = pass.to;

@@ -133,7 +133,8 @@ BOOST_AUTO_TEST_CASE(kernel_files_compile_for_every_type) {
         count += built(kernels::gather_cu, sdk::take_options(gpu(), dtype, index));
     }
     for (const int32_t dtype : {TUTTI_F32, TUTTI_F64}) {
-      count += built(kernels::convolution_cu, sdk::convolution_options(gpu(), dtype));
+      count +=
+          built(kernels::convolution_cu, sdk::convolution_options(gpu(), dtype, {32, 3, true}));
       count += built(kernels::fft_cu, exact(sdk::fft_options(gpu(), dtype == TUTTI_F64)));
       for (const uint32_t radix : {2, 4, 8, 13})
         count +=
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(every_architecture_compiles) {
   const std::pair<std::string_view, std::string> files[] = {
       {kernels::gather_cu,
        sdk::scatter_options(gpu(), TUTTI_F32, TUTTI_I32, sdk::combination::max)},
-      {kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32)},
+      {kernels::convolution_cu, sdk::convolution_options(gpu(), TUTTI_F32, {64, 2, false})},
       {kernels::fft_cu, exact(sdk::fft_options(gpu(), false))},
       {kernels::fft_cu, exact(sdk::fft_pass_options(gpu(), false, 8))},
       {kernels::spmm_cu, exact(sdk::spmm_options(gpu(), TUTTI_F32, TUTTI_I32))},

@@ -4,6 +4,7 @@
 #include "sdk/convolution.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "sdk/device_layer/convolution_plan.hpp"
@@ -28,8 +29,14 @@ bool is_empty(const operator_call& l) { return elements_of(l.views[0]) == 0; }
 bool has_few_places(const operator_call& l) {
   constexpr double most = 2147483647;
   const tutti_view &out = l.views[0], &w = l.views[2];
+  const tutti_convolution_params p = convolution_params(l);
   double places = static_cast<double>(out.extent[0]), depth = static_cast<double>(w.extent[2]);
   for (int d = 3; d < 6; ++d) {
+    const double position =
+        static_cast<double>(out.extent[d]) * static_cast<double>(p.stride[d - 3]) +
+        static_cast<double>(w.extent[d]) * static_cast<double>(p.dilation[d - 3]) +
+        std::abs(static_cast<double>(p.padding[d - 3]));
+    if (std::max(position, static_cast<double>(l.views[1].extent[d])) > most) return false;
     places *= static_cast<double>(out.extent[d]);
     depth *= static_cast<double>(w.extent[d]);
   }
@@ -72,32 +79,40 @@ void launch_on_cpu(const device_description& device, const operator_call& l,
 }
 
 void launch_on_gpu(const device_description& device, const operator_call& l,
-                   const convolution_shape& g, bool last, operator_launcher& on) {
-  const std::string options = convolution_options(device, l.views[0].dtype);
+                   const convolution_plan& plan, bool last, operator_launcher& on) {
+  const convolution_shape& g = plan.shape;
+  const std::string options = convolution_options(device, l.views[0].dtype, convolution_form_of(g));
   const uint32_t size = dtype_size(static_cast<uint8_t>(l.views[0].dtype));
+  const bool in_parts = g.parts > 1;
   const operand bias = g.has_bias != 0 ? operand::view3 : operand::view2;
+  const operand sums = in_parts ? operand::workspace : operand::view0;
   using shape = convolution_shape;
   const shape_offset offsets[] = {{offsetof(shape, out_offset), operand::view0, size},
+                                  {offsetof(shape, bias_offset), bias, size},
                                   {offsetof(shape, in_offset), operand::view1, size},
                                   {offsetof(shape, weight_offset), operand::view2, size},
-                                  {offsetof(shape, bias_offset), bias, size}};
-  constexpr int64_t rows = 32;  // of a tile
-  constexpr int64_t few_outputs = 4, most_groups = 1 << 20;
-  const bool each = g.outputs <= few_outputs;
-  const int64_t group = device.work_group, columns = group / 2;
-  const int64_t places = g.batch * g.to[0] * g.to[1] * g.to[2];
-  const int64_t tiles =
-      g.groups * ((g.outputs + rows - 1) / rows) * ((places + columns - 1) / columns);
-  const int64_t all = each ? (places * g.groups * g.outputs + group - 1) / group : tiles;
+                                  {offsetof(shape, sums_offset), sums, size}};
   on.launch({kernel_file::convolution,
              options,
-             each ? "tutti_convolve_each" : "tutti_convolve",
+             plan.each ? "tutti_convolve_each" : "tutti_convolve",
              label,
-             {operand::view0, operand::view1, operand::view2, bias},
+             {operand::view0, operand::view1, operand::view2, bias, sums},
              &g,
              sizeof g,
              offsets,
-             static_cast<uint64_t>(std::min(all, most_groups)),
+             plan.groups,
+             last && !in_parts});
+  if (!in_parts) return;
+  const int64_t all = g.batch * g.groups * g.outputs * g.to[0] * g.to[1] * g.to[2];
+  on.launch({kernel_file::convolution,
+             options,
+             "tutti_convolve_parts",
+             label,
+             {operand::view0, bias, operand::workspace},
+             &g,
+             sizeof g,
+             offsets,
+             static_cast<uint64_t>((all + device.work_group - 1) / device.work_group),
              last});
 }
 
@@ -137,7 +152,7 @@ void launch_convolution(const device_description& device, const operator_call& l
     if (device.kind == schedule::cpu)
       launch_on_cpu(device, l, plan, last, on);
     else
-      launch_on_gpu(device, l, plan.shape, last, on);
+      launch_on_gpu(device, l, plan, last, on);
   }
 }
 

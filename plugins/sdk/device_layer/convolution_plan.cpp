@@ -244,7 +244,43 @@ std::vector<convolution_shape> without_spread(const convolution_shape& all) {
   return parts;
 }
 
+// One launch of items or of tiles as in convolution_shared.cl. Where they are too few to keep the
+// device busy, as for the gradient of weights, each sum is cut into parts.
+void plan_on_gpu(const device_description& device, int32_t dtype, convolution_plan& plan) {
+  constexpr int64_t most_groups = 1 << 20;
+  constexpr int64_t groups_of_a_unit = 4, least_steps = 16, tile_depth = 16;
+  convolution_shape& g = plan.shape;
+  const int64_t units = std::max(device.compute_units(), 1u), group = device.work_group;
+  const int64_t places = g.batch * product(g.to), all = places * g.groups * g.outputs;
+  const int64_t lines = g.channels * g.taps[0] * g.taps[1];
+  int64_t groups = 0, most_parts = 0;
+  plan.each = g.outputs <= few_outputs;
+  if (plan.each) {
+    groups = (all + group - 1) / group;
+    most_parts = std::min(lines, lines * g.taps[2] / least_steps);
+  } else {
+    const int64_t rows = convolution_form_of(g).rows, columns = group / 2;
+    groups = g.groups * ((g.outputs + rows - 1) / rows) * ((places + columns - 1) / columns);
+    most_parts = lines * g.taps[2] / (tile_depth * least_steps);
+  }
+  g.parts =
+      std::clamp<int64_t>(units * groups_of_a_unit / groups, 1, std::max<int64_t>(most_parts, 1));
+  plan.groups = static_cast<uint64_t>(std::min(groups * g.parts, most_groups));
+  if (g.parts == 1) return;
+  plan.workspace_bytes =
+      static_cast<uint64_t>(g.parts * all) * dtype_size(static_cast<uint8_t>(dtype));
+}
+
 }  // namespace
+
+convolution_form convolution_form_of(const convolution_shape& g) {
+  const auto is_single = [&](int axis) {
+    return g.to[axis] == 1 && g.from[axis] == 1 && g.taps[axis] == 1 && g.padding[axis] == 0;
+  };
+  int axes = spatial_axes;
+  while (axes > 1 && is_single(spatial_axes - axes)) --axes;
+  return {g.outputs > 32 ? 64 : 32, axes, product(g.spread) > 1};
+}
 
 convolution_tile convolution_tile_of(const device_description& device, int32_t dtype) {
   const int64_t bytes = dtype_size(static_cast<uint8_t>(dtype));
@@ -258,7 +294,10 @@ std::vector<convolution_plan> plan_convolution(const device_description& device,
   for (const convolution_shape& part : without_spread(shape_of(call))) {
     convolution_plan& plan = plans.emplace_back();
     plan.shape = part;
-    if (device.kind == schedule::cpu) cpu_plan(device, call.views[0].dtype, plan).make();
+    if (device.kind == schedule::cpu)
+      cpu_plan(device, call.views[0].dtype, plan).make();
+    else
+      plan_on_gpu(device, call.views[0].dtype, plan);
   }
   return plans;
 }

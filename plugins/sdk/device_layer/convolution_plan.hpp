@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How convolutions are cut for CPUs: what is staged at once, in which order it is added up, and the
-// workspace (kernels_cl/convolution_cpu.cl). Of a GPU only the shape is filled in.
+// workspace (kernels_cl/convolution_cpu.cl). Of a GPU: into how many parts the sums are.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct convolution_shape {
   int64_t weight_offset, weight_stride[6];
   int64_t bias_offset, bias_stride[2];
   int32_t has_bias, relu;
+  int64_t parts;
   // Flat axes are run along, listed ones are offsets: places and taps of bands, taps and places of
   // sums and dots. A stage has for each of `members` planes the listed slices, slots of equal
   // remainder of lines and columns, and `line_count` lines of `pitch` elements in each.
@@ -39,6 +40,7 @@ enum class convolution_way { bands, sums, dots };
 struct convolution_plan {
   convolution_shape shape{};
   convolution_way way = convolution_way::bands;
+  bool each = false;  // the kernel of GPUs for few channels
   uint64_t groups = 0, pack_groups = 0;
   uint64_t workspace_bytes = 0;
   bool fits = true;  // not: a stage would be beyond measure
@@ -49,6 +51,15 @@ struct convolution_plan {
 /// taps are a convolution of their own, without such zeros.
 std::vector<convolution_plan> plan_convolution(const device_description& device,
                                                const operator_call& call);
+
+/// What the kernels of GPUs are built for: channels of the result in a tile, axes behind leading
+/// ones of a single element, and whether there are zeros between the elements of x.
+struct convolution_form {
+  int64_t rows;
+  int axes;
+  bool spreads;
+};
+convolution_form convolution_form_of(const convolution_shape& g);
 
 /// Rows of a CPU's tile and lanes of its vectors.
 struct convolution_tile {

@@ -6,6 +6,7 @@
 #include "sdk/device_layer/kernel_options.hpp"
 #include "sdk/device_layer/operators.hpp"
 #include "sdk/op_info.hpp"
+#include "sdk/ordering.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -19,6 +20,7 @@ struct gather_shape {
   int64_t source_offset, source_stride[3];
   int64_t index_offset;
   int64_t lost_offset, hits_offset;
+  int64_t rows_offset, order_offset, parts_offset;
 };
 
 gather_shape describe(const operator_call& l, bool take) {
@@ -39,6 +41,10 @@ gather_shape describe(const operator_call& l, bool take) {
 // These fill in blocks and ranges and return the number of groups. Every range reads the whole
 // index.
 
+uint64_t groups_of(const device_description& device, int64_t items) {
+  return groups_for(items, device.kind, device.compute_units(), device.work_group);
+}
+
 uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool take) {
   const int64_t units = std::max(device.compute_units(), 1u);
   g.block = 1;
@@ -50,9 +56,7 @@ uint64_t share_on_gpu(gather_shape& g, const device_description& device, bool ta
         std::clamp<int64_t>(units * groups_of_a_unit / g.outer, 1, std::max<int64_t>(g.rows, 1));
     return static_cast<uint64_t>(std::clamp<int64_t>(g.outer * g.ranges, 1, units * 32));
   }
-  const int64_t items = g.outer * g.picks * g.blocks;
-  const int64_t group = device.work_group;
-  return static_cast<uint64_t>(std::clamp<int64_t>((items + group - 1) / group, 1, units * 32));
+  return groups_of(device, g.outer * g.picks * g.columns);
 }
 
 uint64_t share_on_cpu(gather_shape& g, const device_description& device, bool take) {
@@ -84,9 +88,90 @@ uint64_t bytes_of_losses(const operator_call& l) {
   return target.extent[0] * target.extent[1] * target.extent[2] * dtype_size(target.dtype);
 }
 
+// Whether a GPU sorts the picks or finds the last of each row. Twice as many take ranges that look
+// through them as long as these launches, but far fewer where most of them hit one row.
+bool has_many_picks(const device_description& device, const operator_call& l) {
+  constexpr uint64_t many = 8192, most = uint64_t{1} << 31;
+  const uint64_t picks = l.views[2].extent[0], rows = l.views[0].extent[1];
+  return device.kind != schedule::cpu && l.kind != TUTTI_OPERATOR_TAKE && picks >= many &&
+         picks < most && rows > 0 && rows < most;
+}
+
+// A scatter of many picks on a GPU.
+class sorted_scatter {
+ public:
+  sorted_scatter(const device_description& device, const operator_call& l)
+      : device_(device), l_(l), g_(describe(l, false)) {
+    const auto picks = static_cast<uint64_t>(g_.picks), rows = static_cast<uint64_t>(g_.rows);
+    // A table for sets, unless most of it would stay empty.
+    has_table_ = combination_of(l) == combination::set && rows <= 16 * picks;
+    if (has_table_) {
+      workspace_bytes_ = rows * 4;
+      return;
+    }
+    order_ = plan_order_on(device, g_.picks, rows);
+    for (g_.block = 1; g_.block < g_.columns && g_.block < device.work_group;) g_.block *= 2;
+    constexpr uint64_t piece = 64;  // PIECE of gather_shared.cl
+    pieces_ = (picks + piece - 1) / piece * static_cast<uint64_t>(g_.outer);
+    part_bytes_ = dtype_size(l.views[0].dtype) * (compensates(l) ? 2 : 1);
+    workspace_bytes_ =
+        order_.workspace_bytes + pieces_ * static_cast<uint64_t>(g_.columns) * part_bytes_;
+  }
+  uint64_t workspace_bytes() const { return workspace_bytes_; }
+
+  void run(operator_launcher& on) {
+    using enum operand;
+    const int64_t updates = g_.outer * g_.picks;
+    if (has_table_) {
+      launch(on, "tutti_scatter_begin", {view2, workspace}, groups_of(device_, g_.picks));
+      launch(on, "tutti_scatter_last", {view2, workspace}, groups_of(device_, g_.picks));
+      launch(on, "tutti_scatter_sets", {view0, view1, view2, workspace},
+             groups_of(device_, updates * g_.columns), true);
+      return;
+    }
+    g_.rows_offset = static_cast<int64_t>(order_.keys[1] / 4);
+    launch(on, "tutti_scatter_rows", {view2, workspace}, groups_of(device_, g_.picks));
+    launch_order(device_, order_, on);
+    const sort_place sorted = pass_of(order_, order_.passes - 1).to;
+    g_.rows_offset = static_cast<int64_t>(place_offset(order_, sorted, false) / 4);
+    g_.order_offset = static_cast<int64_t>(place_offset(order_, sorted, true) / 4);
+    g_.parts_offset = static_cast<int64_t>(order_.workspace_bytes / part_bytes_);
+    launch(on, "tutti_scatter_runs", {view0, view1, workspace, workspace, workspace},
+           groups_of(device_, updates * g_.block));
+    const uint64_t most = uint64_t{32} * std::max(device_.compute_units(), 1u);
+    launch(on, "tutti_scatter_parts", {view0, workspace, workspace}, std::min(pieces_, most), true);
+  }
+
+ private:
+  void launch(operator_launcher& on, const char* name, std::initializer_list<operand> memory,
+              uint64_t groups, bool last = false) {
+    const int32_t dtype = l_.views[0].dtype, index = l_.views[2].dtype;
+    const std::string options =
+        scatter_options(device_, dtype, index, combination_of(l_), compensates(l_));
+    const shape_offset offsets[] = {
+        {offsetof(gather_shape, target_offset), operand::view0, dtype_size(dtype)},
+        {offsetof(gather_shape, source_offset), operand::view1, dtype_size(dtype)},
+        {offsetof(gather_shape, index_offset), operand::view2, dtype_size(index)},
+        {offsetof(gather_shape, rows_offset), operand::workspace, 4},
+        {offsetof(gather_shape, order_offset), operand::workspace, 4},
+        {offsetof(gather_shape, parts_offset), operand::workspace, std::max(part_bytes_, 1u)}};
+    on.launch({kernel_file::gather, options, name, "scatter", memory, &g_, sizeof g_, offsets,
+               groups, last});
+  }
+
+  const device_description& device_;
+  const operator_call& l_;
+  gather_shape g_;
+  bool has_table_ = false;
+  sort_plan order_{};
+  uint64_t pieces_ = 0, workspace_bytes_ = 0;
+  uint32_t part_bytes_ = 0;
+};
+
 }  // namespace
 
 uint64_t gather_workspace(const device_description& device, const operator_call& l) {
+  if (has_many_picks(device, l)) return sorted_scatter(device, l).workspace_bytes();
   if (!compensates(l)) return 0;
   gather_shape g = describe(l, false);
   if (g.outer == 0 || g.picks == 0 || g.columns == 0) return 0;
@@ -113,6 +198,7 @@ void launch_gather(const device_description& device, const operator_call& l,
   const bool take = l.kind == TUTTI_OPERATOR_TAKE;
   gather_shape g = describe(l, take);
   if (g.outer == 0 || g.picks == 0 || g.columns == 0) return;
+  if (has_many_picks(device, l)) return sorted_scatter(device, l).run(on);
   const uint64_t groups =
       device.kind == schedule::cpu ? share_on_cpu(g, device, take) : share_on_gpu(g, device, take);
   const int32_t dtype = l.views[0].dtype, index = l.views[2].dtype;

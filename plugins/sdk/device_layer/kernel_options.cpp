@@ -108,12 +108,25 @@ std::string partition_options(const device_description& device, const partition_
          " -DWAY=" + std::to_string(static_cast<int>(plan.way));
 }
 
+namespace {
+
+std::string convolution_types(const device_description& device, int32_t dtype) {
+  return group_option(device) + " -DT=" + stored_name(dtype) +
+         " -DIS_F64=" + flag(dtype == TUTTI_F64);
+}
+
+}  // namespace
+
 std::string convolution_options(const device_description& device, int32_t dtype) {
-  std::string options =
-      group_option(device) + " -DT=" + stored_name(dtype) + " -DIS_F64=" + flag(dtype == TUTTI_F64);
-  if (device.kind != schedule::cpu) return options;
   const convolution_tile tile = convolution_tile_of(device, dtype);
-  return options + " -DVW=" + std::to_string(tile.lanes) + " -DMR=" + std::to_string(tile.rows);
+  return convolution_types(device, dtype) + " -DVW=" + std::to_string(tile.lanes) +
+         " -DMR=" + std::to_string(tile.rows);
+}
+
+std::string convolution_options(const device_description& device, int32_t dtype,
+                                const convolution_form& form) {
+  return convolution_types(device, dtype) + " -DRUNS=" + std::to_string(form.rows / 32) +
+         " -DAXES=" + std::to_string(form.axes) + " -DSPREADS=" + flag(form.spreads);
 }
 
 std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sdk/device_layer/convolution_plan.hpp"
 #include "sdk/device_layer/description.hpp"
 #include "sdk/ordering.hpp"
 #include "sdk/validate_operator.hpp"
@@ -25,7 +26,9 @@ std::string count_options(const device_description& device, int32_t dtype);
 std::string partition_options(const device_description& device, const partition_plan& plan,
                               int32_t dtype);
 /// Vectors of a CPU and rows of its tiles follow from the device.
-std::string convolution_options(const device_description& device, int32_t dtype);
+std::string convolution_options(const device_description& device, int32_t dtype);  // of CPUs
+std::string convolution_options(const device_description& device, int32_t dtype,
+                                const convolution_form& form);  // of GPUs
 /// `rows`: of scan_plan.
 std::string scan_options(const device_description& device, int32_t out, int32_t in, int32_t scan,
                          bool rows);

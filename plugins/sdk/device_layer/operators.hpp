@@ -15,6 +15,8 @@
 
 namespace tutti::sdk {
 
+struct sort_plan;
+
 enum class kernel_file { gather, lookup, partition, scan, sort, convolution, fft, spmm };
 
 /// Memory that a kernel takes: that of a view of the operator, its workspace, or what its plan
@@ -92,6 +94,10 @@ uint64_t scan_workspace(const device_description& device, const operator_call& l
 void launch_scan(const device_description& device, const operator_call& l, operator_launcher& on);
 uint64_t sort_workspace(const device_description& device, const operator_call& l);
 void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on);
+/// Part of an operator on a GPU: see plan_order. The workspace of the plan begins that of the
+/// operator.
+sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit);
+void launch_order(const device_description& device, const sort_plan& plan, operator_launcher& on);
 
 /// Throws TUTTI_ERROR_INVALID_ARGUMENT unless the workspace that a launch brought has `bytes`
 /// bytes, lies inside its buffer and begins at a multiple of `alignment`.
@@ -100,7 +106,7 @@ void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t b
 
 /// Room for the largest shape.
 struct alignas(8) filled_shape {
-  std::byte bytes[640];
+  std::byte bytes[704];
 };
 
 /// A kernel_launch that has been kept, and what of it a launch fills in.

@@ -21,9 +21,10 @@ struct sort_shape {
 
 // A digit of 11 bits keeps its counts in a core's first cache; groups of a GPU hold 16 counts for
 // each work-item.
+uint32_t bits_on(const device_description& device) { return device.kind == schedule::cpu ? 11 : 4; }
+
 sort_plan sort_plan_on(const device_description& device, const operator_call& l) {
-  const uint32_t bits = device.kind == schedule::cpu ? 11 : 4;
-  return plan_sort(l, device.kind, device.compute_units(), device.work_group, bits);
+  return plan_sort(l, device.kind, device.compute_units(), device.work_group, bits_on(device));
 }
 
 operand memory_of(sort_place place) {
@@ -34,9 +35,9 @@ operand memory_of(sort_place place) {
 // Turns places into operands and offsets.
 class sorter {
  public:
-  sorter(const device_description& device, const operator_call& l, const sort_plan& p,
+  sorter(const device_description& device, const sort_plan& p, int32_t dtype, bool descending,
          operator_launcher& on)
-      : p_(p), on_(on), options_(sort_options(device, p, l.views[1].dtype)) {
+      : p_(p), on_(on), options_(sort_options(device, p, dtype)) {
     shape_.rows = p.rows;
     shape_.length = p.length;
     shape_.chunk = p.chunk;
@@ -44,7 +45,7 @@ class sorter {
     shape_.counts_offset = in_workspace(p.counts, 4);
     shape_.stage_offset = in_workspace(p.stage, 4);
     shape_.stage_size = static_cast<int64_t>(p.stage_bytes / 4);
-    shape_.descending = sort_params(l).descending != 0;
+    shape_.descending = descending;
   }
 
   void run_rows() {
@@ -112,8 +113,17 @@ uint64_t sort_workspace(const device_description& device, const operator_call& l
 void launch_sort(const device_description& device, const operator_call& l, operator_launcher& on) {
   const sort_plan p = sort_plan_on(device, l);
   if (p.groups == 0) return;
-  sorter work(device, l, p, on);
+  sorter work(device, p, l.views[1].dtype, sort_params(l).descending != 0, on);
   if (p.whole_rows) return work.run_rows();
+  for (uint32_t n = 0; n < p.passes; ++n) work.run_pass(n);
+}
+
+sort_plan plan_order_on(const device_description& device, int64_t length, uint64_t limit) {
+  return plan_order(length, limit, device.compute_units(), device.work_group, bits_on(device));
+}
+
+void launch_order(const device_description& device, const sort_plan& p, operator_launcher& on) {
+  sorter work(device, p, TUTTI_U32, false, on);
   for (uint32_t n = 0; n < p.passes; ++n) work.run_pass(n);
 }
 

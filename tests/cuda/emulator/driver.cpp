@@ -159,8 +159,12 @@ CUDA_CALL(cuCtxSetCurrent, (CUcontext context)) {
 
 // ---- streams and events
 
+// No stream is made while a callback runs, as CUDA's driver 580 does.
+std::mutex callback_runs;
+
 CUDA_CALL(cuStreamCreate, (CUstream * stream, unsigned)) {
   NEEDS_DEVICE
+  const std::lock_guard waiting(callback_runs);
   *stream = new_stream(current->device);
   return CUDA_SUCCESS;
 }
@@ -224,7 +228,10 @@ CUDA_CALL(cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void
     run_until(waiting, [&] { return mine->has_come || device_error(device) != CUDA_SUCCESS; });
     const CUresult state = device_error(device);
     waiting.unlock();
-    callback(stream, state, data);
+    {
+      const std::lock_guard running(callback_runs);
+      callback(stream, state, data);
+    }
     waiting.lock();
     mine->is_over = true;
   }).detach();
