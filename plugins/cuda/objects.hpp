@@ -159,6 +159,8 @@ class stream_pool {
   std::vector<CUstream> all_, free_;
 };
 
+using shared_number = std::shared_ptr<std::atomic<uint64_t>>;
+
 class collective_team;      // collectives.hpp
 struct collective_meeting;  // likewise
 struct matmul_cache;        // cublas.cpp
@@ -207,10 +209,15 @@ struct tutti_stream {
   CUstream handle = nullptr;
   bool profile = false;
   tutti::sdk::awaited_outcomes awaited;
+  uint64_t recorded = 0;              // events so far
+  tutti::cuda::shared_number ended =  // the last of them whose work is known to have ended
+      std::make_shared<std::atomic<uint64_t>>(0);
 };
 
 struct tutti_event {
   tutti_device* device = nullptr;
+  tutti::cuda::shared_number ended;  // of its stream, whose work ends in order
+  uint64_t number = 0;               // among the stream's events
   CUevent end = nullptr;
   CUevent begin = nullptr;  // only in profiled streams
   bool timed = false;

@@ -33,6 +33,8 @@ void event_recorder::finish() {
   event_->end = stream_.device->events.take(*stream_.device, event_->timed);
   check(stream_.device, cu().event_record(event_->end, stream_.handle), "cuEventRecord");
   if (!stream_.awaited.empty()) event_->behind = stream_.awaited.open();
+  event_->ended = stream_.ended;
+  event_->number = ++stream_.recorded;
   *wanted_ = event_.release();
 }
 
@@ -42,6 +44,20 @@ void record_empty(tutti_stream& stream, tutti_event** event) {
 }
 
 namespace {
+
+// ---- what has ended: a stream's work ends in order, so who has waited for the last of many events
+// need not ask the driver about the others
+
+void set_ended(const shared_number& ended, uint64_t number) {
+  uint64_t seen = ended->load(std::memory_order_relaxed);
+  while (seen < number && !ended->compare_exchange_weak(seen, number, std::memory_order_release)) {
+  }
+}
+
+bool is_known_to_have_ended(const tutti_event& event) {
+  return event.ended != nullptr && event.number <= event.ended->load(std::memory_order_acquire) &&
+         !event.device->lost.load(std::memory_order_relaxed);
+}
 
 // ---- times: distances from a base event, which moves on so that floats stay exact enough
 
@@ -105,15 +121,11 @@ void release(tutti_stream* stream) {
   delete stream;
 }
 
-// The driver hands work to the device at once.
-tutti_status* flush(tutti_stream* stream) {
-  return sdk::guarded([&] { const scoped_context context(*sdk::deref(stream, "stream").device); });
-}
-
 tutti_status* synchronize(tutti_stream* stream) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(stream, "stream").device);
     check(stream->device, cu().stream_synchronize(stream->handle), "work on the device failed");
+    set_ended(stream->ended, stream->recorded);
     stream->awaited.throw_and_forget();
   });
 }
@@ -174,10 +186,11 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
 bool is_done(const tutti_event& event) {
   if (event.word.at != nullptr) {
     if (!is_signalled(event.word)) return false;
-  } else {
+  } else if (!is_known_to_have_ended(event)) {
     const CUresult code = cu().event_query(event.end);
     if (code == CUDA_ERROR_NOT_READY) return false;
     check(event.device, code, "work on the device failed");
+    set_ended(event.ended, event.number);
   }
   sdk::throw_failure_among(event.behind);
   return true;
@@ -185,7 +198,9 @@ bool is_done(const tutti_event& event) {
 
 tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
   return sdk::guarded([&] {
-    const scoped_context context(*sdk::deref(event, "event").device);
+    if (is_known_to_have_ended(sdk::deref(event, "event")))
+      return sdk::throw_failure_among(event->behind);
+    const scoped_context context(*event->device);
     if (timeout_ns != TUTTI_FOREVER) {
       sdk::poll_until_done(timeout_ns, [&] { return is_done(*event); });
       return;
@@ -196,6 +211,7 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
         word.wait(seen);
     } else {
       check(event->device, cu().event_synchronize(event->end), "work on the device failed");
+      set_ended(event->ended, event->number);
     }
     sdk::throw_failure_among(event->behind);
   });
@@ -298,7 +314,7 @@ tutti_status* device_clock(tutti_device* device, uint64_t* now_ns) {
 const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
                                      create,
                                      release,
-                                     flush,
+                                     nullptr,  // the driver hands work on at once
                                      synchronize,
                                      record,
                                      wait,

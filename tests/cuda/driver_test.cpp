@@ -195,6 +195,36 @@ BOOST_AUTO_TEST_CASE(reductions_launch_a_finishing_kernel) {
   plugin().program->release(program);
 }
 
+// Of events of one stream, whose work ends in order.
+BOOST_AUTO_TEST_CASE(the_driver_is_asked_about_the_last_event_alone) {
+  open_device d;
+  const tutti_stream_api& api = *plugin().stream;
+  tutti_stream* other = nullptr;
+  good(create_stream(d.device, 0, &other));
+  tutti_event *first = nullptr, *last = nullptr, *later = nullptr, *elsewhere = nullptr;
+  good(api.record(d.stream, &first));
+  good(api.record(d.stream, &last));
+  good(api.record(d.stream, &later));
+  good(api.record(other, &elsewhere));
+  good(api.event_wait(last, TUTTI_FOREVER));
+  STUB_CALL(stub_fail)("cuEventSynchronize", 999, -1);
+  STUB_CALL(stub_fail)("cuEventQuery", 600, -1);  // CUDA_ERROR_NOT_READY
+  int32_t done = 0;
+  for (tutti_event* event : {first, last}) {
+    good(api.event_wait(event, TUTTI_FOREVER));
+    good(api.event_query(event, &done));
+    BOOST_TEST(done == 1);
+  }
+  for (tutti_event* event : {later, elsewhere}) {
+    BOOST_TEST(take(api.event_wait(event, TUTTI_FOREVER)).vendor_code == 999);
+    good(api.event_query(event, &done));
+    BOOST_TEST(done == 0);
+  }
+  STUB_CALL(stub_heal)();
+  for (tutti_event* event : {first, last, later, elsewhere}) api.event_release(event);
+  api.release(other);
+}
+
 // Times are floats of milliseconds from a base event, which must not lie far back.
 BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
   open_device d(0, TUTTI_STREAM_PROFILE);
