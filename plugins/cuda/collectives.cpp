@@ -20,7 +20,7 @@ void release(tutti_communicator* participant) {
     cu().stream_synchronize(participant->lane);
     cu().stream_destroy(participant->lane);
   }
-  for (const host_word& word : participant->words) device.words.give(word);
+  for (const pinned_word& word : participant->words) device.words.give(word);
   if (void* const handle = participant->handle->exchange(nullptr)) nccl().destroy(handle);
   delete participant;
 }

@@ -26,7 +26,7 @@ struct tutti_communicator {
   CUstream lane = nullptr;
 
   // What follows is guarded by the team.
-  std::vector<tutti::cuda::host_word> words;               // written by the lane alone, so in order
+  std::vector<tutti::cuda::pinned_word> words;             // written by the lane alone, so in order
   uint64_t collectives = 0;                                // called so far
   std::map<std::pair<uint32_t, bool>, uint64_t> messages;  // the same by peer and direction
   // In groups of several processes: what NCCL has not got yet, with the number of its enqueue call.
@@ -50,7 +50,7 @@ struct collective_meeting {
     sdk::outcomes behind;      // what its stream had waited for
     uint64_t unit = 0;         // number of the enqueue call
     CUevent before = nullptr;  // on the caller's stream, where the lane does the work
-    host_word until;           // likewise what that stream waits for
+    pinned_word until;         // likewise what that stream waits for
     CUevent end = nullptr;     // of the work
     CUdeviceptr copy = 0;      // of an input that the output overwrites
   };

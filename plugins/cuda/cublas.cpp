@@ -137,7 +137,8 @@ void make_layout(layout& to, cudaDataType_t type, const operand& m, int64_t batc
       "batch stride");
 }
 
-preference make_preference(uint64_t workspace, const std::array<uint32_t, 3>& alignment) {
+preference make_preference(const types& t, uint64_t workspace,
+                           const std::array<uint32_t, 3>& alignment) {
   preference p;
   check_lt(lt()->cublasLtMatmulPreferenceCreate(p.out()), "preference");
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t what, const void* value, size_t size) {
@@ -148,6 +149,10 @@ preference make_preference(uint64_t workspace, const std::array<uint32_t, 3>& al
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &alignment[1], sizeof alignment[1]);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &alignment[2], sizeof alignment[2]);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &alignment[2], sizeof alignment[2]);
+  // Else long sums of f16 and bf16 that are cut into parts are rounded after each of them.
+  const uint32_t parts = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  if (t.data == CUDA_R_16F || t.data == CUDA_R_16BF)
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &parts, sizeof parts);
   return p;
 }
 
@@ -222,7 +227,7 @@ std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& d
   make_layout(p->result, t.data, result, batches);
   // What NVIDIA recommends for its libraries: 32 MiB since Hopper, 4 MiB before.
   const uint64_t most = device.info->major >= 9 ? uint64_t{32} << 20 : uint64_t{4} << 20;
-  const preference wanted = make_preference(most, alignment);
+  const preference wanted = make_preference(t, most, alignment);
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
   const cublasStatus_t code = lt()->cublasLtMatmulAlgoGetHeuristic(

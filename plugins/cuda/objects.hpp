@@ -127,22 +127,22 @@ struct staging {
   CUevent done[2] = {};
 };
 
-// A word of pinned memory that a host event stands for: signalled when it has reached `target`.
+// A word of pinned memory by which a stream lets another one go on: when it has reached `target`.
 // Words only grow, so one that is used again never takes back what a stream still waits for.
-struct host_word {
+struct pinned_word {
   uint32_t* at = nullptr;
   uint32_t target = 0;
 };
 
 class word_pool {
  public:
-  host_word take(tutti_device& device);
-  void give(host_word word) noexcept;
+  pinned_word take(tutti_device& device);
+  void give(pinned_word word) noexcept;
   void clear() noexcept;
 
  private:
   std::mutex mutex_;
-  std::vector<host_word> free_;
+  std::vector<pinned_word> free_;
   std::vector<void*> pages_;
 };
 
@@ -221,9 +221,7 @@ struct tutti_event {
   CUevent end = nullptr;
   CUevent begin = nullptr;  // only in profiled streams
   bool timed = false;
-  tutti::cuda::host_word word;     // of a host event
-  tutti::sdk::shared_outcome own;  // likewise
-  tutti::sdk::outcomes behind;     // what the work came after
+  tutti::sdk::outcomes behind;  // collectives that the work came after
 };
 
 namespace tutti::cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device keeps for who wants it next: events, words that the host signals by, streams for
+// What a device keeps for who wants it next: events, words by which streams wait, streams for
 // listeners.
 #include <cstring>
 
@@ -40,7 +40,7 @@ void event_pool::clear() noexcept {
   }
 }
 
-host_word word_pool::take(tutti_device& device) {
+pinned_word word_pool::take(tutti_device& device) {
   constexpr size_t page_bytes = 4096;
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
@@ -52,13 +52,13 @@ host_word word_pool::take(tutti_device& device) {
     for (size_t n = 0; n < page_bytes / sizeof(uint32_t); ++n)
       free_.push_back({static_cast<uint32_t*>(page) + n, 0});
   }
-  host_word word = free_.back();
+  pinned_word word = free_.back();
   free_.pop_back();
   ++word.target;
   return word;
 }
 
-void word_pool::give(host_word word) noexcept {
+void word_pool::give(pinned_word word) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     free_.push_back(word);

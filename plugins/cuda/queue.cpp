@@ -2,7 +2,6 @@
 //
 // Streams, events and the times of events.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "cuda/objects.hpp"
@@ -138,45 +137,10 @@ tutti_status* record(tutti_stream* stream, tutti_event** result) {
   });
 }
 
-bool is_signalled(const host_word& word) {
-  return std::atomic_ref(*word.at).load(std::memory_order_acquire) >= word.target;
-}
-
-tutti_status* event_create(tutti_device* device, tutti_event** result) {
-  return sdk::guarded([&] {
-    sdk::deref(result, "event") = nullptr;
-    const scoped_context context(sdk::deref(device, "device"));
-    auto event = std::make_unique<tutti_event>();
-    event->device = device;
-    event->word = device->words.take(*device);
-    event->own = std::make_shared<sdk::event_outcome>();
-    event->behind = {event->own};
-    *result = event.release();
-  });
-}
-
-tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
-  return sdk::guarded([&] {
-    sdk::signal(sdk::deref(event, "event").own.get(), status);
-    const host_word word = event->word;
-    std::atomic_ref(*word.at).store(word.target, std::memory_order_release);
-    std::atomic_ref(*word.at).notify_all();
-    event->own->tell_listeners();
-  });
-}
-
 tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const scoped_context context(*sdk::deref(stream, "stream").device);
     sdk::throw_failure_among(sdk::deref(event, "event").behind);
-    if (const host_word word = event->word; word.at != nullptr) {
-      if (is_signalled(word)) return sdk::throw_failure_among(event->behind);
-      check(stream->device,
-            cu().stream_wait_value(stream->handle, reinterpret_cast<CUdeviceptr>(word.at),
-                                   word.target, CU_STREAM_WAIT_VALUE_GEQ),
-            "cuStreamWaitValue32");
-      return stream->awaited.add(event->behind);
-    }
     check(stream->device, cu().stream_wait(stream->handle, event->end, CU_EVENT_WAIT_DEFAULT),
           "cuStreamWaitEvent");
     stream->awaited.add(event->behind);
@@ -184,9 +148,7 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
 }
 
 bool is_done(const tutti_event& event) {
-  if (event.word.at != nullptr) {
-    if (!is_signalled(event.word)) return false;
-  } else if (!is_known_to_have_ended(event)) {
+  if (!is_known_to_have_ended(event)) {
     const CUresult code = cu().event_query(event.end);
     if (code == CUDA_ERROR_NOT_READY) return false;
     check(event.device, code, "work on the device failed");
@@ -205,14 +167,8 @@ tutti_status* event_wait(tutti_event* event, uint64_t timeout_ns) {
       sdk::poll_until_done(timeout_ns, [&] { return is_done(*event); });
       return;
     }
-    if (event->word.at != nullptr) {
-      std::atomic_ref word(*event->word.at);
-      for (uint32_t seen = word.load(); seen < event->word.target; seen = word.load())
-        word.wait(seen);
-    } else {
-      check(event->device, cu().event_synchronize(event->end), "work on the device failed");
-      set_ended(event->ended, event->number);
-    }
+    check(event->device, cu().event_synchronize(event->end), "work on the device failed");
+    set_ended(event->ended, event->number);
     sdk::throw_failure_among(event->behind);
   });
 }
@@ -249,7 +205,6 @@ tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, vo
   return sdk::guarded([&] {
     tutti_device& device = *sdk::deref(event, "event").device;
     const sdk::event_listener wanted = sdk::listener_of(listener, context);
-    if (event->own != nullptr) return event->own->notify(wanted);
     const scoped_context current(device);
     const CUresult state = cu().event_query(event->end);
     if (state == CUDA_SUCCESS) return wanted.tell(sdk::failure_among(event->behind));
@@ -270,9 +225,6 @@ tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, vo
 
 void event_release(tutti_event* event) {
   if (event == nullptr) return;
-  if (event->word.at != nullptr && is_signalled(event->word)) {
-    event->device->words.give(event->word);
-  }
   event->device->events.give(event->begin, event->timed);
   event->device->events.give(event->end, event->timed);
   delete event;
@@ -311,19 +263,13 @@ tutti_status* device_clock(tutti_device* device, uint64_t* now_ns) {
 
 }  // namespace
 
-const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
-                                     create,
-                                     release,
-                                     nullptr,  // the driver hands work on at once
-                                     synchronize,
-                                     record,
-                                     wait,
-                                     event_wait,
-                                     event_query,
-                                     event_release,
-                                     event_create,
-                                     event_signal,
-                                     event_notify};
+const tutti_stream_api stream_api = {
+    sizeof(tutti_stream_api), create, release,
+    nullptr,  // the driver hands work on at once
+    synchronize, record, wait, event_wait, event_query, event_release,
+    // No events of the host: a stream that waits for one can stop
+    // calls of the driver, loading a kernel for one, for all threads.
+    nullptr, nullptr, event_notify};
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::cuda

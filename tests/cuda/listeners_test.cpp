@@ -124,30 +124,3 @@ BOOST_AUTO_TEST_CASE(what_the_driver_refuses_is_returned_and_never_told) {
   BOOST_TEST(who.calls == 1);
   r.api.event_release(event);
 }
-
-BOOST_AUTO_TEST_CASE(host_events_are_told_by_who_signals) {
-  const rig r;
-  heard gate_heard, behind_heard;
-  tutti_event* gate = nullptr;
-  good(r.api.event_create(r.device, &gate));
-  good(r.api.wait(r.stream, gate));
-  tutti_event* const behind = r.record();
-  good(r.api.event_notify(gate, heard::listen, &gate_heard));
-  STUB_CALL(stub_hold_callbacks)(true, 0);
-  r.notify_pending(behind, behind_heard);
-  BOOST_TEST(gate_heard.calls == 0);
-  tutti_status why{};
-  why.struct_size = sizeof why;
-  why.code = TUTTI_ERROR_DRIVER;
-  why.message = "parcel 17 went away";
-  good(r.api.event_signal(gate, &why));
-  STUB_CALL(stub_hold_callbacks)(false, 0);
-  for (const heard* who : {&gate_heard, &behind_heard}) {
-    BOOST_TEST(who->calls == 1);
-    BOOST_TEST(who->code == TUTTI_ERROR_DRIVER);
-    BOOST_TEST(who->message == "parcel 17 went away");
-  }
-  BOOST_TEST(take(r.api.synchronize(r.stream)).code == TUTTI_ERROR_DRIVER);
-  r.api.event_release(gate);
-  r.api.event_release(behind);
-}

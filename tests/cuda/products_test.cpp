@@ -15,7 +15,7 @@
 #include "verify/operator_claims.hpp"
 
 struct stub_cublaslt_state {
-  int compute_type, heuristics, products;
+  int compute_type, heuristics, products, reductions;
 };
 
 using namespace tutti::test;
@@ -172,6 +172,10 @@ void check_all(int32_t dtype, int compute_type) {
     BOOST_TEST(STUB_CALL(stub_count)().launches - launches == (s.served ? 0 : 1), s.what);
     if (s.served) {
       BOOST_TEST(last().compute_type == compute_type);
+      // Parts of sums are not rounded to 16 bits.
+      const bool half = dtype == TUTTI_F16 || dtype == TUTTI_BF16;
+      BOOST_TEST(last().reductions ==
+                 (half ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_MASK));
       p.check(s);
       p.launch(plan);
       BOOST_TEST(last().products - products == 2, s.what);

@@ -16,7 +16,7 @@
 #include "semantics/host_half.hpp"
 
 struct stub_cublaslt_state {
-  int compute_type, heuristics, products;
+  int compute_type, heuristics, products, reductions;
 };
 
 namespace {
@@ -189,12 +189,14 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t m,
 }
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* out) {
   *out = reinterpret_cast<cublasLtMatmulPreference_t>(&state);
+  state.reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
   return good;
 }
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t) { return good; }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
-                                                    cublasLtMatmulPreferenceAttributes_t,
-                                                    const void*, size_t) {
+                                                    cublasLtMatmulPreferenceAttributes_t what,
+                                                    const void* value, size_t) {
+  if (what == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK) state.reductions = as<int32_t>(value);
   return good;
 }
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
