@@ -37,8 +37,6 @@ void add_optional(abilities& all, const session& s) {
   add("memory in place", api.memory->map != nullptr);
   add("host events", api.stream->event_create != nullptr);
   add("listeners for events", api.stream->event_notify != nullptr);
-  add("packed operands", api.op->pack != nullptr);
-  add("measured extents", api.op->measure != nullptr);
   if (api.kernel == nullptr || api.kernel->languages == nullptr) return;
   uint32_t languages = 0;
   check(api.kernel->languages(s.device.get(), &languages), "languages");

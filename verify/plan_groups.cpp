@@ -144,15 +144,6 @@ void check_unknown_fields(session& s) {
   refused("a field beyond the parameters", [](newer_caller& c) { c.params.beyond[1] = 1; });
   refused("the parameters' reserved field", [](newer_caller& c) { c.params.known.reserved = 1; });
   refused("a field beyond a view", [](newer_caller& c) { c.views[1].beyond[4] = 1; });
-  refused("a storage format", [](newer_caller& c) { c.views[1].known.storage = 4711; });
-  refused("a format without storage", [](newer_caller& c) {
-    c.views[1].known.format = reinterpret_cast<const tutti_storage_format*>(&c.params);
-  });
-  refused("a layout", [](newer_caller& c) { c.views[1].known.layout = 4711; });
-  refused("a packed output", [](newer_caller& c) {
-    c.views[0].known.layout = TUTTI_LAYOUT_PACKED;
-    std::fill_n(c.views[0].known.stride, TUTTI_MAX_RANK, 0);
-  });
 }
 
 void expect_invalid(session& s, const tutti_operator_desc& desc, const char* what) {
@@ -236,95 +227,6 @@ void check_too_large(session& s) {
   require(bool(refused), "a plan for 3 * 2^62 elements was made");
 }
 
-// ---- packed inputs and measured outputs
-
-bool offers(const tutti_operator_api* api, size_t offset) {
-  if (api->struct_size < offset + sizeof(void*)) return false;
-  void* function = nullptr;
-  std::memcpy(&function, reinterpret_cast<const char*>(api) + offset, sizeof function);
-  return function != nullptr;
-}
-
-// The second factor of a product, packed from columns and from rows, in two plans.
-void check_packed(session& s) {
-  if (!offers(s.api->op, offsetof(tutti_operator_api, pack)))
-    throw skipped("the plugin packs nothing");
-  const trial t = product(s.seed);
-  std::vector<tutti_view_desc> views = describe(t.views);
-  views[2].layout = TUTTI_LAYOUT_PACKED;
-  std::fill_n(views[2].stride, TUTTI_MAX_RANK, 0);
-  const tutti_operator_desc desc = describe(t.kind, views, t.params);
-  require_support(s, desc);
-  const handle<tutti_plan> plan = s.plan(desc), second = s.plan(desc);
-  uint64_t bytes = 0, form = 0, other_bytes = 0, other_form = 0;
-  check(s.api->op->packed(plan.get(), 2, &bytes, &form), "packed");
-  check(s.api->op->packed(second.get(), 2, &other_bytes, &other_form), "packed");
-  require(bytes >= t.memory[2].size(), "a packed operand is smaller than its elements");
-  require(bool(take(s.api->op->packed(plan.get(), 1, &bytes, &form))), "a strided view is packed");
-  require(bool(take(s.api->op->packed(plan.get(), 99, &bytes, &form))), "operand 99 is packed");
-  check(s.api->op->packed(plan.get(), 2, &bytes, &form), "packed");
-
-  placement place(s, t, plan.get(), 3);
-  const handle<tutti_buffer> to = s.allocate(bytes + 64);
-  tutti_view from{};
-  from.buffer = place.operands()[2].buffer;
-  from.offset = place.operands()[2].offset;
-  from.dtype = TUTTI_F32;
-  from.rank = 3;
-  std::copy_n(views[2].extent, 3, from.extent);
-  std::copy_n(t.views[2].data.stride.begin(), 3, from.stride);
-  const tutti_range packed{to.get(), 64};
-  check(s.api->op->pack(s.main_stream.get(), plan.get(), 2, &from, &packed, nullptr), "pack");
-  place.operands()[2] = packed;
-  place.enqueue(s.main_stream.get(), plan.get());
-  if (other_form == form) place.enqueue(s.main_stream.get(), second.get());
-  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
-  place.judge(s.main_stream.get(), "a packed operand");
-  from.extent[1] += 1;
-  require(bool(take(s.api->op->pack(s.main_stream.get(), plan.get(), 2, &from, &packed, nullptr))),
-          "a view of another shape was packed");
-}
-
-void check_measured(session& s) {
-  if (!offers(s.api->op, offsetof(tutti_operator_api, measure)))
-    throw skipped("the plugin measures nothing");
-  indices counts(5000), want;
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (i * 11 % 7 < 2) want.push_back(static_cast<int64_t>(i));
-    counts[i] = static_cast<int64_t>(want.size());
-  }
-  trial t{TUTTI_OPERATOR_SELECT, nullptr, {}, {}, trial::bytes(want)};
-  t.add(TUTTI_I64, {want.size()}, indices(want.size(), 77));
-  t.add(TUTTI_I64, {counts.size()}, counts);
-  std::vector<tutti_view_desc> views = describe(t.views);
-  views[0].extent[0] = TUTTI_EXTENT_UNKNOWN;
-  const tutti_operator_desc desc = describe(t.kind, views, t.params);
-  require_support(s, desc);
-  const handle<tutti_plan> first = s.plan(desc);
-  placement place(s, t, first.get(), 1);
-  const handle<tutti_buffer> extent = s.allocate(8 * TUTTI_MAX_RANK);
-  const tutti_range to{extent.get(), 0};
-  std::vector<tutti_range> operands = place.operands();
-  operands[0] = {};
-  tutti_operator_launch launch = place.launch();
-  launch.operands = operands.data();
-  check(s.api->op->measure(s.main_stream.get(), first.get(), &launch, &to, nullptr), "measure");
-  uint64_t found[TUTTI_MAX_RANK] = {};
-  check(
-      s.api->transfer->read(s.main_stream.get(), extent.get(), 0, found, sizeof found, 1, nullptr),
-      "read");
-  require(found[0] == want.size(), [&] {
-    return "measured " + std::to_string(found[0]) + " instead of " + std::to_string(want.size());
-  });
-  require(bool(take(s.api->op->launch(s.main_stream.get(), first.get(), &place.launch(), nullptr))),
-          "a plan without extents was launched");
-  views[0].extent[0] = found[0];
-  const handle<tutti_plan> second = s.plan(desc);
-  place.enqueue(s.main_stream.get(), second.get());
-  check(s.api->stream->synchronize(s.main_stream.get()), "synchronize");
-  place.judge(s.main_stream.get(), "the second phase");
-}
-
 }  // namespace
 
 void add_plan_groups(groups& all, const session&) {
@@ -338,8 +240,6 @@ void add_plan_groups(groups& all, const session&) {
   all.push_back({"plan/unknown_fields", check_unknown_fields});
   all.push_back({"plan/operand_counts", check_counts});
   all.push_back({"plan/too_large", check_too_large});
-  all.push_back({"plan/packed", check_packed});
-  all.push_back({"plan/measured", check_measured});
 }
 
 }  // namespace tutti::conformance

@@ -163,9 +163,6 @@ const char* option(void*, const char* name) {
   }
 }
 
-// None is defined yet.
-const void* extension(void*, const char*, uint32_t) { return nullptr; }
-
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
 
 }  // namespace
@@ -187,10 +184,8 @@ const tutti_host* make_host(host_identity** identity) {
                  compiled,
                  folder_of_driver,
                  keeps ? compile_begin : nullptr,
-                 nullptr,
                  keeps ? compile_end : nullptr,
-                 option,
-                 extension};
+                 option};
   *identity = made;
   return &made->table;
 }

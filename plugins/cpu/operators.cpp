@@ -87,14 +87,7 @@ tutti_status* launch(tutti_stream* stream, tutti_plan* plan, const tutti_operato
 
 }  // namespace
 
-const tutti_operator_api operator_api = {sizeof(tutti_operator_api),
-                                         supports,
-                                         create,
-                                         release,
-                                         workspace,
-                                         launch,
-                                         nullptr,
-                                         nullptr,
-                                         nullptr};
+const tutti_operator_api operator_api = {
+    sizeof(tutti_operator_api), supports, create, release, workspace, launch};
 
 }  // namespace tutti::host_device

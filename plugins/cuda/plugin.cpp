@@ -24,7 +24,6 @@ const tutti_plugin_api api = {
     &tutti::cuda::native_api,
     &tutti::cuda::kernel_api,
     nullptr,
-    nullptr,
 };
 
 }  // namespace

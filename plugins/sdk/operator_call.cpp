@@ -70,11 +70,6 @@ const std::byte* view_at(const tutti_operator_desc& d, uint32_t number) {
 const char* against_view(const tutti_view_desc& v, uint32_t number, const tutti_operator_desc& d) {
   if (!all_zero(view_at(d, number), sizeof v, d.view_size))
     return "a view has a field that this plugin does not know";
-  if (v.storage != 0 || v.format != nullptr)
-    return "a storage format that this plugin does not know";
-  if (v.layout != TUTTI_LAYOUT_STRIDED && v.layout != TUTTI_LAYOUT_PACKED)
-    return "a layout that this plugin does not know";
-  if (v.layout == TUTTI_LAYOUT_PACKED && number < d.output_count) return "a packed output";
   return nullptr;
 }
 
@@ -124,7 +119,6 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
   for (uint32_t n = 0; n < count; ++n) {
     const tutti_view_desc v = element(d.views, n, d.view_size);
     if ((against = against_view(v, n, d)) != nullptr) return;
-    if (v.layout == TUTTI_LAYOUT_PACKED) packed_ |= 1u << n;
     views_.push_back(view_of(v));
   }
   if (d.params == nullptr) return;
@@ -141,15 +135,6 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
   params_.resize((size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   std::memcpy(params_.data(), d.params, size);
   std::memcpy(params_.data(), &size, sizeof size);
-}
-
-bool owned_operator::is_measured() const {
-  const uint64_t* end = views_[0].extent + views_[0].rank;
-  return std::find(views_[0].extent, end, TUTTI_EXTENT_UNKNOWN) != end;
-}
-
-void owned_operator::set_strides(uint32_t view, std::initializer_list<int64_t> strides) {
-  std::copy(strides.begin(), strides.end(), views_[view].stride);
 }
 
 operator_memory read_launch(const tutti_operator_launch* given, const operator_call& call) {

@@ -39,20 +39,12 @@ class owned_operator {
     return {kind_, static_cast<uint32_t>(views_.size()), views_.data(),
             params_.empty() ? nullptr : params_.data(), output_count_};
   }
-  /// Whether an input comes in a form of the plugin's own.
-  bool is_packed(uint32_t view) const { return (packed_ >> view & 1u) != 0; }
-  bool has_packed() const { return packed_ != 0; }
-  /// Whether an extent of an output is to be measured.
-  bool is_measured() const;
-  /// For plugins that read a packed input as a strided view.
-  void set_strides(uint32_t view, std::initializer_list<int64_t> strides);
 
  private:
   int32_t kind_;
   uint32_t output_count_ = 1;
   std::vector<tutti_view> views_;
   std::vector<std::max_align_t> params_;
-  uint32_t packed_ = 0;  // a bit for each view
 };
 
 /// The memory of a launch.

@@ -63,7 +63,6 @@ void check_bytes(const tutti_view& v, const char* name) {
   if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return;
   uint64_t bytes = dtype_size(v.dtype);
   for (uint32_t d = 0; d < v.rank; ++d) {
-    if (v.extent[d] == TUTTI_EXTENT_UNKNOWN) continue;
     if (__builtin_mul_overflow(bytes, v.extent[d], &bytes) || bytes > INT64_MAX)
       throw_invalid(std::string(name) + ": a view of 2^63 bytes or more: " + shape(v));
   }

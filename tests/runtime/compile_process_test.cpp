@@ -142,13 +142,6 @@ BOOST_AUTO_TEST_CASE(an_operator_is_what_it_was) {
                   reinterpret_cast<const char*>(&before.params), sizeof before.params.scan));
 }
 
-BOOST_AUTO_TEST_CASE(a_format_of_ones_own_is_not_described) {
-  operator_call call = some_operator();
-  const tutti_storage_format format{};
-  call.views[1].format = &format;
-  BOOST_TEST(to_bytes(call).empty());
-}
-
 BOOST_AUTO_TEST_CASE(what_is_cut_off_or_too_long_or_lies_is_not_read) {
   for (const std::string& whole : {to_bytes(some_program()), to_bytes(some_operator())}) {
     for (std::size_t n = 0; n < whole.size(); ++n)

@@ -10,7 +10,7 @@
  * a success there is in each output what was asked for: a handle, an event, never NULL.
  *  - A table that a plugin has holds all functions that are not called optional here; the core
  *    does not load it otherwise. What is optional together (map and unmap, event_create and
- *    event_signal, packed and pack) is there together.
+ *    event_signal) is there together.
  *  - Structs grow at their end, fields are never moved or reused, and sizes are never compared for
  *    equality. How much of a struct there is, is said in one of three ways:
  *      - What is read (descriptions, launches, tables, a status) begins with struct_size, which
@@ -157,19 +157,14 @@ typedef struct tutti_host {
    * within this compilation ask for. 0: nothing; -1: nothing yet, one has ended; 1: use safer
    * options; more: leave it. Why they ended is not known: the first changes nothing, two count for
    * a day, and it takes four until the program is to be left, for a day as well. End is called in
-   * any thread whatever became of the compilation. `elsewhere` is NULL. */
+   * any thread whatever became of the compilation. */
   int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
                            uint64_t key_size, const char* what);
-  void (*compile_elsewhere)(void* context, const char* device_key, const void* key,
-                            uint64_t key_size);
   void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);
   /* What the user set for a name ("OPENCL_SCHEDULE": the environment variable TUTTI_ and the name),
    * NULL where it is not set or empty. The text stays valid until process exit. Plugins ask here
    * and nowhere else, so that what hosts without an environment were told counts as well. */
   const char* (*option)(void* context, const char* name);
-  /* A table of functions that this header does not have, NULL where the host lacks it or has no
-   * such version. Names are those of who defines it: "tutti.NAME", "VENDOR.NAME". */
-  const void* (*extension)(void* context, const char* name, uint32_t version);
 } tutti_host;
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -507,7 +502,7 @@ typedef struct tutti_range {
   uint64_t offset; /* bytes, a multiple of the element size */
 } tutti_range;
 
-/* A view with its memory, of plain storage. */
+/* A view with its memory. */
 typedef struct tutti_view {
   tutti_buffer* buffer;
   uint64_t offset; /* bytes */
@@ -517,46 +512,12 @@ typedef struct tutti_view {
   int64_t stride[TUTTI_MAX_RANK]; /* elements */
 } tutti_view;
 
-typedef enum tutti_layout {
-  TUTTI_LAYOUT_STRIDED = 0,
-  /* An input as `pack` wrote it: in an order of the plugin's own. Strides are 0. */
-  TUTTI_LAYOUT_PACKED = 1
-} tutti_layout;
-
-/* Of an output in a description that is only measured: found in a first phase. */
-#define TUTTI_EXTENT_UNKNOWN UINT64_MAX
-
-/* How elements lie in memory. All but the first are reserved: a place for formats whose elements
- * share a byte or a scale, which the core does not ask for and plugins of 2.0 refuse as
- * "unsupported". The dtype is then what elements count as in arithmetic. */
-typedef enum tutti_storage {
-  TUTTI_STORAGE_PLAIN = 0, /* one by one, as their dtype says */
-  TUTTI_STORAGE_INT4 = 1,  /* signed, two in a byte, the first in the low bits */
-  TUTTI_STORAGE_UINT4 = 2,
-  TUTTI_STORAGE_FP8_E4M3 = 3,
-  TUTTI_STORAGE_FP8_E5M2 = 4,
-  TUTTI_STORAGE_FP4_E2M1 = 5
-} tutti_storage;
-
-#define TUTTI_NO_VIEW 0xffffffffu
-
-/* Reserved: scales and zero points that the elements of a block share. */
-typedef struct tutti_storage_format {
-  uint64_t struct_size;
-  uint32_t scales; /* number of the view that has them, one for each block; TUTTI_NO_VIEW: none */
-  uint32_t zeros;  /* likewise of what is subtracted before scaling */
-  uint64_t block[TUTTI_MAX_RANK]; /* elements of a block along each dimension, at least 1 */
-} tutti_storage_format;
-
 /* A view without memory. */
 typedef struct tutti_view_desc {
   int32_t dtype;
   uint32_t rank;
-  int32_t layout;  /* tutti_layout */
-  int32_t storage; /* tutti_storage */
   uint64_t extent[TUTTI_MAX_RANK];
-  int64_t stride[TUTTI_MAX_RANK];     /* elements */
-  const tutti_storage_format* format; /* of `storage`; NULL for TUTTI_STORAGE_PLAIN */
+  int64_t stride[TUTTI_MAX_RANK]; /* elements */
 } tutti_view_desc;
 
 typedef enum tutti_operator {
@@ -592,7 +553,7 @@ typedef enum tutti_operator {
    * others are not counted. */
   TUTTI_OPERATOR_COUNT = 8,
   /* views: out[K] i64, counts[N] i64, the inclusive cumulative sum of N flags (0 or 1) of which K
-   * are set. The positions of those, ascending. K may be measured. */
+   * are set. The positions of those, ascending. */
   TUTTI_OPERATOR_SELECT = 9,
   /* views: out[O,K] i64, x[O,N], K <= N; params: tutti_sort_params. The positions, ascending, of
    * the first K elements of each row in the order of TUTTI_OPERATOR_ARGSORT: of equal elements
@@ -820,19 +781,6 @@ typedef struct tutti_operator_api {
   tutti_status* (*workspace)(tutti_plan* plan, uint64_t* bytes);
   tutti_status* (*launch)(tutti_stream* stream, tutti_plan* plan,
                           const tutti_operator_launch* launch, tutti_event** event);
-  /* Optional: an input that many launches read, such as the weights of a layer, put into an order
-   * that suits them once. Of a plan in which view number `operand` is packed: the bytes that it
-   * takes, and in which form they are. Plans of one device that name the same form and have the
-   * same dtype and extents there read each other's. `pack` writes them from a strided view. */
-  tutti_status* (*packed)(tutti_plan* plan, uint32_t operand, uint64_t* bytes, uint64_t* form);
-  tutti_status* (*pack)(tutti_stream* stream, tutti_plan* plan, uint32_t operand,
-                        const tutti_view* from, const tutti_range* to, tutti_event** event);
-  /* Optional: the first of two phases, where extents of outputs depend on values. The plan is of a
-   * description in which those are TUTTI_EXTENT_UNKNOWN, and is not launched; operands of outputs
-   * may lack buffers. Writes the extents of all outputs to `to`, TUTTI_MAX_RANK u64 each. */
-  tutti_status* (*measure)(tutti_stream* stream, tutti_plan* plan,
-                           const tutti_operator_launch* launch, const tutti_range* to,
-                           tutti_event** event);
 } tutti_operator_api;
 
 /* ---- optional: collectives between devices of one plugin ---------------------------------------
@@ -1090,9 +1038,7 @@ typedef struct tutti_plugin_api {
   const tutti_collective_api* collective; /* optional */
   const tutti_native_api* native;         /* optional */
   const tutti_kernel_api* kernel;         /* optional */
-  /* Optional: a table of functions that this header does not have, as `extension` of tutti_host. */
-  const void* (*extension)(const char* name, uint32_t version);
-  const tutti_tier_api* tier; /* optional */
+  const tutti_tier_api* tier;             /* optional */
 } tutti_plugin_api;
 
 /* Touches no driver. `host` stays valid until process exit. On a major mismatch the core calls

@@ -79,8 +79,6 @@ std::string to_bytes(const operator_call& call) {
   put(bytes, call.output_count);
   put(bytes, call.has_params);
   put(bytes, call.params);
-  for (const tutti_view_desc& view : call.views)
-    if (view.format != nullptr) return {};
   put_all(bytes, call.views.data(), call.views.size());
   put_text(bytes, call.label);
   return bytes;

@@ -159,23 +159,14 @@ struct operator_functions {
     });
   }
 
-  static constexpr tutti_operator_api api = {sizeof(tutti_operator_api),
-                                             supports,
-                                             create,
-                                             release,
-                                             workspace,
-                                             launch,
-                                             nullptr,
-                                             nullptr,
-                                             nullptr};
+  static constexpr tutti_operator_api api = {
+      sizeof(tutti_operator_api), supports, create, release, workspace, launch};
 
  private:
   // What speaks against a description that is well formed; throws where it is not.
   static const char* against(typename B::device& device, const owned_operator& what) {
     const operator_call call = what.call();
-    if (what.has_packed()) return "packed operands";
     check_operator(call);
-    if (what.is_measured()) return "extents of outputs that are unknown";
     const char* why = "";
     if (is_linear_algebra(call.kind)) return against_matrices(device, call);
     const bool can = call.kind == TUTTI_OPERATOR_MATMUL

@@ -164,9 +164,7 @@ std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* d
   auto what = std::make_shared<owned_operator>(desc, against);
   if (against != nullptr) return nullptr;
   check_operator(what->call());
-  if (what->has_packed()) against = "packed operands are not read";
-  if (what->is_measured()) against = "results are not measured";
-  if (against == nullptr) against = against_on_host(what->call());
+  against = against_on_host(what->call());
   return against == nullptr ? what : nullptr;
 }
 
@@ -176,16 +174,11 @@ void share_rows(const host_call& call, uint64_t items, uint64_t steps,
   call.team->split(items, steps_of_a_piece / std::max<uint64_t>(steps, 1), body);
 }
 
-void copy_on_host(const host_view& from, const host_view& to) {
-  with_stored_type(static_cast<uint8_t>(to.dtype),
-                   [&](auto tag) { copy_view<typename decltype(tag)::type>(from, to); });
-}
-
 host_operator::host_operator(std::shared_ptr<const owned_operator> what,
-                             const operator_memory& memory, find_memory find, uint32_t first)
-    : what_(std::move(what)), first_(first) {
+                             const operator_memory& memory, find_memory find)
+    : what_(std::move(what)) {
   const operator_call call = what_->call();
-  for (uint32_t n = first; n < call.view_count; ++n) {
+  for (uint32_t n = 0; n < call.view_count; ++n) {
     const tutti_range& given = memory.operands[n];
     places_[n] = {find(deref(given.buffer, operator_name(call.kind))), given.offset};
   }
@@ -194,7 +187,7 @@ host_operator::host_operator(std::shared_ptr<const owned_operator> what,
 std::array<host_view, most_operands> host_operator::checked_views() const {
   const operator_call call = what_->call();
   std::array<host_view, most_operands> views{};
-  for (uint32_t n = first_; n < call.view_count; ++n) {
+  for (uint32_t n = 0; n < call.view_count; ++n) {
     const tutti_view& v = call.views[n];
     check_operand(call, n, places_[n].offset, places_[n].memory.bytes);
     views[n] = {places_[n].memory.data + places_[n].offset, v.dtype, v.rank, v.extent, v.stride};
@@ -214,7 +207,5 @@ std::array<std::byte*, most_operands> host_operator::addresses() const {
   for (size_t n = 0; n < at.size(); ++n) at[n] = views[n].data;
   return at;
 }
-
-uint64_t host_operator::selected() const { return selected_on_host(checked_views()[1]); }
 
 }  // namespace tutti::sdk

@@ -42,17 +42,15 @@ struct host_call {
 /// One launch, ready for a stream. Keeps the description, so that the plan may go.
 class host_operator {
  public:
-  /// Takes the memory of the operands from `first` on. Throws plugin_error where one is missing.
+  /// Throws plugin_error where memory of an operand is missing.
   host_operator(std::shared_ptr<const owned_operator> what, const operator_memory& memory,
-                find_memory find, uint32_t first = 0);
+                find_memory find);
 
   /// Throws plugin_error where an operand leaves its buffer. Results do not depend on the number of
   /// threads.
   void run(thread_team& team) const;
   /// Of each operand its element at index 0, for who computes otherwise. Throws as run does.
   std::array<std::byte*, most_operands> addresses() const;
-  /// How many flags TUTTI_OPERATOR_SELECT will find, from its input alone. Throws as run does.
-  uint64_t selected() const;
 
  private:
   std::array<host_view, most_operands> checked_views() const;
@@ -63,11 +61,7 @@ class host_operator {
   };
   std::shared_ptr<const owned_operator> what_;
   std::array<place, most_operands> places_{};
-  uint32_t first_;
 };
-
-/// dtype-by-dtype copy of a rank 3 view into another of the same dtype and extents.
-void copy_on_host(const host_view& from, const host_view& to);
 
 // ---- of this folder
 
@@ -89,7 +83,6 @@ void fourier_on_host(const host_call& call);
 void spmm_on_host(const host_call& call);
 /// TUTTI_OPERATOR_SDDMM (sddmm.cpp).
 void sddmm_on_host(const host_call& call);
-uint64_t selected_on_host(const host_view& counts);
 /// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,
                 const thread_team::range& body);

@@ -168,11 +168,6 @@ void select(const host_call& l) {
 
 }  // namespace
 
-uint64_t selected_on_host(const host_view& view) {
-  const std::vector<int64_t> counts = integers(view);
-  return counts.empty() ? 0 : static_cast<uint64_t>(std::max<int64_t>(counts.back(), 0));
-}
-
 void order_on_host(const host_call& l) {
   if (l.what->kind == TUTTI_OPERATOR_SCAN) return scan_on_host(l);
   if (l.what->kind == TUTTI_OPERATOR_COUNT) return count(l);
