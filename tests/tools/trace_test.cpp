@@ -20,7 +20,7 @@ using nlohmann::json;
 using tutti_test::outcome;
 using tutti_test::run;
 
-// Of the test programs's own folder, so that a rank is this program with the case `a_rank`.
+// This program, with its case `a_rank`.
 std::string rank_program() {
   return tutti_test::beside(std::filesystem::read_symlink("/proc/self/exe").filename()) +
          " --run_test=a_rank";
