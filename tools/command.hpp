@@ -24,6 +24,7 @@ command add_cache(CLI::App& app);
 command add_checkpoint(CLI::App& app);
 command add_doctor(CLI::App& app);
 command add_launch(CLI::App& app);
+command add_trace(CLI::App& app);
 command add_verify(CLI::App& app);
 // The manifests of plugins, in signing.cpp.
 command add_keygen(CLI::App& app);

@@ -16,7 +16,7 @@ namespace {
 using namespace tutti::tools;
 
 constexpr command (*subcommands[])(CLI::App&) = {
-    add_devices, add_doctor, add_verify,           add_cache, add_checkpoint, add_launch,
+    add_devices, add_doctor, add_verify,           add_cache, add_checkpoint, add_launch, add_trace,
     add_keygen,  add_sign,   add_verify_signature, add_probe, add_identify};
 
 int run(const std::vector<command>& all) {

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/env.hpp"
+#include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
 #include "base/signals.hpp"
@@ -24,7 +25,6 @@ namespace tutti::detail {
 namespace {
 
 constexpr size_t flush_at = 64 * 1024;
-constexpr std::string_view opening = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 constexpr std::string_view closing = "\n]}\n";
 
 std::string json_text(std::string_view text) {
@@ -33,6 +33,14 @@ std::string json_text(std::string_view text) {
 }
 
 double microseconds(uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
+
+std::string opening(int rank) {
+  using namespace std::chrono;
+  const auto zero = system_clock::now().time_since_epoch() - nanoseconds(trace_now_ns());
+  return fmt::format(
+      R"({{"displayTimeUnit":"ns","otherData":{{"rank":{},"zero_unix_us":{}}},"traceEvents":[)",
+      rank, duration_cast<std::chrono::microseconds>(zero).count());
+}
 
 }  // namespace
 
@@ -70,7 +78,7 @@ struct trace_writer::state {
   row at(uint32_t track) const { return track < rows.size() ? rows[track] : row{0, 0}; }
 };
 
-trace_writer::trace_writer(const std::string& path) : state_(std::make_unique<state>()) {
+trace_writer::trace_writer(const std::string& path, int rank) : state_(std::make_unique<state>()) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
   // To open a pipe would wait for somebody to read.
@@ -78,7 +86,7 @@ trace_writer::trace_writer(const std::string& path) : state_(std::make_unique<st
     throw io_error("cannot write " + path + ": it is not a regular file");
   state_->file = std::fopen(path.c_str(), "wbe");
   if (state_->file == nullptr) throw io_error("cannot write " + path);
-  state_->pending = opening;
+  state_->pending = opening(rank);
   state_->flush();
 }
 
@@ -161,12 +169,21 @@ uint64_t trace_now_ns() noexcept {
 
 namespace {
 
+std::string path_of_rank(const std::filesystem::path& path, int rank) {
+  const std::string name =
+      fmt::format("{}.{}{}", path.stem().string(), rank, path.extension().string());
+  return path.parent_path() / name;
+}
+
 trace_writer* open_trace() {
   const auto path = env("TUTTI_TRACE");
   if (!path) return nullptr;
   trace_now_ns();
+  // The job may be joined later than this, or never.
+  const int rank = launched_as().value_or(launched_process{}).rank;
   try {
-    auto* const writer = new trace_writer(*path);
+    auto* const writer =
+        rank < 0 ? new trace_writer(*path) : new trace_writer(path_of_rank(*path, rank), rank);
     std::atexit(trace_flush);
     return writer;
   } catch (const std::exception& e) {

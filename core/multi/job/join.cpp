@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 
 #include "base/env.hpp"
+#include "base/launcher.hpp"
 #include "base/log.hpp"
 #include "multi/job/job_state.hpp"
 #include "plugin/loader.hpp"
@@ -21,20 +21,6 @@ namespace tutti::multi {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What launchers tell of the number of processes: Open MPI, MPICH and its kin, Slurm's steps.
-constexpr const char* size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                          "SLURM_STEP_NUM_TASKS"};
-
-std::optional<std::string> sign_of_launcher() {
-  for (const char* name : size_variables) {
-    const std::string text = detail::env(name).value_or("");
-    int size = 0;
-    std::from_chars(text.data(), text.data() + text.size(), size);
-    if (size > 1) return fmt::format("{}={}", name, size);
-  }
-  return std::nullopt;
-}
 
 // The file's bytes tell one build of a program from another.
 std::string own_program() {
@@ -68,9 +54,10 @@ const tutti_communication_api& load(const std::string& name) {
 }
 
 std::shared_ptr<job_state> join() {
-  const std::optional<std::string> wish = detail::env("TUTTI_COMM"), sign = sign_of_launcher();
-  if (wish == "none" || (!wish && !sign)) return std::make_shared<job_state>();
-  const std::string reason = wish ? "TUTTI_COMM=" + *wish : *sign;
+  const std::optional<std::string> wish = detail::env("TUTTI_COMM");
+  const auto launched = detail::launched_as();
+  if (wish == "none" || (!wish && !launched)) return std::make_shared<job_state>();
+  const std::string reason = wish ? "TUTTI_COMM=" + *wish : launched->sign;
   try {
     return std::make_shared<job_state>(load(wish.value_or("mpi")), detail::job_time_limit(),
                                        own_program());
