@@ -14,8 +14,7 @@ typedef struct {
   long weight_offset, weight_stride[6];
   long bias_offset, bias_stride[2];
   int has_bias, relu;
-  long
-      parts;  // GPU: that the sum over channels and taps is cut into; above 1 partial sums are kept
+  long parts;  // GPU: of each sum over channels and taps; above 1 they are kept and added at last
   // Of CPUs.
   long flat[3], flat_step[3], listed[3], listed_step[3];
   long slots[3], lines, columns, line_count, pitch, members, member_size;
@@ -33,8 +32,7 @@ INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, 
 
 #if GROUP != 1
 
-// An item has RUNS times four rows and four columns of a tile. Fours lie side by side for one
-// access.
+// An item has RUNS times four rows and four columns of a tile; four lie side by side.
 #define ROWS (32 * RUNS)
 #define COLUMNS (GROUP / 2)
 #define DEPTH 16

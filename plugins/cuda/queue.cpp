@@ -54,7 +54,7 @@ void set_ended(const shared_number& ended, uint64_t number) {
 }
 
 bool is_known_to_have_ended(const tutti_event& event) {
-  return event.ended != nullptr && event.number <= event.ended->load(std::memory_order_acquire) &&
+  return event.number <= event.ended->load(std::memory_order_acquire) &&
          !event.device->lost.load(std::memory_order_relaxed);
 }
 

@@ -124,14 +124,6 @@ void run_on_host(const host_call& launch) {
   }
 }
 
-template <typename S>
-void copy_view(const host_view& from, const host_view& to) {
-  const accessor<S> source(from), target(to);
-  for (uint64_t i = 0; i < to.extent[0]; ++i)
-    for (uint64_t j = 0; j < to.extent[1]; ++j)
-      for (uint64_t k = 0; k < to.extent[2]; ++k) target.set(i, j, k, source.get(i, j, k));
-}
-
 }  // namespace
 
 const char* against_on_host(const operator_call& launch) {
