@@ -29,11 +29,6 @@ set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 # A feature is tested where no kernel is compiled: on the plugins reference and cpu. What compiles
 # kernels is `tutti verify` and a few whole programs (BACKENDS below), and everything with
 # TUTTI_TEST_EVERYTHING.
-set(TUTTI_TEST_TIER host)
-if(TUTTI_TEST_EVERYTHING)
-  set(TUTTI_TEST_TIER compiled)
-endif()
-
 # What each test sees whatever the caller's shell has set.
 set(TUTTI_TEST_ENVIRONMENT
   POCL_AFFINITY=unset:
@@ -88,7 +83,7 @@ function(tutti_set_test name)
     set(arg_COST 1000)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK limits_of_time)
   endif()
-  set(environment ${TUTTI_TEST_ENVIRONMENT} TUTTI_TIER=set:${TUTTI_TEST_TIER})
+  set(environment ${TUTTI_TEST_ENVIRONMENT})
   # The last change of a variable is the one that ctest applies.
   list(APPEND environment ${arg_ENVIRONMENT})
   if(NOT arg_TIMEOUT)
@@ -131,15 +126,9 @@ function(tutti_add_variant name variant plugin)
   set(environment "")
   if(plugin STREQUAL "opencl")
     set(device opencl:cpu)
-    list(APPEND environment TUTTI_TIER=set:compiled)
   endif()
   list(APPEND environment TUTTI_DEVICE=set:${device})
-  if(variant STREQUAL "opencl_host")
-    # The driver does little more than to find its device, so sanitizers see the plugin at work.
-    set(label host_tier)
-    list(APPEND environment TUTTI_TIER=set:host TUTTI_OPENCL_SCHEDULE=set:cpu
-      TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
-  elseif(variant MATCHES "^second_driver")
+  if(variant MATCHES "^second_driver")
     list(APPEND environment OCL_ICD_VENDORS=set:${TUTTI_SECOND_DRIVER}
       TUTTI_TEST_SKIP_WITHOUT_DRIVER=set:1)
   elseif(variant STREQUAL "cuda_emulator")
@@ -175,9 +164,8 @@ endfunction()
 #                             COMMAND program argument...)
 # adds NAME.reference, NAME.cpu, and NAME.PLUGIN for any other plugin that was built but opencl, skipped
 # (exit status 77) on a machine without its driver. With BACKENDS, for whole programs, also on PoCL
-# NAME.opencl_cpu, NAME.opencl_gpu_schedule and NAME.opencl_host (the OpenCL plugin's host engine, which
-# compiles nothing), NAME.second_driver and NAME.second_driver_gpu_schedule, and NAME.cuda_emulator
-# (tests/cuda/emulator).
+# NAME.opencl_cpu, NAME.opencl_gpu_schedule, NAME.second_driver and NAME.second_driver_gpu_schedule, and
+# NAME.cuda_emulator (tests/cuda/emulator).
 # With TUTTI_TEST_EVERYTHING those of PoCL and of the emulator come for every test; the OpenCL plugin
 # then keeps what it compiles, and NAME.VARIANT_warm runs after NAME.VARIANT with that.
 # @PLUGIN_FILE@ in COMMAND stands for the path of the plugin, @VARIANT@ for that part of the name, and
@@ -195,7 +183,7 @@ function(tutti_register_device_tests name)
     set(compiling "")
     if(plugin STREQUAL "opencl")
       set(variants "")
-      set(compiling opencl_host opencl_cpu opencl_gpu_schedule)
+      set(compiling opencl_cpu opencl_gpu_schedule)
       if(arg_BACKENDS AND NOT TUTTI_SANITIZE)
         list(APPEND variants second_driver second_driver_gpu_schedule)
       endif()

@@ -103,7 +103,6 @@ uint64_t kept_bytes(const fs::path& folder, uint64_t& entries) {
 int warm(const std::vector<std::string>& programs) {
   const fs::path folder = folder_in_use(detail::cache_options_from_environment());
   if (folder.empty()) return 1;
-  ::setenv("TUTTI_TIER", "compiled", 1);
   int status = 0;
   for (const std::string& program : programs) {
     uint64_t before = 0, after = 0;
@@ -141,8 +140,8 @@ command add_cache(CLI::App& app) {
       "their drivers used in the last hour stays");
   o->warm = parser->add_subcommand(
       "warm",
-      "runs programs to their ends with TUTTI_TIER=compiled, so that every kernel which they meet\n"
-      "is compiled and kept; each is a line of the shell: 'digits --epochs 1'");
+      "runs programs to their ends, so that every kernel which they meet is compiled and kept; each\n"
+      "is a line of the shell: 'TUTTI_DEVICE=opencl digits --epochs 1'");
   o->warm->add_option("programs", o->programs, "programs to run, one after the other")->required();
   return {parser, [o] {
             if (o->info->parsed()) return info();

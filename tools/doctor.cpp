@@ -207,7 +207,7 @@ findings examine(const time_limits& limits) {
   findings all = examine_folders(registry);
   append(all, examine_plugins(registry, limits));
   all.push_back(examine_selection());
-  all.push_back(examine_compiler());
+  all.push_back(examine_trial());
   append(all, examine_cache());
   return all;
 }

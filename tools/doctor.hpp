@@ -33,7 +33,7 @@ void examine_plugin_file(detail::device_registry& registry, const detail::plugin
 /// OpenCL's vendor files, for the plugin of that name.
 std::vector<finding> examine_opencl_drivers();
 /// The program that compiles beside applications.
-finding examine_compiler();
+finding examine_trial();
 /// Folder of compiled programs: permissions, size.
 std::vector<finding> examine_cache();
 

@@ -43,14 +43,14 @@ finding examine_vendor_file(const fs::path& file) {
 
 }  // namespace
 
-finding examine_compiler() {
-  finding f{grade::good, "compiler", "tutti-compiler", {}, {}};
+finding examine_trial() {
+  finding f{grade::good, "trial", "tutti-trial", {}, {}};
   try {
     const detail::found_helper found = detail::find_helper();
     f.text = found.program.string();
     if (found.against.empty()) return f;
     f.how = grade::note;
-    f.text = found.against + ": what is compiled in the background is compiled in this process";
+    f.text = found.against + ": a plugin in which a process ended is not tried again";
     f.advice = found.advice;
   } catch (const std::exception& e) {
     f.how = grade::problem;

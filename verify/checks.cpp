@@ -36,7 +36,6 @@ groups all_groups(const session& s) {
   add_matrix_failure_groups(all, s);
   add_kernel_groups(all, s);
   add_plan_groups(all, s);
-  add_tier_groups(all, s);
   add_collective_groups(all, s);
   return all;
 }

@@ -178,7 +178,6 @@ void add_spectral_groups(groups& all, const session& s);
 void add_matrix_failure_groups(groups& all, const session& s);
 void add_kernel_groups(groups& all, const session& s);
 void add_plan_groups(groups& all, const session& s);
-void add_tier_groups(groups& all, const session& s);
 // Random descriptions, one for each seed.
 void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 

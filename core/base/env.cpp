@@ -90,7 +90,6 @@ void check_environment() {
   job_time_limit();
   pool_limit();
   env_word("TUTTI_CACHE", {"on", "off"});
-  env_word("TUTTI_COMPILER_PROCESS", {"on", "off"});
   env_megabytes("TUTTI_CACHE_MB");
   env_word("TUTTI_PLUGIN_TRUST", {"any", "manifest", "signed"});
   env_word("TUTTI_PLUGIN_OWNER", {"any"});

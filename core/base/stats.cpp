@@ -19,11 +19,8 @@ statistics stats() noexcept {
   statistics s;
   s.launches = c.launches.get();
   s.fallbacks = c.fallbacks.get();
-  s.host_launches = c.host_launches.get();
   s.compiles = c.compiles.get();
   s.compile_seconds = static_cast<double>(c.compile_ns.get()) * 1e-9;
-  s.background_compiles = c.background_compiles.get();
-  s.background_refusals = c.background_refusals.get();
   s.memory_cache_hits = c.memory_cache_hits.get();
   s.disk_cache_hits = c.disk_cache_hits.get();
   s.disk_cache_misses = c.disk_cache_misses.get();
@@ -41,8 +38,8 @@ statistics stats() noexcept {
 void reset_stats() noexcept {
   detail::counters& c = detail::count();
   for (detail::counter* each :
-       {&c.launches, &c.fallbacks, &c.host_launches, &c.compiles, &c.compile_ns,
-        &c.background_compiles, &c.background_refusals, &c.memory_cache_hits, &c.disk_cache_hits,
+       {&c.launches, &c.fallbacks, &c.compiles, &c.compile_ns,
+        &c.memory_cache_hits, &c.disk_cache_hits,
         &c.disk_cache_misses, &c.bytes_written, &c.bytes_read, &c.bytes_copied, &c.pool_allocations,
         &c.pool_reuses})
     each->set(0);

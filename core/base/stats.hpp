@@ -32,8 +32,8 @@ class counter {
 };
 
 struct counters {
-  counter launches, fallbacks, host_launches;
-  counter compiles, compile_ns, background_compiles, background_refusals;
+  counter launches, fallbacks;
+  counter compiles, compile_ns;
   counter memory_cache_hits, disk_cache_hits, disk_cache_misses;
   counter bytes_written, bytes_read, bytes_copied;
   counter pool_bytes_in_use, pool_bytes_peak, pool_bytes_reserved;

@@ -86,7 +86,6 @@ void opened_device::open() {
   handle = require_made(plugin->device.open, made, *this);
   visit.go_on("program.capabilities");
   programs = programs_of(*this, handle);
-  begins_on_host = plugin->tier.begins_on_host(handle) != 0;
   is_open_.store(true, std::memory_order_release);
 }
 

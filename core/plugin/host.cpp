@@ -18,7 +18,6 @@
 #include "base/one_line.hpp"
 #include "base/stats.hpp"
 #include "base/trace.hpp"
-#include "plugin/chosen_tier.hpp"
 #include "plugin/opened_device.hpp"
 #include "safety/journal.hpp"
 #include "tutti/error.hpp"
@@ -154,9 +153,7 @@ void compile_end(void* context, const char* device_key, const void* key, uint64_
 const char* option(void*, const char* name) {
   try {
     if (name == nullptr) return nullptr;
-    const auto value = name == std::string_view("TIER")
-                           ? tier_for_plugin()
-                           : env(("TUTTI_" + std::string(name)).c_str());
+    const auto value = env(("TUTTI_" + std::string(name)).c_str());
     return value ? kept(*value) : nullptr;
   } catch (...) {
     return nullptr;

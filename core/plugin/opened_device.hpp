@@ -44,7 +44,6 @@ struct TUTTI_INTERNAL_API opened_device {
   std::vector<std::string> remarks;  ///< what was mended of its properties, for `tutti doctor`
   tutti_device* handle = nullptr;    ///< set once detail::get() has returned, as is what follows
   offered_programs programs;
-  bool begins_on_host = false;  ///< programs run on the host until they are compiled
 
   /// A slot for what the executor keeps for this device.
   mutable std::once_flag context_once;

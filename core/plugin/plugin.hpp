@@ -53,7 +53,6 @@ struct plugin {
   collective_functions collective;
   native_functions native;
   kernel_functions kernel;
-  tier_functions tier;
   bool has_profile = false;
   bool has_collective = false;
   bool has_native = false;

@@ -2,10 +2,13 @@
 #include "plugin/trial.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 
@@ -15,36 +18,40 @@
 #include "plugin/proof/proof.hpp"
 #include "plugin/registry.hpp"
 #include "safety/child_process.hpp"
-#include "safety/messages.hpp"
 
 namespace tutti::detail {
 namespace {
 
-using std::chrono::steady_clock;
-
-constexpr std::string_view well = "well";
-
 constinit bool is_trial = false;  // which starts no other
 
-std::optional<std::string> tried(std::vector<std::string> words) {
+/// "" where the child came through within that many seconds: it writes a byte then.
+std::string end_of(int socket, double seconds) {
+  using clock = std::chrono::steady_clock;
+  const std::chrono::duration<double> limit(std::min(seconds, 1e6));
+  const auto deadline = clock::now() + std::chrono::duration_cast<clock::duration>(limit);
+  pollfd waiting{socket, POLLIN, 0};
+  int ready = 0;
+  do {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
+    ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) return fmt::format("no answer within {} s", seconds);
+  char byte = 0;
+  return ::read(socket, &byte, 1) == 1 ? "" : "the process ended";
+}
+
+std::optional<std::string> tried(const std::vector<std::string>& words) {
   const found_helper helper = find_helper();
   if (is_trial || helper.program.empty()) return std::nullopt;
-  words.insert(words.begin(), std::string(trial_word));
   const child_process child = start_child(helper.program, words);
   if (child.failed != 0) return std::nullopt;
-  const double seconds = proof_time_limit();
-  std::string answer;
-  const arrived end = receive_message(
-      child.socket, answer,
-      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                std::chrono::duration<double>(std::min(seconds, 1e6))));
+  std::string end = end_of(child.socket, proof_time_limit());
   ::close(child.socket);  // which ends a child that hangs
-  if (end == arrived::nothing_in_time) return fmt::format("no answer within {} s", seconds);
-  return end == arrived::message && answer == well ? "" : "the process ended";
+  return end;
 }
 
 void try_here(const std::vector<std::string>& words) {
-  const std::string& name = words.at(1);
+  const std::string& name = words.at(0);
   for (opened_device* device : registry().devices_of(name.substr(0, name.find(':')))) {
     if (name.find(':') == std::string::npos) {
       static_cast<void>(why_unusable(*device, true));
@@ -53,17 +60,15 @@ void try_here(const std::vector<std::string>& words) {
     if (device->name != name || device->proof == nullptr) continue;
     device->open();
     for (const question which : all_questions)
-      if (name_of(which) == words.at(2)) device->proof->ask_again(which);
+      if (name_of(which) == words.at(1)) device->proof->ask_again(which);
   }
 }
 
 }  // namespace
 
 found_helper find_helper(const std::filesystem::path& library) {
-  if (env_word("TUTTI_COMPILER_PROCESS", {"on", "off"}) == "off")
-    return {{}, "TUTTI_COMPILER_PROCESS=off", "unset it"};
   if (library.empty()) return {{}, "the library does not know where it lies", "load it by a path"};
-  const std::filesystem::path program = library.parent_path() / "tutti" / "tutti-compiler";
+  const std::filesystem::path program = library.parent_path() / "tutti" / "tutti-trial";
   try {
     const auto objection = changeable_by_others(program, library);
     if (objection && !env_word("TUTTI_PLUGIN_OWNER", {"any"}))
@@ -88,12 +93,12 @@ void be_a_trial(const std::vector<std::string>& words, int socket) {
       try_here(words);
     } catch (const std::exception&) {  // whoever needs it will be told the same
     }
-    send_message(socket, well);
-    ::_exit(0);
+    ::_exit(::write(socket, "", 1) == 1 ? 0 : 1);
   }).detach();
   // Nobody waits for the answer any more.
-  std::string nothing;
-  receive_message(socket, nothing, steady_clock::time_point::max());
+  char nothing = 0;
+  while (::read(socket, &nothing, 1) < 0 && errno == EINTR) {
+  }
   ::_exit(1);
 }
 

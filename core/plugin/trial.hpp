@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What earlier processes ended within is tried in a child process first: a plugin, or a question to
-// a device. The program for that is the library's `tutti-compiler`.
+// a device. The program for that is the library's `tutti-trial`.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "plugin/ownership.hpp"
@@ -22,9 +21,8 @@ struct found_helper {
   std::string against, advice;
 };
 
-/// tutti/tutti-compiler beside `library`, unless TUTTI_COMPILER_PROCESS=off, or others may change
-/// that file and TUTTI_PLUGIN_OWNER=any does not allow it. Throws value_error where one of the
-/// variables has another value.
+/// tutti/tutti-trial beside `library`, unless others may change that file and TUTTI_PLUGIN_OWNER=any
+/// does not allow it. Throws value_error where the variable has another value.
 TUTTI_INTERNAL_API found_helper find_helper(const std::filesystem::path& library = own_library());
 
 /// Has a child load the plugin, open its devices and put the questions to them. "" where it
@@ -34,8 +32,6 @@ std::optional<std::string> try_plugin(const std::string& name);
 /// The same of one question to a device, "opencl:0".
 std::optional<std::string> try_question(const std::string& device, question which);
 
-/// The first argument of the program for that; more follow.
-inline constexpr std::string_view trial_word = "--try";
 /// The child's side: `words` are all arguments.
 [[noreturn]] TUTTI_INTERNAL_API void be_a_trial(const std::vector<std::string>& words, int socket);
 

@@ -17,17 +17,15 @@ extern char** environ;
 namespace tutti::detail {
 namespace {
 
-// With the one tier in which anything is compiled behind work.
+// Without what writes files or lines.
 std::vector<std::string> environment() {
   std::vector<std::string> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    if (name != "TUTTI_LOG" && name != "TUTTI_TRACE" && name != "TUTTI_TIER")
-      all.emplace_back(text);
+    if (name != "TUTTI_LOG" && name != "TUTTI_TRACE") all.emplace_back(text);
   }
   all.emplace_back("TUTTI_LOG=error");
-  all.emplace_back("TUTTI_TIER=auto");
   return all;
 }
 

@@ -23,7 +23,7 @@ sdk::device_description describe(uint32_t index, uint32_t count) {
   d.cache_key = "cpu";
   d.properties.compute_units = std::max((threads + count - 1 - index) / count, 1u);
   d.properties.schedule = "cpu";
-  d.properties.speed_class = TUTTI_SPEED_NOT_SAID;  // behind OpenCL's CPUs, until it is faster
+  d.properties.speed_class = TUTTI_SPEED_NATIVE;
   return d;
 }
 

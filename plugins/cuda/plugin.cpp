@@ -23,7 +23,6 @@ const tutti_plugin_api api = {
     &tutti::cuda::collective_api,
     &tutti::cuda::native_api,
     &tutti::cuda::kernel_api,
-    nullptr,
 };
 
 }  // namespace

@@ -85,16 +85,6 @@ prepared_product backend::prepare_matmul(tutti_device& device, const sdk::operat
   return p;
 }
 
-uint64_t expected_product_ns(tutti_device& device, const sdk::operator_call& call) {
-  const sdk::MatmulProblem problem = sdk::matmul_problem(call);
-  const sdk::MatmulDevice machine = sdk::matmul_device(*device.info);
-  const sdk::MatmulProgram program = matmul_program(problem, machine);
-  uint64_t ns = 0;
-  for (const sdk::MatmulLaunch& step : plan_matmul(problem, machine).launches)
-    ns += device.expected_kernel_ns(kernel_file(program.file), program.options, step.kernel);
-  return ns;
-}
-
 uint64_t backend::matmul_workspace(const prepared_product& product) {
   return static_cast<uint64_t>(product.plan.workspace_bytes);
 }
@@ -115,7 +105,7 @@ void backend::matmul(tutti_stream& stream, const sdk::operator_call& call,
     const bool last = n + 1 == launches.size();
     cl_event done = nullptr;
     const bool wanted = last && event != nullptr;
-    enqueue(stream.queue(), kernel.kernel, {step.dimensions, step.global.data(), step.local.data()},
+    enqueue(stream.queue, kernel.kernel, {step.dimensions, step.global.data(), step.local.data()},
             wanted ? &done : nullptr, "matmul");
     if (wanted) *event = hand_out(stream, done);
   }

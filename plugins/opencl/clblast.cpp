@@ -214,7 +214,7 @@ bool clblast_matmul(tutti_stream& stream, const sdk::operator_call& call,
     operands[n]->offset = memory.operands[n].offset / sdk::dtype_size(p.dtype);
   }
   cl_event done = nullptr;
-  const CLBlastStatusCode code = run(p, stream.queue(), event != nullptr ? &done : nullptr);
+  const CLBlastStatusCode code = run(p, stream.queue, event != nullptr ? &done : nullptr);
   if (code != CLBlastSuccess) {
     distrust(*device.info, p.dtype, code);
     return false;

@@ -182,7 +182,7 @@ void collective_group::arrive(collective_operation& op, size_t number,
   collective_operation::part& part = op.parts[number];
   tutti_stream& stream = *call.stream;
   cl_event marker = nullptr;
-  check(clEnqueueMarkerWithWaitList(stream.queue(), 0, nullptr, &marker),
+  check(clEnqueueMarkerWithWaitList(stream.queue, 0, nullptr, &marker),
         "clEnqueueMarkerWithWaitList");
   owned_event before(marker);
   cl_int code = CL_SUCCESS;
@@ -190,9 +190,8 @@ void collective_group::arrive(collective_operation& op, size_t number,
   check(code, "clCreateUserEvent");
   const cl_event handle = done.get();
   cl_event barrier = nullptr;
-  check(clEnqueueBarrierWithWaitList(stream.queue(), 1, &handle, &barrier),
+  check(clEnqueueBarrierWithWaitList(stream.queue, 1, &handle, &barrier),
         "clEnqueueBarrierWithWaitList");
-  stream.ends_with(barrier);
   part.held = owned_event(barrier);
   part.before = std::move(before);
   part.behind = stream.awaited.open();
@@ -201,7 +200,7 @@ void collective_group::arrive(collective_operation& op, size_t number,
   part.out = {call.out.memory, call.out.offset};
   part.arrived = true;
   ++op.arrived;
-  check(clFlush(stream.driver_queue()), "clFlush");
+  check(clFlush(stream.queue), "clFlush");
 }
 
 tutti_event* collective_group::join(const collective_call& call, uint32_t rank, uint64_t& number) {
@@ -303,13 +302,12 @@ void collective_group::deliver(const shared_operation& op, size_t part, tutti_st
     const uint64_t bytes = op->shape.count * sdk::dtype_size(op->shape.dtype);
     const place from = op->parts[0].in, to = op->parts[1].out;
     cl_event end = nullptr;
-    check(bytes == 0 ? clEnqueueBarrierWithWaitList(stream.queue(), 1, &early, &end)
-                     : clEnqueueCopyBuffer(stream.queue(), from.memory, to.memory, from.offset,
+    check(bytes == 0 ? clEnqueueBarrierWithWaitList(stream.queue, 1, &early, &end)
+                     : clEnqueueCopyBuffer(stream.queue, from.memory, to.memory, from.offset,
                                            to.offset, bytes, 1, &early, &end),
           "clEnqueueCopyBuffer");
     op->ends.emplace_back(end);
-    stream.ends_with(end);
-    check(clFlush(stream.driver_queue()), "clFlush");
+    check(clFlush(stream.queue), "clFlush");
   } catch (...) {
     op->settle(current_failure(op->name_of(part)));
     throw;

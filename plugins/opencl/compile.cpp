@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "embedded_kernels.hpp"
-#include "opencl/host_tier.hpp"
 #include "opencl/pocl.hpp"
 
 namespace tutti::opencl {
@@ -190,34 +189,10 @@ void end_with(cl_event done, std::unique_ptr<sdk::compilation> guard) {
 
 }  // namespace
 
-namespace {
-
-// On a machine of today, of a kernel that PoCL keeps.
-constexpr uint64_t again_ns = 5'000'000;
-
-std::string options_of(const std::string& own_options) {
-  return base_options + (own_options.empty() ? "" : " " + own_options);
-}
-
-// A driver that keeps programs does not tell which. Two sources of one hash cost a bad guess.
-std::string note_key(const std::string& options, const std::string& source) {
-  const std::hash<std::string_view> hash;
-  return "compiled before\n" + std::to_string(hash(options)) + ' ' + std::to_string(hash(source)) +
-         ' ' + std::to_string(source.size());
-}
-
-void take_note(const device_info& info, const std::string& key) {
-  std::vector<char> note;
-  if (!sdk::cache_load(info, key, note)) sdk::cache_store(info, key, {'1'});
-}
-
-}  // namespace
-
 built_program build_program(tutti_device& device, const std::string& source,
                             const std::string& own_options, calls what, const std::string& label) {
   const bool is_kept = !keeps_programs(device.info->driver);
-  std::string options = options_of(own_options);
-  const std::string key = is_kept ? std::string() : note_key(options, source);
+  std::string options = base_options + (own_options.empty() ? "" : " " + own_options);
   std::unique_ptr<sdk::compilation> guard;
   built_program made;
   made.handle = build_cached(
@@ -227,19 +202,9 @@ built_program build_program(tutti_device& device, const std::string& source,
         return build_or_throw(device, source, all, label);
       });
   if (is_kept) return made;
-  take_note(*device.info, key);
   guard->pause();
   made.compilation = std::make_shared<std::unique_ptr<sdk::compilation>>(std::move(guard));
   return made;
-}
-
-uint64_t expected_build_ns(tutti_device& device, const std::string& source,
-                           const std::string& own_options) {
-  std::vector<char> note;
-  const bool before =
-      keeps_programs(device.info->driver) &&
-      sdk::cache_load(*device.info, note_key(options_of(own_options), source), note);
-  return before ? again_ns : sdk::usual_compile_ns;
 }
 
 owned_program build_application(tutti_device& device, const std::string& source,
@@ -329,16 +294,5 @@ tutti::opencl::shared_kernel& tutti_device::kernel(std::string_view source,
   const built_program code =
       build_program(*this, std::string(source), options_for(options, name), calls::vectors, name);
   found.kernel = make_kernel(code, name);
-  found.is_made = true;
   return found;
-}
-
-uint64_t tutti_device::expected_kernel_ns(std::string_view source, const std::string& options,
-                                          const char* name) {
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = kernels.find(key_of(source, options, name));
-    if (found != kernels.end() && found->second->is_made) return 0;
-  }
-  return tutti::opencl::expected_build_ns(*this, std::string(source), options_for(options, name));
 }

@@ -244,15 +244,6 @@ std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
   return shared;
 }
 
-// Other drivers' kernels need not have the bits of the host engine: they divide less exactly.
-bool runs_on_host(const tutti_device& device) {
-  const auto ways = query(device.info->id, CL_DEVICE_EXECUTION_CAPABILITIES,
-                          cl_device_exec_capabilities{CL_EXEC_KERNEL});
-  return settings().where != tier::compiled && device.works_in_place &&
-         device.info->kind == sdk::schedule::cpu && is_pocl(device.info->driver) &&
-         (ways & CL_EXEC_NATIVE_KERNEL) != 0;
-}
-
 tutti_status* open(uint32_t index, tutti_device** result) {
   return sdk::guarded([&] {
     sdk::deref(result, "device") = nullptr;
@@ -261,9 +252,6 @@ tutti_status* open(uint32_t index, tutti_device** result) {
     device->info = &info;
     device->context = context_of(info.platform);
     device->works_in_place = works_in_place(info, device->context->get());
-    device->runs_on_host = runs_on_host(*device);
-    const uint32_t units = info.properties.compute_units;
-    if (device->runs_on_host) device->team = std::make_unique<sdk::thread_team>(units);
     warn_of_affinity(info);
     *result = device.release();
   });

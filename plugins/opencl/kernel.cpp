@@ -89,7 +89,7 @@ void tutti_kernel::launch(tutti_stream& stream, const sdk::kernel_arguments& arg
   for (cl_uint n = 0; n < arguments.count; ++n) set(n, arguments.bytes[n], arguments.values[n]);
   if (l.shared_bytes > 0) set(arguments.count, l.shared_bytes, nullptr);
   cl_event done = nullptr;
-  check(clEnqueueNDRangeKernel(stream.queue(), entry_.get(), 3, nullptr, global,
+  check(clEnqueueNDRangeKernel(stream.queue, entry_.get(), 3, nullptr, global,
                                local[0] != 0 ? local : nullptr, 0, nullptr,
                                event != nullptr ? &done : nullptr),
         label.c_str());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear algebra on CPU devices: LAPACK over the device's own memory, in a stream's lane.
+// Linear algebra on CPU devices: LAPACK over the device's own memory.
 #include "sdk/linear_algebra.hpp"
 
 #include <array>
 
-#include "opencl/host_tier.hpp"
-#include "opencl/objects.hpp"
+#include "opencl/host_work.hpp"
 #include "sdk/host_engine/lapack.hpp"
 #include "sdk/host_engine/lapack_matrices.hpp"
+#include "sdk/host_layer/thread_team.hpp"
 
 namespace tutti::opencl {
 
@@ -36,14 +36,10 @@ void backend::matrices(tutti_stream& stream, const sdk::owned_operator& what,
     operands[n] = static_cast<std::byte*>(range.buffer->host) + range.offset;
   }
   const auto run = [what, operands, threads = stream.device->info->properties.compute_units] {
-    const plain_arithmetic mode;
-    host_times when{host_clock_ns(), 0};
     static auto* const team = new sdk::thread_team(threads);
     sdk::run_by_lapack(*sdk::find_lapack(), what.call(), operands.data(), *team);
-    when.end_ns = host_clock_ns();
-    return when;
   };
-  run_in_lane(stream, run, event);
+  run_on_host(stream, run, event);
 }
 
 }  // namespace tutti::opencl

@@ -168,7 +168,7 @@ tutti_status* native_device(tutti_device* device, void** context, void** id) {
 
 tutti_status* native_stream(tutti_stream* stream, void** handle) {
   return sdk::guarded(
-      [&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").shared_queue(); });
+      [&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").queue; });
 }
 
 tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {

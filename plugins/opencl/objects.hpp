@@ -116,20 +116,10 @@ owned_program build_module(tutti_device& device, const std::string& module,
                            const std::string& options, const std::string& label);
 built_kernel make_kernel(const built_program& program, const char* name);
 
-// What building this is expected to take: little where the driver keeps programs and had it before.
-uint64_t expected_build_ns(tutti_device& device, const std::string& source,
-                           const std::string& options);
-// The same of a kernel of the plugin's own files, 0 where the device has it; and of all those of a
-// product.
-uint64_t expected_kernel_ns(tutti_device& device, sdk::kernel_file file, const std::string& options,
-                            const char* name);
-uint64_t expected_product_ns(tutti_device& device, const sdk::operator_call& call);
-
 // A kernel of the plugin's own files with the lock that its arguments need.
 struct shared_kernel {
   std::mutex mutex;
   built_kernel kernel;
-  std::atomic<bool> is_made = false;
 };
 
 template <typename T>
@@ -160,24 +150,22 @@ void wait_for(cl_event event);
 
 uint64_t host_clock_ns();
 
-// One run of work on the host in its turn: when it was, on the host's clock.
-struct lane_run {
-  uint64_t begin_ns = 0, end_ns = 0;            // once it is done
-  std::shared_ptr<sdk::completion> completion;  // in a lane: all of it, the driver's part included
+// A run of host_work.hpp.
+struct host_run {
+  uint64_t begin_ns = 0, end_ns = 0;            // on the host's clock, once it is done
+  std::shared_ptr<sdk::completion> completion;  // of all of it, the driver's part included
 };
 
 }  // namespace tutti::opencl
 
 // Work on a stream, or an event of the host's.
 struct tutti_event {
-  tutti::opencl::owned_event handle;  // none: the work was done when the event was made
+  tutti::opencl::owned_event handle;
   tutti::sdk::shared_outcome own;     // of a host event
   tutti::sdk::outcomes behind;
-  // Of what the host ran: whose it is, when it ran on the host's clock, or the run that tells.
+  // Of what the host ran.
   tutti_device* device = nullptr;
-  uint64_t begin_ns = 0, end_ns = 0;
-  std::shared_ptr<const tutti::opencl::lane_run> run = nullptr;
-  bool on_host = false;  // work of the host tier
+  std::shared_ptr<const tutti::opencl::host_run> run = nullptr;
 };
 
 struct tutti_device {
@@ -186,8 +174,6 @@ struct tutti_device {
   std::shared_ptr<const tutti::opencl::owned_context> context;
   std::atomic<uint64_t> allocated{0};
   bool works_in_place = false;  // buffers of memory that we bring are that memory (memory.cpp)
-  bool runs_on_host = false;    // programs begin on the host (host_tier.hpp)
-  std::unique_ptr<tutti::sdk::thread_team> team;  // shares large work on the host
   std::once_flag clock_once;
   int64_t clock_offset_ns = 0;  // from the host's clock to the device's, once that was asked for
   std::mutex mutex;             // guards what follows
@@ -196,9 +182,6 @@ struct tutti_device {
   // Kernel `name` of `source` built with `options`; compiled once, kept with the device.
   tutti::opencl::shared_kernel& kernel(std::string_view source, const std::string& options,
                                        const char* name);
-  // What that is expected to take; 0 where it is there.
-  uint64_t expected_kernel_ns(std::string_view source, const std::string& options,
-                              const char* name);
 };
 
 struct tutti_buffer {
@@ -213,47 +196,11 @@ struct tutti_buffer {
 };
 
 struct tutti_stream {
-  tutti_stream(tutti_device& of, cl_command_queue on) : device(&of), queue_(on) {}
-
-  // For a command that is enqueued now. Where it has an event, ends_with() is told of it.
-  cl_command_queue queue() {
-    last_ = {};
-    is_known_ = false;
-    return queue_;
-  }
-  // What was enqueued last ends with this event.
-  void ends_with(cl_event last);
-  // Of the driver, for calls that enqueue nothing.
-  cl_command_queue driver_queue() const { return queue_; }
-  // For somebody who enqueues without our knowledge.
-  cl_command_queue shared_queue() {
-    is_shared_ = true;
-    return queue();
-  }
-  void finish();
-  // After a call that has waited for all that was enqueued.
-  void has_finished() {
-    last_ = {};
-    is_known_ = true;
-  }
-  // All that was enqueued is done, and nothing that was waited for may fail.
-  bool is_idle();
-  // An event of what was enqueued last; none where all of it is done.
-  tutti::opencl::owned_event last_event();
-
   tutti_device* const device;
-  tutti::sdk::awaited_outcomes awaited;
-  tutti::sdk::awaited_outcomes own;            // of work on the host with an event of its own
-  bool is_compiled_only = false;               // TUTTI_STREAM_COMPILED
-  std::optional<tutti::sdk::work_queue> lane;  // of run_in_lane
-
- private:
-  bool is_done();
-
-  const cl_command_queue queue_;
-  tutti::opencl::owned_event last_;  // of what was enqueued last; none where that is done
-  bool is_known_ = true;             // last_ says what was enqueued last
-  bool is_shared_ = false;
+  const cl_command_queue queue;
+  tutti::sdk::awaited_outcomes awaited{};
+  tutti::sdk::awaited_outcomes own{};              // of work on the host with an event of its own
+  std::optional<tutti::sdk::work_queue> worker{};  // of run_on_host
 };
 
 namespace tutti::opencl {
@@ -382,6 +329,5 @@ extern const tutti_operator_api operator_api;
 extern const tutti_collective_api collective_api;
 extern const tutti_native_api native_api;
 extern const tutti_kernel_api kernel_api;
-extern const tutti_tier_api tier_api;
 
 }  // namespace tutti::opencl

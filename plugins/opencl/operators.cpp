@@ -2,7 +2,12 @@
 //
 // The operators of the SDK's device layer: their kernels, and how those are launched.
 #include "embedded_kernels.hpp"
-#include "opencl/plan.hpp"
+#include "opencl/objects.hpp"
+#include "sdk/device_layer/operator_table.hpp"
+
+struct tutti_plan : tutti::sdk::device_plan<tutti::opencl::backend> {
+  using device_plan::device_plan;
+};
 
 namespace tutti::opencl {
 namespace {
@@ -35,11 +40,6 @@ shared_kernel* backend::kernel_of(tutti_device& device, sdk::kernel_file file,
   return &device.kernel(text_of(file), options, name);
 }
 
-uint64_t expected_kernel_ns(tutti_device& device, sdk::kernel_file file, const std::string& options,
-                            const char* name) {
-  return device.expected_kernel_ns(text_of(file), options, name);
-}
-
 plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> bytes) {
   cl_int code = CL_SUCCESS;
   memory_ =
@@ -56,7 +56,7 @@ void recording::launch(const built_kernel& kernel, const sdk::kernel_arguments& 
   }
   cl_event done = nullptr;
   const bool wanted = last && wanted_ != nullptr;
-  enqueue(stream_.queue(), kernel, groups, group_size, wanted ? &done : nullptr, what);
+  enqueue(stream_.queue, kernel, groups, group_size, wanted ? &done : nullptr, what);
   if (wanted) *wanted_ = hand_out(stream_, done);
 }
 
@@ -64,6 +64,6 @@ void recording::finish() {
   if (wanted_ != nullptr && *wanted_ == nullptr) *wanted_ = record_on(stream_);
 }
 
-const tutti_operator_api operator_api = operator_functions::api;
+const tutti_operator_api operator_api = sdk::operator_functions<backend, tutti_plan>::api;
 
 }  // namespace tutti::opencl

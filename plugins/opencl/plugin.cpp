@@ -23,7 +23,6 @@ const tutti_plugin_api api = {
     &tutti::opencl::collective_api,
     &tutti::opencl::native_api,
     &tutti::opencl::kernel_api,
-    &tutti::opencl::tier_api,
 };
 
 }  // namespace

@@ -2,11 +2,9 @@
 #include "opencl/pocl.hpp"
 
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -48,18 +46,6 @@ void restore_pocl_folder() {
   if (folder == nullptr || access(folder, F_OK) == 0 || errno != ENOENT) return;
   sdk::driver_folder(
       "pocl");  // made by asking for it; a folder of the user's is the user's to make
-}
-
-std::string against_compiling() {
-  const char* folder = folder_in_use();
-  if (folder == nullptr) return "there is no folder that PoCL could write to";
-  restore_pocl_folder();
-  if (access(folder, W_OK | X_OK) != 0)
-    return std::string("PoCL cannot write to ") + folder + ": " + std::strerror(errno);
-  struct statvfs disk {};
-  constexpr uint64_t enough = uint64_t{16} << 20;  // of any program and what is made of it
-  if (statvfs(folder, &disk) != 0 || disk.f_bavail >= enough / disk.f_frsize) return {};
-  return std::string("the disk is full that PoCL writes to, of ") + folder;
 }
 
 std::string about_pocl() {

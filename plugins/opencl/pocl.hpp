@@ -21,9 +21,6 @@ bool is_sys_mounted();
 void prepare_pocl();
 /// Makes its folder again where somebody has removed it; before each build.
 void restore_pocl_folder();
-/// Why nothing should be compiled that nobody waits for, or "": PoCL has nowhere to write to, which
-/// it does not always survive.
-std::string against_compiling();
 /// For messages: what may keep PoCL from working, "" or "; ...".
 std::string about_pocl();
 /// Says so where the process ignores SIGCHLD, with which PoCL aborts at its first kernel.

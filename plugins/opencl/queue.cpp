@@ -20,30 +20,27 @@ tutti_status* create(tutti_device* device, const tutti_stream_desc* desc, tutti_
     owned_queue queue(
         clCreateCommandQueue(device->context->get(), device->info->id, wanted, &code));
     check(code, "clCreateCommandQueue");
-    auto stream = std::make_unique<tutti_stream>(*device, queue.get());
-    stream->is_compiled_only = sdk::wants_compiled(desc);
+    *result = new tutti_stream{device, queue.get()};
     queue.take();
-    *result = stream.release();
   });
 }
 
 void release(tutti_stream* stream) {
   if (stream == nullptr) return;
-  clFinish(stream->driver_queue());
-  clReleaseCommandQueue(stream->driver_queue());
+  clFinish(stream->queue);
+  clReleaseCommandQueue(stream->queue);
   delete stream;
 }
 
 tutti_status* flush(tutti_stream* stream) {
   return sdk::guarded([&] {
-    if (sdk::deref(stream, "stream").is_idle()) return;
-    check(clFlush(stream->driver_queue()), "clFlush");
+    check(clFlush(sdk::deref(stream, "stream").queue), "clFlush");
   });
 }
 
 tutti_status* synchronize(tutti_stream* stream) {
   return sdk::guarded([&] {
-    sdk::deref(stream, "stream").finish();
+    check(clFinish(sdk::deref(stream, "stream").queue), "clFinish");
     sdk::awaited_outcomes own = std::exchange(stream->own, {});
     stream->awaited.throw_and_forget();
     own.throw_and_forget();
@@ -92,8 +89,6 @@ cl_int state_of(cl_event event) {
   return state;
 }
 
-bool has_ended(cl_event event) { return state_of(event) == CL_COMPLETE; }
-
 }  // namespace
 
 void wait_for(cl_event event) {
@@ -115,18 +110,12 @@ tutti_event* publish(owned_event event, const sdk::outcomes& behind) {
 }
 
 tutti_event* hand_out(tutti_stream& stream, cl_event event) {
-  owned_event owned(event);
-  stream.ends_with(event);
-  return publish(std::move(owned), stream.awaited.open());
+  return publish(owned_event(event), stream.awaited.open());
 }
 
 tutti_event* record_on(tutti_stream& stream) {
-  if (stream.is_idle()) {
-    const uint64_t now = host_clock_ns();
-    return new tutti_event{{}, nullptr, {}, stream.device, now, now};
-  }
   cl_event event = nullptr;
-  check(clEnqueueMarkerWithWaitList(stream.queue(), 0, nullptr, &event),
+  check(clEnqueueMarkerWithWaitList(stream.queue, 0, nullptr, &event),
         "clEnqueueMarkerWithWaitList");
   return hand_out(stream, event);
 }
@@ -134,11 +123,9 @@ tutti_event* record_on(tutti_stream& stream) {
 namespace {
 
 bool is_done(const tutti_event& event) {
-  if (event.handle) {
-    const cl_int state = state_of(event.handle.get());
-    if (state < 0) throw_error(state, "work on the device failed");
-    if (state != CL_COMPLETE) return false;
-  }
+  const cl_int state = state_of(event.handle.get());
+  if (state < 0) throw_error(state, "work on the device failed");
+  if (state != CL_COMPLETE) return false;
   sdk::throw_failure_among(event.behind);
   return true;
 }
@@ -148,7 +135,7 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
     const cl_context context = sdk::deref(stream, "stream").device->context->get();
     if (event == nullptr) sdk::throw_invalid("stream wait: event is NULL");
     // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
-    if (is_done(*event) && (stream->device->runs_on_host || !event->handle)) return;
+    static_cast<void>(is_done(*event));
     sdk::throw_failure_among(event->behind);
     cl_event source = event->handle.get();
     cl_context other = nullptr;
@@ -160,17 +147,16 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
       source = local.get();
     }
     cl_event barrier = nullptr;
-    check(clEnqueueBarrierWithWaitList(stream->queue(), 1, &source, &barrier),
+    check(clEnqueueBarrierWithWaitList(stream->queue, 1, &source, &barrier),
           "clEnqueueBarrierWithWaitList");
     const owned_event passed(barrier);
-    stream->ends_with(barrier);
     stream->awaited.add(event->behind);
   });
 }
 
 void wait_to_end(const tutti_event& event) {
-  if (event.handle) wait_for(event.handle.get());
-  // So that the lane's thread is out of the driver when the process exits next.
+  wait_for(event.handle.get());
+  // So that the worker thread is out of the driver when the process exits next.
   if (event.run != nullptr && event.run->completion != nullptr) event.run->completion->wait();
   sdk::throw_failure_among(event.behind);
 }
@@ -231,7 +217,7 @@ tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, vo
     std::unique_ptr<driver_listener> mine(
         new driver_listener{sdk::listener_of(listener, context), event->behind});
     const cl_event handle = event->handle.get();
-    const cl_int state = handle != nullptr ? state_of(handle) : CL_COMPLETE;
+    const cl_int state = state_of(handle);
     if (state <= CL_COMPLETE) return tell(handle, state, mine.release());
     check(clSetEventCallback(handle, CL_COMPLETE, tell, mine.get()), "clSetEventCallback");
     mine.release();
@@ -257,7 +243,7 @@ uint64_t clock_of(tutti_device& device) {
 
 // Of an event that no command of the driver's tells the times of.
 std::optional<tutti_event_times> times_on_host(const tutti_event& event) {
-  if (event.device == nullptr) return std::nullopt;
+  if (event.run == nullptr) return std::nullopt;
   if (!is_done(event)) sdk::throw_invalid("event times: the work is not done");
   tutti_device& device = *event.device;
   std::call_once(device.clock_once, [&] {
@@ -267,10 +253,8 @@ std::optional<tutti_event_times> times_on_host(const tutti_event& event) {
   const auto on_device = [&](uint64_t host_ns) {
     return static_cast<uint64_t>(static_cast<int64_t>(host_ns) + device.clock_offset_ns);
   };
-  const bool later = event.run != nullptr;
-  return tutti_event_times{sizeof(tutti_event_times),
-                           on_device(later ? event.run->begin_ns : event.begin_ns),
-                           on_device(later ? event.run->end_ns : event.end_ns)};
+  return tutti_event_times{sizeof(tutti_event_times), on_device(event.run->begin_ns),
+                           on_device(event.run->end_ns)};
 }
 
 tutti_status* event_times(tutti_event* event, tutti_event_times* times) {
@@ -314,41 +298,3 @@ const tutti_stream_api stream_api = {sizeof(tutti_stream_api),
 const tutti_profile_api profile_api = {sizeof(tutti_profile_api), event_times, device_clock};
 
 }  // namespace tutti::opencl
-
-using namespace tutti::opencl;
-
-void tutti_stream::ends_with(cl_event last) {
-  if (!device->runs_on_host) return;
-  check(clRetainEvent(last), "clRetainEvent");
-  last_ = owned_event(last);
-  is_known_ = true;
-}
-
-void tutti_stream::finish() {
-  if (is_idle()) return;
-  check(clFinish(queue_), "clFinish");
-  has_finished();
-}
-
-bool tutti_stream::is_done() {
-  if (!is_known_ || is_shared_) return false;
-  if (last_ && !has_ended(last_.get())) return false;
-  last_ = {};
-  return true;
-}
-
-bool tutti_stream::is_idle() {
-  return device->runs_on_host && is_done() && (awaited.empty() || awaited.open().empty());
-}
-
-owned_event tutti_stream::last_event() {
-  if (is_done()) return {};
-  if (!is_known_ || is_shared_) {
-    cl_event marker = nullptr;
-    check(clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &marker), "clEnqueueMarkerWithWaitList");
-    last_ = owned_event(marker);
-    is_known_ = true;
-  }
-  check(clRetainEvent(last_.get()), "clRetainEvent");
-  return owned_event(last_.get());
-}

@@ -36,17 +36,8 @@ uint32_t units_of_parts() {
   return units;
 }
 
-tier chosen_tier() {
-  const auto text = sdk::option("TIER");
-  if (!text || *text == "auto") return tier::automatic;
-  if (*text == "host") return tier::host;
-  if (*text == "compiled") return tier::compiled;
-  refuse("TIER", "auto, compiled or host", *text);
-}
-
 plugin_settings read() {
   plugin_settings found;
-  found.where = chosen_tier();
   if (const auto cpu = choice("OPENCL_SCHEDULE", "cpu", "gpu", "cpu or gpu"))
     found.schedule = *cpu ? sdk::schedule::cpu : sdk::schedule::gpu;
   found.clblast = choice("OPENCL_BLAS", "clblast", "own", "clblast or own");

@@ -10,11 +10,7 @@
 
 namespace tutti::opencl {
 
-// Where fused programs and operators run, of devices that compute in the host's memory.
-enum class tier { automatic, host, compiled };
-
 struct plugin_settings {
-  tier where = tier::automatic;           // TUTTI_TIER
   std::optional<sdk::schedule> schedule;  // TUTTI_OPENCL_SCHEDULE
   std::optional<bool> clblast;            // TUTTI_OPENCL_BLAS: whether CLBlast is asked for
   uint32_t units_of_parts = 0;  // TUTTI_OPENCL_SUBDEVICES: compute units of each part; 0: undivided

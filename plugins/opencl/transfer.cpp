@@ -30,7 +30,7 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   // `stream` may belong to either device; a queue of its own serves the other one.
   auto staging = std::make_unique<unsigned char[]>(bytes);
   const auto queue_for = [&](tutti_device& device, owned_queue& own) {
-    if (device.context->get() == stream->device->context->get()) return stream->queue();
+    if (device.context->get() == stream->device->context->get()) return stream->queue;
     cl_int code = CL_SUCCESS;
     own = owned_queue(clCreateCommandQueue(device.context->get(), device.info->id, 0, &code));
     check(code, "clCreateCommandQueue");
@@ -42,11 +42,11 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   check(clEnqueueReadBuffer(source, from->memory, CL_TRUE, from_offset, bytes, staging.get(), 0,
                             nullptr, nullptr),
         "clEnqueueReadBuffer");
-  if (target != stream->driver_queue()) {
+  if (target != stream->queue) {
     // The caller's stream is the source's: its later work must find the target written.
     write_to_end(target, to->memory, to_offset, staging.get(), bytes);
     if (done != nullptr) {
-      check(clEnqueueMarkerWithWaitList(stream->queue(), 0, nullptr, done),
+      check(clEnqueueMarkerWithWaitList(stream->queue, 0, nullptr, done),
             "clEnqueueMarkerWithWaitList");
     }
     return;
@@ -67,7 +67,6 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
 
 // A blocking call tells itself what the stream waited for in vain.
 void finish_blocking(tutti_stream& stream) {
-  stream.has_finished();
   if (!stream.awaited.empty()) sdk::throw_failure_among(stream.awaited.open());
 }
 
@@ -77,13 +76,13 @@ void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const 
                     uint64_t bytes, bool blocking, tutti_event** event) {
   if (bytes == 0) return recording(stream, event).finish();
   if (blocking) {
-    owned_event written = write_to_end(stream.queue(), memory, offset, host, bytes);
+    owned_event written = write_to_end(stream.queue, memory, offset, host, bytes);
     finish_blocking(stream);
     if (event != nullptr) *event = hand_out(stream, written.take());
     return;
   }
   cl_event done = nullptr;
-  check(clEnqueueWriteBuffer(stream.queue(), memory, CL_FALSE, offset, bytes, host, 0, nullptr,
+  check(clEnqueueWriteBuffer(stream.queue, memory, CL_FALSE, offset, bytes, host, 0, nullptr,
                              event != nullptr ? &done : nullptr),
         "clEnqueueWriteBuffer");
   if (event != nullptr) *event = hand_out(stream, done);
@@ -91,10 +90,10 @@ void backend::write(tutti_stream& stream, cl_mem memory, uint64_t offset, const 
 
 void backend::read(tutti_stream& stream, cl_mem memory, uint64_t offset, void* host, uint64_t bytes,
                    bool blocking, tutti_event** event) {
-  if (bytes == 0 && blocking) stream.finish();
+  if (bytes == 0 && blocking) check(clFinish(stream.queue), "clFinish");
   if (bytes == 0) return recording(stream, event).finish();
   cl_event done = nullptr;
-  check(clEnqueueReadBuffer(stream.queue(), memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
+  check(clEnqueueReadBuffer(stream.queue, memory, blocking ? CL_TRUE : CL_FALSE, offset, bytes,
                             host, 0, nullptr, event != nullptr ? &done : nullptr),
         "clEnqueueReadBuffer");
   owned_event own(done);
@@ -111,7 +110,7 @@ void backend::copy(tutti_stream& stream, tutti_buffer& from, uint64_t from_offse
     copy_across(&stream, &from, from_offset, &to, to_offset, bytes, wanted);
   } else {
     if (stream.device != from.device) memory_on(*stream.device, &to, "copy");
-    check(clEnqueueCopyBuffer(stream.queue(), from.memory, to.memory, from_offset, to_offset, bytes,
+    check(clEnqueueCopyBuffer(stream.queue, from.memory, to.memory, from_offset, to_offset, bytes,
                               0, nullptr, wanted),
           "clEnqueueCopyBuffer");
   }

@@ -294,19 +294,12 @@ void validate_host(const std::string& what, const void* host, uint64_t bytes) {
   if (host == nullptr && bytes > 0) throw_invalid(what + ": host is NULL");
 }
 
-namespace {
-
-bool wants(const tutti_stream_desc* desc, tutti_stream_flags flag) {
+bool wants_profile(const tutti_stream_desc* desc) {
   const tutti_stream_desc mine = read_struct(desc, "stream description");
-  constexpr uint32_t known = TUTTI_STREAM_PROFILE | TUTTI_STREAM_COMPILED;
+  constexpr uint32_t known = TUTTI_STREAM_PROFILE;
   if ((mine.flags & ~known) != 0)
     throw_unsupported("create a stream: flags " + std::to_string(mine.flags) + " are unknown");
-  return (mine.flags & flag) != 0;
+  return (mine.flags & TUTTI_STREAM_PROFILE) != 0;
 }
-
-}  // namespace
-
-bool wants_profile(const tutti_stream_desc* desc) { return wants(desc, TUTTI_STREAM_PROFILE); }
-bool wants_compiled(const tutti_stream_desc* desc) { return wants(desc, TUTTI_STREAM_COMPILED); }
 
 }  // namespace tutti::sdk

@@ -42,7 +42,6 @@ void validate_host(const std::string& what, const void* host, uint64_t bytes);
 
 // Whether a stream is to tell times. Throws TUTTI_ERROR_UNSUPPORTED for flags that nobody knows.
 bool wants_profile(const tutti_stream_desc* desc);
-bool wants_compiled(const tutti_stream_desc* desc);
 
 // The kind of memory; throws TUTTI_ERROR_UNSUPPORTED for one that is not known, and for flags.
 tutti_memory_kind memory_kind_of(const tutti_buffer_desc& desc);

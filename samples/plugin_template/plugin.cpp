@@ -22,7 +22,6 @@ const tutti_plugin_api api = {
     .collective = nullptr,
     .native = nullptr,
     .kernel = nullptr,
-    .tier = nullptr,
 };
 
 }  // namespace

@@ -275,10 +275,7 @@ typedef struct tutti_memory_api {
  * device along, each call says TUTTI_ERROR_DEVICE_LOST. */
 
 typedef enum tutti_stream_flags {
-  TUTTI_STREAM_PROFILE = 1, /* events of this stream carry times */
-  /* Nothing of this stream is run by the plugin on the host where its kernels would do it: see
-   * tutti_tier_api. */
-  TUTTI_STREAM_COMPILED = 2
+  TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
 } tutti_stream_flags;
 
 #define TUTTI_FOREVER UINT64_MAX /* a wait without a limit */
@@ -1062,36 +1059,6 @@ typedef struct tutti_native_api {
                         void* deleter_context, tutti_buffer** buffer);
 } tutti_native_api;
 
-/* ---- optional: work on the host until it is compiled --------------------------------------------
- * Of plugins whose devices compute in the host's memory: programs and plans begin on the host,
- * where they need no compiler, in the order of their streams like all other work. `promote`
- * compiles one; from then on the plugin runs either way, whichever is faster. Streams of
- * TUTTI_STREAM_COMPILED compile what they are given before they run it. */
-
-typedef struct tutti_tier_api {
-  uint64_t struct_size;
-  /* Answers with 1 where programs and plans of this device begin on the host. */
-  int32_t (*begins_on_host)(tutti_device* device);
-  /* Answer with 1 for what has no compiled code as yet. */
-  int32_t (*program_is_on_host)(tutti_program* program);
-  int32_t (*plan_is_on_host)(tutti_plan* plan);
-  /* Answer with the nanoseconds that launches have taken on the host which are worth compiled code:
-   * 0 of what is compiled, and of what never will be. */
-  uint64_t (*program_cost)(tutti_program* program);
-  uint64_t (*plan_cost)(tutti_plan* plan);
-  /* Return when the code is there and has run once. To be called from any thread, beside launches
-   * of the same object. After a failure it stays on the host. */
-  tutti_status* (*promote_program)(tutti_program* program);
-  tutti_status* (*promote_plan)(tutti_plan* plan);
-  /* Answers with 1 for an event of work that the host ran, or will. */
-  int32_t (*ran_on_host)(tutti_event* event);
-  /* Optional. Answer with 1 where other processes of this user find the code that one has compiled,
-   * and none seems to have: the core then lets a process of its own promote first, and `promote`
-   * loads what that has left. */
-  int32_t (*program_can_be_left)(tutti_program* program);
-  int32_t (*plan_can_be_left)(tutti_plan* plan);
-} tutti_tier_api;
-
 /* ---- the entry ---------------------------------------------------------------------------------
  */
 
@@ -1112,7 +1079,6 @@ typedef struct tutti_plugin_api {
   const tutti_collective_api* collective; /* optional */
   const tutti_native_api* native;         /* optional */
   const tutti_kernel_api* kernel;         /* optional */
-  const tutti_tier_api* tier;             /* optional */
 } tutti_plugin_api;
 
 /* Touches no driver. `host` stays valid until process exit. On a major mismatch the core calls

@@ -50,15 +50,6 @@ BOOST_AUTO_TEST_CASE(auto_falls_over_a_plugin_once) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(without_a_child_an_end_is_reason_enough_for_auto) {
-  const machine m;
-  m.world("BROKEN=count:crash");
-  const outcome next = m.world("TUTTI_COMPILER_PROCESS=off BROKEN=");
-  BOOST_TEST(has(next.output, "devices: cpu:0\n"), next.output);
-  m.mended();
-  BOOST_TEST(has(m.world("TUTTI_COMPILER_PROCESS=off BROKEN=").output, "devices: bad:0\n"));
-}
-
 // An application that crashes by itself, again and again, while another thread makes its first
 // calls looks like this to the next process.
 BOOST_AUTO_TEST_CASE(the_end_of_an_application_is_held_against_no_device) {

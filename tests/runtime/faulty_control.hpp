@@ -8,7 +8,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "faulty_plugin.hpp"
 #include "tutti/device.hpp"
@@ -35,25 +34,6 @@ inline void arm(fault kind, int after, int device = 0) {
 inline faulty_plans plans() {
   static auto* const call = faulty_function<faulty_plans()>("tutti_faulty_plans");
   return call();
-}
-
-inline void compile_in_background_as(background_compiler how, int milliseconds = 0) {
-  static auto* const call =
-      faulty_function<void(background_compiler, int)>("tutti_faulty_compile_as");
-  call(how, milliseconds);
-}
-
-inline int compilations_begun() {
-  static auto* const call = faulty_function<int()>("tutti_faulty_compilations_begun");
-  return call();
-}
-
-/// How often each had been launched that was compiled in the background, in that order.
-inline std::vector<int> launches_of_compiled() {
-  static auto* const call = faulty_function<int(int*, int)>("tutti_faulty_compiled");
-  std::vector<int> all(10000);
-  all.resize(static_cast<std::size_t>(call(all.data(), static_cast<int>(all.size()))));
-  return all;
 }
 
 /// Answers with the most that were under way at a time so far.

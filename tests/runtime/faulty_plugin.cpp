@@ -17,7 +17,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "faulty_compilers.hpp"
 #include "tutti/plugin.h"
 
 namespace {
@@ -182,7 +181,6 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
   if (strikes(device, fault_enqueue))
     return failure(TUTTI_ERROR_DRIVER, "enqueue refused, as told");
   const bool fails_later = strikes(device, fault_run);
-  faulty::launched(program);
   tutti_status* status = faulty_launch(stream, event, [&](tutti_event** made) {
     return real->program->launch(stream, program, arguments, made);
   });
@@ -194,7 +192,6 @@ tutti_status* operator_launch(tutti_stream* stream, tutti_plan* plan,
                               const tutti_operator_launch* arguments, tutti_event** event) {
   if (owner_of(stream).device->countdown[fault_no_operators].load() != 0)  // of a plan from before
     return failure(TUTTI_ERROR_UNSUPPORTED, "told not to");
-  faulty::launched(plan);
   return faulty_launch(stream, event, [&](tutti_event** made) {
     return real->op->launch(stream, plan, arguments, made);
   });
@@ -385,9 +382,26 @@ tutti_status* program_supports(tutti_device* device, const tutti_program_desc* d
   return nullptr;
 }
 
-void release_program(tutti_program* program) {
-  faulty::released(program);
-  real->program->release(program);
+// Compilations that wait for each other.
+struct meeting {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int wanted = 0, there = 0, most = 0;
+};
+
+meeting& together() {
+  static auto* const all = new meeting;
+  return *all;
+}
+
+void compile_beside_others() {
+  meeting& m = together();
+  std::unique_lock lock(m.mutex);
+  if (m.wanted == 0) return;
+  m.most = std::max(m.most, ++m.there);
+  m.changed.notify_all();
+  m.changed.wait_for(lock, std::chrono::seconds(5), [&] { return m.most >= m.wanted; });
+  --m.there;
 }
 
 tutti_status* create_program(tutti_device* device, const tutti_program_desc* desc,
@@ -403,7 +417,7 @@ tutti_status* create_program(tutti_device* device, const tutti_program_desc* des
     state.compile_hangs = true;
     state.changed.wait(lock, [&] { return !state.compile_hangs; });
   }
-  faulty::compile_beside_others();
+  compile_beside_others();
   return real->program->create(device, desc, program);
 }
 
@@ -422,7 +436,6 @@ tutti_status* create_plan(tutti_device* device, const tutti_operator_desc* desc,
 
 void release_plan(tutti_plan* plan) {
   ++plans_released;
-  faulty::released(plan);
   real->op->release(plan);
 }
 
@@ -501,7 +514,6 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   program.supports = program_supports;
   program.launch = launch;
   program.create = create_program;
-  program.release = release_program;
   op.supports = supports;
   op.create = create_plan;
   op.release = release_plan;
@@ -514,6 +526,11 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   api.program = &program;
   api.op = &op;
   if (std::getenv("TUTTI_FAULTY_NATIVE_OFF") != nullptr) api.native = nullptr;
-  if (faulty::is_tiered()) api.tier = &faulty::tier();
   return &api;
+}
+
+extern "C" TUTTI_PLUGIN_EXPORT int tutti_faulty_compile_together(int count) {
+  const std::lock_guard lock(together().mutex);
+  together().wanted = count;
+  return together().most;
 }

@@ -4,8 +4,7 @@
 // variable TUTTI_FAULTY_DEVICES says (1 to 8, default 1), each of them the reference device. With
 // TUTTI_FAULTY_NATIVE_OFF set it does not let on that its memory is the host's. With
 // TUTTI_FAULTY_LITTLE set it is a backend in its first week: sums, differences and products of f32
-// arrays, element by element, and nothing else. With TUTTI_FAULTY_TIERED set programs and operators
-// begin on the host (faulty_compilers.hpp). With TUTTI_FAULTY_GPU set it says that it is a GPU.
+// arrays, element by element, and nothing else. With TUTTI_FAULTY_GPU set it says that it is a GPU.
 #pragma once
 
 enum fault {
@@ -33,15 +32,6 @@ constexpr int faulty_devices_at_most = 8;
 struct faulty_plans {
   int made, alive, refused;
 };
-
-/// What the compiler in the background does: it is not worth anything, compiles, refuses, takes
-/// some time, or does not return until it is told otherwise.
-enum class background_compiler { idle, compiles, fails, sleeps, hangs };
-
-// extern "C" void tutti_faulty_compile_as(background_compiler how, int milliseconds)
-// extern "C" int tutti_faulty_compilations_begun()
-// extern "C" int tutti_faulty_compiled(int* launches, int room): how many were compiled; how often
-// each had been launched by then, in the order of their compilation.
 
 // extern "C" int tutti_faulty_compile_together(int count): from now on compilations wait until
 // `count` of them are under way, for 5 s at most. Answers with the most that were so far.

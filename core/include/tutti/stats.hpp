@@ -11,15 +11,11 @@
 namespace tutti {
 
 struct statistics {
-  uint64_t launches = 0;       ///< kernels and operators enqueued
-  uint64_t fallbacks = 0;      ///< operators that ran on the reference device instead
-  uint64_t host_launches = 0;  ///< launches that the host ran for a device (docs/host-engine.md)
+  uint64_t launches = 0;   ///< kernels and operators enqueued
+  uint64_t fallbacks = 0;  ///< operators that ran on the reference device instead
 
   uint64_t compiles = 0;  ///< programs built from source, cache hits not counted
   double compile_seconds = 0;
-  /// Programs and operators that were compiled beside their work, and those that stay on the host
-  /// because that failed (docs/host-engine.md).
-  uint64_t background_compiles = 0, background_refusals = 0;
   uint64_t memory_cache_hits = 0;  ///< programs found ready in this process
   uint64_t disk_cache_hits = 0;
   uint64_t disk_cache_misses = 0;

@@ -35,4 +35,3 @@
 #include "tutti/standard.hpp"
 #include "tutti/statistics.hpp"
 #include "tutti/stats.hpp"
-#include "tutti/tier.hpp"

@@ -65,10 +65,9 @@ const std::string* device_proof::fault_of(question which) {
   return faults_[place(which)];
 }
 
-// Where programs begin on the host no kernel is needed to begin with: who compiles asks then.
 const std::string* device_proof::fault() {
   const std::string* const found = fault_of(question::transfers);
-  return found != nullptr || device_.begins_on_host ? found : fault_of(question::arithmetic);
+  return found != nullptr ? found : fault_of(question::arithmetic);
 }
 
 const std::string* device_proof::known_fault(bool& all_known) {

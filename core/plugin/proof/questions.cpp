@@ -26,9 +26,7 @@ namespace {
 /// A stream and buffers of their own, so that nothing else is in the way.
 class session {
  public:
-  // Where the host would answer, it is not the one that is asked.
-  explicit session(const opened_device& d)
-      : device_(d), stream_(create_stream(d, d.begins_on_host ? TUTTI_STREAM_COMPILED : 0)) {}
+  explicit session(const opened_device& d) : device_(d), stream_(create_stream(d)) {}
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   /// Memory that work may still use, of a device that cannot be waited for, stays.

@@ -85,7 +85,6 @@ void compile_all(const device_context& context, std::vector<wanted_code>& all) {
 
 // That of `from`, once the context has the others.
 wanted_code first_of_all(device_context& context, const planned_group& from) {
-  if (context.device.begins_on_host) return {};
   std::vector<wanted_code> all = missing_code(context, from);
   if (all.size() < 2) return {};
   compile_all(context, all);

@@ -35,7 +35,6 @@ device_context::device_context(const detail::opened_device& d)
       pool(d, *this) {
   if (!detail::trace_enabled()) return;
   trace_track_ = detail::trace_track(d.name, "compute");
-  if (d.begins_on_host) host_trace_track_ = detail::trace_track(d.name, "compute on the host");
   std::uint64_t now = 0;
   if (d.plugin->has_profile && !detail::ignore(d.plugin->profile.clock(d.handle, &now)))
     clock_offset_ns_ =
@@ -131,8 +130,6 @@ void device_context::prepare_input(const graph::node& input) {
 std::uint64_t device_context::enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
                                        std::uint64_t flops) {
   detail::count().launches.add();
-  if (device.begins_on_host && device.plugin->tier.ran_on_host(event) != 0)
-    detail::count().host_launches.add();
   auto owned = detail::own(*device.plugin, event);
   try {
     flight_.push_back({last_ + 1, nullptr, label, bytes, flops});
@@ -216,10 +213,7 @@ void device_context::trace(const in_flight& work) {
     return static_cast<std::uint64_t>(
         std::max<std::int64_t>(0, static_cast<std::int64_t>(t) + clock_offset_ns_));
   };
-  const bool by_host =
-      device.begins_on_host && device.plugin->tier.ran_on_host(work.event.get()) != 0;
-  detail::trace_complete(by_host ? host_trace_track_ : trace_track_, work.label,
-                         on_host(times.begin_ns), on_host(times.end_ns),
+  detail::trace_complete(trace_track_, work.label, on_host(times.begin_ns), on_host(times.end_ns),
                          {work.label, work.bytes, work.flops});
 }
 

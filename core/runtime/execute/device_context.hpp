@@ -20,7 +20,6 @@
 #include "graph/arrival.hpp"
 #include "runtime/execute/kernel_cache.hpp"
 #include "runtime/memory/memory_pool.hpp"
-#include "runtime/promote/promotion.hpp"
 
 namespace tutti::runtime {
 
@@ -34,7 +33,6 @@ struct cached_program {
   std::string label;
   std::uint64_t last_use = 0;          // position on the compute stream
   std::uint32_t flops = 0;             // per point of the iteration space
-  std::unique_ptr<promotion> on_host;  // where it begins there
 };
 
 /// A prepared operator.
@@ -43,7 +41,6 @@ struct cached_plan {
   std::string refusal;                 // why it does
   std::uint64_t last_use = 0;          // position on the compute stream
   std::uint64_t workspace_bytes = 0;
-  std::unique_ptr<promotion> on_host;  // where it begins there
 };
 
 class device_context final : public stream_progress {
@@ -187,7 +184,7 @@ class device_context final : public stream_progress {
   std::uint64_t untold_first_ = ~std::uint64_t{0}, untold_last_ = 0;
   std::uint64_t last_ = 0;
   std::atomic<std::uint64_t> retired_{0};
-  std::uint32_t trace_track_ = 0, host_trace_track_ = 0;
+  std::uint32_t trace_track_ = 0;
   std::int64_t clock_offset_ns_ = 0;
 };
 

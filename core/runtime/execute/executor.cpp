@@ -199,12 +199,10 @@ void change_alone(const detail::opened_device& device, const std::function<void(
 [[maybe_unused]] const bool evaluates_deep_graphs =
     (graph::set_evaluator(evaluate, change_alone), true);
 
-// Drivers compile at the first launch as well, and what is compiled beside work on the host is
-// waited for by nobody.
+// Drivers compile at the first launch as well.
 void wait_for(const detail::opened_device& device, tutti_event* event) {
   std::optional<detail::compiler_wait> for_compilers;
-  if (!device.begins_on_host && detail::progress_of_compilers().is_compiling())
-    for_compilers.emplace();
+  if (detail::progress_of_compilers().is_compiling()) for_compilers.emplace();
   detail::ignore(wait_for_end(device, event));
 }
 

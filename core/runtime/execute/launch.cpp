@@ -11,7 +11,6 @@
 #include "graph/build.hpp"
 #include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
-#include "runtime/promote/described_work.hpp"
 #include "runtime/transfer/collectives.hpp"
 #include "runtime/transfer/copy_engine.hpp"
 
@@ -211,25 +210,6 @@ void launch_transfer(device_context& context, node& n) {
   results.publish_all(0, {start_copy(std::move(request))});
 }
 
-// True where the program runs on the host for now: nobody need vouch for kernels then, until they
-// are compiled.
-bool begin_on_host(const device_context& context, const tutti_program_desc& desc,
-                   cached_program& made) {
-  const detail::opened_device& device = context.device;
-  if (!detail::why_unsupported(device, desc).empty()) return false;
-  made.handle = detail::create_program(device, desc);
-  if (device.plugin->tier.program_is_on_host(made.handle.get()) == 0) {
-    made.handle = nullptr;
-    return false;
-  }
-  made.on_host = std::make_unique<promotion>();
-  made.on_host->device = &device;
-  made.on_host->label = made.label;
-  made.on_host->program = made.handle;
-  made.on_host->work = to_bytes(desc);
-  return true;
-}
-
 // The call first: from then on it counts as done.
 void launch_call(device_context& context, const planned_group& where) {
   const group& g = where.group;
@@ -277,7 +257,6 @@ std::unique_ptr<cached_program> compile(const device_context& context, const low
   made->flops = static_cast<std::uint32_t>(program.instructions.size()) +
                 (program.reduction != TUTTI_REDUCE_NONE ? 1 : 0);
   const tutti_program_desc desc = program.desc(made->label.c_str());
-  if (context.device.begins_on_host && begin_on_host(context, desc, *made)) return made;
   const detail::compiler_wait waiting;
   try {
     made->refusal = detail::why_unsupported(context.device, desc);
@@ -351,7 +330,6 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
     return 0;  // it is there already, whatever became of other work on the stream
   }
   tutti_event* event = start_program(context, code, program, {operands.data(), operands.size()});
-  if (code.on_host != nullptr) code.on_host->consider();
   const bool traced = detail::trace_enabled();
   return context.enqueued(event, code.label.c_str(), traced ? bytes_moved(program) : 0,
                           traced ? program.points() * code.flops : 0);

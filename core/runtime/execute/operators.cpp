@@ -13,31 +13,9 @@
 #include "runtime/execute/compile_ahead.hpp"
 #include "runtime/execute/fallback.hpp"
 #include "runtime/execute/operator_call.hpp"
-#include "runtime/promote/described_work.hpp"
 
 namespace tutti::runtime {
 namespace {
-
-// True where the operator runs on the host for now: nobody need vouch for kernels then, until they
-// are compiled.
-bool begin_on_host(const device_context& context, const operator_call& call,
-                   const tutti_operator_desc& desc, cached_plan& made) {
-  const detail::opened_device& device = context.device;
-  const detail::plugin& plugin = *device.plugin;
-  made.handle = detail::create_plan(device, desc, call.label);
-  if (plugin.tier.plan_is_on_host(made.handle.get()) == 0) {
-    made.handle = nullptr;
-    return false;
-  }
-  detail::check(plugin.op.workspace(made.handle.get(), &made.workspace_bytes), device, "plan",
-                call.label);
-  made.on_host = std::make_unique<promotion>();
-  made.on_host->device = &device;
-  made.on_host->label = call.label;
-  made.on_host->plan = made.handle;
-  made.on_host->work = to_bytes(call);
-  return true;
-}
 
 std::unique_ptr<cached_plan> prepare(const device_context& context, const operator_call& call) {
   const detail::plugin& plugin = *context.device.plugin;
@@ -53,7 +31,6 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   }
   const detail::compiler_wait waiting;
   try {
-    if (context.device.begins_on_host && begin_on_host(context, call, desc, *made)) return made;
     made->handle = detail::create_plan(context.device, desc, call.label);
   } catch (const device_error& e) {  // known only once it was to be compiled
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
@@ -107,7 +84,6 @@ std::uint64_t enqueue(device_context& context, const operator_call& call, const 
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", call.label);
   detail::require_event(plugin.op.launch, event, context.device, context.compute.get());
-  if (plan.on_host != nullptr) plan.on_host->consider();
   return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
                           call.flops);
 }

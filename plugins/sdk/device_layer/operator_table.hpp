@@ -34,13 +34,6 @@ struct device_plan {
   std::vector<step> steps;
   std::optional<typename B::constants> constants;  // that they read
   std::optional<typename B::product> product;      // of TUTTI_OPERATOR_MATMUL, instead of steps
-
-  /// For a plugin with another way to run operators, which hides these: whether it needs no kernels
-  /// to begin with, and then the workspace is what either way takes; whether it runs this launch,
-  /// whose memory has been checked; and doing so.
-  bool begins_without_code() { return false; }
-  bool runs_without_code(typename B::stream&, const operator_memory&) { return false; }
-  void run_without_code(typename B::stream&, const operator_memory&, tutti_event**) {}
 };
 
 /// A backend that has linear algebra, as host functions or a library: on memory that has been
@@ -98,34 +91,9 @@ struct operator_functions {
       if (why == nullptr) why = against(d, what);
       if (why != nullptr) throw_unsupported(why);
       auto plan = std::make_unique<Plan>(d, what);
-      if (!is_linear_algebra(plan->what.call().kind) && !plan->begins_without_code())
-        plan->workspace_bytes = compile(*plan);
+      if (!is_linear_algebra(plan->what.call().kind)) plan->workspace_bytes = compile(*plan);
       *result = plan.release();
     });
-  }
-
-  /// Makes the kernels of a plan that has none. Returns the bytes of workspace that they take.
-  static uint64_t compile(Plan& plan) {
-    [[maybe_unused]] const typename B::scope scope(*plan.device);
-    const operator_call call = plan.what.call();
-    if (call.kind == TUTTI_OPERATOR_MATMUL) {
-      plan.product.emplace(B::prepare_matmul(*plan.device, call));
-      return B::matmul_workspace(*plan.product);
-    }
-    plan.steps.clear();  // of an attempt that failed
-    plan_maker<B> maker(plan);
-    launch_operator(*plan.device->info, call, maker);
-    return plan.steps.empty() ? 0 : operator_workspace(*plan.device->info, call);
-  }
-
-  /// Launches the kernels of a plan on checked memory.
-  static void launch_compiled(typename B::stream& stream, Plan& plan, const operator_memory& memory,
-                              tutti_event** event) {
-    [[maybe_unused]] const typename B::scope scope(*plan.device);
-    if (plan.product) return B::matmul(stream, plan.what.call(), *plan.product, memory, event);
-    typename B::recording recording(stream, event);
-    for (const auto& step : plan.steps) run(step, plan, memory, recording);
-    recording.finish();
   }
 
   static void release(tutti_plan* plan) { delete static_cast<Plan*>(plan); }
@@ -152,10 +120,13 @@ struct operator_functions {
       }
       const operator_memory memory = read_launch(given, call);
       check_memory(p, call, name, memory);
-      if (p.runs_without_code(s, memory)) return p.run_without_code(s, memory, event);
       if constexpr (matrix_backend<B>)
         if (is_linear_algebra(call.kind)) return B::matrices(s, p.what, memory, event);
-      launch_compiled(s, p, memory, event);
+      [[maybe_unused]] const typename B::scope scope(*p.device);
+      if (p.product) return B::matmul(s, call, *p.product, memory, event);
+      typename B::recording recording(s, event);
+      for (const auto& step : p.steps) run(step, p, memory, recording);
+      recording.finish();
     });
   }
 
@@ -163,6 +134,18 @@ struct operator_functions {
       sizeof(tutti_operator_api), supports, create, release, workspace, launch};
 
  private:
+  // Makes the kernels. Returns the bytes of workspace that they take.
+  static uint64_t compile(Plan& plan) {
+    const operator_call call = plan.what.call();
+    if (call.kind == TUTTI_OPERATOR_MATMUL) {
+      plan.product.emplace(B::prepare_matmul(*plan.device, call));
+      return B::matmul_workspace(*plan.product);
+    }
+    plan_maker<B> maker(plan);
+    launch_operator(*plan.device->info, call, maker);
+    return plan.steps.empty() ? 0 : operator_workspace(*plan.device->info, call);
+  }
+
   // What speaks against a description that is well formed; throws where it is not.
   static const char* against(typename B::device& device, const owned_operator& what) {
     const operator_call call = what.call();

@@ -56,12 +56,6 @@ struct device_program : rendered_description {
   const void* finish_values[5] = {};
   size_t finish_bytes[5] = {};
 
-  /// For a plugin with another way to run programs, which hides these: whether it needs no kernels
-  /// to begin with; whether it runs this launch, whose operands have been checked; and doing so.
-  bool begins_without_code() { return false; }
-  bool runs_without_code(typename B::stream&, const tutti_program_launch&) { return false; }
-  void run_without_code(typename B::stream&, const tutti_program_launch&, tutti_event**) {}
-
   kernel_arguments main_arguments() const {
     return {values.data(), bytes.data(), static_cast<uint32_t>(values.size())};
   }

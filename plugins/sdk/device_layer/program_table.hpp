@@ -51,21 +51,9 @@ struct program_functions {
         throw_unsupported(program->label + ": the device " + lacks);
       program->require_arguments(*d.info, B::argument_bytes(program->layout));
       program->place_arguments();
-      if (!program->begins_without_code()) compile(*program);
+      compile(*program);
       *result = program.release();
     });
-  }
-
-  /// Makes the kernels of a program that has none.
-  static void compile(Program& p) {
-    [[maybe_unused]] const typename B::scope scope(*p.device);
-    typename B::code code = B::build(*p.device, p.source, p.label);
-    typename B::kernel main = B::make_kernel(code, main_kernel), finish{};
-    if (p.layout.reduces()) finish = B::make_kernel(code, finish_kernel);
-    const std::lock_guard lock(p.mutex);
-    p.code = std::move(code);
-    p.main = std::move(main);
-    p.finish = std::move(finish);
   }
 
   static void release(tutti_program* program) { delete static_cast<Program*>(program); }
@@ -94,10 +82,6 @@ struct program_functions {
       read_operands(p.desc(), l, operands);
       validate_launch(p.desc(), l);
       launch_plan planned = p.plan(*p.device->info, l);
-      if (p.runs_without_code(s, l)) {
-        check_memory(p, l, planned);
-        return p.run_without_code(s, l, event);
-      }
       if (p.layout.tiled) cut_tiles(p.layout, l.extent, l.inputs, l.outputs, planned);
       [[maybe_unused]] const typename B::scope scope(*p.device);
       typename B::recording recording(s, event);
@@ -124,6 +108,13 @@ struct program_functions {
                                             source};
 
  private:
+  static void compile(Program& p) {
+    typename B::code code = B::build(*p.device, p.source, p.label);
+    p.main = B::make_kernel(code, main_kernel);
+    if (p.layout.reduces()) p.finish = B::make_kernel(code, finish_kernel);
+    p.code = std::move(code);
+  }
+
   static void set_operands(Program& p, const tutti_program_launch& l) {
     const uint32_t inputs = p.layout.inputs;
     for (uint32_t n = 0; n < inputs + p.layout.outputs; ++n) {
@@ -145,12 +136,6 @@ struct program_functions {
     p.workspace = memory_on<B>(*p.device, l.workspace, p.label.c_str());
     const typename B::buffer& buffer = *l.workspace;
     validate_span("workspace", l.workspace_offset, l.workspace_bytes, buffer.bytes);
-  }
-
-  static void check_memory(Program& p, const tutti_program_launch& l, const launch_plan& planned) {
-    const std::lock_guard lock(p.mutex);
-    set_operands(p, l);
-    if (p.layout.reduces()) set_workspace(p, l, planned);
   }
 
   static void enqueue(Program& p, const tutti_program_launch& l, const launch_plan& planned,

@@ -24,7 +24,6 @@ tutti_plugin_api make_api() {
       .collective = &collective_api,
       .native = &native_api,
       .kernel = &kernel_api,
-      .tier = nullptr,
   };
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sdk/host_engine/host_cost.hpp"
 
+#include <algorithm>
+
 namespace tutti::sdk {
 
 void host_cost::add(double units, uint64_t ns) {
   if (units < 1) return;
-  // Little of what is longer than expected: a run that was interrupted is no rule, and once kernels
-  // are thought to be faster nobody looks again.
-  constexpr double most_longer = 1.25, most_counted = 2;
+  // Little of what is longer than expected: a run that was interrupted is no rule.
+  constexpr double most_longer = 1.25;
   const auto took = static_cast<double>(ns);
   const double before = ns_per_unit_.load(std::memory_order_relaxed);
   // Of a run that is mostly what any takes, only that a unit takes no more than its share.
@@ -18,10 +19,6 @@ void host_cost::add(double units, uint64_t ns) {
   const double next =
       is_guess || now < before ? 0.5 * (before + now) : std::min(now, most_longer * before);
   ns_per_unit_.store(next, std::memory_order_relaxed);
-  const double usual = ns_of_any + next * units;
-  if (usual > worth_a_launch_ns)
-    spent_.fetch_add(std::min(ns, static_cast<uint64_t>(most_counted * usual)),
-                     std::memory_order_relaxed);
 }
 
 }  // namespace tutti::sdk

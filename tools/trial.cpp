@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tutti-trial`, which the library starts to try what an earlier process ended within
+// (plugin/trial.hpp). It is a child of nobody's: an application that waits for all of its children
+// does not wait for it.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "plugin/trial.hpp"
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) {
+    std::fputs("tutti-trial: Tutti starts this program by itself, to try a plugin\n", stderr);
+    return 2;
+  }
+  const pid_t child = ::fork();
+  if (child != 0) ::_exit(child < 0 ? 1 : 0);
+  ::setsid();
+  // What the application has open is not for us to hold open.
+  constexpr unsigned first = STDERR_FILENO + 1;
+  ::close_range(first, ~0U, 0);
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  tutti::detail::be_a_trial(words, STDIN_FILENO);
+}
