@@ -194,7 +194,7 @@ const padded<tutti_plugin_api> api = {
 #else
      nullptr, nullptr,
 #endif
-     nullptr, nullptr, nullptr, nullptr, nullptr},
+     nullptr, nullptr, nullptr, nullptr},
     {}};
 
 }  // namespace
