@@ -354,14 +354,6 @@ void check_unknown_operator(session& s) {
           "an operator that does not exist was prepared");
 }
 
-// The source is a text or absent, and two programs of one device live side by side.
-void check_source(session& s) {
-  const program_spec spec = sample();
-  const handle<tutti_program> first = s.program(spec.desc()), second = s.program(spec.desc());
-  const char* text = s.api->program->source(first.get());
-  require(text == nullptr || *text != 0, "source is an empty text");
-}
-
 }  // namespace
 
 void add_abi_groups(groups& all, const session&) {
@@ -374,7 +366,6 @@ void add_abi_groups(groups& all, const session&) {
   all.push_back({"abi/offered", check_offered});
   all.push_back({"abi/supports", check_supports});
   all.push_back({"abi/unknown_operator", check_unknown_operator});
-  all.push_back({"abi/source", check_source});
 }
 
 }  // namespace tutti::conformance

@@ -3,7 +3,6 @@
 
 #include "operator_claims.hpp"
 #include "sdk/kernel_launch.hpp"
-#include "sdk/validate_operator.hpp"
 
 namespace tutti::conformance {
 namespace {
@@ -15,12 +14,10 @@ uint32_t set_at(const std::vector<uint32_t>& sets, size_t number) {
 }
 
 void add_operators(abilities& all, const session& s) {
-  constexpr int32_t numbers = 256;  // which operators have, with gaps
-  for (int32_t kind = 1; kind < numbers; ++kind) {
-    if (sdk::operator_name(kind) == nullptr) continue;
-    ability a{sdk::operator_name(kind)};
+  for (const host::operator_row& row : host::operator_rows) {
+    ability a{row.name};
     for (uint8_t dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
-      if (claims(*s.api, s.device.get(), kind, dtype)) a.has |= TUTTI_DTYPE_BIT(dtype);
+      if (claims(*s.api, s.device.get(), row.number, dtype)) a.has |= TUTTI_DTYPE_BIT(dtype);
     all.operators.push_back(a);
   }
 }

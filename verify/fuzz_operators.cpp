@@ -11,35 +11,6 @@
 namespace tutti::conformance {
 namespace {
 
-// Parameters of any operator, with room behind them.
-union any_params {
-  uint64_t struct_size;
-  tutti_matmul_params matmul;
-  tutti_scan_params scan;
-  tutti_sort_params sort;
-  tutti_search_params search;
-  tutti_partition_params partition;
-  tutti_scatter_params scatter;
-  unsigned char bytes[96];
-};
-
-uint64_t size_of_params(int32_t kind) {
-  switch (kind) {
-    case TUTTI_OPERATOR_MATMUL:
-      return sizeof(tutti_matmul_params);
-    case TUTTI_OPERATOR_SCAN:
-      return sizeof(tutti_scan_params);
-    case TUTTI_OPERATOR_SEARCH:
-      return sizeof(tutti_search_params);
-    case TUTTI_OPERATOR_PARTITION:
-      return sizeof(tutti_partition_params);
-    case TUTTI_OPERATOR_SCATTER:
-      return sizeof(tutti_scatter_params);
-    default:
-      return sizeof(tutti_sort_params);
-  }
-}
-
 struct raw_operator {
   std::vector<tutti_view_desc> views;
   any_params params{};
@@ -70,7 +41,7 @@ void change_view(tutti_view_desc& v, generator& random, changes& c) {
 void change_params(raw_operator& raw, generator& random, changes& c) {
   tutti_operator_desc& d = raw.desc.known;
   if (d.params == nullptr) {
-    raw.params.struct_size = size_of_params(d.kind);
+    raw.params = {sizeof(tutti_sort_params)};
     d.params = &raw.params;
     return c.add("params of zeros");
   }
@@ -214,10 +185,8 @@ void fuzz_operator(session& s, generator& random) {
   const int dtype = TUTTI_BOOL + static_cast<int>(random() % 15);
   raw_operator raw;
   raw.views = views_of(kind, dtype);
-  raw.params.struct_size = size_of_params(kind);
-  const bool has_params =
-      kind >= TUTTI_OPERATOR_SCAN && kind != TUTTI_OPERATOR_COUNT && kind != TUTTI_OPERATOR_SELECT;
-  raw.desc.known = describe(kind, raw.views, has_params ? &raw.params : nullptr);
+  raw.params = params_of(kind, dtype);
+  raw.desc.known = describe(kind, raw.views, raw.params.struct_size != 0 ? &raw.params : nullptr);
   raw.views.resize(8);  // counts that are too large by a little lead to memory of ours
   raw.desc.known.views = raw.views.data();
   changes c;

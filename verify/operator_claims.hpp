@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "semantics/operator_rows.hpp"
 #include "tutti/plugin.h"
 
 namespace tutti::conformance {
@@ -24,75 +25,39 @@ inline tutti_view_desc contiguous_view(int32_t dtype, std::initializer_list<uint
   return v;
 }
 
-inline int real_part_of(int dtype) {
-  return dtype == TUTTI_C64 ? TUTTI_F32 : dtype == TUTTI_C128 ? TUTTI_F64 : dtype;
-}
-
-inline int complex_of(int dtype) {
-  return dtype == TUTTI_F32 ? TUTTI_C64 : dtype == TUTTI_F64 ? TUTTI_C128 : dtype;
-}
-
-/// Results of the operators that views_of() describes.
-inline uint32_t outputs_of(int kind) {
-  return kind == TUTTI_OPERATOR_LU || kind == TUTTI_OPERATOR_QR ? 2 : 1;
-}
-
-/// Views of an operator over elements of `dtype`, its parameters all zero, or 1 of a convolution.
+/// Views of an operator over elements of `dtype`, without those that may be left out.
 inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
-  switch (kind) {
-    case TUTTI_OPERATOR_SCAN:
-      return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5})};
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_PARTITION:
-      return {contiguous_view(dtype, {2, 6}), contiguous_view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_ARGSORT:
-      return {contiguous_view(TUTTI_I64, {2, 6}), contiguous_view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_TOPK:
-      return {contiguous_view(TUTTI_I64, {2, 3}), contiguous_view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_SEARCH:
-      return {contiguous_view(TUTTI_I64, {2, 6}), contiguous_view(dtype, {2, 5}),
-              contiguous_view(dtype, {2, 6})};
-    case TUTTI_OPERATOR_COUNT:
-    case TUTTI_OPERATOR_SELECT:
-      return {contiguous_view(TUTTI_I64, {3}), contiguous_view(dtype, {6})};
-    case TUTTI_OPERATOR_CHOLESKY:
-      return {contiguous_view(dtype, {2, 4, 4}), contiguous_view(dtype, {2, 4, 4})};
-    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
-      return {contiguous_view(dtype, {2, 4, 3}), contiguous_view(dtype, {2, 4, 4}),
-              contiguous_view(dtype, {2, 4, 3})};
-    case TUTTI_OPERATOR_LU:
-      return {contiguous_view(dtype, {2, 4, 3}), contiguous_view(TUTTI_I64, {2, 4}),
-              contiguous_view(dtype, {2, 4, 3})};
-    case TUTTI_OPERATOR_QR:
-      return {contiguous_view(dtype, {2, 4, 3}), contiguous_view(dtype, {2, 3, 3}),
-              contiguous_view(dtype, {2, 4, 3})};
-    case TUTTI_OPERATOR_EIGH:
-    case TUTTI_OPERATOR_SVD:
-      return {contiguous_view(real_part_of(dtype), {2, 4}), contiguous_view(dtype, {2, 4, 4})};
-    case TUTTI_OPERATOR_EIG:
-      return {contiguous_view(complex_of(dtype), {2, 4}), contiguous_view(dtype, {2, 4, 4})};
-    case TUTTI_OPERATOR_FFT:  // of six points, from real numbers or complex ones
-      return {contiguous_view(complex_of(dtype), {2, dtype <= TUTTI_F64 ? 4u : 6u, 5}),
-              contiguous_view(dtype, {2, 6, 5})};
-    case TUTTI_OPERATOR_MATMUL:
-      return {contiguous_view(dtype, {2, 3, 5}), contiguous_view(dtype, {2, 3, 4}),
-              contiguous_view(dtype, {2, 4, 5})};
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return {contiguous_view(dtype, {2, 1, 3, 1, 4, 5}),
-              contiguous_view(dtype, {2, 1, 2, 1, 5, 6}),
-              contiguous_view(dtype, {1, 3, 2, 1, 2, 2})};
-    case TUTTI_OPERATOR_SPMM:
-      return {contiguous_view(dtype, {3, 5}), contiguous_view(TUTTI_I64, {4}),
-              contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {6}),
-              contiguous_view(dtype, {4, 5})};
-    case TUTTI_OPERATOR_SDDMM:
-      return {contiguous_view(dtype, {6}), contiguous_view(TUTTI_I64, {6}),
-              contiguous_view(TUTTI_I64, {6}), contiguous_view(dtype, {3, 5}),
-              contiguous_view(dtype, {4, 5})};
-    default:
-      return {contiguous_view(dtype, {2, 6, 5}), contiguous_view(dtype, {2, 6, 5}),
-              contiguous_view(TUTTI_I64, {6})};
+  const host::operator_row& row = *host::find_operator(kind);
+  std::vector<tutti_view_desc> views;
+  for (uint32_t n = 0; n < row.count; ++n) {
+    const host::view_row& is = row.views[n];
+    if (is.is_optional) continue;
+    const bool whole = is.dtype == host::view_dtype::i64 || is.dtype == host::view_dtype::index;
+    const bool complex = is.dtype == host::view_dtype::complex ||
+                         (is.dtype == host::view_dtype::any && n < row.outputs);
+    tutti_view_desc v{};
+    v.dtype = whole                                ? int32_t{TUTTI_I64}
+              : complex                            ? host::complex_of_parts(dtype)
+              : is.dtype == host::view_dtype::real ? host::real_part_of(dtype)
+                                                   : dtype;
+    v.rank = is.rank;
+    int64_t step = 1;
+    for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d])) {
+      v.extent[d] = uint64_t{4} + is.added[d];
+      v.stride[d] = step;
+    }
+    views.push_back(v);
   }
+  return views;
+}
+
+/// Outputs that may not be left out.
+inline uint32_t outputs_of(int kind) {
+  const host::operator_row* const row = host::find_operator(kind);
+  uint32_t count = 0;
+  for (uint32_t n = 0; row != nullptr && n < row->outputs; ++n)
+    if (!row->views[n].is_optional) ++count;
+  return row == nullptr ? 1 : count;
 }
 
 /// An operator over `views`, outputs first; they and `params` are pointed to.
@@ -109,19 +74,32 @@ inline tutti_operator_desc describe(int32_t kind, std::span<const tutti_view_des
   return d;
 }
 
+/// Parameters of any operator, with room behind them.
+union any_params {
+  uint64_t struct_size;
+  tutti_convolution_params convolution;
+  tutti_fft_params fft;
+  unsigned char bytes[160];
+};
+
+/// Those that go with views_of(): zeros, and ones of a convolution.
+inline any_params params_of(int kind, int dtype) {
+  any_params params{};
+  if (kind == TUTTI_OPERATOR_CONVOLUTION)
+    params.convolution = {0, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0, TUTTI_ACTIVATION_NONE, 0, 0};
+  if (kind == TUTTI_OPERATOR_FFT && dtype <= TUTTI_F64)
+    params.fft = {0, TUTTI_FFT_REAL, 0, 6, 1};
+  else if (kind == TUTTI_OPERATOR_FFT)
+    params.fft = {0, TUTTI_FFT_COMPLEX, 0, 4, 1};
+  params.struct_size = host::find_operator(kind)->params_size;
+  return params;
+}
+
 /// Whether the plugin has the operator for elements of `dtype`.
 inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, int dtype) {
   const std::vector<tutti_view_desc> views = views_of(kind, dtype);
-  tutti_scan_params scan{};  // larger than those of others, which begin alike
-  scan.struct_size = sizeof scan;
-  const tutti_convolution_params ones{sizeof ones,           {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0,
-                                      TUTTI_ACTIVATION_NONE, 0,         0};
-  const tutti_fft_params fft{sizeof fft, dtype <= TUTTI_F64 ? TUTTI_FFT_REAL : TUTTI_FFT_COMPLEX, 0,
-                             6, 1};
-  const void* const params = kind == TUTTI_OPERATOR_CONVOLUTION ? static_cast<const void*>(&ones)
-                             : kind == TUTTI_OPERATOR_FFT       ? static_cast<const void*>(&fft)
-                                                                : &scan;
-  const tutti_operator_desc d = describe(kind, views, params);
+  const any_params params = params_of(kind, dtype);
+  const tutti_operator_desc d = describe(kind, views, params.struct_size != 0 ? &params : nullptr);
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
   tutti_status* const failed = api.op->supports(device, &d, &support, &reason);

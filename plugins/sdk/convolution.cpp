@@ -6,26 +6,14 @@
 #include <cstdlib>
 #include <string>
 
-#include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
+#include "sdk/validate_operator.hpp"
 
 namespace tutti::sdk {
 namespace {
 
 constexpr uint32_t rank = 3 + spatial_axes;
 constexpr int64_t farthest = int64_t{1} << 62;
-
-void require(bool good, const operator_call& call, const char* what) {
-  if (good) return;
-  std::string text = std::string("convolution: ") + what;
-  for (uint32_t n = 0; n < call.view_count; ++n) {
-    text += n == 0 ? ": [" : ", [";
-    for (uint32_t d = 0; d < call.views[n].rank && d < TUTTI_MAX_RANK; ++d)
-      text += (d > 0 ? "," : "") + std::to_string(call.views[n].extent[d]);
-    text += "]";
-  }
-  throw_invalid(text);
-}
 
 // Whether (extent - 1) * step, added to `sum`, stays below 2^62.
 bool adds_up(uint64_t extent, int64_t step, int64_t& sum) {
@@ -48,10 +36,6 @@ void check_axis(const operator_call& call, const tutti_convolution_params& p, in
 
 }  // namespace
 
-uint32_t convolution_views(const operator_call& call) {
-  return convolution_params(call).has_bias != 0 ? 4 : 3;
-}
-
 tutti_convolution_params convolution_params(const operator_call& call) {
   return read_struct(static_cast<const tutti_convolution_params*>(call.params),
                      "convolution parameters");
@@ -59,25 +43,12 @@ tutti_convolution_params convolution_params(const operator_call& call) {
 
 void check_convolution(const operator_call& call) {
   const tutti_convolution_params p = convolution_params(call);
-  const tutti_view &out = call.views[0], &x = call.views[1], &w = call.views[2];
-  require(out.rank == rank && x.rank == rank && w.rank == rank, call, "wrong ranks");
-  require(out.dtype == x.dtype && out.dtype == w.dtype, call, "dtypes differ");
-  require(out.extent[0] == x.extent[0], call, "batches differ");
-  require(out.extent[1] == x.extent[1] && out.extent[1] == w.extent[0], call, "groups differ");
-  require(out.extent[2] == w.extent[1], call, "channels of the result differ");
-  require(x.extent[2] == w.extent[2], call, "channels differ");
+  require((p.has_bias != 0) == (call.view_count == 4), call,
+          "has_bias and the number of views differ");
   for (uint32_t n = 0; n < call.view_count; ++n)
     for (uint32_t d = 0; d < call.views[n].rank; ++d)
       require(call.views[n].stride[d] >= 0, call, "a negative stride");
   for (int axis = 0; axis < spatial_axes; ++axis) check_axis(call, p, axis);
-  if (p.has_bias != 0) {
-    const tutti_view& bias = call.views[3];
-    require(bias.rank == 2 && bias.dtype == out.dtype && bias.extent[0] == out.extent[1] &&
-                bias.extent[1] == out.extent[2],
-            call, "a bias of another shape or dtype");
-  }
-  if (out.dtype < TUTTI_F16 || out.dtype > TUTTI_F64)
-    throw_unsupported(std::string("convolution: not defined for ") + dtype_name(out.dtype));
   if (p.activation != TUTTI_ACTIVATION_NONE && p.activation != TUTTI_ACTIVATION_RELU)
     throw_unsupported("convolution: activation " + std::to_string(p.activation) + " is unknown");
 }

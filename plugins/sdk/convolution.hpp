@@ -12,11 +12,8 @@ namespace tutti::sdk {
 
 inline constexpr int spatial_axes = 3;
 
-/// How many views the call must have.
-uint32_t convolution_views(const operator_call& call);
-
-/// Throws plugin_error naming the shapes where views or parameters do not fit each other or where
-/// positions leave 62 bits; UNSUPPORTED for a dtype that convolutions are not defined for.
+/// Throws plugin_error where a convolution, which fits its row, has parameters or strides that do
+/// not fit, or positions that leave 62 bits.
 void check_convolution(const operator_call& call);
 
 /// Parameters at full size.

@@ -6,16 +6,12 @@
 #include <algorithm>
 #include <string>
 
-#include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
+#include "semantics/operator_rows.hpp"
 
 namespace tutti::sdk {
 namespace {
-
-void require(bool good, const operator_call& call, const char* name, const char* what) {
-  if (!good) throw_invalid(std::string(name) + ": " + what + shapes_of(call));
-}
 
 // The radices of a length without larger primes, by falling size but for powers of 2; none where it
 // has such primes.
@@ -38,24 +34,15 @@ std::vector<uint32_t> radices_of(uint64_t length) {
 
 }  // namespace
 
-bool is_fourier(int32_t kind) { return kind == TUTTI_OPERATOR_FFT; }
-
-void check_fourier(const operator_call& call, const char* name) {
+void check_fourier(const operator_call& call) {
   const tutti_view &out = call.views[0], &x = call.views[1];
-  require(out.rank == 3 && x.rank == 3, call, name, "wrong ranks");
   const tutti_fft_params p = fft_params(call);
-  const tutti_view& complex = p.fft == TUTTI_FFT_HERMITIAN ? x : out;
-  if (!is_complex(static_cast<uint8_t>(complex.dtype)))
-    throw_unsupported(std::string(name) + ": not defined for these dtypes" + shapes_of(call));
-  const int32_t real = part_dtype(static_cast<uint8_t>(complex.dtype));
-  require(x.dtype == (p.fft == TUTTI_FFT_REAL ? real : complex.dtype), call, name, "dtypes differ");
-  require(out.dtype == (p.fft == TUTTI_FFT_HERMITIAN ? real : complex.dtype), call, name,
-          "dtypes differ");
-  require(x.extent[0] == out.extent[0] && x.extent[2] == out.extent[2], call, name,
-          "batches differ");
+  const int32_t real = host::real_part_of(x.dtype), complex = host::complex_of_parts(x.dtype);
+  if ((x.dtype == real) != (p.fft == TUTTI_FFT_REAL))
+    throw_unsupported("fft: not defined for these dtypes" + shapes_of(call));
+  require(out.dtype == (p.fft == TUTTI_FFT_HERMITIAN ? real : complex), call, "dtypes differ");
   const uint64_t points = p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length;
-  require(out.extent[1] == points, call, name, "the length and the extent of the result differ");
-  require(is_contiguous(out) && is_contiguous(x), call, name, "a view is not contiguous");
+  require(out.extent[1] == points, call, "the length and the extent of the result differ");
 }
 
 tutti_fft_params fft_params(const operator_call& call) {

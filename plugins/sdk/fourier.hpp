@@ -12,12 +12,9 @@
 
 namespace tutti::sdk {
 
-/// TUTTI_OPERATOR_FFT.
-bool is_fourier(int32_t kind);
-
-/// Throws plugin_error naming the shapes where views or parameters do not fit each other;
-/// UNSUPPORTED for a dtype that it is not defined for.
-void check_fourier(const operator_call& call, const char* name);
+/// Throws plugin_error where TUTTI_OPERATOR_FFT, which fits its row, has parameters that do not
+/// fit.
+void check_fourier(const operator_call& call);
 
 /// Parameters at full size, checked.
 tutti_fft_params fft_params(const operator_call& call);

@@ -14,12 +14,9 @@ namespace tutti::sdk {
 /// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
 bool is_linear_algebra(int32_t kind);
 
-/// How many views such an operator has, with as many outputs as the call.
-uint32_t linear_algebra_views(const operator_call& call);
-
-/// Throws plugin_error naming the operator and the shapes where views or parameters of such an
-/// operator do not fit each other; UNSUPPORTED for a dtype that it is not defined for.
-void check_linear_algebra(const operator_call& call, const char* name);
+/// Throws plugin_error where such an operator, which fits its row, has extents or parameters that
+/// do not fit each other.
+void check_linear_algebra(const operator_call& call);
 
 /// Parameters at full size, checked.
 tutti_matrix_params matrix_params(const operator_call& call);

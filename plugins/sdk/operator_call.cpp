@@ -10,6 +10,7 @@
 
 #include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
+#include "semantics/operator_rows.hpp"
 
 namespace tutti::sdk {
 namespace {
@@ -18,40 +19,6 @@ bool all_zero(const void* from, uint64_t begin, uint64_t end) {
   const auto* bytes = static_cast<const unsigned char*>(from);
   return begin >= end ||
          std::all_of(bytes + begin, bytes + end, [](unsigned char b) { return b == 0; });
-}
-
-// Bytes of the parameters that have a meaning, which reserved ones at the end have not.
-uint64_t known_params(int32_t kind) {
-  switch (kind) {
-    case TUTTI_OPERATOR_MATMUL:
-      return sizeof(tutti_matmul_params);
-    case TUTTI_OPERATOR_SCAN:
-      return offsetof(tutti_scan_params, reserved);
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_ARGSORT:
-    case TUTTI_OPERATOR_TOPK:
-      return offsetof(tutti_sort_params, reserved);
-    case TUTTI_OPERATOR_SEARCH:
-      return offsetof(tutti_search_params, reserved);
-    case TUTTI_OPERATOR_PARTITION:
-      return sizeof(tutti_partition_params);
-    case TUTTI_OPERATOR_SCATTER:
-      return offsetof(tutti_scatter_params, reserved);
-    case TUTTI_OPERATOR_CHOLESKY:
-    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
-    case TUTTI_OPERATOR_LU:
-    case TUTTI_OPERATOR_QR:
-    case TUTTI_OPERATOR_EIGH:
-    case TUTTI_OPERATOR_SVD:
-    case TUTTI_OPERATOR_EIG:
-      return sizeof(tutti_matrix_params);
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return offsetof(tutti_convolution_params, reserved);
-    case TUTTI_OPERATOR_FFT:
-      return sizeof(tutti_fft_params);
-    default:
-      return sizeof(uint64_t);
-  }
 }
 
 // The element of this number in an array whose elements are `size` bytes apart, at full size.
@@ -84,30 +51,17 @@ tutti_view view_of(const tutti_view_desc& v) {
 
 }  // namespace
 
-uint32_t most_outputs(int32_t kind) {
-  switch (kind) {
-    case TUTTI_OPERATOR_LU:
-    case TUTTI_OPERATOR_QR:
-    case TUTTI_OPERATOR_EIGH:
-    case TUTTI_OPERATOR_EIG:
-      return 2;
-    case TUTTI_OPERATOR_SVD:
-      return 3;
-    default:
-      return 1;
-  }
-}
-
 owned_operator::owned_operator(const tutti_operator_desc* given, const char*& against) {
   const tutti_operator_desc d = read_struct(given, "operator description");
   kind_ = d.kind;
-  const char* name = operator_name(d.kind);
-  against = name == nullptr ? "an operator that this plugin does not know" : nullptr;
+  const host::operator_row* const row = host::find_operator(d.kind);
+  const char* const name = row == nullptr ? nullptr : row->name;
+  against = row == nullptr ? "an operator that this plugin does not know" : nullptr;
   if (!all_zero(given, sizeof d, given->struct_size) || d.reserved != 0)
     against = "the description has a field that this plugin does not know";
   if (against != nullptr) return;
   const auto count = uint64_t{d.output_count} + d.input_count;
-  if (d.output_count < 1 || d.output_count > most_outputs(d.kind) || count > most_operands ||
+  if (d.output_count < 1 || d.output_count > row->outputs || count > most_operands ||
       d.views == nullptr) {
     throw_invalid(std::string(name) + ": " + std::to_string(d.output_count) + " outputs and " +
                   std::to_string(d.input_count) + " inputs" +
@@ -126,12 +80,13 @@ owned_operator::owned_operator(const tutti_operator_desc* given, const char*& ag
   std::memcpy(&size, d.params, sizeof size);
   if (size < sizeof size)
     throw_invalid(std::string(name) + ": struct_size of the parameters is " + std::to_string(size));
-  if (!all_zero(d.params, known_params(d.kind), size)) {
+  const uint64_t known = std::max<uint64_t>(row->known_params, sizeof size);
+  if (!all_zero(d.params, known, size)) {
     against = "the parameters have a field that this plugin does not know";
     return;
   }
   // What lies beyond is zero, which is what readers take it for.
-  size = std::min(size, known_params(d.kind));
+  size = std::min(size, known);
   params_.resize((size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   std::memcpy(params_.data(), d.params, size);
   std::memcpy(params_.data(), &size, sizeof size);

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <vector>
 
 #include "tutti/plugin.h"
@@ -25,8 +24,6 @@ struct operator_call {
 
 /// Views of the operator that has most.
 inline constexpr uint32_t most_operands = 5;
-/// Of these, the results.
-uint32_t most_outputs(int32_t kind);
 
 /// Owns a description's views and parameters.
 class owned_operator {

@@ -15,9 +15,8 @@ namespace tutti::sdk {
 /// TUTTI_OPERATOR_SCAN to TUTTI_OPERATOR_PARTITION.
 bool is_ordering(int32_t kind);
 
-/// Throws plugin_error naming the operator and the shapes where views or parameters of such an
-/// operator do not fit each other.
-void check_ordering(const operator_call& launch, const char* name);
+/// Throws plugin_error where such an operator, which fits its row, has parameters that do not fit.
+void check_ordering(const operator_call& launch);
 
 /// Parameters at full size, checked.
 tutti_scan_params scan_params(const operator_call& launch);

@@ -8,15 +8,12 @@
 
 namespace tutti::sdk {
 
-/// Of TUTTI_OPERATOR_SPMM. Throws plugin_error naming the shapes where views do not fit each other;
-/// UNSUPPORTED for a dtype that it is not defined for.
-void check_spmm(const operator_call& call, const char* name);
+/// Throws plugin_error where TUTTI_OPERATOR_SPMM or TUTTI_OPERATOR_SDDMM, which fits its row, has
+/// elements in rows of which there are none.
+void check_sparse(const operator_call& call);
 
-/// Its multiply-adds.
+/// Multiply-adds of each.
 double spmm_work(const operator_call& call);
-
-/// The same of TUTTI_OPERATOR_SDDMM.
-void check_sddmm(const operator_call& call, const char* name);
 double sddmm_work(const operator_call& call);
 
 }  // namespace tutti::sdk

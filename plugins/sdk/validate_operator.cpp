@@ -14,118 +14,88 @@
 #include "sdk/spmm.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate.hpp"
+#include "semantics/operator_rows.hpp"
 
 namespace tutti::sdk {
 namespace {
 
-std::string shape(const tutti_view& view) {
-  std::string text = "[";
-  for (uint32_t d = 0; d < view.rank && d < TUTTI_MAX_RANK; ++d) {
-    if (d > 0) text += ',';
-    text += std::to_string(view.extent[d]);
-  }
-  return text + "]";
-}
-
-void require(bool good, const char* name, const tutti_view* v, const char* what) {
-  if (good) return;
-  throw_invalid(std::string(name) + ": " + what + ": " + shape(v[0]) + ", " + shape(v[1]) + ", " +
-                shape(v[2]));
-}
-
-void check_shapes(const operator_call& l, const char* name) {
-  const tutti_view *v = l.views, *out = v, *in = v + 1, *last = v + 2;
-  const bool product = l.kind == TUTTI_OPERATOR_MATMUL;
-  require(out->rank == 3 && in->rank == 3 && last->rank == (product ? 3u : 1u), name, v,
-          "wrong ranks");
-  require(out->dtype == in->dtype, name, v, "dtypes differ");
-  if (product) {
-    require(last->dtype == in->dtype, name, v, "dtypes differ");
-    require(in->extent[0] == out->extent[0] && last->extent[0] == out->extent[0], name, v,
-            "batches differ");
-    require(in->extent[1] == out->extent[1] && last->extent[2] == out->extent[2], name, v,
-            "outer dimensions differ");
-    require(in->extent[2] == last->extent[1], name, v, "inner dimensions differ");
-    return;
-  }
-  require(last->dtype == TUTTI_I32 || last->dtype == TUTTI_I64, name, v, "index is not i32 or i64");
-  require(last->extent[0] < 2 || last->stride[0] == 1, name, v, "index is not contiguous");
-  require(out->extent[0] == in->extent[0] && out->extent[2] == in->extent[2], name, v,
-          "outer or inner extents differ");
-  const bool take = l.kind == TUTTI_OPERATOR_TAKE;
-  require((take ? out : in)->extent[1] == last->extent[0], name, v, "picked rows and index differ");
-  const uint64_t rows = (take ? in : out)->extent[1];
-  require(rows > 0 || last->extent[0] == 0, name, v, "index into no rows");
-}
+bool is_index(int32_t dtype) { return dtype == TUTTI_I32 || dtype == TUTTI_I64; }
 
 // What has elements fits 63 bits of bytes, so that no product of extents overflows behind this.
-void check_bytes(const tutti_view& v, const char* name) {
+void check_bytes(const operator_call& call, const tutti_view& v) {
   if (std::find(v.extent, v.extent + v.rank, 0) != v.extent + v.rank) return;
   uint64_t bytes = dtype_size(v.dtype);
-  for (uint32_t d = 0; d < v.rank; ++d) {
-    if (__builtin_mul_overflow(bytes, v.extent[d], &bytes) || bytes > INT64_MAX)
-      throw_invalid(std::string(name) + ": a view of 2^63 bytes or more: " + shape(v));
-  }
+  for (uint32_t d = 0; d < v.rank; ++d)
+    require(!__builtin_mul_overflow(bytes, v.extent[d], &bytes) && bytes <= INT64_MAX, call,
+            "a view of 2^63 bytes or more");
 }
 
-tutti_matmul_params params_of(const operator_call& launch) {
-  if (launch.params == nullptr) return {};
-  return read_struct(static_cast<const tutti_matmul_params*>(launch.params), "matmul params");
+// What the row says of one view; `element` and `index` are the dtypes of the first such views.
+void check_view(const operator_call& call, uint32_t number, const host::operator_row& row,
+                const host::view_row& is, int32_t element, int32_t index) {
+  const tutti_view& v = call.views[number];
+  const auto require_here = [&](bool good, const char* what) {
+    if (!good) require(false, call, std::string(is.name) + " " + what);
+  };
+  const int32_t dtype = is.dtype == host::view_dtype::i64       ? int32_t{TUTTI_I64}
+                        : is.dtype == host::view_dtype::index   ? index
+                        : is.dtype == host::view_dtype::real    ? host::real_part_of(element)
+                        : is.dtype == host::view_dtype::complex ? host::complex_of_parts(element)
+                                                                : element;
+  require_here(is.dtype == host::view_dtype::any || v.dtype == dtype, "has another dtype");
+  require_here(is.dtype != host::view_dtype::index || is_index(v.dtype), "is neither i32 nor i64");
+  const bool must_be_contiguous = row.is_contiguous || is.dtype == host::view_dtype::index;
+  require_here(!must_be_contiguous || is_contiguous(v), "is not contiguous");
+}
+
+// All that the operator's row says.
+void check_row(const operator_call& call, const host::operator_row& row) {
+  const host::present_views present =
+      host::views_present(row, call.output_count, call.view_count - call.output_count);
+  if (present.count != call.view_count || present.count == 0) {
+    throw_invalid(std::string(row.name) + ": " + std::to_string(call.output_count) +
+                  " outputs and " + std::to_string(call.view_count - call.output_count) +
+                  " inputs, expected " + std::string(row.text));
+  }
+  for (uint32_t n = 0; n < present.count; ++n) validate_view(call.views[n], row.name, true);
+  for (uint32_t n = 0; n < present.count; ++n) check_bytes(call, call.views[n]);
+  const auto first = [&](host::view_dtype kind) {
+    for (uint32_t n = 0; n < present.count; ++n)
+      if (present.views[n]->dtype == kind) return call.views[n].dtype;
+    return int32_t{TUTTI_INVALID};
+  };
+  const int32_t element = first(host::view_dtype::element), index = first(host::view_dtype::index);
+  host::bound_extents extents;
+  for (uint32_t n = 0; n < present.count; ++n) {
+    const tutti_view& v = call.views[n];
+    require(extents.bind(*present.views[n], v.rank, v.extent), call,
+            std::string(present.views[n]->name) + " does not fit " + std::string(row.text));
+  }
+  if ((row.dtypes & TUTTI_DTYPE_BIT(element)) == 0)
+    throw_unsupported(std::string(row.name) + ": not defined for " + dtype_name(element));
+  for (uint32_t n = 0; n < present.count; ++n)
+    check_view(call, n, row, *present.views[n], element, index);
+  require(call.params != nullptr || row.params_size == 0 || row.number == TUTTI_OPERATOR_MATMUL,
+          call, "the parameters are NULL");
+}
+
+// Rows are picked where there are some.
+void check_rows(const operator_call& call) {
+  const tutti_view& rows = call.views[call.kind == TUTTI_OPERATOR_TAKE ? 1 : 0];
+  require(rows.extent[1] > 0 || call.views[2].extent[0] == 0, call, "index into no rows");
 }
 
 }  // namespace
 
 const char* operator_name(int32_t kind) {
-  switch (kind) {
-    case TUTTI_OPERATOR_MATMUL:
-      return "matmul";
-    case TUTTI_OPERATOR_TAKE:
-      return "take";
-    case TUTTI_OPERATOR_SCATTER_ADD:
-      return "scatter_add";
-    case TUTTI_OPERATOR_SCAN:
-      return "scan";
-    case TUTTI_OPERATOR_SORT:
-      return "sort";
-    case TUTTI_OPERATOR_ARGSORT:
-      return "argsort";
-    case TUTTI_OPERATOR_SEARCH:
-      return "search";
-    case TUTTI_OPERATOR_COUNT:
-      return "count";
-    case TUTTI_OPERATOR_SELECT:
-      return "select";
-    case TUTTI_OPERATOR_TOPK:
-      return "topk";
-    case TUTTI_OPERATOR_PARTITION:
-      return "partition";
-    case TUTTI_OPERATOR_SCATTER:
-      return "scatter";
-    case TUTTI_OPERATOR_CHOLESKY:
-      return "cholesky";
-    case TUTTI_OPERATOR_TRIANGULAR_SOLVE:
-      return "triangular_solve";
-    case TUTTI_OPERATOR_LU:
-      return "lu";
-    case TUTTI_OPERATOR_QR:
-      return "qr";
-    case TUTTI_OPERATOR_EIGH:
-      return "eigh";
-    case TUTTI_OPERATOR_SVD:
-      return "svd";
-    case TUTTI_OPERATOR_EIG:
-      return "eig";
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return "convolution";
-    case TUTTI_OPERATOR_FFT:
-      return "fft";
-    case TUTTI_OPERATOR_SPMM:
-      return "spmm";
-    case TUTTI_OPERATOR_SDDMM:
-      return "sddmm";
-    default:
-      return nullptr;
-  }
+  const host::operator_row* const row = host::find_operator(kind);
+  return row != nullptr ? row->name : nullptr;
+}
+
+void require(bool good, const operator_call& call, std::string_view what) {
+  if (!good)
+    throw_invalid(std::string(operator_name(call.kind)) + ": " + std::string(what) +
+                  shapes_of(call));
 }
 
 std::string shapes_of(const operator_call& call) {
@@ -148,41 +118,28 @@ bool is_contiguous(const tutti_view& v) {
 }
 
 void check_operator(const operator_call& l) {
-  const char* name = operator_name(l.kind);
-  const bool biased = l.kind == TUTTI_OPERATOR_MATMUL && params_of(l).has_bias != 0;
-  const bool pair = (is_ordering(l.kind) && l.kind != TUTTI_OPERATOR_SEARCH) || is_fourier(l.kind);
-  const bool convolution = l.kind == TUTTI_OPERATOR_CONVOLUTION;
-  const bool sparse = l.kind == TUTTI_OPERATOR_SPMM || l.kind == TUTTI_OPERATOR_SDDMM;
-  const uint32_t count = is_linear_algebra(l.kind) ? linear_algebra_views(l)
-                         : convolution             ? convolution_views(l)
-                         : biased                  ? 4
-                         : sparse                  ? 5
-                         : pair                    ? 2
-                                                   : 3;
-  if (l.view_count != count) {
-    throw_invalid(std::string(name) + ": " + std::to_string(l.view_count) + " views, expected " +
-                  std::to_string(count));
+  check_row(l, *host::find_operator(l.kind));
+  if (is_ordering(l.kind)) return check_ordering(l);
+  if (is_linear_algebra(l.kind)) return check_linear_algebra(l);
+  switch (l.kind) {
+    case TUTTI_OPERATOR_MATMUL:
+      require((matmul_params(l).has_bias != 0) == (l.view_count == 4), l,
+              "has_bias and the number of views differ");
+      return;
+    case TUTTI_OPERATOR_SCATTER:
+      scatter_params(l);
+      return check_rows(l);
+    case TUTTI_OPERATOR_TAKE:
+    case TUTTI_OPERATOR_SCATTER_ADD:
+      return check_rows(l);
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return check_convolution(l);
+    case TUTTI_OPERATOR_FFT:
+      return check_fourier(l);
+    case TUTTI_OPERATOR_SPMM:
+    case TUTTI_OPERATOR_SDDMM:
+      return check_sparse(l);
   }
-  for (uint32_t n = 0; n < count; ++n) {
-    validate_view(l.views[n], name, true);
-    check_bytes(l.views[n], name);
-  }
-  if (is_ordering(l.kind))
-    check_ordering(l, name);
-  else if (is_linear_algebra(l.kind))
-    check_linear_algebra(l, name);
-  else if (convolution)
-    check_convolution(l);
-  else if (is_fourier(l.kind))
-    check_fourier(l, name);
-  else if (l.kind == TUTTI_OPERATOR_SPMM)
-    check_spmm(l, name);
-  else if (l.kind == TUTTI_OPERATOR_SDDMM)
-    check_sddmm(l, name);
-  else
-    check_shapes(l, name);
-  if (l.kind == TUTTI_OPERATOR_MATMUL) matmul_params(l);
-  if (l.kind == TUTTI_OPERATOR_SCATTER) scatter_params(l);
 }
 
 void check_operand(const operator_call& call, uint32_t view, uint64_t offset,
@@ -197,17 +154,8 @@ void check_operand(const operator_call& call, uint32_t view, uint64_t offset,
 }
 
 tutti_matmul_params matmul_params(const operator_call& launch) {
-  const tutti_matmul_params params = params_of(launch);
-  if (params.has_bias == 0) return params;
-  if (launch.view_count != 4) throw_invalid("matmul: the bias is missing");
-  const tutti_view &out = launch.views[0], &bias = launch.views[3];
-  const bool fits = bias.rank == 3 && bias.dtype == out.dtype &&
-                    std::equal(out.extent, out.extent + 3, bias.extent);
-  if (!fits) {
-    throw_invalid("matmul: a bias " + shape(bias) + " of " + dtype_name(bias.dtype) +
-                  " for a result " + shape(out) + " of " + dtype_name(out.dtype));
-  }
-  return params;
+  if (launch.params == nullptr) return {};
+  return read_struct(static_cast<const tutti_matmul_params*>(launch.params), "matmul params");
 }
 
 tutti_scatter_params scatter_params(const operator_call& launch) {
@@ -243,7 +191,7 @@ const char* against_scatter(const operator_call& launch, uint32_t computed_dtype
 }
 
 const char* against_epilogue(const operator_call& launch) {
-  const tutti_matmul_params params = params_of(launch);
+  const tutti_matmul_params params = matmul_params(launch);
   const tutti_view& out = launch.views[0];
   if (params.activation != TUTTI_ACTIVATION_NONE && params.activation != TUTTI_ACTIVATION_RELU) {
     return "matmul: an activation that this plugin does not know";

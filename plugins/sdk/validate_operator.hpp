@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sdk/operator_call.hpp"
 #include "tutti/plugin.h"
@@ -15,9 +16,12 @@ namespace tutti::sdk {
 /// "matmul", ...; null for a number this version does not know.
 const char* operator_name(int32_t kind);
 
-/// Throws plugin_error naming the operator and the shapes where views are malformed or do not fit
-/// each other.
+/// Throws plugin_error naming the operator and the shapes where views or parameters are malformed
+/// or do not fit each other and the operator's row; UNSUPPORTED for dtypes that it is not defined
+/// for.
 void check_operator(const operator_call& call);
+/// Throws plugin_error of INVALID_ARGUMENT: "matmul: WHAT: [2,3] of f32, ..." where it is not so.
+void require(bool good, const operator_call& call, std::string_view what);
 /// ": [2,3] of f32, [3] of i64": extents and dtypes of the views, for messages.
 std::string shapes_of(const operator_call& call);
 /// Whether elements lie row-major without gaps; so does what has none.
@@ -28,8 +32,7 @@ bool is_contiguous(const tutti_view& view);
 void check_operand(const operator_call& call, uint32_t view, uint64_t offset,
                    uint64_t buffer_bytes);
 
-/// The epilogue of a product at full size; without one all zeros. Throws plugin_error where the
-/// bias is no fourth view, or one of other extents or of another dtype than the result.
+/// The epilogue of a product at full size; without one all zeros.
 tutti_matmul_params matmul_params(const operator_call& launch);
 
 /// Parameters of TUTTI_OPERATOR_SCATTER at full size, checked.

@@ -67,11 +67,10 @@ tutti_status* launch(tutti_stream* stream, tutti_program* program,
 }
 
 // Nothing is generated here.
-const char* source(tutti_program*) { return nullptr; }
 
 }  // namespace
 
 const tutti_program_api program_api = {
-    sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch, source};
+    sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch};
 
 }  // namespace threads

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what tests/abi freezes, from plugin.h as it is:
+"""Writes what tests/abi freezes, from plugin.h and the headers that it includes, as they are:
 
     tests/abi/freeze.py rows     abi_rows.inc: sizes, offsets, enumerators, opcodes as literals
-    tests/abi/freeze.py header   plugin_2_0.h: the header itself, with its opcodes written out
+    tests/abi/freeze.py header   plugin_2_0.h: all of them as one, opcodes and operators written out
 
 Until 2.0 is released both follow plugin.h. From then on plugin_2_0.h stays as it is, and `rows` is
 for the rows that are new: those that exist change no more, but for the sizes of structs that grew.
@@ -17,8 +17,31 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INCLUDE = os.path.join(HERE, "../../core/include")
-HEADER = os.path.join(INCLUDE, "tutti/plugin.h")
-OPCODES = '#define TUTTI_OP(id, name, ...) TUTTI_OP_##name = id,\n#include "tutti/op_table.def"\n#undef TUTTI_OP\n'
+TABLE = r'#define (TUTTI_\w+)\(.*\n#include "(tutti/\w+[.]def)"\n#undef .*\n'
+PART = r'#include "(tutti/plugin/\w+[.]h)"\n'
+
+
+def read(name):
+    with open(os.path.join(INCLUDE, name)) as file:
+        return file.read()
+
+
+def numbered(macro, table):
+    """The enumerators of the rows of a table."""
+    found = re.findall(rf"^{macro}\(\s*(\d+),\s*(\w+)", read(table), re.M)
+    return "".join(f"  {macro}_{name} = {number},\n" for number, name in found)
+
+
+def part(name):
+    """What stands within the guard of a header."""
+    text = read(name)
+    body = re.search(r"\n#define TUTTI_\w+_H\n(.*)#endif", text, re.S).group(1)
+    return text[: text.index("*/\n") + 3] + body.rstrip() + "\n"
+
+
+def whole():
+    text = re.sub(PART, lambda m: part(m.group(1)), read("tutti/plugin.h"))
+    return re.sub(TABLE, lambda m: numbered(m.group(1), m.group(2)), text)
 
 
 def without_comments(text):
@@ -45,7 +68,6 @@ def structs(text):
 
 def enumerators(text):
     for name, body in re.findall(r"typedef enum (\w+) \{(.*?)\n?\} \1;", text, re.S):
-        body = "\n".join(line for line in body.splitlines() if not line.startswith("#"))
         yield from re.findall(r"\b(TUTTI_\w+)\s*=", body)
 
 
@@ -74,9 +96,11 @@ def rows(text):
         for field in fields:
             say(f"ABI_FIELD({name}, {field}, %lluu)", f"offsetof({name}, {field})")
     for name in enumerators(plain):
+        if name.startswith("TUTTI_OP_") and name != "TUTTI_OP_INVALID":
+            continue  # opcodes have rows of their own
         say(f"ABI_CONSTANT({name}, %lluu)", name)
     for name in re.findall(r"^#define (TUTTI_\w+) \S", plain, re.M):
-        if name not in ("TUTTI_PLUGIN_EXPORT", "TUTTI_OP"):
+        if name != "TUTTI_PLUGIN_EXPORT":
             say(f"ABI_CONSTANT({name}, %lluu)", name)
     program = "#include <stddef.h>\n#include <stdio.h>\n#include \"tutti/plugin.h\"\nint main(void) {\n"
     program += "\n".join(lines)
@@ -87,11 +111,6 @@ def rows(text):
 
 
 def header(text):
-    opcodes = re.findall(r"ABI_OPCODE\((\w+), (\d+)\)", rows(text))
-    if OPCODES not in text:
-        sys.exit("plugin.h includes its opcodes in another way than this script knows")
-    written = "".join(f"  TUTTI_OP_{name} = {number},\n" for name, number in opcodes)
-    text = text.replace(OPCODES, written)
     return text.replace(
         " * The plugin ABI of Tutti:",
         " * Frozen: plugin.h of ABI 2.0, which plugins that exist were built with (tests/abi/freeze.py).\n *\n"
@@ -99,13 +118,11 @@ def header(text):
 
 
 def main():
-    with open(HEADER) as file:
-        text = file.read()
     made = {"rows": ("abi_rows.inc", rows), "header": ("plugin_2_0.h", header)}
     if len(sys.argv) != 2 or sys.argv[1] not in made:
         sys.exit(__doc__)
     name, write = made[sys.argv[1]]
-    result = write(text)
+    result = write(whole())
     with open(os.path.join(HERE, name), "w") as file:
         file.write(result)
 

@@ -4,33 +4,35 @@
  *
  * The plugin ABI of Tutti: everything a backend shared library and the core know of each other.
  * Pure C, fixed-width integers, no exceptions, append only. A plugin exports exactly one symbol,
- * tutti_plugin_entry, and hands out tables of function pointers.
+ * tutti_plugin_entry, and hands out tables of function pointers. This header has devices, memory,
+ * streams, transfers and programs; it includes operators, collectives and the application's
+ * kernels.
  *
- * Rules that hold for every function here:
+ * Rules that hold for every function of all of them:
  *  - It returns NULL for success, or a status object that the caller releases. Release functions
- *    return nothing and cannot fail; those that answer with a value say so where they stand. After
- * a success there is in each output what was asked for: a handle, an event, never NULL.
- *  - A table that a plugin has holds all functions that are not called optional here; the core
- *    does not load it otherwise. What is optional together (map and unmap, event_create and
- *    event_signal) is there together.
+ *    return nothing and cannot fail; functions that answer with a value say so where they stand.
+ *    After a success each output holds what was asked for: a handle, an event, never NULL.
+ *  - A table that a plugin has holds all functions that are not called optional; the core does not
+ *    load it otherwise. What is optional together (map and unmap, event_create and event_signal) is
+ *    there together.
  *  - Structs grow at their end, fields are never moved or reused, and sizes are never compared for
  *    equality. How much of a struct there is, is said in one of three ways:
- *      - What is read (descriptions, launches, tables, a status) begins with struct_size, which
- *        whoever filled the struct in has set. The reader takes min(mine, yours) bytes; the rest is
- *        zero or absent.
- *      - What is filled in for the caller (properties, capabilities, times, infos) begins with
- *        struct_size as well. The caller sets it to the room there is, the callee to the bytes that
- *        it filled in.
- *      - Elements of an array have no size of their own: who points to the array says how far apart
- *        they are (operand_size, call_size), at least 8, and the reader takes that many bytes of
- *        each at most.
+ *      - A struct that is read (descriptions, launches, tables, a status) begins with struct_size,
+ *        set by whoever filled it in. The reader takes min(mine, yours) bytes; the rest is zero or
+ *        absent.
+ *      - A struct that is filled in for the caller (properties, capabilities, times, infos) begins
+ *        with struct_size as well. The caller sets it to the room there is, the callee to the bytes
+ *        that it filled in.
+ *      - Elements of an array have no size of their own: a field beside the pointer says how far
+ *        apart they are (operand_size, call_size), at least 8, and the reader takes at most that
+ *        many bytes of each.
  *    tutti_scalar, tutti_range and tutti_view never grow.
  *  - A plugin never aborts, never throws across this boundary and never frees what it did not
  *    allocate. A plugin outlives its devices, a device outlives its buffers, streams, events,
  *    programs, plans, kernels and communicators. Libraries stay loaded until the process exits.
- *  - Functions may be called from any thread; calls that take the same stream are serialised by
- *    the caller. Only event_wait, synchronize, map, blocking transfers and the making of
- *    communicators may block.
+ *  - Functions may be called from any thread; the caller serialises calls that take the same
+ * stream. Only event_wait, synchronize, map, blocking transfers and the making of communicators may
+ *    block.
  *  - A function that enqueues work takes `event`, where it puts an event that is done when the work
  *    is. NULL: none is wanted, and none is made.
  */
@@ -108,7 +110,6 @@ typedef struct tutti_buffer tutti_buffer;
 typedef struct tutti_stream tutti_stream;
 typedef struct tutti_event tutti_event;
 typedef struct tutti_program tutti_program;
-typedef struct tutti_communicator tutti_communicator;
 
 /* One scalar argument: the value's own bytes, in its own dtype, at the start. Never grows. */
 typedef union tutti_scalar {
@@ -127,7 +128,8 @@ typedef union tutti_scalar {
 /* ---- what the host offers ----------------------------------------------------------------------
  * Valid until process exit. The cache keeps compiled code (memory and disk); the core adds ABI,
  * plugin build, device and driver to the key, so a plugin passes only source and options. Functions
- * may be NULL: those of the cache are where the user wants nothing kept. */
+ * may be NULL; those of the cache are where the user wants nothing kept. Texts that are returned
+ * stay valid until process exit. */
 
 typedef enum tutti_log_level {
   TUTTI_LOG_ERROR = 1,
@@ -150,22 +152,20 @@ typedef struct tutti_host {
                       const void* data, uint64_t size);
   /* Reports one compilation for logs, statistics and the trace. */
   void (*compiled)(void* context, const char* what, double seconds, int32_t from_cache);
-  /* Optional: path of a folder of the host's own for what a driver keeps between runs; NULL where
-   * none can be written to. The host removes what was not used for long where it grows too large.
-   * The text stays valid until process exit. */
+  /* A folder of the host's for what a driver keeps between runs; NULL where none can be written
+   * to. Where it grows too large the host removes what was not used for long. */
   const char* (*driver_folder)(void* context, const char* name);
-  /* Optional. Around each call of a compiler, so that one that takes the process down does not go
-   * on to do so. Begin, in the thread that compiles, returns what the ends of earlier processes
-   * within this compilation ask for. 0: nothing; -1: nothing yet, one has ended; 1: use safer
-   * options; more: leave it. Why they ended is not known: the first changes nothing, two count for
-   * a day, and it takes four until the program is to be left, for a day as well. End is called in
-   * any thread whatever became of the compilation. */
+  /* Around each call of a compiler, which may take the process down. Begin, in the thread that
+   * compiles, says what earlier processes that ended within this compilation ask for. 0: nothing;
+   * -1: nothing yet, one has ended; 1: use safer options; more: do not compile it. Two ends ask
+   * for safer options, four for more, each for a day. End is called in any thread, whatever became
+   * of the compilation. */
   int32_t (*compile_begin)(void* context, const char* device_key, const void* key,
                            uint64_t key_size, const char* what);
   void (*compile_end)(void* context, const char* device_key, const void* key, uint64_t key_size);
   /* What the user set for a name ("OPENCL_SCHEDULE": the environment variable TUTTI_ and the name),
-   * NULL where it is not set or empty. The text stays valid until process exit. Plugins ask here
-   * and nowhere else, so that what hosts without an environment were told counts as well. */
+   * NULL where it is not set or empty. Plugins ask here and nowhere else, so that hosts without an
+   * environment can answer. */
   const char* (*option)(void* context, const char* name);
 } tutti_host;
 
@@ -177,8 +177,8 @@ typedef enum tutti_device_type {
   TUTTI_DEVICE_ACCELERATOR = 3
 } tutti_device_type;
 
-/* How a device comes to its results, which decides between devices of one type where the user
- * leaves the choice to `auto`. A device that says nothing comes after those that do. */
+/* Decides between devices of one type where the user leaves the choice to `auto`. A device that
+ * says nothing comes after those that do. */
 typedef enum tutti_speed_class {
   TUTTI_SPEED_NOT_SAID = 0,
   TUTTI_SPEED_PLAIN = 1, /* plain loops, an interpreter, a simulator: taken when all else fails */
@@ -225,8 +225,7 @@ typedef struct tutti_device_api {
   tutti_status* (*memory_available)(tutti_device* device, uint64_t* bytes);
 } tutti_device_api;
 
-/* ---- memory: raw; the core pools --------------------------------------------------------------
- */
+/* ---- memory: raw; the core pools ------------------------------------------------------------- */
 
 typedef enum tutti_memory_kind {
   TUTTI_MEMORY_DEVICE = 0, /* where the device computes fastest */
@@ -252,11 +251,10 @@ typedef struct tutti_memory_api {
   tutti_status* (*allocate)(tutti_device* device, const tutti_buffer_desc* desc,
                             tutti_buffer** buffer);
   void (*release)(tutti_buffer* buffer); /* the caller has made sure that no work uses it */
-  /* Optional: the bytes of a buffer in the host's address space, at `*host`, until unmap. In place:
-   * a plugin answers "unsupported" where it would have to copy them. The caller has made sure that
-   * no work under way writes there, none even reads where TUTTI_MAP_WRITE is among the flags (not
-   * 0), and enqueues none such before unmap. The core maps buffers of TUTTI_MEMORY_HOST, and others
-   * of devices with unified_memory. */
+  /* Optional: the bytes of a buffer in the host's address space, at `*host`, until unmap. A plugin
+   * that would have to copy them answers "unsupported". `flags` is not 0. The caller makes sure
+   * that until unmap no work writes there, and with TUTTI_MAP_WRITE that none reads there. The core
+   * maps buffers of TUTTI_MEMORY_HOST, and others of devices with unified_memory. */
   tutti_status* (*map)(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
                        void** host);
   tutti_status* (*unmap)(tutti_buffer* buffer, void* host); /* `host`: as map gave it */
@@ -265,14 +263,13 @@ typedef struct tutti_memory_api {
 /* ---- streams and events ------------------------------------------------------------------------
  * Work of a stream runs in order, as if each began when the one before has ended.
  *
- * After a failure: work that fails fails its event, with its status. A stream that waits for an
- * event which fails passes that on: what is enqueued behind the wait may run or be left out, so its
- * results are not to be used, and its events fail with the status of the event that was waited for,
- * the same code and a message that holds the same words. It goes on until `synchronize`, which
- * waits for everything, returns the failure and leaves the stream sound: what is enqueued then
- * succeeds. `wait` may return the failure of an event that has failed already instead; the stream
- * is as before then. Other streams and devices are not touched. Where a failure has taken the
- * device along, each call says TUTTI_ERROR_DEVICE_LOST. */
+ * Work that fails fails its event, with its status. A stream that waits for an event which fails
+ * passes that on: what is enqueued behind the wait may run or be left out, so its results are not
+ * to be used, and its events fail with the same code and a message that holds the same words. That
+ * ends with `synchronize`, which waits for everything, returns the failure and leaves the stream
+ * sound. `wait` may instead return the failure of an event that has failed already, and leave the
+ * stream as it is. Other streams and devices are not touched. Where a failure has taken the device
+ * along, each call says TUTTI_ERROR_DEVICE_LOST. */
 
 typedef enum tutti_stream_flags {
   TUTTI_STREAM_PROFILE = 1 /* events of this stream carry times */
@@ -299,8 +296,8 @@ typedef struct tutti_stream_api {
   tutti_status* (*create)(tutti_device* device, const tutti_stream_desc* desc,
                           tutti_stream** stream);
   void (*release)(tutti_stream* stream);
-  tutti_status* (*flush)(tutti_stream* stream); /* hand queued work to the device; optional: NULL
-                                                   where that happens by itself */
+  /* Hands queued work to the device; optional: NULL where that happens by itself. */
+  tutti_status* (*flush)(tutti_stream* stream);
   tutti_status* (*synchronize)(tutti_stream* stream); /* wait; returns the first failure */
   tutti_status* (*record)(tutti_stream* stream, tutti_event** event);
   tutti_status* (*wait)(tutti_stream* stream, tutti_event* event); /* later work waits for event */
@@ -310,20 +307,19 @@ typedef struct tutti_stream_api {
   tutti_status* (*event_wait)(tutti_event* event, uint64_t timeout_ns);
   tutti_status* (*event_query)(tutti_event* event, int32_t* done);
   void (*event_release)(tutti_event* event);
-  /* Optional: an event of the host's, which streams of the device may wait for, and event_wait. It
-   * is done when it is signalled: with NULL, or failed with the code, vendor_code, retryable and
+  /* Optional: an event of the host's, which streams of the device and event_wait may wait for. It
+   * is done when it is signalled: with NULL, or as failed with the code, vendor_code, retryable and
    * message of `status`, which are copied. A second signal is TUTTI_ERROR_INVALID_ARGUMENT, as is
-   * one for an event of work. Released before it is signalled, it stays pending for who waits. */
+   * one for an event of work. Where it is released before it is signalled, waits for it go on. */
   tutti_status* (*event_create)(tutti_device* device, tutti_event** event);
   tutti_status* (*event_signal)(tutti_event* event, const tutti_status* status);
-  /* Optional: calls `listener(context, failure)` once, when the event is done, with NULL, or has
-   * failed, with what event_wait would return, which stays the plugin's and is valid during the
-   * call. Once for each of any number of these calls; never where this one fails. The listener runs
-   * on the thread that learns of it: one of the plugin's or of the driver's, that of event_signal,
-   * or the caller's before this returns, where that is known already. There it must not block,
-   * throw or call this plugin: it hands on what it was told. The event may be released meanwhile;
-   * a host event that is released before it is signalled tells nobody. The stream of the work has
-   * been flushed by the caller. */
+  /* Optional: calls `listener(context, failure)` once for each such call that succeeds, when the
+   * event is done, with NULL, or has failed, with what event_wait would return, which stays the
+   * plugin's and is valid during the call. The listener runs on a thread of the plugin's or of the
+   * driver's, on that of event_signal, or, where the event is done already, on the caller's before
+   * this returns. It must not block, throw or call this plugin. The event may be released
+   * meanwhile; a host event that is released before it is signalled calls no listener. The caller
+   * has flushed the stream of the work. */
   tutti_status* (*event_notify)(tutti_event* event, tutti_event_listener listener, void* context);
 } tutti_stream_api;
 
@@ -504,8 +500,8 @@ typedef struct tutti_program_desc {
 typedef struct tutti_operand {
   tutti_buffer* buffer;
   uint64_t offset; /* bytes; always a multiple of the element size */
-  int64_t
-      stride[TUTTI_MAX_RANK]; /* elements, one per iteration dimension; outputs: 0 along reduced */
+  /* Elements, one per iteration dimension; outputs: 0 along reduced ones. */
+  int64_t stride[TUTTI_MAX_RANK];
 } tutti_operand;
 
 typedef struct tutti_program_launch {
@@ -514,15 +510,15 @@ typedef struct tutti_program_launch {
   uint64_t extent[TUTTI_MAX_RANK]; /* kept, then reduced; all >= 1 but reduced ones may be 0 */
   const tutti_operand* inputs;
   const tutti_scalar* scalars;
-  const tutti_operand*
-      outputs; /* an output may be the very buffer, offset and strides of an input */
+  /* An output may be the very buffer, offset and strides of an input. */
+  const tutti_operand* outputs;
   tutti_buffer* workspace;
   uint64_t workspace_offset;
   uint64_t workspace_bytes;
 } tutti_program_launch;
 
-/* What a device's programs may consist of. The core looks here while it fuses: what a device lacks
- * becomes a program of its own, which runs elsewhere.
+/* What a device's programs may consist of. What a device lacks becomes a program of its own, which
+ * runs elsewhere.
  *
  * A device has an instruction where the set of its opcode holds the dtypes of its result and of all
  * its operands, BOOL aside; where all of them are BOOL, the set must hold BOOL. It has a reduction
@@ -535,6 +531,8 @@ typedef struct tutti_program_capabilities {
   const uint32_t* opcodes;                 /* by opcode: a TUTTI_DTYPE_BIT set */
   const uint32_t* reductions;              /* by tutti_reduction: the same */
 } tutti_program_capabilities; /* arrays belong to the plugin and stay valid until process exit */
+
+typedef enum tutti_support { TUTTI_SUPPORT_NO = 0, TUTTI_SUPPORT_YES = 1 } tutti_support;
 
 typedef struct tutti_program_api {
   uint64_t struct_size;
@@ -550,28 +548,20 @@ typedef struct tutti_program_api {
                              uint64_t* bytes);
   tutti_status* (*launch)(tutti_stream* stream, tutti_program* program,
                           const tutti_program_launch* launch, tutti_event** event);
-  /* The generated source, for people and golden tests; NULL where there is none. */
-  const char* (*source)(tutti_program* program);
 } tutti_program_api;
 
-/* ---- operators: what is not a fused program ----------------------------------------------------
- * An operator is described once, without memory, and made into a plan: what can be chosen, compiled
- * and asked for by kind, parameters, dtypes, extents and strides is done then. A plan is launched
- * any number of times, from any threads and streams of its device at once, each time on other
- * memory. It may be released while work that it launched is under way.
+/* ---- operators, collectives, application kernels --------------------------------------------- */
+
+/* SPDX-License-Identifier: Apache-2.0
  *
- * What a plugin does not know it must not pass over: a field of a description, of one of its views
- * or of its parameters that lies beyond what the plugin knows, or is reserved, and is not zero
- * makes the description unsupported. Fields of a launch beyond those known may be ignored: whatever
- * gives them a meaning stands in the description. */
+ * The plugin ABI, optional: collectives between devices of one plugin.
+ *
+ * Participants have ranks from 0 on, in one process or several. Each has a communicator, which its
+ * calls go through. The calls of all participants belong together by their order, messages by the
+ * order of those between the two.
+ */
 
-typedef struct tutti_plan tutti_plan;
-
-/* Part of a buffer, from this byte on. */
-typedef struct tutti_range {
-  tutti_buffer* buffer;
-  uint64_t offset; /* bytes, a multiple of the element size */
-} tutti_range;
+typedef struct tutti_communicator tutti_communicator;
 
 /* A view with its memory. */
 typedef struct tutti_view {
@@ -583,6 +573,210 @@ typedef struct tutti_view {
   int64_t stride[TUTTI_MAX_RANK]; /* elements */
 } tutti_view;
 
+typedef enum tutti_collective {
+  TUTTI_COLLECTIVE_ALL_REDUCE = 1, /* out[N] = reduction of all in[N] */
+  TUTTI_COLLECTIVE_REDUCE = 2,     /* the same on the root; the others have no output */
+  /* out[N] = in[N] of the root, which may go without output; the others have no input */
+  TUTTI_COLLECTIVE_BROADCAST = 3,
+  TUTTI_COLLECTIVE_REDUCE_SCATTER = 4, /* out[N] = its share of the reduction of all in[size * N] */
+  TUTTI_COLLECTIVE_ALL_GATHER = 5,     /* out[size * N] = all in[N], by rank */
+  TUTTI_COLLECTIVE_ALL_TO_ALL =
+      6,                       /* out[size * N] = this rank's share of all in[size * N], by rank */
+  TUTTI_COLLECTIVE_SEND = 7,   /* in[N] to `peer` */
+  TUTTI_COLLECTIVE_RECEIVE = 8 /* out[N] from `peer` */
+} tutti_collective;
+
+/* Where processes leave each other words before they are connected: the host's, whichever way it
+ * has. Functions may be called during `create` only, from any thread. */
+typedef struct tutti_store {
+  uint64_t struct_size;
+  void* context;
+  tutti_status* (*set)(void* context, const char* key, const void* data, uint64_t bytes);
+  /* Waits until the key is set, and copies its `bytes`, exactly as many; TUTTI_ERROR_TIMEOUT where
+   * it is not set within `timeout_ns`. */
+  tutti_status* (*get)(void* context, const char* key, void* data, uint64_t bytes,
+                       uint64_t timeout_ns);
+} tutti_store;
+
+typedef struct tutti_participant {
+  tutti_device* device;
+  uint32_t rank;
+  uint32_t reserved;
+} tutti_participant;
+
+typedef struct tutti_communicator_desc {
+  uint64_t struct_size;
+  /* Names the group: the same in all of its processes, and no other group's. Printable, at most 255
+   * bytes. */
+  const char* identifier;
+  uint32_t size;              /* participants in all processes */
+  uint32_t participant_count; /* of this process: each one's ranks stand in one call */
+  uint64_t participant_size;  /* bytes from one of `participants` to the next */
+  const tutti_participant* participants;
+  /* NULL where participant_count is size. A plugin that cannot span processes answers "unsupported"
+   * where it is less. */
+  const tutti_store* store;
+  uint64_t timeout_ns; /* of meeting the other processes */
+} tutti_communicator_desc;
+
+typedef struct tutti_collective_call {
+  int32_t kind;      /* tutti_collective */
+  int32_t reduction; /* tutti_reduction, where the kind reduces: sum, prod, min, max; any, all */
+  uint32_t peer;     /* rank: the root, the receiver of a message, the sender of a message */
+  uint32_t reserved;
+  tutti_communicator* communicator;
+  tutti_stream* stream; /* of the communicator's device */
+  /* Contiguous; NULL where the kind gives this participant none. An output may be its input's very
+   * buffer and offset; of an all-gather the input may be its share of the output, of a
+   * reduce-scatter the output its share of the input. */
+  const tutti_view* in;
+  const tutti_view* out;
+  tutti_event** event; /* may be NULL */
+} tutti_collective_call;
+
+typedef struct tutti_collective_api {
+  uint64_t struct_size;
+  /* Makes the communicators of this process's participants, in their order, and returns when the
+   * others have made theirs. */
+  tutti_status* (*create)(const tutti_communicator_desc* desc, tutti_communicator** communicators);
+  void (*release)(tutti_communicator* communicator);
+  /* Whether calls of this kind, dtype and reduction (TUTTI_REDUCE_NONE where it has none) are
+   * taken. `reason` (may be NULL) receives a string that stays valid until process exit. */
+  tutti_status* (*supports)(tutti_communicator* communicator, int32_t kind, int32_t dtype,
+                            int32_t reduction, int32_t* support, const char** reason);
+  /* Enqueues a group of calls, which proceed together: none waits for what is enqueued after this
+   * returns but by participants of other processes, so one thread may bring those of all
+   * participants, at once or one after the other. Where a call is refused, nothing of the group is
+   * enqueued. Where it fails later than that, or one of its participants disagrees with another
+   * about what they do, all events of that collective fail, on all participants, with a status that
+   * names the collective and a participant; no event is handed out then. */
+  tutti_status* (*enqueue)(const tutti_collective_call* calls, uint32_t count, uint64_t call_size);
+  /* Fails what has begun or waits for others, on all participants of this process; later calls of
+   * theirs fail as well. To be called by anybody, also while enqueue waits. */
+  tutti_status* (*abort)(tutti_communicator* communicator);
+} tutti_collective_api;
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The plugin ABI, optional: the application's own kernels.
+ *
+ * Source that the application brings, built for one device and launched on buffers. Nothing of it
+ * is interpreted: what a launch reads and writes is the application's business.
+ */
+
+typedef struct tutti_kernel tutti_kernel;
+
+typedef enum tutti_kernel_language {
+  TUTTI_KERNEL_OPENCL_C = 1,
+  TUTTI_KERNEL_CUDA_CXX = 2,
+  TUTTI_KERNEL_PTX = 3,
+  TUTTI_KERNEL_SPIRV = 4, /* a module, of which `entry` is an entry point of OpenCL's kind */
+  TUTTI_KERNEL_HOST = 5   /* no text but a function: tutti_kernel_desc.host */
+} tutti_kernel_language;
+
+#define TUTTI_KERNEL_LANGUAGE_BIT(language) (1u << (language))
+
+/* One launch as a function on the host sees it. `arguments` has an address for each argument of the
+ * launch: of a buffer that of its memory at the offset, of a scalar that of its bytes. */
+typedef struct tutti_host_kernel_call {
+  uint64_t struct_size;
+  uint64_t global[3];
+  uint64_t local[3]; /* 0, 0, 0 where the launch left it open */
+  void* const* arguments;
+  uint32_t argument_count;
+  uint32_t reserved;
+  void* shared; /* shared_bytes of memory that nothing else uses */
+  uint64_t shared_bytes;
+} tutti_host_kernel_call;
+
+typedef struct tutti_kernel_desc {
+  uint64_t struct_size;
+  int32_t language; /* tutti_kernel_language */
+  uint32_t reserved;
+  const void* source; /* text, or a module; need not end in 0 */
+  uint64_t source_bytes;
+  const char* entry;   /* name of the kernel in the source */
+  const char* options; /* of the language's compiler, separated by spaces; NULL: none */
+  const char* label;   /* for logs, traces and messages */
+  /* TUTTI_KERNEL_HOST: called once for a launch, on whatever thread the stream's work runs. What it
+   * returns is what the work failed with, a status as functions here return it. A kernel that was
+   * made calls host_release(host_context) (may be NULL) once, when it is released and none of its
+   * launches is left; one that was not made never does. */
+  tutti_status* (*host)(void* host_context, const tutti_host_kernel_call* call);
+  void* host_context;
+  void (*host_release)(void* host_context);
+} tutti_kernel_desc;
+
+#define TUTTI_KERNEL_ARGUMENTS_UNKNOWN 0xffffffffu
+
+typedef struct tutti_kernel_info {
+  uint64_t struct_size;
+  uint64_t max_work_group_size; /* work-items of a group, of this kernel on this device */
+  uint64_t max_shared_bytes;    /* of tutti_kernel_launch.shared_bytes */
+  uint32_t argument_count;      /* of a launch with no shared_bytes, or ..._UNKNOWN */
+  uint32_t reserved;
+} tutti_kernel_info;
+
+typedef enum tutti_kernel_argument_kind {
+  TUTTI_KERNEL_BUFFER = 1,
+  TUTTI_KERNEL_SCALAR = 2
+} tutti_kernel_argument_kind;
+
+typedef struct tutti_kernel_argument {
+  int32_t kind;         /* tutti_kernel_argument_kind */
+  uint32_t bytes;       /* of a scalar: 1 to 16 */
+  tutti_buffer* buffer; /* of the stream's device, never NULL for a buffer */
+  uint64_t offset;      /* bytes; a multiple of the device's alignment */
+  const void* scalar;   /* read during the call */
+} tutti_kernel_argument;
+
+typedef struct tutti_kernel_launch {
+  uint64_t struct_size;
+  const tutti_kernel_argument* arguments;
+  uint32_t argument_count;
+  uint32_t argument_size; /* bytes from one argument to the next */
+  uint64_t global[3];     /* work-items along each dimension, at least 1 */
+  uint64_t local[3];      /* of a group; divides global. 0, 0, 0: the plugin's choice */
+  /* Memory of each group beside what the kernel declares: in CUDA its dynamic shared memory, in
+   * OpenCL one more argument at the end, a `local` pointer. 0: none. */
+  uint64_t shared_bytes;
+} tutti_kernel_launch;
+
+typedef struct tutti_kernel_api {
+  uint64_t struct_size;
+  /* TUTTI_KERNEL_LANGUAGE_BIT set of what this device takes. */
+  tutti_status* (*languages)(tutti_device* device, uint32_t* languages);
+  /* Builds, through the host's cache. TUTTI_ERROR_COMPILE: the message holds the compiler's log,
+   * with the line numbers of `source`. */
+  tutti_status* (*create)(tutti_device* device, const tutti_kernel_desc* desc,
+                          tutti_kernel** kernel);
+  void (*release)(tutti_kernel* kernel); /* the caller has made sure that no work uses it, unless
+                                            its language is TUTTI_KERNEL_HOST */
+  tutti_status* (*info)(tutti_kernel* kernel, tutti_kernel_info* info);
+  tutti_status* (*launch)(tutti_stream* stream, tutti_kernel* kernel,
+                          const tutti_kernel_launch* launch, tutti_event** event);
+} tutti_kernel_api;
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The plugin ABI: operators, which are what is not a fused program.
+ *
+ * An operator is described once, without memory, and made into a plan: what can be chosen, compiled
+ * and asked for by kind, parameters, dtypes, extents and strides is done then. A plan is launched
+ * any number of times, from any threads and streams of its device at once, each time on other
+ * memory. It may be released while work that it launched is under way.
+ *
+ * A field of a description, of one of its views or of its parameters that lies beyond what the
+ * plugin knows, or is reserved, and is not zero makes the description unsupported. Fields of a
+ * launch beyond those known may be ignored: what gives them a meaning stands in the description.
+ */
+
+typedef struct tutti_plan tutti_plan;
+
+/* Part of a buffer, from this byte on. */
+typedef struct tutti_range {
+  tutti_buffer* buffer;
+  uint64_t offset; /* bytes, a multiple of the element size */
+} tutti_range;
+
 /* A view without memory. */
 typedef struct tutti_view_desc {
   int32_t dtype;
@@ -591,124 +785,31 @@ typedef struct tutti_view_desc {
   int64_t stride[TUTTI_MAX_RANK]; /* elements */
 } tutti_view_desc;
 
+/* What each computes, over which views, stands with its row: tutti/operator.def. */
 typedef enum tutti_operator {
-  /* views: out[B,M,N], a[B,M,K], b[B,K,N], all rank 3, one dtype. out is contiguous; of a and b
-   * either the last or the last but one stride is 1; a batch stride may be 0. f16 and bf16 are
-   * summed in f32 or wider and rounded once. params: NULL or tutti_matmul_params; with has_bias a
-   * fourth view bias[B,M,N] of the same dtype, which overlaps nothing else. Strides 0, 0, 1 (one
-   * value for each column) are the case worth supporting. */
   TUTTI_OPERATOR_MATMUL = 1,
-  /* views: out[O,I,N], x[O,R,N], index[I] (i32 or i64, contiguous); out[o,i,n] = x[o,index[i],n].
-   * Indices were checked by the core or are clamped to [0, R). */
   TUTTI_OPERATOR_TAKE = 2,
-  /* views: out[O,R,N], updates[O,I,N], index[I]; out[o,index[i],n] += updates[o,i,n] to what out
-   * holds, in a fixed order of i for each element, so the result is deterministic. */
   TUTTI_OPERATOR_SCATTER_ADD = 3,
-  /* All views of the following are contiguous and row-major.
-   *
-   * views: out[O,N,I], x[O,N,I]; params: tutti_scan_params. Cumulative along N. x converts to the
-   * dtype of out (integers and bool to any, floats to floats), in which it is computed; f16 and
-   * bf16 are computed in f32 and rounded when stored. */
   TUTTI_OPERATOR_SCAN = 4,
-  /* views: out[O,N], x[O,N] of one dtype; params: tutti_sort_params. Each row sorted; NaN comes
-   * last in both orders. Zeros of both signs are equal and may change places. */
   TUTTI_OPERATOR_SORT = 5,
-  /* views: out[O,N] i64, x[O,N]; params: tutti_sort_params. The stable permutation that sorts each
-   * row in the order of TUTTI_OPERATOR_SORT. */
   TUTTI_OPERATOR_ARGSORT = 6,
-  /* views: out[O,M] i64, sorted[O,N], values[O,M]; params: tutti_search_params. How many elements
-   * of the row, sorted ascending, are less than each value (`right`: not greater). NaN is greater
-   * than everything else and equal to NaN. */
   TUTTI_OPERATOR_SEARCH = 7,
-  /* views: out[R] i64, index[I] (i32 or i64). How often each number of [0, R) occurs in index;
-   * others are not counted. */
   TUTTI_OPERATOR_COUNT = 8,
-  /* views: out[K] i64, counts[N] i64, the inclusive cumulative sum of N flags (0 or 1) of which K
-   * are set. The positions of those, ascending. */
   TUTTI_OPERATOR_SELECT = 9,
-  /* views: out[O,K] i64, x[O,N], K <= N; params: tutti_sort_params. The positions, ascending, of
-   * the first K elements of each row in the order of TUTTI_OPERATOR_ARGSORT: of equal elements
-   * those at the lowest positions. */
   TUTTI_OPERATOR_TOPK = 10,
-  /* views: out[O,N], x[O,N] of one dtype; params: tutti_partition_params. Each row rearranged so
-   * that the element at `kth` < N is the one that TUTTI_OPERATOR_SORT, ascending, puts there, that
-   * nothing before it comes later in that order and nothing behind it earlier. */
   TUTTI_OPERATOR_PARTITION = 11,
-  /* views: out[O,R,N], updates[O,I,N], index[I], as of TUTTI_OPERATOR_SCATTER_ADD, of any strides;
-   * params: tutti_scatter_params. What out holds is combined with updates[o,i,n] in the order of i,
-   * so that of what is set the last stays. */
   TUTTI_OPERATOR_SCATTER = 12,
-  /* Dense linear algebra: B matrices, in views that are contiguous and row-major, of one dtype but
-   * for what is said; f32, f64 and complex numbers. params: tutti_matrix_params, whose fields that
-   * an operator does not name are 0. A matrix that has no result, being singular or not positive
-   * definite, fails the launch's event with TUTTI_ERROR_INVALID_ARGUMENT and a message that has the
-   * number of one such matrix; the outputs hold anything then. What is computed from a
-   * matrix with NaN or infinities fails likewise or is NaN.
-   *
-   * views: out[B,N,N], a[B,N,N]; uses `upper`. a = out out^H with `out` lower triangular, or out^H
-   * out with `out` upper triangular; only that triangle of the Hermitian a is read, the other one
-   * of out is 0. */
   TUTTI_OPERATOR_CHOLESKY = 40,
-  /* views: out[B,N,K], a[B,N,N], b[B,N,K]; uses `upper`, `transpose`, `unit_diagonal`. op(a) out =
-   * b, where only that triangle of a is read. A zero on the diagonal is a singular matrix. */
   TUTTI_OPERATOR_TRIANGULAR_SOLVE = 41,
-  /* views: lu[B,M,N], rows[B,M] i64, a[B,M,N]; uses `must_be_regular`. Row i of L U is row rows[i]
-   * of a: L is unit lower triangular below the diagonal of lu, U is on and above it. Pivots are the
-   * largest of their column by the sum of the absolute values of both parts. A pivot of 0 is an
-   * error where `must_be_regular` says so. */
   TUTTI_OPERATOR_LU = 42,
-  /* views: q[B,M,K], r[B,K,N], a[B,M,N]; K is min(M, N), or M. a = q r, the columns of q are
-   * orthonormal, r is upper triangular. */
   TUTTI_OPERATOR_QR = 43,
-  /* views: w[B,N] real, v[B,N,N], a[B,N,N]; or, with one output, without v. The eigenvalues of the
-   * Hermitian a, ascending, and orthonormal eigenvectors as columns of v; only the lower triangle
-   * of a is read. */
   TUTTI_OPERATOR_EIGH = 44,
-  /* views: u[B,M,K], s[B,min(M,N)] real, vh[B,L,N], a[B,M,N]; K and L are both min(M, N), or M and
-   * N; or, with one output, s alone. a = u diag(s) vh, s descending and not negative, columns of u
-   * and rows of vh orthonormal. */
   TUTTI_OPERATOR_SVD = 45,
-  /* views: w[B,N], v[B,N,N], a[B,N,N]; or, with one output, without v; w and v of the complex dtype
-   * that has the parts of a, which may be real. The eigenvalues of a, in any order, and right
-   * eigenvectors of length 1 as columns of v: a v = v diag(w). Of a real matrix the numbers that
-   * are not real come as pairs of neighbours, each the conjugate of the other, and so do their
-   * vectors; those of real eigenvalues are real. A matrix whose eigenvalues the iteration does not
-   * find has no result. */
   TUTTI_OPERATOR_EIG = 46,
-  /* views: out[O,P,I], x[O,M,I], contiguous and row-major; params: tutti_fft_params. The discrete
-   * Fourier transform along the second axis, of `length` points: with w = exp(-2 pi i / length), or
-   * its conjugate where `inverse` is set, and `scale` times each result
-   *   TUTTI_FFT_COMPLEX: out[k] = sum of x[n] w^(k n), P = length, both views of one complex dtype;
-   *   TUTTI_FFT_REAL: the same for real x, k up to length / 2: P = length / 2 + 1;
-   *   TUTTI_FFT_HERMITIAN: real out, P = length, the sum of h[n] w^(k n), where h[n] is x[n] for n
-   *   up to length / 2 and conj(x[length - n]) beyond; imaginary parts of x[0], and of x[length /
-   * 2] for an even length, are not read. Elements of x that the sum does not name are not read, and
-   * those that x lacks count as 0. */
   TUTTI_OPERATOR_FFT = 50,
-  /* views: out[N,G,O,P0,P1,P2], x[N,G,C,S0,S1,S2], w[G,O,C,K0,K1,K2] of one real floating dtype,
-   * all rank 6, of strides that are not negative; params: tutti_convolution_params; with has_bias a
-   * fourth view bias[G,O]. G groups of channels over three spatial axes, of which a convolution
-   * that has fewer has extents of 1: out[n,g,o,p] = sum over c and k of w[g,o,c,k] z[n,g,c,q], q =
-   * p stride + k dilation - padding for each spatial axis, where z has an element of x at multiples
-   * of input_dilation and is 0 between them and beyond both ends. Sums of f16 and bf16 are in f32
-   * or wider, rounded once. Gradients of convolutions are convolutions of this kind over other
-   * views. */
   TUTTI_OPERATOR_CONVOLUTION = 60,
-  /* views: out[M,N], starts[M + 1], columns[K], values[K], b[R,N], all contiguous and row-major;
-   * starts and columns both i32 or both i64, the others of one dtype: f32, f64, c64 or c128. The
-   * product of a sparse matrix [M,R] in compressed rows with a dense one: out[m,n] = sum of
-   * values[k] b[columns[k],n] over k from starts[m] up to starts[m + 1]; a row without elements is
-   * 0. Starts ascend from 0 to K and columns lie in [0, R), in any order within a row and any
-   * number of times: so the core has checked, and what does not is moved to the nearest that does,
-   * so that nothing outside of the views is read. Sums of f32 are in f32 or wider. params: NULL. */
   TUTTI_OPERATOR_SPMM = 70,
-  /* views: out[K], rows[K], columns[K], a[M,N], b[R,N], all contiguous and row-major; rows and
-   * columns both i32 or both i64, the others of one dtype: f32, f64, c64 or c128. Elements of the
-   * product of a with the transpose of b: out[k] = sum of a[rows[k],n] b[columns[k],n] over n.
-   * Places come in any order and any number of times; they lie in [0, M) and [0, R), as the core
-   * has checked, and what does not is moved to the nearest that does. Sums of f32 are in f32 or
-   * wider. params: NULL. */
-  TUTTI_OPERATOR_SDDMM = 71
+  TUTTI_OPERATOR_SDDMM = 71,
 } tutti_operator;
 
 typedef enum tutti_activation {
@@ -813,8 +914,6 @@ typedef struct tutti_fft_params {
   double scale;
 } tutti_fft_params;
 
-typedef enum tutti_support { TUTTI_SUPPORT_NO = 0, TUTTI_SUPPORT_YES = 1 } tutti_support;
-
 typedef struct tutti_operator_desc {
   uint64_t struct_size;
   int32_t kind;          /* tutti_operator */
@@ -854,193 +953,7 @@ typedef struct tutti_operator_api {
                           const tutti_operator_launch* launch, tutti_event** event);
 } tutti_operator_api;
 
-/* ---- optional: collectives between devices of one plugin ---------------------------------------
- * Participants have ranks from 0 on, in one process or several. Each has a communicator, which its
- * calls go through; the calls of all participants belong together by their order, messages by the
- * order of those between the two. */
-
-typedef enum tutti_collective {
-  TUTTI_COLLECTIVE_ALL_REDUCE = 1, /* out[N] = reduction of all in[N] */
-  TUTTI_COLLECTIVE_REDUCE = 2,     /* the same on the root; the others have no output */
-  /* out[N] = in[N] of the root, which may go without output; the others have no input */
-  TUTTI_COLLECTIVE_BROADCAST = 3,
-  TUTTI_COLLECTIVE_REDUCE_SCATTER = 4, /* out[N] = its share of the reduction of all in[size * N] */
-  TUTTI_COLLECTIVE_ALL_GATHER = 5,     /* out[size * N] = all in[N], by rank */
-  TUTTI_COLLECTIVE_ALL_TO_ALL =
-      6,                       /* out[size * N] = this rank's share of all in[size * N], by rank */
-  TUTTI_COLLECTIVE_SEND = 7,   /* in[N] to `peer` */
-  TUTTI_COLLECTIVE_RECEIVE = 8 /* out[N] from `peer` */
-} tutti_collective;
-
-/* Where processes leave each other words before they are connected: the host's, whichever way it
- * has. Functions may be called during `create` only, from any thread. */
-typedef struct tutti_store {
-  uint64_t struct_size;
-  void* context;
-  tutti_status* (*set)(void* context, const char* key, const void* data, uint64_t bytes);
-  /* Waits until the key is set, and copies its `bytes`, exactly as many; TUTTI_ERROR_TIMEOUT where
-   * it is not set within `timeout_ns`. */
-  tutti_status* (*get)(void* context, const char* key, void* data, uint64_t bytes,
-                       uint64_t timeout_ns);
-} tutti_store;
-
-typedef struct tutti_participant {
-  tutti_device* device;
-  uint32_t rank;
-  uint32_t reserved;
-} tutti_participant;
-
-typedef struct tutti_communicator_desc {
-  uint64_t struct_size;
-  /* Names the group: the same in all of its processes, and no other group's. Printable, at most 255
-   * bytes. */
-  const char* identifier;
-  uint32_t size;              /* participants in all processes */
-  uint32_t participant_count; /* of this process: each one's ranks stand in one call */
-  uint64_t participant_size;  /* bytes from one of `participants` to the next */
-  const tutti_participant* participants;
-  /* NULL where participant_count is size. A plugin that cannot span processes answers "unsupported"
-   * where it is less. */
-  const tutti_store* store;
-  uint64_t timeout_ns; /* of meeting the other processes */
-} tutti_communicator_desc;
-
-typedef struct tutti_collective_call {
-  int32_t kind;      /* tutti_collective */
-  int32_t reduction; /* tutti_reduction, where the kind reduces: sum, prod, min, max; any, all */
-  uint32_t peer;     /* rank: the root, the receiver of a message, the sender of a message */
-  uint32_t reserved;
-  tutti_communicator* communicator;
-  tutti_stream* stream; /* of the communicator's device */
-  /* Contiguous; NULL where the kind gives this participant none. An output may be its input's very
-   * buffer and offset; of an all-gather the input may be its share of the output, of a
-   * reduce-scatter the output its share of the input. */
-  const tutti_view* in;
-  const tutti_view* out;
-  tutti_event** event; /* may be NULL */
-} tutti_collective_call;
-
-typedef struct tutti_collective_api {
-  uint64_t struct_size;
-  /* Makes the communicators of this process's participants, in their order, and returns when the
-   * others have made theirs. */
-  tutti_status* (*create)(const tutti_communicator_desc* desc, tutti_communicator** communicators);
-  void (*release)(tutti_communicator* communicator);
-  /* Whether calls of this kind, dtype and reduction (TUTTI_REDUCE_NONE where it has none) are
-   * taken. `reason` (may be NULL) receives a string that stays valid until process exit. */
-  tutti_status* (*supports)(tutti_communicator* communicator, int32_t kind, int32_t dtype,
-                            int32_t reduction, int32_t* support, const char** reason);
-  /* Enqueues a group of calls, which proceed together: none waits for what is enqueued after this
-   * returns but by participants of other processes, so one thread may bring those of all
-   * participants, at once or one after the other. Where a call is refused, nothing of the group is
-   * enqueued. Where it fails later than that, or one of its participants disagrees with another
-   * about what they do, all events of that collective fail, on all participants, with a status that
-   * names the collective and a participant; no event is handed out then. */
-  tutti_status* (*enqueue)(const tutti_collective_call* calls, uint32_t count, uint64_t call_size);
-  /* Fails what has begun or waits for others, on all participants of this process; later calls of
-   * theirs fail as well. To be called by anybody, also while enqueue waits. */
-  tutti_status* (*abort)(tutti_communicator* communicator);
-} tutti_collective_api;
-
-/* ---- optional: the application's own kernels ---------------------------------------------------
- * Source that the application brings, built for one device and launched on buffers. Nothing of it
- * is interpreted: what a launch reads and writes is the application's business. */
-
-typedef struct tutti_kernel tutti_kernel;
-
-typedef enum tutti_kernel_language {
-  TUTTI_KERNEL_OPENCL_C = 1,
-  TUTTI_KERNEL_CUDA_CXX = 2,
-  TUTTI_KERNEL_PTX = 3,
-  TUTTI_KERNEL_SPIRV = 4, /* a module, of which `entry` is an entry point of OpenCL's kind */
-  TUTTI_KERNEL_HOST = 5   /* no text but a function: tutti_kernel_desc.host */
-} tutti_kernel_language;
-
-#define TUTTI_KERNEL_LANGUAGE_BIT(language) (1u << (language))
-
-/* One launch as a function on the host sees it. `arguments` has an address for each argument of the
- * launch: of a buffer that of its memory at the offset, of a scalar that of its bytes. */
-typedef struct tutti_host_kernel_call {
-  uint64_t struct_size;
-  uint64_t global[3];
-  uint64_t local[3]; /* 0, 0, 0 where the launch left it open */
-  void* const* arguments;
-  uint32_t argument_count;
-  uint32_t reserved;
-  void* shared; /* shared_bytes of memory that nothing else uses */
-  uint64_t shared_bytes;
-} tutti_host_kernel_call;
-
-typedef struct tutti_kernel_desc {
-  uint64_t struct_size;
-  int32_t language; /* tutti_kernel_language */
-  uint32_t reserved;
-  const void* source; /* text, or a module; need not end in 0 */
-  uint64_t source_bytes;
-  const char* entry;   /* name of the kernel in the source */
-  const char* options; /* of the language's compiler, separated by spaces; NULL: none */
-  const char* label;   /* for logs, traces and messages */
-  /* TUTTI_KERNEL_HOST: called once for a launch, on whatever thread the stream's work runs. What it
-   * returns is what the work failed with, a status as functions here return it. A kernel that was
-   * made calls host_release(host_context) (may be NULL) once, when it is released and none of its
-   * launches is left; one that was not made never does. */
-  tutti_status* (*host)(void* host_context, const tutti_host_kernel_call* call);
-  void* host_context;
-  void (*host_release)(void* host_context);
-} tutti_kernel_desc;
-
-#define TUTTI_KERNEL_ARGUMENTS_UNKNOWN 0xffffffffu
-
-typedef struct tutti_kernel_info {
-  uint64_t struct_size;
-  uint64_t max_work_group_size; /* work-items of a group, of this kernel on this device */
-  uint64_t max_shared_bytes;    /* of tutti_kernel_launch.shared_bytes */
-  uint32_t argument_count;      /* of a launch with no shared_bytes, or ..._UNKNOWN */
-  uint32_t reserved;
-} tutti_kernel_info;
-
-typedef enum tutti_kernel_argument_kind {
-  TUTTI_KERNEL_BUFFER = 1,
-  TUTTI_KERNEL_SCALAR = 2
-} tutti_kernel_argument_kind;
-
-typedef struct tutti_kernel_argument {
-  int32_t kind;         /* tutti_kernel_argument_kind */
-  uint32_t bytes;       /* of a scalar: 1 to 16 */
-  tutti_buffer* buffer; /* of the stream's device, never NULL for a buffer */
-  uint64_t offset;      /* bytes; a multiple of the device's alignment */
-  const void* scalar;   /* read during the call */
-} tutti_kernel_argument;
-
-typedef struct tutti_kernel_launch {
-  uint64_t struct_size;
-  const tutti_kernel_argument* arguments;
-  uint32_t argument_count;
-  uint32_t argument_size; /* bytes from one argument to the next */
-  uint64_t global[3];     /* work-items along each dimension, at least 1 */
-  uint64_t local[3];      /* of a group; divides global. 0, 0, 0: the plugin's choice */
-  /* Memory of each group beside what the kernel declares: in CUDA its dynamic shared memory, in
-   * OpenCL one more argument at the end, a `local` pointer. 0: none. */
-  uint64_t shared_bytes;
-} tutti_kernel_launch;
-
-typedef struct tutti_kernel_api {
-  uint64_t struct_size;
-  /* TUTTI_KERNEL_LANGUAGE_BIT set of what this device takes. */
-  tutti_status* (*languages)(tutti_device* device, uint32_t* languages);
-  /* Builds, through the host's cache. TUTTI_ERROR_COMPILE: the message holds the compiler's log,
-   * with the line numbers of `source`. */
-  tutti_status* (*create)(tutti_device* device, const tutti_kernel_desc* desc,
-                          tutti_kernel** kernel);
-  void (*release)(tutti_kernel* kernel); /* the caller has made sure that no work uses it, unless
-                                            its language is TUTTI_KERNEL_HOST */
-  tutti_status* (*info)(tutti_kernel* kernel, tutti_kernel_info* info);
-  tutti_status* (*launch)(tutti_stream* stream, tutti_kernel* kernel,
-                          const tutti_kernel_launch* launch, tutti_event** event);
-} tutti_kernel_api;
-
-/* ---- optional: native handles, for interoperation ----------------------------------------------
- */
+/* ---- optional: native handles, for interoperation -------------------------------------------- */
 
 typedef enum tutti_native_kind {
   TUTTI_NATIVE_OPENCL = 1, /* cl_context, cl_device_id, cl_command_queue, cl_mem */
@@ -1059,8 +972,7 @@ typedef struct tutti_native_api {
                         void* deleter_context, tutti_buffer** buffer);
 } tutti_native_api;
 
-/* ---- the entry ---------------------------------------------------------------------------------
- */
+/* ---- the entry ------------------------------------------------------------------------------- */
 
 typedef struct tutti_plugin_api {
   uint64_t struct_size;

@@ -31,105 +31,66 @@ bool supports_ordering(const device_description& device, const operator_call& l,
   return true;
 }
 
-[[noreturn]] void throw_without_kernels(const operator_call& l) {
-  const char* const name = operator_name(l.kind);
-  throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
-                    ": there are no kernels for it");
+uint64_t no_workspace(const device_description&, const operator_call&) { return 0; }
+
+// The functions of an operator, which several may share.
+struct kernel_row {
+  int32_t kind;
+  bool (*supports)(const device_description&, const operator_call&, const char** reason);
+  uint64_t (*workspace)(const device_description&, const operator_call&);
+  void (*launch)(const device_description&, const operator_call&, operator_launcher&);
+};
+
+constexpr kernel_row kernel_rows[] = {
+    {TUTTI_OPERATOR_TAKE, supports_gather, gather_workspace, launch_gather},
+    {TUTTI_OPERATOR_SCATTER_ADD, supports_gather, gather_workspace, launch_gather},
+    {TUTTI_OPERATOR_SCATTER, supports_gather, gather_workspace, launch_gather},
+    {TUTTI_OPERATOR_SCAN, supports_ordering, scan_workspace, launch_scan},
+    {TUTTI_OPERATOR_SORT, supports_ordering, sort_workspace, launch_sort},
+    {TUTTI_OPERATOR_ARGSORT, supports_ordering, sort_workspace, launch_sort},
+    {TUTTI_OPERATOR_SEARCH, supports_ordering, no_workspace, launch_lookup},
+    {TUTTI_OPERATOR_COUNT, supports_ordering, lookup_workspace, launch_lookup},
+    {TUTTI_OPERATOR_SELECT, supports_ordering, no_workspace, launch_lookup},
+    {TUTTI_OPERATOR_TOPK, supports_ordering, partition_workspace, launch_partition},
+    {TUTTI_OPERATOR_PARTITION, supports_ordering, partition_workspace, launch_partition},
+    {TUTTI_OPERATOR_CONVOLUTION, supports_convolution, convolution_workspace, launch_convolution},
+    {TUTTI_OPERATOR_FFT, supports_fourier, fourier_workspace, launch_fourier},
+    {TUTTI_OPERATOR_SPMM, supports_spmm, spmm_workspace, launch_spmm},
+    {TUTTI_OPERATOR_SDDMM, supports_sddmm, no_workspace, launch_sddmm},
+};
+
+const kernel_row* find_kernels(int32_t kind) {
+  for (const kernel_row& row : kernel_rows)
+    if (row.kind == kind) return &row;
+  return nullptr;
+}
+
+const kernel_row& kernels_of(const operator_call& l) {
+  const kernel_row* const row = find_kernels(l.kind);
+  if (row == nullptr) {
+    const char* const name = operator_name(l.kind);
+    throw_unsupported(std::string(name != nullptr ? name : "an unknown operator") +
+                      ": there are no kernels for it");
+  }
+  return *row;
 }
 
 }  // namespace
 
 bool supports_operator(const device_description& device, const operator_call& l,
                        const char** reason) {
-  switch (l.kind) {
-    case TUTTI_OPERATOR_TAKE:
-    case TUTTI_OPERATOR_SCATTER_ADD:
-    case TUTTI_OPERATOR_SCATTER:
-      return supports_gather(device, l, reason);
-    case TUTTI_OPERATOR_SCAN:
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_ARGSORT:
-    case TUTTI_OPERATOR_SEARCH:
-    case TUTTI_OPERATOR_COUNT:
-    case TUTTI_OPERATOR_SELECT:
-    case TUTTI_OPERATOR_TOPK:
-    case TUTTI_OPERATOR_PARTITION:
-      return supports_ordering(device, l, reason);
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return supports_convolution(device, l, reason);
-    case TUTTI_OPERATOR_FFT:
-      return supports_fourier(device, l, reason);
-    case TUTTI_OPERATOR_SPMM:
-      return supports_spmm(device, l, reason);
-    case TUTTI_OPERATOR_SDDMM:
-      return supports_sddmm(device, l, reason);
-    default:
-      *reason = "there are no kernels for this operator";
-      return false;
-  }
+  if (const kernel_row* const row = find_kernels(l.kind)) return row->supports(device, l, reason);
+  *reason = "there are no kernels for this operator";
+  return false;
 }
 
 uint64_t operator_workspace(const device_description& device, const operator_call& l) {
-  switch (l.kind) {
-    case TUTTI_OPERATOR_SCAN:
-      return scan_workspace(device, l);
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_ARGSORT:
-      return sort_workspace(device, l);
-    case TUTTI_OPERATOR_COUNT:
-      return lookup_workspace(device, l);
-    case TUTTI_OPERATOR_TOPK:
-    case TUTTI_OPERATOR_PARTITION:
-      return partition_workspace(device, l);
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return convolution_workspace(device, l);
-    case TUTTI_OPERATOR_FFT:
-      return fourier_workspace(device, l);
-    case TUTTI_OPERATOR_SPMM:
-      return spmm_workspace(device, l);
-    case TUTTI_OPERATOR_SEARCH:
-    case TUTTI_OPERATOR_SELECT:
-    case TUTTI_OPERATOR_SDDMM:
-      return 0;
-    case TUTTI_OPERATOR_TAKE:
-    case TUTTI_OPERATOR_SCATTER_ADD:
-    case TUTTI_OPERATOR_SCATTER:
-      return gather_workspace(device, l);
-    default:
-      throw_without_kernels(l);
-  }
+  return kernels_of(l).workspace(device, l);
 }
 
 void launch_operator(const device_description& device, const operator_call& l,
                      operator_launcher& on) {
-  switch (l.kind) {
-    case TUTTI_OPERATOR_SCAN:
-      return launch_scan(device, l, on);
-    case TUTTI_OPERATOR_SORT:
-    case TUTTI_OPERATOR_ARGSORT:
-      return launch_sort(device, l, on);
-    case TUTTI_OPERATOR_SEARCH:
-    case TUTTI_OPERATOR_COUNT:
-    case TUTTI_OPERATOR_SELECT:
-      return launch_lookup(device, l, on);
-    case TUTTI_OPERATOR_TOPK:
-    case TUTTI_OPERATOR_PARTITION:
-      return launch_partition(device, l, on);
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return launch_convolution(device, l, on);
-    case TUTTI_OPERATOR_FFT:
-      return launch_fourier(device, l, on);
-    case TUTTI_OPERATOR_SPMM:
-      return launch_spmm(device, l, on);
-    case TUTTI_OPERATOR_SDDMM:
-      return launch_sddmm(device, l, on);
-    case TUTTI_OPERATOR_TAKE:
-    case TUTTI_OPERATOR_SCATTER_ADD:
-    case TUTTI_OPERATOR_SCATTER:
-      return launch_gather(device, l, on);
-    default:
-      throw_without_kernels(l);
-  }
+  kernels_of(l).launch(device, l, on);
 }
 
 void validate_workspace(const operator_memory& given, uint64_t bytes, uint64_t buffer_bytes,

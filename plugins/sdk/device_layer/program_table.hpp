@@ -93,19 +93,8 @@ struct program_functions {
     });
   }
 
-  static const char* source(tutti_program* program) {
-    const Program* p = program;
-    return p != nullptr ? p->source.c_str() : nullptr;
-  }
-
-  static constexpr tutti_program_api api = {sizeof(tutti_program_api),
-                                            capabilities,
-                                            supports,
-                                            create,
-                                            release,
-                                            workspace,
-                                            launch,
-                                            source};
+  static constexpr tutti_program_api api = {
+      sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch};
 
  private:
   static void compile(Program& p) {

@@ -82,16 +82,9 @@ struct program_functions {
   }
 
   // Nothing is generated here.
-  static const char* source(tutti_program*) { return nullptr; }
 
-  static constexpr tutti_program_api api = {sizeof(tutti_program_api),
-                                            capabilities,
-                                            supports,
-                                            create,
-                                            release,
-                                            workspace,
-                                            launch,
-                                            source};
+  static constexpr tutti_program_api api = {
+      sizeof(tutti_program_api), capabilities, supports, create, release, workspace, launch};
 };
 
 }  // namespace tutti::host_device

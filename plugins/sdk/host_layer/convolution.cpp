@@ -100,7 +100,7 @@ class convolution {
 
 }  // namespace
 
-void convolve_on_host(const host_call& call) {
+void convolution_on_host(const host_call& call) {
   with_stored_type(static_cast<uint8_t>(call.views[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<typename S::value>) {

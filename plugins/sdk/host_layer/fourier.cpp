@@ -94,7 +94,7 @@ void transform_lines(const host_call& call) {
 
 }  // namespace
 
-void fourier_on_host(const host_call& call) {
+void fft_on_host(const host_call& call) {
   const int32_t dtype = call.views[1].dtype;
   if (dtype == TUTTI_F32 || dtype == TUTTI_C64)
     transform_lines<float, double>(call);

@@ -12,9 +12,6 @@
 
 #include "sdk/host_layer/view_elements.hpp"
 #include "sdk/host_types.hpp"
-#include "sdk/linear_algebra.hpp"
-#include "sdk/op_info.hpp"
-#include "sdk/ordering.hpp"
 #include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
 #include "semantics/host_math.hpp"
@@ -93,62 +90,28 @@ class product {
   accessor<S> out_, a_, b_, bias_;
 };
 
-void multiply_on_host(const host_call& launch) {
+void run_on_host(const host_call& launch) {
+  switch (launch.what->kind) {
+#define TUTTI_OPERATOR(number, NAME, name, ...) \
+  case TUTTI_OPERATOR_##NAME:                   \
+    return name##_on_host(launch);
+#include "tutti/operator.def"
+#undef TUTTI_OPERATOR
+  }
+}
+
+}  // namespace
+
+void matmul_on_host(const host_call& launch) {
   with_stored_type(static_cast<uint8_t>(launch.views[0].dtype), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (!std::is_same_v<typename S::value, bool>) product<S>::run(launch);
   });
 }
 
-void run_on_host(const host_call& launch) {
-  const int32_t kind = launch.what->kind;
-  if (is_ordering(kind)) return order_on_host(launch);
-  if (is_linear_algebra(kind)) return linear_algebra_on_host(launch);
-  switch (kind) {
-    case TUTTI_OPERATOR_MATMUL:
-      return multiply_on_host(launch);
-    case TUTTI_OPERATOR_TAKE:
-    case TUTTI_OPERATOR_SCATTER_ADD:
-    case TUTTI_OPERATOR_SCATTER:
-      return move_rows_on_host(launch);
-    case TUTTI_OPERATOR_CONVOLUTION:
-      return convolve_on_host(launch);
-    case TUTTI_OPERATOR_FFT:
-      return fourier_on_host(launch);
-    case TUTTI_OPERATOR_SPMM:
-      return spmm_on_host(launch);
-    case TUTTI_OPERATOR_SDDMM:
-      return sddmm_on_host(launch);
-    default:
-      throw_unsupported("operator " + std::to_string(kind) + ": there are no loops for it");
-  }
-}
-
-}  // namespace
-
 const char* against_on_host(const operator_call& launch) {
-  if (is_ordering(launch.kind) || is_linear_algebra(launch.kind)) return nullptr;
-  const int32_t dtype = launch.views[0].dtype;
-  switch (launch.kind) {
-    case TUTTI_OPERATOR_CONVOLUTION:
-    case TUTTI_OPERATOR_FFT:
-    case TUTTI_OPERATOR_SPMM:
-    case TUTTI_OPERATOR_SDDMM:
-      return nullptr;
-    case TUTTI_OPERATOR_SCATTER:
-      return against_scatter(launch, ~0u);
-    case TUTTI_OPERATOR_MATMUL:
-      return dtype == TUTTI_BOOL ? "sums of bool are not defined" : against_epilogue(launch);
-    case TUTTI_OPERATOR_TAKE:
-      return is_complex(static_cast<uint8_t>(dtype)) ? "complex numbers are not implemented"
-                                                     : nullptr;
-    case TUTTI_OPERATOR_SCATTER_ADD:
-      if (dtype == TUTTI_BOOL) return "sums of bool are not defined";
-      return is_complex(static_cast<uint8_t>(dtype)) ? "complex numbers are not implemented"
-                                                     : nullptr;
-    default:
-      return "there are no loops for this operator";
-  }
+  if (launch.kind == TUTTI_OPERATOR_SCATTER) return against_scatter(launch, ~0u);
+  return launch.kind == TUTTI_OPERATOR_MATMUL ? against_epilogue(launch) : nullptr;
 }
 
 std::shared_ptr<const owned_operator> read_for_host(const tutti_operator_desc* desc,

@@ -65,24 +65,13 @@ class host_operator {
 
 // ---- of this folder
 
-/// TUTTI_OPERATOR_SCAN to TUTTI_OPERATOR_PARTITION (scan.cpp, sort.cpp).
-void order_on_host(const host_call& call);
-void scan_on_host(const host_call& call);
-/// TUTTI_OPERATOR_TAKE and both scatters (rows.cpp).
-void move_rows_on_host(const host_call& call);
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG (linear_algebra.cpp). Throws INVALID_ARGUMENT
+/// One function for each operator: search_on_host. Those of linear algebra throw INVALID_ARGUMENT
 /// naming a matrix that has no result.
-void linear_algebra_on_host(const host_call& call);
-/// The same for one matrix of the batch, on the calling thread.
+#define TUTTI_OPERATOR(number, NAME, name, ...) void name##_on_host(const host_call& call);
+#include "tutti/operator.def"
+#undef TUTTI_OPERATOR
+/// Linear algebra for one matrix of the batch, on the calling thread.
 void matrix_on_host(const host_call& call, uint64_t matrix);
-/// TUTTI_OPERATOR_CONVOLUTION (convolution.cpp).
-void convolve_on_host(const host_call& call);
-/// TUTTI_OPERATOR_FFT (fourier.cpp).
-void fourier_on_host(const host_call& call);
-/// TUTTI_OPERATOR_SPMM (spmm.cpp).
-void spmm_on_host(const host_call& call);
-/// TUTTI_OPERATOR_SDDMM (sddmm.cpp).
-void sddmm_on_host(const host_call& call);
 /// Splits `items` so that a piece has some thousand steps, of which an item takes `steps`.
 void share_rows(const host_call& call, uint64_t items, uint64_t steps,
                 const thread_team::range& body);

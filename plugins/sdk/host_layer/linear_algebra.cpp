@@ -186,15 +186,23 @@ void with_matrices(const host_call& call, const F& f) {
   }
 }
 
-}  // namespace
-
-void linear_algebra_on_host(const host_call& call) {
+void each_matrix(const host_call& call) {
   with_matrices(call, [&](const auto& all) {
     share_rows(call, all.count(), all.steps(), [&](uint64_t begin, uint64_t end) {
       for (uint64_t matrix = begin; matrix < end; ++matrix) all.run(matrix);
     });
   });
 }
+
+}  // namespace
+
+void cholesky_on_host(const host_call& call) { each_matrix(call); }
+void triangular_solve_on_host(const host_call& call) { each_matrix(call); }
+void lu_on_host(const host_call& call) { each_matrix(call); }
+void qr_on_host(const host_call& call) { each_matrix(call); }
+void eigh_on_host(const host_call& call) { each_matrix(call); }
+void svd_on_host(const host_call& call) { each_matrix(call); }
+void eig_on_host(const host_call& call) { each_matrix(call); }
 
 void matrix_on_host(const host_call& call, uint64_t matrix) {
   with_matrices(call, [&](const auto& all) { all.run(matrix); });

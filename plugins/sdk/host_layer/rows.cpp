@@ -124,12 +124,15 @@ void scatter(const host_call& launch) {
 
 }  // namespace
 
-void move_rows_on_host(const host_call& call) {
-  with_stored_type(static_cast<uint8_t>(call.views[0].dtype), [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    if (call.what->kind == TUTTI_OPERATOR_TAKE) return take<S>(call);
-    scatter<S>(call);
-  });
+void take_on_host(const host_call& call) {
+  with_stored_type(static_cast<uint8_t>(call.views[0].dtype),
+                   [&](auto tag) { take<typename decltype(tag)::type>(call); });
 }
+
+void scatter_on_host(const host_call& call) {
+  with_stored_type(static_cast<uint8_t>(call.views[0].dtype),
+                   [&](auto tag) { scatter<typename decltype(tag)::type>(call); });
+}
+void scatter_add_on_host(const host_call& call) { scatter_on_host(call); }
 
 }  // namespace tutti::sdk

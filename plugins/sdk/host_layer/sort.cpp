@@ -146,7 +146,9 @@ std::vector<int64_t> integers(const host_view& v) {
   return out;
 }
 
-void count(const host_call& l) {
+}  // namespace
+
+void count_on_host(const host_call& l) {
   const auto bins = static_cast<int64_t>(l.views[0].extent[0]);
   std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
   for (const int64_t number : integers(l.views[1]))
@@ -154,7 +156,7 @@ void count(const host_call& l) {
   for (size_t n = 0; n < counts.size(); ++n) put<stored<int64_t>>(l.views[0], n, counts[n]);
 }
 
-void select(const host_call& l) {
+void select_on_host(const host_call& l) {
   int64_t before = 0;
   uint64_t position = 0;
   for (const int64_t here : integers(l.views[1])) {
@@ -166,29 +168,29 @@ void select(const host_call& l) {
   }
 }
 
+namespace {
+
+// Calls f<S>() for the type of the rows.
+template <typename F>
+void with_rows(const host_call& l, const F& f) {
+  with_real_stored_type(static_cast<uint8_t>(l.views[1].dtype),
+                        [&](auto tag) { f.template operator()<typename decltype(tag)::type>(); });
+}
+
 }  // namespace
 
-void order_on_host(const host_call& l) {
-  if (l.what->kind == TUTTI_OPERATOR_SCAN) return scan_on_host(l);
-  if (l.what->kind == TUTTI_OPERATOR_COUNT) return count(l);
-  if (l.what->kind == TUTTI_OPERATOR_SELECT) return select(l);
-  with_real_stored_type(static_cast<uint8_t>(l.views[1].dtype), [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    switch (l.what->kind) {
-      case TUTTI_OPERATOR_SEARCH:
-        return search_rows<S>(l);
-      case TUTTI_OPERATOR_TOPK:
-        return topk_rows<S>(l);
-      case TUTTI_OPERATOR_PARTITION:
-        return partition_rows<S>(l);
-      case TUTTI_OPERATOR_SORT:
-      case TUTTI_OPERATOR_ARGSORT:
-        return sort_rows<S>(l);
-      default:
-        throw_unsupported("operator " + std::to_string(l.what->kind) +
-                          ": there are no loops for it");
-    }
-  });
+void sort_on_host(const host_call& l) {
+  with_rows(l, [&]<typename S>() { sort_rows<S>(l); });
+}
+void argsort_on_host(const host_call& l) { sort_on_host(l); }
+void search_on_host(const host_call& l) {
+  with_rows(l, [&]<typename S>() { search_rows<S>(l); });
+}
+void topk_on_host(const host_call& l) {
+  with_rows(l, [&]<typename S>() { topk_rows<S>(l); });
+}
+void partition_on_host(const host_call& l) {
+  with_rows(l, [&]<typename S>() { partition_rows<S>(l); });
 }
 
 }  // namespace tutti::sdk
