@@ -138,10 +138,11 @@ command add_cache(CLI::App& app) {
       "clear",
       "removes all that `info` counts and nothing else; running processes go on, and what\n"
       "their drivers used in the last hour stays");
-  o->warm = parser->add_subcommand(
-      "warm",
-      "runs programs to their ends, so that every kernel which they meet is compiled and kept; each\n"
-      "is a line of the shell: 'TUTTI_DEVICE=opencl digits --epochs 1'");
+  o->warm =
+      parser->add_subcommand("warm",
+                             "runs programs to their ends, so that every kernel which they meet is "
+                             "compiled and kept; each\n"
+                             "is a line of the shell: 'TUTTI_DEVICE=opencl digits --epochs 1'");
   o->warm->add_option("programs", o->programs, "programs to run, one after the other")->required();
   return {parser, [o] {
             if (o->info->parsed()) return info();

@@ -3,14 +3,14 @@
 // `tutti-trial`, which the library starts to try what an earlier process ended within
 // (plugin/trial.hpp). It is a child of nobody's: an application that waits for all of its children
 // does not wait for it.
+#include "plugin/trial.hpp"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
 #include <vector>
-
-#include "plugin/trial.hpp"
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);

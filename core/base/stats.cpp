@@ -38,10 +38,9 @@ statistics stats() noexcept {
 void reset_stats() noexcept {
   detail::counters& c = detail::count();
   for (detail::counter* each :
-       {&c.launches, &c.fallbacks, &c.compiles, &c.compile_ns,
-        &c.memory_cache_hits, &c.disk_cache_hits,
-        &c.disk_cache_misses, &c.bytes_written, &c.bytes_read, &c.bytes_copied, &c.pool_allocations,
-        &c.pool_reuses})
+       {&c.launches, &c.fallbacks, &c.compiles, &c.compile_ns, &c.memory_cache_hits,
+        &c.disk_cache_hits, &c.disk_cache_misses, &c.bytes_written, &c.bytes_read, &c.bytes_copied,
+        &c.pool_allocations, &c.pool_reuses})
     each->set(0);
   c.pool_bytes_peak.set(c.pool_bytes_in_use.get());
 }

@@ -59,8 +59,7 @@ void try_here(const std::vector<std::string>& words) {
     }
     if (device->name != name || device->proof == nullptr) continue;
     device->open();
-    for (const question which : all_questions)
-      if (name_of(which) == words.at(1)) device->proof->ask_again(which);
+    device->proof->ask_again();
   }
 }
 
@@ -81,9 +80,7 @@ found_helper find_helper(const std::filesystem::path& library) {
 
 std::optional<std::string> try_plugin(const std::string& name) { return tried({name}); }
 
-std::optional<std::string> try_question(const std::string& device, question which) {
-  return tried({device, name_of(which)});
-}
+std::optional<std::string> try_proof(const std::string& device) { return tried({device}); }
 
 void be_a_trial(const std::vector<std::string>& words, int socket) {
   is_trial = true;

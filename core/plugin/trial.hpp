@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "plugin/ownership.hpp"
-#include "plugin/proof/questions.hpp"
 #include "tutti/export.hpp"
 
 namespace tutti::detail {
@@ -21,16 +20,17 @@ struct found_helper {
   std::string against, advice;
 };
 
-/// tutti/tutti-trial beside `library`, unless others may change that file and TUTTI_PLUGIN_OWNER=any
-/// does not allow it. Throws value_error where the variable has another value.
+/// tutti/tutti-trial beside `library`, unless others may change that file and
+/// TUTTI_PLUGIN_OWNER=any does not allow it. Throws value_error where the variable has another
+/// value.
 TUTTI_INTERNAL_API found_helper find_helper(const std::filesystem::path& library = own_library());
 
 /// Has a child load the plugin, open its devices and put the questions to them. "" where it
 /// came through, whatever the answers were, which are kept in the cache; else how it ended. Nothing
 /// where no child can be had.
 std::optional<std::string> try_plugin(const std::string& name);
-/// The same of one question to a device, "opencl:0".
-std::optional<std::string> try_question(const std::string& device, question which);
+/// The same of the questions to a device, "opencl:0".
+std::optional<std::string> try_proof(const std::string& device);
 
 /// The child's side: `words` are all arguments.
 [[noreturn]] TUTTI_INTERNAL_API void be_a_trial(const std::vector<std::string>& words, int socket);

@@ -167,8 +167,7 @@ tutti_status* native_device(tutti_device* device, void** context, void** id) {
 }
 
 tutti_status* native_stream(tutti_stream* stream, void** handle) {
-  return sdk::guarded(
-      [&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").queue; });
+  return sdk::guarded([&] { sdk::deref(handle, "handle") = sdk::deref(stream, "stream").queue; });
 }
 
 tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {

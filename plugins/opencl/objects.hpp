@@ -161,7 +161,7 @@ struct host_run {
 // Work on a stream, or an event of the host's.
 struct tutti_event {
   tutti::opencl::owned_event handle;
-  tutti::sdk::shared_outcome own;     // of a host event
+  tutti::sdk::shared_outcome own;  // of a host event
   tutti::sdk::outcomes behind;
   // Of what the host ran.
   tutti_device* device = nullptr;

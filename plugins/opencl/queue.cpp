@@ -33,9 +33,7 @@ void release(tutti_stream* stream) {
 }
 
 tutti_status* flush(tutti_stream* stream) {
-  return sdk::guarded([&] {
-    check(clFlush(sdk::deref(stream, "stream").queue), "clFlush");
-  });
+  return sdk::guarded([&] { check(clFlush(sdk::deref(stream, "stream").queue), "clFlush"); });
 }
 
 tutti_status* synchronize(tutti_stream* stream) {

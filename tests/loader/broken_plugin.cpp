@@ -6,9 +6,8 @@
 // "FIELD=WORD" breaks a property of the second of its two devices, "table=WORD" its tables,
 // "count=NUMBER" the number of devices, "workspace=huge" the workspaces, "null=FUNCTION" what that
 // function hands out, "event_wait=early" and "event_wait=gateless" the waits, the latter without
-// events of the host's, "map=stale" and "map=null" what is mapped, "write=late" blocking writes,
-// "write=nop" those of more than a page, "signal=fail" host events. "fails=FUNCTION.CODE" is a
-// status.
+// events of the host's, "write=late" blocking writes, "write=nop" those of more than a page.
+// "fails=FUNCTION.CODE" is a status.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -42,6 +41,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* p) {
   strike("properties");
   if (tutti_status* const status = real->device->properties(0, p)) return status;
   p->speed_class = TUTTI_SPEED_NATIVE;
+  p->type = TUTTI_DEVICE_ACCELERATOR;  // `auto` prefers it
   if (index == 0) return nullptr;
   set("type", p->type);
   set("name", p->name);
@@ -80,10 +80,6 @@ tutti_status* open_device(uint32_t, tutti_device** device) {
 tutti_status* capabilities(tutti_device* device, tutti_program_capabilities* result) {
   strike("capabilities");
   return real->program->capabilities(device, result);
-}
-
-tutti_status* event_signal(tutti_event* event, const tutti_status* status) {
-  return fault() == "signal=fail" ? &failure : real->stream->event_signal(event, status);
 }
 
 tutti_status* create_stream(tutti_device* device, const tutti_stream_desc* desc,
@@ -221,22 +217,9 @@ tutti_status* allocate(tutti_device* device, const tutti_buffer_desc* desc, tutt
   return real->memory->allocate(device, &plain, buffer);
 }
 
-// What is mapped for reading is not what the buffer holds.
-tutti_status* map(tutti_buffer* buffer, uint64_t offset, uint64_t bytes, uint32_t flags,
-                  void** host) {
-  std::string how;
-  if (!told("map", how) || flags != TUTTI_MAP_READ)
-    return real->memory->map(buffer, offset, bytes, flags, host);
-  if (how == "null") return *host = nullptr, nullptr;
-  static auto* const kept = new std::vector<std::vector<char>>;
-  *host = kept->emplace_back(bytes).data();
-  return nullptr;
-}
-
 tutti_status* unmap(tutti_buffer* buffer, void* host) {
-  std::string how;
   open_gates();
-  return told("map", how) ? nullptr : real->memory->unmap(buffer, host);
+  return real->memory->unmap(buffer, host);
 }
 
 tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, void* context) {
@@ -288,13 +271,11 @@ extern "C" TUTTI_PLUGIN_EXPORT const tutti_plugin_api* tutti_plugin_entry(const 
   stream.synchronize = synchronize;
   stream.event_wait = event_wait;
   stream.event_notify = event_notify;
-  stream.event_signal = event_signal;
   program.workspace = workspace;
   program.capabilities = capabilities;
   program.create = create_program;
   program.launch = launch_program;
   memory.allocate = allocate;
-  memory.map = map;
   memory.unmap = unmap;
   transfer.read = read;
   transfer.copy = copy;

@@ -76,24 +76,22 @@ BOOST_AUTO_TEST_CASE(a_crash_within_a_question_is_a_wrong_answer_once_a_child_ha
   for (int i = 0; i < 2; ++i) {
     const outcome next = m.world(fault);
     BOOST_TEST(has(next.output, "devices: cpu:0\n"), next.output);
-    BOOST_TEST(has(next.output,
-                   "gets arithmetic of f32 wrong: asked by a process beside this one: "
-                   "the process ended"),
+    BOOST_TEST(has(next.output, "does not answer a process beside this one: the process ended"),
                next.output);
   }
   m.mended();
   BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));
 }
 
-BOOST_AUTO_TEST_CASE(a_device_that_hangs_in_a_question_is_waited_for_by_two_processes) {
+BOOST_AUTO_TEST_CASE(a_device_that_hangs_in_a_question_hangs_one_process) {
   const machine m;
-  const std::string limit = "no answer within 0.5 s",
-                    beside = "wrong: asked by a process beside this one: " + limit;
-  const std::string texts[] = {"wrong: " + limit, beside, beside};
-  for (const std::string& text : texts) {
-    const outcome end = m.world("TUTTI_PROOF=0.5 BROKEN=wait:hang");
+  const std::string fault = "TUTTI_PROOF=0.5 BROKEN=wait:hang";
+  BOOST_TEST(!has(m.killed_within("the proof of bad:0", fault).output, "devices: "));
+  for (int i = 0; i < 2; ++i) {
+    const outcome end = m.world(fault);
     BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
-    BOOST_TEST(has(end.output, text), end.output);
+    BOOST_TEST(has(end.output, "does not answer a process beside this one: no answer within 0.5 s"),
+               end.output);
   }
   m.mended();
   BOOST_TEST(has(m.world("BROKEN=").output, "devices: bad:0\n"));
@@ -159,18 +157,11 @@ BOOST_AUTO_TEST_CASE(auto_goes_on_where_a_device_cannot_be_opened) {
   BOOST_TEST(has(not_usable(devices, "bad:0"), "it is busy"), devices.dump(1));
 }
 
-BOOST_AUTO_TEST_CASE(lies_about_transfers_are_found) {
-  const std::pair<std::string, std::string> faults[] = {
-      {"event_wait=early", "gets transfers wrong: event_wait is back before the work is done"},
-      {"write=nop", "gets transfers wrong: after event_wait "},
-      {"signal=fail", "cannot be asked for transfers: bad:0 (host"},
-      {"map=stale", "gets transfers wrong: after event_wait 0x0 instead of "}};
-  for (const auto& [fault, mistake] : faults) {
-    const machine m;
-    const outcome end = m.world("BROKEN=" + fault);
-    BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
-    BOOST_TEST(has(end.output, mistake), end.output);
-  }
+BOOST_AUTO_TEST_CASE(lost_transfers_are_found) {
+  const machine m;
+  const outcome end = m.world("BROKEN=write=nop");
+  BOOST_TEST(has(end.output, "devices: cpu:0\n"), end.output);
+  BOOST_TEST(has(end.output, "gets transfers wrong: "), end.output);
 }
 
 BOOST_AUTO_TEST_CASE(names_reach_a_terminal_without_control_characters) {

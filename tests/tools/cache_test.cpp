@@ -170,8 +170,8 @@ BOOST_AUTO_TEST_CASE(what_running_processes_use_stays) {
 }
 
 BOOST_AUTO_TEST_CASE(warm_runs_programs_and_tells_what_they_left) {
-  const std::string store = "mkdir -p -m 700 '" + folder.string() +
-                            "' && printf %5s x >'" + folder.string() + "/9.tutti'";
+  const std::string store = "mkdir -p -m 700 '" + folder.string() + "' && printf %5s x >'" +
+                            folder.string() + "/9.tutti'";
   const outcome done = tutti("warm \"" + store + "\"");
   BOOST_TEST(done.status == 0, done.output);
   BOOST_TEST(has(done.output, ": 1 entry and 5 bytes more are kept"), done.output);

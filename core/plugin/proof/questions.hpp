@@ -5,22 +5,20 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <string>
 
 #include "plugin/opened_device.hpp"
-#include "tutti/export.hpp"
 
 namespace tutti::detail {
 
-enum class question : std::uint8_t { transfers, arithmetic };
-inline constexpr std::array<question, 2> all_questions{question::transfers, question::arithmetic};
+struct question {
+  const char* name;
+  bool may_be_left_to_others;  ///< a device that says it cannot do it is right
+  /// What the device gets wrong, "5 instead of 4 at 7"; empty where nothing is wrong. Throws
+  /// device_error where a function fails.
+  std::string (*mistake_of)(const opened_device& device);
+};
 
-/// "transfers", "arithmetic of f32".
-TUTTI_INTERNAL_API const char* name_of(question which);
-
-/// What the device gets wrong, "5 instead of 4 at 7"; empty where nothing is wrong. Throws
-/// device_error where a function fails.
-std::string mistake_of(const opened_device& device, question which);
+extern const std::array<question, 2> all_questions;  // transfers, arithmetic of f32
 
 }  // namespace tutti::detail

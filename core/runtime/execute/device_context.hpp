@@ -31,8 +31,8 @@ struct cached_program {
   std::shared_ptr<tutti_program> handle;  // null where the device refuses the program
   std::string refusal;                    // why it does
   std::string label;
-  std::uint64_t last_use = 0;          // position on the compute stream
-  std::uint32_t flops = 0;             // per point of the iteration space
+  std::uint64_t last_use = 0;  // position on the compute stream
+  std::uint32_t flops = 0;     // per point of the iteration space
 };
 
 /// A prepared operator.
