@@ -83,11 +83,8 @@ tutti_program_desc some_program() {
 }
 
 operator_call some_operator() {
-  operator_call call{};
-  call.kind = TUTTI_OPERATOR_SCAN;
-  call.label = "cumsum";
-  call.has_params = true;
-  call.params.scan = {sizeof call.params.scan, TUTTI_SCAN_MAX, 1, 0, 0};
+  operator_call call(tutti::graph::operator_params(
+      TUTTI_OPERATOR_SCAN, tutti_scan_params{0, TUTTI_SCAN_MAX, 1, 0, 0}, "cumsum"));
   for (const int dtype : {TUTTI_F32, TUTTI_I64}) {
     tutti_view_desc view{};
     view.dtype = dtype;
@@ -138,8 +135,11 @@ BOOST_AUTO_TEST_CASE(an_operator_is_what_it_was) {
   BOOST_TEST(after->input_count == 1u);
   BOOST_TEST(after->views[1].stride[0] == -3);
   BOOST_TEST(same(after->views, before.views.data(), 2));
-  BOOST_TEST(same(static_cast<const char*>(after->params),
-                  reinterpret_cast<const char*>(&before.params), sizeof before.params.scan));
+  const auto* const params = static_cast<const tutti_scan_params*>(after->params);
+  BOOST_TEST(params->struct_size == sizeof *params);
+  BOOST_TEST(params->scan == TUTTI_SCAN_MAX);
+  BOOST_TEST(params->exclusive == 1u);
+  BOOST_TEST(params->reverse == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_cut_off_or_too_long_or_lies_is_not_read) {

@@ -58,6 +58,14 @@ class reader {
   std::string_view rest_;
 };
 
+bool read(reader& in, graph::operator_params& to) {
+  std::int32_t number = 0;
+  std::vector<std::byte> bytes;
+  if (!in.get(number) || host::find_operator(number) == nullptr || !in.get_all(bytes)) return false;
+  to = graph::operator_params(static_cast<tutti_operator>(number));
+  return to.assign(bytes);
+}
+
 }  // namespace
 
 std::string to_bytes(const tutti_program_desc& desc) {
@@ -75,12 +83,11 @@ std::string to_bytes(const tutti_program_desc& desc) {
 std::string to_bytes(const operator_call& call) {
   std::string bytes;
   put(bytes, described::op);
-  put(bytes, call.kind);
+  put(bytes, call.what.row().number);
+  put_all(bytes, call.what.bytes().data(), call.what.bytes().size());
   put(bytes, call.output_count);
-  put(bytes, call.has_params);
-  put(bytes, call.params);
   put_all(bytes, call.views.data(), call.views.size());
-  put_text(bytes, call.label);
+  put_text(bytes, call.what.label());
   return bytes;
 }
 
@@ -99,9 +106,8 @@ std::optional<described_work> described_work::from(std::string_view bytes) {
               p.outputs.size() == p.desc.output_count;
   } else if (what == described::op) {
     operator_call& call = made.parts_.emplace<operator_parts>().call;
-    is_read = is_read && in.get(call.kind) && in.get(call.output_count) &&
-              in.get(call.has_params) && in.get(call.params) && in.get_all(call.views) &&
-              call.output_count <= call.views.size();
+    is_read = is_read && read(in, call.what) && in.get(call.output_count) &&
+              in.get_all(call.views) && call.output_count <= call.views.size();
   } else {
     return std::nullopt;
   }
@@ -123,7 +129,7 @@ const tutti_program_desc* described_work::program() {
 const tutti_operator_desc* described_work::op() {
   auto* const o = std::get_if<operator_parts>(&parts_);
   if (o == nullptr) return nullptr;
-  o->call.label = label_.c_str();
+  o->call.what.rename(label_.c_str());
   o->desc = description_of(o->call);
   return &o->desc;
 }

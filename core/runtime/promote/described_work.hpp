@@ -30,7 +30,7 @@ struct program_parts {
 };
 /// The same of an operator.
 struct operator_parts {
-  operator_call call{};
+  operator_call call{graph::operator_params(TUTTI_OPERATOR_MATMUL)};
   tutti_operator_desc desc{};
 };
 
