@@ -34,7 +34,7 @@ void check_tables(session& s) {
   check_table(api->memory, "memory", 2);
   check_table(api->stream, "stream", 9);
   check_table(api->transfer, "transfer", 3);
-  check_table(api->program, "program", 7);
+  check_table(api->program, "program", 6);
   check_table(api->op, "op", 5);
   if (api->profile != nullptr) check_table(api->profile, "profile", 2);
   if (api->struct_size >= sizeof(tutti_plugin_api) && api->kernel != nullptr)

@@ -3,6 +3,8 @@
 // Derivatives of convolutions, which are convolutions. With q = p stride + k dilation - padding and
 // x at q / input_dilation: for x the places are run through by the elements of x and the taps by
 // those of w, backwards; for w the elements of the result are the taps and the batch is summed.
+#include <utility>
+
 #include "autograd/gradients.hpp"
 #include "op/convolution/convolve.hpp"
 #include "tutti/movement.hpp"
@@ -10,37 +12,36 @@
 namespace tutti::autograd {
 namespace {
 
-using graph::convolution_params;
-
 op::axis_numbers spatial_extents(const array& a) { return {a.dim(3), a.dim(4), a.dim(5)}; }
 
-array of_operand(const convolution_params& p, const array& x, const array& w, const array& g) {
-  convolution_params q = p;
-  q.stride = p.input_dilation;
-  q.input_dilation = p.stride;
-  q.flipped = !p.flipped;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    q.padding[axis] = (w.dim(static_cast<int>(axis) + 3) - 1) * p.dilation[axis] - p.padding[axis];
-  return op::convolve(g, swapaxes(w, 1, 2), q, spatial_extents(x));
+array of_operand(graph::operator_params what, const array& x, const array& w, const array& g) {
+  auto p = what.get<tutti_convolution_params>();
+  std::swap(p.stride, p.input_dilation);
+  p.flipped = p.flipped == 0 ? 1 : 0;
+  for (int axis = 0; axis < 3; ++axis)
+    p.padding[axis] = (w.dim(axis + 3) - 1) * p.dilation[axis] - p.padding[axis];
+  what.set(p);
+  return op::convolve(g, swapaxes(w, 1, 2), what, spatial_extents(x));
 }
 
-array of_weights(const convolution_params& p, const array& x, const array& w, const array& g) {
-  convolution_params q = p;
-  q.stride = p.dilation;
-  q.dilation = p.stride;
-  q.flipped = false;
-  q.channels_last = false;
+array of_weights(graph::operator_params what, const array& x, const array& w, const array& g) {
+  auto p = what.get<tutti_convolution_params>();
+  const bool flipped = p.flipped != 0;
+  std::swap(p.stride, p.dilation);
+  p.flipped = 0;
+  what.set(p);
+  what.channels_last = false;
   const array sums = op::convolve(transpose(x, {2, 1, 0, 3, 4, 5}),
-                                  transpose(g, {1, 2, 0, 3, 4, 5}), q, spatial_extents(w));
+                                  transpose(g, {1, 2, 0, 3, 4, 5}), what, spatial_extents(w));
   const array found = transpose(sums, {1, 2, 0, 3, 4, 5});
-  return p.flipped ? flip(found, {3, 4, 5}) : found;
+  return flipped ? flip(found, {3, 4, 5}) : found;
 }
 
 }  // namespace
 
 std::vector<array> convolution_cotangents(const array& y, const array& g) {
   const graph::node& n = *y.node();
-  const auto& p = std::get<convolution_params>(n.operation());
+  const graph::operator_params& p = n.operation();
   const array x(n.inputs[0]), w(n.inputs[1]);
   // The node has its channels where it stores them.
   const array cotangent = p.channels_last ? transpose(g, {0, 4, 5, 1, 2, 3}) : g;

@@ -20,20 +20,21 @@ array weights(const array& half, std::int64_t length, double once, double others
 
 std::vector<array> fourier_cotangents(const array& y, const array& g) {
   const graph::node& n = *y.node();
-  graph::fft_params p = std::get<graph::fft_params>(n.operation());
+  auto p = n.operation().get<tutti_fft_params>();
   const std::int64_t given = n.inputs[0]->extents[1];
-  p.label = "gradient";
+  const auto length = static_cast<std::int64_t>(p.length);
+  const auto transform = [&](const array& x) { return op::fourier3(x, p, "gradient"); };
   switch (p.fft) {
     case TUTTI_FFT_REAL:
       p.fft = TUTTI_FFT_HERMITIAN;
-      return {op::fitted3(op::fourier3(contiguous(g * weights(g, p.length, 1, 0.5)), p), given)};
+      return {op::fitted3(transform(contiguous(g * weights(g, length, 1, 0.5))), given)};
     case TUTTI_FFT_HERMITIAN: {
       p.fft = TUTTI_FFT_REAL;
-      const array half = op::fourier3(contiguous(g), p);
-      return {op::fitted3(half * weights(half, p.length, 1, 2), given)};
+      const array half = transform(contiguous(g));
+      return {op::fitted3(half * weights(half, length, 1, 2), given)};
     }
     default:
-      return {op::fitted3(op::fourier3(contiguous(g), p), given)};
+      return {op::fitted3(transform(contiguous(g)), given)};
   }
 }
 

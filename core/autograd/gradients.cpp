@@ -120,6 +120,27 @@ std::vector<array> of_slice_update(const graph::node& n, const array& g) {
           op::strided_slice(g, how.starts, update.shape(), how.steps)};
 }
 
+std::vector<array> of_operation(const array& y, const array& g, int order) {
+  const graph::node& n = *y.node();
+  switch (n.operation().number()) {
+    case TUTTI_OPERATOR_MATMUL:
+      return of_matmul(n, g);
+    case TUTTI_OPERATOR_TAKE:
+      return {op::scatter_rows(g, input(n, 1), n.inputs[0]->extents[1])};
+    case TUTTI_OPERATOR_SCATTER_ADD:
+    case TUTTI_OPERATOR_SCATTER:
+      return scatter_cotangents(y, g, order);
+    case TUTTI_OPERATOR_SCAN:
+      return is_floating(n.inputs[0]->type) ? scan_cotangents(y, g, order) : std::vector<array>{};
+    case TUTTI_OPERATOR_CONVOLUTION:
+      return convolution_cotangents(y, g);
+    case TUTTI_OPERATOR_FFT:
+      return fourier_cotangents(y, g);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::vector<array> input_cotangents(const array& y, const array& g, int order) {
@@ -131,12 +152,6 @@ std::vector<array> input_cotangents(const array& y, const array& g, int order) {
       return of_view(n, g);
     case graph::kind::reduce:
       return of_reduce(y, g, order);
-    case graph::kind::matmul:
-      return of_matmul(n, g);
-    case graph::kind::take:
-      return {op::scatter_rows(g, input(n, 1), n.inputs[0]->extents[1])};
-    case graph::kind::scatter:
-      return scatter_cotangents(y, g, order);
     case graph::kind::concatenate:
       return of_concatenate(n, g);
     case graph::kind::slice_update:
@@ -144,13 +159,7 @@ std::vector<array> input_cotangents(const array& y, const array& g, int order) {
     case graph::kind::transfer:
       return {graph::move_to(g, n.inputs[0]->device, n.transfer())};
     case graph::kind::operation:
-      if (std::holds_alternative<graph::scan_params>(n.operation()) &&
-          is_floating(n.inputs[0]->type))
-        return scan_cotangents(y, g, order);
-      if (std::holds_alternative<graph::convolution_params>(n.operation()))
-        return convolution_cotangents(y, g);
-      if (std::holds_alternative<graph::fft_params>(n.operation())) return fourier_cotangents(y, g);
-      return {};
+      return of_operation(y, g, order);
     default:
       return {};
   }

@@ -12,18 +12,18 @@ namespace {
 // A scan over values of the node's shape, in its direction or against it.
 class direction {
  public:
-  explicit direction(const graph::scan_params& p) : p_(p) {}
-  array forward(const array& x, tutti_scan kind) const { return run(x, kind, p_.reverse); }
-  array backward(const array& x, tutti_scan kind) const { return run(x, kind, !p_.reverse); }
+  explicit direction(const tutti_scan_params& p) : p_(p) {}
+  array forward(const array& x, tutti_scan kind) const { return run(x, kind, p_.reverse != 0); }
+  array backward(const array& x, tutti_scan kind) const { return run(x, kind, p_.reverse == 0); }
   array inclusive(const array& x, tutti_scan kind) const {
-    return op::scan3(contiguous(x), kind, false, p_.reverse, x.dtype(), "gradient");
+    return op::scan3(contiguous(x), kind, false, p_.reverse != 0, x.dtype(), "gradient");
   }
 
  private:
   array run(const array& x, tutti_scan kind, bool reverse) const {
-    return op::scan3(contiguous(x), kind, p_.exclusive, reverse, x.dtype(), "gradient");
+    return op::scan3(contiguous(x), kind, p_.exclusive != 0, reverse, x.dtype(), "gradient");
   }
-  const graph::scan_params& p_;
+  const tutti_scan_params p_;
 };
 
 // d/dx_j of the products that hold x_j: by a division where x_j is not 0. Of the zeros of a row the
@@ -42,16 +42,16 @@ array of_products(const direction& along, const array& x, const array& y, const 
 }
 
 // Each cotangent belongs to the element that was the extremum so far, the latest of equals.
-array of_extrema(const graph::scan_params& p, const array& x, const array& g) {
+array of_extrema(const tutti_scan_params& p, const array& x, const array& g) {
   const direction along(p);
   const std::int64_t length = x.dim(1);
-  const array best = along.inclusive(x, p.scan);
+  const array best = along.inclusive(x, static_cast<tutti_scan>(p.scan));
   const array step = expand_dims(graph::iota({length}, x.node()->device), 1);
-  const array order = p.reverse ? length - 1 - step : step;
+  const array order = p.reverse != 0 ? length - 1 - step : step;
   const array reached = where(x == best, order, std::int64_t{-1});
   const array latest = along.forward(reached, TUTTI_SCAN_MAX);
   const array found = maximum(latest, 0);
-  const array index = p.reverse ? length - 1 - found : found;
+  const array index = p.reverse != 0 ? length - 1 - found : found;
   return op::scatter_along(where(latest >= 0, g, 0), index, 1, length);
 }
 
@@ -76,7 +76,7 @@ array of_logsumexp(const direction& along, const array& x, const array& y, const
 std::vector<array> scan_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const array x(n.inputs[0]);
-  const auto& p = std::get<graph::scan_params>(n.operation());
+  const auto p = n.operation().get<tutti_scan_params>();
   const direction along(p);
   switch (p.scan) {
     case TUTTI_SCAN_SUM:

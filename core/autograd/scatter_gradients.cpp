@@ -59,8 +59,8 @@ std::vector<array> of_extrema(const operands& x, const array& y, const array& g)
 std::vector<array> scatter_cotangents(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const operands x{array(n.inputs[0]), array(n.inputs[1]), array(n.inputs[2])};
-  if (n.scatter().number == TUTTI_OPERATOR_SCATTER_ADD) return {g, x.at_updates(g)};
-  switch (n.scatter().how) {
+  if (n.is(TUTTI_OPERATOR_SCATTER_ADD)) return {g, x.at_updates(g)};
+  switch (n.operation().get<tutti_scatter_params>().scatter) {
     case TUTTI_SCATTER_SET:
       return of_set(x, g);
     case TUTTI_SCATTER_MULTIPLY:

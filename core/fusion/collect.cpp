@@ -63,6 +63,7 @@ bool same_parameters(const node& a, const node& b) {
   // rare, and not worth comparing.
   if (a.kind == graph::kind::transfer) return true;
   if (a.kind == graph::kind::call) return a.call().what == b.call().what;
+  if (a.kind == graph::kind::operation) return a.operation() == b.operation();
   return a.record == b.record;
 }
 

@@ -11,13 +11,8 @@
 namespace tutti::fusion {
 namespace {
 
-const graph::convolution_params* convolution_of(const node& n) {
-  return n.kind == graph::kind::operation ? std::get_if<graph::convolution_params>(&n.operation())
-                                          : nullptr;
-}
-
 bool has_epilogues(const node& n) {
-  return n.kind == graph::kind::matmul || convolution_of(n) != nullptr;
+  return n.is(TUTTI_OPERATOR_MATMUL) || n.is(TUTTI_OPERATOR_CONVOLUTION);
 }
 
 class finder {
@@ -118,12 +113,11 @@ class finder {
   }
 
   static bool is_bias(const node& n, const node& sum, const node& product) {
-    const graph::convolution_params* convolution = convolution_of(product);
-    if (convolution == nullptr) return is_row(n, sum, product);
+    if (product.is(TUTTI_OPERATOR_MATMUL)) return is_row(n, sum, product);
     // The extents of groups and of their channels are neighbours.
     const shape& to = product.extents;
     const int last = sum.extents.rank() - 1;
-    if (convolution->channels_last) return is_along(n, sum, last, to[4] * to[5]);
+    if (product.operation().channels_last) return is_along(n, sum, last, to[4] * to[5]);
     return last > 0 && sum.extents[0] == to[0] && is_along(n, sum, 1, to[1] * to[2]);
   }
 

@@ -279,50 +279,19 @@ array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dt
   return finish(std::move(n));
 }
 
-array matmul3(const array& a, const array& b) {
-  array both[] = {a, b};
-  const opened_device* device = device_for(both, "matmul");
-  node_ref n =
-      make(kind::matmul, a.dtype(), {a.shape()[0], a.shape()[1], b.shape()[2]}, device, "matmul");
-  add_input(*n, stored(both[0], device).node());
-  add_input(*n, stored(both[1], device).node());
-  return finish(std::move(n));
-}
-
-array take3(const array& x, const array& index) {
-  array both[] = {x, index};
-  const opened_device* device = device_for(both, "take");
-  node_ref n =
-      make(kind::take, x.dtype(), {x.shape()[0], index.size(), x.shape()[2]}, device, "take");
-  n->range = x.node()->range;
-  add_input(*n, stored(both[0], device).node());
-  add_input(*n, stored(both[1], device).node());
-  return finish(std::move(n));
-}
-
-array scatter3(const array& base, const array& updates, const array& index,
-               const scatter_params& how) {
-  array all[] = {base, updates, index};
-  const opened_device* device = device_for(all, "scatter");
-  node_ref n = make(kind::scatter, base.dtype(), base.shape(), device, "scatter");
-  n->record = how;
-  add_input(*n, all[0].node());
-  add_input(*n, stored(all[1], device).node());
-  add_input(*n, stored(all[2], device).node());
-  return finish(std::move(n));
-}
-
-array operation(const operation_params& params, dtype result, const shape& extents,
+array operation(const operator_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op) {
-  boost::container::small_vector<array, 2> operands(inputs.begin(), inputs.end());
+  boost::container::small_vector<array, 3> operands(inputs.begin(), inputs.end());
   const opened_device* device = device_for({operands.data(), operands.size()}, op);
   node_ref n = make(kind::operation, result, extents, device, op);
-  n->record = params;
-  for (const array& a : operands) add_input(*n, stored(a, device).node());
+  n->record = std::make_unique<operator_params>(params);
+  const bool has_base = n->is_scatter();  // which is copied, so that it needs no memory
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    add_input(*n, has_base && i == 0 ? operands[i].node() : stored(operands[i], device).node());
   return finish(std::move(n));
 }
 
-std::vector<array> call(const operation_params& params, call_results::types results,
+std::vector<array> call(const operator_params& params, call_results::types results,
                         std::span<const array> inputs, std::string_view op) {
   boost::container::small_vector<array, 2> operands;
   for (const array& a : inputs) operands.push_back(detach(a));

@@ -49,21 +49,13 @@ array custom_result(const detail::node_ref& rule, std::size_t number);
 array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,
              const array& a, std::string_view op);
 
-/// a [B,M,K], b [B,K,N] (extents of B equal; strides of views may be 0), layouts as the operator
-/// wants them.
-array matmul3(const array& a, const array& b);
-/// x [O,R,N] contiguous, index [I] contiguous i32 or i64 within [0,R).
-array take3(const array& x, const array& index);
-/// base [O,R,N] with updates [O,I,N] contiguous combined into the rows of index, by
-/// TUTTI_OPERATOR_SCATTER_ADD or TUTTI_OPERATOR_SCATTER with its parameter.
-array scatter3(const array& base, const array& updates, const array& index,
-               const scatter_params& how);
-/// An operator of plugin.h with contiguous inputs, one result and the rules written there.
-array operation(const operation_params& params, dtype result, const shape& extents,
+/// An operator of operator.def with one result, and inputs in the layout of its row. A scatter has
+/// the array that it combines with in front.
+array operation(const operator_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op);
 /// An operator with several results, of these dtypes and shapes, and inputs as of operation(). It
 /// is recorded without history: gradients go through custom_rule().
-std::vector<array> call(const operation_params& params, call_results::types results,
+std::vector<array> call(const operator_params& params, call_results::types results,
                         std::span<const array> inputs, std::string_view op);
 array concatenate(std::span<const array> parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,

@@ -35,14 +35,11 @@ enum class kind : std::uint8_t {
   elementwise,   // an opcode of op_table.def, inputs broadcast to the node's shape
   view,          // strides over a base
   reduce,        // one input; the reduced axes are gone from the shape
-  matmul,        // [B,M,K] x [B,K,N], layouts as TUTTI_OPERATOR_MATMUL wants them
-  take,          // x [O,R,N], index [I] -> [O,I,N], all contiguous
-  scatter,       // base [O,R,N], updates [O,I,N], index [I]
   concatenate,   // any number of inputs along an axis
   slice_update,  // base, update
   transfer,      // the input, contiguous, on another device
   collective,    // what a member gets from a collective of all inputs, one a member, contiguous
-  operation,     // another operator of the ABI; all inputs contiguous
+  operation,     // an operator of operator.def with one result; scatters have its base in front
   call,          // an operator with several results; no value, but ready once it has been launched
   result,        // of the call that is its input
   custom_rule,   // no value: between the results of a function and its arguments, for gradients
@@ -92,20 +89,27 @@ class node {
   std::uint16_t opcode() const { return std::get<elementwise_params>(record).opcode; }
   const view_params& view() const { return *std::get<std::unique_ptr<view_params>>(record); }
   const reduce_params& reduction() const { return std::get<reduce_params>(record); }
-  const scatter_params& scatter() const { return std::get<scatter_params>(record); }
   const concatenate_params& concatenation() const { return std::get<concatenate_params>(record); }
   const update_params& update() const { return *std::get<std::unique_ptr<update_params>>(record); }
   const transfer_params& transfer() const {
     return *std::get<std::unique_ptr<transfer_params>>(record);
   }
   const collective_params& collective() const { return std::get<collective_params>(record); }
-  const operation_params& operation() const { return std::get<operation_params>(record); }
+  const operator_params& operation() const {
+    return *std::get<std::unique_ptr<operator_params>>(record);
+  }
   const call_params& call() const { return *std::get<std::unique_ptr<call_params>>(record); }
   const result_params& result() const { return std::get<result_params>(record); }
   const custom_rule_params& custom_rule() const {
     return *std::get<std::unique_ptr<custom_rule_params>>(record);
   }
 
+  /// Whether it is an operation of this number.
+  bool is(tutti_operator number) const {
+    return kind == graph::kind::operation && operation().number() == number;
+  }
+  /// Whether its memory begins as a copy of its first input.
+  bool is_scatter() const { return is(TUTTI_OPERATOR_SCATTER_ADD) || is(TUTTI_OPERATOR_SCATTER); }
   bool is_constant() const { return kind == graph::kind::constant; }
   bool is_view() const { return kind == graph::kind::view; }
   bool is_traced() const { return trace != nullptr && trace->is_running(); }

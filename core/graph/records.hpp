@@ -5,15 +5,21 @@
 // larger.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "graph/call_results.hpp"
+#include "semantics/operator_rows.hpp"
 #include "tutti/array.hpp"
 #include "tutti/plugin.h"
 
@@ -71,12 +77,6 @@ struct reduce_params {
   friend bool operator==(const reduce_params&, const reduce_params&) = default;
 };
 
-struct scatter_params {
-  tutti_operator number = TUTTI_OPERATOR_SCATTER;  // or TUTTI_OPERATOR_SCATTER_ADD
-  tutti_scatter how = TUTTI_SCATTER_SET;           // of the first
-  friend bool operator==(const scatter_params&, const scatter_params&) = default;
-};
-
 struct concatenate_params {
   std::int32_t axis = 0;
   friend bool operator==(const concatenate_params&, const concatenate_params&) = default;
@@ -107,101 +107,67 @@ struct custom_rule_params {
   std::vector<array> values;  // without history
 };
 
-struct scan_params {
-  tutti_scan scan = TUTTI_SCAN_SUM;
-  bool exclusive = false;
-  bool reverse = false;
-  friend bool operator==(const scan_params&, const scan_params&) = default;
-};
-
-struct sort_params {
-  tutti_operator number = TUTTI_OPERATOR_SORT;  // or TUTTI_OPERATOR_ARGSORT, TUTTI_OPERATOR_TOPK
-  bool descending = false;
-  friend bool operator==(const sort_params&, const sort_params&) = default;
-};
-
-struct search_params {
-  bool right = false;
-  friend bool operator==(const search_params&, const search_params&) = default;
-};
-
-struct partition_params {
-  std::int64_t kth = 0;
-  friend bool operator==(const partition_params&, const partition_params&) = default;
-};
-
-/// TUTTI_OPERATOR_COUNT.
-struct count_params {
-  friend bool operator==(const count_params&, const count_params&) = default;
-};
-
-/// TUTTI_OPERATOR_SELECT.
-struct select_params {
-  friend bool operator==(const select_params&, const select_params&) = default;
-};
-
-/// TUTTI_OPERATOR_CHOLESKY to TUTTI_OPERATOR_EIG.
-struct matrix_params {
-  tutti_operator number = TUTTI_OPERATOR_LU;
-  bool upper = false;
-  tutti_transpose transpose = TUTTI_TRANSPOSE_NONE;
-  bool unit_diagonal = false;
-  bool must_be_regular = false;
-  const char* label = "";  // of the public call, for messages; a text that stays valid
-  friend bool operator==(const matrix_params& a, const matrix_params& b) {
-    return a.number == b.number && a.upper == b.upper && a.transpose == b.transpose &&
-           a.unit_diagonal == b.unit_diagonal && a.must_be_regular == b.must_be_regular;
+/// An operator of the ABI with its parameters, as a plugin gets them.
+class operator_params {
+ public:
+  /// With parameters of zeros, where it has some. `label` is of the public call, for messages: a
+  /// text that stays valid; null: the operator's name.
+  explicit operator_params(tutti_operator number, const char* label = nullptr)
+      : row_(host::find_operator(number)), label_(label != nullptr ? label : row_->name) {
+    std::memcpy(bytes_.data(), &row_->params_size, sizeof row_->params_size);
   }
-};
+  /// With these, whose struct_size need not be set.
+  template <class P>
+  operator_params(tutti_operator number, const P& params, const char* label = nullptr)
+      : operator_params(number, label) {
+    set(params);
+  }
 
-/// TUTTI_OPERATOR_CONVOLUTION of x [N,G,C,S0,S1,S2] and w [G,O,C,K0,K1,K2], both of any strides
-/// that are not negative; the node is [N,G,O,P0,P1,P2], or where channels are last
-/// [N,P0,P1,P2,G,O].
-struct convolution_params {
-  using numbers = std::array<std::int64_t, 3>;
-  numbers stride{1, 1, 1}, dilation{1, 1, 1}, input_dilation{1, 1, 1}, padding{};
-  bool flipped = false;
+  tutti_operator number() const { return static_cast<tutti_operator>(row_->number); }
+  const host::operator_row& row() const { return *row_; }
+  const char* label() const { return label_; }
+  void rename(const char* label) { label_ = label; }
+
+  /// Null where the operator has none.
+  const void* params() const { return row_->params_size != 0 ? bytes_.data() : nullptr; }
+  std::span<const std::byte> bytes() const { return {bytes_.data(), row_->params_size}; }
+  template <class P>
+  P get() const {
+    P params;
+    std::memcpy(&params, bytes_.data(), sizeof params);
+    return params;
+  }
+  template <class P>
+  void set(P params) {
+    static_assert(std::is_trivially_copyable_v<P> && sizeof params <= host::most_params);
+    params.struct_size = row_->params_size;
+    std::memcpy(bytes_.data(), &params, sizeof params);
+  }
+
+  /// False where bytes() has another size.
+  bool assign(std::span<const std::byte> bytes) {
+    if (bytes.size() != row_->params_size) return false;
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+    return true;
+  }
+
+  /// Of a convolution: the node is [N,P,Q,R,G,O] in memory.
   bool channels_last = false;
-  const char* label = "";  // as of matrix_params
-  friend bool operator==(const convolution_params& a, const convolution_params& b) {
-    return a.stride == b.stride && a.dilation == b.dilation &&
-           a.input_dilation == b.input_dilation && a.padding == b.padding &&
-           a.flipped == b.flipped && a.channels_last == b.channels_last;
+
+  /// Labels aside.
+  friend bool operator==(const operator_params& a, const operator_params& b) {
+    return a.row_ == b.row_ && a.bytes_ == b.bytes_ && a.channels_last == b.channels_last;
   }
-};
 
-/// TUTTI_OPERATOR_FFT.
-struct fft_params {
-  tutti_fft fft = TUTTI_FFT_COMPLEX;
-  bool inverse = false;
-  std::int64_t length = 1;
-  double scale = 1;
-  const char* label = "";  // of the public call, for messages; a text that stays valid
-  friend bool operator==(const fft_params& a, const fft_params& b) {
-    return a.fft == b.fft && a.inverse == b.inverse && a.length == b.length && a.scale == b.scale;
-  }
+ private:
+  const host::operator_row* row_;
+  const char* label_;
+  alignas(std::uint64_t) std::array<std::byte, host::most_params> bytes_{};
 };
-
-/// TUTTI_OPERATOR_SPMM.
-struct spmm_params {
-  const char* label = "";  // as of fft_params
-  friend bool operator==(const spmm_params&, const spmm_params&) { return true; }
-};
-
-/// TUTTI_OPERATOR_SDDMM.
-struct sddmm_params {
-  const char* label = "";  // as of fft_params
-  friend bool operator==(const sddmm_params&, const sddmm_params&) { return true; }
-};
-
-/// An operator of the ABI that has no kind of node for itself.
-using operation_params = std::variant<scan_params, sort_params, search_params, partition_params,
-                                      count_params, select_params, matrix_params,
-                                      convolution_params, fft_params, spmm_params, sddmm_params>;
 
 /// An operator with several results.
 struct call_params {
-  operation_params what;
+  operator_params what;
   std::shared_ptr<call_results> results;
 };
 
@@ -214,11 +180,12 @@ struct result_params {
   }
 };
 
-/// Nothing for data, products and gathers.
+/// Nothing for data.
 using record =
     std::variant<std::monostate, constant_value, elementwise_params, std::unique_ptr<view_params>,
-                 reduce_params, scatter_params, concatenate_params, std::unique_ptr<update_params>,
-                 std::unique_ptr<transfer_params>, collective_params, operation_params,
-                 std::unique_ptr<custom_rule_params>, std::unique_ptr<call_params>, result_params>;
+                 reduce_params, concatenate_params, std::unique_ptr<update_params>,
+                 std::unique_ptr<transfer_params>, collective_params,
+                 std::unique_ptr<operator_params>, std::unique_ptr<custom_rule_params>,
+                 std::unique_ptr<call_params>, result_params>;
 
 }  // namespace tutti::graph

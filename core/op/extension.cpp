@@ -40,19 +40,21 @@ array running_sum(const array& a, dtype type, std::string_view op) {
 array sparse_product(const array& starts, const array& columns, const array& values, const array& b,
                      const char* label) {
   const array inputs[] = {starts, columns, contiguous(values), contiguous(b)};
-  return graph::operation(graph::spmm_params{label}, values.dtype(), {starts.size() - 1, b.dim(1)},
-                          inputs, label);
+  return graph::operation(graph::operator_params(TUTTI_OPERATOR_SPMM, label), values.dtype(),
+                          {starts.size() - 1, b.dim(1)}, inputs, label);
 }
 
 array sampled_products(const array& rows, const array& columns, const array& x, const array& y,
                        const char* label) {
   const array inputs[] = {rows, columns, contiguous(x), contiguous(y)};
-  return graph::operation(graph::sddmm_params{label}, x.dtype(), {columns.size()}, inputs, label);
+  return graph::operation(graph::operator_params(TUTTI_OPERATOR_SDDMM, label), x.dtype(),
+                          {columns.size()}, inputs, label);
 }
 
 array first_positions(const array& numbers, std::int64_t count, std::string_view op) {
   const array inputs[] = {contiguous(numbers)};
-  return graph::operation(graph::select_params{}, dtype::i64, {count}, inputs, op);
+  return graph::operation(graph::operator_params(TUTTI_OPERATOR_SELECT), dtype::i64, {count},
+                          inputs, op);
 }
 
 }  // namespace tutti::op

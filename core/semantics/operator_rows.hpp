@@ -4,6 +4,7 @@
 // and for whoever makes one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -102,6 +103,13 @@ inline constexpr operator_row all[] = {
 }  // namespace rows
 
 inline constexpr const auto& operator_rows = rows::all;
+
+/// Bytes of the largest parameters.
+inline constexpr std::size_t most_params = [] {
+  std::size_t most = sizeof(std::uint64_t);
+  for (const operator_row& row : operator_rows) most = std::max<std::size_t>(most, row.params_size);
+  return most;
+}();
 
 /// Null for a number that this version does not know.
 constexpr const operator_row* find_operator(std::int32_t number) {

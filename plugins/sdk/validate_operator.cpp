@@ -68,8 +68,9 @@ void check_row(const operator_call& call, const host::operator_row& row) {
   host::bound_extents extents;
   for (uint32_t n = 0; n < present.count; ++n) {
     const tutti_view& v = call.views[n];
-    require(extents.bind(*present.views[n], v.rank, v.extent), call,
-            std::string(present.views[n]->name) + " does not fit " + std::string(row.text));
+    const host::view_row& is = *present.views[n];
+    if (!extents.bind(is, v.rank, v.extent))
+      require(false, call, std::string(is.name) + " does not fit " + std::string(row.text));
   }
   if ((row.dtypes & TUTTI_DTYPE_BIT(element)) == 0)
     throw_unsupported(std::string(row.name) + ": not defined for " + dtype_name(element));

@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(einsum_copies_nothing_needless) {
   const auto operands = [](array y) {
     const tutti::graph::node* n = y.node().get();
     while (n->kind == tutti::graph::kind::view) n = n->view().base.get();
-    BOOST_TEST_REQUIRE((n->kind == tutti::graph::kind::matmul));
+    BOOST_TEST_REQUIRE(n->is(TUTTI_OPERATOR_MATMUL));
     return n->inputs;
   };
   const auto views_of_data = [&](std::string_view text, const shape& a, const shape& b) {

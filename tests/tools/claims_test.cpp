@@ -54,11 +54,8 @@ BOOST_AUTO_TEST_CASE(claims_are_those_of_the_table) {
     BOOST_TEST(claimed == said.bits,
                row.id << ": " << name << " claims " << claimed << ", the table says " << said.bits);
   }
-  // No operator that the table does not know.
-  for (int number = 1; number < 256; ++number)
-    for (int dtype = TUTTI_BOOL; dtype <= TUTTI_C128; ++dtype)
-      BOOST_TEST(
-          (listed.contains(number) || !tutti::conformance::claims(api, device, number, dtype)),
-          "operator " << number << " has no row in core/op/function_table.def");
+  for (const tutti::host::operator_row& row : tutti::host::operator_rows)
+    BOOST_TEST(listed.contains(row.number),
+               row.name << " has no row in core/op/function_table.def");
   api.device->release(device);
 }

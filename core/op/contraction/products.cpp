@@ -79,6 +79,13 @@ bool multiplies(op::device_pointer device, dtype type) {
                                    type);
 }
 
+// a [B,M,K] times b [B,K,N], whose strides may be 0 along B.
+array product3(const array& a, const array& b) {
+  const array inputs[] = {operator_layout(a), operator_layout(b)};
+  return graph::operation(graph::operator_params(TUTTI_OPERATOR_MATMUL), a.dtype(),
+                          {a.dim(0), a.dim(1), b.dim(2)}, inputs, "matmul");
+}
+
 // Of complex numbers: products of the parts, which every backend is fast at.
 array complex_matmul(const array& a, const array& b) {
   if (!is_complex(a.dtype())) return complex(matmul(a, real(b)), matmul(a, imag(b)));
@@ -137,10 +144,9 @@ array matmul(const array& a, const array& b) {
   array product;
   if (batch_b.size() == 1 && batch == batch_a && batch.size() > 1 && folds(x)) {
     const array rows = reshape(x, {1, batch.size() * m, k});
-    product = graph::matmul3(operator_layout(rows), operator_layout(reshape(y, {1, k, n})));
+    product = product3(rows, reshape(y, {1, k, n}));
   } else {
-    product =
-        graph::matmul3(operator_layout(batched(x, batch)), operator_layout(batched(y, batch)));
+    product = product3(batched(x, batch), batched(y, batch));
   }
   return op::cast(reshape(product, to), type, "matmul");
 }

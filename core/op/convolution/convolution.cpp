@@ -44,15 +44,27 @@ void check_groups(std::int64_t groups, std::int64_t channels, std::int64_t outpu
                       text(channels) + " channels and " + text(outputs) + " of the result");
 }
 
-graph::convolution_params params_of(const window_geometry& g, bool channels_last,
-                                    const char* label) {
-  graph::convolution_params p;
-  p.stride = op::spatial_numbers(g.stride, g.spatial, 1);
-  p.dilation = op::spatial_numbers(g.dilation, g.spatial, 1);
-  p.padding = op::spatial_numbers(g.before, g.spatial, 0);
-  p.channels_last = channels_last;
-  p.label = label;
-  return p;
+// Of steps of 1.
+constexpr tutti_convolution_params plain{
+    0, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0, TUTTI_ACTIVATION_NONE, 0, 0};
+
+void set(std::int64_t (&to)[3], const shape& values, int spatial, std::int64_t missing) {
+  std::ranges::copy(op::spatial_numbers(values, spatial, missing), to);
+}
+
+graph::operator_params convolution_of(const tutti_convolution_params& p, bool channels_last,
+                                      const char* label) {
+  graph::operator_params what(TUTTI_OPERATOR_CONVOLUTION, p, label);
+  what.channels_last = channels_last;
+  return what;
+}
+
+graph::operator_params params_of(const window_geometry& g, bool channels_last, const char* label) {
+  tutti_convolution_params p = plain;
+  set(p.stride, g.stride, g.spatial, 1);
+  set(p.dilation, g.dilation, g.spatial, 1);
+  set(p.padding, g.before, g.spatial, 0);
+  return convolution_of(p, channels_last, label);
 }
 
 array convolution(const array& given_x, const array& given_w, const convolution_options& options,
@@ -146,21 +158,18 @@ array transposed(const array& given_x, const array& given_w,
       throw shape_error(name + ": padding cuts off more than there is of " + x.shape().str() +
                         " with windows " + w.shape().str());
   }
-  graph::convolution_params p;
-  p.dilation = op::spatial_numbers(dilation, spatial, 1);
-  p.input_dilation = op::spatial_numbers(stride, spatial, 1);
-  p.flipped = true;
-  p.channels_last = last;
-  p.label = label;
+  tutti_convolution_params p = plain;
+  set(p.dilation, dilation, spatial, 1);
+  set(p.input_dilation, stride, spatial, 1);
+  p.flipped = 1;
   for (int i = 0; i < spatial; ++i)
-    p.padding[static_cast<std::size_t>(3 - spatial + i)] =
-        (window[i] - 1) * dilation[i] - before[i];
+    p.padding[3 - spatial + i] = (window[i] - 1) * dilation[i] - before[i];
   shape w_extents = {groups, channels / groups, w.dim(1)};
   for (int i = spatial; i < 3; ++i) w_extents.push_back(1);
   for (std::int64_t k : window) w_extents.push_back(k);
   const array out =
-      op::convolve(op::as_groups(x, groups, last), swapaxes(reshape(w, w_extents), 1, 2), p,
-                   op::spatial_numbers(places, spatial, 1));
+      op::convolve(op::as_groups(x, groups, last), swapaxes(reshape(w, w_extents), 1, 2),
+                   convolution_of(p, last, label), op::spatial_numbers(places, spatial, 1));
   return op::cast(op::from_groups(out, spatial, last), type, label);
 }
 

@@ -18,17 +18,18 @@ array operand(const array& a, const char* label) {
 
 }  // namespace
 
-array convolve(const array& x, const array& w, const graph::convolution_params& p,
+array convolve(const array& x, const array& w, const graph::operator_params& p,
                const axis_numbers& to) {
   const std::int64_t n = x.dim(0), g = x.dim(1), o = w.dim(1);
   const shape extents = {n, g, o, to[0], to[1], to[2]};
   array operands[] = {x, w};
-  const auto device = graph::common_device(operands, p.label);
-  if (graph::checked_elements(extents, x.dtype(), p.label) == 0 || x.size() == 0 || w.size() == 0)
-    return zeros_on(extents, x.dtype(), device, p.label);
-  const array inputs[] = {operand(operands[0], p.label), operand(operands[1], p.label)};
-  if (!p.channels_last) return graph::operation(p, x.dtype(), extents, inputs, p.label);
-  const array out = graph::operation(p, x.dtype(), {n, to[0], to[1], to[2], g, o}, inputs, p.label);
+  const auto device = graph::common_device(operands, p.label());
+  if (graph::checked_elements(extents, x.dtype(), p.label()) == 0 || x.size() == 0 || w.size() == 0)
+    return zeros_on(extents, x.dtype(), device, p.label());
+  const array inputs[] = {operand(operands[0], p.label()), operand(operands[1], p.label())};
+  if (!p.channels_last) return graph::operation(p, x.dtype(), extents, inputs, p.label());
+  const array out =
+      graph::operation(p, x.dtype(), {n, to[0], to[1], to[2], g, o}, inputs, p.label());
   return transpose(out, {0, 4, 5, 1, 2, 3});
 }
 

@@ -13,7 +13,7 @@ using axis_numbers = std::array<std::int64_t, 3>;
 
 /// [N,G,O,P0,P1,P2] with P `to` from x [N,G,C,S0,S1,S2] and w [G,O,C,K0,K1,K2], of one dtype that
 /// devices compute in; the rule is that of plugin.h. A view where p says that channels are last.
-array convolve(const array& x, const array& w, const graph::convolution_params& p,
+array convolve(const array& x, const array& w, const graph::operator_params& p,
                const axis_numbers& to);
 
 /// a [N, C, spatial...] (or with channels last) as [N,G,C/G,S0,S1,S2], and back: a result of

@@ -9,7 +9,7 @@
 
 namespace tutti::op {
 
-/// The transform of x [O,M,I] along its second axis, as plugin.h tells. `label` stays valid.
-array fourier3(const array& x, graph::fft_params p);
+/// The transform of x [O,M,I] along its second axis, as operator.def tells. `label` stays valid.
+array fourier3(const array& x, const tutti_fft_params& p, const char* label);
 
 }  // namespace tutti::op

@@ -14,14 +14,14 @@
 namespace tutti {
 namespace op {
 
-array fourier3(const array& x, graph::fft_params p) {
+array fourier3(const array& x, const tutti_fft_params& p, const char* label) {
   const bool to_real = p.fft == TUTTI_FFT_HERMITIAN;
   const dtype real = real_dtype(x.dtype());
   shape extents = x.shape();
-  extents[1] = p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length;
+  extents[1] = static_cast<std::int64_t>(p.fft == TUTTI_FFT_REAL ? p.length / 2 + 1 : p.length);
   const dtype type = to_real ? real : real == dtype::f64 ? dtype::c128 : dtype::c64;
   const array inputs[] = {x};
-  return graph::operation(p, type, extents, inputs, p.label);
+  return graph::operation({TUTTI_OPERATOR_FFT, p, label}, type, extents, inputs, label);
 }
 
 array fitted3(const array& a, std::int64_t length) {
@@ -80,7 +80,8 @@ array transform(const array& x, const direction& how, const std::optional<std::i
   if (points < 1)
     throw value_error(std::string(op) + ": a transform of " + std::to_string(points) +
                       " points along axis " + std::to_string(at.axis) + " of " + x.shape().str());
-  graph::fft_params p{how.fft, how.inverse, points, scale_of(points, by, how.backward, op), op};
+  const tutti_fft_params p{0, how.fft, how.inverse ? 1u : 0u, static_cast<std::uint64_t>(points),
+                           scale_of(points, by, how.backward, op)};
   shape extents = x.shape();
   extents[at.axis] = how.fft == TUTTI_FFT_REAL ? points / 2 + 1 : points;
   const dtype real = real_dtype(x.dtype());
@@ -88,7 +89,7 @@ array transform(const array& x, const direction& how, const std::optional<std::i
     const dtype complex = real == dtype::f64 ? dtype::c128 : dtype::c64;
     return op::zeros_on(extents, half ? real : complex, x.node()->device, op);
   }
-  return reshape(op::fourier3(op::around_axis(x, at), p), extents);
+  return reshape(op::fourier3(op::around_axis(x, at), p, op), extents);
 }
 
 std::optional<std::int64_t> value_of(const length& n) {

@@ -60,7 +60,11 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
 }
 
 array take_rows(const array& x, const array& index) {
-  return graph::take3(contiguous(x), contiguous(index));
+  const array inputs[] = {contiguous(x), contiguous(index)};
+  const array y = graph::operation(graph::operator_params(TUTTI_OPERATOR_TAKE), x.dtype(),
+                                   {x.dim(0), index.size(), x.dim(2)}, inputs, "take");
+  y.node()->range = x.node()->range;
+  return y;
 }
 
 array scatter_rows(const array& updates, const array& index, std::int64_t rows) {
@@ -73,13 +77,31 @@ array scatter_rows(const array& updates, const array& index, std::int64_t rows) 
   return cast(sum, updates.dtype(), "scatter");
 }
 
+namespace {
+
+graph::operator_params scatter_by(scatter_mode mode) {
+  const auto by = [](tutti_scatter how, const char* label) {
+    return graph::operator_params(TUTTI_OPERATOR_SCATTER, tutti_scatter_params{0, how, 0}, label);
+  };
+  switch (mode) {
+    case scatter_mode::add:
+      return graph::operator_params(TUTTI_OPERATOR_SCATTER_ADD);
+    case scatter_mode::multiply:
+      return by(TUTTI_SCATTER_MULTIPLY, "scatter_multiply");
+    case scatter_mode::min:
+      return by(TUTTI_SCATTER_MIN, "scatter_min");
+    case scatter_mode::max:
+      return by(TUTTI_SCATTER_MAX, "scatter_max");
+    default:
+      return by(TUTTI_SCATTER_SET, "scatter_set");
+  }
+}
+
+}  // namespace
+
 array scatter_into(const array& base, const array& updates, const array& index, scatter_mode mode) {
-  graph::scatter_params p;
-  if (mode == scatter_mode::add) p.number = TUTTI_OPERATOR_SCATTER_ADD;
-  if (mode == scatter_mode::multiply) p.how = TUTTI_SCATTER_MULTIPLY;
-  if (mode == scatter_mode::min) p.how = TUTTI_SCATTER_MIN;
-  if (mode == scatter_mode::max) p.how = TUTTI_SCATTER_MAX;
-  return graph::scatter3(base, contiguous(updates), contiguous(index), p);
+  const array inputs[] = {base, contiguous(updates), contiguous(index)};
+  return graph::operation(scatter_by(mode), base.dtype(), base.shape(), inputs, "scatter");
 }
 
 }  // namespace op

@@ -16,20 +16,15 @@ using arrays = std::vector<array>;
 
 arrays matrix_call(tutti_operator number, graph::call_results::types results, const array& a,
                    const char* label) {
-  graph::matrix_params p;
-  p.number = number;
-  p.label = label;
   const array inputs[] = {contiguous(a)};
-  return graph::call(p, std::move(results), inputs, label);
+  return graph::call(graph::operator_params(number, label), std::move(results), inputs, label);
 }
 
 array row_values(tutti_operator number, const array& a, dtype type, std::int64_t count,
                  const char* label) {
-  graph::matrix_params p;
-  p.number = number;
-  p.label = label;
   const array inputs[] = {contiguous(a)};
-  return graph::operation(p, type, {a.shape()[0], count}, inputs, label);
+  return graph::operation(graph::operator_params(number, label), type, {a.shape()[0], count},
+                          inputs, label);
 }
 
 // What nobody asked for: then its term is not there, also where that would be 0 / 0.

@@ -19,10 +19,11 @@ arrays with_rule(const arrays& arguments, vector_function forward, backward_func
   return custom_vjp(std::move(forward), std::move(backward))(arguments);
 }
 
-array matrix_operation(const graph::matrix_params& p, const shape& extents, const arrays& inputs) {
+array matrix_operation(const graph::operator_params& p, const shape& extents,
+                       const arrays& inputs) {
   arrays in_order;
   for (const array& a : inputs) in_order.push_back(contiguous(a));
-  return graph::operation(p, inputs.back().dtype(), extents, in_order, p.label);
+  return graph::operation(p, inputs.back().dtype(), extents, in_order, p.label());
 }
 
 // Ones below the diagonal and halves on it: what is left of a symmetric matrix in its factor.
@@ -62,10 +63,8 @@ array conjugate(const array& a) { return is_complex(a.dtype()) ? conj(a) : a; }
 array adjoint(const array& a) { return conjugate(matrix_transpose(a)); }
 
 array cholesky3(const array& a, bool upper, const char* label) {
-  graph::matrix_params p;
-  p.number = TUTTI_OPERATOR_CHOLESKY;
-  p.upper = upper;
-  p.label = label;
+  const graph::operator_params p(TUTTI_OPERATOR_CHOLESKY,
+                                 tutti_matrix_params{0, upper, TUTTI_TRANSPOSE_NONE, 0, 0}, label);
   return with_rule(
       {a}, [=](const arrays& v) { return arrays{matrix_operation(p, v[0].shape(), v)}; },
       // L^-H phi(L^H dL) L^-1, made Hermitian
@@ -79,12 +78,9 @@ array cholesky3(const array& a, bool upper, const char* label) {
 }
 
 array triangular3(const array& a, const array& b, const triangle& how, const char* label) {
-  graph::matrix_params p;
-  p.number = TUTTI_OPERATOR_TRIANGULAR_SOLVE;
-  p.upper = how.upper;
-  p.transpose = how.transpose;
-  p.unit_diagonal = how.unit_diagonal;
-  p.label = label;
+  const graph::operator_params p(
+      TUTTI_OPERATOR_TRIANGULAR_SOLVE,
+      tutti_matrix_params{0, how.upper, how.transpose, how.unit_diagonal, 0}, label);
   return with_rule(
       {a, b}, [=](const arrays& v) { return arrays{matrix_operation(p, v[1].shape(), v)}; },
       [=](const arrays& v, const arrays& values, const arrays& g) {
@@ -97,10 +93,9 @@ array triangular3(const array& a, const array& b, const triangle& how, const cha
 }
 
 packed_lu lu3(const array& a, bool must_be_regular, const char* label) {
-  graph::matrix_params p;
-  p.number = TUTTI_OPERATOR_LU;
-  p.must_be_regular = must_be_regular;
-  p.label = label;
+  const graph::operator_params p(
+      TUTTI_OPERATOR_LU, tutti_matrix_params{0, 0, TUTTI_TRANSPOSE_NONE, 0, must_be_regular},
+      label);
   const array inputs[] = {contiguous(a)};
   const shape& extents = a.shape();
   const arrays out =

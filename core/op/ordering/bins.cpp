@@ -68,7 +68,8 @@ array bins_of(const array& x, const uniform& u) {
 
 array count_numbers(const array& index, std::int64_t bins, std::string_view op) {
   const array inputs[] = {contiguous(index)};
-  return graph::operation(graph::count_params{}, dtype::i64, {bins}, inputs, op);
+  return graph::operation(graph::operator_params(TUTTI_OPERATOR_COUNT), dtype::i64, {bins}, inputs,
+                          op);
 }
 
 dtype edge_type(const array& a) {

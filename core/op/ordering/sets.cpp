@@ -43,7 +43,8 @@ counted count_flags(const array& flags, std::string_view op) {
 // Positions of the flags, ascending; at least one is set.
 array positions_of(const counted& flags, std::string_view op) {
   const array inputs[] = {flags.so_far};
-  const array y = graph::operation(graph::select_params{}, dtype::i64, {flags.all}, inputs, op);
+  const array y = graph::operation(graph::operator_params(TUTTI_OPERATOR_SELECT), dtype::i64,
+                                   {flags.all}, inputs, op);
   y.node()->range = {0, flags.so_far.size() - 1};
   return y;
 }
@@ -81,7 +82,8 @@ array searchsorted(const array& sorted, const array& values, side from,
     const auto device = graph::common_device(both, "searchsorted");
     if (wanted.size() == 0 || table.size() == 0)
       return op::zeros_on(wanted.shape(), dtype::i64, device);
-    const graph::search_params p{from == side::right};
+    const graph::operator_params p(TUTTI_OPERATOR_SEARCH,
+                                   tutti_search_params{0, from == side::right, 0});
     const array inputs[] = {contiguous(reshape(stop_gradient(table), {1, table.size()})),
                             contiguous(reshape(stop_gradient(wanted), {1, wanted.size()}))};
     const array y = graph::operation(p, dtype::i64, {1, wanted.size()}, inputs, "searchsorted");

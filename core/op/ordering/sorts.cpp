@@ -20,7 +20,7 @@ namespace {
 
 // A sort of each row of `rows`, of values or of positions.
 array sort_rows(const array& rows, tutti_operator number, order by, std::string_view op) {
-  const graph::sort_params p{number, by == order::descending};
+  const graph::operator_params p(number, tutti_sort_params{0, by == order::descending, 0});
   const array inputs[] = {rows};
   const bool positions = number == TUTTI_OPERATOR_ARGSORT;
   const dtype result = positions ? dtype::i64 : rows.dtype();
@@ -46,7 +46,8 @@ array first_positions(const array& rows, std::int64_t k, order by) {
   const bool few = k <= length / 8 && length >= 256;
   if (!few || !can_select(rows, TUTTI_OPERATOR_TOPK))
     return sort_rows(rows, TUTTI_OPERATOR_ARGSORT, by, "topk")({slice{}, slice{0, k, 1}});
-  const graph::sort_params p{TUTTI_OPERATOR_TOPK, by == order::descending};
+  const graph::operator_params p(TUTTI_OPERATOR_TOPK,
+                                 tutti_sort_params{0, by == order::descending, 0});
   const array inputs[] = {rows};
   const array found = graph::operation(p, dtype::i64, {rows.shape()[0], k}, inputs, "topk");
   found.node()->range = {0, length - 1};
@@ -61,7 +62,8 @@ array first_positions(const array& rows, std::int64_t k, order by) {
 array part_rows(const array& rows, std::int64_t kth, std::string_view op) {
   if (rows.shape()[1] < long_row || !can_select(rows, TUTTI_OPERATOR_PARTITION))
     return sort_rows(rows, TUTTI_OPERATOR_SORT, order::ascending, op);
-  const graph::partition_params p{kth};
+  const graph::operator_params p(TUTTI_OPERATOR_PARTITION,
+                                 tutti_partition_params{0, static_cast<std::uint64_t>(kth)});
   const array inputs[] = {rows};
   return graph::operation(p, rows.dtype(), rows.shape(), inputs, op);
 }

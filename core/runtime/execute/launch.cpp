@@ -347,7 +347,7 @@ void launch(const plan& p, const group& g) {
   if (first.kind == graph::kind::call) return launch_call(context, {p, g});
   pending_results results;
   std::uint64_t base = 0;
-  if (first.kind == graph::kind::scatter)
+  if (first.is_scatter())
     base = start_from_base(context, first, results);
   else
     results.add(g.outputs.front(), context.allocate(bytes_of(first)));

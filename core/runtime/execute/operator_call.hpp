@@ -12,39 +12,28 @@
 
 namespace tutti::runtime {
 
-union parameters {
-  tutti_matmul_params matmul;
-  tutti_scan_params scan;
-  tutti_sort_params sort;
-  tutti_search_params search;
-  tutti_partition_params partition;
-  tutti_scatter_params scatter;
-  tutti_matrix_params matrix;
-  tutti_convolution_params convolution;
-  tutti_fft_params fft;
-};
-
 /// An operator as the device is asked for it.
 struct operator_call {
-  tutti_operator kind;
-  const char* label;
+  explicit operator_call(const graph::operator_params& params) : what(params) {}
+
+  graph::operator_params what;
   boost::container::small_vector<tutti_view_desc, 4> views;  // outputs first
   boost::container::small_vector<tutti_range, 4> operands;   // their memory
   boost::container::small_vector<const graph::node*, 4>
       inputs;  // whose storage the last views show
   std::uint32_t output_count = 1;
-  std::uint64_t flops = 0;
-  parameters params{};
-  bool has_params = false;
 };
 
-/// The operator of a node of kind matmul, take, scatter, operation or call. `outputs` as in
+/// The operator of a node of kind operation or call. `outputs` as in
 /// launch_operator; none where no memory is known yet.
 operator_call describe(const graph::node& n, std::span<const result> outputs);
 /// What a product or a convolution does before it stores its result.
 void add_epilogue(operator_call& call, const fusion::epilogue& e);
 /// One of these with an epilogue that has no memory yet.
 operator_call product_with(const fusion::epilogue& e);
+
+/// Operations on numbers, by the operator's row.
+std::uint64_t flops_of(const operator_call& call);
 
 /// Points into `call`.
 tutti_operator_desc description_of(const operator_call& call);

@@ -24,21 +24,21 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   std::int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;
   detail::check(plugin.op.supports(context.device.handle, &desc, &support, &reason), context.device,
-                "ask for", call.label);
+                "ask for", call.what.label());
   if (support == TUTTI_SUPPORT_NO) {
     made->refusal = detail::reason_of(reason, "no reason given");
     return made;
   }
   const detail::compiler_wait waiting;
   try {
-    made->handle = detail::create_plan(context.device, desc, call.label);
+    made->handle = detail::create_plan(context.device, desc, call.what.label());
   } catch (const device_error& e) {  // known only once it was to be compiled
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
     made->refusal = e.what();
     return made;
   }
   detail::check(plugin.op.workspace(made->handle.get(), &made->workspace_bytes), context.device,
-                "plan", call.label);
+                "plan", call.what.label());
   return made;
 }
 
@@ -82,10 +82,10 @@ std::uint64_t enqueue(device_context& context, const operator_call& call, const 
   tutti_status* status =
       plugin.op.launch(context.compute.get(), plan.handle.get(), &arguments, &event);
   if (workspace != nullptr) workspace->release();
-  detail::check(status, context.device, "launch", call.label);
+  detail::check(status, context.device, "launch", call.what.label());
   detail::require_event(plugin.op.launch, event, context.device, context.compute.get());
-  return context.enqueued(event, call.label, detail::trace_enabled() ? bytes_moved(call) : 0,
-                          call.flops);
+  return context.enqueued(event, call.what.label(), detail::trace_enabled() ? bytes_moved(call) : 0,
+                          flops_of(call));
 }
 
 // Elements of a view span this many bytes from its offset (strides here are never negative).
@@ -100,19 +100,19 @@ void run_on_reference(device_context& context, operator_call call, std::uint64_t
   device_context& reference = context.fallback();
   wait_for_inputs(context, {call.inputs.data(), call.inputs.size()}, base);
   const auto here = call.operands;
-  const bool updates =
-      call.kind == TUTTI_OPERATOR_SCATTER_ADD || call.kind == TUTTI_OPERATOR_SCATTER;
+  const bool updates = call.what.number() == TUTTI_OPERATOR_SCATTER_ADD ||
+                       call.what.number() == TUTTI_OPERATOR_SCATTER;
   reference_blocks blocks(reference);
   for (std::size_t i = 0; i < here.size(); ++i) {
     const std::uint64_t bytes = span_bytes(call.views[i]);
     call.operands[i] = {blocks.add(bytes).handle(), 0};
     if (i < call.output_count && !updates) continue;
     copy_bytes({context, here[i].buffer, here[i].offset}, {reference, call.operands[i].buffer, 0},
-               bytes, call.label);
+               bytes, call.what.label());
   }
   const cached_plan& plan = plan_of(reference, call);
   if (plan.handle == nullptr)
-    throw device_error(std::string(call.label) + ": " + reference.device.title +
+    throw device_error(std::string(call.what.label()) + ": " + reference.device.title +
                            " does not support it (" + plan.refusal + ")",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, reference.device.name);
   const std::uint64_t sequence = enqueue(reference, call, plan);
@@ -120,7 +120,7 @@ void run_on_reference(device_context& context, operator_call call, std::uint64_t
   reference.check_health(sequence);
   for (std::size_t i = 0; i < call.output_count; ++i)
     copy_bytes({reference, call.operands[i].buffer, 0}, {context, here[i].buffer, here[i].offset},
-               span_bytes(call.views[i]), call.label);
+               span_bytes(call.views[i]), call.what.label());
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ std::uint64_t launch_operator(device_context& context, const planned_group& wher
       why = e.what();
     }
   }
-  announce_fallback(context, call.label, why);
+  announce_fallback(context, call.what.label(), why);
   run_on_reference(context, std::move(call), base);
   return 0;  // it is there already, whatever became of other work on the stream
 }
