@@ -11,8 +11,8 @@
 #include "operands.hpp"
 #include "peers.hpp"
 #include "tutti/array.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/ops.hpp"
-#include "tutti/stats.hpp"
 
 namespace tutti::bench {
 namespace {

@@ -3,7 +3,7 @@
 // Derivatives of Fourier transforms: the matrix of one is symmetric, so that its transpose is the
 // transform again; half a Hermitian sequence stands for the other half as well.
 #include "autograd/gradients.hpp"
-#include "op/fourier/fourier.hpp"
+#include "op/fft/fourier.hpp"
 
 namespace tutti::autograd {
 namespace {

@@ -3,8 +3,8 @@
 // Derivatives of every kind of node.
 #include "autograd/gradients.hpp"
 
+#include "op/movement/diagonals.hpp"
 #include "op/operands.hpp"
-#include "op/shape/diagonals.hpp"
 #include "tutti/movement.hpp"
 
 namespace tutti::autograd {

@@ -15,10 +15,10 @@
 #include <mutex>
 #include <vector>
 
+#include "base/counters.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/private_folder.hpp"
-#include "base/stats.hpp"
 
 namespace tutti::detail {
 namespace {

@@ -144,13 +144,6 @@ class operator_params {
     std::memcpy(bytes_.data(), &params, sizeof params);
   }
 
-  /// False where bytes() has another size.
-  bool assign(std::span<const std::byte> bytes) {
-    if (bytes.size() != row_->params_size) return false;
-    std::copy(bytes.begin(), bytes.end(), bytes_.begin());
-    return true;
-  }
-
   /// Of a convolution: the node is [N,P,Q,R,G,O] in memory.
   bool channels_last = false;
 

@@ -11,12 +11,12 @@
 #include <string_view>
 
 #include "base/compile_progress.hpp"
+#include "base/counters.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/one_line.hpp"
-#include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "plugin/opened_device.hpp"
 #include "safety/journal.hpp"

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <thread>
 
-#include "tutti/stats.hpp"
+#include "tutti/counters.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 

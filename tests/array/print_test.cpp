@@ -9,8 +9,8 @@
 #include <limits>
 #include <sstream>
 
+#include "tutti/counters.hpp"
 #include "tutti/movement.hpp"
-#include "tutti/stats.hpp"
 #include "tutti_test/data.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"

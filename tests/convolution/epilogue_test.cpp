@@ -3,8 +3,8 @@
 // Convolutions that take a bias and relu with them: values against the definition and, by counting
 // launches, what is taken and what must not be.
 #include "direct.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/movement.hpp"
-#include "tutti/stats.hpp"
 
 namespace {
 

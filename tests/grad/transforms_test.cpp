@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "differences.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/random.hpp"
-#include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"
 
 namespace {

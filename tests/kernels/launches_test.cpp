@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "sources.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/movement.hpp"
 #include "tutti/plugin.h"
-#include "tutti/stats.hpp"
 #include "tutti_test/dense.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/host_device.hpp"

@@ -4,10 +4,10 @@
 // `takes_modules` says it of must) and on those that do not.
 #include <boost/test/unit_test.hpp>
 
+#include "tutti/counters.hpp"
 #include "tutti/kernel.hpp"
 #include "tutti/ops.hpp"
 #include "tutti/plugin.h"
-#include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"
 #include "verify/spirv_module.hpp"
 

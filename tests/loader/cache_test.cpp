@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/counters.hpp"
 #include "base/disk_cache.hpp"
 #include "base/driver_folder.hpp"
 #include "base/private_folder.hpp"
-#include "base/stats.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/stats.hpp"
+#include "base/counters.hpp"
 #include "base/trace.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"

@@ -11,8 +11,8 @@
 
 #include "members.hpp"
 #include "tutti/collective.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/error.hpp"
-#include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"
 
 using namespace tutti_test;

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "members.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/error.hpp"
 #include "tutti/multi.hpp"
-#include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"
 
 using namespace tutti_test;

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "differences.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti/nn.hpp"
-#include "tutti/stats.hpp"
 #include "tutti_test/files.hpp"
 
 using tutti::array;

@@ -5,11 +5,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "tutti/counters.hpp"
 #include "tutti/data/io.hpp"
 #include "tutti/error.hpp"
 #include "tutti/nn.hpp"
 #include "tutti/ops.hpp"
-#include "tutti/stats.hpp"
 #include "tutti_test/compare.hpp"
 #include "tutti_test/files.hpp"
 #include "tutti_test/random.hpp"

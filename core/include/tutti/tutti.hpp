@@ -8,6 +8,7 @@
 #include "tutti/collective.hpp"
 #include "tutti/contractions.hpp"
 #include "tutti/convolution.hpp"
+#include "tutti/counters.hpp"
 #include "tutti/device.hpp"
 #include "tutti/device_group.hpp"
 #include "tutti/dlpack.hpp"
@@ -34,4 +35,3 @@
 #include "tutti/sorting.hpp"
 #include "tutti/standard.hpp"
 #include "tutti/statistics.hpp"
-#include "tutti/stats.hpp"

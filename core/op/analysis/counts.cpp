@@ -5,7 +5,7 @@
 
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
-#include "op/ordering/bins.hpp"
+#include "op/sorting/bins.hpp"
 #include "tutti/analysis.hpp"
 #include "tutti/movement.hpp"
 

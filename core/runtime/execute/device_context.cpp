@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <new>
 
-#include "base/stats.hpp"
+#include "base/counters.hpp"
 #include "base/trace.hpp"
 #include "graph/node.hpp"
 #include "runtime/execute/executor.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/stats.hpp"
+#include "base/counters.hpp"
 #include "graph/arrival.hpp"
 #include "runtime/execute/kernel_cache.hpp"
 #include "runtime/memory/memory_pool.hpp"

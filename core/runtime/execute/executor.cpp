@@ -11,8 +11,8 @@
 #include <unordered_map>
 
 #include "base/compile_progress.hpp"
+#include "base/counters.hpp"
 #include "base/process.hpp"
-#include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
 #include "graph/fold.hpp"

@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
+#include "base/counters.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
-#include "base/stats.hpp"
 #include "runtime/memory/mapped_memory.hpp"
 
 namespace tutti::runtime {

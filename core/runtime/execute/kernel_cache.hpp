@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/stats.hpp"
+#include "base/counters.hpp"
 #include "plugin/raii.hpp"
 
 namespace tutti::runtime {

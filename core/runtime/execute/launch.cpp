@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/compile_progress.hpp"
-#include "base/stats.hpp"
+#include "base/counters.hpp"
 #include "base/trace.hpp"
 #include "graph/build.hpp"
 #include "runtime/execute/compile_ahead.hpp"

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/counters.hpp"
 #include "base/env.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
-#include "base/stats.hpp"
 #include "runtime/memory/foreign_memory.hpp"
 #include "tutti/error.hpp"
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/background_thread.hpp"
+#include "base/counters.hpp"
 #include "base/process.hpp"
-#include "base/stats.hpp"
 #include "base/trace.hpp"
 #include "runtime/exit.hpp"
 #include "runtime/memory/mapped_memory.hpp"

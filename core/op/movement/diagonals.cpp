@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Diagonals and triangles of matrices: views, and masks made of small vectors of indices.
-#include "op/shape/diagonals.hpp"
+#include "op/movement/diagonals.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/named_errors.hpp"
-#include "op/linear/factors.hpp"
-#include "op/linear/matrices.hpp"
+#include "op/linalg/factors.hpp"
+#include "op/linalg/matrices.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/linalg.hpp"

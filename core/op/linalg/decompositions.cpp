@@ -4,7 +4,7 @@
 // Walter and Lehmann, "Algorithmic Differentiation of Linear Algebra Functions with Application in
 // Optimum Experimental Design" (2010); of the SVD Wan and Zhang, "Automatic Differentiation for
 // Complex Valued SVD" (2019).
-#include "op/linear/factors.hpp"
+#include "op/linalg/factors.hpp"
 #include "tutti/error.hpp"
 #include "tutti/grad.hpp"
 #include "tutti/movement.hpp"

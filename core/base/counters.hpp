@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "tutti/stats.hpp"
+#include "tutti/counters.hpp"
 
 namespace tutti::detail {
 

@@ -3,7 +3,7 @@
 // Cholesky and LU factors, and what is solved by them. Cotangents in the comments are those of
 // Giles, "An extended collection of matrix derivative results for forward and reverse mode
 // algorithmic differentiation" (2008); here they are conjugated, as tutti/grad.hpp has them.
-#include "op/linear/factors.hpp"
+#include "op/linalg/factors.hpp"
 
 #include "op/along.hpp"
 #include "tutti/grad.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "op/along.hpp"
-#include "op/fourier/fourier.hpp"
+#include "op/fft/fourier.hpp"
 #include "tutti/error.hpp"
 #include "tutti/fft.hpp"
 #include "tutti/movement.hpp"

@@ -3,7 +3,7 @@
 // Counts of small numbers, and histograms: numbers of bins, counted.
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
-#include "op/ordering/bins.hpp"
+#include "op/sorting/bins.hpp"
 
 namespace tutti {
 

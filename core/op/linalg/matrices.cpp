@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/linear/matrices.hpp"
+#include "op/linalg/matrices.hpp"
 
 #include <string>
 

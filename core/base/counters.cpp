@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Snapshot and reset of the process-wide counters.
-#include "base/stats.hpp"
+#include "base/counters.hpp"
 
 namespace tutti {
 

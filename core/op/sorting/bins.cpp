@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "op/ordering/bins.hpp"
+#include "op/sorting/bins.hpp"
 
 #include <fmt/format.h>
 
