@@ -41,7 +41,7 @@ tutti_status* properties(uint32_t index, tutti_device_properties* p) {
   strike("properties");
   if (tutti_status* const status = real->device->properties(0, p)) return status;
   p->speed_class = TUTTI_SPEED_NATIVE;
-  p->type = TUTTI_DEVICE_ACCELERATOR;  // `auto` prefers it
+  p->compute_units = 1000;  // `auto` prefers it
   if (index == 0) return nullptr;
   set("type", p->type);
   set("name", p->name);
