@@ -4,9 +4,9 @@
 // with NaN, which do not pass it over.
 #include <cmath>
 #include <functional>
-#include <utility>
 
 #include "matrices.hpp"
+#include "sdk/linear_algebra.hpp"
 
 namespace tutti::conformance {
 namespace {
@@ -16,17 +16,11 @@ constexpr uint64_t batch = 23, bad = 17;
 
 template <typename S>
 matrix_call square_call(int32_t kind, uint64_t size) {
-  const view_spec matrices = made_view(dtype_of<S>(), {batch, size, size});
-  matrix_call call{kind, 1, {matrices, matrices}};
-  if (kind == TUTTI_OPERATOR_TRIANGULAR_SOLVE) call.views.push_back(matrices);
-  if (kind == TUTTI_OPERATOR_LU || kind == TUTTI_OPERATOR_QR) call.outputs = 2;
-  if (kind == TUTTI_OPERATOR_QR) call.views.push_back(matrices);
-  if (kind == TUTTI_OPERATOR_LU)
-    call.views.insert(call.views.begin() + 1, made_view(TUTTI_I64, {batch, size}));
-  if (kind == TUTTI_OPERATOR_EIGH || kind == TUTTI_OPERATOR_SVD)
-    call.views[0] = made_view(dtype_of<real_type<S>>(), {batch, size});
-  if (kind == TUTTI_OPERATOR_EIG)
-    call.views[0] = made_view(dtype_of<std::complex<real_type<S>>>(), {batch, size});
+  matrix_call call{kind, outputs_of(kind), {}};
+  const host::operator_row& row = *host::find_operator(kind);
+  const auto extent_of = [&](char letter) { return letter == 'B' ? batch : size; };
+  for (const tutti_view_desc& v : host::least_views(row, dtype_of<S>(), extent_of))
+    call.views.push_back(made_view(static_cast<uint8_t>(v.dtype), {v.extent, v.extent + v.rank}));
   return call;
 }
 
@@ -176,18 +170,12 @@ void check_nan(session& s, int32_t kind) {
 }  // namespace
 
 void add_matrix_failure_groups(groups& all, const session& s) {
-  const std::pair<const char*, int32_t> operators[] = {
-      {"cholesky", TUTTI_OPERATOR_CHOLESKY},
-      {"triangular_solve", TUTTI_OPERATOR_TRIANGULAR_SOLVE},
-      {"lu", TUTTI_OPERATOR_LU},
-      {"qr", TUTTI_OPERATOR_QR},
-      {"eigh", TUTTI_OPERATOR_EIGH},
-      {"svd", TUTTI_OPERATOR_SVD},
-      {"eig", TUTTI_OPERATOR_EIG}};
-  for (const auto& [name, kind] : operators)
-    add_matrix_groups(all, s, std::string("nan/") + name, "", [kind = kind](auto element) {
-      return [kind](session& t) { check_nan<decltype(element)>(t, kind); };
+  for (const host::operator_row& row : host::operator_rows) {
+    if (!sdk::is_linear_algebra(row.number)) continue;
+    add_matrix_groups(all, s, std::string("nan/") + row.name, "", [&row](auto element) {
+      return [&row](session& t) { check_nan<decltype(element)>(t, row.number); };
     });
+  }
   add_matrix_groups(all, s, "cholesky", "not_definite", [](auto element) {
     return [](session& t) { check_not_definite<decltype(element)>(t); };
   });

@@ -27,28 +27,7 @@ inline tutti_view_desc contiguous_view(int32_t dtype, std::initializer_list<uint
 
 /// Views of an operator over elements of `dtype`, without those that may be left out.
 inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
-  const host::operator_row& row = *host::find_operator(kind);
-  std::vector<tutti_view_desc> views;
-  for (uint32_t n = 0; n < row.count; ++n) {
-    const host::view_row& is = row.views[n];
-    if (is.is_optional) continue;
-    const bool whole = is.dtype == host::view_dtype::i64 || is.dtype == host::view_dtype::index;
-    const bool complex = is.dtype == host::view_dtype::complex ||
-                         (is.dtype == host::view_dtype::any && n < row.outputs);
-    tutti_view_desc v{};
-    v.dtype = whole                                ? int32_t{TUTTI_I64}
-              : complex                            ? host::complex_of_parts(dtype)
-              : is.dtype == host::view_dtype::real ? host::real_part_of(dtype)
-                                                   : dtype;
-    v.rank = is.rank;
-    int64_t step = 1;
-    for (uint32_t d = v.rank; d-- > 0; step *= static_cast<int64_t>(v.extent[d])) {
-      v.extent[d] = uint64_t{4} + is.added[d];
-      v.stride[d] = step;
-    }
-    views.push_back(v);
-  }
-  return views;
+  return host::least_views(*host::find_operator(kind), dtype, [](char) { return uint64_t{4}; });
 }
 
 /// Outputs that may not be left out.

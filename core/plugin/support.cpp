@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/support.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstring>
+
 #include "plugin/raii.hpp"
+#include "semantics/operator_rows.hpp"
 
 namespace tutti::detail {
 
@@ -42,31 +47,30 @@ bool supports(const opened_device& device, const tutti_operator_desc& desc) {
   return support == TUTTI_SUPPORT_YES;
 }
 
+namespace {
+
+// Of contiguous views with `rows` for the letters O and B and `length` for the others, and
+// parameters of zeros.
+bool supports(const opened_device& device, tutti_operator number, dtype type, std::uint64_t rows,
+              std::uint64_t length) {
+  const host::operator_row& row = *host::find_operator(number);
+  const auto views = host::least_views(row, static_cast<std::int32_t>(type), [&](char letter) {
+    return letter == 'O' || letter == 'B' ? rows : length;
+  });
+  alignas(std::uint64_t) std::array<std::byte, host::most_params> params{};
+  std::memcpy(params.data(), &row.params_size, sizeof row.params_size);
+  return supports(device, describe(number, views, params.data()));
+}
+
+}  // namespace
+
 bool supports_products(const opened_device& device, dtype type) {
-  tutti_view_desc square{};
-  square.dtype = static_cast<std::int32_t>(type);
-  square.rank = 3;
-  for (int d = 0; d < 3; ++d) square.extent[d] = d == 0 ? 1 : 64, square.stride[d] = 1;
-  square.stride[0] = 64 * 64, square.stride[1] = 64;
-  const tutti_view_desc views[] = {square, square, square};
-  return supports(device, describe(TUTTI_OPERATOR_MATMUL, views, nullptr));
+  return supports(device, TUTTI_OPERATOR_MATMUL, type, 1, 64);
 }
 
 bool supports_selection(const opened_device& device, tutti_operator kind, dtype type,
                         std::int64_t length) {
-  tutti_view_desc row{};
-  row.dtype = static_cast<std::int32_t>(type);
-  row.rank = 2;
-  row.extent[0] = 1, row.extent[1] = static_cast<std::uint64_t>(length);
-  row.stride[0] = length, row.stride[1] = 1;
-  tutti_view_desc views[] = {row, row};
-  if (kind == TUTTI_OPERATOR_TOPK) {
-    views[0].dtype = TUTTI_I64;
-    const tutti_sort_params first{sizeof first, 0, 0};
-    return supports(device, describe(kind, views, &first));
-  }
-  const tutti_partition_params at_front{sizeof at_front, 0};
-  return supports(device, describe(kind, views, &at_front));
+  return supports(device, kind, type, 1, static_cast<std::uint64_t>(length));
 }
 
 }  // namespace tutti::detail

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "tutti/plugin.h"
 
@@ -111,11 +112,18 @@ inline constexpr std::size_t most_params = [] {
   return most;
 }();
 
+namespace rows {
+inline constexpr auto by_number = [] {
+  std::array<const operator_row*, 128> found{};
+  for (const operator_row& row : all) found[static_cast<std::size_t>(row.number)] = &row;
+  return found;
+}();
+}  // namespace rows
+
 /// Null for a number that this version does not know.
 constexpr const operator_row* find_operator(std::int32_t number) {
-  for (const operator_row& row : operator_rows)
-    if (row.number == number) return &row;
-  return nullptr;
+  const auto at = static_cast<std::size_t>(number);
+  return at < rows::by_number.size() ? rows::by_number[at] : nullptr;
 }
 
 inline constexpr std::int32_t real_part_of(std::int32_t dtype) {
@@ -144,6 +152,33 @@ constexpr present_views views_present(const operator_row& row, std::uint32_t out
   };
   if (!add(0, row.outputs, outputs) || !add(row.outputs, row.count, inputs)) return {};
   return found;
+}
+
+/// Contiguous views of a row over elements of `dtype`, outputs first, without those that may be
+/// left out. `extent_of` gives the extent of a letter.
+template <class ExtentOf>
+std::vector<tutti_view_desc> least_views(const operator_row& row, std::int32_t dtype,
+                                         const ExtentOf& extent_of) {
+  std::vector<tutti_view_desc> views;
+  for (std::uint32_t n = 0; n < row.count; ++n) {
+    const view_row& is = row.views[n];
+    if (is.is_optional) continue;
+    const bool whole = is.dtype == view_dtype::i64 || is.dtype == view_dtype::index;
+    const bool complex =
+        is.dtype == view_dtype::complex || (is.dtype == view_dtype::any && n < row.outputs);
+    tutti_view_desc& v = views.emplace_back();
+    v.dtype = whole                          ? std::int32_t{TUTTI_I64}
+              : complex                      ? complex_of_parts(dtype)
+              : is.dtype == view_dtype::real ? real_part_of(dtype)
+                                             : dtype;
+    v.rank = is.rank;
+    std::int64_t step = 1;
+    for (std::uint32_t d = v.rank; d-- > 0; step *= static_cast<std::int64_t>(v.extent[d])) {
+      v.extent[d] = extent_of(is.letter[d]) + is.added[d];
+      v.stride[d] = step;
+    }
+  }
+  return views;
 }
 
 /// Extents by their letters.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "sdk/status.hpp"
 #include "sdk/validate_operator.hpp"
@@ -50,6 +51,8 @@ tutti_view view_of(const tutti_view_desc& v) {
 }
 
 }  // namespace
+
+static_assert(most_operands == std::tuple_size_v<decltype(host::operator_row::views)>);
 
 owned_operator::owned_operator(const tutti_operator_desc* given, const char*& against) {
   const tutti_operator_desc d = read_struct(given, "operator description");

@@ -82,8 +82,9 @@ bool multiplies(op::device_pointer device, dtype type) {
 // a [B,M,K] times b [B,K,N], whose strides may be 0 along B.
 array product3(const array& a, const array& b) {
   const array inputs[] = {operator_layout(a), operator_layout(b)};
+  const shape &left = a.shape(), &right = b.shape();
   return graph::operation(graph::operator_params(TUTTI_OPERATOR_MATMUL), a.dtype(),
-                          {a.dim(0), a.dim(1), b.dim(2)}, inputs, "matmul");
+                          {left[0], left[1], right[2]}, inputs, "matmul");
 }
 
 // Of complex numbers: products of the parts, which every backend is fast at.

@@ -84,8 +84,9 @@ std::uint64_t enqueue(device_context& context, const operator_call& call, const 
   if (workspace != nullptr) workspace->release();
   detail::check(status, context.device, "launch", call.what.label());
   detail::require_event(plugin.op.launch, event, context.device, context.compute.get());
-  return context.enqueued(event, call.what.label(), detail::trace_enabled() ? bytes_moved(call) : 0,
-                          flops_of(call));
+  const bool traced = detail::trace_enabled();
+  return context.enqueued(event, call.what.label(), traced ? bytes_moved(call) : 0,
+                          traced ? flops_of(call) : 0);
 }
 
 // Elements of a view span this many bytes from its offset (strides here are never negative).
