@@ -3,7 +3,40 @@
 // See math_f32.cl for the markers. Large arguments: Payne & Hanek, "Radian reduction for
 // trigonometric functions" (SIGNUM, 1983), in fixed point, on every argument alike.
 
-//@fn tutti_trig_f32
+//@fn tutti_turn_f32
+// The 96-bit number a0 a1 a2 times m, in units of 2^-94 and modulo 4: the high word, and what comes
+// after its first two bits as a signed fraction in units of 2^-64, rounded once. The host engine
+// has vectors of words of 32 bits alone (TUTTI_NARROW_WORDS).
+static inline float tutti_turn_f32(uint m, uint a0, uint a1, uint a2, uint* high) {
+#ifndef TUTTI_NARROW_WORDS
+  ulong f = (((ulong)m * a0) << 32) + (ulong)m * a1 + (((ulong)m * a2) >> 32);
+  *high = (uint)(f >> 32);
+  return (float)(long)(f << 2);
+#else
+  uint below = mul_hi(m, a2);
+  uint low = m * a1 + below;
+  uint h = m * a0 + mul_hi(m, a1) + (low < below ? 1u : 0u);
+  *high = h;
+  uint top = (h << 2) | (low >> 30);
+  uint bottom = low << 2;
+  uint sign = (uint)((int)top >> 31);
+  top = (top ^ sign) + ((int)bottom == 0 ? sign & 1u : 0u);
+  bottom = (bottom ^ sign) - sign;
+  // Of 64 bits the first 24 and the next 24 in units of 2^16. The last 16 count by themselves only
+  // where the first are 0; else it is enough that there are some.
+  float first = (float)(int)(top >> 8) * 16777216.0f;
+  float second = (float)(int)(((top & 0xffu) << 16) | (bottom >> 16));
+  float last = (float)(int)(bottom & 0xffffu);
+  float sum = first + second;
+  float lost = second - (sum - first);
+  float rest = first == 0.0f ? last * 1.52587890625e-05f : (last > 0.0f ? 0.5f : 0.0f);
+  float c = (sum + (lost + rest)) * 65536.0f;
+  return as_float(as_uint(c) | (sign & 0x80000000u));
+#endif
+}
+//@end
+
+//@fn tutti_trig_f32 [deps: tutti_turn_f32]
 // a = q pi/2 + r + e with |r| <= pi/4 (q mod 4); returns r. a >= 0 and finite. The words of 2/pi
 // at the offset of a's exponent come from selects: eight constants, and gathers are slow.
 static inline float tutti_trig_f32(float a, int* q, float* e) {
@@ -26,20 +59,16 @@ static inline float tutti_trig_f32(float a, int* q, float* e) {
   a1 = b ? a2 : a1;
   a2 = b ? a3 : a2;
   a3 = b ? a4 : a3;
-  uint s = j & 31;
+  uint s = (uint)(j & 31);
   uint t = 31 - s;
   a0 = (a0 << s) | ((a1 >> 1) >> t);
   a1 = (a1 << s) | ((a2 >> 1) >> t);
   a2 = (a2 << s) | ((a3 >> 1) >> t);
   uint m = (i & 0x007fffffu) | 0x00800000u;
-  // a 2/pi in units of 2^-62, modulo 4.
-  ulong f = ((ulong)m * a0) << 32;
-  f += (ulong)m * a1;
-  f += ((ulong)m * a2) >> 32;
-  uint h = (uint)(f >> 32);
+  uint h;
+  float c = tutti_turn_f32(m, a0, a1, a2, &h);
   int small = a < 0.78539816f;
   *q = small ? 0 : (int)((h + 0x20000000u) >> 30);
-  float c = (float)(long)(f << 2);
   float r = c * 8.515304187e-20f;
   float rest = fma(c, -2.369599107e-27f, fma(c, 8.515304187e-20f, -r));
   *e = small ? 0.0f : rest;

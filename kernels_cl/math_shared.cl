@@ -18,7 +18,7 @@ static inline float tutti_logaddexp_f32(float a, float b) {
 //@fn tutti_floor_quotient_f32
 static inline float tutti_floor_quotient_f32(float a, float b) {
   const float rest = tutti_fmod_f32(a, b);
-  const float below = (rest != 0) & ((rest < 0) != (b < 0)) ? 1 : 0;
+  const float below = (rest != 0) & ((rest < 0) != (b < 0)) ? (float)1 : (float)0;
   const float quotient = (a - rest) / b - below;
   const float floored = tutti_floor_f32(quotient);
   const float next = floored + 1;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sdk/host_engine/dispatch.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
 
@@ -271,6 +272,69 @@ BOOST_AUTO_TEST_CASE(an_empty_launch_is_refused) {
   BOOST_CHECK_EXCEPTION(
       c.run(&number, &number, &number, sdk::best_host_routines()), sdk::plugin_error,
       [](const sdk::plugin_error& e) { return e.code == TUTTI_ERROR_INVALID_ARGUMENT; });
+}
+
+// One element for each row, less which it is added up, or one for each column: with the bits that
+// it has where that element is spread over a line.
+BOOST_AUTO_TEST_CASE(sums_of_rows_less_one_element) {
+  for (const uint8_t layout : {TUTTI_REDUCE_INNER, TUTTI_REDUCE_OUTER}) {
+    for (const size_t line : {1u, 63u, 64u, 257u, 300u, 1025u, 2300u}) {
+      const size_t lines = 19;
+      const bool outer = layout == TUTTI_REDUCE_OUTER;
+      const std::vector<int32_t> drawn = numbers(lines * line), less = numbers(lines);
+      const std::vector<float> a(drawn.begin(), drawn.end()), one(less.begin(), less.end());
+      case_of c(TUTTI_F32, 1, 1);
+      c.desc.reduce_layout = layout;
+      c.desc.input_count = 2;
+      c.desc.instruction_count = 1;
+      c.inputs[0].access = TUTTI_ACCESS_UNIT;
+      c.inputs[1].access = TUTTI_ACCESS_ZERO;
+      c.output.value = 2;
+      const uint32_t along = outer ? 0 : 1;
+      c.launch.extent[along] = line;
+      c.launch.extent[1 - along] = lines;
+      c.in[0].stride[along] = 1;
+      c.in[0].stride[1 - along] = static_cast<int64_t>(line);
+      c.in[1].stride[1 - along] = 1;
+      c.out.stride[0] = 1;
+      std::vector<float> out[2];
+      for (const bool loops : {false, true}) {
+        out[loops].resize(outer ? line : lines);
+        const std::byte* from[] = {reinterpret_cast<const std::byte*>(a.data()),
+                                   reinterpret_cast<const std::byte*>(one.data())};
+        std::byte* into[] = {reinterpret_cast<std::byte*>(out[loops].data())};
+        sdk::host_program(c.desc, sdk::best_host_routines(), loops ? sdk::most_loop_bits() : 0)
+            .run(c.launch, {from, into}, sdk::machine{4});
+      }
+      double sum = 0;
+      for (size_t n = 0; n < (outer ? lines : line); ++n)
+        sum += double(a[outer ? n * line : n]) - one[outer ? n : 0];
+      BOOST_TEST(double(out[0][0]) == sum, boost::test_tools::tolerance(1e-4));
+      BOOST_TEST((out[0] == out[1]), (outer ? "columns of " : "rows of ") << line);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_words_in_any_order_are_those_of_their_index) {
+  for (const sdk::host_routines set : sets()) {
+    const auto philox = sdk::find_block(set, TUTTI_OP_philox, TUTTI_I64, TUTTI_U32);
+    for (const int64_t step : {1, 2, 3, 4, 8}) {
+      for (int64_t first = 0; first < 6; ++first) {
+        constexpr size_t count = 61;
+        std::vector<int64_t> index(count);
+        const std::vector<uint64_t> key(count, 0x123456789abcdefu);
+        for (size_t i = 0; i < count; ++i) index[i] = first + static_cast<int64_t>(i) * step;
+        std::vector<uint32_t> together(count), alone(count);
+        const void* const all[] = {index.data(), key.data()};
+        philox(all, together.data(), static_cast<long>(count));
+        for (size_t i = 0; i < count; ++i) {
+          const void* const one[] = {&index[i], &key[i]};
+          philox(one, &alone[i], 1);
+        }
+        BOOST_TEST((together == alone), "step " << step << " from " << first);
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -158,8 +158,10 @@ array bernoulli(key from, const shape& shape, double probability, const device& 
     throw value_error(fmt::format("bernoulli: the probability {} is not in [0, 1]", probability));
   require_size(shape, "bernoulli");
   const auto threshold = static_cast<std::int64_t>(std::nearbyint(std::ldexp(probability, 32)));
-  return astype(words(from, shape, 1, 0, on), dtype::i64) <
-         graph::constant({}, dtype::i64, threshold, nullptr);
+  const array drawn = words(from, shape, 1, 0, on);
+  if (threshold < std::int64_t{1} << 32)
+    return drawn < graph::constant({}, dtype::u32, threshold, nullptr);
+  return astype(drawn, dtype::i64) < graph::constant({}, dtype::i64, threshold, nullptr);
 }
 
 array exponential(key from, const shape& shape, double scale, dtype type, const device& on) {

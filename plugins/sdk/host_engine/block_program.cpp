@@ -11,12 +11,16 @@
 namespace tutti::sdk {
 
 block_program::block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
-                             uint32_t loop_bits)
+                             uint32_t loop_bits, bool by_lines)
     : set_(set), block_(block), scalars_(desc.scalar_count) {
   std::vector<uint32_t> own;  // for each value of the description
   for (uint32_t n = 0; n < desc.input_count; ++n) {
-    inputs_.push_back(dtype_size(desc.inputs[n].dtype));
-    own.push_back(add_value(desc.inputs[n].dtype));
+    const uint8_t dtype = desc.inputs[n].dtype;
+    inputs_.push_back(dtype_size(dtype));
+    single_.push_back(
+        by_lines && desc.inputs[n].access == TUTTI_ACCESS_ZERO &&
+        (dtype == TUTTI_F32 || dtype == TUTTI_F64 || dtype == TUTTI_I32 || dtype == TUTTI_U32));
+    own.push_back(add_value(dtype));
   }
   for (uint32_t n = 0; n < desc.scalar_count; ++n) own.push_back(add_value(desc.scalar_dtypes[n]));
   for (uint32_t n = 0; n < desc.input_count; ++n)
@@ -36,7 +40,12 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
     results_.push_back(reduces ? value : with_dtype(value, stored));
   }
   if (loop_bits > 0) fuse_steps(loop_bits);
+  // A loop by itself needs no registers between instructions.
+  if (steps_.size() == 1 && steps_[0].loop != nullptr) block_ = std::max(block_, most_of_piece);
   give_slots();
+  for (const block_step& step : steps_)
+    for (uint32_t operand : step.operands)
+      has_singles_ = has_singles_ || (step.loop != nullptr && is_single(operand));
 }
 
 uint32_t block_program::add_value(uint8_t dtype) {
@@ -95,9 +104,13 @@ void block_program::give_slots() {
   };
   for (size_t s = 0; s < steps_.size(); ++s) {
     for (uint32_t result : steps_[s].results) last_use[result] = s;
-    for (uint32_t operand : steps_[s].operands) use(operand, s);
+    for (uint32_t operand : steps_[s].operands)
+      if (steps_[s].loop == nullptr || !is_single(operand)) use(operand, s);
   }
-  for (uint32_t result : results_) use(result, steps_.size());
+  for (uint32_t result : results_) {
+    use(result, steps_.size());
+    values_[result].is_result = true;
+  }
   std::vector<uint32_t> free;
   for (size_t s = 0; s < steps_.size(); ++s) {
     for (uint32_t result : steps_[s].results) {
@@ -150,7 +163,8 @@ void block_registers::bind(const bound_inputs& inputs) {
 
 void block_registers::load_one(uint32_t n, const std::byte* element, uint64_t count) {
   const block_program::typed_value& v = program_.values_[n];
-  at_[n] = slot(v.slot);
+  at_[n] = program_.filled_[n] ? slot(v.slot) : element;
+  if (!program_.filled_[n]) return;
   if (std::exchange(held_[n], element) == element) return;
   fill_block(element, v.element, count, slot(v.slot));
 }
@@ -181,7 +195,8 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
 }
 
 void block_registers::place(const std::vector<std::byte*>& places,
-                            const std::vector<uint32_t>& elements) {
+                            const std::vector<uint32_t>& elements, bool streams) {
+  streams_ = streams;
   placed_.assign(program_.values_.size(), {});
   for (size_t n = 0; n < places.size(); ++n)
     if (places[n] != nullptr) placed_[program_.results_[n]] = {places[n], elements[n]};
@@ -203,38 +218,40 @@ std::byte* block_registers::place_of(uint32_t value, uint64_t first, uint64_t do
   if (!placed_.empty() && placed_[value].base != nullptr)
     return placed_[value].base + first * placed_[value].element;
   const block_program::typed_value& v = program_.values_[value];
-  return slot(v.slot) + done * v.element;
+  return slot(v.slot) + (v.is_result ? done * v.element : 0);
 }
 
 void block_registers::evaluate(uint64_t first, uint64_t count) {
-  // Lines that are worth it are read in place, each by itself.
-  constexpr uint64_t least_line = 64;
+  // Lines that are worth it are read in place, each by itself, and so are those of single elements.
   first_ = first;
-  bool by_lines = line_ >= least_line;
+  bool in_pieces = true;
   for (uint32_t n = 0; n < program_.results_.size(); ++n)
-    by_lines = by_lines && !program_.is_input(n);
+    in_pieces = in_pieces && !program_.is_input(n);
+  const bool by_lines = line_ >= block_program::least_line || (line_ > 0 && program_.has_singles_);
   for (uint64_t done = 0, piece = count; done < count; done += piece) {
-    if (by_lines) piece = std::min(count - done, line_ - (first + done) % line_);
+    if (in_pieces) piece = std::min<uint64_t>(count - done, block_program::most_of_piece);
+    if (in_pieces && by_lines) piece = std::min(piece, line_ - (first + done) % line_);
     evaluate_piece(first + done, piece, done);
   }
 }
 
 void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t done) {
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
-  const std::byte* in[fused_loop::most_arrays] = {};
-  std::byte* out[fused_loop::most_arrays] = {};
   for (const block_program::block_step& step : program_.steps_) {
-    for (size_t k = 0; k < step.operands.size(); ++k) in[k] = at_[step.operands[k]];
+    for (size_t k = 0; k < step.operands.size(); ++k) in_[k] = at_[step.operands[k]];
     for (size_t k = 0; k < step.results.size(); ++k) {
-      out[k] = place_of(step.results[k], first, done);
-      at_[step.results[k]] = out[k];
+      out_[k] = place_of(step.results[k], first, done);
+      at_[step.results[k]] = out_[k];
     }
     if (step.loop != nullptr) {
-      step.loop->run(in, out, scalars_, count);
+      bool streams = streams_;
+      for (size_t k = 0; k < step.results.size() && streams; ++k)
+        streams = placed_[step.results[k]].base != nullptr;
+      step.loop->run(in_, out_, scalars_, count, streams);
     } else if (step.run != nullptr) {
-      step.run(reinterpret_cast<const void* const*>(in), out[0], static_cast<long>(count));
+      step.run(reinterpret_cast<const void* const*>(in_), out_[0], static_cast<long>(count));
     } else {
-      auto* index = reinterpret_cast<int64_t*>(out[0]);
+      auto* index = reinterpret_cast<int64_t*>(out_[0]);
       for (uint64_t i = 0; i < count; ++i) index[i] = static_cast<int64_t>(first + i);
     }
   }

@@ -20,9 +20,14 @@ namespace tutti::sdk {
 /// are instructions of their own at the end.
 class block_program {
  public:
-  /// `block`: elements of a register. `loop_bits`: see host_program.
+  /// `block`: elements of a register, more where one loop does all. `loop_bits`: see host_program.
+  /// `by_lines`: it is run line by line of the innermost loop, along which an input of
+  /// TUTTI_ACCESS_ZERO is one element.
   block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
-                uint32_t loop_bits);
+                uint32_t loop_bits, bool by_lines = false);
+
+  /// Lines of so many elements are worth a run of their own.
+  static constexpr uint64_t least_line = 64;
 
   uint32_t block() const { return block_; }
   /// Of maps the value that output n stores, in the dtype that it has in a register; of a reduction
@@ -33,14 +38,19 @@ class block_program {
   bool writes_in_place(uint32_t n, const std::vector<uint32_t>& same) const;
   /// Whether result n is an input as it is loaded.
   bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
+  /// Whether a loop takes an input as one element.
+  bool has_singles() const { return has_singles_; }
 
  private:
   friend class block_registers;
   static constexpr uint32_t no_slot = ~0u;
+  // What lies between instructions fits the closest cache.
+  static constexpr uint32_t most_of_piece = 2048;
   struct typed_value {
     uint8_t dtype;     // in the register
     uint32_t element;  // its bytes
     uint32_t slot = no_slot;
+    bool is_result = false;
   };
   struct block_step {
     fused_loop::instruction what;             // of one instruction
@@ -55,6 +65,7 @@ class block_program {
   bool is_scalar(uint32_t value) const {
     return value >= inputs_.size() && value - inputs_.size() < scalars_;
   }
+  bool is_single(uint32_t value) const { return value < inputs_.size() && single_[value]; }
   void fuse_steps(uint32_t loop_bits);
   bool fits(const std::vector<block_step>& steps, const block_step& next) const;
   block_step loop_of(const std::vector<block_step>& steps, const std::vector<block_step>& later,
@@ -66,12 +77,14 @@ class block_program {
   host_routines set_;
   uint32_t block_;
   std::vector<uint32_t> inputs_;  // bytes of an element
+  std::vector<bool> single_;      // inputs that loops take as one element
+  bool has_singles_ = false;
   uint32_t scalars_ = 0;
   std::vector<typed_value> values_;
   std::vector<block_step> steps_;
   std::vector<uint32_t> results_;
   uint32_t slots_ = 0, slot_bytes_ = 0;
-  std::vector<bool> filled_;  // scalars that need a register
+  std::vector<bool> filled_;  // inputs and scalars that need a register
 };
 
 /// The inputs of a launch over a space.
@@ -98,7 +111,9 @@ class block_registers {
 
   /// Result n is written to `places[n] + first * elements[n]` by the instruction that computes it,
   /// where the place is not NULL (block_program::writes_in_place). Until set again.
-  void place(const std::vector<std::byte*>& places, const std::vector<uint32_t>& elements);
+  /// `streams`: past the caches.
+  void place(const std::vector<std::byte*>& places, const std::vector<uint32_t>& elements,
+             bool streams);
   /// Computes all values of the points [first, first + count).
   void evaluate(uint64_t first, uint64_t count);
   /// The most elements at once.
@@ -118,7 +133,7 @@ class block_registers {
   void evaluate_piece(uint64_t first, uint64_t count, uint64_t done);
   void load(uint32_t n, uint64_t first, uint64_t count);
   void gather_input(uint32_t n, uint64_t first, uint64_t count);
-  // The first `count` of the register are one element.
+  // The first `count` of the register are one element, where more than loops want it.
   void load_one(uint32_t n, const std::byte* element, uint64_t count);
 
   struct aligned_delete {
@@ -134,6 +149,9 @@ class block_registers {
   uint64_t most_;
   size_t slot_bytes_;
   std::unique_ptr<std::byte[], aligned_delete> memory_;
+  // Of one step. Not made for each, since setting them to 0 waits for what was streamed.
+  const std::byte* in_[fused_loop::most_arrays] = {};
+  std::byte* out_[fused_loop::most_arrays] = {};
   std::vector<const std::byte*> at_;    // where each value of the current block lies
   std::vector<const std::byte*> held_;  // of each input the element that its register is full of
   struct placed {
@@ -141,6 +159,7 @@ class block_registers {
     uint32_t element = 0;
   };
   std::vector<placed> placed_;  // for each value; empty: none
+  bool streams_ = false;
 };
 
 }  // namespace tutti::sdk

@@ -42,7 +42,7 @@ block_program::block_step block_program::loop_of(const std::vector<block_step>& 
       if (is_scalar(operand) || contains(made, operand) || contains(loop.operands, operand))
         continue;
       loop.operands.push_back(operand);
-      what.inputs.push_back({operand, values_[operand].dtype});
+      what.inputs.push_back({operand, values_[operand].dtype, is_single(operand)});
     }
     const uint32_t result = step.results[0];
     made.push_back(result);

@@ -26,6 +26,7 @@ class fused_loop {
   struct array {
     uint32_t value;
     uint8_t dtype;
+    bool single = false;  // an input that is one element for all, as wide as a lane
   };
   /// Values are numbered as the caller likes; each is an input, a scalar or a result before it is
   /// an operand. Every operand that is neither a scalar nor a result is in `inputs`.
@@ -46,23 +47,29 @@ class fused_loop {
   static std::unique_ptr<fused_loop> make(const description& what, uint32_t bits = most_bits());
 
   /// Computes `count` elements; addresses are in the order of the description. An output may be an
-  /// input of the same element size.
+  /// input of the same element size. `streams`: numbers go around the caches where that can be,
+  /// since nobody reads them soon; end_streams() follows.
   void run(const std::byte* const* inputs, std::byte* const* results, const tutti_scalar* scalars,
-           uint64_t count) const;
+           uint64_t count, bool streams = false) const;
+
+  /// What the calling thread has streamed is seen by others.
+  static void end_streams();
 
   /// Inputs and results together.
   static constexpr size_t most_arrays = 12;
 
  private:
-  using code = void (*)(const void* const* arrays, const tutti_scalar* scalars, uint64_t count);
+  using code = void (*)(const void* const* arrays, const tutti_scalar* scalars, uint64_t count,
+                        uint64_t streams);
 
   fused_loop() = default;
 
   std::shared_ptr<const void> memory_;  // keeps the code
   code code_ = nullptr;                 // for a multiple of lanes_ elements, not 0
-  uint32_t lanes_ = 0;
+  uint32_t lanes_ = 0, vector_bytes_ = 0;
   size_t inputs_ = 0;
   std::vector<uint32_t> element_;  // bytes; inputs, then results
+  std::vector<bool> single_;       // of inputs
 };
 
 }  // namespace tutti::sdk

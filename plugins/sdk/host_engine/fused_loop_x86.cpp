@@ -2,6 +2,8 @@
 //
 // Loops for x86-64 processors, written by xbyak: in registers of 512 bits where there is AVX-512,
 // of 256 bits where there are AVX2 and FMA.
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "sdk/host_engine/fused_loop.hpp"
@@ -24,8 +26,10 @@ class writer : private loop_assembler {
   F function() const {
     return getCode<F>();
   }
-  // Vectors that were never taken.
-  size_t spare() const { return spare_; }
+  // Vectors and masks that were never taken.
+  std::pair<size_t, size_t> spare() const { return {spare_, spare_masks_}; }
+  using loop_assembler::masks;
+  using loop_assembler::vectors;
 
  private:
   static constexpr size_t saved_from = 5;  // of addresses(): what the caller wants back
@@ -36,17 +40,30 @@ class writer : private loop_assembler {
     for (size_t n = saved_from; n < saved; ++n) push(address[n]);
     for (size_t n = 0; n < arrays; ++n) mov(address[n], ptr[rdi + 8 * static_cast<int>(n)]);
     keep_constants();
+    Xbyak::Label streamed, done;
+    test(rcx, rcx);
+    jnz(streamed, T_NEAR);
     xor_(ecx, ecx);
-    Xbyak::Label next;
-    L(next);
-    for (uint32_t n = 0; n < program_.nodes.size(); ++n)
-      if (uses_[n] > 0) write(n);
-    for (uint32_t result : plan_.results) load_input(result);
-    for (size_t n = 0; n < plan_.results.size(); ++n)
-      store(place(what_.inputs.size() + n), plan_.results[n], what_.results[n].dtype);
-    add(rcx, lanes());
-    cmp(rcx, rdx);
-    jb(next, T_NEAR);
+    const auto before = std::make_tuple(uses_, register_, free_, free_masks_);
+    const auto begin = [&] { std::tie(uses_, register_, free_, free_masks_) = before; };
+    if (plan_.side_by_side) {
+      Xbyak::Label last;
+      sub(rdx, lanes());
+      jz(last, T_NEAR);
+      loop(false, true);
+      begin();
+      L(last);
+      add(rdx, lanes());
+      cmp(rcx, rdx);
+      jae(done, T_NEAR);
+    }
+    loop(false, false);
+    jmp(done, T_NEAR);
+    begin();
+    L(streamed);
+    xor_(ecx, ecx);
+    loop(true, false);
+    L(done);
     for (size_t n = saved; n-- > saved_from;) pop(address[n]);
     vzeroupper();
     ret();
@@ -55,6 +72,30 @@ class writer : private loop_assembler {
       L(label);
       for (int k = 0; k < (has_masks() ? 1 : 4); ++k) dq(program_.wide ? bits : bits << 32 | bits);
     }
+  }
+
+  // One operation takes several cycles, so the next one is that of other elements where there are
+  // registers for it.
+  void loop(bool streams, bool side_by_side) {
+    Xbyak::Label next;
+    L(next);
+    const auto each = [&](const auto& f) {
+      f();
+      if (!side_by_side) return;
+      turn();
+      f();
+      turn();
+    };
+    for (uint32_t n = 0; n < program_.nodes.size(); ++n)
+      each([&] { uses_[n] > 0 ? write(n) : void(); });
+    for (uint32_t result : plan_.results) each([&] { load_input(result); });
+    for (size_t n = 0; n < plan_.results.size(); ++n)
+      each([&] {
+        store(place(what_.inputs.size() + n), plan_.results[n], what_.results[n].dtype, streams);
+      });
+    add(rcx, side_by_side ? 2 * lanes() : lanes());
+    cmp(rcx, rdx);
+    jb(next, T_NEAR);
   }
 
   // ---- operations
@@ -76,6 +117,8 @@ class writer : private loop_assembler {
         return known(n, one.detail != 0);
       case op::flag:
         return flag(n, one.operand[0]);
+      case op::multiply_high:
+        return multiply_high(n, one.operand[0], one.operand[1]);
       default:
         break;
     }
@@ -97,7 +140,8 @@ class writer : private loop_assembler {
   static bool commutes(op what) {
     return what == op::add || what == op::multiply || what == op::bit_and || what == op::bit_or ||
            what == op::bit_xor || what == op::integer_add || what == op::integer_multiply ||
-           what == op::integer_equal;
+           what == op::integer_equal || what == op::natural_minimum ||
+           what == op::integer_minimum || what == op::integer_maximum;
   }
 
   void known(uint32_t n, bool holds) {
@@ -134,6 +178,8 @@ class writer : private loop_assembler {
     const auto predicate = static_cast<uint8_t>(one.detail);
     if (one.what == op::compare) return TUTTI_REAL(vcmp, to, x, y, predicate);
     if (one.what == op::integer_equal) return TUTTI_WHOLE(vpcmpeq, to, x, y);
+    if constexpr (std::is_same_v<To, Opmask>)
+      if (one.what == op::natural_less) return TUTTI_WHOLE(vpcmpu, to, x, y, 1);
     TUTTI_WHOLE(vpcmpgt, to, x, y);
   }
 
@@ -155,6 +201,8 @@ class writer : private loop_assembler {
         return TUTTI_WHOLE(vpsrl, to, x, by);
       case op::integer_to_real:
         return vcvtdq2ps(to, x);
+      case op::natural_to_real:
+        return vcvtudq2ps(to, x);
       default:
         break;
     }
@@ -177,6 +225,16 @@ class writer : private loop_assembler {
         return TUTTI_REAL(vmul, to, x, y);
       case op::divide:
         return TUTTI_REAL(vdiv, to, x, y);
+      case op::minimum:
+        return TUTTI_REAL(vmin, to, x, y);
+      case op::maximum:
+        return TUTTI_REAL(vmax, to, x, y);
+      case op::integer_minimum:
+        return program_.wide ? vpminsq(to, x, y) : vpminsd(to, x, y);
+      case op::integer_maximum:
+        return program_.wide ? vpmaxsq(to, x, y) : vpmaxsd(to, x, y);
+      case op::natural_minimum:
+        return program_.wide ? vpminuq(to, x, y) : vpminud(to, x, y);
       case op::bit_and:
         return TUTTI_REAL(vand, to, x, y);
       case op::bit_or:
@@ -190,6 +248,12 @@ class writer : private loop_assembler {
       case op::integer_multiply:
         if (program_.wide) throw lane_program::impossible("a product of i64");
         return vpmulld(to, x, y);
+      case op::shift_left_by:
+        return TUTTI_WHOLE(vpsllv, to, x, y);
+      case op::shift_right_signed_by:
+        return program_.wide ? vpsravq(to, x, y) : vpsravd(to, x, y);
+      case op::shift_right_by:
+        return TUTTI_WHOLE(vpsrlv, to, x, y);
       default:
         break;
     }
@@ -278,6 +342,8 @@ uint32_t fused_loop::most_bits() {
   return bits;
 }
 
+void fused_loop::end_streams() { __builtin_ia32_sfence(); }
+
 bool fused_loop::takes(const instruction& one) { return most_bits() > 0 && row_of(one) != nullptr; }
 
 uint32_t fused_loop::width(const instruction& one) {
@@ -291,19 +357,25 @@ std::unique_ptr<fused_loop> fused_loop::make(const description& what, uint32_t b
   std::unique_ptr<fused_loop> loop(new fused_loop);
   loop_plan plan;
   plan.bits = bits;
+  plan.program.masks = bits == 512;
   for (const instruction& one : what.instructions)
     plan.program.wide = plan.program.wide || width(one) == 8;
   loop->lanes_ = bits / (plan.program.wide ? 64 : 32);
+  loop->vector_bytes_ = bits / 8;
   loop->inputs_ = what.inputs.size();
   for (const array& input : what.inputs) {
     loop->element_.push_back(dtype_size(input.dtype));
+    loop->single_.push_back(input.single);
     plan.booleans.push_back(input.dtype == TUTTI_BOOL);
   }
   for (const array& result : what.results) loop->element_.push_back(dtype_size(result.dtype));
   try {
     plan.results = trace(what, plan.program);
     // Once to see how many registers are left.
-    plan.kept = writer(plan, what, loop->element_).spare();
+    const auto [spare, spare_masks] = writer(plan, what, loop->element_).spare();
+    const size_t taken = writer::vectors(bits) - spare;
+    plan.side_by_side = spare >= taken && 2 * spare_masks >= writer::masks;
+    plan.kept = plan.side_by_side ? spare - taken : spare;
     const auto written = std::make_shared<const writer>(plan, what, loop->element_);
     loop->code_ = written->function<code>();
     loop->memory_ = written;

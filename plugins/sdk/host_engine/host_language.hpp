@@ -29,6 +29,8 @@ TUTTI_HOST double as_double(ulong x) { return __builtin_bit_cast(double, x); }
 TUTTI_HOST long as_long(double x) { return __builtin_bit_cast(long, x); }
 TUTTI_HOST ulong as_ulong(double x) { return __builtin_bit_cast(ulong, x); }
 
+TUTTI_HOST uint mul_hi(uint a, uint b) { return (uint)(((ulong)a * b) >> 32); }
+
 // All rounded once; fma is a call of the C library where the processor has none.
 #define TUTTI_REAL_FUNCTIONS(T, S)                                        \
   TUTTI_HOST T fma(T a, T b, T c) { return __builtin_fma##S(a, b, c); }   \

@@ -2,9 +2,12 @@
 //
 // Launches: what is computed where, and what is stored.
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include "sdk/host_engine/block_program.hpp"
 #include "sdk/host_engine/host_engine.hpp"
+#include "sdk/host_engine/output_memory.hpp"
 #include "sdk/host_engine/reductions.hpp"
 #include "sdk/op_info.hpp"
 #include "sdk/status.hpp"
@@ -14,69 +17,53 @@ namespace {
 
 constexpr uint32_t map_block = 512;  // registers of a few instructions fit the closest cache
 // A line of a reduction is computed at once (launch_plan.cpp: reduce_segment), and eight rows of
-// these many columns.
-constexpr uint32_t reduction_block = 2048, columns_at_once = 256;
+// columns. Of long rows many go together, since memory is read ahead along them alone.
+constexpr uint32_t line_block = output_memory::most, least_columns = 256, most_columns = 1024;
+constexpr uint32_t rows_block = 8 * most_columns;
 constexpr uint64_t elements_of_a_chunk = 16384;  // the least that pays for another thread
 constexpr uint64_t totals_at_once = 1024;
+constexpr uint64_t beyond_caches = uint64_t{32} << 20;  // bytes that are written
+// Of what is read across, where a line touches more than the closest cache holds.
+constexpr uint64_t tile_lines = 16, tile_columns = 64, worth_tiles = 1024;
 
 uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
-// From what a program computes to what an output holds.
-struct output_form {
-  uint32_t value_element = 0, element = 0;  // bytes, computed and stored
-  routines::block_routine cast = nullptr;   // of a total to the output's register dtype
-  uint32_t cast_element = 0;                // bytes after it
-  routines::block_routine copy = nullptr;   // from there to the stored dtype
-  bool same = false;                        // the bytes are what is stored
-};
-
-// One output of one launch.
-class output_memory {
- public:
-  output_memory(const output_form& form, const walk_space& kept, const tutti_operand& operand,
-                std::byte* base)
-      : form_(form), space_(kept), access_(kept, operand.stride, form.element), base_(base) {}
-
-  // Where values may be written without a copy; NULL where not.
-  std::byte* direct() const {
-    const bool dense = access_.kind == walk_kind::dense && form_.same && form_.cast == nullptr;
-    return dense ? base_ : nullptr;
-  }
-  uint32_t element() const { return form_.element; }
-
-  // No more than reduction_block at once.
-  void store(const std::byte* values, uint64_t first, uint64_t count) const {
-    alignas(64) std::byte cast_values[reduction_block * 16], stored[reduction_block * 16];
-    const auto n = static_cast<long>(count);
-    if (form_.cast != nullptr) {
-      const void* const from[] = {values};
-      form_.cast(from, cast_values, n);
-      values = cast_values;
-    }
-    const void* const from[] = {values};
-    if (access_.kind == walk_kind::dense) {
-      form_.copy(from, base_ + first * form_.element, n);
-      return;
-    }
-    if (!form_.same) {
-      form_.copy(from, stored, n);
-      values = stored;
-    }
-    scatter(space_, access_, walk_point(space_, first), values, count, base_);
-  }
-
- private:
-  const output_form& form_;
-  const walk_space& space_;
-  walk_access access_;
-  std::byte* base_;
-};
+uint32_t block_of(const program_layout& layout) {
+  if (!layout.reduces()) return map_block;
+  return layout.reduce_layout == TUTTI_REDUCE_INNER ? line_block : rows_block;
+}
 
 // Calls work(chunk) for all of them.
 void share(const host_parallel_for& parallel, uint64_t chunks,
            const std::function<void(uint64_t)>& work) {
   if (parallel && chunks > 1) return parallel(chunks, work);
   for (uint64_t chunk = 0; chunk < chunks; ++chunk) work(chunk);
+}
+
+// Whether an input is read across its lines in memory, of which those that are read together are
+// still in the cache for the next line of the space if that comes soon.
+bool reads_across(const bound_inputs& inputs) {
+  const walk_space& space = *inputs.space;
+  if (space.rank < 2) return false;
+  const uint32_t inner = space.rank - 1;
+  if (space.extent[inner] < worth_tiles || space.extent[inner - 1] < tile_lines) return false;
+  constexpr int64_t cache_line = 64;
+  return std::any_of(inputs.access.begin(), inputs.access.end(), [&](const walk_access& access) {
+    const auto step = [&](uint32_t d) { return std::abs(access.stride[d]) * access.element; };
+    return step(inner) >= cache_line && step(inner - 1) > 0 && step(inner - 1) < cache_line;
+  });
+}
+
+// Calls compute(first, count) for parts of the lines from point `begin` on.
+template <typename F>
+void each_tile(uint64_t begin, uint64_t end, uint64_t line, const F& compute) {
+  for (uint64_t band = begin; band < end; band += tile_lines * line) {
+    for (uint64_t column = 0; column < line; column += tile_columns) {
+      const uint64_t count = std::min(tile_columns, line - column);
+      const uint64_t after = std::min(end, band + tile_lines * line);
+      for (uint64_t first = band; first < after; first += line) compute(first + column, count);
+    }
+  }
 }
 
 // Kept points that are added up side by side, from point `first` on: `columns` of each of `rows`
@@ -96,6 +83,7 @@ struct host_program::state {
     const host_operands& memory;
     const launch_plan plan;
     const host_parallel_for& parallel;
+    const block_program& program;
     walk_space kept;
     std::vector<output_memory> outputs;
   };
@@ -116,16 +104,23 @@ struct host_program::state {
     j.outputs[0].store(layout.finds_index() ? indices : t.value(0), first, count);
   }
   bound_inputs bind(const job& j, const walk_space& space) const;
+  const block_program& program_for(const tutti_program_launch& launch) const;
 
   program_layout layout;
   block_program program;
+  std::optional<block_program> by_lines;  // where that is another one
   const routines::reduction_row* reduction = nullptr;
   std::vector<output_form> forms;
 };
 
 host_program::state::state(const tutti_program_desc& desc, host_routines set, uint32_t loop_bits)
-    : layout(layout_of(desc, {schedule::cpu})),
-      program(desc, set, layout.reduces() ? reduction_block : map_block, loop_bits) {
+    : layout(layout_of(desc, {schedule::cpu})), program(desc, set, block_of(layout), loop_bits) {
+  bool one = false, input = false;
+  for (uint32_t n = 0; n < desc.input_count; ++n)
+    one = one || desc.inputs[n].access == TUTTI_ACCESS_ZERO;
+  for (uint32_t n = 0; n < desc.output_count; ++n) input = input || program.is_input(n);
+  if (one && !input) by_lines.emplace(desc, set, block_of(layout), loop_bits, true);
+  if (by_lines && !by_lines->has_singles()) by_lines.reset();
   if (layout.reduces()) reduction = &find_reduction(set, layout.reduction, layout.accumulator);
   for (uint32_t n = 0; n < desc.output_count; ++n) {
     const uint8_t stored = desc.outputs[n].dtype;
@@ -146,6 +141,15 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
   }
 }
 
+// Lines that are short go several at once; a column by itself is no line.
+const block_program& host_program::state::program_for(const tutti_program_launch& launch) const {
+  const bool inner = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
+  const uint32_t rank = layout.given_kept + (inner ? layout.given_reduced : 0);
+  const uint64_t line = rank > 0 ? launch.extent[rank - 1] : 1;
+  const bool single = layout.reduces() && !inner && line % least_columns == 1;
+  return by_lines && line >= block_program::least_line && !single ? *by_lines : program;
+}
+
 bound_inputs host_program::state::bind(const job& j, const walk_space& space) const {
   bound_inputs bound{&space, {}, {}};
   for (uint32_t n = 0; n < layout.inputs; ++n) {
@@ -155,7 +159,7 @@ bound_inputs host_program::state::bind(const job& j, const walk_space& space) co
   // Outputs are stored one after the other, so an input that is one as it is may be gone by then.
   bool any_input = false;
   for (uint32_t o = 0; o < layout.outputs && layout.outputs > 1; ++o)
-    any_input = any_input || program.is_input(o);
+    any_input = any_input || j.program.is_input(o);
   for (uint32_t o = 0; o < layout.outputs && any_input; ++o)
     for (const std::byte* base : bound.base) bound.copied |= base == j.memory.outputs[o];
   return bound;
@@ -168,7 +172,7 @@ std::vector<std::byte*> host_program::state::places_of(const job& j) const {
     std::vector<uint32_t> same;
     for (uint32_t n = 0; n < layout.inputs; ++n)
       if (j.memory.inputs[n] == j.memory.outputs[o]) same.push_back(n);
-    places.push_back(program.writes_in_place(o, same) ? j.outputs[o].direct() : nullptr);
+    places.push_back(j.program.writes_in_place(o, same) ? j.outputs[o].direct() : nullptr);
   }
   return places;
 }
@@ -178,20 +182,37 @@ void host_program::state::run_map(const job& j) const {
   const bound_inputs inputs = bind(j, j.kept);
   const std::vector<std::byte*> places = places_of(j);
   std::vector<uint32_t> elements;
-  for (const output_memory& output : j.outputs) elements.push_back(output.element());
-  const uint64_t chunks = j.parallel ? ceil_div(points, elements_of_a_chunk) : 1;
-  const uint64_t chunk_size = j.parallel ? elements_of_a_chunk : points;
+  uint64_t bytes = 0;
+  for (const output_memory& output : j.outputs) {
+    elements.push_back(output.element());
+    bytes += points * output.element();
+  }
+  bool streams = bytes >= beyond_caches;
+  for (uint32_t o = 0; o < layout.outputs && streams; ++o)
+    for (const std::byte* base : inputs.base) streams = streams && base != j.memory.outputs[o];
+  const bool by_tiles = reads_across(inputs);
+  const uint64_t line = j.kept.extent[j.kept.rank - 1], band = line * tile_lines;
+  const uint64_t least = by_tiles ? band : elements_of_a_chunk;
+  const uint64_t chunks = j.parallel ? ceil_div(points, least) : 1;
+  const uint64_t chunk_size = j.parallel ? least : points;
   share(j.parallel, chunks, [&](uint64_t chunk) {
     const uint64_t begin = chunk * chunk_size, end = std::min(points, begin + chunk_size);
-    block_registers registers(program, j.launch.scalars, end - begin);
+    block_registers registers(j.program, j.launch.scalars, end - begin);
     registers.bind(inputs);
-    registers.place(places, elements);
-    for (uint64_t first = begin, count = 0; first < end; first += count) {
-      count = std::min<uint64_t>(map_block, end - first);
+    registers.place(places, elements, streams);
+    const auto compute = [&](uint64_t first, uint64_t count) {
       registers.evaluate(first, count);
       for (uint32_t o = 0; o < layout.outputs; ++o)
         if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count);
+    };
+    const uint64_t block = j.program.block();
+    if (by_tiles) {
+      each_tile(begin, end, line, compute);
+    } else {
+      for (uint64_t first = begin; first < end; first += block)
+        compute(first, std::min(block, end - first));
     }
+    if (streams) fused_loop::end_streams();
   });
 }
 
@@ -229,7 +250,7 @@ void host_program::state::run_inner(const job& j, const reduction_shape& s) cons
   share(j.parallel, j.plan.main_groups, [&](uint64_t group) {
     const uint64_t begin = units * group / j.plan.main_groups;
     const uint64_t end = units * (group + 1) / j.plan.main_groups;
-    block_registers registers(program, j.launch.scalars, s.kept * s.reduced);
+    block_registers registers(j.program, j.launch.scalars, s.kept * s.reduced);
     if (s.steps > 0) registers.bind(inputs);
     if (s.parts > 1) return reduce_inner(s, begin, end, begin, registers, partial);
     for (uint64_t first = begin; first < end; first += totals_at_once) {
@@ -271,37 +292,42 @@ void host_program::state::run_band(const job& j, const reduction_shape& s, const
   const uint64_t points = band.rows * band.columns;
   if (partial != nullptr) {
     const outer_unit unit{band.part, points, band.part * s.kept + band.first};
-    reduce_outer(s, unit, reduction_block, registers, *partial);
+    reduce_outer(s, unit, registers, *partial);
     return;
   }
   reduction_totals t = totals(points, s.kept);
-  reduce_outer(s, {band.part, points, 0}, reduction_block, registers, t);
+  reduce_outer(s, {band.part, points, 0}, registers, t);
   store_totals(j, t, band.first, points);
 }
 
 void host_program::state::run_outer(const job& j, const reduction_shape& s) const {
   if (s.kept == 0) return;
-  const uint64_t rows = s.kept / s.kept_inner, blocks = ceil_div(s.kept_inner, columns_at_once);
+  const uint64_t rows = s.kept / s.kept_inner;
+  uint64_t columns = most_columns;
+  while (columns > least_columns &&
+         rows * ceil_div(s.kept_inner, columns) * s.parts < j.plan.main_groups)
+    columns /= 2;
+  const uint64_t blocks = ceil_div(s.kept_inner, columns);
   // Of short rows, such as the channels of pixels, as many go together as there is room for and
   // threads leave. Each column is added up in the same order whatever stands beside it.
   const uint64_t line = layout.given_kept > 1 ? j.launch.extent[layout.given_kept - 2] : 1;
   const uint64_t of_group = rows * s.parts / std::max<uint64_t>(j.plan.main_groups, 1);
-  const uint64_t most = std::min(std::min(columns_at_once / s.kept_inner, of_group), line);
+  const uint64_t most = std::min(std::min(columns / s.kept_inner, of_group), line);
   const uint64_t rows_of_band = std::max<uint64_t>(most, 1), bands = ceil_div(line, rows_of_band);
   const auto band_of = [&](uint64_t unit) {
-    const uint64_t place = unit / s.parts, start = place % blocks * columns_at_once;
+    const uint64_t place = unit / s.parts, start = place % blocks * columns;
     const uint64_t band = place / blocks, skipped = band % bands * rows_of_band;
     const uint64_t row = band / bands * line + skipped;
     return outer_band{unit % s.parts, row * s.kept_inner + start,
                       std::min(rows_of_band, line - skipped),
-                      std::min<uint64_t>(columns_at_once, s.kept_inner - start)};
+                      std::min(columns, s.kept_inner - start)};
   };
   const uint64_t units = rows / line * bands * blocks * s.parts;
   const uint64_t groups = std::min(units, j.plan.main_groups);
   reduction_totals partial = totals(s.parts > 1 ? s.kept * s.parts : 0, s.kept);
   share(j.parallel, groups, [&](uint64_t group) {
     bound_inputs inputs{};
-    block_registers registers(program, j.launch.scalars, s.kept * s.reduced);
+    block_registers registers(j.program, j.launch.scalars, s.kept * s.reduced);
     for (uint64_t unit = units * group / groups; unit < units * (group + 1) / groups; ++unit)
       run_band(j, s, band_of(unit), inputs, registers, s.parts > 1 ? &partial : nullptr);
   });
@@ -324,6 +350,7 @@ void host_program::run(const tutti_program_launch& launch, const host_operands& 
                memory,
                plan_launch(l, launch.extent, on),
                parallel,
+               state_->program_for(launch),
                walk_space(launch.extent, l.given_kept),
                {}};
   for (uint32_t n = 0; n < l.outputs; ++n)

@@ -21,6 +21,7 @@ struct lane_program {
     add, subtract, multiply, divide,
     fma,       // a * b + c, rounded once
     fnma,      // c - a * b, rounded once
+    minimum, maximum,  // a < b ? a : b and a > b ? a : b
     negative, sqrt,
     round,     // `detail` is what vroundps calls its mode
     compare,   // a condition; `detail` is the predicate of vcmpps
@@ -28,7 +29,11 @@ struct lane_program {
     pick,      // a ? b : c
     bit_and, bit_or, bit_xor, bit_not,  // of conditions too
     integer_add, integer_subtract, integer_multiply, integer_equal, integer_greater,
+    integer_minimum, integer_maximum,  // of 32 bits, or where `masks`
+    natural_less, natural_minimum, natural_to_real,  // where `masks`
+    multiply_high,  // the upper half of a product of u32
     shift_left, shift_right, shift_right_signed,  // by `detail`
+    shift_left_by, shift_right_by, shift_right_signed_by,  // by b, of u32 nothing is left from 32 on
     integer_to_real
   };
   // clang-format on
@@ -38,26 +43,28 @@ struct lane_program {
     uint64_t bits = 0;
     std::array<uint32_t, 3> operand{};
     uint32_t operands = 0;
+
+    bool operator==(const node& other) const {
+      return what == other.what && detail == other.detail && bits == other.bits &&
+             operand == other.operand && operands == other.operands;
+    }
   };
   /// What no loop can do.
   struct impossible : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
 
-  bool wide = false;  // lanes of 64 bits, else of 32
+  bool wide = false;   // lanes of 64 bits, else of 32
+  bool masks = false;  // conditions are bits of mask registers
   std::vector<node> nodes;
 
+  /// The node that has the value: an earlier one where there is such a one.
+  uint32_t add(const node& wanted);
   template <typename... Id>
   uint32_t add(op what, uint32_t detail, Id... operand) {
-    nodes.push_back({what, detail, 0, {operand...}, sizeof...(operand)});
-    return static_cast<uint32_t>(nodes.size() - 1);
+    return add(node{what, detail, 0, {operand...}, sizeof...(operand)});
   }
-  uint32_t constant(uint64_t bits) {
-    for (uint32_t n = 0; n < nodes.size(); ++n)
-      if (nodes[n].what == op::constant && nodes[n].bits == bits) return n;
-    nodes.push_back({op::constant, 0, bits, {}, 0});
-    return static_cast<uint32_t>(nodes.size() - 1);
-  }
+  uint32_t constant(uint64_t bits) { return add(node{op::constant, 0, bits, {}, 0}); }
   bool is_constant(uint32_t n) const { return nodes[n].what == op::constant; }
   /// `booleans`: of the inputs.
   bool is_condition(uint32_t n, const std::vector<bool>& booleans) const {
@@ -69,6 +76,7 @@ struct lane_program {
       case op::compare:
       case op::integer_equal:
       case op::integer_greater:
+      case op::natural_less:
         return true;
       case op::bit_and:
       case op::bit_or:
@@ -79,6 +87,11 @@ struct lane_program {
         return false;
     }
   }
+
+ private:
+  node simplified(node wanted) const;
+
+  std::vector<uint32_t> first_, next_;  // of nodes by their hash; 0: none, else the node and 1
 };
 
 /// An instruction of programs as operations: appends them to `to` and returns the result. NULL in

@@ -27,6 +27,7 @@ struct loop_plan {
   std::vector<uint32_t> results;  // nodes
   uint32_t bits = 256;            // of a register
   size_t kept = 0;                // constants and scalars that stay in registers
+  bool side_by_side = false;      // two registers of elements at once
 };
 
 // A number is in each lane. A condition is all bits of the lane or none with AVX2, and a bit of a
@@ -40,8 +41,8 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   using node = lane_program::node;
   static constexpr int none = -1;
 
-  // No operation takes more than four instructions of ten bytes and a constant.
-  static size_t bytes_for(const lane_program& program) { return 1024 + 72 * program.nodes.size(); }
+  // No operation takes more than ten instructions, four times, and a constant.
+  static size_t bytes_for(const lane_program& program) { return 1024 + 384 * program.nodes.size(); }
 
   bool has_masks() const { return plan_.bits == 512; }
   int lanes() const { return static_cast<int>(plan_.bits) / (program_.wide ? 64 : 32); }
@@ -49,13 +50,17 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     if (has_masks()) return Xbyak::Zmm(n);
     return Xbyak::Ymm(n);
   }
-  Xmm scratch(int k) const { return vector((has_masks() ? 29 : 13) + k); }
+  // Of values; three more are scratch registers.
+  static constexpr size_t masks = 6;
+  static size_t vectors(uint32_t bits) { return bits == 512 ? 29 : 13; }
+  Xmm scratch(int k) const { return vector(static_cast<int>(vectors(plan_.bits)) + k); }
 
   std::array<Xbyak::Reg64, fused_loop::most_arrays> addresses() const {
     return {rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, rdi};
   }
   Xbyak::RegExp place(size_t n) const {
-    return addresses()[n] + rcx * static_cast<int>(element_[n]);
+    const auto element = static_cast<int>(element_[n]);
+    return addresses()[n] + rcx * element + (second_ ? lanes() * element : 0);
   }
 
   loop_assembler(const loop_plan& plan, const fused_loop::description& what,
@@ -67,10 +72,12 @@ class loop_assembler : protected Xbyak::CodeGenerator {
         element_(element),
         uses_(program_.nodes.size()),
         register_(program_.nodes.size(), none) {
-    for (int n = has_masks() ? 28 : 12; n >= 0; --n) free_.push_back(n);
-    for (int n = 6; n > 0; --n) free_masks_.push_back(n);
+    for (int n = static_cast<int>(vectors(plan.bits)); n-- > 0;) free_.push_back(n);
+    for (int n = static_cast<int>(masks); n > 0; --n) free_masks_.push_back(n);
     spare_ = free_.size();
     count_uses();
+    other_uses_ = uses_;
+    other_register_ = register_;
   }
 
   // Of what a result needs.
@@ -83,24 +90,36 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     }
   }
 
+  // One number in memory for all elements.
+  bool is_one(uint32_t n) const {
+    const node& one = program_.nodes[n];
+    return one.what == op::scalar || (one.what == op::input && what_.inputs[one.detail].single);
+  }
+
   // Those that are used most often, as far as registers are left.
   void keep_constants() {
     std::vector<uint32_t> all;
     for (uint32_t n = 0; n < program_.nodes.size(); ++n) {
-      const op what = program_.nodes[n].what;
-      if (uses_[n] > 0 && (what == op::constant || what == op::scalar)) all.push_back(n);
+      if (uses_[n] > 0 && (program_.is_constant(n) || is_one(n))) all.push_back(n);
     }
     // A scalar in memory takes an instruction of its own.
-    const auto worth = [&](uint32_t n) {
-      return uses_[n] * (program_.nodes[n].what == op::scalar ? 2 : 1);
-    };
+    const auto worth = [&](uint32_t n) { return uses_[n] * (is_one(n) ? 2 : 1); };
     std::stable_sort(all.begin(), all.end(),
                      [&](uint32_t a, uint32_t b) { return worth(a) > worth(b); });
     if (all.size() > plan_.kept) all.resize(plan_.kept);
     for (uint32_t n : all) {
       load(take(n), n);
+      other_register_[n] = register_[n];
       ++uses_[n];  // it never ends
+      ++other_uses_[n];
     }
+  }
+
+  // From the first registers of elements to the second, or back.
+  void turn() {
+    second_ = !second_;
+    std::swap(uses_, other_uses_);
+    std::swap(register_, other_register_);
   }
 
   // ---- registers; three vectors and a mask hold something for one operation
@@ -111,6 +130,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     const int taken = free.back();
     free.pop_back();
     spare_ = std::min(spare_, free_.size());
+    spare_masks_ = std::min(spare_masks_, free_masks_.size());
     return taken;
   }
   Xmm take(uint32_t n) { return vector(register_[n] = take_from(free_)); }
@@ -137,6 +157,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   void load(const Xmm& to, uint32_t n) {
     const node& one = program_.nodes[n];
     if (one.what == op::constant) return broadcast(to, ptr[rip + constants_[one.bits]]);
+    if (one.what == op::input) return broadcast(to, ptr[addresses()[one.detail]]);
     broadcast(to, ptr[rsi + static_cast<int>(one.detail * sizeof(tutti_scalar))]);
   }
   void broadcast(const Xmm& to, const Address& from) {
@@ -150,11 +171,27 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     f(in_register(n, k));
   }
 
+  // The upper halves of products, of even and of odd lanes by themselves.
+  void multiply_high(uint32_t n, uint32_t a, uint32_t b) {
+    if (program_.wide) throw lane_program::impossible("the upper half of a product of u64");
+    const Xmm x = in_register(a, 0), y = in_register(b, 1), even = scratch(2), odd = take(n);
+    vpsrlq(even, x, 32);
+    vpsrlq(odd, y, 32);
+    vpmuludq(odd, odd, even);
+    vpmuludq(even, x, y);
+    vpsrlq(even, even, 32);
+    vpsrlq(odd, odd, 32);
+    vpsllq(odd, odd, 32);
+    has_masks() ? vporq(odd, odd, even) : vpor(odd, odd, even);
+    used(a);
+    used(b);
+  }
+
   // ---- memory
 
   // Where n is an input that was not wanted before.
   void load_input(uint32_t n) {
-    if (program_.nodes[n].what != op::input || register_[n] != none) return;
+    if (program_.nodes[n].what != op::input || register_[n] != none || is_one(n)) return;
     const uint32_t number = program_.nodes[n].detail;
     const auto from = place(number);
     const uint8_t dtype = what_.inputs[number].dtype;
@@ -173,9 +210,10 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     TUTTI_WHOLE(vpcmpgt, to, to, scratch(0));
   }
 
-  void store(const Xbyak::RegExp& to, uint32_t n, uint8_t dtype) {
+  void store(const Xbyak::RegExp& to, uint32_t n, uint8_t dtype, bool streams) {
     if (dtype == TUTTI_F16) return vcvtps2ph(ptr[to], in_register(n, 0), 0);
     if (dtype == TUTTI_BF16) return store_bf16(to, in_register(n, 0));
+    if (dtype != TUTTI_BOOL && streams) return TUTTI_REAL(vmovnt, ptr[to], in_register(n, 0));
     if (dtype != TUTTI_BOOL) return TUTTI_REAL(vmovu, ptr[to], in_register(n, 0));
     const Xmm low(scratch(1).getIdx()), high(scratch(2).getIdx());
     if (has_masks()) {
@@ -220,8 +258,11 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   const std::vector<uint32_t>& element_;
   std::vector<uint32_t> uses_;  // that are still to come
   std::vector<int> register_;   // of each node
+  bool second_ = false;
+  std::vector<uint32_t> other_uses_;
+  std::vector<int> other_register_;
   std::vector<int> free_, free_masks_;
-  size_t spare_ = 0;
+  size_t spare_ = 0, spare_masks_ = masks;
   std::map<uint64_t, Xbyak::Label> constants_;
 };
 

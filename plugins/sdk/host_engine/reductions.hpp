@@ -45,8 +45,8 @@ void reduce_inner(const reduction_shape& shape, uint64_t first, uint64_t last, u
 struct outer_unit {
   uint64_t part, width, at;
 };
-void reduce_outer(const reduction_shape& shape, const outer_unit& unit, uint32_t block,
-                  block_registers& registers, reduction_totals& totals);
+void reduce_outer(const reduction_shape& shape, const outer_unit& unit, block_registers& registers,
+                  reduction_totals& totals);
 
 /// Folds the parts of kept points [first, last) of `partial` into `totals`, which has `first` at 0.
 void fold_parts(const reduction_shape& shape, uint64_t first, uint64_t last,

@@ -11,6 +11,8 @@
 
 #include "sdk/host_engine/lane_program.hpp"
 
+#define TUTTI_NARROW_WORDS
+
 namespace tutti::sdk::traced {
 
 using op = lane_program::op;
@@ -50,6 +52,7 @@ struct real : operation {
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   real(T x) : operation{tracing->constant(bits_of(static_cast<double>(x)))} {}
   explicit real(integer x);
+  explicit real(natural x);
 };
 
 struct word : operation {
@@ -86,6 +89,8 @@ inline truth operator!(truth a) {
 inline truth operator!=(integer a, integer b) { return !(a == b); }
 inline truth operator>(integer a, integer b) { return traced<truth>(op::integer_greater, 0, a, b); }
 inline truth operator<(integer a, integer b) { return b > a; }
+inline truth operator<=(integer a, integer b) { return !(a > b); }
+inline truth operator>=(integer a, integer b) { return b <= a; }
 
 inline truth::truth(integer number) {
   if (number.is_flag) {
@@ -129,7 +134,8 @@ template <typename A, typename B,
           typename = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>>
 auto pick(truth condition, A a, B b) {
   using both = std::common_type_t<A, B>;
-  using R = std::conditional_t<std::is_integral_v<both>, integer, real>;
+  using whole = std::conditional_t<std::is_unsigned_v<both>, natural, integer>;
+  using R = std::conditional_t<std::is_integral_v<both>, whole, real>;
   return choice<R>(condition, a, b);
 }
 
@@ -188,10 +194,36 @@ inline integer operator>>(integer a, int by) {
 inline natural operator>>(natural a, int by) {
   return traced<natural>(op::shift_right, static_cast<uint32_t>(by), a);
 }
-// By signed ones, whose order it is when the first bit is turned.
+inline natural operator<<(natural a, natural by) {
+  return traced<natural>(op::shift_left_by, 0, a, by);
+}
+inline natural operator>>(natural a, natural by) {
+  return traced<natural>(op::shift_right_by, 0, a, by);
+}
+inline integer operator<<(integer a, integer by) {
+  return traced<integer>(op::shift_left_by, 0, a, by);
+}
+inline integer operator>>(integer a, integer by) {
+  return traced<integer>(op::shift_right_signed_by, 0, a, by);
+}
+inline natural mul_hi(natural a, natural b) { return traced<natural>(op::multiply_high, 0, a, b); }
+// By signed ones, whose order it is when the first bit is turned, where there is no instruction.
 inline truth operator<(natural a, natural b) {
+  if (tracing->masks) return traced<truth>(op::natural_less, 0, a, b);
   return traced<truth>(op::integer_greater, 0, traced<word>(op::bit_xor, 0, b, sign_bit()),
                        traced<word>(op::bit_xor, 0, a, sign_bit()));
+}
+
+inline truth operator>(natural a, natural b) { return b < a; }
+inline truth operator<=(natural a, natural b) { return !(b < a); }
+inline truth operator>=(natural a, natural b) { return b <= a; }
+inline truth operator==(natural a, natural b) { return integer(a) == integer(b); }
+inline truth operator!=(natural a, natural b) { return !(a == b); }
+inline real::real(natural x) {
+  if (tracing->masks && !tracing->wide)
+    id = traced<operation>(op::natural_to_real, 0, x).id;
+  else
+    id = (real(integer(x >> 16)) * 65536 + real(integer(x & 0xffff))).id;
 }
 
 template <typename To, typename From>

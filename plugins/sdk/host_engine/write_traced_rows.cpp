@@ -18,10 +18,12 @@ using detail::join;
 
 namespace {
 
+// Of integers, what has no such form.
+const std::set<std::string> no_integer{"sign", "isnan", "isinf", "isfinite", "real", "imag"};
+
 // What needs more than a straight line of operations on lanes of one width.
-const std::set<std::string> left_out{"floor_divide", "remainder", "fmod",      "sin",
-                                     "cos",          "tan",       "nextafter", "complex",
-                                     "cbrt",         "real",      "imag",      "logaddexp"};
+const std::set<std::string> left_out{"nextafter", "complex", "real",    "imag",
+                                     "sin_f64",   "cos_f64", "tan_f64", "cbrt_f64"};
 
 std::string without_comments(const std::string& text) {
   std::string out;
@@ -149,6 +151,7 @@ void write_rows(row_writer& out) {
     if (left_out.count(row.name) > 0) continue;
     for (uint8_t dtype : {TUTTI_F32, TUTTI_F64}) {
       if (texts.float_text == nullptr || !accepts(row.kind, dtype)) continue;
+      if (left_out.count(join(row.name, "_", dtype_name(dtype))) > 0) continue;
       out.row(row.name, row.opcode, dtype, result_dtype(row.result, dtype),
               std::vector<std::string>(row.arity, "real"), texts.float_text);
     }
@@ -171,6 +174,32 @@ void write_rows(row_writer& out) {
   }
 }
 
+// Of 32 bits, which wrap.
+void write_integers(row_writer& out) {
+  for (uint8_t dtype : {TUTTI_I32, TUTTI_U32}) {
+    const std::string word = dtype == TUTTI_I32 ? "integer" : "natural";
+    for (const op_info& row : op_rows()) {
+      const detail::op_texts texts = detail::texts_of(row.opcode);
+      if (texts.int_text == nullptr || !accepts(row.kind, dtype)) continue;
+      const std::string text = detail::replaced(texts.int_text, "$u", "$");
+      if (text.find("tutti_") != std::string::npos || no_integer.count(row.name) > 0) continue;
+      if (row.opcode == TUTTI_OP_where) continue;
+      out.row(row.name, row.opcode, dtype, result_dtype(row.result, dtype),
+              std::vector<std::string>(row.arity, word), text);
+    }
+    out.row("left_shift", TUTTI_OP_left_shift, dtype, dtype, {word, word}, "$a << $b");
+    out.row("right_shift", TUTTI_OP_right_shift, dtype, dtype, {word, word}, "$a >> $b");
+    out.row("bitwise_not", TUTTI_OP_bitwise_not, dtype, dtype, {word}, join("$a ^ ", word, "(-1)"));
+    out.row("where", TUTTI_OP_where, TUTTI_BOOL, dtype, {"truth", word, word}, "$a ? $b : $c");
+    out.row("cast", TUTTI_OP_cast, TUTTI_BOOL, dtype, {"truth"},
+            join("$a ? ", word, "(1) : ", word, "(0)"));
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_BOOL, {word}, join("$a != ", word, "(0)"));
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_F32, {word}, "real($a)");
+  }
+  out.row("cast", TUTTI_OP_cast, TUTTI_I32, TUTTI_U32, {"integer"}, "natural($a)");
+  out.row("cast", TUTTI_OP_cast, TUTTI_U32, TUTTI_I32, {"natural"}, "integer($a)");
+}
+
 std::string text_of(const std::vector<std::string>& arguments) {
   std::vector<std::string> math;
   for (const std::string& path : arguments) math.push_back(generator::read(path));
@@ -178,6 +207,7 @@ std::string text_of(const std::vector<std::string>& arguments) {
   words.libraries.assign(math.begin(), math.end());
   row_writer out(words);
   write_rows(out);
+  write_integers(out);
   return out.text();
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of this plugin that is POSIX and Linux: memory sizes and the processor's name.
+// The part of this plugin that is POSIX and Linux: memory sizes and pages, and the processor's
+// name.
 #include "sdk/host_layer/host_info.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,6 +53,12 @@ std::string processor_name() {
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
   return "processor";
+}
+
+void ask_for_large_pages([[maybe_unused]] void* data, [[maybe_unused]] uint64_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(data, bytes, MADV_HUGEPAGE);
+#endif
 }
 
 }  // namespace tutti::sdk

@@ -14,5 +14,8 @@ uint64_t available_memory();  // bytes that can be had without swapping
 // group's share of time.
 uint32_t usable_cores();
 std::string processor_name();
+// Asks the system for large pages, of which the processor can find more at once; it may have none.
+void ask_for_large_pages(void* data, uint64_t bytes);
+constexpr uint64_t large_page = uint64_t{2} << 20;
 
 }  // namespace tutti::sdk
