@@ -4,6 +4,7 @@
 // compiled kernels is tests/opencl/host_engine_test.cpp.
 #include "sdk/host_engine/host_engine.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <string>
@@ -311,6 +312,34 @@ BOOST_AUTO_TEST_CASE(sums_of_rows_less_one_element) {
         sum += double(a[outer ? n * line : n]) - one[outer ? n : 0];
       BOOST_TEST(double(out[0][0]) == sum, boost::test_tools::tolerance(1e-4));
       BOOST_TEST((out[0] == out[1]), (outer ? "columns of " : "rows of ") << line);
+    }
+  }
+}
+
+// What is stored beyond the caches goes around them, and what is read across lines goes in tiles.
+BOOST_AUTO_TEST_CASE(outputs_beyond_the_caches) {
+  constexpr size_t rows = 2051, columns = 4099;  // 33.6 MB
+  const std::vector<int32_t> drawn = numbers(rows * columns);
+  std::vector<float> a(drawn.size()), out(drawn.size() + 2);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(drawn[i] >> 12);
+  case_of c(TUTTI_F32, 2, 0);
+  c.launch.extent[0] = rows;
+  c.launch.extent[1] = columns;
+  c.in[1].stride[0] = c.out.stride[0] = static_cast<int64_t>(columns);
+  c.in[1].stride[1] = c.out.stride[1] = 1;
+  for (const bool across : {false, true}) {
+    c.in[0].stride[0] = across ? 1 : static_cast<int64_t>(columns);
+    c.in[0].stride[1] = across ? static_cast<int64_t>(rows) : 1;
+    for (const bool many : {false, true}) {
+      std::fill(out.begin(), out.end(), -7.f);
+      c.run(a.data(), a.data(), out.data() + 1, sdk::best_host_routines(),
+            many ? sdk::host_parallel_for(shared) : sdk::host_parallel_for());
+      size_t wrong = out.front() != -7 || out.back() != -7;
+      for (size_t i = 0; i < rows * columns; ++i) {
+        const size_t x = across ? i / columns + i % columns * rows : i;
+        wrong += out[i + 1] != a[x] - a[i];
+      }
+      BOOST_TEST(wrong == 0u, (across ? "across" : "along") << (many ? ", shared" : ""));
     }
   }
 }

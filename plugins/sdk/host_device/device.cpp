@@ -36,7 +36,7 @@ struct host_part {
   host_part(uint32_t index, uint32_t count)
       : info(describe(index, count)), team(std::max(info.properties.compute_units, 1u)) {
     if (count > 1)
-      info.name += ", device " + std::to_string(index + 1) + " of " + std::to_string(count);
+      info.name += ", part " + std::to_string(index + 1) + " of " + std::to_string(count);
     info.vendor = "Tutti";
     info.kind = sdk::schedule::cpu;
     tutti_device_properties& p = info.properties;
