@@ -15,8 +15,8 @@ namespace tutti::runtime {
 
 /// Compiles what `from`, whose program `context` lacks, and later groups want; the caller holds
 /// `context`, which keeps the others. Returns the program of `from`: null where that is all there
-/// is to compile, where the device begins on the host, and where it failed. What fails is left to
-/// its launch, which tries again and tells.
+/// is to compile, and where it failed. What fails is left to its launch, which tries again and
+/// tells.
 std::unique_ptr<cached_program> compile_ahead(device_context& context, const planned_group& from);
 /// The same of an operator.
 std::unique_ptr<cached_plan> plan_ahead(device_context& context, const planned_group& from);
