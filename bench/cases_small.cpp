@@ -99,8 +99,8 @@ struct shapes {
     }
   }
 
-  // MiB, over the last half of all; measured once. Where there is growth it has to be there again in
-  // the next ones.
+  // MiB, over the last half of all; measured once. Where there is growth it has to be there again
+  // in the next ones.
   double grown() {
     if (grown_) return *grown_;
     constexpr int most_halves = 5;
