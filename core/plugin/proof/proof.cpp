@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <condition_variable>
 
 #include "base/disk_cache.hpp"
 #include "base/env.hpp"
@@ -38,30 +39,45 @@ struct journal_entry {
 /// gone.
 class turn {
  public:
-  turn() : lock_(mutex()) {
-    [[maybe_unused]] static const bool is_announced = [] {
-      wait_at_exit([](std::chrono::steady_clock::time_point deadline) {
-        return is_asking || std::unique_lock(mutex(), deadline).owns_lock();
-      });
-      return true;
-    }();
+  turn() {
+    state& all = shared();
+    std::unique_lock lock(all.mutex);
+    if (!all.is_announced) wait_at_exit(wait_for_end);
+    all.is_announced = true;
+    all.changed.wait(lock, [&] { return !all.is_taken; });
     if (is_exiting()) require_computing("known answers");
-    is_asking = true;
+    all.is_taken = is_mine = true;
   }
-  ~turn() { is_asking = false; }
+  ~turn() {
+    {
+      const std::lock_guard lock(shared().mutex);
+      shared().is_taken = is_mine = false;
+    }
+    shared().changed.notify_all();
+  }
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;
 
  private:
-  static std::timed_mutex& mutex() {
-    static auto* const made = new std::timed_mutex;
+  struct state {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_taken = false, is_announced = false;
+  };
+  static state& shared() {
+    static auto* const made = new state;
     return *made;
   }
-  static thread_local constinit bool is_asking;  // this thread: a driver that exits
-  std::unique_lock<std::timed_mutex> lock_;
+  static bool wait_for_end(std::chrono::steady_clock::time_point deadline) {
+    if (is_mine) return true;  // a driver that exits
+    state& all = shared();
+    std::unique_lock lock(all.mutex);
+    return all.changed.wait_until(lock, deadline, [&] { return !all.is_taken; });
+  }
+  static thread_local constinit bool is_mine;
 };
 
-thread_local constinit bool turn::is_asking = false;
+thread_local constinit bool turn::is_mine = false;
 
 }  // namespace
 
