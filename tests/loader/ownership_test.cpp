@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 
+#include "plugin/trial.hpp"
 #include "support.hpp"
 #include "tutti/error.hpp"
 
@@ -178,4 +180,24 @@ BOOST_AUTO_TEST_CASE(a_group_may_write_where_it_has_no_other_members,
     give(path, 0, 0);
     place::mode(path, 0755);
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_program_that_tries_plugins_is_not_used_where_others_may_change_it) {
+  using tutti::detail::find_helper;
+  BOOST_TEST(find_helper().program.filename() == "tutti-trial");
+  const place p;
+  const fs::path program = p.library.parent_path() / "tutti" / "tutti-trial";
+  fs::create_directory(program.parent_path());
+  write_file(program, "a program");
+  place::mode(program.parent_path(), 0755);
+  place::mode(program, 0755);
+  BOOST_TEST(find_helper(p.library).program == program);
+  place::mode(program, 0757);
+  const auto found = find_helper(p.library);
+  BOOST_TEST(found.program.empty());
+  BOOST_TEST(found.against.starts_with("other users may write to "), found.against);
+  BOOST_TEST(found.advice.ends_with("TUTTI_PLUGIN_OWNER=any"), found.advice);
+  ::setenv("TUTTI_PLUGIN_OWNER", "any", 1);
+  BOOST_TEST(find_helper(p.library).program == program);
+  ::unsetenv("TUTTI_PLUGIN_OWNER");
 }
