@@ -118,14 +118,14 @@ using chunk_sink = std::function<void(const chunk& c, const chunk_results& resul
 
 /// Statistics of one device in a loop.
 struct device_report {
-  std::string device;       ///< its name
-  std::int64_t chunks = 0;  ///< number of finished chunks
-  std::int64_t items = 0;   ///< number of their indices
-  std::uint64_t bytes = 0;  ///< size of their results
-  double busy_seconds = 0;  ///< of finished chunks: from the assignment, or the end of the
-                            ///< previous chunk, to the end
-  double busy_share = 0;    ///< busy_seconds / loop_report::makespan
-  double throughput = 0;    ///< items / busy_seconds; 0 if no chunk was finished
+  std::string device;           ///< its name
+  std::int64_t chunks = 0;      ///< number of finished chunks
+  std::int64_t items = 0;       ///< number of their indices
+  std::uint64_t bytes = 0;      ///< size of their results
+  double busy_seconds = 0;      ///< of finished chunks: from the assignment, or the end of the
+                                ///< previous chunk, to the end
+  double busy_share = 0;        ///< busy_seconds / loop_report::makespan
+  double throughput = 0;        ///< items / busy_seconds; 0 if no chunk was finished
   double last_finished = 0;     ///< seconds from the start of the loop to the end of its last chunk
   std::int64_t taken_back = 0;  ///< indices that were assigned but not finished there
   std::string failure{};        ///< why the device was removed; empty if it was not
