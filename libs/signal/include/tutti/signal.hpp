@@ -102,8 +102,7 @@ struct stft_options {
   /// 1-d, real, 1 to n_fft values, padded with zeros; the default is the periodic Hann window of
   /// n_fft.
   array window = {};
-  bool center =
-      true;  ///< frame t is centred at sample t hop: x is padded by n_fft / 2 at both ends
+  bool center = true;  ///< frame t is centred at sample t hop: both ends are padded by n_fft / 2
   pad_mode padding = pad_mode::constant;  ///< padding mode if centred
 };
 /// Fourier transforms of windowed frames of x [..., time]: [..., n_fft / 2 + 1, frames] for real x,
