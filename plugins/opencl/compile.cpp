@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <vector>
 
 #include "embedded_kernels.hpp"
+#include "opencl/objects.hpp"
 #include "opencl/pocl.hpp"
 
 namespace tutti::opencl {

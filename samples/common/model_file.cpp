@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 #include <sstream>
+#include <tutti/data.hpp>
 
 namespace samples {
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tutti/data.hpp>
+
 #include "common/mnist.hpp"
 
 namespace samples {

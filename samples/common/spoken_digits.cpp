@@ -11,6 +11,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <tutti/data.hpp>
 
 namespace samples {
 

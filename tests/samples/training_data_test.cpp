@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numbers>
+#include <tutti/data.hpp>
 
 #include "common/picture_data.hpp"
 #include "common/spoken_digits.hpp"

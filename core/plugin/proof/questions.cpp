@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/process.hpp"
 #include "plugin/raii.hpp"
 #include "tutti/error.hpp"
 
