@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// POSIX modes, owners and groups. The way is gone step by step, as the kernel does, so that each
-// link on it is seen.
+// POSIX modes, owners and groups. The path is followed step by step, as by the kernel, so that each
+// link on it is checked.
 #define BOOST_DLL_USE_STD_FS
 #include "plugin/ownership.hpp"
 
@@ -27,13 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder or link on the way, or the file at its end.
+/// A folder or link on the path, or the file at its end.
 struct step {
   fs::path path;  ///< without links before its last part
   struct stat info {};
 };
 
-constexpr int most_links = 40;  // as the kernel's
+constexpr int most_links = 40;  // as in the kernel
 constexpr gid_t first_ordinary_group = 100;
 
 void put_in_front(std::deque<fs::path>& rest, const fs::path& way) {
@@ -90,7 +90,7 @@ std::string user_text(uid_t user) {
                           : fmt::format("id {}", user);
 }
 
-/// Whether nobody but root and the file's owner is in its group.
+/// Whether the file's group has no members but root and the file's owner.
 bool is_group_closed(const struct stat& info) {
   std::array<char, 4096> user_space{}, group_space{};
   passwd user_entry{}, *user = nullptr;
@@ -105,8 +105,8 @@ bool is_group_closed(const struct stat& info) {
   return is_private || info.st_gid < first_ordinary_group;
 }
 
-/// Whether somebody else than the owner may write, by the mode or by an access control list, of
-/// which the mode's group bits show no more than the sum.
+/// Whether users other than the owner may write, by the mode or by an access control list, of which
+/// the mode's group bits show only the union.
 bool is_open(const step& s) {
   if ((s.info.st_mode & S_IWOTH) != 0) return true;
   if ((s.info.st_mode & S_IWGRP) == 0) return false;
@@ -136,7 +136,7 @@ std::optional<objection> changeable_by_others(const fs::path& file, const fs::pa
           fmt::format("{} belongs to another user, {}, who could change what runs here",
                       s.path.string(), user_text(s.info.st_uid)),
           fmt::format("chown it to root or to yourself, or {}", other_way)};
-    if (S_ISLNK(s.info.st_mode)) continue;  // their mode says nothing
+    if (S_ISLNK(s.info.st_mode)) continue;  // their mode is meaningless
     const bool is_sticky = is_folder && (s.info.st_mode & S_ISVTX) != 0;
     const bool holds_it = s.path == folders[0] || s.path == folders[1];
     if ((is_sticky && !holds_it) || !is_open(s)) continue;
