@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may change a file. Whoever can replace a plugin has the rights of everybody who uses it.
+// Who may change a file. Users who can replace a plugin have the privileges of everybody who uses
+// it.
 #pragma once
 
 #include <filesystem>
@@ -11,24 +12,23 @@
 
 namespace tutti::detail {
 
-/// What speaks against a file, and what to do about it.
+/// A problem with a file, and what to do about it.
 struct objection {
   std::string why;
   std::string advice;
 };
 
-/// Looks at `file`, at the symbolic links on the way to it and at every folder that holds one of
-/// them. Nothing is said against what root and this user alone may change, nor against users and
-/// folders that could change `library`, the running code, as well: they need no plugin for it.
-///
-/// A group may write where it has no member but the owner: the owner's private group, or one of the
-/// system's own (gid below 100). In a folder with the sticky bit only owners replace what is
-/// theirs, so such folders may be on the way; but the one that holds the file may not be open,
-/// since others could lay files beside it. Throws plugin_error where the file cannot be reached.
+/// Checks `file`, the symbolic links on its path and every folder that contains one of them. Files
+/// that only root and this user can change are accepted, and so are users and folders that could
+/// also change `library`, the running code. A group may write if it has no member but the owner:
+/// the owner's private group, or a system group (gid below 100). In a folder with the sticky bit
+/// only owners can replace their files, so such folders may be on the path; but the folder that
+/// contains the file must not be writable by others, since they could add files to it. Throws
+/// plugin_error if the file cannot be accessed.
 TUTTI_INTERNAL_API std::optional<objection> changeable_by_others(
     const std::filesystem::path& file, const std::filesystem::path& library);
 
-/// The file of libtutti itself; empty where that is not known.
+/// The file of libtutti itself; empty if it is not known.
 TUTTI_INTERNAL_API std::filesystem::path own_library();
 
 }  // namespace tutti::detail
