@@ -27,9 +27,9 @@ struct copy_request {
   std::string label;                   // of the copy, for messages and the trace: "all_reduce"
 };
 
-/// Starts the copy and returns immediately; the blocks are kept until it has ended. The caller holds
-/// both devices (device_locks.hpp). The result fails with TUTTI_ERROR_TIMEOUT, naming the source's
-/// device, if the limit passes, and with the source's own error if that has failed.
+/// Starts the copy and returns immediately; the blocks are kept until it has ended. The caller
+/// holds both devices (device_locks.hpp). The result fails with TUTTI_ERROR_TIMEOUT, naming the
+/// source's device, if the limit passes, and with the source's own error if that has failed.
 std::shared_ptr<arrival> start_copy(copy_request request);
 
 /// A value that the host will signal to `to`.
