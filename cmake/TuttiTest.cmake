@@ -35,10 +35,9 @@ set(TUTTI_TEST_ENVIRONMENT
   POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
   POCL_EXTRA_BUILD_FLAGS=unset:
   OCL_ICD_VENDORS=unset:
-  TUTTI_CACHE=set:off
+  TUTTI_CACHE_MB=set:0
   TUTTI_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/tutti
   TUTTI_PLUGIN_KEYS=unset:
-  TUTTI_PLUGIN_OWNER=unset:
   TUTTI_PLUGIN_PATH=set:${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
   TUTTI_PLUGIN_TRUST=unset:
   TUTTI_DEVICE=unset:
@@ -46,7 +45,6 @@ set(TUTTI_TEST_ENVIRONMENT
   TUTTI_LOG=unset:
   TUTTI_PROOF=set:off
   TUTTI_COMM=unset:
-  TUTTI_COMM_TIMEOUT=unset:
   TUTTI_OPENCL_SCHEDULE=unset:
   TUTTI_OPENCL_SUBDEVICES=unset:
   POCL_DEVICES=unset:
@@ -61,7 +59,7 @@ set(TUTTI_TEST_ENVIRONMENT
   TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1:atexit_sleep_ms=100)
 
 # What tests of ranks see; machines that tests run on may be busy for long.
-set(TUTTI_TEST_MPI TUTTI_COMM_TIMEOUT=set:60
+set(TUTTI_TEST_MPI TUTTI_TIMEOUT=set:60
   OMPI_ALLOW_RUN_AS_ROOT=set:1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=set:1)
 
 # The schedule for GPUs, on a CPU. No user of a CPU runs it, so unless everything is asked for PoCL
@@ -197,7 +195,7 @@ function(tutti_register_device_tests name)
     foreach(variant IN LISTS variants)
       set(environment ${arg_ENVIRONMENT})
       if(TUTTI_TEST_EVERYTHING AND variant MATCHES "^opencl_(cpu|gpu_schedule)$")
-        list(APPEND environment TUTTI_CACHE=set:on)
+        list(APPEND environment TUTTI_CACHE_MB=set:512)
         tutti_add_variant(${name} ${variant}_warm ${plugin} ${arguments}
           ENVIRONMENT ${environment} COMMAND ${command})
         set_tests_properties(${name}.${variant}_warm PROPERTIES DEPENDS ${name}.${variant})

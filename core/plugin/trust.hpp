@@ -27,25 +27,26 @@ struct public_key;
 
 struct trust_rules {
   enum class level {
-    none,       ///< manifests are not read
-    any,        ///< a manifest need not be there; one that is there must be right
-    manifest,   ///< it must be there
+    none,       ///< nothing is checked, manifests are not read
+    any,        ///< a manifest may be absent; one that is there must be right
+    owner,      ///< and no other user may change the plugin
+    manifest,   ///< and the manifest must be there
     signature,  ///< and be signed with a key of `keys`
   };
-  level what = level::any;
-  bool any_owner = false;  ///< others may change the plugin
+  level what = level::owner;
+  bool any_owner = false;  ///< owners are not checked, whatever the level
   /// Of public keys: files, and folders of them. Those that are absent are errors.
   std::vector<std::filesystem::path> keys;
   /// Whose wish `what` is, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: nobody needs to know.
   std::string asked_by;
 };
 
-/// TUTTI_PLUGIN_TRUST, TUTTI_PLUGIN_OWNER and TUTTI_PLUGIN_KEYS; without the last, those of the
-/// folders /etc/tutti/keys and tutti/keys in the user's configuration that exist. Throws
-/// value_error for other words, and for relative paths of keys.
+/// TUTTI_PLUGIN_TRUST and TUTTI_PLUGIN_KEYS; without the latter, the folders /etc/tutti/keys and
+/// tutti/keys in the user's configuration, if they exist. Throws value_error for other words, and
+/// for relative paths of keys.
 TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 
-/// "none", "any", "manifest" or "signed".
+/// "none", "any", "owner", "manifest" or "signed".
 TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
 
 /// A plugin that the rules refuse: which one, and what to do.

@@ -41,7 +41,7 @@ class TUTTI_API job {
 
   int rank() const;  ///< from 0 to size() - 1
   int size() const;
-  /// Seconds that a rank waits for others: TUTTI_COMM_TIMEOUT, 10 where that is not set.
+  /// Seconds that a rank waits for others: TUTTI_TIMEOUT, 10 where that is not set.
   double time_limit() const;
 
   /// Returns when all ranks have called it.
