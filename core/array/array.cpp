@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The array handle: its properties, evaluation and the way to host values.
+// The array handle: its properties, evaluation, and reading host values.
 #include "tutti/array.hpp"
 
 #include <cstddef>
@@ -117,7 +117,7 @@ void array::require_dtype(tutti::dtype type, std::string_view op) const {
 
 namespace {
 
-// Whether item() may turn an element of one dtype into the other.
+// Whether item() may convert an element of one dtype to the other.
 bool converts(dtype from, dtype to) {
   if (from == to || is_complex(to)) return true;
   if (to == dtype::f32 || to == dtype::f64) return !is_complex(from);
@@ -132,7 +132,7 @@ bool converts(dtype from, dtype to) {
                     std::string(name(from)) + "; convert it with astype()");
 }
 
-// The element at `bytes`, typed as in registers.
+// The element at `bytes`, with its type in registers.
 graph::constant_value element(const std::byte* bytes, dtype type) {
   graph::constant_value value;
   const std::size_t part = size_of(real_dtype(type));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays by name, which say what there is where a name is not.
+// Arrays by name, with errors that list the existing names.
 #include "tutti/named_arrays.hpp"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// "-1.25e+00", with the fewest digits that tell v from its neighbours in dtype `type`.
+// "-1.25e+00", with the fewest digits that distinguish v from its neighbours in dtype `type`.
 std::string shortest(double v, dtype type) {
   char text[32];
   const auto scientific = [&](auto value, auto... precision) {
@@ -34,7 +34,7 @@ std::string shortest(double v, dtype type) {
   }
 }
 
-// A number cut at the point and at the exponent: "-12", "5", "+08".
+// A number split at the point and at the exponent: "-12", "5", "+08".
 struct pieces {
   std::string whole, fraction, exponent;
 };
@@ -49,11 +49,11 @@ pieces cut(const std::string& text) {
   return out;
 }
 
-// v with the shortest digits, at most `precision` after the point, without zeros at the end.
+// v with the shortest digits, at most `precision` after the point, without trailing zeros.
 pieces positional(double v, dtype type, int precision) {
   const pieces digits = cut(shortest(v, type));
   const int needed = static_cast<int>(digits.fraction.size()) - std::stoi(digits.exponent);
-  // Fewer than that round the number itself, not its shortest digits.
+  // With fewer digits, round the number itself, not its shortest digits.
   char text[400];
   const int shown = std::clamp(needed, 0, precision);
   pieces out = cut(std::string(
@@ -76,7 +76,7 @@ pieces with_exponent(double v, dtype type, int precision) {
   return out;
 }
 
-// Where digits before the point begin to say nothing, at most 1e8.
+// The size from which digits before the point are not significant, at most 1e8.
 double exponents_from(dtype type) {
   const double digits = std::floor(-std::log10(finfo(type).epsilon));
   return std::pow(10.0, std::min(digits, 8.0));
@@ -116,7 +116,7 @@ class float_format {
       return padded(text, whole_ + width_behind());
     }
     pieces p = digits(v);
-    // What others of the array need as digits is shown of this one too.
+    // Digits that other elements of the array need are shown for this one too.
     const bool filled = has_exponent_ && static_cast<int>(p.fraction.size()) < fraction_;
     if (filled) p = rounded(v, fraction_);
     const auto room = static_cast<std::size_t>(fraction_) - p.fraction.size();

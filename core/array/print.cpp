@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays as text, as NumPy's array2string shows them: numbers of one array share a format that
-// aligns them (number_format.hpp), long rows are broken, large arrays summarised.
+// Arrays as text, as by NumPy's array2string: the numbers of an array share a format that aligns
+// them (number_format.hpp), long rows are wrapped, large arrays summarised.
 #include <ostream>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ void check(const print_options& o) {
                       std::to_string(o.edgeitems) + ", linewidth " + std::to_string(o.linewidth));
 }
 
-// The corners of a, as far as they are shown.
+// The corners of a that are shown.
 array corners(array a, std::int64_t edgeitems) {
   for (int axis = 0; axis < a.ndim(); ++axis) {
     const std::int64_t n = a.dim(axis);
@@ -44,7 +44,7 @@ class writer {
   std::string text() { return nested(0, " ", options_.linewidth); }
 
  private:
-  // `indent` is what lines after the first begin with.
+  // `indent` is the beginning of all lines but the first.
   std::string nested(int axis, const std::string& indent, int width) {
     if (axis == extents_.rank()) return words_[next_++];
     const bool is_row = axis + 1 == extents_.rank();
@@ -59,7 +59,7 @@ class writer {
         if (!last) out += end_of_row;
         return;
       }
-      // A word of several lines there is none: the elements of a row are numbers.
+      // Words have a single line here: the elements of a row are numbers.
       if (static_cast<int>(line.size() + word.size()) >= width && line.size() > indent.size()) {
         while (line.back() == ' ') line.pop_back();
         out += line + '\n';

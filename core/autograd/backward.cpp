@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse sweep: nodes of a trace in topological order, cotangents summed node by node.
+// The backward pass: nodes of a trace in topological order, cotangents summed node by node.
 #include "autograd/backward.hpp"
 
 #include <unordered_map>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::ptrdiff_t inactive = -1;
 
-// Nodes between variables and results, inputs first, and the place of each. Other nodes than those
-// of the trace are not looked into: what they were made from is not theirs to keep for us.
+// Nodes between variables and results, inputs first, and the position of each. Nodes outside of the
+// trace are not followed, because they need not keep their inputs.
 class tape {
  public:
   tape(std::span<const array> results, std::span<const array> variables,
@@ -40,7 +40,7 @@ class tape {
     bool active = false;
   };
 
-  // A node is active where a variable is among what it was made from; others need no cotangent.
+  // A node is active if it depends on a variable; others need no cotangent.
   void visit(const detail::node_ref& root) {
     if (places_.contains(root.get())) return;
     std::vector<frame> stack;
@@ -81,7 +81,7 @@ class tape {
   std::unordered_map<const graph::node*, std::ptrdiff_t> places_;
 };
 
-// Cotangents of the values of each custom_rule, gathered until all that read them were visited.
+// Cotangents of the values of each custom_rule, collected until all their readers were visited.
 class gathered_cotangents {
  public:
   void add(const graph::node& result, const array& g) {
@@ -91,7 +91,7 @@ class gathered_cotangents {
     array& total = all[static_cast<std::size_t>(result.view().arguments[0])];
     total = total.valid() ? total + g : g;
   }
-  /// Nothing where no value has one.
+  /// Nothing if no value has one.
   std::vector<array> take(const graph::node& rule) { return std::exchange(of_[&rule], {}); }
 
  private:
@@ -102,8 +102,8 @@ bool is_custom_result(const graph::node& n) {
   return n.is_view() && n.view().op == graph::view_op::custom_result;
 }
 
-// 1, and one more for each other transform, of any thread, that may differentiate the cotangents of
-// `variables` again: they depend on what results and their cotangents depend on.
+// 1, plus one for each other transform, of any thread, that may differentiate the cotangents of
+// `variables` again: they depend on what the results and their cotangents depend on.
 int order_of(std::span<const array> results, std::span<const array> cotangents,
              graph::gradient_trace& trace) {
   graph::gradient_trace::running running = {&trace};

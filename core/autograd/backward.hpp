@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reverse sweep over a recorded graph.
+// The backward pass over a recorded graph.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace tutti::autograd {
 
-/// Cotangents of `variables` (graph::tracer of `trace`, which runs) for those of `results`; zeros
-/// for a variable that no result depends on. Walks the nodes of the trace without recursion, each
-/// once.
+/// Cotangents of `variables` (graph::tracer of `trace`, which is active) for those of `results`;
+/// zeros for a variable that no result depends on. Visits each node of the trace once, without
+/// recursion.
 std::vector<array> backward(std::span<const array> results, std::span<const array> cotangents,
                             std::span<const array> variables, graph::gradient_trace& trace);
 

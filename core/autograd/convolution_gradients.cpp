@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Derivatives of convolutions, which are convolutions. With q = p stride + k dilation - padding and
-// x at q / input_dilation: for x the places are run through by the elements of x and the taps by
-// those of w, backwards; for w the elements of the result are the taps and the batch is summed.
+// x at q / input_dilation: for x the positions are the elements of x and the taps are those of w,
+// reversed; for w the taps are the elements of the result, and the sum is over the batch.
 #include <utility>
 
 #include "autograd/gradients.hpp"
@@ -43,7 +43,7 @@ std::vector<array> convolution_cotangents(const array& y, const array& g) {
   const graph::node& n = *y.node();
   const graph::operator_params& p = n.operation();
   const array x(n.inputs[0]), w(n.inputs[1]);
-  // The node has its channels where it stores them.
+  // The node has its channels in the order of storage.
   const array cotangent = p.channels_last ? transpose(g, {0, 4, 5, 1, 2, 3}) : g;
   std::vector<array> out(2);
   if (x.node()->is_traced()) out[0] = of_operand(p, x, w, cotangent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions with a gradient of their own: what they record, and their part of the reverse sweep.
+// Functions with custom gradients: what they record, and their part of the backward pass.
 #include <utility>
 
 #include "autograd/gradients.hpp"
@@ -19,7 +19,7 @@ std::vector<array> without_history(const std::vector<array>& given) {
   return out;
 }
 
-// Values that a rule can be recorded for.
+// Values for which a rule can be recorded.
 void check_values(const std::vector<array>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (graph::get(values[i], op_name).is_traced())
@@ -64,7 +64,7 @@ std::vector<array> custom_cotangents(const detail::node_ref& rule,
     values.push_back(graph::custom_result(rule, i));
     of_values.push_back(cotangents[i].valid() ? cotangents[i] : zeros_like(values[i]));
   }
-  // Where nobody differentiates again there is no history to keep, and kernels may be used.
+  // If there is no further differentiation, no history is kept, and kernels may be used.
   const bool last = order == 1;
   const std::vector<array> found =
       last ? rule->custom_rule().backward(without_history(arguments), without_history(values),

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives of Fourier transforms: the matrix of one is symmetric, so that its transpose is the
-// transform again; half a Hermitian sequence stands for the other half as well.
+// Derivatives of Fourier transforms: the matrix of a transform is symmetric, so its transpose is
+// the transform itself; half of a Hermitian sequence represents the other half as well.
 #include "autograd/gradients.hpp"
 #include "op/fft/fourier.hpp"
 
 namespace tutti::autograd {
 namespace {
 
-// What the elements of half a Hermitian sequence of `length` count: `once` those that are their own
-// mirror image, `others` the rest.
+// The weights of the elements of half of a Hermitian sequence of `length`: `once` for those that
+// are their own mirror image, `others` for the rest.
 array weights(const array& half, std::int64_t length, double once, double others) {
   const array k = graph::iota({1, half.dim(1), 1}, half.node()->device);
   const array own = logical_or(k == 0, k * 2 == length);

@@ -47,7 +47,7 @@ std::vector<array> of_view(const graph::node& n, const array& g) {
           op::spread_diagonal(g, parent.dim(first), parent.dim(second), how.arguments[2]);
       return {moveaxis(matrices, {-2, -1}, {first, second})};
     }
-    case graph::view_op::custom_result:  // backward() gathers them for custom_cotangents()
+    case graph::view_op::custom_result:  // backward() collects them for custom_cotangents()
       break;
   }
   return {};
@@ -61,7 +61,7 @@ array of_product(const array& x, const array& g, const reduce_options& along, in
   return g * product_of_others(x, p);
 }
 
-// min and max share the cotangent equally among the elements that reach the extremum.
+// min and max divide the cotangent equally among the elements equal to the extremum.
 std::vector<array> of_reduce(const array& y, const array& g, int order) {
   const graph::node& n = *y.node();
   const array x = input(n, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of all factors but one, zeros among them, as functions that may be differentiated again.
+// Products of all factors except one, including zeros, as functions that can be differentiated
+// again.
 #include "autograd/gradients.hpp"
 #include "tutti/ops.hpp"
 

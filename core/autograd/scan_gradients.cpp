@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives of cumulative operations: scans in the other direction.
+// Derivatives of cumulative operations: scans in the opposite direction.
 #include <cmath>
 
 #include "autograd/gradients.hpp"
@@ -9,7 +9,7 @@
 namespace tutti::autograd {
 namespace {
 
-// A scan over values of the node's shape, in its direction or against it.
+// A scan over values of the node's shape, in its direction or in the opposite one.
 class direction {
  public:
   explicit direction(const tutti_scan_params& p) : p_(p) {}
@@ -26,8 +26,8 @@ class direction {
   const tutti_scan_params p_;
 };
 
-// d/dx_j of the products that hold x_j: by a division where x_j is not 0. Of the zeros of a row the
-// first `order` are told apart; what holds more has no derivative of that order.
+// d/dx_j of the products that contain x_j: by division if x_j is not 0. The first `order` zeros of
+// a row are treated separately; products with more zeros have no derivative of that order.
 array of_products(const direction& along, const array& x, const array& y, const array& g,
                   int order) {
   const array is_zero = x == 0;
@@ -41,7 +41,7 @@ array of_products(const direction& along, const array& x, const array& y, const 
   return found;
 }
 
-// Each cotangent belongs to the element that was the extremum so far, the latest of equals.
+// Each cotangent belongs to the element that was the extremum so far, the latest of equal ones.
 array of_extrema(const tutti_scan_params& p, const array& x, const array& g) {
   const direction along(p);
   const std::int64_t length = x.dim(1);
@@ -55,8 +55,9 @@ array of_extrema(const tutti_scan_params& p, const array& x, const array& g) {
   return op::scatter_along(where(latest >= 0, g, 0), index, 1, length);
 }
 
-// exp(x_j) * sum of g_k exp(-y_k), of both signs of g apart and in logarithms, so that no power
-// overflows. To be differentiated again it is linear in a g of 0 as well, which adds nothing.
+// exp(x_j) * sum of g_k exp(-y_k), for both signs of g separately and in logarithms, so that no
+// power overflows. For higher derivatives it is linear also in elements g = 0, which contribute
+// nothing.
 array of_logsumexp(const direction& along, const array& x, const array& y, const array& g,
                    int order) {
   const double none = -HUGE_VAL;

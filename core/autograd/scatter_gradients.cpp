@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derivatives of scatters: gathers of the cotangent, weighted by what each update did to its place.
+// Derivatives of scatters: gathers of the cotangent, weighted by the effect of each update.
 #include "autograd/gradients.hpp"
 #include "op/operands.hpp"
 
@@ -10,13 +10,13 @@ namespace {
 struct operands {
   array base, updates, index;
   array at_updates(const array& rows) const { return op::take_rows(rows, index); }
-  // The sum of a weight of base and the weights of the updates at each place.
+  // The sum of a weight of base and the weights of the updates at each position.
   array total(const array& of_base, const array& of_updates) const {
     return op::scatter_into(of_base, of_updates, index, scatter_mode::add);
   }
 };
 
-// The cotangent goes to the last update of a place.
+// The cotangent goes to the last update of a position.
 std::vector<array> of_set(const operands& x, const array& g) {
   const std::int64_t rows = x.base.dim(1), picks = x.index.size();
   const auto device = x.updates.node()->device;
@@ -45,7 +45,7 @@ std::vector<array> of_multiply(const operands& x, const array& g, int order) {
   return {g * product_of_others(x.base, p), x.at_updates(g) * product_of_others(x.updates, at)};
 }
 
-// Equal shares for all that reach the extremum.
+// Equal shares for all elements equal to the extremum.
 std::vector<array> of_extrema(const operands& x, const array& y, const array& g) {
   const array base_wins = x.base == y, update_wins = x.updates == x.at_updates(y);
   const array winners =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// value_and_grad, grad and vjp: record a function on fresh variables of a trace, sweep back, end
-// the trace.
+// value_and_grad, grad and vjp: record a function on new variables of a trace, run the backward
+// pass, end the trace.
 #include <numeric>
 
 #include "autograd/backward.hpp"
@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-// The trace of one call of a transform, which ends with it, also where the function throws.
+// The trace of one call of a transform, which ends with it, even if the function throws.
 class recording {
  public:
   recording() = default;
@@ -19,7 +19,8 @@ class recording {
     try {
       trace_->end();
     } catch (...) {
-      // It has ended. What should have been dropped now lives as long as the nodes that hold it.
+      // It has ended. Nodes that should have been dropped live as long as the nodes that refer to
+      // them.
     }
   }
   recording(const recording&) = delete;
@@ -42,7 +43,7 @@ void require_floating(const array& a, const std::string& what, std::string_view 
                       std::string(name(a.dtype())));
 }
 
-// The positions to differentiate by: `argnums`, or all.
+// The positions of the arguments to differentiate: `argnums`, or all.
 std::vector<std::size_t> positions(const std::vector<int>& argnums, std::size_t count,
                                    std::string_view op) {
   std::vector<std::size_t> out(argnums.size());
@@ -60,7 +61,7 @@ std::vector<std::size_t> positions(const std::vector<int>& argnums, std::size_t 
   return out;
 }
 
-// Variables in the place of the chosen arguments; one of them for an argument named twice.
+// Variables instead of the selected arguments; one variable for an argument that is named twice.
 struct variables {
   std::vector<array> arguments;
   std::vector<array> chosen;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that does jobs one after the other, in the order they came. It starts with the first job
-// and lives until the process exits: it is never destroyed.
+// A thread that executes jobs in order. It starts with the first job and exists until the process
+// exits: it is never destroyed.
 #pragma once
 
 #include <chrono>
@@ -20,20 +20,20 @@
 
 namespace tutti::detail {
 
-/// Waits until there is nothing to do; false where jobs are left at the deadline.
+/// Waits until all jobs are done; false if jobs are left at the deadline.
 using idle_wait = std::function<bool(std::chrono::steady_clock::time_point deadline)>;
 
 template <class Job>
 class background_thread {
  public:
-  /// `work` must not throw. `at_start`, where given, is told before the first job how to wait for
-  /// all of them.
+  /// `work` must not throw. `at_start`, if given, receives before the first job the function that
+  /// waits for all of them.
   explicit background_thread(std::function<void(Job&)> work, void (*at_start)(idle_wait) = nullptr)
       : work_(std::move(work)), at_start_(at_start) {}
   background_thread(const background_thread&) = delete;
   background_thread& operator=(const background_thread&) = delete;
 
-  /// Throws, and the job is not done, where there is no memory or no thread (out_of_memory) for it.
+  /// Throws, and the job is not executed, if memory or a thread (out_of_memory) is not available.
   void add(Job job) {
     {
       const std::lock_guard lock(mutex_);

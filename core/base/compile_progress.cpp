@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread of its own draws the line, since who waits for a compiler is in the driver.
+// A separate thread draws the line, because the thread that waits for a compiler is inside the
+// driver.
 #include "base/compile_progress.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds apart(2);  // waits that count anew
+constexpr std::chrono::seconds apart(2);  // waits further apart than this are counted separately
 constexpr const char* erase = "\r\033[K";
 
 bool is_terminal(int descriptor) {
@@ -46,14 +47,14 @@ struct compile_progress::state {
   std::mutex mutex;
   std::condition_variable changed;
   std::thread drawer;
-  pid_t process = 0;  // whose thread draws; a fork has none
+  pid_t process = 0;  // the process whose thread draws; a fork has no such thread
   bool is_stopping = false;
   unsigned waiting = 0;
-  clock::time_point since, last;  // the present wait, the end of the one before
-  clock::duration waited{};       // in those before
+  clock::time_point since, last;  // start of the present wait, end of the previous one
+  clock::duration waited{};       // sum of earlier waits
   bool is_drawn = false;
   std::atomic<uint64_t> begun = 0, ended = 0;
-  uint64_t before = 0, expected = 0;  // begun before the first of these waits, and in all
+  uint64_t before = 0, expected = 0;  // number before the first of these waits, and total
 
   // The lock is held from here on.
   void write(const std::string& text) const {
@@ -125,7 +126,7 @@ void compile_progress::enter() noexcept {
       s.before = s.expected = s.ended.load();
     }
     if (!s.can_draw()) return;
-  } catch (const std::exception&) {  // no thread: nothing is told
+  } catch (const std::exception&) {  // no thread: nothing is shown
     return;
   }
   s.changed.notify_all();

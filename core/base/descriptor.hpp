@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file descriptor that is closed with its owner, and what it holds as text. POSIX.
+// A file descriptor that is closed with its owner, and its contents as text. POSIX.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ class descriptor {
   descriptor(const descriptor&) = delete;
   descriptor& operator=(const descriptor&) = delete;
   int get() const { return fd_; }
-  /// Closes now; false where the data did not reach the file.
+  /// Closes now; false if the data did not reach the file.
   bool close() {
     const int fd = fd_;
     fd_ = -1;
@@ -32,7 +32,7 @@ class descriptor {
   int fd_;
 };
 
-/// What is left of the file, at most `bytes` of it; less where reading fails.
+/// The rest of the file, at most `bytes` of it; less if reading fails.
 TUTTI_INTERNAL_API std::string read_all(int fd, std::size_t bytes);
 
 }  // namespace tutti::detail

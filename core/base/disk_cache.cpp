@@ -51,7 +51,7 @@ uint64_t fnv1a(std::string_view text, uint64_t hash) {
 
 std::string file_name(std::string_view key) { return cache_file_name(key, cache_extension); }
 
-/// The data of a sound entry for `key`; else nothing, and `problem` says why.
+/// The data of an intact entry for `key`; otherwise nothing, and `problem` is set.
 std::optional<std::string> unpack(std::string_view content, std::string_view key,
                                   const char*& problem) {
   header head;
@@ -148,7 +148,7 @@ struct disk_cache::state {
     slot = data;
   }
 
-  /// Removes the entries that were not used for longest until a tenth of the limit is free again.
+  /// Removes the least recently used entries until a tenth of the limit is free again.
   void trim() {
     std::vector<private_folder::entry> entries;
     uint64_t total = 0;

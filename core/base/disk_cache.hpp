@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cache of compiled programs in a private folder, shared by processes. Entries carry their full key
-// and a checksum; whatever does not fit is treated as absent and rewritten. Where the folder cannot
-// be used, entries are kept in memory for this process.
+// Cache of compiled programs in a private folder, shared by processes. Entries contain their full
+// key and a checksum; invalid ones are treated as absent and rewritten. If the folder cannot be
+// used, entries are kept in memory for this process.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 namespace tutti::detail {
 
 struct cache_options {
-  bool enabled = true;           ///< false: nothing is kept at all
+  bool enabled = true;           ///< false: nothing is stored
   std::filesystem::path folder;  ///< empty: memory only
   uint64_t limit_bytes = uint64_t{512} << 20;
 
-  /// Where something is kept on disk; empty: nowhere.
+  /// The folder on disk; empty: none.
   std::filesystem::path used_folder() const { return enabled ? folder : std::filesystem::path(); }
 };
 
 /// TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB, of which 0 switches it off.
 TUTTI_INTERNAL_API cache_options cache_options_from_environment();
 
-/// A name for what is kept for `key`: 128 bits of its hash, and the ending.
+/// A file name for `key`: 128 bits of its hash, and the ending.
 TUTTI_INTERNAL_API std::string cache_file_name(std::string_view key, std::string_view ending);
 
-/// The key of the entry in a file, which is not marked as used; nothing where that is no entry.
+/// The key of the entry in a file, which is not marked as used; nothing if that is not an entry.
 TUTTI_INTERNAL_API std::optional<std::string> key_of_entry(const std::filesystem::path& file);
 
 class TUTTI_INTERNAL_API disk_cache {
@@ -42,10 +42,10 @@ class TUTTI_INTERNAL_API disk_cache {
   disk_cache& operator=(const disk_cache&) = delete;
 
   std::optional<std::string> load(std::string_view key);
-  /// Never throws for what happens on disk; the worst outcome is an entry that is not kept.
+  /// Never throws for disk errors; in the worst case an entry is not stored.
   void store(std::string_view key, std::string_view data);
 
-  /// Why the folder is not used; empty where it is. Opens (and creates) the folder.
+  /// Why the folder is not used; empty if it is. Opens (and creates) the folder.
   std::string problem();
   const cache_options& options() const noexcept;
 

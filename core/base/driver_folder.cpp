@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where such folders lie, and their size.
+// Location and size of these folders.
 #include "base/driver_folder.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ struct unit {
   file_time used = file_time::min();
 };
 
-// Other processes remove files meanwhile: what is gone counts nothing.
+// Other processes may remove files meanwhile: missing files count as empty.
 void count_file(const fs::directory_entry& file, unit& into) {
   std::error_code gone;
   const file_time at = file.last_write_time(gone);
@@ -77,7 +77,7 @@ std::vector<unit> units_of(const fs::path& folder) {
   return all;
 }
 
-// To look through all of it takes too long for every start of a process.
+// Scanning everything takes too long for every start of a process.
 bool is_due(const fs::path& folder) {
   const fs::path stamp = folder / stamp_name;
   std::error_code error;
@@ -88,7 +88,7 @@ bool is_due(const fs::path& folder) {
   return true;
 }
 
-// Empty where it is usable, else what is wrong.
+// Empty if it is usable, otherwise the problem.
 std::string prepare(const fs::path& parent, const fs::path& folder) {
   try {
     const private_folder outer(parent);
@@ -99,8 +99,8 @@ std::string prepare(const fs::path& parent, const fs::path& folder) {
   }
 }
 
-// Until the process ends. One that clears the folder takes a moment; what cannot be locked at all
-// is used without.
+// Until the process ends. A process that clears the folder holds it only briefly; if it cannot be
+// locked at all, it is used without a lock.
 void use_folder(const fs::path& folder) {
   static std::mutex mutex;
   static auto* const used = new std::map<fs::path, private_folder::claim>;

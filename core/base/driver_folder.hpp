@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders for what drivers keep between runs, beside the cache of compiled programs and bounded
-// like it. They are the library's own: nothing is ever removed from a folder that the user chose
-// for a driver.
+// Folders for files that drivers keep between runs, next to the cache of compiled programs and with
+// the same size limit. They belong to the library: nothing is ever removed from a folder that the
+// user chose for a driver.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 namespace tutti::detail {
 
 /// Used by this process until it ends, which clear_driver_folder() respects. The folder `name`
-/// below the program cache's; where that cannot be written to, below one of this user in the
-/// system's folder for temporary files; nothing where neither works. Created with mode 0700, and
-/// trimmed to TUTTI_CACHE_MB now and then. Throws value_error where the name is not that of one
-/// folder: empty, "." or "..", with a slash or a control character, or longer than 100 bytes.
+/// below the program cache's; if that cannot be written to, below one of this user in the system's
+/// folder for temporary files; nothing if neither works. Created with mode 0700, and trimmed to
+/// TUTTI_CACHE_MB occasionally. Throws value_error if the name is not that of a single folder:
+/// empty, "." or "..", with a slash or a control character, or longer than 100 bytes.
 TUTTI_INTERNAL_API std::optional<std::filesystem::path> driver_folder(std::string_view name);
 
-/// Removes what was not used for longest, until a tenth of the limit is free again, where the
-/// folder is larger than that: units are the folders two levels down, as drivers make them for each
-/// program, and files above those. What was used in the last hour stays.
+/// If the folder exceeds the limit, removes the least recently used files until a tenth of the
+/// limit is free again: units are the folders two levels down, which drivers create for each
+/// program, and files above those. Files of the last hour are kept.
 TUTTI_INTERNAL_API void trim_driver_folder(const std::filesystem::path& folder,
                                            uint64_t limit_bytes);
 
@@ -40,8 +40,8 @@ TUTTI_INTERNAL_API driver_folder_size size_of_driver_folder(const std::filesyste
 /// Whether another process uses it.
 TUTTI_INTERNAL_API bool is_driver_folder_used(const std::filesystem::path& folder);
 
-/// Empties the folder. Where another process uses it, what was used in the last hour stays, and the
-/// answer is false.
+/// Empties the folder. If another process uses it, files of the last hour are kept, and the result
+/// is false.
 TUTTI_INTERNAL_API bool clear_driver_folder(const std::filesystem::path& folder);
 
 }  // namespace tutti::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Environment variables of the core and what they may say.
+// Environment variables of the core and their permitted values.
 #include "base/env.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 }
 
 double seconds_of(const char* name, const std::string& text, const char* wanted) {
-  double seconds = 0;  // whatever the locale
+  double seconds = 0;  // in any locale
   const char* const end = text.data() + text.size();
   const auto [stop, failed] = std::from_chars(text.data(), end, seconds);
   if (failed != std::errc() || stop != end || !(seconds > 0) || !std::isfinite(seconds))
@@ -59,7 +59,7 @@ bool operands_move() { return env_word("TUTTI_TRANSFER", {"auto"}).has_value(); 
 bool devices_prove_themselves() { return env("TUTTI_PROOF") != "off"; }
 
 double proof_time_limit() {
-  constexpr double usual = 120;  // on a busy machine compilers take a minute
+  constexpr double usual = 120;  // on a busy machine a compilation takes a minute
   const auto text = env("TUTTI_PROOF");
   if (!text || *text == "on" || *text == "off") return usual;
   return seconds_of("TUTTI_PROOF", *text, "on, off or a positive number of seconds, or nothing");
@@ -86,7 +86,7 @@ void check_environment() {
   env_megabytes("TUTTI_CACHE_MB");
   env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"});
   env_word("TUTTI_LOG", {"off", "error", "warn", "info", "debug"});
-  // Read by those plugins that know other precisions than the highest.
+  // Read by the plugins that support other precisions than the highest.
   env_word("TUTTI_MATMUL_PRECISION", {"highest", "high", "medium"});
 }
 

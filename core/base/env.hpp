@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way in which environment variables are read. An empty variable counts as unset; a value
-// that makes no sense is an error that names the variable, the value and what is allowed.
+// The only code that reads environment variables. An empty variable counts as unset; an invalid
+// value is an error with the variable, the value and the permitted values.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline std::optional<std::string> env(const char* name) {
   return std::string(value);
 }
 
-/// The variable's value, which must be one of `allowed`; else value_error.
+/// The variable's value, which must be one of `allowed`; otherwise value_error.
 std::optional<std::string> env_word(const char* name,
                                     std::initializer_list<std::string_view> allowed);
 /// A number of MiB, as bytes; value_error for anything else.
@@ -29,21 +29,28 @@ std::optional<std::uint64_t> env_megabytes(const char* name);
 
 /// TUTTI_FALLBACK=error: operators that a device lacks fail.
 bool fallback_is_error();
-/// TUTTI_TRANSFER=auto: operands move by themselves.
+/// TUTTI_TRANSFER=auto: operands are moved automatically.
 bool operands_move();
-/// TUTTI_PROOF, but for `off`: devices are asked before they are used.
+/// TUTTI_PROOF is not `off`: devices are checked before they are used.
 bool devices_prove_themselves();
-/// Seconds that a device has for an answer, whoever asks: a number in TUTTI_PROOF, else 120.
+/// Time limit in seconds for an answer of a device: a number in TUTTI_PROOF, or 120.
 double proof_time_limit();
-/// TUTTI_CHECK_INDICES, but for `off`.
+/// TUTTI_CHECK_INDICES is not `off`.
 bool indices_are_checked();
+<<<<<<< HEAD
 /// Seconds of TUTTI_TIMEOUT, `usual` where it is not set.
 double time_limit(double usual = 0);
+=======
+/// Seconds of TUTTI_TIMEOUT, 0 if it is not set.
+double transfer_time_limit();
+/// Seconds of TUTTI_COMM_TIMEOUT, 10 if it is not set.
+double job_time_limit();
+>>>>>>> 8bbe4e8
 /// TUTTI_POOL_MB in bytes.
 std::optional<std::uint64_t> pool_limit();
 
-/// Reads all variables of the core: value_error for the first one that makes no sense. What plugins
-/// read, they check themselves.
+/// Reads all variables of the core: value_error for the first invalid one. Plugins check their own
+/// variables.
 TUTTI_INTERNAL_API void check_environment();
 
 }  // namespace tutti::detail

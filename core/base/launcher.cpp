@@ -14,7 +14,7 @@ struct variables {
   const char *size, *rank;
 };
 
-// Open MPI, MPICH and its kin, Slurm's steps.
+// Open MPI, MPICH and similar, Slurm's steps.
 constexpr variables launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                    {"PMI_SIZE", "PMI_RANK"},
                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};

@@ -56,7 +56,7 @@ std::shared_ptr<spdlog::logger> make_logger() {
   try {
     spdlog::register_logger(made);
   } catch (const spdlog::spdlog_ex&) {
-    // Somebody registered the name meanwhile; ours works without the registry.
+    // Another thread registered the name meanwhile; this logger works without the registry.
   }
   return made;
 }
@@ -80,7 +80,7 @@ void write(level at, std::string_view message) noexcept {
   try {
     logger().log(to_spdlog(at), "{}", message);
   } catch (...) {
-    // Logging never decides over the fate of the program.
+    // A failure to log must not affect the program.
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Logging to stderr through the spdlog logger "tutti", at the level of TUTTI_LOG (off, error, warn,
-// info, debug; warn where unset). Messages are formatted only if they will be written.
+// info, debug; default warn). Messages are formatted only if they will be written.
 #pragma once
 
 #include <fmt/format.h>

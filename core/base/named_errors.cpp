@@ -13,7 +13,7 @@ bool is_of_names(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
 }
 
-// Of a message that begins with no name, all is kept.
+// If a message does not begin with a name, all of it is kept.
 std::string renamed(std::string_view message, std::string_view op) {
   const std::size_t colon = message.find(": ");
   if (colon == std::string_view::npos) return std::string(op) + ": " + std::string(message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names that errors begin with. A function that is composed of others says its own, which its
-// caller wrote, instead of that of the step which found the argument wrong.
+// The names at the beginning of errors. A function that is composed of others uses its own name,
+// which its caller wrote, instead of that of the step that found the invalid argument.
 #pragma once
 
 #include <string_view>
@@ -12,11 +12,11 @@
 
 namespace tutti::detail {
 
-/// Throws the error that is being handled once more, with `op` in the place of the name before the
-/// first colon. Only errors of arguments: what a device says is about the step that it ran.
+/// Throws the error being handled again, with `op` instead of the name before the first colon. Only
+/// for errors of arguments: errors of a device refer to the step that it ran.
 [[noreturn]] TUTTI_INTERNAL_API void rethrow_named(std::string_view op);
 
-/// What compose() returns; errors of its arguments are said to be those of `op`.
+/// The result of compose(); errors of its arguments are attributed to `op`.
 template <class F>
 auto named(std::string_view op, F&& compose) {
   try {

@@ -11,10 +11,10 @@ namespace {
 
 struct code_point {
   std::uint32_t value = 0;
-  std::size_t bytes = 0;  // 0: no UTF-8 here
+  std::size_t bytes = 0;  // 0: not valid UTF-8
 };
 
-/// The first character; overlong forms, surrogates and numbers beyond U+10FFFF are none.
+/// The first character; overlong forms, surrogates and numbers beyond U+10FFFF are invalid.
 code_point first_of(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

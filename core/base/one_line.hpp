@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of unknown origin (a driver's, a plugin's, a file's) as a terminal can show it.
+// Text of unknown origin (from a driver, a plugin, a file) in a form that is safe for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace tutti::detail {
 
-/// `text` with each control character, each character that turns the direction of writing and each
-/// byte that is no UTF-8 as '?', tabs and ends of lines as spaces. What is longer than `most` bytes
-/// is cut, and ends with "..." and the number of bytes that there were.
+/// `text` with each control character, each character that changes the direction of writing and
+/// each invalid UTF-8 byte as '?', tabs and line ends as spaces. Text longer than `most` bytes is
+/// truncated, and ends with "..." and its original number of bytes.
 TUTTI_INTERNAL_API std::string one_line(std::string_view text, std::size_t most = 256);
 
 /// The same of a C string; empty for NULL.
@@ -21,13 +21,13 @@ inline std::string one_line(const char* text, std::size_t most = 256) {
   return text != nullptr ? one_line(std::string_view(text), most) : std::string();
 }
 
-/// The same of a text that may have several lines, a compiler's log say: each is cleaned, those
-/// after the first are indented, so that none passes for a line of somebody else's. Lines beyond
-/// `most` bytes are left out, and counted.
+/// The same for a text that may have several lines, for example a compiler log: each line is
+/// cleaned, and all but the first are indented, so that none looks like a separate message. Lines
+/// beyond `most` bytes are omitted and counted.
 TUTTI_INTERNAL_API std::string printable_lines(std::string_view text, std::size_t most = 1 << 16);
 
-/// `text` for a message: in double quotes, control characters and bytes beyond ASCII as \xNN, long
-/// text cut.
+/// `text` for a message: in double quotes, control characters and non-ASCII bytes as \xNN, long
+/// text truncated.
 TUTTI_INTERNAL_API std::string printable(std::string_view text);
 
 }  // namespace tutti::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// POSIX side of private_folder. Everything goes through the folder's descriptor, so a folder that
-// is swapped after the check is not followed.
+// POSIX side of private_folder. All accesses use the folder's descriptor, so a folder that is
+// replaced after the check is not used.
 #include "base/private_folder.hpp"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t second = 1'000'000'000;
 constexpr int64_t hour = 3600 * second;
-// A process may have closed its standard streams: whoever writes to one must not write to a folder.
+// A process may have closed its standard streams: writes to one of them must not reach a folder.
 constexpr int first_of_ours = STDERR_FILENO + 1;
 
 std::string system_text(int number) { return std::generic_category().message(number); }
@@ -146,7 +146,7 @@ std::optional<private_folder::claim> private_folder::lock(const std::string& nam
     if (fd < 0) return std::nullopt;
     claim made(fd, {}, 0);
     struct stat info {};
-    // The lock goes with the descriptor, and that with the process.
+    // The lock belongs to the descriptor, and the descriptor to the process.
     if (::flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 || ::fstat(fd, &info) != 0 ||
         !S_ISREG(info.st_mode) || info.st_uid != ::geteuid())
       return std::nullopt;
@@ -161,7 +161,7 @@ const private_folder* folder_on_demand::open() {
   is_opened_ = true;
   try {
     folder_ = std::make_unique<private_folder>(path_);
-  } catch (const std::exception&) {  // the cache says so
+  } catch (const std::exception&) {  // the cache reports it
   }
   return folder_.get();
 }

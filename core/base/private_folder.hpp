@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder that only this user may write to, and whole files in it: read, replaced atomically,
-// listed, claimed, removed. All that the disk cache needs from the operating system.
+// A folder that only this user may write to, and complete files in it: read, replaced atomically,
+// listed, locked, removed. Everything that the disk cache needs from the operating system.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class TUTTI_INTERNAL_API private_folder {
     int64_t modified_ns = 0;  ///< since 1970
   };
 
-  /// Opens `path`, which is created with mode 0700. Throws io_error where that fails, where it
-  /// belongs to another user, or where the group or others may write to it.
+  /// Opens `path`, which is created with mode 0700. Throws io_error if that fails, if it belongs to
+  /// another user, or if the group or others may write to it.
   explicit private_folder(const std::filesystem::path& path);
   ~private_folder();
   private_folder(const private_folder&) = delete;
@@ -34,8 +34,8 @@ class TUTTI_INTERNAL_API private_folder {
 
   bool writable() const;
 
-  /// The content of a regular file of this user, of at most `most` bytes; nothing for anything
-  /// else. Marks it as used.
+  /// The content of a regular file of this user, of at most `most` bytes; nothing otherwise. Marks
+  /// it as used.
   std::optional<std::string> read(const std::string& name, uint64_t most) const;
   /// Replaces the file; readers see the old content or the new one. Throws io_error.
   void write(const std::string& name, std::string_view head, std::string_view body) const;
@@ -43,7 +43,7 @@ class TUTTI_INTERNAL_API private_folder {
   /// Regular files.
   std::vector<entry> list() const;
 
-  /// A file that this process holds until the claim goes away or the process ends, however it does.
+  /// A file that this process locks until the claim is destroyed or the process ends in any way.
   class claim {
    public:
     claim(int fd, std::string content, int64_t modified_ns)
@@ -56,7 +56,7 @@ class TUTTI_INTERNAL_API private_folder {
     ~claim();
     const std::string& content() const { return content_; }  ///< when it was claimed
     int64_t modified_ns() const { return modified_ns_; }     ///< likewise; since 1970
-    /// In place: for a line or two that nobody reads meanwhile. False where that failed.
+    /// In place: for short contents that are not read meanwhile. False if it failed.
     bool rewrite(std::string_view text) const;
     int file() const { return fd_; }
 
@@ -65,9 +65,10 @@ class TUTTI_INTERNAL_API private_folder {
     std::string content_;
     int64_t modified_ns_;
   };
-  /// The file, made empty where there is none; nothing where another claim holds it, or on failure.
+  /// The file, created empty if it does not exist; nothing if another claim holds it, or on
+  /// failure.
   std::optional<claim> hold(const std::string& name) const { return lock(name, false); }
-  /// The same of a file that several processes may share, and none holds.
+  /// The same for a file that several processes may share, and none locks exclusively.
   std::optional<claim> share(const std::string& name) const { return lock(name, true); }
 
  private:
@@ -77,12 +78,12 @@ class TUTTI_INTERNAL_API private_folder {
   std::filesystem::path path_;
 };
 
-/// One that is opened with its first use. Who owns it calls open() in one thread at a time.
+/// A folder that is opened on first use. Its owner calls open() from one thread at a time.
 class TUTTI_INTERNAL_API folder_on_demand {
  public:
   explicit folder_on_demand(std::filesystem::path path) : path_(std::move(path)) {}
   const std::filesystem::path& path() const { return path_; }
-  /// Null where the path is empty or the folder cannot be used, which the cache's warning says.
+  /// Null if the path is empty or the folder cannot be used, which the cache's warning reports.
   const private_folder* open();
 
  private:

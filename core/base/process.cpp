@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of the process, as exit.cpp and the C library's fork tell it.
+// The state of the process, as set by exit.cpp and by the C library's fork.
 #include "base/process.hpp"
 
 #include <pthread.h>
@@ -59,8 +59,8 @@ void require_computing(std::string_view op) {
            "survive fork(): compute in the parent, or start a new program (exec), or fork before "
            "the first use of a device");
   if (is_exiting()) [[unlikely]] {
-    // A thread that nobody waits for, and that catches nothing, would end by std::terminate() a
-    // process that is about to end well, however long that waits for a compiler.
+    // If a thread that is not joined and catches nothing threw here, std::terminate() would end a
+    // process that is about to exit normally.
     if (std::this_thread::get_id() != exiting_thread) {
       has_waited.wait(false, std::memory_order_acquire);
       std::this_thread::sleep_for(time_to_be_gone);
@@ -75,7 +75,7 @@ void keep_for_ever(void* object) noexcept {
     static auto* const all = new std::vector<void*>;
     const std::lock_guard lock(*mutex);
     all->push_back(object);
-  } catch (const std::exception&) {  // out of memory: it is kept all the same
+  } catch (const std::exception&) {  // out of memory: it is kept
   }
 }
 

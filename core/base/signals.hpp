@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals are the application's: one that it masks in all of its threads, to wait for it in one,
-// must not find a thread of the library that would take it. Plugins include this file as well; it
-// needs nothing to be linked.
+// Signals belong to the application: a signal that it masks in all of its threads, to wait for it
+// in one, must not be delivered to a thread of the library. Plugins include this file as well; it
+// needs no library.
 #pragma once
 
 #include <pthread.h>
@@ -15,8 +15,9 @@
 
 namespace tutti::detail {
 
-/// While it lives, threads that this thread starts inherit a mask that leaves signals to others.
-/// What a thread does to itself (a fault, abort) and the ticks of profilers still reach it.
+/// During its lifetime, threads that this thread starts inherit a mask that leaves signals to other
+/// threads. Signals that a thread causes itself (a fault, abort) and the ticks of profilers are not
+/// masked.
 class blocked_signals {
  public:
   blocked_signals() noexcept {
@@ -37,8 +38,8 @@ class blocked_signals {
   bool is_set_ = false;
 };
 
-/// While it lives, what this thread writes beyond a limit on the size of files (`ulimit -f`) fails
-/// as on a full disk, and does not end the process. Leaves errno alone.
+/// During its lifetime, writes of this thread beyond a limit on the size of files (`ulimit -f`)
+/// fail as on a full disk, and do not end the process. Does not change errno.
 class limits_are_errors {
  public:
   limits_are_errors() noexcept {
@@ -65,7 +66,7 @@ class limits_are_errors {
   bool is_set_ = false;
 };
 
-/// A thread of the library. Throws std::system_error where the system has none to give.
+/// A thread of the library. Throws std::system_error if the system cannot create one.
 template <class F>
 std::thread start_thread(F&& work) {
   const blocked_signals none;

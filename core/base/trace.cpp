@@ -81,7 +81,7 @@ struct trace_writer::state {
 trace_writer::trace_writer(const std::string& path, int rank) : state_(std::make_unique<state>()) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
-  // To open a pipe would wait for somebody to read.
+  // Opening a pipe would wait for a reader.
   if (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status))
     throw io_error("cannot write " + path + ": it is not a regular file");
   state_->file = std::fopen(path.c_str(), "wbe");
@@ -179,7 +179,7 @@ trace_writer* open_trace() {
   const auto path = env("TUTTI_TRACE");
   if (!path) return nullptr;
   trace_now_ns();
-  // The job may be joined later than this, or never.
+  // The job may be joined later, or never.
   const int rank = launched_as().value_or(launched_process{}).rank;
   try {
     auto* const writer =
@@ -221,7 +221,7 @@ void trace_counter(uint32_t track, std::string_view name, uint64_t at_ns, double
 }
 
 void trace_flush() {
-  if (is_fork()) return;  // the file is its parent's
+  if (is_fork()) return;  // the file belongs to its parent
   if (trace_writer* const writer = global_trace()) writer->flush();
 }
 

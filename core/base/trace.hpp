@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TUTTI_TRACE=file.json: a Chrome trace-event file that opens in Perfetto. A track is a row: the
-// process is a device, the thread a stream. Times are nanoseconds on trace_now_ns()'s clock; the
-// file tells the wall-clock time of its zero (otherData.zero_unix_us), by which `tutti trace merge`
-// joins the files of ranks.
+// TUTTI_TRACE=file.json: a Chrome trace-event file for Perfetto. A track is a row: the process is a
+// device, the thread a stream. Times are nanoseconds on trace_now_ns()'s clock; the file contains
+// the wall-clock time of its origin (otherData.zero_unix_us), with which `tutti trace merge` merges
+// the files of ranks.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ struct trace_args {
 /// Writes one trace file. After every flush the file is complete, valid JSON. Thread-safe.
 class TUTTI_INTERNAL_API trace_writer {
  public:
-  /// Throws io_error where the file cannot be written.
+  /// Throws io_error if the file cannot be written.
   explicit trace_writer(const std::string& path, int rank = 0);
   ~trace_writer();
   trace_writer(const trace_writer&) = delete;
   trace_writer& operator=(const trace_writer&) = delete;
 
-  /// The number of the row `thread` (a stream) of `process` (a device); made on first use.
+  /// The number of the row `thread` (a stream) of `process` (a device); created on first use.
   uint32_t track(std::string_view process, std::string_view thread);
   void complete(uint32_t track, std::string_view name, uint64_t begin_ns, uint64_t end_ns,
                 const trace_args& args);
@@ -45,11 +45,11 @@ class TUTTI_INTERNAL_API trace_writer {
   std::unique_ptr<state> state_;
 };
 
-/// Nanoseconds since this process first asked, monotonic.
+/// Nanoseconds since the first call in this process, monotonic.
 TUTTI_INTERNAL_API uint64_t trace_now_ns() noexcept;
 
-/// The functions below write to the file of TUTTI_TRACE and do nothing where it is unset. Where
-/// mpirun or srun started several processes, rank 1 writes file.1.json.
+/// The functions below write to the file of TUTTI_TRACE and do nothing if it is unset. If mpirun or
+/// srun started several processes, rank 1 writes file.1.json.
 TUTTI_INTERNAL_API bool trace_enabled() noexcept;
 TUTTI_INTERNAL_API uint32_t trace_track(std::string_view process, std::string_view thread);
 TUTTI_INTERNAL_API void trace_complete(uint32_t track, std::string_view name, uint64_t begin_ns,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays as DLPack tensors. What a tensor shares is the block of memory, not the array.
+// Arrays as DLPack tensors. A tensor shares the block of memory, not the array.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 namespace tutti {
 namespace {
 
-constexpr std::align_val_t alignment{256};  // what the specification asks for
+constexpr std::align_val_t alignment{256};  // required by the specification
 
 struct free_host {
   void operator()(void* memory) const { ::operator delete(memory, alignment); }
 };
 
-// A tensor with what it points to, of either form.
+// A tensor with the data it points to, in either form.
 template <class Managed>
 struct exported {
   Managed tensor{};
@@ -65,7 +65,7 @@ void set_device(DLTensor& to, const dlpack_device& device) {
   to.device = {static_cast<DLDeviceType>(device.type), device.id};
 }
 
-// The memory of `a`, computed or being computed, itself.
+// The memory of `a`, computed or being computed.
 template <class Managed>
 void share(exported<Managed>& out, const array& a, const detail::opened_device& device,
            const dlpack::memory_kind& kind, const char* op) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DLPack tensors as arrays: everything in the structs is checked, the memory is wrapped by the
-// plugin of its device, and strides become a view over it.
+// plugin of its device, and strides become a view of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* from_dlpack_name = "from_dlpack";
 
-// The tensor until a buffer has taken it over.
+// Owns the tensor until a buffer takes ownership.
 struct release_tensor {
   void (*release)(void*) = nullptr;
   void operator()(void* tensor) const { release(tensor); }
@@ -39,15 +39,15 @@ void call_deleter(void* tensor) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
-// A checked tensor. Elements are at `first` + (index . strides), `first` counted in elements from
-// the lowest one that is used.
+// A checked tensor. Elements are at `first` + (index . strides), where `first` counts elements from
+// the lowest one in use.
 struct checked {
   dtype type = dtype::f32;
   shape extents;
   shape strides;
   std::int64_t elements = 0;
   std::int64_t first = 0;
-  std::int64_t span = 0;  // elements from the lowest to the highest, both included
+  std::int64_t span = 0;  // elements from the lowest to the highest, inclusive
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(span) * size_of(type); }
 };
 
@@ -86,7 +86,7 @@ checked check(const DLTensor& t) {
         fmt::format("{}: no dtype for {}", from_dlpack_name, dlpack::describe(t.dtype)));
   c.type = *type;
   c.extents = extents_of(t);
-  const auto largest = std::numeric_limits<std::int64_t>::max() / 64;  // bytes fit as well
+  const auto largest = std::numeric_limits<std::int64_t>::max() / 64;  // the bytes fit as well
   c.elements = 1;
   for (const std::int64_t e : c.extents) {
     if (e == 0) {
@@ -99,7 +99,7 @@ checked check(const DLTensor& t) {
   c.strides = graph::contiguous_strides(c.extents);
   std::int64_t low = 0, high = 0;
   for (int i = 0; i < t.ndim; ++i) {
-    // What stands for an axis of extent 1 means nothing.
+    // The stride of an axis of extent 1 is meaningless.
     if (c.extents[i] > 1 && t.strides != nullptr) c.strides[i] = t.strides[i];
     if (c.extents[i] > 1 &&
         !add_product(c.strides[i] < 0 ? low : high, c.strides[i], c.extents[i] - 1))
@@ -114,7 +114,7 @@ checked check(const DLTensor& t) {
   return c;
 }
 
-// f() with messages that begin with the operation.
+// f() with error messages that begin with the operation.
 template <class F>
 auto prefixed(const std::string& what, F&& f) {
   const auto text = [&](const std::exception& e) {
@@ -144,7 +144,7 @@ device home_of(const DLDevice& from, const std::optional<device>& on) {
         TUTTI_ERROR_UNSUPPORTED);
   const bool host = kind->native == TUTTI_NATIVE_HOST;
   if (from.device_id < 0) refuse("device {} of {}", from.device_id, dlpack::describe(kind->type));
-  // Pinned and managed memory is the host's as well.
+  // Pinned and managed memory is host memory as well.
   const bool on_host_too = kind->native == TUTTI_NATIVE_CUDA && !kind->numbered;
   const auto takes = [&](const device& d, bool any) {
     const dlpack::memory_kind* theirs = dlpack::kind_of(detail::get(d));
@@ -160,7 +160,7 @@ device home_of(const DLDevice& from, const std::optional<device>& on) {
   });
 }
 
-// An array of c's layout over `span` elements of which the lowest is at `offset` of the block.
+// An array with c's layout over `span` elements, the lowest of which is at `offset` of the block.
 array laid_out(const checked& c, const array& span) {
   const graph::layout where{c.first, c.strides};
   return graph::view(span, c.extents, where, graph::view_op::identity);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables of dtypes and memories.
+// Tables of dtypes and memory kinds.
 #include "dlpack/types.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ constexpr dtype_row dtypes[] = {
     {dtype::f64, kDLFloat},    {dtype::c64, kDLComplex}, {dtype::c128, kDLComplex},
 };
 
-// The first row of a native kind is what to export as.
+// The first row of a native kind is used for export.
 constexpr memory_kind memories[] = {
     {kDLCPU, TUTTI_NATIVE_HOST, "reference", false},
     {kDLCUDA, TUTTI_NATIVE_CUDA, "cuda", true},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of DLPack and of the library: dtypes, and kinds of devices with the native handles that
-// stand for their memory.
+// Conversions between DLPack and the library: dtypes, and kinds of devices with their native
+// handles.
 #pragma once
 
 #include <memory>
@@ -16,24 +16,24 @@
 namespace tutti::dlpack {
 
 DLDataType to_dl(dtype type);
-/// None where the library has no such dtype.
+/// Nothing if the library has no such dtype.
 std::optional<dtype> from_dl(DLDataType type);
 /// "float32", "float32x4" for 4 lanes, "code 9 of 8 bits".
 std::string describe(DLDataType type);
 /// "kDLOpenCL (4)".
 std::string describe(DLDeviceType type);
 
-/// Memory of a kind, named by DLPack, by the plugin ABI, and the plugin that usually has it.
+/// A kind of memory in DLPack and in the plugin ABI, and the plugin that usually supports it.
 struct memory_kind {
   DLDeviceType type;
   tutti_native_kind native;
   const char* backend;
-  bool numbered;  ///< belongs to the device of that number alone
+  bool numbered;  ///< belongs to the device with that number only
 };
 
-/// None for memory that no plugin takes.
+/// Nothing for memory that no plugin supports.
 const memory_kind* kind_of(DLDeviceType type);
-/// The kind of a device's memory. None where its plugin gives no handles, or of an unknown kind.
+/// The kind of a device's memory. Nothing if its plugin has no native handles, or an unknown kind.
 const memory_kind* kind_of(const detail::opened_device& device);
 
 struct release_block {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From roots to an ordered list of pending nodes without duplicates.
+// Lists the pending nodes below roots, ordered and without duplicates.
 #include <bit>
 #include <functional>
 
@@ -20,7 +20,7 @@ std::size_t hash_shape(std::size_t seed, const shape& s) {
   return mix(seed, static_cast<std::size_t>(s.rank()));
 }
 
-// Two inputs are the same value when their bases are, and they show the same elements of it.
+// Two inputs are the same value if their bases are, and if they show the same elements.
 const void* identity(const plan& p, const node& input) {
   const node& base = graph::base_of(input);
   return base.mark >= 0 ? p.canonical(base) : &base;
@@ -59,16 +59,16 @@ bool same_parameters(const node& a, const node& b) {
   if (a.kind != b.kind || a.type != b.type || a.device != b.device || !(a.extents == b.extents) ||
       a.inputs.size() != b.inputs.size())
     return false;
-  // Its label and time limit do not change a value. Regions of slice_update differ here by address:
-  // rare, and not worth comparing.
+  // Label and time limit do not affect a value. Regions of slice_update are compared by address:
+  // different ones are rare, and not worth comparing.
   if (a.kind == graph::kind::transfer) return true;
   if (a.kind == graph::kind::call) return a.call().what == b.call().what;
   if (a.kind == graph::kind::operation) return a.operation() == b.operation();
   return a.record == b.record;
 }
 
-// Results of a call stand behind it in the plan. One call does for two where it has all results
-// that are wanted of the other.
+// Results of a call follow it in the plan. One call replaces two if it has all results that are
+// needed of the other.
 bool has_all_results(const plan& p, const node& wanted, const node& computed) {
   const auto each = [&](const node& call, auto&& f) {
     for (auto i = static_cast<std::size_t>(call.mark) + 1;
@@ -90,7 +90,7 @@ bool same_value(const plan& p, const node& a, const node& b) {
   return a.kind != graph::kind::call || has_all_results(p, a, b);
 }
 
-// Walks from the roots down. Unless it gets to the end, it leaves no marks.
+// Traverses the graph from the roots. Removes its marks unless it completes.
 class collector {
  public:
   collector(plan& p, const device_claim& claim) : plan_(p), claim_(claim) {}
@@ -103,7 +103,7 @@ class collector {
     plan_ = {};
   }
 
-  /// False where a device was refused.
+  /// Returns false if a device was refused.
   bool add(const node& root) {
     if (!is_pending(graph::base_of(root))) return true;
     if (!enter(root)) return false;
@@ -115,8 +115,8 @@ class collector {
       }
       node& done = *top.n;
       stack_.pop_back();
-      if (done.mark >= 0) continue;  // a result, which came with its call
-      // Computed once already without being stored: from now on it is worth its memory.
+      if (done.mark >= 0) continue;  // a result, which was added with its call
+      // Computed once before without being stored: from now on it is stored.
       append(done, done.times_inlined > 0);
       if (done.kind == graph::kind::call) append_results(done);
     }
@@ -139,7 +139,7 @@ class collector {
     plan_.stored.push_back(stored);
   }
 
-  // All that are alive, whoever asks: nothing of the call can be computed later.
+  // All results that are alive: nothing of the call can be computed later.
   void append_results(const node& call) {
     for (graph::node_ref& result : call.call().results->alive()) {
       if (!result || result->is_ready()) continue;
@@ -153,11 +153,15 @@ class collector {
     std::size_t next_input;
   };
   static constexpr std::int32_t on_stack = -2;
+<<<<<<< HEAD
+=======
+  static constexpr std::size_t usual = 16;  // nodes of a small evaluation, which must be fast
+>>>>>>> 8bbe4e8
 
   bool enter(const node& input) {
     node* n = const_cast<node*>(&graph::base_of(input));
     if (n->is_constant()) return true;
-    // Also where it is ready: what copies it asks its device for the work behind it.
+    // Also if it is ready: its copy requires its device for work after it.
     if (n->device != claimed_) {
       if (!claim_(*n->device)) return false;
       claimed_ = n->device;
@@ -191,7 +195,7 @@ void release_marks(const plan& p) noexcept {
 
 void merge_duplicates(plan& p) {
   if (p.nodes.size() < 2) return;
-  // A hash table with open addressing: half of it stays empty, and small ones need no allocation.
+  // A hash table with open addressing, at most half full; small ones need no allocation.
   struct seen_node {
     std::size_t hash;
     node* n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products and convolutions that add a bias and apply relu before they store their result. Only
-// nodes that nobody can ask for afterwards are taken in: a product that is not stored would have to
-// run again.
+// nodes that cannot be read later are included: a product that is not stored would have to be
+// computed again.
 #include <algorithm>
 
 #include "fusion/plan.hpp"
@@ -21,7 +21,7 @@ class finder {
       : p_(p), supported_(supported), readers_(p.nodes.size(), {nullptr, 0}) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       if (p.same_as[i] != p.nodes[i]) {
-        // The duplicate wants the value as well.
+        // The duplicate needs the value as well.
         readers_[static_cast<std::size_t>(p.same_as[i]->mark)].count += 2;
         continue;
       }
@@ -56,7 +56,7 @@ class finder {
     if (best.members.size() > 1) p_.epilogues.push_back(std::move(best));
   }
 
-  // The one node that reads n, where n itself need not be kept for anybody.
+  // The only reader of n, if n itself need not be kept.
   node* successor(const node& n) const {
     const auto i = static_cast<std::size_t>(n.mark);
     const reader& r = readers_[i];
@@ -114,7 +114,7 @@ class finder {
 
   static bool is_bias(const node& n, const node& sum, const node& product) {
     if (product.is(TUTTI_OPERATOR_MATMUL)) return is_row(n, sum, product);
-    // The extents of groups and of their channels are neighbours.
+    // The extents of groups and of their channels are adjacent.
     const shape& to = product.extents;
     const int last = sum.extents.rank() - 1;
     if (product.operation().channels_last) return is_along(n, sum, last, to[4] * to[5]);
@@ -136,8 +136,7 @@ class finder {
            (columns == 1 || layout_of(n).strides.back() == 1);
   }
 
-  // A value that a program reads in place is computed there; another launch would be saved by
-  // nobody.
+  // A value that a program reads in place is computed there; including it would not save a launch.
   bool is_worth_storing(const node& n) const {
     const auto i = static_cast<std::size_t>(n.mark);
     const reader& r = readers_[i];

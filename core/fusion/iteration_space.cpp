@@ -9,7 +9,8 @@
 namespace tutti::fusion {
 namespace {
 
-// What a row costs by itself is some tens of elements; loops over neighbouring rows pay from here.
+// The cost of a row itself is that of some tens of elements; from this length, loops over
+// neighbouring rows pay off.
 constexpr std::int64_t longest_short_row = 32, least_neighbouring_rows = 64;
 
 struct axis_list {
@@ -29,7 +30,7 @@ void each_operand(lowered& program, F&& f) {
   for (operand& x : program.outputs) f(x);
 }
 
-// The axis that the inputs walk contiguously; -1 where there is none.
+// The axis along which the inputs are contiguous; -1 if there is none.
 int contiguous_axis(const lowered& program, const shape& space) {
   int votes[max_rank] = {};
   for (const operand& x : program.inputs)
@@ -90,12 +91,12 @@ void choose_order(lowered& program, const shape& space, std::uint8_t reduced_axe
     kept.move_to_end(inner);
     program.reduce_layout = TUTTI_REDUCE_OUTER;
   } else if (!is_arg) {
-    reduced.move_to_end(inner);  // the index that argmin and argmax give needs the given order
+    reduced.move_to_end(inner);  // the indices of argmin and argmax depend on the given order
   }
 }
 
-// Many rows of few elements: the innermost loop goes over neighbouring rows instead, of the longest
-// kept axis where the last one is short too. The lists are merged.
+// Many rows of few elements: the innermost loop runs over neighbouring rows instead, along the
+// longest kept axis if the last one is short too. The lists are merged.
 void loop_over_short_rows(lowered& program, axis_list& kept, std::int64_t* kept_extents,
                           const axis_list& reduced, const std::int64_t* reduced_extents) {
   std::int64_t length = 1;
@@ -121,7 +122,7 @@ void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes) {
     ((reduced_axes >> i & 1) != 0 ? reduced : kept).add(i);
   }
   const bool reduces = program.reduction != TUTTI_REDUCE_NONE;
-  // One element is a row of one: the program is that of longer rows.
+  // One element is a row of length one: the program is that of longer rows.
   if (!reduces && kept.count == 0 && space.rank() > 0) kept.add(space.rank() - 1);
   if (reduces) choose_order(program, space, reduced_axes, kept, reduced);
   std::int64_t kept_extents[max_rank], reduced_extents[max_rank];

@@ -7,10 +7,10 @@
 
 namespace tutti::fusion {
 
-/// Fills in extents, ranks, layout, access classes and index width of a program over `space` whose
-/// operands have their strides along it. Axes of extent 1 vanish, neighbours that every operand
-/// walks as one are merged, and the axis along which memory is contiguous becomes the innermost of
-/// its class.
+/// Sets extents, ranks, layout, access classes and index width of a program over `space`, along
+/// which its operands have their strides. Axes of extent 1 are removed, neighbours with compatible
+/// strides in all operands are merged, and the axis along which memory is contiguous becomes the
+/// innermost of its class.
 void arrange(lowered& program, const shape& space, std::uint8_t reduced_axes);
 
 }  // namespace tutti::fusion

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups to programs: value numbering of inputs, scalars and instructions.
+// Converts groups to programs: value numbering of inputs, scalars and instructions.
 #include "fusion/lower.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 using graph::compute_dtype;
 
-// A value while its final number is not known yet: inputs, scalars and instructions are counted
-// apart, and numbered one after the other at the end.
+// A value before its final number is known: inputs, scalars and instructions are counted
+// separately, and numbered consecutively at the end.
 enum class place : std::uint32_t { input = 0, scalar = 1u << 30, instruction = 2u << 30 };
 constexpr std::uint32_t index_mask = (1u << 30) - 1;
 
@@ -76,7 +76,7 @@ class builder {
     return reference(place::instruction, out_.instructions.size() - 1);
   }
 
-  // The value in dtype `to`; nothing is emitted where the register holds it already.
+  // The value in dtype `to`; emits nothing if the register already has this dtype.
   std::uint32_t convert(std::uint32_t value, dtype from, dtype to) {
     if (to == dtype::f16 || to == dtype::bf16) {
       if (from == dtype::f64) return to_odd(value, to);
@@ -133,8 +133,8 @@ class builder {
   }
 
  private:
-  // f64 in f32 on the way to a half: rounded to odd, so that rounding once more is as rounding once
-  // (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+  // f64 to f32 before a half: rounded to odd, so that rounding twice gives the same as rounding
+  // once (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
   std::uint32_t to_odd(std::uint32_t x, dtype to) {
     const auto real = [&](dtype type, double v) {
       return scalar(type, graph::scalar_from(type, v).real);
@@ -150,7 +150,7 @@ class builder {
     };
     const std::uint32_t nearest = instruction(TUTTI_OP_cast, dtype::f32, {x});
     const std::uint32_t back = instruction(TUTTI_OP_cast, dtype::f64, {nearest});
-    // In one bit less, by Veltkamp's splitting: the same where the last bit is 0.
+    // To one bit less, by Veltkamp's splitting: the same if the last bit is 0.
     const std::uint32_t scaled = wide(TUTTI_OP_multiply, back, real(dtype::f64, 0x1p30 + 1));
     const std::uint32_t shorter =
         wide(TUTTI_OP_subtract, scaled, wide(TUTTI_OP_subtract, scaled, back));
@@ -161,7 +161,7 @@ class builder {
     const std::uint32_t next = instruction(TUTTI_OP_nextafter, dtype::f32, {nearest, side});
     const std::uint32_t odd = choose(moves, next, nearest);
     if (to == dtype::f16) return odd;
-    // f32 has as few bits as bf16 below 2^-126: rounded there at the step of both.
+    // Below 2^-126 f32 has as few bits as bf16: there it is rounded at the step of both.
     const std::uint32_t magic = real(dtype::f64, 0x1.8p-81);
     const std::uint32_t stepped =
         wide(TUTTI_OP_copysign, wide(TUTTI_OP_subtract, wide(TUTTI_OP_add, x, magic), magic), x);
@@ -170,7 +170,7 @@ class builder {
                   instruction(TUTTI_OP_cast, dtype::f32, {stepped}), odd);
   }
 
-  // The same for integers: the upper bits, and whether a lower one is set.
+  // The same for integers: the upper bits, and whether a lower bit is set.
   std::uint32_t to_odd_from_integer(std::uint32_t value, dtype from) {
     const auto whole = [&](std::int64_t v) {
       return scalar(dtype::u64, graph::scalar_from(dtype::u64, v).real);
@@ -187,7 +187,7 @@ class builder {
       size = instruction(TUTTI_OP_abs, same, {size});
     }
     if (from != dtype::u64) size = u64(TUTTI_OP_cast, {size});
-    // What is left has at least 10 bits, and 24 at most.
+    // The remaining number has between 10 and 24 bits.
     std::uint32_t shift = whole(0);
     for (const int bits : {15, 30, 40}) {
       const std::uint32_t far = instruction(TUTTI_OP_greater_equal, dtype::boolean,
@@ -207,8 +207,8 @@ class builder {
                        {negative, instruction(TUTTI_OP_negative, dtype::f32, {y}), y});
   }
 
-  // Merged duplicates share what one of them computed. What is still to be computed, when programs
-  // are compiled ahead, has no memory yet.
+  // Merged duplicates share the value of one of them. When programs are compiled ahead, pending
+  // values have no memory yet.
   static bool same_memory(const node& a, const node& b) {
     return &a == &b ||
            (a.storage != nullptr && a.storage == b.storage && a.storage_offset == b.storage_offset);
@@ -225,7 +225,7 @@ void finish(lowered& out, builder& b, const shape& space, std::uint8_t reduced_a
   arrange(out, space, reduced_axes);
 }
 
-// Contiguous over the axes that are kept, 0 along the reduced ones.
+// Contiguous over the kept axes, 0 along the reduced ones.
 graph::layout output_layout(const shape& space, std::uint8_t reduced_axes) {
   graph::layout where{0, space};
   std::int64_t step = 1;
@@ -244,7 +244,7 @@ lowered lower(const plan& p, const group& g) {
   const node* reduction = g.reduction;
   const shape& space = reduction != nullptr ? reduction->inputs[0]->extents : g.members[0]->extents;
   builder b(out, space);
-  // Members are few: a linear search beats a map.
+  // There are few members: a linear search is faster than a map.
   boost::container::small_vector<std::pair<const node*, std::uint32_t>, 16> values;
   const auto value_of = [&](const node& input) {
     if (input.is_constant()) return b.constant(input);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a group of nodes to a program of the plugin ABI and the arguments of one launch. The program
-// depends on arithmetic, dtypes and access classes only; extents, strides, offsets and scalars are
-// arguments, so that one compilation serves every shape.
+// Converts a group of nodes to a program of the plugin ABI and the arguments of one launch. The
+// program depends only on arithmetic, dtypes and access classes; extents, strides, offsets and
+// scalars are arguments, so that one compilation serves every shape.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -13,7 +13,7 @@
 
 namespace tutti::fusion {
 
-/// An operand before its memory is known.
+/// An operand before memory is assigned.
 struct operand {
   const node* source = nullptr;        // inputs: base node; outputs: the member stored
   std::int64_t offset = 0;             // elements
@@ -52,7 +52,7 @@ lowered lower(const plan& p, const group& g);
 /// A copy of `source` (ready or a constant, broadcast to `extents`) to `where` in a storage.
 lowered lower_copy(const node& source, const shape& extents, dtype type,
                    const graph::layout& where);
-/// The same for several sources, each to its place, as one program.
+/// The same for several sources, each with its destination, as one program.
 lowered lower_copies(std::span<const node* const> sources, const shape& extents, dtype type,
                      std::span<const graph::layout> places);
 

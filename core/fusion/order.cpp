@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of groups around copies between devices. A device's compute stream runs in order, so a
-// group that waits for a copy would hold up everything behind it.
+// group that waits for a copy would delay everything after it.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ void order_around_transfers(plan& p) {
   };
   if (std::none_of(p.groups.begin(), p.groups.end(), is_transfer)) return;
 
-  // Copies one after the other on the way to each group.
+  // Number of consecutive copies on the path to each group.
   std::vector<int> group_of(p.nodes.size(), -1), level(p.groups.size(), 0);
   for (std::size_t i = 0; i < p.groups.size(); ++i)
     for (const node* m : p.groups[i].members)

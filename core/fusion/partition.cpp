@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Partition of a plan into kernels. Nodes are visited from the results backwards; an elementwise
-// node joins the group of its consumers where it has the same iteration space and the device's
-// limits hold, as an inner value when nobody else needs it, as a further output when somebody does
-// and no cycle between groups arises.
+// Partition of a plan into kernels. Nodes are visited from the results backwards. An elementwise
+// node joins the group of its consumers if it has the same iteration space and the device's limits
+// hold: as an inner value if nothing else needs it, or as a further output if something does and no
+// cycle between groups arises.
 #include <algorithm>
 #include <bit>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t max_instructions = 256;  // keeps compile times near 0.1 s
 constexpr std::size_t max_inputs = 24;
 constexpr std::size_t max_outputs = 8;
-constexpr int max_search = 256;  // groups looked at for a cycle before a merge is given up
+constexpr int max_search = 256;  // groups searched for a cycle before a merge is given up
 
 // A constant that a program takes as an argument.
 struct scalar {
@@ -28,7 +28,7 @@ struct scalar {
 
 struct draft {
   boost::container::small_vector<node*, 8> members;  // reverse dependency order
-  boost::container::small_vector<node*, 8> leaves;   // what the members read from elsewhere
+  boost::container::small_vector<node*, 8> leaves;   // inputs of the members from outside
   boost::container::small_vector<int, 4> successors;
   std::size_t instructions = 0;
   boost::container::small_vector<scalar, 8> scalars;  // distinct
@@ -37,17 +37,17 @@ struct draft {
   const fusion::epilogue* epilogue = nullptr;
   shape space;
   bool fused = false;
-  bool offered = true;  // by the device; what is not runs elsewhere, and takes nothing along
+  bool offered = true;  // by the device; otherwise the group runs elsewhere, separately
 };
 
-// What one more member adds to a group's program.
+// What an additional member adds to a group's program.
 struct needs {
   boost::container::small_vector<node*, 3> leaves;
   boost::container::small_vector<scalar, 6> scalars;
   std::size_t instructions = 1;
 };
 
-constexpr std::size_t narrowing_instructions = 24;  // that lower() may write for one such cast
+constexpr std::size_t narrowing_instructions = 24;  // that lower() may emit for such a cast
 
 class partitioner {
  public:
@@ -88,7 +88,7 @@ class partitioner {
     };
     each_edge([&](const node& producer, node*, const node& input) {
       ++first_[static_cast<std::size_t>(producer.mark) + 1];
-      // Read through a change of position: it has to be in memory.
+      // Read at another position: it must be in memory.
       node* seen = look_through(input);
       if (seen->mark < 0 || p_.canonical(*seen) != &producer)
         p_.stored[static_cast<std::size_t>(producer.mark)] = 1;
@@ -122,7 +122,7 @@ class partitioner {
     link(id, *e.members.back());
   }
 
-  // A call with its results, which stand behind it: all that read them have their groups.
+  // A call with its results, which follow it: all their readers have their groups.
   void place_call(const node& result) {
     node* call = pending(*result.inputs[0]);
     const int id = static_cast<int>(drafts_.size());
@@ -215,7 +215,8 @@ class partitioner {
            (limits.max_argument_bytes == 0 || bytes <= limits.max_argument_bytes);
   }
 
-  // Does a member of group g read n at another position than its own? n is not in memory before the
+  // Whether a member of group g reads n at another position than its own: n is in memory only after
+  // the group has run.
   // group has run.
   bool read_displaced(int g, const node& n) {
     bool found = false;
@@ -229,7 +230,7 @@ class partitioner {
     return found;
   }
 
-  // Has n's device the instruction, or the reduction, that n becomes?
+  // Whether n's device has the instruction, or the reduction, for n.
   static bool is_offered(const node& n) {
     const auto in_register = [](dtype type) {
       return static_cast<std::uint8_t>(graph::compute_dtype(type));
@@ -246,13 +247,13 @@ class partitioner {
     return programs.has(n.opcode(), {dtypes.data(), dtypes.size()});
   }
 
-  // A cast to half precision rounds; fused into its reader, that rounding would be lost.
+  // A cast to half precision rounds; if it were fused into its reader, the rounding would be lost.
   static bool is_half_cast(const node& n) {
     return n.kind == graph::kind::elementwise && n.opcode() == TUTTI_OP_cast &&
            (n.type == dtype::f16 || n.type == dtype::bf16);
   }
 
-  // Would n, as an output of group g, close a cycle: is there a path from another reader to g?
+  // Whether n as an output of group g would close a cycle: a path from another reader to g.
   bool would_cycle(int g, const node& n) {
     boost::container::small_vector<int, 16> work;
     ++stamp_;
@@ -280,7 +281,7 @@ class partitioner {
     return std::find(d.leaves.begin(), d.leaves.end(), &n) != d.leaves.end();
   }
 
-  // What n as a member adds to the group's program, as lower() will write it.
+  // What n as a member adds to the group's program, as lower() will emit it.
   needs needs_of(int id, const node& n) {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     needs more;
@@ -297,7 +298,7 @@ class partitioner {
         add_new(d.scalars, more.scalars, scalar{part, std::bit_cast<std::uint64_t>(real)});
         if (is_complex(input->type)) {
           add_new(d.scalars, more.scalars, scalar{part, std::bit_cast<std::uint64_t>(imaginary)});
-          ++more.instructions;  // puts the parts together
+          ++more.instructions;  // combines the parts
         }
         continue;
       }

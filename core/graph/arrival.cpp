@@ -16,8 +16,8 @@ void arrival::finish(std::optional<failure> why) {
     done_ = true;
   }
   changed_.notify_all();
-  // Not failed, also after a failure: the stream that waits goes on and stays sound for the work of
-  // others, and those who read the value learn of it here.
+  // Not failed, even after a failure: the waiting stream continues and stays usable for other work,
+  // and readers of the value learn of the failure here.
   if (signal_ != nullptr && event_ != nullptr) detail::ignore((*signal_)(event_.get(), nullptr));
 }
 

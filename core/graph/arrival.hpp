@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value on its way from one device to another: what its readers wait for, and what went wrong.
+// A value in transfer from one device to another: what its readers wait for, and its failure.
 #pragma once
 
 #include <chrono>
@@ -22,43 +22,43 @@ class arrival {
   struct failure {
     std::string message;
     std::int32_t code = 0, vendor_code = 0;
-    std::string device;  // that failed
+    std::string device;  // of the failed device
   };
 
   using signal_function = detail::guarded<tutti_status* (*)(tutti_event*, const tutti_status*)>;
 
-  /// `event` (may be null) belongs to the target device: done when the value is there. `signal`
-  /// (may be null) is what finish() calls for it.
+  /// `event` (may be null) belongs to the target device: done when the value is available. `signal`
+  /// (may be null) is called for it by finish().
   arrival(std::shared_ptr<tutti_event> event, const signal_function* signal)
       : event_(std::move(event)), signal_(signal) {}
 
   tutti_event* event() const { return event_.get(); }
 
-  /// The value is there, or never will be. Only the first call counts.
+  /// The value is available, or has failed. Only the first call counts.
   void finish(std::optional<failure> why);
-  /// Waits for finish(), whose caller keeps the time limit. Throws device_error where it failed.
+  /// Waits for finish(), whose caller enforces the time limit. Throws device_error if it failed.
   void wait() const;
-  /// Whether finish() has been called, which is waited for no longer than `patience`.
+  /// Whether finish() has been called; waits at most `patience`.
   bool is_done_within(std::chrono::milliseconds patience) const;
   bool is_done() const;
   bool has_failed() const;
 
-  /// The target's compute stream waits for it already. Guarded by the target device's lock.
+  /// The target's compute stream already waits for it. Guarded by the target device's lock.
   bool awaited = false;
 
  private:
   const std::shared_ptr<tutti_event> event_;
-  const signal_function* const signal_;  // a plugin's, which stays
+  const signal_function* const signal_;  // a plugin's, which stays loaded
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;
   std::optional<failure> failure_;
 };
 
-/// What a value depends on that may not be there yet.
+/// Copies that a value depends on.
 using arrivals = std::vector<std::shared_ptr<arrival>>;
 
-/// Adds those of `more` that are still under way or have failed, once each.
+/// Adds those of `more` that are in progress or have failed, once each.
 void merge(arrivals& into, const arrivals& more);
 
 }  // namespace tutti::graph

@@ -17,8 +17,8 @@
 namespace tutti::graph {
 namespace {
 
-// A graph deeper than this is evaluated on the way, so that a loop that never asks for values needs
-// bounded memory.
+// A graph deeper than this is evaluated while it is built, so that a loop that never reads values
+// needs bounded memory.
 constexpr std::uint32_t max_depth = 2000;
 
 constinit evaluator evaluate = nullptr;
@@ -57,7 +57,8 @@ bool all_constant(std::span<const array> inputs) {
                      [](const array& a) { return a.node()->is_constant(); });
 }
 
-// A constant as a node with memory, for operators that read buffers; anything else unchanged.
+// Converts a constant to a node with memory, for operators that read buffers; other nodes are not
+// changed.
 array stored(const array& a, const opened_device* device) {
   if (!a.node()->is_constant()) return a;
   node_ref n = make(kind::elementwise, a.dtype(), a.shape(), device, "copy");
@@ -67,13 +68,13 @@ array stored(const array& a, const opened_device* device) {
   return array{std::move(n)};
 }
 
-// The device of an operator: that of its operands, or the default one.
+// The device of an operator: that of its operands, or the default device.
 const opened_device* device_for(std::span<array> inputs, std::string_view op) {
   const opened_device* d = common_device(inputs, op);
   return d != nullptr ? d : &detail::get(default_device());
 }
 
-// Strides of `from`, laid out as `where`, seen with the extents of `to`: 0 along new axes.
+// Strides of `from`, laid out as `where`, for the extents of `to`: 0 along new axes.
 shape broadcast_strides(const shape& from, const shape& strides, const shape& to) {
   shape out = to;
   const int shift = to.rank() - from.rank();
@@ -82,7 +83,7 @@ shape broadcast_strides(const shape& from, const shape& strides, const shape& to
   return out;
 }
 
-// A view of a, which is no constant, without history.
+// A view of a, which is not a constant, without history.
 array plain_view(const array& a, const shape& extents, const layout& where, view_op op,
                  const shape& arguments = {}, const shape& steps = {}) {
   const node& from = *a.node();
@@ -93,7 +94,7 @@ array plain_view(const array& a, const shape& extents, const layout& where, view
   return array{std::move(n)};
 }
 
-// Lets gradients go on from a new view to `origin`, as long as `trace` runs.
+// Lets gradients flow from a new view to `origin`, while `trace` is active.
 array with_history(array view, const node_ref& origin, const trace_ref& trace) {
   node& n = *view.node();
   n.trace = trace;
@@ -222,17 +223,17 @@ array view(const array& a, const shape& extents, const layout& where, view_op op
 
 array tracer(const array& a, const trace_ref& trace) {
   const node& from = get(a, "value_and_grad");
-  // A constant would fold away; a stored one cannot.
+  // A constant would be folded; a stored one is not.
   const array kept =
       stored(a, from.device != nullptr ? from.device : &detail::get(default_device()));
   array variable = plain_view(kept, from.extents, layout_of(*kept.node()), view_op::identity);
-  // The variable is a leaf of this trace; an enclosing trace goes on through its input.
+  // The variable is a leaf of this trace; an enclosing trace continues through its input.
   return with_history(std::move(variable), kept.node(),
                       gradient_trace::join(trace, kept.node()->trace));
 }
 
 node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule) {
-  const opened_device* device = nullptr;  // any that is evaluated on: its lock guards the inputs
+  const opened_device* device = nullptr;  // any one in use: its lock guards the inputs
   for (const array& a : arguments)
     if (a.node()->device != nullptr) device = a.node()->device;
   node_ref n(new node(kind::custom_rule, dtype::u8, {0}, device));
@@ -285,7 +286,7 @@ array operation(const operator_params& params, dtype result, const shape& extent
   const opened_device* device = device_for({operands.data(), operands.size()}, op);
   node_ref n = make(kind::operation, result, extents, device, op);
   n->record = std::make_unique<operator_params>(params);
-  const bool has_base = n->is_scatter();  // which is copied, so that it needs no memory
+  const bool has_base = n->is_scatter();  // which is copied, so it needs no memory
   for (std::size_t i = 0; i < operands.size(); ++i)
     add_input(*n, has_base && i == 0 ? operands[i].node() : stored(operands[i], device).node());
   return finish(std::move(n));
@@ -310,8 +311,7 @@ std::vector<array> call(const operator_params& params, call_results::types resul
     out.emplace_back(std::move(r));
   }
   n = {};
-  finish(
-      out[0].node());  // only now, since an evaluation gives memory to the results that there are
+  finish(out[0].node());  // only now, because an evaluation assigns memory to existing results
   return out;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes graph nodes. Everything that turns user calls into nodes goes through here: constants fold,
-// views compose, devices are checked, gradient traces propagate. `op` names the public call in
-// messages.
+// Creates graph nodes. All user calls create nodes through these functions: constants are folded,
+// views are composed, devices are checked, gradient traces are propagated. `op` names the public
+// call in messages.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace tutti::graph {
 /// The node of a; throws value_error for an invalid handle.
 const node& get(const array& a, std::string_view op);
 
-/// A constant of dtype `type` (value converted), of any shape; device null fits every device.
+/// A constant of dtype `type` (value converted), of any shape; device null: for every device.
 array constant(const shape& extents, dtype type, double value, const opened_device* device,
                std::string_view op = "full");
 array constant(const shape& extents, dtype type, std::int64_t value, const opened_device* device,
@@ -38,51 +38,51 @@ array elementwise(tutti_opcode opcode, dtype result, std::span<const array> inpu
 /// A view by strides over a's own layout: `where` is relative to the storage of base_of(a).
 array view(const array& a, const shape& extents, const layout& where, view_op op,
            const shape& arguments = {}, const shape& steps = {});
-/// A fresh variable of `trace` over a.
+/// A new variable of `trace` with the value of a.
 array tracer(const array& a, const trace_ref& trace);
-/// The node that gradients of `values` (valid, not traced) go through to `arguments`.
+/// The node through which gradients of `values` (valid, not traced) flow to `arguments`.
 detail::node_ref custom_rule(std::span<const array> arguments, custom_rule_params rule);
 /// Value `number` of such a node, with its history.
 array custom_result(const detail::node_ref& rule, std::size_t number);
 
-/// Reduces axes (bit mask over a's axes), which vanish from the shape.
+/// Reduces axes (bit mask over a's axes), which are removed from the shape.
 array reduce(tutti_reduction reduction, std::uint8_t axes, dtype accumulator, dtype result,
              const array& a, std::string_view op);
 
-/// An operator of operator.def with one result, and inputs in the layout of its row. A scatter has
-/// the array that it combines with in front.
+/// An operator of operator.def with one result, and inputs in the layout of its row. The first
+/// input of a scatter is the array that it combines with.
 array operation(const operator_params& params, dtype result, const shape& extents,
                 std::span<const array> inputs, std::string_view op);
-/// An operator with several results, of these dtypes and shapes, and inputs as of operation(). It
-/// is recorded without history: gradients go through custom_rule().
+/// An operator with several results, of these dtypes and shapes, and inputs as for operation(). It
+/// is recorded without history: gradients use custom_rule().
 std::vector<array> call(const operator_params& params, call_results::types results,
                         std::span<const array> inputs, std::string_view op);
 array concatenate(std::span<const array> parts, int axis, const shape& extents);
 array slice_update(const array& base, const array& update, const layout& region,
                    const shape& starts, const shape& steps);
-/// a on `device`: itself where it is there, else a copy that starts as soon as a is computed.
+/// a on `device`: a itself if it is there, otherwise a copy that starts as soon as a is computed.
 TUTTI_INTERNAL_API array move_to(const array& a, const opened_device* device,
                                  const transfer_params& how);
-/// A collective that the devices' plugin runs: inputs of one dtype and size, one on each device,
-/// give one flat result of `elements` elements each. Not differentiable.
+/// A collective of the devices' plugin: inputs of one dtype and size, one on each device, give one
+/// flat result with `elements` elements each. Not differentiable.
 std::vector<array> collective(std::shared_ptr<collective_call> call, std::span<const array> inputs,
                               std::int64_t elements);
-/// A data node that has no storage yet: the caller gives it some and makes it ready.
+/// A data node without storage: the caller assigns storage and makes it ready.
 array data(dtype type, const shape& extents, const opened_device* device, std::string_view op);
 /// A copy of a in memory that nothing else uses.
 array duplicate(const array& a, std::string_view op);
 
-/// Strides of n's elements within its storage, seen with the extents `to` that n broadcasts to.
+/// Strides of n's elements within its storage, for the extents `to` to which n broadcasts.
 shape broadcast_view_strides(const node& n, const shape& to);
 
-/// How a graph is evaluated that has grown too deep. Set by the executor when the library is
-/// loaded.
+/// The function that evaluates a graph which has become too deep. Set by the executor when the
+/// library is loaded.
 using evaluator = void (*)(std::span<const node* const> roots);
-/// How to change nodes of a device that other threads may be evaluating.
+/// How to change nodes of a device on which other threads may be evaluating.
 using exclusion = void (*)(const opened_device& device, const std::function<void()>& change);
 void set_evaluator(evaluator how, exclusion lock);
 
-/// Calls `change` while no other thread evaluates on `device`. Nothing may be evaluated in it.
+/// Calls `change` while no other thread evaluates on `device`. It must not evaluate anything.
 void without_evaluations(const opened_device& device, const std::function<void()>& change);
 
 }  // namespace tutti::graph

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The results of an operator that has several. Each is a node of its own, which holds the node of
-// the call; the call knows those that are still alive, so that one launch gives all of them their
-// memory.
+// The results of an operator with several results. Each is a separate node, which references the
+// node of the call; the call knows those that are still alive, so that one launch assigns memory to
+// all of them.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -29,14 +29,14 @@ class call_results {
 
   explicit call_results(types all) : types_(std::move(all)), nodes_(types_.size(), nullptr) {}
 
-  /// Of all results, also those that nobody wants any more: an operator writes them all.
+  /// For all results, including unused ones: an operator writes them all.
   const types& all() const { return types_; }
 
   /// Any thread may call these.
   void add(node& n, std::size_t index);
-  /// Of a node that is being destroyed.
+  /// For a node that is being destroyed.
   void forget(std::size_t index) noexcept;
-  /// The nodes that somebody holds, by index; null for others.
+  /// The nodes that are still referenced, by index; null for others.
   boost::container::small_vector<node_ref, 3> alive();
 
  private:

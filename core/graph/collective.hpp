@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the nodes share that one call of a plugin's collective makes, a node for each member.
+// Data shared by the nodes of one call of a plugin's collective, one node per member.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace tutti::graph {
 
-/// The first node to be evaluated launches the call for all; the results of the others wait here.
+/// The first node to be evaluated launches the call for all; the results of the others are stored
+/// here.
 struct collective_call {
   tutti_collective kind = TUTTI_COLLECTIVE_ALL_REDUCE;
   tutti_reduction reduction = TUTTI_REDUCE_NONE;
@@ -27,7 +28,7 @@ struct collective_call {
   collective_call(const collective_call&) = delete;
   collective_call& operator=(const collective_call&) = delete;
   ~collective_call() { drop_results(); }
-  /// Gives the results back that nobody took.
+  /// Releases the results that were not taken.
   void drop_results() {
     for (storage* result : results)
       if (result != nullptr) result->release();

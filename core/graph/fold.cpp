@@ -79,7 +79,7 @@ constant_value from_value(dtype t, From value) {
   return with_type(t, [&](auto to) {
     using T = decltype(to);
     if constexpr (host::Complex<From> && !host::Complex<T> && !std::is_same_v<T, bool>) {
-      // The callers refuse this; a real part is what zero constants need.
+      // The callers refuse this; zero constants need a real part.
       return made_of(host::convert<T>(value.real()));
     } else {
       T v = host::convert<T>(value);

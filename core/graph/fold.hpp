@@ -16,19 +16,21 @@ namespace tutti::graph {
 /// `value` as a scalar of compute_dtype(t), rounded to t.
 constant_value scalar_from(dtype t, double value);
 constant_value scalar_from(dtype t, std::int64_t value);
-/// Of a real dtype.
+/// For a real dtype.
 double scalar_to_double(dtype t, tutti_scalar value);
 
-/// A value of dtype `from`, typed as in registers, in dtype `to`, with the rules of a cast.
+/// A value of dtype `from`, with its type in registers, converted to dtype `to` by the rules of a
+/// cast.
 constant_value convert_value(const constant_value& value, dtype from, dtype to);
 /// Value of the constant n (weak or not) in dtype t, with the rules of a cast.
 constant_value convert_constant(const node& n, dtype t);
 
-/// Result of the opcode over constants; nothing where it cannot be folded.
+/// Result of the opcode for constants; nothing if it cannot be folded.
 std::optional<constant_value> fold(tutti_opcode opcode, dtype result,
                                    std::span<const array> inputs);
 
-/// Smallest and largest of `count` integers; nothing for other dtypes, none or u64 beyond i64.
+/// Smallest and largest of `count` integers; nothing for other dtypes, for no elements, or u64
+/// beyond i64.
 std::optional<std::pair<std::int64_t, std::int64_t>> integer_range(const void* data, dtype t,
                                                                    std::int64_t count);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces of transforms: which nodes belong to them, and what these nodes drop at the end.
+// Traces of transforms: the nodes that belong to them, and what these nodes drop at the end.
 #include "graph/gradient_trace.hpp"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void gradient_trace::forget(const node& n) noexcept {
   for (const trace_ref& part : parts_) part->forget(n);
   if (!parts_.empty()) return;
   const std::lock_guard lock(mutex_);
-  // Another part may have it, or end() was faster.
+  // Another part may have it, or end() was first.
   const std::size_t place = n.kept_at.load(std::memory_order_relaxed);
   if (place >= kept_.size() || kept_[place] != &n) return;
   kept_[place] = kept_.back();
@@ -68,7 +68,7 @@ void gradient_trace::forget(const node& n) noexcept {
   kept_.pop_back();
 }
 
-// The kept nodes that somebody still holds; those that are being destroyed need nothing.
+// The kept nodes that are still referenced; nodes being destroyed need nothing.
 std::vector<detail::node_ref> gradient_trace::take_kept() {
   std::vector<detail::node_ref> out;
   const std::lock_guard lock(mutex_);
@@ -76,7 +76,7 @@ std::vector<detail::node_ref> gradient_trace::take_kept() {
   out.reserve(kept_.size());
   for (node* n : kept_) {
     if (try_retain(n)) out.emplace_back(n);
-    n->kept_at.store(node::not_kept, std::memory_order_release);  // then it may be freed
+    n->kept_at.store(node::not_kept, std::memory_order_release);  // after this it may be freed
   }
   kept_.clear();
   return out;
@@ -84,7 +84,7 @@ std::vector<detail::node_ref> gradient_trace::take_kept() {
 
 void gradient_trace::end() {
   std::vector<detail::node_ref> kept = take_kept();
-  // What another transform needs as well is kept by that one from here on.
+  // Inputs that another transform also needs are now kept by that transform.
   std::erase_if(kept, [](const detail::node_ref& n) { return n->trace->keep_inputs(*n); });
   std::vector<const opened_device*> devices;
   for (const detail::node_ref& n : kept)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose gradients a node is recorded for. Each call of a transform has a trace; what is made from
-// its variables belongs to it, in whichever thread, until the transform returns or throws.
+// The gradients for which a node is recorded. Each call of a transform has a trace; results
+// computed from its variables belong to it, in any thread, until the transform returns or throws.
 #pragma once
 
 #include <atomic>
@@ -20,15 +20,15 @@ class gradient_trace;
 using trace_ref = boost::intrusive_ptr<gradient_trace>;
 
 /// The trace of one transform, or, from join(), those of several: transforms nest, and threads
-/// share arrays while each is inside of its own. A trace that has ended never runs again. Any
-/// thread may call any of these functions.
+/// share arrays while each is inside of its own. A trace that has ended stays inactive. Any thread
+/// may call any of these functions.
 class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
  public:
   using running = boost::container::small_vector<gradient_trace*, 4>;
 
   gradient_trace() = default;
 
-  /// The running ones of a and b, either of which may be null; null where none runs.
+  /// The active ones of a and b, either of which may be null; null if none is active.
   static trace_ref join(const trace_ref& a, const trace_ref& b);
 
   bool is_running() const {
@@ -39,18 +39,18 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   }
   /// Whether `one`, the trace of one transform, is among these.
   bool includes(const gradient_trace& one) const;
-  /// The running ones of one transform each that `out` lacks, appended to it.
+  /// Appends the active traces of one transform each that `out` lacks.
   void add_running(running& out);
 
-  /// Lets the end of the trace drop n's inputs: those of a view, which only gradients need, or of a
-  /// node that is evaluated. Does not keep n alive. False where no trace runs any more: the caller
-  /// drops the inputs then.
+  /// Makes the end of the trace drop n's inputs: those of a view, which only gradients need, or of
+  /// an evaluated node. Does not keep n alive. False if no trace is active any more: the caller
+  /// then drops the inputs.
   bool keep_inputs(node& n);
-  /// Undoes that, for a node that is being destroyed.
+  /// Reverts that, for a node that is being destroyed.
   void forget(const node& n) noexcept;
 
-  /// Ends the trace of one transform. What no other running trace needs drops its inputs; whatever
-  /// is not evaluated yet does so when it is.
+  /// Ends the trace of one transform. Nodes that no other active trace needs drop their inputs;
+  /// pending ones do so when they are evaluated.
   void end();
 
  private:
@@ -59,7 +59,7 @@ class gradient_trace : public boost::intrusive_ref_counter<gradient_trace> {
   explicit gradient_trace(list parts) : parts_(std::move(parts)) {}
   std::vector<detail::node_ref> take_kept();
 
-  const list parts_;  // empty: the trace of one transform, which the rest is for
+  const list parts_;  // empty: the trace of one transform, for which the other members are used
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
   std::vector<node*> kept_;  // by node::kept_at

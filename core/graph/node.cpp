@@ -29,9 +29,9 @@ bool try_retain(node* n) {
 
 void release(node* n) noexcept {
   if (n->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // Destroying a node drops its inputs, which comes back here: a list instead of recursion, so that
-  // a chain of any length fits the stack. Static arrays come here when all that is local to the
-  // thread and has a destructor is gone.
+  // Destroying a node drops its inputs, which calls this function again: a list instead of
+  // recursion, so that a chain of any length fits the stack. Static arrays are destroyed after all
+  // thread-local objects with destructors.
   thread_local constinit node* dead = nullptr;
   thread_local constinit bool draining = false;
   n->next_dead = dead;

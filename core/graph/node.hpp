@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node of the lazy graph: what array handles point to. A node is immutable but for its storage,
-// which the executor fills in once, and its inputs, which it then drops. Every storage is
-// contiguous and row-major; views carry a base node with strides and an offset into its storage.
+// A node of the lazy graph, to which array handles point. A node is immutable except for its
+// storage, which the executor sets once, and its inputs, which it then drops. Every storage is
+// contiguous and row-major; views have a base node with strides and an offset into its storage.
 #pragma once
 
 #include <atomic>
@@ -31,16 +31,16 @@ using detail::opened_device;
 
 enum class kind : std::uint8_t {
   constant,      // one scalar value of any shape; needs no memory
-  data,          // storage given from outside
+  data,          // storage from outside
   elementwise,   // an opcode of op_table.def, inputs broadcast to the node's shape
   view,          // strides over a base
-  reduce,        // one input; the reduced axes are gone from the shape
+  reduce,        // one input; the reduced axes are removed
   concatenate,   // any number of inputs along an axis
   slice_update,  // base, update
   transfer,      // the input, contiguous, on another device
-  collective,    // what a member gets from a collective of all inputs, one a member, contiguous
+  collective,    // a member's result of a collective of all inputs, one per member, contiguous
   operation,     // an operator of operator.def with one result; scatters have its base in front
-  call,          // an operator with several results; no value, but ready once it has been launched
+  call,          // an operator with several results; no value, but ready after its launch
   result,        // of the call that is its input
   custom_rule,   // no value: between the results of a function and its arguments, for gradients
 };
@@ -54,37 +54,37 @@ class node {
 
   const graph::kind kind;
   const dtype type;
-  bool weak = false;        // constant: adapts to the other operand's dtype
+  bool weak = false;        // constant: adopts the other operand's dtype
   std::uint32_t depth = 0;  // longest chain of pending nodes below this one
   const shape extents;
-  const opened_device* device;  // null: a constant that fits any device
+  const opened_device* device;  // null: a constant for any device
   std::int64_t elements = 0;    // extents.size()
 
-  // While a trace of it runs, a node keeps its inputs after evaluation, for gradients. They go
-  // under the executor's lock of the device, when none does.
-  trace_ref trace;  // set before another thread sees the node; null: of none
+  // While its trace is active, a node keeps its inputs after evaluation, for gradients. When none
+  // is, they are dropped under the executor's lock of the device.
+  trace_ref trace;  // set before another thread sees the node; null: none
   boost::container::small_vector<node_ref, 3> inputs;
   graph::record record;                                        // of its kind
   std::optional<std::pair<std::int64_t, std::int64_t>> range;  // known bounds of integer values
 
-  // Storage. `ready` is published last (release) and read first (acquire).
+  // Storage. `ready` is written last (release) and read first (acquire).
   std::atomic<bool> ready{false};
-  graph::storage* storage = nullptr;  // counted reference, held by this node
+  graph::storage* storage = nullptr;  // counted reference, owned by this node
   std::int64_t storage_offset = 0;    // elements
   std::uint64_t sequence = 0;         // compute-stream position after which it is valid
-  std::vector<std::shared_ptr<arrival>> arriving;  // copies that it waits for beside that
+  std::vector<std::shared_ptr<arrival>> arriving;  // copies that it also waits for
 
   // Guarded by the executor's lock of the device, like the inputs of a node that is not ready.
   std::int32_t mark = -1;          // index in the current plan
   std::uint8_t times_inlined = 0;  // evaluations that computed it without storing it
 
   static constexpr std::uint32_t not_kept = ~std::uint32_t{0};
-  std::atomic<std::uint32_t> kept_at{not_kept};  // place in the list of one of its traces
+  std::atomic<std::uint32_t> kept_at{not_kept};  // index in the list of one of its traces
 
   std::atomic<std::uint32_t> references{1};
-  node* next_dead = nullptr;  // once there are none
+  node* next_dead = nullptr;  // used when there are no references
 
-  // The record, of a node of that kind; std::bad_variant_access for another one.
+  // The record, for a node of that kind; std::bad_variant_access otherwise.
   const constant_value& value() const { return std::get<constant_value>(record); }
   std::uint16_t opcode() const { return std::get<elementwise_params>(record).opcode; }
   const view_params& view() const { return *std::get<std::unique_ptr<view_params>>(record); }
@@ -104,11 +104,11 @@ class node {
     return *std::get<std::unique_ptr<custom_rule_params>>(record);
   }
 
-  /// Whether it is an operation of this number.
+  /// Whether it is an operation with this number.
   bool is(tutti_operator number) const {
     return kind == graph::kind::operation && operation().number() == number;
   }
-  /// Whether its memory begins as a copy of its first input.
+  /// Whether its memory is initialised with its first input.
   bool is_scatter() const { return is(TUTTI_OPERATOR_SCATTER_ADD) || is(TUTTI_OPERATOR_SCATTER); }
   bool is_constant() const { return kind == graph::kind::constant; }
   bool is_view() const { return kind == graph::kind::view; }
@@ -121,7 +121,7 @@ class node {
 };
 
 void retain(node* n);
-/// False where there are no references any more, so that n is about to be destroyed.
+/// False if there are no references, so that n is about to be destroyed.
 bool try_retain(node* n);
 /// Drops one reference; frees chains of nodes without recursion.
 void release(node* n) noexcept;
@@ -138,9 +138,9 @@ inline const node& base_of(const node& n) {
 inline std::uint64_t bytes_of(const node& n) {
   return static_cast<std::uint64_t>(n.elements) * size_of(n.type);
 }
-/// Where n's elements lie in the storage of base_of(n).
+/// The layout of n's elements in the storage of base_of(n).
 layout layout_of(const node& n);
-/// True where the elements lie without gaps in row-major order (offset apart).
+/// True if the elements are contiguous in row-major order (except for an offset).
 bool is_contiguous(const shape& extents, const shape& strides);
 
 }  // namespace tutti::graph

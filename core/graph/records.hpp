@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nodes of each kind carry beside their inputs: a record of their own, of which a node has
-// one. Large and rare records are held by pointer, so that no kind makes the nodes of all others
-// larger.
+// Data of nodes of each kind besides their inputs: each node has one record. Large and rare records
+// are held by pointer, so that they do not enlarge the nodes of other kinds.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +28,8 @@ struct collective_call;
 
 using detail::node_ref;
 
-/// The value of a constant, typed as its dtype in registers: one scalar, or the two parts of a
-/// complex number. Weak ones hold i64, or f64 parts, instead.
+/// The value of a constant, with the type of its dtype in registers: one scalar, or the two parts
+/// of a complex number. Weak ones contain i64, or f64 parts, instead.
 struct constant_value {
   tutti_scalar real{};
   tutti_scalar imaginary{};
@@ -44,7 +43,7 @@ struct elementwise_params {
   friend bool operator==(const elementwise_params&, const elementwise_params&) = default;
 };
 
-/// How a view was made: what its gradient needs.
+/// How a view was created, as needed for its gradient.
 enum class view_op : std::uint8_t {
   identity,
   reshape,
@@ -65,7 +64,7 @@ struct view_params {
   node_ref base;  // never a view
   layout where;
   view_op op = view_op::identity;
-  // transpose: axes; slice: starts; diagonal: both axes, offset; custom_result: its number
+  // transpose: axes; slice: starts; diagonal: both axes, offset; custom_result: its index
   shape arguments;
   shape steps;  // slice: steps
 };
@@ -99,7 +98,7 @@ struct collective_params {
   friend bool operator==(const collective_params&, const collective_params&) = default;
 };
 
-/// How the cotangents of a function's arguments follow from those of its values.
+/// The rule by which the cotangents of a function's arguments follow from those of its values.
 struct custom_rule_params {
   std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&,
                                    const std::vector<array>&)>
@@ -107,16 +106,16 @@ struct custom_rule_params {
   std::vector<array> values;  // without history
 };
 
-/// An operator of the ABI with its parameters, as a plugin gets them.
+/// An operator of the ABI with its parameters, as passed to plugins.
 class operator_params {
  public:
-  /// With parameters of zeros, where it has some. `label` is of the public call, for messages: a
-  /// text that stays valid; null: the operator's name.
+  /// With zero parameters, if it has parameters. `label` is the public call for messages: a text
+  /// that stays valid; null: the operator's name.
   explicit operator_params(tutti_operator number, const char* label = nullptr)
       : row_(host::find_operator(number)), label_(label != nullptr ? label : row_->name) {
     std::memcpy(bytes_.data(), &row_->params_size, sizeof row_->params_size);
   }
-  /// With these, whose struct_size need not be set.
+  /// With these parameters, whose struct_size need not be set.
   template <class P>
   operator_params(tutti_operator number, const P& params, const char* label = nullptr)
       : operator_params(number, label) {
@@ -128,7 +127,7 @@ class operator_params {
   const char* label() const { return label_; }
   void rename(const char* label) { label_ = label; }
 
-  /// Null where the operator has none.
+  /// Null if the operator has none.
   const void* params() const { return row_->params_size != 0 ? bytes_.data() : nullptr; }
   std::span<const std::byte> bytes() const { return {bytes_.data(), row_->params_size}; }
   template <class P>
@@ -147,7 +146,7 @@ class operator_params {
   /// Of a convolution: the node is [N,P,Q,R,G,O] in memory.
   bool channels_last = false;
 
-  /// Labels aside.
+  /// Ignores labels.
   friend bool operator==(const operator_params& a, const operator_params& b) {
     return a.row_ == b.row_ && a.bytes_ == b.bytes_ && a.channels_last == b.channels_last;
   }
@@ -164,7 +163,7 @@ struct call_params {
   std::shared_ptr<call_results> results;
 };
 
-/// Which of the results of its input, a call, this is.
+/// The index of this result of its input, a call.
 struct result_params {
   std::shared_ptr<call_results> of;
   std::size_t index = 0;
@@ -173,7 +172,7 @@ struct result_params {
   }
 };
 
-/// Nothing for data.
+/// Empty for data.
 using record =
     std::variant<std::monostate, constant_value, elementwise_params, std::unique_ptr<view_params>,
                  reduce_params, concatenate_params, std::unique_ptr<update_params>,

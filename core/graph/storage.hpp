@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that nodes share, by counted references. What it is made of and where it goes in the end,
-// the executor knows that derives from it.
+// Memory shared by nodes, with reference counting. The executor, which derives from it, knows its
+// contents and how it is released.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tutti::kernel: checks of a launch, inputs as a kernel takes them, and the arrays it makes.
+// tutti::kernel: checks of a launch, preparation of inputs, and creation of outputs.
 #include "tutti/kernel.hpp"
 
 #include <utility>
@@ -46,7 +46,7 @@ void check_local(const shape& local, const shape& global, const std::string& op)
                       global.str());
 }
 
-// What a gradient would silently lose.
+// Inputs whose gradient would be lost silently.
 void require_untraced(const array& a, const std::string& what, const std::string& op) {
   if (!graph::is_differentiated(a)) return;
   throw value_error(
@@ -67,7 +67,7 @@ device_pointer device_of(std::span<array> operands, const kernel_launch& launch,
   return asked != nullptr ? asked : &detail::get(default_device());
 }
 
-// a in memory of `device`, row-major from an address that a kernel may begin at.
+// a in memory of `device`, row-major, at an address with the alignment of kernels.
 array packed(const array& a, device_pointer device, const std::string& op) {
   const node& n = *a.node();
   if (n.elements == 0) return a;
@@ -84,7 +84,7 @@ std::vector<array> evaluated_inputs(std::vector<array> inputs, device_pointer de
                                     const std::string& op) {
   for (array& a : inputs) a = packed(op::cast(a, a.dtype(), op), device, op);
   eval(inputs);
-  // Only now is it known where memory that came from outside begins.
+  // The address of external memory is known only now.
   bool again = false;
   for (array& a : inputs) {
     const node& n = *a.node();
@@ -96,7 +96,7 @@ std::vector<array> evaluated_inputs(std::vector<array> inputs, device_pointer de
   return inputs;
 }
 
-// A copy of what an output begins with, in memory that nothing else reads.
+// A copy of the initial value of an output, in separate memory.
 array start_of(const kernel_output& output, device_pointer device, const std::string& op) {
   graph::get(output.initial, op);
   require_untraced(output.initial, "what an output begins with", op);
@@ -112,7 +112,7 @@ array start_of(const kernel_output& output, device_pointer device, const std::st
   array copy = wanted.node()->is_constant()
                    ? graph::constant_like(wanted, output.shape, output.dtype, device)
                    : wanted;
-  // One that is evaluated alone shares its memory with nothing, but for what it is a copy of.
+  // An array that is evaluated alone has separate memory, unless it is a copy.
   do {
     copy = graph::duplicate(copy, op);
     copy.eval();
@@ -144,7 +144,7 @@ std::vector<const node*> nodes_of(const std::vector<array>& arrays) {
   return nodes;
 }
 
-// What is returned: arrays without elements need no memory.
+// The results: arrays without elements need no memory.
 std::vector<array> results_of(const std::vector<array>& made) {
   std::vector<array> out;
   for (const array& a : made) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One axis of an array in front of the others: reshapes, and moves along the axis by flat indices.
+// One axis of an array before the others: reshapes, and moves along the axis by flat indices.
 #include "op/along.hpp"
 
 #include <numeric>
@@ -17,8 +17,8 @@ shape moved_to_end(int rank, int axis) {
   return order;
 }
 
-// Where the elements that `index` names along the axis lie among those of an array with `length`
-// elements there, row-major.
+// Row-major positions of the elements that `index` selects along the axis, in an array with
+// `length` elements there.
 array flat_index(const array& index, const along& at, std::int64_t length) {
   if (at.outer == 1 && at.inner == 1) return reshape(index, {index.size()});
   const array place = graph::iota(index.shape(), index.node()->device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tutti/extension.hpp has beside functions that the core uses itself.
+// Functions of tutti/extension.hpp that the core itself does not use.
 #include "tutti/extension.hpp"
 
 #include "op/along.hpp"

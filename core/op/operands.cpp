@@ -20,7 +20,7 @@ std::string names_of(std::span<const array> operands) {
   return text;
 }
 
-// Weak scalars among themselves: the highest kind, the wider of two integers.
+// Weak scalars only: the highest kind, the wider of two integers.
 dtype join_weak(dtype a, dtype b) {
   if (rank_of(a) != rank_of(b)) return rank_of(a) > rank_of(b) ? a : b;
   if (a == b) return a;
@@ -75,8 +75,8 @@ std::string weak_text(const graph::node& n) {
   return n.type == dtype::u64 ? std::to_string(value.u64) : std::to_string(value.i64);
 }
 
-// What scalars of a kind are folded in: its widest type. Integers above those of i64 take the
-// others along to u64, where a negative one throws.
+// The dtype in which scalars of a kind are folded: its widest type. An integer beyond i64 makes all
+// of them u64, in which a negative one throws.
 dtype wide_type(dtype type, std::span<const array> operands, std::string_view op) {
   if (is_complex(type)) return dtype::c128;
   if (is_floating(type)) return dtype::f64;
@@ -128,7 +128,7 @@ dtype result_type(row_result rule, dtype type) {
   return type;
 }
 
-// What needs no node: the parts of real numbers.
+// Operations that need no node: the parts of real numbers.
 std::optional<array> part_of_real(tutti_opcode opcode, dtype type, const array& a,
                                   std::string_view op) {
   if (is_complex(type)) return std::nullopt;
@@ -137,14 +137,16 @@ std::optional<array> part_of_real(tutti_opcode opcode, dtype type, const array& 
   return std::nullopt;
 }
 
-// Of what beyond all integers of its dtype stands on the right: -1 below them, 1 above; else 0.
+// The position of the right operand relative to all integers of its dtype: -1 below, 1 above;
+// otherwise 0.
 int side_of(const array& a, dtype type) {
   const graph::node& n = *a.node();
   if (!n.weak || !is_integral(n.type) || !is_integral(type) || holds_weak(type, n)) return 0;
   return n.type != dtype::u64 && n.value().real.i64 < 0 ? -1 : 1;
 }
 
-// Comparisons of integers with a number that their dtype does not hold have one answer for all.
+// Comparisons of integers with a number that their dtype cannot represent have the same result for
+// all elements.
 std::optional<array> apply_beyond(tutti_opcode opcode, dtype type, std::span<const array> operands,
                                   std::string_view op) {
   if (operands.size() != 2) return std::nullopt;
@@ -187,7 +189,7 @@ common_type promote_operands(std::span<const array> operands, row_kind kind, std
   std::optional<dtype> weak;
   for (const array& a : operands) {
     const graph::node& n = graph::get(a, op);
-    // Each is a truth value by itself, so that their dtypes need nothing in common.
+    // Each is a truth value, so their dtypes need not be compatible.
     if (kind == row_kind::LOGICAL) (n.weak ? weak : strong) = dtype::boolean;
     if (kind == row_kind::LOGICAL) continue;
     if (n.weak)
@@ -292,7 +294,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> known_range(const array& a)
 }
 
 std::pair<std::int64_t, std::int64_t> exact_range(const array& a, const array& values) {
-  // Of anything else, of a part of uploaded values too, the known bounds may be wide.
+  // For other nodes, and for a part of uploaded values, the known bounds may be wide.
   for (const array* known : {&a, &values}) {
     const auto kind = known->node()->kind;
     if (kind != graph::kind::constant && kind != graph::kind::data) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every public operation does before it builds a node: promotion with weak scalars, casts,
+// Common steps of public operations before they create a node: promotion with weak scalars, casts,
 // checks of dtypes and axes, and the views that reductions and indexing need.
 #pragma once
 
@@ -24,20 +24,20 @@ namespace tutti::op {
 using host::row_kind;
 using host::row_result;
 
-/// The dtype that operands share, and whether all of them are weak scalars.
+/// The common dtype of operands, and whether all of them are weak scalars.
 struct common_type {
   dtype type;
   bool weak;
 };
 
-/// Promotion of operands, weak scalars included, then the rule of `kind`. Throws dtype_error naming
+/// Promotion of operands, including weak scalars, then the rule of `kind`. Throws dtype_error with
 /// `op` and the dtypes.
 common_type promote_operands(std::span<const array> operands, row_kind kind, std::string_view op);
 
 /// a in real_floating_type_of(a); a weak scalar stays weak.
 array as_real_floating(const array& a, std::string_view op);
 
-/// An elementwise call: promotes, casts and builds the node.
+/// An elementwise call: promotes, casts and creates the node.
 array apply(tutti_opcode opcode, row_kind kind, row_result rule, std::span<const array> operands,
             std::string_view op);
 
@@ -50,8 +50,8 @@ array unbroadcast(const array& a, const shape& target);
 
 /// `first`, then the extents from axis `from` on.
 shape with_rest(const shape& first, const shape& extents, int from);
-/// The row-major place among the leading axes of `extents` that one index for each of them names,
-/// checked, broadcast, i64. Throws as checked_indices.
+/// The row-major position among the leading axes of `extents` for one index per axis, checked,
+/// broadcast, i64. Throws as checked_indices.
 array joined_index(std::span<const array> indices, const shape& extents, std::string_view op);
 
 /// The smallest and the largest element of i32 or i64, evaluated.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axes that a reduction removes, from what the caller has given.
+// The axes that a reduction removes, from the arguments of the caller.
 #include "op/reduced_axes.hpp"
 
 #include "op/operands.hpp"
@@ -8,7 +8,7 @@
 namespace tutti::op {
 namespace {
 
-// min(3, 4) is std::min where that is meant, and here an axis of a number.
+// min(3, 4) means std::min; here 4 would be an axis of a number.
 void require_no_second_value(const array& a, std::span<const std::int64_t> axes,
                              std::string_view op) {
   if (!a.node()->weak || axes.empty() || (op != "min" && op != "max")) return;

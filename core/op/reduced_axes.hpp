@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axes that a reduction, or what is like one, removes.
+// The axes that a reduction or a similar function removes.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,11 @@ struct reduced_axes {
   shape kept_dims;         // with extent 1 in their place
 };
 
-/// Throws index_error and value_error naming `op` for axes that a has not, or that are given twice.
+/// Throws index_error and value_error with `op` for axes that a does not have, or that are
+/// repeated.
 reduced_axes resolve(const array& a, const reduce_options& options, std::string_view op);
 
-/// One axis or all, and whether they stay.
+/// One axis or all, and whether they are kept.
 reduce_options options_of(std::optional<integer> axis, bool keepdims);
 
 }  // namespace tutti::op

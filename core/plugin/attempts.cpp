@@ -22,7 +22,7 @@ void attempts_under_way::begin(std::string_view step) {
     ++all_;
     ++attempts_here;
   }
-  // Whoever exits from now on waits for this one, and who has begun to is seen.
+  // A process that exits from now on waits for this attempt, and one that is exiting is detected.
   try {
     std::call_once(told_,
                    [this] { wait_at_exit([this](auto deadline) { return wait(deadline); }); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many attempts with plugins are under way in all threads, for whoever exits.
+// The number of attempts with plugins in progress in all threads, for exit().
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 
 namespace tutti::detail {
 
-/// The attempts of all threads, whether anything is kept of them or not.
+/// The attempts of all threads, whether they are recorded or not.
 class attempts_under_way {
  public:
-  /// Throws device_error where the process exits.
+  /// Throws device_error if the process is exiting.
   void begin(std::string_view step);
   void end();
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t hour_ns = int64_t{3600} * 1'000'000'000;
 
-/// Takes "LENGTH:TEXT" from the beginning of `from`, as host.cpp writes its keys.
+/// Removes "LENGTH:TEXT" from the beginning of `from`, as host.cpp writes its keys.
 std::optional<std::string_view> take_field(std::string_view& from) {
   std::size_t length = 0;
   const auto [stop, error] = std::from_chars(from.data(), from.data() + from.size(), length);
@@ -29,7 +29,7 @@ std::optional<std::string_view> take_field(std::string_view& from) {
   return text;
 }
 
-/// "PLUGIN: DEVICE" of a key that begins with host.cpp's cache_prefix().
+/// "PLUGIN: DEVICE" for a key that begins with host.cpp's cache_prefix().
 std::optional<std::string> device_of(std::string_view key) {
   std::optional<std::string_view> fields[5];  // ABI, name, version, build, device
   for (auto& field : fields)
@@ -41,7 +41,7 @@ std::optional<std::string> device_of(std::string_view key) {
   return std::string(*fields[1]) + ": " + device;
 }
 
-/// A file of the folder that is not an entry of the program cache; empty: not ours.
+/// A file of the folder that is not an entry of the program cache; empty: not Tutti's.
 std::string_view kind_of_file(std::string_view name) {
   if (name.ends_with(".entered")) return "entries of the journal";
   if (name.ends_with(".tmp") && name.find(".tutti.") != std::string_view::npos)
@@ -57,7 +57,7 @@ void add(std::vector<cache_share>& to, const cache_use& use, uint64_t bytes) {
   share.bytes += bytes;
 }
 
-/// What processes hold while they are at something.
+/// Locks that processes hold while they work.
 bool is_mark(std::string_view name) { return name.ends_with(".entered"); }
 
 bool is_entry(std::string_view name) { return name.ends_with(".tutti"); }
@@ -110,7 +110,7 @@ cache_removal clear_cache(const fs::path& folder) {
     const std::string_view kind = kind_of_file(file.name);
     if (!is_entry(file.name) && kind.empty()) continue;
     if (kind == "unfinished writes" && now - file.modified_ns < hour_ns)
-      continue;  // of a process that may be at it
+      continue;  // of a process that may be working
     if (is_mark(file.name)) {
       const auto claim = ours.hold(file.name);
       if (claim) ours.remove(file.name);

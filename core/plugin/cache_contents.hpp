@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cache folder holds, told apart, and its removal beside processes that use it.
+// The contents of the cache folder, by kind, and their removal while processes use it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tutti::detail {
 
-/// What one entry is kept for.
+/// The use of one entry.
 struct cache_use {
   std::string kind;    ///< "compiled programs", "answers of devices", ...
   std::string device;  ///< as its plugin names it, "opencl: pocl 3.1 ..."; empty: none
@@ -31,7 +31,7 @@ struct cache_share {
   uint64_t bytes = 0;
 };
 
-/// What a driver keeps in a folder of ours.
+/// The files of a driver in a folder of the library.
 struct driver_share {
   std::filesystem::path folder;
   uint64_t files = 0;
@@ -44,22 +44,22 @@ struct cache_contents {
   std::vector<driver_share> drivers;
 };
 
-/// Looks without marking anything as used. Nothing where there is no folder. Throws io_error where
-/// it is not this user's own.
+/// Inspects the folder without marking anything as used. Nothing if there is no folder. Throws
+/// io_error if it does not belong to this user.
 TUTTI_INTERNAL_API std::optional<cache_contents> contents_of_cache(
     const std::filesystem::path& folder);
 
 struct cache_removal {
   uint64_t files = 0;
   uint64_t bytes = 0;
-  uint64_t held = 0;  ///< marks that stay, since a process holds them
+  uint64_t held = 0;  ///< marks that are kept, because a process holds them
   std::vector<std::filesystem::path> drivers_in_use;
 };
 
-/// Removes what contents_of_cache() counts and nothing else. Processes that use the folder go on:
-/// they have read an entry whole or find none, marks that a process holds stay, and of a driver's
-/// folder that a process uses only what was not used in the last hour goes. Throws io_error where
-/// the folder is not this user's own.
+/// Removes exactly what contents_of_cache() counts. Processes that use the folder can continue:
+/// they have read a complete entry or find none, marks that a process holds are kept, and in a
+/// driver's folder that a process uses, files of the last hour are kept. Throws io_error if the
+/// folder does not belong to this user.
 TUTTI_INTERNAL_API cache_removal clear_cache(const std::filesystem::path& folder);
 
 }  // namespace tutti::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public device handle, the world that TUTTI_DEVICE selects, and the lazy opening of devices.
+// The public device handle, the devices of TUTTI_DEVICE, and the lazy opening of devices.
 #include "tutti/device.hpp"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ detail::opened_device* look_up(std::string_view spec) {
 namespace detail {
 namespace {
 
-// A plugin without programs, or of another version of them, has nothing: all of it runs elsewhere.
+// A plugin without programs, or with another version of them, supports none: all of them run
+// elsewhere.
 offered_programs programs_of(const opened_device& d, tutti_device* handle) {
   tutti_program_capabilities given{};
   given.struct_size = sizeof given;
@@ -58,7 +59,7 @@ offered_programs programs_of(const opened_device& d, tutti_device* handle) {
         d.title, given.ir_version_min, given.ir_version_max, TUTTI_IR_VERSION);
     return {};
   }
-  // Numbers that this library does not know are of no use to it.
+  // Numbers that this library does not know are ignored.
   const auto read = [](const uint32_t* sets, uint32_t count, uint32_t known) {
     if (sets == nullptr) return std::vector<uint32_t>();
     return std::vector<uint32_t>(sets, sets + std::min(count, known));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A look at a plugin file before the dynamic linker gets it: that one reports a file for another
-// processor as absent, and the process dies of one that was cut off.
+// A check of a plugin file before it is passed to the dynamic linker, which reports a file for
+// another processor as absent, and crashes on a truncated one.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace tutti::detail {
 
-/// Why this process cannot map the file: "is for another processor", "is cut off: ...". Empty where
-/// nothing speaks against it, and for what is no ELF file at all.
+/// Why this process cannot map the file: "is for another processor", "is cut off: ...". Empty if
+/// there is no problem, and for files that are not ELF files.
 TUTTI_INTERNAL_API std::string elf_problem(const std::filesystem::path& file);
 
 }  // namespace tutti::detail

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What exit() has to wait for in this room: the runtime, which does so, is not known to it.
+// What exit() has to wait for in this module, which does not know the runtime that does so.
 #pragma once
 
 #include "base/background_thread.hpp"
 
 namespace tutti::detail {
 
-/// Who is told what exit() has to wait for. Set once, while the library is loaded.
+/// Receives what exit() has to wait for. Set once, while the library is loaded.
 void set_wait_at_exit(void (*tell)(idle_wait));
 
-/// Has exit() call `wait`, which must not throw.
+/// Makes exit() call `wait`, which must not throw.
 void wait_at_exit(idle_wait wait);
 
 }  // namespace tutti::detail

@@ -26,8 +26,8 @@ struct thrown {
   int32_t code = TUTTI_ERROR_INTERNAL;
 };
 
-/// What the exception that is being handled says. To be asked once: another language's is gone
-/// then.
+/// The message of the exception that is being handled. Call it only once: an exception of another
+/// language does not exist after that.
 thrown current() {
   try {
     throw;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin's function as the core calls it. Plugins must not let exceptions out; one that does is
-// answered with a status, or with a line of the log where the function has none, instead of taking
-// the application down.
+// A plugin's function as called by the core. Plugins must not throw exceptions; one that does is
+// converted to a status, or to a log message if the function has none, instead of ending the
+// application.
 #pragma once
 
 #include <cxxabi.h>
@@ -15,13 +15,13 @@
 
 namespace tutti::detail {
 
-/// To be called while an exception is handled: it as a status that names plugin and function.
+/// To be called while an exception is handled: converts it to a status with plugin and function.
 TUTTI_INTERNAL_API tutti_status* status_of_thrown(const char* plugin,
                                                   const char* function) noexcept;
-/// The same as a line of the log.
+/// The same as a log message.
 TUTTI_INTERNAL_API void log_thrown(const char* plugin, const char* function) noexcept;
 
-/// TUTTI_ERROR_UNSUPPORTED, owned by nobody.
+/// TUTTI_ERROR_UNSUPPORTED, without an owner.
 TUTTI_INTERNAL_API tutti_status* unsupported_status() noexcept;
 
 template <class Function>
@@ -33,7 +33,7 @@ class guarded<R (*)(Args...)> {
   using function = R (*)(Args...);
 
   guarded() = default;
-  /// Both texts stay valid for the rest of the process. NULL: what the plugin does not offer.
+  /// Both texts stay valid for the rest of the process. NULL: not provided by the plugin.
   guarded(function call, const char* plugin, const char* name)
       : call_(call != nullptr ? call : absent), plugin_(plugin), name_(name) {}
 

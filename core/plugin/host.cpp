@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions behind tutti_host. They are called by plugins, so nothing may leave them.
+// The functions of tutti_host. They are called by plugins, so they must not throw.
 #include "plugin/host.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ void log_message(void* context, int32_t level, const char* message) {
   }
 }
 
-/// Fields with their lengths in front, so that no two different keys look alike.
+/// Fields prefixed with their lengths, so that different keys differ.
 std::string full_key(const host_identity& identity, const char* device_key, const void* key,
                      uint64_t key_size) {
   const std::string_view device = device_key != nullptr ? device_key : "";
@@ -102,7 +102,7 @@ void compiled(void* context, const char* what, double seconds, int32_t from_cach
   }
 }
 
-/// A copy that stays until the process exits.
+/// A copy that is kept until the process exits.
 const char* kept(const std::string& text) {
   static auto* const all = new std::set<std::string>();
   static std::mutex mutex;
@@ -169,7 +169,8 @@ const tutti_host* make_host(host_identity** identity) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   host_identity* const made = &all->emplace_back();
-  // To hand over a binary can cost a driver more than the program did, so nobody asks in vain.
+  // Obtaining a binary can cost a driver more than the compilation, so it is only requested if
+  // needed.
   const bool keeps = program_cache().options().enabled;
   made->table = {sizeof(tutti_host),
                  TUTTI_ABI_MAJOR,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the core offers to a plugin (tutti_host): log, cache of compiled code, compile reports.
+// The functions that the core provides to a plugin (tutti_host): log, cache of compiled code,
+// compilation reports.
 #pragma once
 
 #include <string>
@@ -11,21 +12,21 @@ namespace tutti::detail {
 
 struct opened_device;
 
-/// Whose host table it is; cache keys and log lines carry it.
+/// The plugin of a host table, for cache keys and log messages.
 struct host_identity {
   tutti_host table{};
   std::string name = "plugin";  ///< for log lines
-  std::string cache_prefix;     ///< ABI, plugin, version and build; empty: not negotiated yet
+  std::string cache_prefix;     ///< ABI, plugin, version and build; empty: not known yet
 };
 
-/// A new table that lives until the process exits. The plugin's identity follows later, since it is
-/// known only once the entry has returned.
+/// A new table that exists until the process exits. The plugin's identity is set later, because it
+/// is known only after the entry point has returned.
 const tutti_host* make_host(host_identity** identity);
 void identify_host(host_identity& identity, const plugin& of);
 
-/// What every key of the cache begins with: ABI, plugin, version and build.
+/// The beginning of every cache key: ABI, plugin, version and build.
 std::string cache_prefix(const plugin& of);
-/// The same for what goes by a device: its driver and its kind of kernels as well.
+/// The same for keys that depend on a device: also its driver and its kind of kernels.
 std::string cache_prefix(const opened_device& of);
 
 }  // namespace tutti::detail

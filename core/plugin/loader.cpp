@@ -32,7 +32,7 @@ constexpr std::string_view prefix = "libtutti_";
 constexpr std::string_view suffix = ".so";
 constexpr const char* entry_symbol = "tutti_plugin_entry";
 
-/// NAME of libtutti_NAME.so where NAME can be written in TUTTI_DEVICE.
+/// NAME of libtutti_NAME.so if NAME can be written in TUTTI_DEVICE.
 std::optional<std::string> plugin_name(const std::string& file) {
   if (file.size() <= prefix.size() + suffix.size() || !file.starts_with(prefix) ||
       !file.ends_with(suffix))
@@ -47,25 +47,25 @@ std::optional<std::string> plugin_name(const std::string& file) {
   return name;
 }
 
-/// Of a plugin; whether that is there is not asked.
+/// The path of a plugin, whether it exists or not.
 bool is_manifest(const std::string& file) {
   return file.ends_with(".json") && plugin_name(fs::path(file).stem().string()).has_value();
 }
 
-/// `text` but for the path at its start.
+/// `text` without the path at its beginning.
 std::string without(const fs::path& path, const std::string& text) {
   const std::string repeated = path.string() + ": ";
   return text.starts_with(repeated) ? text.substr(repeated.size()) : text;
 }
 
-/// What the dynamic linker says, as it says it, but for the path at its start: ours comes before
+/// The dynamic linker's message, without the path at its beginning, because our message begins with
 /// it.
 std::string linker_message(const fs::path& path) {
   const char* const said = ::dlerror();
   return without(path, said != nullptr ? said : "the dynamic linker does not say why");
 }
 
-/// The plugin's table; what the entry throws is not let through.
+/// The plugin's table; exceptions of the entry point are caught.
 const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host* host) {
   try {
     return entry(host);
@@ -77,7 +77,8 @@ const tutti_plugin_api* call_entry(tutti_plugin_entry_fn entry, const tutti_host
   }
 }
 
-/// Everything after the file is mapped: entry, versions, tables. Fills `failure` as it learns.
+/// Everything after mapping the file: entry point, versions, tables. Fills `failure` as it
+/// proceeds.
 std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_failure& failure) {
   if (!library.has(entry_symbol))
     throw plugin_error(fmt::format("exports no symbol {}, so it is no Tutti plugin", entry_symbol));
@@ -85,7 +86,7 @@ std::unique_ptr<plugin> negotiate(boost::dll::shared_library& library, load_fail
   auto result = std::make_unique<plugin>();
   host_identity* identity = nullptr;
   const tutti_host* const host = make_host(&identity);
-  identity->name = failure.name;  // as its file is called, until the plugin has said more
+  identity->name = failure.name;  // from its file name, until the plugin provides more
   const tutti_plugin_api* const api = call_entry(entry, host);
   if (api == nullptr) throw plugin_error(fmt::format("{} returned NULL", entry_symbol));
 
@@ -116,8 +117,8 @@ boost::dll::shared_library& keep_forever(std::unique_ptr<boost::dll::shared_libr
   return *all->emplace_back(std::move(library));
 }
 
-/// Where a constructor of the file throws, the process ends here: the dynamic linker's lock stays
-/// taken then.
+/// If a constructor of the file throws, the process ends here: the dynamic linker's lock would stay
+/// locked.
 void map_file(boost::dll::shared_library& library, const fs::path& path,
               std::error_code& code) noexcept {
   using boost::dll::load_mode::rtld_local;
@@ -125,7 +126,7 @@ void map_file(boost::dll::shared_library& library, const fs::path& path,
   library.load(path, code, rtld_now | rtld_local);
 }
 
-/// Maps the file, which has been checked, for good.
+/// Maps the file, which has been checked, permanently.
 boost::dll::shared_library& map_trusted(const fs::path& path, const trusted_file& trusted) {
   std::error_code code;
   auto library = std::make_unique<boost::dll::shared_library>();
@@ -159,7 +160,7 @@ trusted_file check_plugin_file(const fs::path& path, const std::string& name,
   if (!fs::exists(status) && fs::is_symlink(path, code))
     throw plugin_error(fmt::format("is a link to {}, which cannot be reached",
                                    fs::read_symlink(path, code).string()));
-  // The dynamic linker would wait for somebody to write to a pipe.
+  // The dynamic linker would wait for a writer of a pipe.
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw plugin_error("is not a regular file");
   trusted_file trusted(path, name, rules);
@@ -264,8 +265,8 @@ const plugin& plugin_loader::load(const std::string& name, wanted why,
   throw plugin_error(f.path.empty() ? reason : fmt::format("{}: {}", f.path.string(), reason));
 }
 
-/// Empty where it is not: nothing speaks against it, a child got along with it, or somebody wants
-/// it by its name.
+/// Empty if it can be used: there is no entry against it, a child process succeeded, or the user
+/// named it.
 std::string plugin_loader::why_passed_over(const plugin_file& file, wanted why) {
   const auto before = notes_ != nullptr ? trace_of(*notes_, file.path) : std::nullopt;
   if (!before) return {};
@@ -279,7 +280,7 @@ std::string plugin_loader::why_passed_over(const plugin_file& file, wanted why) 
   const auto failure = try_plugin(file.name);
   if (!failure) return before->why;
   if (failure->empty()) return {};
-  // The child has left an entry of its own, which tells more.
+  // The child has written an entry of its own, which is more detailed.
   const auto after = trace_of(*notes_, file.path);
   const std::string verdict =
       fmt::format("{}, and one beside this did: {}", (after ? *after : *before).why, *failure);

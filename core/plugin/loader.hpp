@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds plugin files and loads them one by one, on request. Libraries stay loaded until the
-// process exits. Whatever goes wrong is kept, for error messages and for `tutti doctor`.
+// Finds plugin files and loads them one by one, on request. Libraries stay loaded until the process
+// exits. Failures are recorded, for error messages and for `tutti doctor`.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace tutti::detail {
 
-/// Why a plugin is wanted: the user wrote its name, or everything is looked at. Only the former is
-/// reason to try again what took an earlier process down.
+/// Why a plugin is loaded: the user named it, or all plugins are tried. Only in the first case a
+/// plugin in which an earlier process ended is tried again.
 enum class wanted { by_name, with_others };
 
 /// A file named libtutti_NAME.so in one of the folders.
@@ -33,8 +33,8 @@ struct load_failure {
   std::string name;
   std::filesystem::path path;
   std::string message;
-  std::string advice;      ///< where the plugin is not trusted: what to do
-  uint32_t abi_major = 0;  ///< of the plugin; 0.0 where it was not reached
+  std::string advice;      ///< if the plugin is not trusted: what to do
+  uint32_t abi_major = 0;  ///< of the plugin; 0.0 if it was not reached
   uint32_t abi_minor = 0;
 };
 
@@ -50,26 +50,26 @@ struct search_path {
       rejected;  ///< entries of TUTTI_PLUGIN_PATH that are not searched, and why
 };
 
-/// All that is checked of a plugin's file before the dynamic linker gets it; `name` is the NAME of
-/// libtutti_NAME.so. Throws distrust where the rules refuse it, and plugin_error where it is no
-/// regular file, or none that can be mapped.
+/// All checks of a plugin's file before it is passed to the dynamic linker; `name` is the NAME of
+/// libtutti_NAME.so. Throws distrust if the rules refuse it, and plugin_error if it is not a
+/// regular file, or cannot be mapped.
 TUTTI_INTERNAL_API trusted_file check_plugin_file(const std::filesystem::path& path,
                                                   const std::string& name,
                                                   const trust_rules& rules);
 
-/// Checks the file likewise, maps it for the rest of the process, and gives the address of a
-/// function that it exports: of plugins that stand for no devices. Throws as check_plugin_file, and
+/// Checks the file in the same way, maps it for the rest of the process, and returns the address of
+/// a function that it exports: for plugins without devices. Throws as check_plugin_file, and
 /// plugin_error.
 void* load_symbol(const std::filesystem::path& path, const std::string& name, const char* symbol);
 
-/// TUTTI_PLUGIN_PATH (colon-separated, absolute entries only), then tutti/plugins beside the
-/// library. The current directory is never in it.
+/// TUTTI_PLUGIN_PATH (colon-separated, absolute entries only), then tutti/plugins next to the
+/// library. Never contains the current directory.
 TUTTI_INTERNAL_API search_path default_search_path();
 
 class TUTTI_INTERNAL_API plugin_loader {
  public:
-  /// `notes` tells what earlier processes ended in, and is told of what is tried; NULL: nothing is
-  /// kept. `rules` tell which files are loaded at all.
+  /// `notes` contains the steps in which earlier processes ended, and records attempts; NULL:
+  /// nothing is recorded. `rules` determine which files may be loaded.
   explicit plugin_loader(std::vector<std::filesystem::path> folders, journal* notes = nullptr,
                          trust_rules rules = trust_rules_from_environment());
 
@@ -78,19 +78,19 @@ class TUTTI_INTERNAL_API plugin_loader {
 
   /// The plugin files found, by folder and then by name; the first of equal names wins.
   const std::vector<plugin_file>& files();
-  /// What else is in the folders: files of a name that was found before, or that is no plugin's.
+  /// Other files in the folders: files with a name that was found before, or that is not a
+  /// plugin's.
   std::vector<overlooked_file> overlooked();
 
-  /// Loads the plugin unless that has happened. Throws plugin_error naming the path, the loader's
-  /// message and, for a mismatch, both ABI versions; the rule by which the file is not trusted; or
-  /// the folders where there is no such file.
-  /// One that an earlier process ended in is tried in a child first, and passed over where that
-  /// ends as well, unless it is wanted by its name. Where the plugin is loaded now and `visit` is
-  /// given, it is made, and the caller goes on with it.
+  /// Loads the plugin unless it is loaded. Throws plugin_error with the path, the loader's message
+  /// and, for a mismatch, both ABI versions; with the rule by which the file is not trusted; or
+  /// with the folders if there is no such file. A plugin in which an earlier process ended is tried
+  /// in a child process first, and skipped if that ends as well, unless it was named. If the plugin
+  /// is loaded now and `visit` is given, it is created, and the caller continues with it.
   const plugin& load(const std::string& name, wanted why = wanted::by_name,
                      std::optional<plugin_visit>* visit = nullptr);
 
-  /// The plugin is not loaded in this process, whoever wants it: `reason` is what load() says.
+  /// The plugin is not loaded in this process in any case: `reason` is the error of load().
   void exclude(const std::string& name, const std::string& reason);
 
   std::vector<load_failure> failures();

@@ -24,7 +24,7 @@ template <class... T>
   throw plugin_error(fmt::format(text, std::forward<T>(values)...));
 }
 
-/// The parser itself keeps the last of two fields of one name, other readers the first.
+/// The parser itself keeps the last of duplicate fields, other readers the first.
 json parse_unique(std::string_view text) {
   std::set<std::string> seen;
   const json::parser_callback_t look = [&](int depth, json::parse_event_t event, json& value) {
@@ -82,7 +82,7 @@ manifest parse_manifest(std::string_view text) {
   manifest result;
   result.name = text_of(from, "name");
   result.version = text_of(from, "version");
-  // One line each, so that the signed text can be read in one way only.
+  // One line each, so that the signed text is unambiguous.
   for (const std::string* line : {&result.name, &result.version})
     if (line->empty() || *line != one_line(*line))
       bad("\"{}\" is no name or version", one_line(*line, 80));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tutti::device handle points to: a device of a loaded plugin, opened on first use. Lives
-// until the process exits; nothing is released into a driver from static destructors.
+// The object of a tutti::device handle: a device of a loaded plugin, opened on first use. Exists
+// until the process exits; static destructors do not call drivers.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@
 
 namespace tutti::detail {
 
-/// What the programs of a device may hold: TUTTI_DTYPE_BIT sets by opcode and by tutti_reduction.
+/// What the programs of a device may contain: TUTTI_DTYPE_BIT sets by opcode and by
+/// tutti_reduction.
 struct offered_programs {
   std::vector<uint32_t> opcodes, reductions;
 
@@ -40,19 +41,19 @@ struct TUTTI_INTERNAL_API opened_device {
   std::string name;   ///< "opencl:0"
   std::string title;  ///< "opencl:0 (vendor's name)", for messages
   device_properties properties;
-  tutti_device_properties limits{};  ///< as the plugin gave it, zero where it gave nothing
-  std::vector<std::string> remarks;  ///< what was mended of its properties, for `tutti doctor`
+  tutti_device_properties limits{};  ///< from the plugin, zero if not provided
+  std::vector<std::string> remarks;  ///< corrected properties, for `tutti doctor`
   tutti_device* handle = nullptr;    ///< set once detail::get() has returned, as is what follows
   offered_programs programs;
 
-  /// A slot for what the executor keeps for this device.
+  /// A slot for the executor's data of this device.
   mutable std::once_flag context_once;
   mutable std::shared_ptr<void> context;
 
-  /// What it was found to get right and wrong (plugin/proof/proof.hpp); null: it is trusted.
+  /// The result of its checks (plugin/proof/proof.hpp); null: it is trusted.
   std::shared_ptr<device_proof> proof;
 
-  /// Opens the device unless that has happened. Throws device_error; a later call tries again.
+  /// Opens the device unless it is open. Throws device_error; a later call tries again.
   void open();
 
  private:

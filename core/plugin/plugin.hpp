@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loaded plugin as the core uses it: its identity and full-size copies of its function tables.
-// Functions that the plugin does not have are filled in with ones that report
-// TUTTI_ERROR_UNSUPPORTED, so nobody else needs to look for NULL or compare struct sizes. What a
-// function throws is caught (guarded.hpp).
+// A loaded plugin as used by the core: its identity and full-size copies of its function tables.
+// Missing functions are replaced by ones that return TUTTI_ERROR_UNSUPPORTED, so that callers need
+// not check for NULL or compare struct sizes. Exceptions of functions are caught (guarded.hpp).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class journal;
 
 struct plugin {
   plugin() = default;
-  plugin(const plugin&) = delete;  // its functions know where its name is
+  plugin(const plugin&) = delete;  // its functions store the address of its name
   plugin& operator=(const plugin&) = delete;
 
   std::string name;
@@ -37,11 +36,11 @@ struct plugin {
   std::string path;
   uint32_t abi_major = 0;
   uint32_t abi_minor = 0;
-  bool has_manifest = false;         ///< which says of the file what it is
+  bool has_manifest = false;         ///< which describes the file
   std::string signed_by;             ///< key that the manifest had to be signed with; else empty
   bool has_wrong_signature = false;  ///< in the manifest, which need not have one: of a trusted key
 
-  journal* notes = nullptr;  ///< NULL: nothing is kept of what becomes of it
+  journal* notes = nullptr;  ///< NULL: nothing is recorded
 
   device_functions device;
   memory_functions memory;
@@ -59,15 +58,15 @@ struct plugin {
   bool has_kernel = false;
 };
 
-/// Copies what `api` offers into `to`. Throws plugin_error where a table or a function is missing
-/// that functions.def requires. The major version has been checked by the caller.
+/// Copies the tables of `api` into `to`. Throws plugin_error if a table or a function is missing
+/// that functions.def requires. The caller has checked the major version.
 TUTTI_INTERNAL_API void read_tables(const tutti_plugin_api* api, plugin& to);
 
 /// "no manifest", "manifest", "manifest with a wrong signature", "signed with the key
 /// 0123456789abcdef".
 TUTTI_INTERNAL_API std::string trust_text(const plugin& of);
 
-/// The fields of `api` that lie within its struct_size, the rest zero.
+/// The fields of `api` within its struct_size, the rest zero.
 TUTTI_INTERNAL_API tutti_plugin_api read_plugin_api(const tutti_plugin_api* api);
 
 }  // namespace tutti::detail

@@ -26,7 +26,7 @@ void require_some(const opened_device& d, uint64_t value, const char* property) 
   if (value == 0) refuse(d, fmt::format("the plugin gives it {} 0", property));
 }
 
-/// Text of a plugin; `otherwise` where it has none that can be seen.
+/// A text of a plugin; `otherwise` if it has no visible characters.
 std::string text_of(const char* raw, const char* property, const char* otherwise,
                     opened_device& d) {
   const std::string_view given = raw != nullptr ? raw : "";
@@ -90,7 +90,7 @@ void check_dtypes(opened_device& d, uint32_t& set, const char* property) {
     refuse(d, fmt::format("the plugin gives it {} {:#x}, without f32", property, set));
 }
 
-/// One card seen by two plugins is told by these, so what stands for "not known" must not count.
+/// These identify a card that two plugins see, so placeholders for "unknown" must not be used.
 void read_identity(opened_device& d) {
   const tutti_device_properties& raw = d.limits;
   const auto is_zero = [](uint8_t byte) { return byte == 0; };
@@ -105,7 +105,7 @@ void read_identity(opened_device& d) {
     d.properties.pci = pci_address{raw.pci_domain, raw.pci_bus, raw.pci_device, raw.pci_function};
 }
 
-/// A copy that stays until the process exits, as devices do.
+/// A copy that is kept until the process exits, as devices are.
 const char* lasting_copy(const char* text) {
   if (text == nullptr) return nullptr;
   static auto* const all = new std::set<std::string>;
@@ -121,7 +121,7 @@ tutti_device_properties ask_properties(const plugin& p, uint32_t index, const st
   tutti_device_properties raw{};
   raw.struct_size = sizeof raw;
   check(p.device.properties(index, &raw), name + ": read the properties");
-  // A pointer that leads nowhere is followed here, where it is known whose it is.
+  // An invalid pointer is dereferenced here, where the plugin that it belongs to is known.
   for (const char** text : {&raw.name, &raw.vendor, &raw.driver, &raw.schedule, &raw.cache_key})
     *text = lasting_copy(*text);
   return raw;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plugin says of a device, looked through before anybody relies on it.
+// The properties of a device from its plugin, checked before they are used.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace tutti::detail {
 
-/// More than a plugin may report.
+/// The maximum that a plugin may report.
 inline constexpr uint32_t most_devices = 1024;
 
-/// As the plugin gives them, zero where it gives nothing; the texts are copies. `name` is the
+/// The properties from the plugin, zero if it provides nothing; the texts are copies. `name` is the
 /// device's, for the error.
 TUTTI_INTERNAL_API tutti_device_properties ask_properties(const plugin& p, uint32_t index,
                                                           const std::string& name);
 
-/// Fills in what `d`, whose plugin, index and name are set, knows of itself. Throws device_error
-/// that names the property and its value where no array could live there; what can be mended is,
-/// and noted in d.remarks.
+/// Sets the properties of `d`, whose plugin, index and name are set. Throws device_error with the
+/// property and its value if the device cannot be used; other invalid values are corrected and
+/// noted in d.remarks.
 TUTTI_INTERNAL_API void read_properties(const tutti_device_properties& given, opened_device& d);
 
 }  // namespace tutti::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a plugin's status object into the exception that the application sees.
+// Converts a plugin's status object to the exception that the application sees.
 #include "plugin/raii.hpp"
 
 #include <cstdint>
@@ -45,7 +45,7 @@ void append(std::string& text, std::string_view part, std::string_view separator
   text += part;
 }
 
-/// Whether the plugin's status has that field, which an older or a careless one may not.
+/// Whether the plugin's status has that field; an older or incorrect plugin may lack it.
 template <class Field>
 bool has(const tutti_status* status, Field tutti_status::*field) {
   const auto end = reinterpret_cast<const char*>(&(status->*field)) + sizeof(Field) -

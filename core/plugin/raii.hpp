@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C tables as C++: statuses become exceptions, objects release themselves. Nothing else is
-// hidden; calls that have no wrapper here go through opened_device::plugin and check().
+// The C tables in C++: statuses become exceptions, and objects release themselves. Nothing else is
+// hidden; calls without a wrapper here use opened_device::plugin and check().
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace tutti::detail {
 
-/// "driver error" of TUTTI_ERROR_DRIVER.
+/// "driver error" for TUTTI_ERROR_DRIVER.
 TUTTI_INTERNAL_API const char* text_of_code(int32_t code) noexcept;
 
 /// Throws device_error or out_of_memory "WHERE: ACTION DETAIL: message (vendor code)" and releases
-/// `status`. `device` is what device_error::device() tells.
+/// `status`. `device` is the value of device_error::device().
 [[noreturn]] TUTTI_INTERNAL_API void throw_status(tutti_status* status, std::string_view where,
                                                   std::string_view device, std::string_view action,
                                                   std::string_view detail);
@@ -39,8 +39,7 @@ inline void check(tutti_status* status, std::string_view context) {
 [[noreturn]] TUTTI_INTERNAL_API void throw_nothing_made(const opened_device& device,
                                                         std::string_view function);
 
-/// What a function that succeeded has handed out. Throws device_error that names the function where
-/// that is NULL.
+/// The result of a function that succeeded. Throws device_error with the function if it is NULL.
 template <class Function, class T>
 T* require_made(const guarded<Function>& function, T* made, const opened_device& device) {
   if (made == nullptr) [[unlikely]]
@@ -48,10 +47,10 @@ T* require_made(const guarded<Function>& function, T* made, const opened_device&
   return made;
 }
 
-/// Releases a status that nobody acts on (unwinding, best-effort calls); true if there was one.
+/// Releases a status that is ignored (unwinding, best-effort calls); true if there was one.
 TUTTI_INTERNAL_API bool ignore(tutti_status* status) noexcept;
 
-/// The event of work that has been enqueued on `stream`, which is waited for where there is none.
+/// The event of work that has been enqueued on `stream`, which is waited for if there is none.
 template <class Function>
 tutti_event* require_event(const guarded<Function>& function, tutti_event* event,
                            const opened_device& device, tutti_stream* stream) {
@@ -64,7 +63,7 @@ tutti_event* require_event(const guarded<Function>& function, tutti_event* event
 
 template <class T>
 struct releaser {
-  const guarded<void (*)(T*)>* release = nullptr;  ///< a plugin's, which stays
+  const guarded<void (*)(T*)>* release = nullptr;  ///< a plugin's, which stays loaded
   void operator()(T* object) const noexcept { (*release)(object); }
 };
 
@@ -104,10 +103,10 @@ inline event_handle record_event(const opened_device& d, tutti_stream* stream) {
   return own(*d.plugin, require_made(d.plugin->stream.record, made, d));
 }
 
-/// What a plugin says, as one line; `otherwise` where that is nothing.
+/// A plugin's message, as one line; `otherwise` if it is empty.
 TUTTI_INTERNAL_API std::string reason_of(const char* reason, const char* otherwise);
 
-/// Why the device does not take the program, empty where it does.
+/// Why the device does not support the program, empty if it does.
 inline std::string why_unsupported(const opened_device& d, const tutti_program_desc& desc) {
   int32_t support = TUTTI_SUPPORT_NO;
   const char* reason = nullptr;

@@ -25,8 +25,8 @@ bool has_own_memory(const opened_device& d) {
   return d.properties.type != device_type::cpu && !d.properties.unified_memory;
 }
 
-/// A plugin that does not say how fast it is must not take the place of one that does. A class that
-/// this library does not know yet counts as not said.
+/// A plugin without a speed class must not rank above one with a class. A class that this library
+/// does not know counts as none.
 int speed_rank(const opened_device& d) {
   switch (d.limits.speed_class) {
     case TUTTI_SPEED_NATIVE:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Enumerates the devices of plugins and resolves parsed items against them.
+// Enumerates the devices of plugins and resolves parsed items.
 #include "plugin/registry.hpp"
 
 #include <fmt/format.h>
@@ -35,14 +35,14 @@ std::string reason(const std::exception_ptr& failure) {
   }
 }
 
-// A setting that the plugin refuses is the user's to mend: no other device is chosen instead. What
-// a driver refuses has the driver's number.
+// A setting that the plugin refuses must be corrected by the user: no other device is used instead.
+// Errors of a driver have the driver's number.
 void rethrow_refused_setting(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const device_error& e) {
     if (e.code() == TUTTI_ERROR_INVALID_ARGUMENT && e.vendor_code() == 0) throw;
-  } catch (const std::exception&) {  // skipped, as a plugin that is not there
+  } catch (const std::exception&) {  // skipped, like a missing plugin
   }
 }
 
@@ -110,7 +110,7 @@ device_registry::device_registry(search_path where, journal* notes)
 }
 
 void device_registry::ask(const std::string& backend, wanted why, enumeration& result) {
-  std::optional<plugin_visit> visit;  // one for all of it
+  std::optional<plugin_visit> visit;  // one for all plugins
   const plugin& p = loader_.load(backend, why, &visit);
   if (!visit) visit.emplace(p.notes, p.path, "device.count");
   visit->go_on("device.count");
@@ -140,7 +140,7 @@ void device_registry::ask(const std::string& backend, wanted why, enumeration& r
 device_registry::enumeration& device_registry::enumerate(const std::string& backend, wanted why) {
   const auto [entry, is_new] = known_.try_emplace(backend);
   enumeration& result = entry->second;
-  // What was passed over may be worth another try where somebody writes its name.
+  // Skipped plugins may be tried again if the user names them.
   const bool again = result.failure && result.why == wanted::with_others && why == wanted::by_name;
   if (!is_new && !again) return result;
   result.failure = nullptr;
@@ -165,7 +165,7 @@ device_list device_registry::devices_of(const std::string& backend) {
   return list;
 }
 
-/// Like devices_of for the automatic choice: a failure is noted in `tried`, not thrown.
+/// Like devices_of for the automatic choice: a failure is added to `tried`, not thrown.
 device_list device_registry::usable(const std::string& backend, std::string& tried) {
   enumeration& found = enumerate(backend, wanted::with_others);
   const auto note = [&](const std::string& why) {
@@ -191,7 +191,8 @@ device_list device_registry::automatic(bool first_only) {
       [](const opened_device* a, const opened_device* b) { return ranks_before(*a, *b); });
   device_list picked;
   for (opened_device* d : ranked) {
-    // CPUs share one machine's cores, so one is taken, and only where there is nothing else.
+    // CPU devices share the cores of one machine, so only one is used, and only if there is no
+    // other device.
     const bool is_alone = d->properties.type == device_type::cpu || is_last_resort(*d);
     if (is_alone && !picked.empty()) break;
     if (std::any_of(picked.begin(), picked.end(),
@@ -313,8 +314,8 @@ void device_registry::add_left_out(const enumeration& found, const std::string& 
       list.push_back({d.name, known->second});
 }
 
-// An error message is no reason to load anything: a plugin that nobody asked for might crash or
-// hang this process.
+// An error message must not load plugins: a plugin that was not selected might crash or hang this
+// process.
 std::string device_registry::available_locked() {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -344,7 +345,7 @@ std::string device_registry::available_locked() {
   return text;
 }
 
-/// For an item such as "gpu:0": where a device of that type is, as far as is known.
+/// For an item such as "gpu:0": where a device of that type is, as far as known.
 std::string device_registry::meant_type(const device_item& item) {
   for (const auto type : {device_type::cpu, device_type::gpu, device_type::accelerator}) {
     if (item.backend != to_string(type)) continue;

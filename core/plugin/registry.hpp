@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices of the plugins: enumerated per plugin on request, and picked by parsed items of the
-// TUTTI_DEVICE grammar. Loads only the plugins that an item needs.
+// The devices of the plugins: enumerated per plugin on request, and selected by parsed items of the
+// TUTTI_DEVICE syntax. Loads only the plugins that an item needs.
 #pragma once
 
 #include <deque>
@@ -35,17 +35,17 @@ class TUTTI_INTERNAL_API device_registry {
   /// Every device that can be reached; plugins that fail are skipped.
   std::vector<opened_device*> all();
 
-  /// Picks devices by `text` of the grammar. `source` starts every message, e.g. "TUTTI_DEVICE".
-  /// With `first_only`, a text of just "auto" stops at its first device. The result is not empty.
+  /// Selects devices by `text`. `source` starts every message, e.g. "TUTTI_DEVICE". With
+  /// `first_only`, a text of just "auto" stops at its first device. The result is not empty.
   std::vector<opened_device*> resolve(std::string_view text, std::string_view source,
                                       bool first_only = false);
 
-  /// The plugins without devices and the devices that were refused, with reasons: of all plugins,
-  /// or of one.
+  /// The plugins without devices and the refused devices, with reasons: of all plugins, or of one.
   std::vector<unusable> left_out();
   std::vector<unusable> left_out(const std::string& backend);
 
-  /// From now on all() and `auto` leave the device out, for that reason; whoever names it gets it.
+  /// From now on all() and `auto` skip the device, for that reason; it can still be selected by
+  /// name.
   void pass_over(const std::string& device, const std::string& why);
 
   plugin_loader& loader() { return loader_; }
@@ -63,8 +63,8 @@ class TUTTI_INTERNAL_API device_registry {
   std::vector<opened_device*> usable(const std::string& backend, std::string& tried);
   std::vector<opened_device*> automatic(bool first_only);
   std::vector<opened_device*> matching(const device_item& item);
-  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)", then the names of what is left out and of
-  /// the plugins that nobody has asked yet; the folders searched where there is no plugin.
+  /// "opencl:0 (cpu, AMD EPYC), reference:0 (cpu, host)", then the names of skipped devices and of
+  /// plugins that were not tried yet; the folders searched if there is no plugin.
   std::string available_locked();
   std::string meant_type(const device_item& item);
   void add_left_out(const enumeration& found, const std::string& backend,

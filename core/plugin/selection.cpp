@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parser of the TUTTI_DEVICE grammar; see selection.hpp for the grammar itself.
+// Parser of the TUTTI_DEVICE syntax, which selection.hpp describes.
 #include "plugin/selection.hpp"
 
 #include <fmt/format.h>
@@ -29,10 +29,10 @@ int hex_value(char c) {
   return -1;
 }
 
-/// A piece of the whole text that remembers where it came from.
+/// A part of the text with its position.
 struct piece {
   std::string_view text;
-  size_t at = 0;  // of its first character in the whole
+  size_t at = 0;  // of its first character in the whole text
 
   piece from(size_t offset) const { return {text.substr(offset), at + offset}; }
   piece first(size_t count) const { return {text.substr(0, count), at}; }
@@ -45,7 +45,7 @@ struct piece {
       fmt::format("position {}: expected {}, found {}", where.at + 1, expected, found));
 }
 
-/// Whether an odd number of backslashes stands before text[at].
+/// Whether text[at] is preceded by an odd number of backslashes.
 bool is_escaped(std::string_view text, size_t at) {
   size_t backslashes = 0;
   while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;

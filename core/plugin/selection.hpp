@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The grammar of TUTTI_DEVICE and its parser: a pure function of the text, the only one.
+// The syntax of TUTTI_DEVICE and its only parser, a pure function of the text.
 //
 //   list     = item { "," item }            spaces around items do not count
 //   item     = "auto" | backend | backend ":" selector

@@ -87,7 +87,7 @@ std::string key_text(const key_bytes& bytes, std::string_view word) {
 public_key read_public_key(const fs::path& file) {
   const auto found = read_small_file(file, most_key_bytes);
   if (!found) throw plugin_error(fmt::format("{}: there is no such key", file.string()));
-  // Nothing lifts this: a key that somebody else may exchange says nothing about anybody.
+  // Nothing disables this check: a key that other users can replace proves nothing.
   if (const auto found_objection = changeable_by_others(file, own_library()))
     throw plugin_error(
         fmt::format("the key {} is not trusted: {}", file.string(), found_objection->why));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SHA-256 of files, Ed25519 keys and signatures, by libsodium. A key is a file of one line: a word,
-// "ed25519" and 64 hexadecimal digits.
+// SHA-256 of files, Ed25519 keys and signatures, with libsodium. A key is a file with one line: a
+// word, "ed25519" and 64 hexadecimal digits.
 #pragma once
 
 #include <array>
@@ -17,36 +17,36 @@ namespace tutti::detail {
 constexpr std::string_view public_key_word = "tutti-public-key";
 constexpr std::string_view secret_key_word = "tutti-secret-key";
 
-/// The 32 bytes of a public key, or those that a secret key is made from.
+/// The 32 bytes of a public key, or of the seed of a secret key.
 using key_bytes = std::array<unsigned char, 32>;
 
 struct public_key {
   key_bytes bytes{};
   std::string id;              ///< 16 hexadecimal digits: the beginning of the SHA-256 of `bytes`
-  std::filesystem::path file;  ///< it is from
+  std::filesystem::path file;  ///< its file
 };
 
-/// The first call of the process prepares libsodium. Throws plugin_error where that fails.
+/// The first call in the process initialises libsodium. Throws plugin_error if that fails.
 TUTTI_INTERNAL_API void prepare_sodium();
 
-/// The hash of what the descriptor holds from its position on, as 64 hexadecimal digits. Throws
-/// plugin_error where reading fails.
+/// The hash of the remaining content of the descriptor, as 64 hexadecimal digits. Throws
+/// plugin_error if reading fails.
 TUTTI_INTERNAL_API std::string sha256_of_file(int descriptor);
 
 TUTTI_INTERNAL_API std::string key_id(const key_bytes& bytes);
 
-/// The key in `text`, which begins with `word`. Throws plugin_error that says what is wrong.
+/// The key in `text`, which begins with `word`. Throws plugin_error with the problem.
 TUTTI_INTERNAL_API key_bytes parse_key(std::string_view text, std::string_view word);
 TUTTI_INTERNAL_API std::string key_text(const key_bytes& bytes, std::string_view word);
 
-/// Throws plugin_error that names the file: absent, no key, or one that others may change.
+/// Throws plugin_error with the file: missing, not a key, or other users may change it.
 TUTTI_INTERNAL_API public_key read_public_key(const std::filesystem::path& file);
 
-/// Of files, and of what ends in .pub in folders.
+/// From files, and from `*.pub` files in folders.
 TUTTI_INTERNAL_API std::vector<public_key> read_public_keys(
     const std::vector<std::filesystem::path>& files_and_folders);
 
-/// Whether `signature`, 128 hexadecimal digits, is the key's under the text.
+/// Whether `signature`, 128 hexadecimal digits, is the key's signature of the text.
 TUTTI_INTERNAL_API bool is_signature(std::string_view signature, std::string_view text,
                                      const key_bytes& key);
 

@@ -49,8 +49,8 @@ bool supports(const opened_device& device, const tutti_operator_desc& desc) {
 
 namespace {
 
-// Of contiguous views with `rows` for the letters O and B and `length` for the others, and
-// parameters of zeros.
+// Contiguous views with `rows` for the letters O and B and `length` for the others, and zero
+// parameters.
 bool supports(const opened_device& device, tutti_operator number, dtype type, std::uint64_t rows,
               std::uint64_t length) {
   const host::operator_row& row = *host::find_operator(number);

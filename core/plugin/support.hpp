@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device can do, asked while a graph is built, when no memory is at hand; and an operator
-// run by itself, for checks of devices.
+// Capabilities of a device, queried while a graph is built, without memory; and a function that
+// runs a single operator, for checks of devices.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ bool supports(const opened_device& device, const tutti_operator_desc& desc);
 /// Whether the device multiplies matrices of this dtype.
 bool supports_products(const opened_device& device, dtype type);
 
-/// Whether the device finds the first elements of rows of this length, or parts them
+/// Whether the device finds the first elements of rows of this length, or partitions them
 /// (TUTTI_OPERATOR_TOPK, TUTTI_OPERATOR_PARTITION).
 bool supports_selection(const opened_device& device, tutti_operator kind, dtype type,
                         std::int64_t length);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies a plugin's function tables, honouring their struct_size, and fills the gaps.
+// Copies a plugin's function tables according to their struct_size, and fills the gaps.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -28,7 +28,7 @@ Table copy(const Table* table) {
   if (table == nullptr) return mine;
   uint64_t size = 0;
   std::memcpy(&size, table, sizeof size);
-  // Half a pointer is none.
+  // Partial pointers are ignored.
   size -= size % sizeof(void*);
   std::memcpy(&mine, table, std::min<uint64_t>(size, sizeof mine));
   mine.struct_size = sizeof mine;
@@ -40,7 +40,7 @@ Table copy(const Table* table) {
                      "." + std::to_string(p.abi_minor) + ")");
 }
 
-/// `is_there`: the plugin has the table, or must have it.
+/// `is_there`: the plugin has the table, or is required to have it.
 template <class Function>
 guarded<Function> take(Function function, need how, bool is_there, const char* name,
                        const plugin& p) {

@@ -23,9 +23,9 @@
 namespace tutti::detail {
 namespace {
 
-constinit bool is_trial = false;  // which starts no other
+constinit bool is_trial = false;  // a trial starts no further trials
 
-/// "" where the child came through within that many seconds: it writes a byte then.
+/// "" if the child succeeded within that many seconds, in which case it writes a byte.
 std::string end_of(int socket, double seconds) {
   using clock = std::chrono::steady_clock;
   const std::chrono::duration<double> limit(std::min(seconds, 1e6));
@@ -85,15 +85,15 @@ std::optional<std::string> try_proof(const std::string& device) { return tried({
 
 void be_a_trial(const std::vector<std::string>& words, int socket) {
   is_trial = true;
-  ::setenv("TUTTI_PROOF", "1000000", 1);  // the limit is that of whoever waits for the answer
+  ::setenv("TUTTI_PROOF", "1000000", 1);  // the process that waits has its own limit
   start_thread([words, socket] {
     try {
       try_here(words);
-    } catch (const std::exception&) {  // whoever needs it will be told the same
+    } catch (const std::exception&) {  // reported again when it is needed
     }
     ::_exit(::write(socket, "", 1) == 1 ? 0 : 1);
   }).detach();
-  // Nobody waits for the answer any more.
+  // The parent does not wait any more.
   char nothing = 0;
   while (::read(socket, &nothing, 1) < 0 && errno == EINTR) {
   }

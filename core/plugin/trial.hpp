@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What earlier processes ended within is tried in a child process first: a plugin, or a question to
-// a device. The program for that is the library's `tutti-trial`.
+// Steps in which earlier processes ended are tried in a child process first: a plugin, or a check
+// of a device. Its program is the library's `tutti-trial`.
 #pragma once
 
 #include <filesystem>
@@ -14,24 +14,29 @@
 
 namespace tutti::detail {
 
-/// The library's own program, or what is against starting it, and what to do about it.
+/// The library's own program, or why it cannot be started, and what to do about it.
 struct found_helper {
-  std::filesystem::path program;  ///< empty: something is against it
+  std::filesystem::path program;  ///< empty: it cannot be started
   std::string against, advice;
 };
 
+<<<<<<< HEAD
 /// tutti/tutti-trial beside `library`, unless other users may change that file. With
 /// TUTTI_PLUGIN_TRUST=any they may. Throws value_error if that variable makes no sense.
+=======
+/// tutti/tutti-trial next to `library`, unless other users may change that file and
+/// TUTTI_PLUGIN_OWNER=any does not allow it. Throws value_error if the variable has another value.
+>>>>>>> 8bbe4e8
 TUTTI_INTERNAL_API found_helper find_helper(const std::filesystem::path& library = own_library());
 
-/// Has a child load the plugin, open its devices and put the questions to them. "" where it
-/// came through, whatever the answers were, which are kept in the cache; else how it ended. Nothing
-/// where no child can be had.
+/// A child process loads the plugin, opens its devices and checks them. "" if it succeeded, with
+/// any results of the checks, which are stored in the cache; otherwise how it ended. Nothing if no
+/// child process can be started.
 std::optional<std::string> try_plugin(const std::string& name);
-/// The same of the questions to a device, "opencl:0".
+/// The same for the checks of a device, "opencl:0".
 std::optional<std::string> try_proof(const std::string& device);
 
-/// The child's side: `words` are all arguments.
+/// Runs in the child process: `words` are all arguments.
 [[noreturn]] TUTTI_INTERNAL_API void be_a_trial(const std::vector<std::string>& words, int socket);
 
 }  // namespace tutti::detail

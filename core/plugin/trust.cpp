@@ -33,14 +33,14 @@ int64_t nanoseconds(const timespec& t) {
   return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
-/// Changes whenever the content may have changed. Nobody sets the time of the last change of state
-/// (ctime) at will.
+/// Changes whenever the content may have changed. The time of the last status change (ctime) cannot
+/// be set freely.
 std::string state_text(const struct stat& info) {
   return fmt::format("{} {} {} {} {}", info.st_dev, info.st_ino, info.st_size,
                      nanoseconds(info.st_mtim), nanoseconds(info.st_ctim));
 }
 
-/// The clock of files is coarse: one that was written a moment ago may change without a trace.
+/// File times are coarse: a file that was written a moment ago may change without a new time.
 bool is_settled(const struct stat& info) {
   constexpr int64_t moment = 2'000'000'000;
   const int64_t now = file_clock_now_ns();
@@ -76,7 +76,7 @@ std::vector<fs::path> usual_keys() {
   return places;
 }
 
-/// `problem` for a plugin that would do without the wish.
+/// `problem` for a plugin that would be loaded without the user's requirement.
 std::string against(const trust_rules& rules, const std::string& problem) {
   return rules.asked_by.empty() ? problem : fmt::format("{}, and {}", rules.asked_by, problem);
 }
@@ -154,7 +154,7 @@ bool trusted_file::is_signed_with(const public_key& key) const {
   return is_signature(manifest_->signature, signed_text(*manifest_), key.bytes);
 }
 
-// Nobody has asked for it, so keys that cannot be read are no error.
+// No signature was required, so keys that cannot be read are not an error.
 void trusted_file::look_at_signature(const trust_rules& rules) {
   try {
     for (const public_key& key : read_public_keys(rules.keys))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the file of a plugin may be loaded: who may change it, and what its manifest says. Asked
-// in one place, before the dynamic linker gets the file. docs/plugins.md lists the rules.
+// Whether the file of a plugin may be loaded: who may change it, and what its manifest states.
+// Checked in one place, before the file is passed to the dynamic linker. docs/plugins.md lists the
+// rules.
 //
-// A file that was checked is loaded by its path, not by a descriptor: $ORIGIN in its RUNPATH,
-// debuggers and messages go by the path. What keeps the file the same between the check and the
-// loading is that nobody else may change it or a folder on the way, which is the first thing that
-// is checked; require_same() notices an update at the same time.
+// A file that was checked is loaded by its path, not by a descriptor, because $ORIGIN in its
+// RUNPATH, debuggers and messages use the path. The file stays the same between the check and the
+// loading because nobody else may change it or a folder on its path, which is checked first;
+// require_same() detects an update in between.
 #pragma once
 
 #include <sys/stat.h>
@@ -28,16 +29,16 @@ struct public_key;
 struct trust_rules {
   enum class level {
     none,       ///< nothing is checked, manifests are not read
-    any,        ///< a manifest may be absent; one that is there must be right
+    any,        ///< the manifest is optional, but must be correct
     owner,      ///< and no other user may change the plugin
-    manifest,   ///< and the manifest must be there
+    manifest,   ///< and the manifest is required
     signature,  ///< and be signed with a key of `keys`
   };
   level what = level::owner;
   bool any_owner = false;  ///< owners are not checked, whatever the level
-  /// Of public keys: files, and folders of them. Those that are absent are errors.
+  /// Public keys: files, and folders of them. Missing ones are errors.
   std::vector<std::filesystem::path> keys;
-  /// Whose wish `what` is, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: nobody needs to know.
+  /// The setting that requires `what`, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: not shown.
   std::string asked_by;
 };
 
@@ -49,7 +50,7 @@ TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 /// "none", "any", "owner", "manifest" or "signed".
 TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
 
-/// A plugin that the rules refuse: which one, and what to do.
+/// A plugin that the rules refuse, and what to do.
 class TUTTI_INTERNAL_API distrust : public plugin_error {
  public:
   distrust(const std::string& why, std::string what_to_do)
@@ -63,20 +64,19 @@ class TUTTI_INTERNAL_API distrust : public plugin_error {
 
 class TUTTI_INTERNAL_API trusted_file {
  public:
-  /// `name` is the NAME of libtutti_NAME.so. Throws distrust, and plugin_error where the file
-  /// cannot be read.
+  /// `name` is the NAME of libtutti_NAME.so. Throws distrust, and plugin_error if the file cannot
+  /// be read.
   trusted_file(std::filesystem::path plugin, const std::string& name, const trust_rules& rules);
 
-  /// Throws plugin_error where the path leads to another file by now.
+  /// Throws plugin_error if the path now refers to another file.
   void require_same() const;
-  /// What the loaded plugin says of itself must be what the manifest says. Throws distrust.
+  /// The loaded plugin's identity must match the manifest. Throws distrust.
   void require_stated(const std::string& version, uint32_t abi_major, uint32_t abi_minor) const;
 
   const std::optional<manifest>& stated() const { return manifest_; }
-  /// The identifier of the key that was asked for and fits; else empty.
+  /// The identifier of the key that was required and matches; otherwise empty.
   const std::string& signed_by() const { return signed_by_; }
-  /// The rules ask for no signature, but the manifest has one of a trusted key, and it does not
-  /// fit.
+  /// No signature is required, but the manifest has one of a trusted key, and it does not match.
   bool has_wrong_signature() const { return has_wrong_signature_; }
 
  private:
@@ -92,8 +92,8 @@ class TUTTI_INTERNAL_API trusted_file {
   bool has_wrong_signature_ = false;
 };
 
-/// The hash of the file, of which `info` is the state; kept in program_cache() by that state.
-/// Throws plugin_error.
+/// The hash of the file in the state `info`; stored in program_cache() for that state. Throws
+/// plugin_error.
 TUTTI_INTERNAL_API std::string sha256_of(const std::filesystem::path& file, struct stat& info);
 
 }  // namespace tutti::detail

@@ -11,7 +11,7 @@ namespace {
 
 std::string key_of(const std::filesystem::path& plugin) { return "plugin file " + plugin.string(); }
 
-/// What changes when the plugin file does.
+/// Changes when the plugin file changes.
 std::string stamp_of(const std::filesystem::path& plugin) {
   struct stat info {};
   if (::stat(plugin.c_str(), &info) != 0) return "absent";

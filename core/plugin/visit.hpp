@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin that is being loaded, asked for its devices, or opened: an entry of the journal, and
-// something for exit() to wait for.
+// A plugin that is being loaded, enumerated or opened: an entry of the journal, for which exit()
+// waits.
 #pragma once
 
 #include <filesystem>
@@ -16,12 +16,12 @@ namespace tutti::detail {
 
 class plugin_visit {
  public:
-  /// Nothing is kept where `notes` is NULL. Throws device_error where the process exits.
+  /// Nothing is recorded if `notes` is NULL. Throws device_error if the process is exiting.
   plugin_visit(journal* notes, const std::filesystem::path& plugin, std::string_view step);
   ~plugin_visit();
   plugin_visit(const plugin_visit&) = delete;
   plugin_visit& operator=(const plugin_visit&) = delete;
-  /// What comes next.
+  /// The next action.
   void go_on(std::string_view step);
 
  private:
@@ -29,8 +29,8 @@ class plugin_visit {
   const std::filesystem::path plugin_;
 };
 
-/// "an earlier process ended within device.count of FILE", or what fail_plugin() was told; nothing
-/// where nothing speaks against the file as it is now.
+/// "an earlier process ended within device.count of FILE", or the argument of fail_plugin();
+/// nothing if there is no entry for the file in its present state.
 struct plugin_trace {
   bool is_verdict = false;
   std::string why;

@@ -20,7 +20,7 @@
 namespace tutti::runtime {
 namespace {
 
-// Where TUTTI_TIMEOUT does not say: a device that hangs must not keep the process for ever.
+// The default for TUTTI_TIMEOUT: a device that hangs must not block the process forever.
 constexpr double longest_wait = 60;  // seconds
 
 double time_limit() {
@@ -45,7 +45,7 @@ class exit_waits {
 
   void run() noexcept {
     detail::note_exit();
-    // A fork has neither the driver's threads nor ours.
+    // A fork has neither the driver's threads nor Tutti's.
     if (process_ == getpid()) wait_for_all();
     detail::note_exit_waited();
   }
@@ -66,7 +66,7 @@ class exit_waits {
 
  private:
   void wait_for_all() noexcept {
-    if (in_executor()) return;  // what this thread holds cannot be waited for
+    if (in_executor()) return;  // work that this thread holds cannot be waited for
     std::vector<detail::idle_wait> all;
     {
       const std::lock_guard lock(mutex_);
@@ -90,8 +90,9 @@ class exit_waits {
   bool given_up_ = false;
 };
 
-// exit() destroys what is local to its thread before anything static, which includes what drivers
-// make after our handler is in place. The library is loaded, as a rule, by the main thread.
+// exit() destroys thread-local objects of its thread before all static objects, including those
+// that drivers create after our handler is registered. The library is usually loaded by the main
+// thread.
 struct thread_end {
   ~thread_end() {
     if (gettid() == getpid()) exit_waits::instance().run();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens to work in flight when the process exits. Drivers that run on the host's cores go on
-// compiling and computing in threads of their own while exit() destroys the statics they use, and
-// crash; so exit() first waits for the work of the library. What begins later is refused.
+// Work in flight when the process exits. Drivers that run on the host's cores continue to compile
+// and compute in their own threads while exit() destroys their static objects, and crash; so exit()
+// first waits for the work of the library. Later work is refused.
 #pragma once
 
 #include "base/background_thread.hpp"
 
 namespace tutti::runtime {
 
-/// Has exit() call `wait`, which must not throw, and not wait for locks that a thread holds for
-/// long.
+/// Makes exit() call `wait`, which must not throw, and must not wait for locks that a thread holds
+/// for long.
 void wait_at_exit(detail::idle_wait wait);
 
-/// What exit() would wait for, without a time limit: the work of all devices and the copies between
+/// Waits like exit(), without a time limit: for the work of all devices and the copies between
 /// them.
 void wait_for_all_work();
 

@@ -17,7 +17,7 @@ extern char** environ;
 namespace tutti::detail {
 namespace {
 
-// Without what writes files or lines.
+// Without the variables that write files or messages.
 std::vector<std::string> environment() {
   std::vector<std::string> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -48,7 +48,7 @@ class file_actions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// Signals as a process has them that nobody has told anything.
+// Restores the default signal handling.
 class usual_signals {
  public:
   usual_signals() {
@@ -81,7 +81,7 @@ int spawn(const std::filesystem::path& program, std::vector<std::string> argumen
   const int failed = posix_spawn(&child, program.c_str(), actions.get(), signals.get(),
                                  pointers(arguments).data(), pointers(variables).data());
   if (failed != 0) return failed;
-  // It goes on in a process of its own; the application may be waiting for its children as well.
+  // Continues in a separate process, because the application may be waiting for its children too.
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file has three parts: "WORD ENDS SINCE", the stamp, and the text. ENDS counts processes that
-// ended within the step before, the last of them SINCE nanoseconds after 1970. The word is
-// "entered" while a process is within the step or has ended there, "settled" once a step with such
-// a past went well, "failed" for a verdict.
+// A file has three parts: "WORD ENDS SINCE", the stamp, and the text. ENDS is the number of
+// processes that ended within the step before, the last of them SINCE nanoseconds after 1970. The
+// word is "entered" while a process is within the step or if it ended there, "settled" after a step
+// with such a past has succeeded, "failed" for a verdict.
 #include "safety/journal.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ struct content {
   }
 };
 
-/// Up to `end`, which is cut off with it; all of it where there is none.
+/// Up to `end`, which is removed with it; everything if it does not occur.
 std::string_view cut(std::string_view& from, char end) {
   const std::size_t at = std::min(from.find(end), from.size());
   const std::string_view part = from.substr(0, at);
@@ -59,7 +59,7 @@ bool read_number(std::string_view text, Number& to) {
   return error == std::errc() && stop == text.data() + text.size();
 }
 
-/// Nothing where a file is damaged.
+/// Nothing if a file is damaged.
 content read_entry(std::string_view file) {
   content c;
   c.word = cut(file, ' ');
@@ -72,7 +72,7 @@ content read_entry(std::string_view file) {
   return c;
 }
 
-/// Of a file that nobody held: whoever entered the step has ended there.
+/// For a file that no process held: the process that entered the step ended there.
 content past_of(const private_folder::claim& found) {
   content c = read_entry(found.content());
   if (c.word != "entered") return c;
@@ -196,7 +196,7 @@ std::optional<journal::trace> journal::find(std::string_view key, std::string_vi
   if (folder == nullptr || s.entered.contains(key) || !folder->read(file_of(key), largest))
     return std::nullopt;
   const auto claim = folder->hold(file_of(key));
-  if (!claim) return std::nullopt;  // one that still is within it may come back
+  if (!claim) return std::nullopt;  // a process that is still within it may return
   const content c = past_of(*claim);
   const bool tells = c.word == "entered" || (c.word == "failed" && c.is_recent());
   if (!tells || c.stamp != stamp) return std::nullopt;
@@ -215,7 +215,7 @@ void journal::fail(std::string_view key, std::string_view verdict, std::string_v
   c.text = verdict;
   try {
     folder->write(file_of(key), c.written(), {});
-  } catch (const std::exception&) {  // nothing is kept then
+  } catch (const std::exception&) {  // nothing is stored then
   }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which steps may end the process: one small file in the cache's folder for each step under way,
-// held by the process that is within it and removed when the step is left. A file that nobody holds
-// tells a later process where an earlier one ended. That may have been the application's own crash
-// or a kill, so an entry condemns nothing: who finds one tries the step in a child process, or
-// takes a safer way. Where the folder cannot be used nothing is kept.
+// Steps that may end the process: one small file in the cache folder for each step in progress,
+// locked by the process that executes it and removed afterwards. A file without a lock shows a
+// later process where an earlier one ended. The reason may have been a crash of the application or
+// a kill, so an entry alone proves nothing: a process that finds one repeats the step in a child
+// process, or uses a safer method. If the folder cannot be used, nothing is recorded.
 #pragma once
 
 #include <cstdint>
@@ -27,25 +27,25 @@ class TUTTI_INTERNAL_API journal {
   journal& operator=(const journal&) = delete;
 
   /// This process enters the step `key`, called `text`, e.g. "device.count of /x/libtutti_x.so". An
-  /// earlier entry with another `stamp` is of something else by now. Several threads may be within
-  /// the same step. Returns how much care earlier ends ask for: 0: none; 1: one process has ended
-  /// there, which may have been its user's doing; 2: two have, one after the other: take a safer
-  /// way; 3: four have. One or two ends are forgotten after a day, and so is the last level.
+  /// earlier entry with another `stamp` is obsolete. Several threads may be in the same step.
+  /// Returns the level of caution after earlier crashes: 0: none; 1: one process ended there,
+  /// possibly for unrelated reasons; 2: two did, one after the other: use a safer method; 3: four
+  /// did. One or two crashes are forgotten after a day, and so is the last level.
   std::uint32_t enter(std::string_view key, std::string_view text, std::string_view stamp = {});
-  /// The same step goes on with something else.
+  /// The same step continues with another action.
   void go_on(std::string_view key, std::string_view text);
-  /// The step is left, in any thread. Earlier ends are forgotten, or with `settled` kept from level
-  /// 2 on: what went well now went a safer way.
+  /// The step is left, in any thread. Earlier crashes are forgotten, or with `settled` kept from
+  /// level 2 on: the safer method succeeded.
   enum class past { forgotten, settled };
   void leave(std::string_view key, past before = past::forgotten);
-  /// Nobody waits for the step any more: its entry outlives the process, unless it is left.
+  /// The step is not waited for any more: its entry outlives the process, unless it is left.
   void give_up(std::string_view key);
-  /// exit() has begun. What other threads are within has not ended the process, and nothing is
-  /// entered any more; what this thread is within has called exit(), and stays.
+  /// exit() has begun. Steps of other threads have not ended the process, and no more steps are
+  /// entered; the step of this thread has called exit(), and is kept.
   void close();
 
-  /// What is known of a step that nobody is within: an earlier process ended there, or fail() said
-  /// something less than a day ago.
+  /// What is known of a step that no process executes: an earlier process ended there, or fail()
+  /// was called less than a day ago.
   struct trace {
     bool is_verdict = false;
     std::string text;  ///< of the step, or of the verdict
@@ -56,10 +56,10 @@ class TUTTI_INTERNAL_API journal {
 
   struct record {
     std::filesystem::path file;
-    std::uint32_t care = 0;  ///< as enter() would give it
+    std::uint32_t care = 0;  ///< as returned by enter()
     std::string text;
   };
-  /// All steps that earlier processes ended in.
+  /// All steps in which earlier processes ended.
   std::vector<record> all();
 
  private:

@@ -30,7 +30,7 @@ constexpr C multiply(C a, C b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// R. L. Smith, "Algorithm 116: Complex division", CACM 1962: no undue overflow.
+// R. L. Smith, "Algorithm 116: Complex division", CACM 1962: avoids unnecessary overflow.
 template <Complex C>
 C divide(C a, C b) {
   using T = real_of_t<C>;
@@ -75,8 +75,9 @@ constexpr C whole_power(C a, int n) {
   return product;
 }
 
-// By multiplication for whole exponents below 100, as NumPy, unless that overflows or vanishes on
-// the way; else exp(b log a). 1 for b = 0, and 0 for a = 0 where b is positive and real, else NaN.
+// By multiplication for integer exponents below 100, as in NumPy, unless an intermediate result
+// overflows or underflows; otherwise exp(b log a). 1 for b = 0; for a = 0 the result is 0 if b is
+// positive and real, otherwise NaN.
 template <Complex C>
 C pow(C a, C b) {
   using T = real_of_t<C>;

@@ -2,7 +2,7 @@
 //
 // The two 16-bit storage types on the host: IEEE binary16 and bfloat16, to and from float.
 // Narrowing rounds to nearest, halves to even; NaN stays a (quiet) NaN, overflow gives infinity.
-// What is wider than float comes by way of to_odd_float(), so that it is rounded once.
+// Wider types are first rounded with to_odd_float(), so that the result is rounded correctly.
 #pragma once
 
 #include <bit>
@@ -47,7 +47,7 @@ inline uint16_t float_to_bfloat16(float value) {
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// Rounded to odd: towards the neighbour whose last bit is set, where value is no float.
+// Rounded to odd: if value is not a float, towards the neighbour whose last bit is set.
 inline float to_odd_float(double value) {
   const float nearest = static_cast<float>(value);
   const uint32_t bits = std::bit_cast<uint32_t>(nearest);
@@ -57,7 +57,7 @@ inline float to_odd_float(double value) {
   return std::bit_cast<float>(grows ? bits + 1 : bits - 1);
 }
 
-// The upper bits of an integer, and whether a lower one is set.
+// The upper bits of an integer, and whether a lower bit is set.
 template <std::integral T>
 float to_odd_float(T value) {
   const uint64_t bits = static_cast<uint64_t>(value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule by which sets of dtypes say what a device's programs may hold
-// (tutti_program_capabilities in plugin.h).
+// How sets of dtypes declare what a device's programs may contain (tutti_program_capabilities in
+// plugin.h).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tutti::host {
 
-/// Whether the set of an opcode holds an instruction whose result and operands have these dtypes:
-/// each of them, BOOL aside, and BOOL where there is nothing else.
+/// Whether the set of an opcode contains an instruction whose result and operands have these
+/// dtypes: each of them except BOOL, and BOOL if there is no other.
 inline bool is_offered(uint32_t set, std::span<const uint8_t> dtypes) {
   uint32_t needed = 0;
   for (const uint8_t d : dtypes) needed |= TUTTI_DTYPE_BIT(d);

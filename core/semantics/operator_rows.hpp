@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of operator.def as values: what an operator takes and gives, for checks of descriptions
-// and for whoever makes one.
+// The rows of operator.def as values: inputs and outputs of operators, for checks of descriptions
+// and for creating them.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct view_row {
   bool is_optional = false;
   std::uint8_t rank = 0;
   std::array<char, TUTTI_MAX_RANK> letter{};         // of each extent
-  std::array<std::uint8_t, TUTTI_MAX_RANK> added{};  // to the extent of the letter: 0 or 1
+  std::array<std::uint8_t, TUTTI_MAX_RANK> added{};  // added to the extent of the letter: 0 or 1
 };
 
 struct operator_row {
@@ -35,7 +35,7 @@ struct operator_row {
   bool is_contiguous;
   std::string_view text;  // of the views
   std::string_view flops;
-  std::uint64_t params_size, known_params;  // bytes; of these, those with a meaning. 0: none
+  std::uint64_t params_size, known_params;  // bytes; of these, the known ones. 0: none
   std::uint32_t outputs = 0, count = 0;     // of `views`
   std::array<view_row, 5> views{};          // outputs first
 };
@@ -133,8 +133,8 @@ inline constexpr std::int32_t complex_of_parts(std::int32_t dtype) {
   return dtype == TUTTI_F32 ? TUTTI_C64 : dtype == TUTTI_F64 ? TUTTI_C128 : dtype;
 }
 
-/// The views of a description with so many outputs and inputs: all of each side, or those that may
-/// not be left out. Empty where neither has that number.
+/// The views of a description with these numbers of outputs and inputs: all of each side, or those
+/// that are not optional. Empty if neither matches.
 struct present_views {
   std::array<const view_row*, 5> views{};
   std::uint32_t count = 0;
@@ -154,8 +154,8 @@ constexpr present_views views_present(const operator_row& row, std::uint32_t out
   return found;
 }
 
-/// Contiguous views of a row over elements of `dtype`, outputs first, without those that may be
-/// left out. `extent_of` gives the extent of a letter.
+/// Contiguous views of a row for elements of `dtype`, outputs first, without optional ones.
+/// `extent_of` returns the extent of a letter.
 template <class ExtentOf>
 std::vector<tutti_view_desc> least_views(const operator_row& row, std::int32_t dtype,
                                          const ExtentOf& extent_of) {
@@ -184,7 +184,7 @@ std::vector<tutti_view_desc> least_views(const operator_row& row, std::int32_t d
 /// Extents by their letters.
 class bound_extents {
  public:
-  /// Takes the extents of a view; false where its rank or an extent is another than the row says.
+  /// Takes the extents of a view; false if its rank or an extent contradicts the row.
   constexpr bool bind(const view_row& view, std::uint32_t rank, const std::uint64_t* extent) {
     if (rank != view.rank) return false;
     for (std::uint32_t d = 0; d < rank; ++d) {

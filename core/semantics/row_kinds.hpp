@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The columns `kinds` and `result` of op_table.def as rules over C++ types: what a row's host
-// expression may be instantiated for, and what it gives.
+// The columns `kinds` and `result` of op_table.def as rules for C++ types: the types for which a
+// row's host expression may be instantiated, and its result type.
 #pragma once
 
 #include <complex>
@@ -33,7 +33,7 @@ concept Complex = requires {
 }
 &&std::same_as<T, std::complex<typename T::value_type>>;
 
-/// Whether operands of type T are allowed; rows of kind IR have rules of their own.
+/// Whether operands of type T are allowed; rows of kind IR have separate rules.
 template <typename T>
 constexpr bool takes(row_kind kind) {
   constexpr bool boolean = std::is_same_v<T, bool>;
@@ -78,7 +78,7 @@ struct complex_of<T> {
   using type = std::complex<T>;
 };
 
-/// The type of the result of a row over operands of type T.
+/// The result type of a row for operands of type T.
 template <row_result R, typename T>
 using row_result_t =
     std::conditional_t<R == row_result::BOOL, bool,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data analysis beside statistics.hpp and sorting.hpp: covariances, distances, ranks, counts by
-// row, interpolation, numerical integrals and derivatives, principal components, clusters. Names
-// and meanings are NumPy's and SciPy's where they have the function.
+// Data analysis in addition to statistics.hpp and sorting.hpp: covariances, distances, ranks,
+// histograms by row, interpolation, numerical integrals and derivatives, principal components,
+// clusters. Names and meanings are those of NumPy and SciPy, if they have the function.
 //
-// bool and integers become f32, f16 and bf16 are computed in f32, unless it says otherwise. All but
-// what counts and ranks has gradients.
+// Unless stated otherwise, bool and integers become f32, and f16 and bf16 are computed in f32. All
+// functions have gradients, except counts and ranks.
 #pragma once
 
 #include <cstdint>
@@ -22,53 +22,54 @@ namespace tutti {
 // ---- covariances
 
 /// Covariances of variables, the rows of m [..., variables, observations]: [..., variables,
-/// variables], with divisor observations - correction; of a vector its variance. Of complex numbers
-/// that of each variable with the conjugate of each other. Where the divisor is not positive the
+/// variables], with divisor observations - correction; for a vector its variance. For complex
+/// numbers, the second variable of each pair is conjugated. If the divisor is not positive, the
 /// result is infinite or NaN. Throws shape_error for a 0-d array, value_error for a correction that
 /// is NaN.
 TUTTI_API array cov(const array& m, double correction = 1);
-/// The same, divided by the deviations of both variables: Pearson's coefficients, in [-1, 1] (both
-/// parts of complex ones), whatever the size of the observations: their squares neither overflow
-/// nor vanish. NaN for a variable whose observations are equal.
+/// cov() divided by the standard deviations of both variables: Pearson's coefficients, in [-1, 1]
+/// (both parts of complex ones). Squares of large or small observations do not overflow or
+/// underflow. NaN for a variable whose observations are all equal.
 TUTTI_API array corrcoef(const array& m);
 
 enum class distance_metric : std::uint8_t {
-  euclidean,    ///< the root of the sum of (a - b)^2, of which none overflows or vanishes unduly;
-                ///< the gradient is 0 where it is 0
-  sqeuclidean,  ///< the sum of (a - b)^2, from differences: no digits cancel
+  euclidean,    ///< the root of the sum of (a - b)^2, without avoidable overflow or underflow; the
+                ///< gradient is 0 where the distance is 0
+  sqeuclidean,  ///< the sum of (a - b)^2, computed from differences without cancellation
   cityblock,    ///< the sum of |a - b|
   chebyshev,    ///< the largest |a - b|
-  cosine        ///< 1 - a b / (|a| |b|), whatever the norms: NaN for a vector of zeros
+  cosine        ///< 1 - a b / (|a| |b|), for norms of any size: NaN for a vector of zeros
 };
 /// Distances between the rows of a [..., M, K] and b [..., N, K], real: [..., M, N]; leading axes
-/// broadcast. Nothing of M x N x K elements is stored. Throws shape_error where the K differ.
+/// broadcast. Does not store M x N x K elements. Throws shape_error if the K differ.
 TUTTI_API array cdist(const array& a, const array& b,
                       distance_metric metric = distance_metric::euclidean);
 
 // ---- ranks and counts
 
 enum class rank_method : std::uint8_t {
-  average,  ///< of the places of equal elements their mean
-  min,      ///< the first of them
-  max,      ///< the last of them
-  dense,    ///< as min, but that the next element follows without a gap
-  ordinal   ///< each its own, in their order
+  average,  ///< the mean of the positions of equal elements
+  min,      ///< the first of these positions
+  max,      ///< the last of these positions
+  dense,    ///< as min, but without gaps after equal elements
+  ordinal   ///< a different rank for each element, in their order
 };
-/// Places of the elements in the sorted order along `axis`, from 1 on; without axis, of all. i64,
-/// of method average a's floating dtype (f32 of integers and halves, where places beyond 2^23
-/// round). Each NaN is a value of its own, after all others.
+/// Ranks of the elements along `axis`, starting from 1; without axis, of all elements. i64; for
+/// method average a's floating dtype (f32 for integers, f16 and bf16, in which ranks beyond 2^23
+/// are rounded). Each NaN counts as a different value after all others.
 TUTTI_API array rankdata(const array& a, rank_method method = rank_method::average,
                          std::optional<integer> axis = {});
 
-/// The p-th percentile, 0 <= p <= 100: quantile() of p / 100.
+/// The p-th percentile, 0 <= p <= 100: quantile() for p / 100.
 TUTTI_API array percentile(const array& a, double p, const reduce_options& options = {},
                            interpolation method = interpolation::linear);
-/// Several at once, along a first axis of the result.
+/// Several percentiles, along a new first axis of the result.
 TUTTI_API array percentile(const array& a, const std::vector<double>& p,
                            const reduce_options& options = {},
                            interpolation method = interpolation::linear);
 
-/// histogram() of each line along `axis`, which has the counts then: i64. Throws as histogram().
+/// histogram() of each line along `axis`, which is replaced by the counts: i64. Throws as
+/// histogram().
 TUTTI_API histogram_result histogram_along(const array& a, std::int64_t bins, double low,
                                            double high, integer axis = -1);
 struct histogram2d_result {
@@ -76,7 +77,7 @@ struct histogram2d_result {
   array x_edges;  ///< as of histogram()
   array y_edges;
 };
-/// How many points (x[i], y[i]), arrays of one shape, lie in each cell of a grid of equal cells.
+/// The number of points (x[i], y[i]), given as arrays of one shape, in each cell of a regular grid.
 /// Throws shape_error for other shapes, and as histogram().
 TUTTI_API histogram2d_result histogram2d(const array& x, const array& y,
                                          std::pair<std::int64_t, std::int64_t> bins,
@@ -85,25 +86,25 @@ TUTTI_API histogram2d_result histogram2d(const array& x, const array& y,
 
 // ---- numerical analysis
 
-/// The piecewise linear function through points (xp[i], fp[i]), 1-d, of which xp ascends (not
-/// checked; NaN counts as the largest), at each x; beyond its ends fp's first and last value, or
-/// `left` and `right`. Differentiable in x, xp and fp. NaN at NaN. Between points that are not
-/// finite as NumPy: the line from the left point on, from the right one back where that is NaN, and
-/// the value that both have where that is NaN too; at a point its value. Throws shape_error for
-/// other shapes or no points.
+/// The piecewise linear function through the points (xp[i], fp[i]), 1-d, evaluated at each x. xp
+/// must ascend (not checked; NaN counts as the largest). Beyond its ends the value is that of the
+/// first or last point, or `left` and `right`. Differentiable in x, xp and fp. NaN at NaN. As in
+/// NumPy, non-finite points use the line from the left point, or from the right point if that gives
+/// NaN, or the value of both points if that is NaN too; at a point, its value. Throws shape_error
+/// for other shapes or no points.
 TUTTI_API array interp(const array& x, const array& xp, const array& fp,
                        std::optional<double> left = {}, std::optional<double> right = {});
-/// The integral of y along `axis` by the trapezoidal rule, for places `dx` apart. Complex too.
+/// The integral of y along `axis` by the trapezoidal rule, with sample distance `dx`. Also complex.
 TUTTI_API array trapezoid(const array& y, double dx = 1, integer axis = -1);
-/// For places x: 1-d, or of a shape that y's broadcasts to. Throws shape_error for another one.
+/// For sample positions x: 1-d, or of a shape that broadcasts to y's. Throws shape_error otherwise.
 TUTTI_API array trapezoid(const array& y, const array& x, integer axis = -1);
-/// Derivatives along `axis` by central differences, for elements `dx` apart, and at both ends by
-/// one-sided ones of first or second order. Complex too. Throws value_error for a dx of 0 and
-/// another edge_order, shape_error for fewer than edge_order + 1 elements.
+/// Derivatives along `axis` by central differences, with element distance `dx`, and at both ends by
+/// one-sided differences of first or second order. Also complex. Throws value_error for dx = 0 and
+/// other edge_order, shape_error for fewer than edge_order + 1 elements.
 TUTTI_API array gradient(const array& y, double dx = 1, integer axis = -1, int edge_order = 1);
-/// For places x, 1-d, of second order where they are not even (B. Fornberg, "Generation of finite
-/// difference formulas on arbitrarily spaced grids", 1988). Throws shape_error where x is not as
-/// long as the axis.
+/// For positions x, 1-d, of second order also if they are not equidistant (B. Fornberg, "Generation
+/// of finite difference formulas on arbitrarily spaced grids", 1988). Throws shape_error if the
+/// length of x differs from the axis.
 TUTTI_API array gradient(const array& y, const array& x, integer axis = -1, int edge_order = 1);
 
 // ---- components and clusters. In f32 and f64; f16 and bf16 throw dtype_error.
@@ -112,34 +113,34 @@ struct pca_result {
   array mean;                      ///< [features]
   array components;                ///< [count, features], orthonormal rows
   array explained_variance;        ///< [count], descending, with divisor samples - 1
-  array explained_variance_ratio;  ///< [count]: of the variance of all features
+  array explained_variance_ratio;  ///< [count]: fraction of the variance of all features
   array scores;                    ///< [samples, count]: (x - mean) components^T
 };
-/// The `count` directions in which the rows of x [samples, features] vary most, by singular values
-/// of the centred rows. Of each component the element of the largest amount is positive. Throws
+/// The first `count` principal components of the rows of x [samples, features], by singular values
+/// of the centred rows. The element of largest magnitude of each component is positive. Throws
 /// shape_error for other ranks, value_error unless 1 <= count <= min(samples, features).
 TUTTI_API pca_result pca(const array& x, std::int64_t count);
 
 struct kmeans_options {
-  int iterations = 300;     ///< at most
-  double tolerance = 1e-4;  ///< ends when the centers move by less than this, squared, times the
+  int iterations = 300;     ///< maximum
+  double tolerance = 1e-4;  ///< stop if the centers move by less than this, squared, times the
                             ///< mean variance of the features
 };
 struct kmeans_result {
   array centers;   ///< [clusters, features]
   array labels;    ///< i64 [samples]: the nearest center
-  double inertia;  ///< sum of the squared distances to these
-  int iterations;  ///< that were made
+  double inertia;  ///< sum of the squared distances to the nearest centers
+  int iterations;  ///< number of iterations performed
 };
 /// Lloyd's algorithm over the rows of x [samples, features] from given centers [clusters,
-/// features]. A center that is nearest to no row stays where it is. Evaluates in each iteration;
-/// has no gradient. Throws shape_error for other shapes or no rows, value_error for options out of
-/// range and elements that are not finite.
+/// features]. A center without rows is not moved. Evaluates in each iteration; has no gradient.
+/// Throws shape_error for other shapes or no rows, value_error for options out of range and
+/// elements that are not finite.
 TUTTI_API kmeans_result kmeans(const array& x, const array& centers,
                                const kmeans_options& options = {});
-/// From rows of x that are drawn one by one, each with a probability in proportion to the squared
-/// distance to those before it (D. Arthur and S. Vassilvitskii, "k-means++", 2007). Throws
-/// value_error unless 1 <= clusters <= samples.
+/// From initial centers drawn one by one from the rows of x, with probabilities proportional to the
+/// squared distance to the centers drawn before (D. Arthur and S. Vassilvitskii, "k-means++",
+/// 2007). Throws value_error unless 1 <= clusters <= samples.
 TUTTI_API kmeans_result kmeans(random::key key, const array& x, std::int64_t clusters,
                                const kmeans_options& options = {});
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The array: a value-semantic handle on an immutable node of a lazy graph. Operations (ops.hpp)
-// only record; work happens at eval(), or when a value is read. The bytes of an array fit 63 bits:
-// a call whose result would be larger throws shape_error.
+// The array: a handle with value semantics on an immutable node of a lazy graph. Operations
+// (ops.hpp) are only recorded; they are computed by eval(), or when a value is read. The bytes of
+// an array fit into 63 bits: a call whose result would be larger throws shape_error.
 #pragma once
 
 #include <complex>
@@ -30,7 +30,7 @@ class node;
 }  // namespace graph
 
 namespace detail {
-/// Counted reference to a graph node (defined in core/graph).
+/// Reference-counted pointer to a graph node (defined in core/graph).
 class TUTTI_API node_ref {
  public:
   node_ref() = default;
@@ -57,7 +57,7 @@ concept arithmetic = std::is_arithmetic_v<T>;
 
 [[noreturn]] TUTTI_API void throw_ragged(std::size_t first, std::size_t other);
 
-/// Braces within braces, as one row-major list and its extents.
+/// Nested braces, as a row-major list and its extents.
 template <class T>
 struct nested_values {
   // std::vector<bool> has no memory to copy from.
@@ -83,21 +83,21 @@ struct nested_values {
 
 class TUTTI_API array {
  public:
-  /// An invalid handle: every use but assignment and valid() throws value_error.
+  /// An invalid handle: every use except assignment and valid() throws value_error.
   array() = default;
   array(const array&) = default;
   array(array&&) noexcept = default;
   ~array() = default;
   array& operator=(const array&) & = default;
   array& operator=(array&&) & noexcept = default;
-  // What a[i], a({...}) or a.T() return is a value of its own: assigning to it would change nothing
-  // that anybody sees.
+  // The results of a[i], a({...}) and a.T() are temporary values: assigning to them would have no
+  // effect.
   array& operator=(const array&) && = delete;  // to set elements: a.set({1, {2, 5}}, values)
 
-  /// A weak 0-d scalar: in an operation it takes the other operand's dtype where the kinds allow
-  /// (bool < integer < float < complex), as Python scalars do; by itself it is bool, i32 (i64 where
-  /// the C++ type is 64 bits wide), f32 (f64 for double standing alone is f32 as well: use full())
-  /// or c64.
+  /// A weak 0-d scalar: in an operation it takes the dtype of the other operand where the kinds
+  /// allow (bool < integer < float < complex), as Python scalars do. Alone it is bool, i32 (i64 for
+  /// C++ types of 64 bits), f32 (also for double: use full() for f64) or c64.
+  ///
   template <detail::arithmetic T>
   array(T value) : array(make_weak(value)) {}
   template <std::floating_point T>
@@ -105,7 +105,7 @@ class TUTTI_API array {
       : array(
             weak_complex({static_cast<double>(value.real()), static_cast<double>(value.imag())})) {}
 
-  /// Copies host values, row-major. Throws shape_error where data.size() != shape.size().
+  /// Copies host values, row-major. Throws shape_error if data.size() != shape.size().
   template <class T>
   static array from(std::span<const T> data, const tutti::shape& shape,
                     const tutti::device& on = default_device()) {
@@ -131,7 +131,7 @@ class TUTTI_API array {
     return from(std::span<const T>(data.begin(), data.size()), {data.size()}, on);
   }
   /// 2-d and 3-d, of real numbers: array::from({{1, 2}, {3, 4}}). Throws shape_error for rows of
-  /// different lengths. (Braces within from<std::complex<float>>({{1, 2}}) are a number.)
+  /// different lengths. (In from<std::complex<float>>({{1, 2}}) the inner braces are one number.)
   template <detail::arithmetic T>
   static array from(std::initializer_list<std::initializer_list<T>> rows,
                     const tutti::device& on = default_device()) {
@@ -147,7 +147,7 @@ class TUTTI_API array {
   /// `count` elements of dtype `type` at `data`.
   static array from_bytes(const void* data, std::size_t count, tutti::dtype type,
                           const tutti::shape& shape, const tutti::device& on = default_device());
-  /// Of all these bytes. Throws shape_error where they are not those of the shape.
+  /// From all of these bytes. Throws shape_error if their number does not match the shape.
   static array from_bytes(std::span<const std::byte> bytes, tutti::dtype type,
                           const tutti::shape& shape, const tutti::device& on = default_device());
 
@@ -158,25 +158,25 @@ class TUTTI_API array {
   std::int64_t size() const;
   std::size_t nbytes() const { return static_cast<std::size_t>(size()) * size_of(dtype()); }
   tutti::dtype dtype() const;
-  tutti::device device() const;  ///< of a constant that is on none yet: the default device
+  tutti::device device() const;  ///< for a constant without a device: the default device
 
-  /// Enqueues the work that this array needs; does not wait.
+  /// Enqueues the work that computes this array; does not wait.
   const array& eval() const;
-  /// eval(), then waits. Throws device_error, naming the op, where the work failed.
+  /// eval(), then waits. Throws device_error with the name of the operation if the work failed.
   const array& wait() const;
 
-  /// The value of an array with one element, converted where the kinds allow: float and double read
-  /// every real dtype, std::complex every dtype, integers those of integers and bool. Throws
-  /// shape_error for other sizes, dtype_error for other kinds (take astype() then), value_error for
-  /// an integer that T does not hold.
+  /// The value of an array with one element, converted if the kinds allow it: float and double read
+  /// every real dtype, std::complex every dtype, integer types read integers and bool. Throws
+  /// shape_error for other sizes, dtype_error for other kinds (use astype() first), value_error for
+  /// an integer that T cannot represent.
   template <class T = double>
   T item() const {
     T value;
     item_into(&value, dtype_of<T>);
     return value;
   }
-  /// All elements, row-major, after wait(). Throws dtype_error where T's dtype differs,
-  /// out_of_memory where the host has no room for them.
+  /// All elements, row-major, after wait(). Throws dtype_error if T does not match the dtype,
+  /// out_of_memory if host memory does not suffice.
   template <class T>
   std::vector<T> to_vector() const {
     require_dtype(dtype_of<T>, "to_vector");
@@ -190,7 +190,7 @@ class TUTTI_API array {
       return out;
     }
   }
-  /// Copies all nbytes() row-major bytes. Throws value_error where `bytes` differs from nbytes().
+  /// Copies all nbytes() row-major bytes. Throws value_error if `bytes` differs from nbytes().
   void copy_to(void* host, std::size_t bytes) const;
 
   array astype(tutti::dtype type) const;
@@ -200,32 +200,32 @@ class TUTTI_API array {
   array transpose(const tutti::shape& axes) const;  ///< a permutation
   array T() const { return transpose(); }
   array operator[](std::int64_t index) const;  ///< drops the first axis
-  /// NumPy's basic indexing, a view: a({1, {2, 5}}) is a[1, 2:5] there; axes that are not named are
-  /// taken whole. Throws index_error for an integer outside or more indices than axes.
+  /// NumPy's basic indexing, a view: a({1, {2, 5}}) is a[1, 2:5] in NumPy; axes that are not given
+  /// are kept completely. Throws index_error for an integer out of range or more indices than axes.
   array operator()(std::initializer_list<axis_index> indices) const;
-  /// The same without braces around it: a(1, slice{2, 5}), a(all(), 0).
+  /// The same without outer braces: a(1, slice{2, 5}), a(all(), 0).
   template <class... Index>
   requires(sizeof...(Index) > 0 && (std::convertible_to<const Index&, axis_index> && ...)) array
   operator()(const Index&... indices) const {
     return (*this)(std::initializer_list<axis_index>{axis_index(indices)...});
   }
 #ifdef __cpp_multidimensional_subscript
-  /// With the subscripts of C++23: a[1, 2].
+  /// With C++23 subscripts: a[1, 2].
   template <class... Index>
   requires(sizeof...(Index) > 1 && (std::convertible_to<const Index&, axis_index> && ...)) array
   operator[](const Index&... indices) const {
     return (*this)(indices...);
   }
 #endif
-  /// Sets the elements that (*this)(indices) shows to `values`, which broadcast to them and become
-  /// of this dtype: *this = slice_update(*this, values, indices). Copies of this array, arrays that
-  /// it is a view of and views of it keep their values.
+  /// Sets the elements selected by (*this)(indices) to `values`, which are broadcast and converted
+  /// to this dtype: *this = slice_update(*this, values, indices). Copies of this array, its views
+  /// and arrays of which it is a view keep their values.
   array& set(std::initializer_list<axis_index> indices, const array& values) &;
-  array& set(std::initializer_list<axis_index>, const array&) && = delete;  // of no lasting array
-  /// On another device; itself where it is there already. Lazy and differentiable. The copy starts
-  /// when the value is computed and nobody waits for it but its readers; they throw device_error
-  /// (TUTTI_ERROR_TIMEOUT) where it is not done within TUTTI_TIMEOUT seconds. Throws dtype_error
-  /// where that device cannot hold the dtype.
+  array& set(std::initializer_list<axis_index>, const array&) && = delete;  // of a temporary array
+  /// This array on another device; the array itself if it is already there. Lazy and
+  /// differentiable. The copy starts when the value is computed, and only its readers wait for it;
+  /// they throw device_error (TUTTI_ERROR_TIMEOUT) if it does not finish within TUTTI_TIMEOUT
+  /// seconds. Throws dtype_error if the other device cannot store the dtype.
   array to(const tutti::device& on) const;
 
   array& operator+=(const array& other) &;
@@ -237,7 +237,7 @@ class TUTTI_API array {
   array& operator*=(const array&) && = delete;  // to set elements: a.set({1}, a[1] * values)
   array& operator/=(const array&) && = delete;  // to set elements: a.set({1}, a[1] / values)
 
-  /// For the library itself.
+  /// For internal use.
   explicit array(detail::node_ref node) : node_(std::move(node)) {}
   const detail::node_ref& node() const { return node_; }
 
@@ -264,7 +264,7 @@ class TUTTI_API array {
   detail::node_ref node_;
 };
 
-/// Evaluates several arrays as one graph, so that shared work is done once and fused. Does not
+/// Evaluates several arrays as one graph, so that common work is done once and fused. Does not
 /// wait.
 TUTTI_API void eval(std::span<const array> arrays);
 TUTTI_API void eval(std::initializer_list<array> arrays);
@@ -278,7 +278,7 @@ inline void append(std::vector<array>& all, std::span<const array> more) {
 }
 }  // namespace detail
 
-/// Arrays and lists of them together: eval(parameters, optimizer.state(), loss).
+/// Arrays and lists of arrays together: eval(parameters, optimizer.state(), loss).
 template <detail::arrays First, detail::arrays... More>
 requires(sizeof...(More) > 0 || std::same_as<First, array>) void eval(const First& first,
                                                                       const More&... more) {
@@ -288,12 +288,12 @@ requires(sizeof...(More) > 0 || std::same_as<First, array>) void eval(const Firs
   eval(std::span<const array>(all));
 }
 
-/// Waits for everything that has been enqueued, on all devices and between them, or on one. What
-/// fails is thrown where it is read, not here.
+/// Waits for all work that has been enqueued, on all devices and between them, or on one device.
+/// Failures are thrown when a value is read, not here.
 ///
-/// Operations only record, and eval() only enqueues: what follows them at once has taken no time.
-/// To measure work, evaluate and wait on both sides of it, and leave out the first round, which
-/// compiles:
+/// Operations are only recorded, and eval() only enqueues work: both take almost no time. To
+/// measure work, evaluate and wait before and after it, and ignore the first iteration, which may
+/// compile:
 ///
 ///     tutti::eval(inputs);
 ///     tutti::synchronize();
@@ -304,17 +304,17 @@ requires(sizeof...(More) > 0 || std::same_as<First, array>) void eval(const Firs
 TUTTI_API void synchronize();
 TUTTI_API void synchronize(const device& on);
 
-/// How arrays become text; the names and values are those of NumPy's set_printoptions.
+/// How arrays are printed; the names and values are those of NumPy's set_printoptions.
 struct print_options {
   int precision = 6;              ///< digits after the point, at most
-  std::int64_t threshold = 1000;  ///< arrays of more elements are summarised
-  std::int64_t edgeitems = 3;     ///< elements shown at both ends of each axis then
-  int linewidth = 75;             ///< characters, after which a row goes on in the next line
+  std::int64_t threshold = 1000;  ///< arrays with more elements are summarised
+  std::int64_t edgeitems = 3;     ///< elements shown at both ends of each axis of a summary
+  int linewidth = 75;             ///< characters per line before a row is wrapped
 };
 
-/// The values as NumPy shows them: aligned, shortest digits that tell neighbours apart, large and
-/// small numbers with exponents. Evaluates; of what is summarised only the part shown is read.
-/// Throws value_error for a negative option.
+/// The values as NumPy prints them: aligned, with the fewest digits that distinguish neighbouring
+/// numbers, and exponents for large and small ones. Evaluates the array; of a summary only the part
+/// shown is read. Throws value_error for a negative option.
 TUTTI_API std::string to_string(const array& a, const print_options& options = {});
 
 /// to_string() with the stream's precision, then dtype and shape.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution over one, two or three spatial axes, as networks have it: the cross-correlation of x
-// with w. Operands promote; bool and integers become f32, f16 and bf16 are computed in f32 and
-// rounded once, complex numbers throw dtype_error. Differentiable in all operands, as often as
-// wanted.
+// Convolution over one, two or three spatial axes, as used in neural networks: the
+// cross-correlation of x with w. Operands promote; bool and integers become f32, f16 and bf16 are
+// computed in f32 and rounded once, complex numbers throw dtype_error. Differentiable in all
+// operands, to any order.
 //
 // x is [N, C, spatial...], or with channel_order::last [N, spatial..., C]; the result has the same
-// order. Weights are [O, C / groups, window...] in either. Extents that do not fit throw
-// shape_error, options out of range value_error, both naming the function and the values.
+// order. Weights are [O, C / groups, window...] in both cases. Extents that do not match throw
+// shape_error, options out of range value_error, both with the function and the values.
+//
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,11 @@ class TUTTI_API per_axis {
 
 enum class padding_rule : std::uint8_t {
   valid,  ///< none
-  same,   ///< ceil(extent / stride) places; what cannot be halved goes behind
+  same,   ///< ceil(extent / stride) positions; an odd padding is longer at the end
 };
 
-/// Elements around x: one number for all sides, one for both sides of each axis, a pair for each
-/// axis, or a rule: 1, {1, 2}, {{0, 1}, {2, 2}}, padding_rule::same.
+/// Padding of x: one number for all sides, one for both sides of each axis, a pair for each axis,
+/// or a rule: 1, {1, 2}, {{0, 1}, {2, 2}}, padding_rule::same.
 class TUTTI_API window_padding {
  public:
   template <detail::integral_argument T>
@@ -67,18 +68,18 @@ enum class padding_mode : std::uint8_t {
 enum class channel_order : std::uint8_t { first, last };
 
 struct convolution_options {
-  per_axis stride = 1;         ///< from window to window, at least 1
+  per_axis stride = 1;         ///< between windows, at least 1
   window_padding padding = 0;  ///< not negative
-  per_axis dilation = 1;       ///< from tap to tap, at least 1
-  std::int64_t groups = 1;     ///< divides C and O; C of them: depthwise
+  per_axis dilation = 1;       ///< between taps, at least 1
+  std::int64_t groups = 1;     ///< divides C and O; groups = C is a depthwise convolution
   padding_mode mode = padding_mode::zeros;
   channel_order order = channel_order::first;
 };
 
 /// out[n, o, p] = sum over c and taps k of x[n, c, p * stride + k * dilation - padding] w[o, c, k],
 /// c over the channels of the group of o. The result has (extent + padding - dilation * (window -
-/// 1) - 1) / stride + 1 places, rounded down; a window that is longer than what it goes over throws
-/// shape_error.
+/// 1) - 1) / stride + 1 positions, rounded down; a window that is longer than the padded extent
+/// throws shape_error.
 TUTTI_API array conv1d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv2d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv3d(const array& x, const array& w, const convolution_options& options = {});
@@ -92,17 +93,17 @@ TUTTI_API array conv3d(const array& x, const array& w, const array& bias,
 
 struct transposed_convolution_options {
   per_axis stride = 1;
-  window_padding padding = 0;   ///< places of the result that are cut off; no rule but valid
-  per_axis output_padding = 0;  ///< places that are added behind; less than stride or dilation
+  window_padding padding = 0;   ///< positions removed from the result; of the rules only valid
+  per_axis output_padding = 0;  ///< positions added at the end; less than stride or dilation
   per_axis dilation = 1;
   std::int64_t groups = 1;
   channel_order order = channel_order::first;
 };
 
 /// The adjoint of conv1d, ... with the same options and weights [C, O / groups, window...], from
-/// [N, C, ...] to [N, O, ...]: each element of x adds w, times itself, to the places that it would
-/// have been computed from. (extent - 1) * stride - padding + dilation * (window - 1) +
-/// output_padding + 1 places.
+/// [N, C, ...] to [N, O, ...]: each element of x adds w times itself to the positions from which
+/// conv1d would compute it. (extent - 1) * stride - padding + dilation * (window - 1) +
+/// output_padding + 1 positions.
 TUTTI_API array conv_transpose1d(const array& x, const array& w,
                                  const transposed_convolution_options& options = {});
 TUTTI_API array conv_transpose2d(const array& x, const array& w,

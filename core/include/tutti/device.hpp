@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices as an application sees them: a cheap handle, its properties, and the lists of what was
-// selected and of what exists. TUTTI_DEVICE selects; docs: README, "How devices are chosen".
+// Devices as applications use them: a cheap handle, its properties, and the lists of selected and
+// of existing devices. TUTTI_DEVICE selects devices: see docs/settings.md.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class device;
 
 namespace detail {
 struct opened_device;
-/// The opened device behind a handle; opens it on the first call. Throws device_error.
+/// The opened device of a handle; opens it at the first call. Throws device_error.
 TUTTI_INTERNAL_API const opened_device& get(const device& handle);
 }  // namespace detail
 
@@ -37,16 +37,16 @@ struct pci_address {
 };
 
 struct device_properties {
-  std::string description;  ///< the vendor's name of the device
+  std::string description;  ///< the vendor's name for the device
   std::string vendor;
   std::string driver;    ///< name and version
-  std::string schedule;  ///< how kernels are laid out there: "cpu", "gpu" or another word
+  std::string schedule;  ///< the schedule of its kernels: "cpu", "gpu" or another name
   device_type type = device_type::cpu;
   uint32_t compute_units = 0;
   uint64_t memory_bytes = 0;
   uint64_t max_allocation_bytes = 0;
-  uint32_t stored_dtypes = 0;    ///< bit 1 << d for each dtype number d that arrays may have
-  uint32_t computed_dtypes = 0;  ///< the same for what arithmetic runs in
+  uint32_t stored_dtypes = 0;    ///< bit 1 << d for each dtype number d that arrays can have
+  uint32_t computed_dtypes = 0;  ///< the same for dtypes in which the device computes
   bool unified_memory = false;   ///< device memory is host memory
   std::optional<std::array<uint8_t, 16>> uuid;
   std::optional<pci_address> pci;
@@ -55,9 +55,9 @@ struct device_properties {
 /// A device of a loaded plugin. Copying is free; handles stay valid until the process exits.
 class TUTTI_API device {
  public:
-  /// Looks one device up by an item of the TUTTI_DEVICE grammar: "opencl:0", "cuda", "auto",
-  /// "opencl:name~Radeon". An item that matches several devices gives the first of them.
-  /// Throws value_error (grammar), plugin_error (not loadable) or device_error (not there).
+  /// Looks up a device by an item of the TUTTI_DEVICE syntax: "opencl:0", "cuda", "auto",
+  /// "opencl:name~Radeon". If an item matches several devices, the first one is returned.
+  /// Throws value_error (syntax), plugin_error (cannot be loaded) or device_error (no such device).
   explicit device(std::string_view spec);
 
   /// Name of the plugin: "opencl".
@@ -81,14 +81,14 @@ class TUTTI_API device {
 /// name().
 TUTTI_API std::ostream& operator<<(std::ostream& out, const device& d);
 
-/// What TUTTI_DEVICE selects (auto where unset), in order; never empty. Read once, at first use.
-/// Throws as device(spec) does, and on the same device named twice.
+/// The devices of TUTTI_DEVICE (default: auto), in order; never empty. Read once, at first use.
+/// Throws as device(spec) does, and if a device is named twice.
 TUTTI_API const std::vector<device>& devices();
 
-/// The first of devices(): where arrays live unless told otherwise.
+/// The first of devices(): where arrays are created by default.
 TUTTI_API device default_device();
 
-/// Every device of every plugin that can be found and loaded, whatever TUTTI_DEVICE says.
+/// All devices of all plugins that can be found and loaded, independently of TUTTI_DEVICE.
 TUTTI_API std::vector<device> all_devices();
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Element types of arrays: names, sizes, kinds and promotion (Python array API standard 2024.12;
-// an integer mixed with a float gives the float, which the standard leaves open).
+// an integer and a float give the float, which the standard leaves undefined).
 #pragma once
 
 #include <complex>
@@ -16,9 +16,9 @@
 
 namespace tutti {
 
-/// Values equal tutti_dtype of plugin.h. f16 and bf16 are stored as such and computed in f32; what
-/// a fused chain computes in between is not rounded to them, so it may be more precise than the
-/// same operations one by one.
+/// Values equal tutti_dtype of plugin.h. f16 and bf16 are stored as such and computed in f32;
+/// intermediate values of a fused chain are not rounded to them, so they may be more precise than
+/// the same operations one by one.
 enum class dtype : std::uint8_t {
   boolean = 1,
   i8 = 2,
@@ -37,21 +37,21 @@ enum class dtype : std::uint8_t {
   c128 = 15
 };
 
-/// Whether t is one of the above: a number that was cast to dtype may be none.
+/// Whether t is one of the above: a number that was cast to dtype may be invalid.
 constexpr bool is_dtype(dtype t) { return t >= dtype::boolean && t <= dtype::c128; }
 
-/// Bytes of one element; 0 for what is no dtype.
+/// Bytes of one element; 0 for an invalid dtype.
 constexpr std::size_t size_of(dtype t) {
   constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
   return is_dtype(t) ? sizes[static_cast<std::uint8_t>(t)] : 0;
 }
 
-/// "f32", "i64", "bool", ...; "invalid" for what is no dtype.
+/// "f32", "i64", "bool", ...; "invalid" for an invalid dtype.
 TUTTI_API std::string_view name(dtype t);
 /// name().
 TUTTI_API std::ostream& operator<<(std::ostream& out, dtype t);
 
-/// The dtype of that name. Throws dtype_error for an unknown one.
+/// The dtype with that name. Throws dtype_error for an unknown name.
 TUTTI_API dtype dtype_from_name(std::string_view name);
 
 constexpr bool is_bool(dtype t) { return t == dtype::boolean; }
@@ -60,51 +60,51 @@ constexpr bool is_unsigned(dtype t) { return t >= dtype::u8 && t <= dtype::u64; 
 constexpr bool is_floating(dtype t) { return t >= dtype::f16 && t <= dtype::f64; }
 constexpr bool is_complex(dtype t) { return t == dtype::c64 || t == dtype::c128; }
 
-/// The dtype of the parts of a complex dtype; others are what they are.
+/// The dtype of the parts of a complex dtype; other dtypes are returned unchanged.
 constexpr dtype real_dtype(dtype t) {
   return t == dtype::c64 ? dtype::f32 : t == dtype::c128 ? dtype::f64 : t;
 }
-/// The complex dtype that holds floating values of dtype t, and t itself where it is complex: c128
-/// for f64, c64 for the others.
+/// The complex dtype for floating values of dtype t, or t itself if it is complex: c128 for f64,
+/// c64 for the others.
 constexpr dtype complex_dtype(dtype t) {
   return real_dtype(t) == dtype::f64 ? dtype::c128 : dtype::c64;
 }
 
-/// The smallest dtype that both fit in. Throws dtype_error where the standard has none (u64 with a
-/// signed integer).
+/// The smallest dtype to which both can be converted. Throws dtype_error if the standard has none
+/// (u64 with a signed integer).
 TUTTI_API dtype promote(dtype a, dtype b);
 
-/// Whether promotion leads from one dtype to the other: promote(from, to) is `to`.
+/// Whether `from` promotes to `to`: promote(from, to) is `to`.
 TUTTI_API bool can_cast(dtype from, dtype to);
 
-/// Whether t is of a kind by the words of the Python array API standard: "bool", "signed integer",
+/// Whether t is of a kind, named as in the Python array API standard: "bool", "signed integer",
 /// "unsigned integer", "integral", "real floating", "complex floating", "numeric" (all but bool).
-/// Throws value_error for other words.
+/// Throws value_error for other names.
 TUTTI_API bool isdtype(dtype t, std::string_view kind);
 constexpr bool isdtype(dtype t, dtype kind) { return t == kind; }
-/// Of one of several kinds.
+/// Whether t is of one of several kinds.
 TUTTI_API bool isdtype(dtype t, std::initializer_list<std::string_view> kinds);
 
-/// Machine limits of a floating dtype, of a complex one those of its parts.
+/// Machine limits of a floating dtype; for a complex one those of its parts.
 struct float_limits {
   int bits;                ///< of one number
-  double epsilon;          ///< from 1 to the next number
-  double max;              ///< the largest finite number; the least is its negative
-  double smallest_normal;  ///< the smallest positive one with all its digits
+  double epsilon;          ///< difference between 1 and the next number
+  double max;              ///< the largest finite number; the smallest is its negative
+  double smallest_normal;  ///< the smallest positive normal number
 };
 /// Throws dtype_error for a dtype that is neither floating nor complex.
 TUTTI_API float_limits finfo(dtype t);
 
-/// The ends of an integer dtype.
+/// Limits of an integer dtype.
 struct integer_limits {
   int bits;
   std::int64_t min;
   std::uint64_t max;
 };
-/// Throws dtype_error for a dtype that is no integer.
+/// Throws dtype_error for a dtype that is not an integer.
 TUTTI_API integer_limits iinfo(dtype t);
 
-/// Storage of half-precision values on the host: bits only.
+/// Half-precision values on the host, stored as bits.
 struct float16 {
   std::uint16_t bits;
 };

@@ -13,19 +13,19 @@
 
 namespace tutti {
 
-/// Base of everything that this library throws on purpose.
+/// Base class of all exceptions that this library throws deliberately.
 class TUTTI_API error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Shapes that do not fit the operation or each other, or sizes that no array can have.
+/// Shapes that do not match the operation or each other, or sizes that no array can have.
 class TUTTI_API shape_error : public error {
  public:
   using error::error;
 };
 
-/// A dtype that the operation does not take.
+/// A dtype that the operation does not accept.
 class TUTTI_API dtype_error : public error {
  public:
   using error::error;
@@ -37,13 +37,13 @@ class TUTTI_API index_error : public error {
   using error::error;
 };
 
-/// Any other argument or setting outside its range, malformed device lists included.
+/// Any other argument or setting out of range, including malformed device lists.
 class TUTTI_API value_error : public error {
  public:
   using error::error;
 };
 
-/// A plugin that cannot be found, loaded or talked to.
+/// A plugin that cannot be found, loaded or used.
 class TUTTI_API plugin_error : public error {
  public:
   using error::error;
@@ -59,9 +59,9 @@ class TUTTI_API io_error : public error {
 class TUTTI_API device_error : public error {
  public:
   /// `code` is a tutti_code of plugin.h, such as TUTTI_ERROR_OUT_OF_MEMORY or
-  /// TUTTI_ERROR_DEVICE_LOST; docs/guide/errors.md says what each means. `vendor_code` is the
-  /// driver's number, 0 where there is none; `device` a name such as "opencl:0", empty where no
-  /// device was reached.
+  /// TUTTI_ERROR_DEVICE_LOST; docs/guide/errors.md explains them. `vendor_code` is the driver's
+  /// number, or 0; `device` is a name such as "opencl:0", or empty if no device was
+  /// involved.
   device_error(const std::string& message, int32_t code, int32_t vendor_code = 0,
                bool retryable = false, std::string device = {})
       : error(message),
@@ -72,7 +72,7 @@ class TUTTI_API device_error : public error {
 
   int32_t code() const noexcept { return code_; }
   int32_t vendor_code() const noexcept { return vendor_code_; }
-  /// True where the same call may succeed later.
+  /// True if the same call may succeed later.
   bool retryable() const noexcept { return retryable_; }
   const std::string& device() const noexcept { return device_; }
 
@@ -83,7 +83,7 @@ class TUTTI_API device_error : public error {
   std::string device_;
 };
 
-/// Device or host memory ran out, even after the memory pool was trimmed.
+/// Not enough device or host memory, even after the memory pool was trimmed.
 class TUTTI_API out_of_memory : public device_error {
  public:
   using device_error::device_error;

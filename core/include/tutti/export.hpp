@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Symbol visibility. TUTTI_API marks what applications may use; everything else in the library is
-// hidden. TUTTI_INTERNAL_API marks what only the project's own tools and tests reach for: it is
-// exported, but neither documented nor kept stable.
+// Symbol visibility. TUTTI_API marks functions for applications; everything else in the library is
+// hidden. TUTTI_INTERNAL_API marks functions that only the project's own tools and tests use: they
+// are exported, but neither documented nor stable.
 //
-// Every public header of C++ includes this one, so it also says which C++ they are written in.
+// Every public C++ header includes this one, so it also checks the C++ version.
 #pragma once
 
 #if __cplusplus < 202002L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)

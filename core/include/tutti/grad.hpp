@@ -3,8 +3,8 @@
 // Gradients as function transforms: reverse mode over the graph that the function records.
 //
 // Complex numbers follow the convention of JAX: the cotangent of z = x + iy is dL/dx - i dL/dy, so
-// that a holomorphic f passes cotangents on by multiplication with f'(z), without conjugates. To
-// descend, step along the conjugate of a gradient. (PyTorch's gradients are the conjugates.)
+// that a holomorphic f multiplies cotangents by f'(z), without conjugates. For gradient descent,
+// step along the conjugate of a gradient. (PyTorch's gradients are the conjugates.)
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ namespace tutti {
 using function = std::function<array(const std::vector<array>&)>;
 using vector_function = std::function<std::vector<array>(const std::vector<array>&)>;
 
-/// A function that returns f's value and its gradients with respect to the arguments `argnums`
-/// (empty: all). f's value must be one floating element (shape_error otherwise, dtype_error where
-/// it is complex); arguments must be floating or complex (dtype_error). Everything stays lazy: eval
-/// value and gradients together. An empty f is a value_error here, in grad and in vjp.
+/// A function that returns the value of f and its gradients with respect to the arguments `argnums`
+/// (empty: all). The value must be one floating element (shape_error otherwise, dtype_error if it
+/// is complex); arguments must be floating or complex (dtype_error). Everything stays lazy: eval
+/// value and gradients together. An empty f throws value_error here, and in grad and vjp.
 TUTTI_API std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>
 value_and_grad(function f, std::vector<int> argnums = {});
 
@@ -34,7 +34,7 @@ template <class F>
 concept function_of_one = std::is_invocable_r_v<array, F&, const array&> &&
     !std::is_invocable_v<F&, const std::vector<array>&>;
 
-// An empty one stays one.
+// An empty function stays empty.
 inline function of_list(std::function<array(const array&)> f) {
   if (!f) return {};
   return [f = std::move(f)](const std::vector<array>& x) { return f(x[0]); };
@@ -42,7 +42,7 @@ inline function of_list(std::function<array(const array&)> f) {
 }  // namespace detail
 
 /// The same for a function of one array: grad([](const array& x) { return sum(square(x)); })(x) is
-/// an array. The parameter of a lambda needs its type here: with auto the compiler tries lists too.
+/// an array. The parameter of a lambda needs its type: with auto the compiler also tries lists.
 template <detail::function_of_one F>
 std::function<std::pair<array, array>(const array&)> value_and_grad(F f) {
   return [of_list = value_and_grad(detail::of_list(std::move(f)))](const array& x) {
@@ -56,29 +56,29 @@ std::function<array(const array&)> grad(F f) {
       [of_list = grad(detail::of_list(std::move(f)))](const array& x) { return of_list({x})[0]; };
 }
 
-/// Value of f at `arguments` and the products of `cotangents` with its Jacobian, one for each
+/// The values of f at `arguments` and the products of `cotangents` with its Jacobian, one for each
 /// argument.
 TUTTI_API std::pair<std::vector<array>, std::vector<array>> vjp(
     const vector_function& f, const std::vector<array>& arguments,
     const std::vector<array>& cotangents);
 
-/// Cotangents of a function's arguments from its arguments, its values and their cotangents (zeros
-/// for values that nothing depends on). One for each argument, of its shape; an invalid array where
-/// the derivative is zero, as for an argument that is not floating.
+/// Computes the cotangents of a function's arguments from its arguments, its values and their
+/// cotangents (zeros for values that nothing depends on). One for each argument, with its shape; an
+/// invalid array if the derivative is zero, as for an argument that is not floating.
 using backward_function = std::function<std::vector<array>(const std::vector<array>& arguments,
                                                            const std::vector<array>& values,
                                                            const std::vector<array>& cotangents)>;
 
-/// `forward` with a gradient of its own: within value_and_grad, grad and vjp its derivative is what
-/// `backward` returns, whatever is inside. For kernels, which have none otherwise, and for formulas
-/// that are better than the one that would be derived.
+/// `forward` with a custom gradient: within value_and_grad, grad and vjp its derivative is the
+/// result of `backward`, independently of its operations. For kernels, which otherwise have no
+/// gradient, and for formulas that are better than the derived one.
 ///
 /// Neither function may use arrays that are being differentiated and are not among its arguments.
-/// Where an argument is being differentiated, `forward` throws value_error for that; where none is,
-/// it is an ordinary function, and what it captured has the derivative of its operations.
-/// Cotangents that are not one for each argument throw value_error, those of another shape
-/// shape_error. A second derivative goes through the operations in `backward`; where there is a
-/// kernel in it, that kernel needs a custom_vjp of its own, else it throws value_error.
+/// If an argument is being differentiated, `forward` throws value_error in this case; if none is,
+/// it is an ordinary function, and captured arrays have the derivatives of its operations.
+/// Cotangents whose number differs from the arguments throw value_error, those of another shape
+/// shape_error. A second derivative is computed from the operations in `backward`; a kernel in it
+/// needs its own custom_vjp, otherwise it throws value_error.
 TUTTI_API vector_function custom_vjp(vector_function forward, backward_function backward);
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements in the host's memory, with dtype and extents: what files are decoded to and batches are
-// collected in, before one upload makes them an array. No device takes part.
+// Elements in host memory, with dtype and extents: used for decoded files and to assemble batches,
+// before one upload converts them to an array. Does not use any device.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@
 
 namespace tutti {
 
-/// A value, row-major: copies have elements of their own.
+/// A value, row-major: copies have their own elements.
 class TUTTI_API host_array {
  public:
   /// [0] of f32.
   host_array() : extents_{0} {}
   /// Zeros. Throws shape_error for negative extents and sizes that no array can have, out_of_memory
-  /// where the host has no room for them.
+  /// if host memory does not suffice.
   host_array(tutti::dtype type, const tutti::shape& extents);
 
-  /// Throws shape_error where values.size() != shape.size().
+  /// Throws shape_error if values.size() != shape.size().
   template <class T>
   static host_array from(std::span<const T> values, const tutti::shape& extents) {
     return from_bytes(values.data(), values.size(), dtype_of<T>, extents);
@@ -52,7 +52,7 @@ class TUTTI_API host_array {
 
   std::span<const std::byte> bytes() const { return bytes_; }
   std::span<std::byte> bytes() { return bytes_; }
-  /// The elements. Throws dtype_error where T is not their dtype.
+  /// The elements. Throws dtype_error if T does not match their dtype.
   template <class T>
   std::span<const T> values() const {
     require(dtype_of<T>);
@@ -66,7 +66,7 @@ class TUTTI_API host_array {
 
   /// The same elements on a device.
   array to(const device& on = default_device()) const;
-  /// The same elements with other extents, of which one may be -1. Throws shape_error where their
+  /// The same elements with other extents, of which one may be -1. Throws shape_error if their
   /// number differs.
   host_array reshape(const tutti::shape& extents) &&;
 

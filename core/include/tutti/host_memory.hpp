@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the host for results whose size a caller or a file decides: what this machine cannot
-// have is an error with the name of the call, before any of it is taken.
+// Host memory for results whose size a caller or a file determines: requests that exceed the
+// machine's memory throw an error with the name of the call, before any memory is allocated.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace tutti::detail {
 
-/// Throws out_of_memory naming `op` and the size where `count` objects of `width` bytes are more
-/// than the machine's memory with all of its swap.
+/// Throws out_of_memory with `op` and the size if `count` objects of `width` bytes exceed the
+/// machine's memory including its swap.
 TUTTI_API void require_host_memory(std::string_view op, std::uint64_t count, std::uint64_t width);
 [[noreturn]] TUTTI_API void host_memory_ran_out(std::string_view op, std::uint64_t count,
                                                 std::uint64_t width);
 
-/// What make() returns, which takes `count` objects of `width` bytes from the host's memory. Throws
-/// out_of_memory where there is no room for them.
+/// The result of make(), which allocates `count` objects of `width` bytes in host memory. Throws
+/// out_of_memory if memory does not suffice.
 template <class F>
 auto within_host_memory(std::string_view op, std::uint64_t count, std::uint64_t width, F&& make) {
   require_host_memory(op, count, width);
@@ -34,7 +34,7 @@ auto within_host_memory(std::string_view op, std::uint64_t count, std::uint64_t 
   }
 }
 
-/// `count` objects on the host. Throws out_of_memory likewise.
+/// `count` objects on the host. Throws out_of_memory in the same way.
 template <class T>
 std::vector<T> host_vector(std::string_view op, std::uint64_t count) {
   return within_host_memory(op, count, sizeof(T), [&] { return std::vector<T>(count); });

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many processes, on one machine or many, that run the same program on parts of the same work: the
-// ranks of a job, as mpirun or srun starts them. A program that was started alone is a job of one
-// rank, and everything here works without MPI. docs/multi-machine.md is the guide.
+// Several processes, on one machine or on many, that run the same program on parts of the same
+// work: the ranks of a job, as started by mpirun or srun. A program that is started alone is a job
+// of one rank, for which everything works without MPI. See docs/multi-machine.md.
 //
 // All ranks call the same functions in the same order, from one thread at a time. Arrays are
-// evaluated, and each function returns when its results are there; they are on the device of what
-// was given. Nothing here has a gradient.
+// evaluated, and each function returns when its results are available; they are on the device of
+// the argument. These functions have no gradients.
 //
-// Throws, on all ranks and before values move, dtype_error and shape_error where ranks disagree,
-// naming two of them with what each has; value_error where they call different functions, for a
-// rank that there is not and for an array that is being differentiated; device_error
-// TUTTI_ERROR_TIMEOUT naming the ranks that did not come within the time limit. After that every
+// Throws, on all ranks and before values are sent, dtype_error and shape_error for mismatches, with
+// two ranks and the values of each; value_error if ranks call different functions, for an invalid
+// rank and for an array that is being differentiated; device_error TUTTI_ERROR_TIMEOUT with the
+// ranks that did not call within the time limit. After that every call throws, and the end of the
+// process ends the job.
 // call throws, and the end of the process ends the job.
 #pragma once
 
@@ -30,45 +31,49 @@ namespace multi {
 class job_state;
 }  // namespace multi
 
-/// A handle; copies are the same job.
+/// A handle; copies refer to the same job.
 class TUTTI_API job {
  public:
-  /// The job of this process. The first one joins it, by the communication plugin that TUTTI_COMM
-  /// names (`none`: this process alone) or, where mpirun or srun started several processes, by
-  /// `mpi`; that waits for the other ranks. Throws plugin_error where the plugin cannot be loaded,
-  /// value_error where ranks run different programs or versions of the library, naming both.
+  /// The job of this process. The first one joins it with the communication plugin TUTTI_COMM
+  /// (`none`: this process alone) or, if mpirun or srun started several processes, with `mpi`, and
+  /// waits for the other ranks. Throws plugin_error if the plugin cannot be loaded, value_error if
+  /// ranks run different programs or versions of the library, naming both.
   job();
 
   int rank() const;  ///< from 0 to size() - 1
   int size() const;
+<<<<<<< HEAD
   /// Seconds that a rank waits for others: TUTTI_TIMEOUT, 10 where that is not set.
+=======
+  /// Seconds for which a rank waits for others: TUTTI_COMM_TIMEOUT, default 10.
+>>>>>>> 8bbe4e8
   double time_limit() const;
 
   /// Returns when all ranks have called it.
   void barrier() const;
-  /// The reduction of all ranks' values, with the same bits on all of them. Dtypes are integers
-  /// (which wrap) or floats, and stay; f16 and bf16 are reduced in f32 and rounded once.
+  /// The reduction of all ranks' values, with the same bits on all ranks. Dtypes are integers
+  /// (which wrap) or floats, and are kept; f16 and bf16 are reduced in f32 and rounded once.
   array all_reduce(const array& value,
                    collective::reduction with = collective::reduction::sum) const;
-  /// The same for a list, joined to messages of about `bucket_bytes`, each of which goes as soon as
-  /// its arrays are computed.
+  /// The same for a list, combined into messages of about `bucket_bytes`, each of which is sent as
+  /// soon as its arrays are computed.
   std::vector<array> all_reduce(const std::vector<array>& values,
                                 collective::reduction with = collective::reduction::sum,
                                 std::uint64_t bucket_bytes = std::uint64_t{4} << 20) const;
-  /// All ranks' values one after the other along `axis`, along which extents may differ. Throws
-  /// index_error for an axis that there is not.
+  /// All ranks' values concatenated along `axis`, along which extents may differ. Throws
+  /// index_error for an invalid axis.
   array all_gather(const array& value, integer axis = 0) const;
-  /// The value of rank `root`; on the others `value` says shape, dtype and device.
+  /// The value of rank `root`; on other ranks `value` specifies shape, dtype and device.
   array broadcast(const array& value, int root = 0) const;
   std::vector<array> broadcast(const std::vector<array>& values, int root = 0) const;
 
-  /// Starts to send and returns. Messages of one sender, receiver and tag (0 to 16383) arrive in
-  /// order. Unlike the others, send and receive concern two ranks only.
+  /// Starts sending and returns. Messages with the same sender, receiver and tag (0 to 16383)
+  /// arrive in order. Unlike the other functions, send and receive involve only two ranks.
   void send(const array& value, int to, int tag = 0) const;
-  /// The next message of that rank and tag, whatever its shape and dtype.
+  /// The next message of that rank and tag, of any shape and dtype.
   array receive(int from, int tag = 0, const device& on = default_device()) const;
 
-  /// For the library itself.
+  /// For internal use.
   explicit job(std::shared_ptr<multi::job_state> state) : state_(std::move(state)) {}
 
  private:

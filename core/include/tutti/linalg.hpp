@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linear algebra, with the names and meanings of the Python array API standard's `linalg`. Matrices
-// are the last two axes, leading axes are batches, which broadcast where there are two operands.
+// are the last two axes; leading axes are batches, which broadcast for two operands.
 //
 // Operands are f32, f64, c64 or c128; bool and integers become f32, and f16 and bf16 throw
-// dtype_error. Results have the dtype of the operands, or the real one of theirs where it says so.
-// What is asked of something that is no matrix, or no square one, throws shape_error at the call.
+// dtype_error. Results have the dtype of the operands, or the corresponding real dtype where
+// stated. Operands that are not matrices, or not square where required, throw shape_error at the
+// call.
 //
-// Whether a matrix is singular or positive definite is known only when it is computed: then
-// evaluating the result, or reading it, throws device_error with the name of the function and the
-// number of a matrix of the batch that has no result. What was enqueued behind it on the device,
-// but not waited for, may fail with it. NaN and infinities in a matrix make its results NaN, or
-// fail like a singular matrix.
+// Whether a matrix is singular or positive definite is known only during the computation: then
+// evaluating or reading the result throws device_error with the name of the function and the index
+// of a matrix of the batch that has no result. Work that was enqueued after it on the device, but
+// not waited for, may fail with it. NaN and infinities in a matrix make its results NaN, or fail
+// like a singular matrix.
 //
 // Gradients are those of the formulas, where these exist: not for equal eigenvalues or singular
-// values whose vectors are used, nor for what is singular. Those of Hermitian operands are spread
-// over both triangles.
+// values whose vectors are used, nor for singular matrices. Those of Hermitian operands are
+// distributed over both triangles.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +26,21 @@
 
 namespace tutti::linalg {
 
-/// The lower triangular L with x = L L^H, or with `upper` the upper triangular U with x = U^H U, of
-/// Hermitian positive definite matrices x [..., N, N], of which only that triangle is read.
+/// The lower triangular L with x = L L^H, or with `upper` the upper triangular U with x = U^H U,
+/// for Hermitian positive definite matrices x [..., N, N], of which only that triangle is read.
 TUTTI_API array cholesky(const array& x, bool upper = false);
 
-/// x1 [..., N, N] times the result is x2: [..., N, K], or one vector [N]. Throws shape_error where
-/// they do not fit.
+/// The solution of x1 [..., N, N] times result = x2: [..., N, K], or one vector [N]. Throws
+/// shape_error if they do not match.
 TUTTI_API array solve(const array& x1, const array& x2);
 
 enum class transposition : std::uint8_t { none, plain, conjugate };
 struct triangular_options {
   bool upper = false;
   transposition transpose = transposition::none;  ///< solves with the (conjugate) transpose of a
-  bool unit_diagonal = false;                     ///< the diagonal counts as ones
+  bool unit_diagonal = false;                     ///< the diagonal is taken as ones
 };
-/// As solve(), for triangular a, of which nothing else is read.
+/// As solve(), for triangular a; the other triangle is not read.
 TUTTI_API array triangular_solve(const array& a, const array& b,
                                  const triangular_options& options = {});
 
@@ -48,7 +49,7 @@ struct lu_result {
   array l;            ///< [..., M, K] unit lower triangular
   array u;            ///< [..., K, N] upper triangular
 };
-/// LU factors of x [..., M, N] with partial pivoting; K = min(M, N). Of singular matrices too.
+/// LU factors of x [..., M, N] with partial pivoting; K = min(M, N). Also for singular matrices.
 TUTTI_API lu_result lu(const array& x);
 
 enum class qr_mode : std::uint8_t { reduced, complete };
@@ -64,26 +65,26 @@ struct eigh_result {
   array eigenvalues;   ///< [..., N] real, ascending
   array eigenvectors;  ///< [..., N, N], columns
 };
-/// Of Hermitian x [..., N, N], of which only the lower triangle is read.
+/// For Hermitian x [..., N, N], of which only the lower triangle is read.
 TUTTI_API eigh_result eigh(const array& x);
-/// The eigenvalues alone.
+/// Only the eigenvalues.
 TUTTI_API array eigvalsh(const array& x);
 
 struct eig_result {
   array eigenvalues;   ///< [..., N], complex
   array eigenvectors;  ///< [..., N, N], complex: columns of length 1
 };
-/// Of any x [..., N, N]: x times the eigenvectors is the eigenvectors times diag(eigenvalues), in
-/// an order and with phases of the vectors that differ between devices. Results are c64 for f32,
-/// c128 for f64. Of real matrices, numbers that are not real come as neighbours that are conjugate,
-/// and so do their vectors; the other vectors are real. Where there are less than N directions,
-/// vectors repeat.
+/// For any x [..., N, N]: x times the eigenvectors is the eigenvectors times diag(eigenvalues). The
+/// order and the phases of the vectors differ between devices. Results are c64 for f32, c128 for
+/// f64. For real matrices, non-real eigenvalues are adjacent conjugate pairs, and so are their
+/// vectors; the other vectors are real. If there are fewer than N independent eigenvectors, vectors
+/// are repeated.
 ///
 /// Evaluating throws device_error for a matrix whose eigenvalues the iteration does not find, which
-/// is rare. Gradients need N directions (device_error), and are those of functions that do not
-/// depend on phases.
+/// is rare. Gradients need N independent eigenvectors (device_error), and are those of functions
+/// that do not depend on phases.
 TUTTI_API eig_result eig(const array& x);
-/// The eigenvalues alone.
+/// Only the eigenvalues.
 TUTTI_API array eigvals(const array& x);
 
 struct svd_result {
@@ -94,7 +95,7 @@ struct svd_result {
 /// x [..., M, N] = u s vh with K = min(M, N). The full form has a gradient only for M = N
 /// (value_error).
 TUTTI_API svd_result svd(const array& x, bool full_matrices = true);
-/// The singular values alone: [..., K], real, descending.
+/// Only the singular values: [..., K], real, descending.
 TUTTI_API array svdvals(const array& x);
 
 /// The inverse of x [..., N, N].
@@ -112,9 +113,9 @@ TUTTI_API slogdet_result slogdet(const array& x);
 /// largest count as 0; the default is max(M, N) times the dtype's epsilon. Throws value_error for a
 /// negative rtol.
 TUTTI_API array pinv(const array& x, std::optional<double> rtol = {});
-/// How many singular values count as more than 0, by the same rule: [...] i64.
+/// The number of singular values that are not taken as 0, by the same rule: [...] i64.
 TUTTI_API array matrix_rank(const array& x, std::optional<double> rtol = {});
-/// x [..., N, N] times itself, n - 1 times; of its inverse for negative n, the identity for 0.
+/// x [..., N, N] to the power n; powers of the inverse for negative n, the identity for 0.
 TUTTI_API array matrix_power(const array& x, std::int64_t n);
 
 enum class matrix_order : std::uint8_t {
@@ -127,22 +128,22 @@ enum class matrix_order : std::uint8_t {
   infinity,       ///< largest sum of absolute values of a row
   minus_infinity  ///< smallest
 };
-/// [...], or [..., 1, 1] with keepdims; real. Throws shape_error where a smallest or largest one is
-/// asked of an empty matrix.
+/// [...], or [..., 1, 1] with keepdims; real. Throws shape_error for the smallest or largest value
+/// of an empty matrix.
 TUTTI_API array matrix_norm(const array& x, matrix_order order = matrix_order::frobenius,
                             bool keepdims = false);
-/// The condition number, [...] real: norm of x times norm of its inverse; of the orders two and
+/// The condition number, [...] real: norm of x times norm of its inverse; for the orders two and
 /// minus_two the ratio of singular values, for which x need not be square.
 TUTTI_API array cond(const array& x, matrix_order order = matrix_order::two);
 
 struct lstsq_result {
-  array solution;   ///< [..., N, K], or [N] for a vector: the shortest of the best ones
+  array solution;   ///< [..., N, K], or [N] for a vector: the one with the smallest norm
   array residuals;  ///< [..., K] real, or []: sums of squares of b - a x
   array rank;       ///< [...] i64
   array s;          ///< [..., min(M, N)] real: singular values of a
 };
-/// What comes nearest to a x = b in the sum of squares, for a [..., M, N] of any rank, by the
-/// singular values; `rtol` as of pinv().
+/// The least-squares solution of a x = b, for a [..., M, N] of any rank, by singular values; `rtol`
+/// as in pinv().
 TUTTI_API lstsq_result lstsq(const array& a, const array& b, std::optional<double> rtol = {});
 
 /// The exponential of x [..., N, N], by scaling, squaring and a Pade approximant (Higham, "The

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work spread over a device group: what each member can do, arrays split between members, products
-// and pipelines over them, data-parallel training. Nothing here waits or passes through the host,
-// unless it says so: operations record the copies between devices that they need.
+// Work distributed over a device group: throughput of members, arrays split between members, matrix
+// products and pipelines over them, data-parallel training. Nothing here waits or copies through
+// the host, unless stated otherwise: operations record the copies between devices that they need.
 // docs/multi-device.md is the guide.
 #pragma once
 
@@ -24,31 +24,31 @@
 
 namespace tutti {
 
-// ---- what members can do
+// ---- throughput and shares
 
-/// Floating-point operations a second that `on` reaches in f32 matrix products. Measured at the
-/// first call (about 50 ms and what compiling takes), then kept for the process, and on disk with
-/// the compiled programs for this device, driver and plugin.
+/// Floating-point operations per second of `on` in f32 matrix products. Measured at the first call
+/// (about 50 ms plus compilation), then kept for the process, and stored on disk with the compiled
+/// programs for this device, driver and plugin.
 TUTTI_API double throughput(const device& on);
 /// The members' shares of work, which sum to 1.
 TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
-/// By the size of their memory. Throws value_error naming a member that does not tell it.
+/// By the size of their memory. Throws value_error with a member that does not report it.
 TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
 
-/// How the elements of an axis are shared out between the members of a group.
+/// How an axis is divided between the members of a group.
 class TUTTI_API shares {
  public:
-  /// Equal parts; where the extent does not divide, the first ones are longer by one.
+  /// Equal parts; if the extent is not divisible, the first ones are longer by one.
   shares() = default;
   static shares equal() { return {}; }
   static shares by_memory() { return shares(rule::memory); }
   static shares by_throughput() { return shares(rule::throughput); }
-  /// In proportion to `weights`, within one element; a weight of 0 gives an empty part. Throws
-  /// value_error naming a weight that is negative or not finite, and where all are 0.
+  /// Proportional to `weights`, within one element; a weight of 0 gives an empty part. Throws
+  /// value_error with a weight that is negative or not finite, and if all are 0.
   shares(std::vector<double> weights);
 
-  /// Positions at which an axis of `extent` is cut for `group`: group.size() + 1 of them, from 0 to
-  /// extent. Throws value_error where weights are not as many as members.
+  /// Positions at which an axis of `extent` is split for `group`: group.size() + 1 of them, from 0
+  /// to extent. Throws value_error if the number of weights differs from that of the members.
   std::vector<std::int64_t> boundaries(std::int64_t extent, const device_group& group) const;
 
  private:
@@ -58,29 +58,29 @@ class TUTTI_API shares {
   std::vector<double> weights_;
 };
 
-// ---- arrays over several devices
+// ---- arrays on several devices
 
-/// An array whose parts along one axis lie on the members of a group, or of which every member has
-/// a copy (replicated). A value like array, and as lazy.
+/// An array whose parts along one axis are on the members of a group, or of which every member has
+/// a copy (replicated). A lazy value, like array.
 class TUTTI_API sharded {
  public:
-  // Copies only, which cost a counted reference for each part: none is ever without parts.
+  // Copies only, which cost one reference count per part: no object is ever without parts.
   sharded(const sharded&) = default;
   sharded& operator=(const sharded&) = default;
 
-  /// Parts that are on their members already, one after the other along `axis`. Throws as
+  /// From parts that are already on their members, concatenated along `axis`. Throws as
   /// collective::all_gather does.
   static sharded from_parts(const device_group& group, const std::vector<array>& parts,
                             integer axis);
-  /// Copies that are on their members already; that they are equal is not checked.
+  /// From copies that are already on their members; that they are equal is not checked.
   static sharded from_replicas(const device_group& group, const std::vector<array>& copies);
 
   const device_group& group() const { return group_; }
   bool replicated() const { return axis_ < 0; }
-  int axis() const;  ///< that is split. Throws value_error where replicated
-  /// Where part i begins, and the end. Throws value_error where replicated.
+  int axis() const;  ///< the split axis. Throws value_error if replicated
+  /// Where part i begins, and the end. Throws value_error if replicated.
   const std::vector<std::int64_t>& boundaries() const;
-  const tutti::shape& shape() const { return shape_; }  ///< of the whole
+  const tutti::shape& shape() const { return shape_; }  ///< of the whole array
   tutti::dtype dtype() const { return parts_[0].dtype(); }
   const std::vector<array>& parts() const { return parts_; }
 
@@ -102,7 +102,7 @@ class TUTTI_API sharded {
   std::vector<array> parts_;
 };
 
-/// Cuts `a` along `axis` and moves each part to its member.
+/// Splits `a` along `axis` and moves each part to its member.
 TUTTI_API sharded shard(const array& a, const device_group& group, integer axis = 0,
                         const shares& by = {});
 /// A copy of `a` on every member.
@@ -111,25 +111,25 @@ TUTTI_API sharded replicate(const array& a, const device_group& group,
 TUTTI_API std::vector<sharded> replicate(const std::vector<array>& arrays,
                                          const device_group& group,
                                          const collective::options& how = {});
-/// The same values split otherwise, over the same group or another; parts move between the devices
-/// that have them and those that need them.
+/// The same values with another split, over the same group or another; parts move directly between
+/// the devices that have them and those that need them.
 TUTTI_API sharded reshard(const sharded& a, const device_group& group, integer axis = 0,
                           const shares& by = {});
-/// A copy of the whole on every member of `group`.
+/// A copy of the whole array on every member of `group`.
 TUTTI_API sharded replicate(const sharded& a, const device_group& group);
 
-/// What member `member` has of each: the arguments of a function that runs there.
+/// The part of each array on `member`: the arguments of a function that runs there.
 TUTTI_API std::vector<array> parts_at(const std::vector<sharded>& values, std::size_t member);
-/// All parts of all, for eval().
+/// All parts of all arrays, for eval().
 TUTTI_API std::vector<array> all_parts(const std::vector<sharded>& values);
 
-/// f of the parts of `inputs`, on each member. Split inputs must be of one group and cut at the
-/// same boundaries (else value_error naming both); replicated ones are given whole. The result is
-/// split along the axis (counted from the front) of the first split input, where f must keep the
-/// extents of the parts (else shape_error); replicated where all inputs are.
+/// f applied to the parts of `inputs`, on each member. Split inputs must have the same group and
+/// boundaries (otherwise value_error with both); replicated ones are passed completely. The result
+/// is split along the axis (counted from the front) of the first split input, where f must keep the
+/// extents of the parts (otherwise shape_error); replicated if all inputs are.
 TUTTI_API sharded map_parts(const std::function<array(const std::vector<array>&)>& f,
                             const std::vector<sharded>& inputs);
-/// map_parts for a function of as many arrays: map(tutti::exp, x).
+/// map_parts for a function with that many arrays: map(tutti::exp, x).
 template <class F, class... Inputs>
 sharded map(F&& f, const Inputs&... inputs) {
   return map_parts(
@@ -139,9 +139,9 @@ sharded map(F&& f, const Inputs&... inputs) {
       std::vector<sharded>{inputs...});
 }
 
-/// Elementwise, broadcasting as arrays do. Operands must be split alike, else value_error naming
-/// both; of replicated ones each member takes what meets its part. C++ numbers and other constants
-/// go with everything; an array on a device does not (device_error).
+/// Elementwise, broadcasting as arrays do. Operands must have the same split, otherwise value_error
+/// with both; of replicated ones each member uses what corresponds to its part. C++ numbers and
+/// other constants are allowed; an array on a device is not (device_error).
 TUTTI_API sharded operator+(const sharded& a, const sharded& b);
 TUTTI_API sharded operator-(const sharded& a, const sharded& b);
 TUTTI_API sharded operator*(const sharded& a, const sharded& b);
@@ -155,8 +155,8 @@ TUTTI_API sharded operator-(const array& a, const sharded& b);
 TUTTI_API sharded operator*(const array& a, const sharded& b);
 TUTTI_API sharded operator/(const array& a, const sharded& b);
 
-/// Reductions as those of arrays. Over the split axis, members reduce their parts and an
-/// all-reduce replicates the result; otherwise the result stays split.
+/// Reductions as those of arrays. Over the split axis, members reduce their parts and an all-reduce
+/// replicates the result; otherwise the result stays split.
 TUTTI_API sharded sum(const sharded& a, const reduce_options& over = {},
                       const collective::options& how = {});
 TUTTI_API sharded prod(const sharded& a, const reduce_options& over = {},
@@ -168,26 +168,26 @@ TUTTI_API sharded max(const sharded& a, const reduce_options& over = {},
 TUTTI_API sharded mean(const sharded& a, const reduce_options& over = {},
                        const collective::options& how = {});
 
-/// Elements of a along `axis` at `indices`, as take() of arrays, wherever they lie; the result is
-/// where the indices are. Indices may be on any device.
+/// Elements of a along `axis` at `indices`, as take() of arrays, on any member; the result is on
+/// the device of the indices, which may be any device.
 TUTTI_API array take(const sharded& a, const array& indices, integer axis = 0);
-/// The same for indices [I] split or replicated over a's group: each member takes for its own.
+/// The same for indices [I] split or replicated over a's group: each member takes its own.
 TUTTI_API sharded take(const sharded& a, const sharded& indices, integer axis = 0);
 
-/// Matrix product x [..., M, K] w [K, N] of operands over one group, by how they are laid out:
+/// Matrix product x [..., M, K] w [K, N] of operands over one group, depending on their layouts:
 ///   x replicated, w split by columns   -> split by columns  (no exchange)
 ///   x split by columns, w by rows      -> replicated        (partial products, all-reduce)
 ///   x split by another axis, w replicated -> split as x     (no exchange)
 ///   both replicated                    -> replicated
-/// The first two after each other are the tensor-parallel pair of a network's layers (M. Shoeybi et
-/// al., "Megatron-LM", arXiv:1909.08053, section 3). Throws value_error naming both for any other
-/// layout: reshard() first.
+/// The first two in sequence form the tensor-parallel pair of a network's layers (M. Shoeybi et
+/// al., "Megatron-LM", arXiv:1909.08053, section 3). Throws value_error with both for any other
+/// layout: use reshard() first.
 TUTTI_API sharded matmul(const sharded& x, const sharded& w, const collective::options& how = {});
 
 // ---- pipelines
 
-/// Stages of a network on one member each; a batch passes through in micro-batches, so that all
-/// members work at once (Y. Huang et al., "GPipe", arXiv:1811.06965).
+/// Stages of a network, each on one member; a batch passes through in micro-batches, so that all
+/// members work at the same time (Y. Huang et al., "GPipe", arXiv:1811.06965).
 class TUTTI_API pipeline {
  public:
   using stage = std::function<array(const std::vector<array>& parameters, const array& x)>;
@@ -199,11 +199,11 @@ class TUTTI_API pipeline {
 
   /// The last stage's output for all rows of x, on the last member. Axis 0 of x and of every
   /// stage's output are rows; x may be on any device. parameters[i] are those of stage i, on member
-  /// i (else device_error).
+  /// i (otherwise device_error).
   array operator()(const std::vector<std::vector<array>>& parameters, const array& x) const;
-  /// The loss, on the last member, and its gradients by the parameters of each stage, on its
-  /// member. `loss` is a mean over rows; the micro-batches' are weighted by their rows, so that the
-  /// sum is that of the whole batch.
+  /// The loss, on the last member, and its gradients with respect to the parameters of each stage,
+  /// on its member. `loss` is a mean over rows; micro-batches are weighted by their rows, so that
+  /// the sum is that of the whole batch.
   std::pair<array, std::vector<std::vector<array>>> value_and_grad(
       const loss_function& loss, const std::vector<std::vector<array>>& parameters, const array& x,
       const array& target) const;
@@ -220,49 +220,51 @@ class TUTTI_API pipeline {
 // ---- data-parallel training
 
 struct data_parallel_options {
-  /// How the rows of a batch are shared out.
+  /// How the rows of a batch are divided.
   shares batches = shares::by_throughput();
-  /// Each member works through its rows in so many pieces, one after the other, and adds up their
-  /// gradients: less memory for what the backward pass keeps. More than one evaluates each piece.
+  /// Each member processes its rows in this many pieces, one after the other, and adds their
+  /// gradients, which saves memory of the backward pass. With more than one, each piece is
+  /// evaluated.
   std::int64_t accumulate = 1;
-  /// Gradients are exchanged in buckets of about so many bytes, those of the last parameters
-  /// first: they are ready first, and go while the backward pass still runs.
+  /// Gradients are exchanged in buckets of about this many bytes, those of the last parameters
+  /// first: they are ready first, and are sent while the backward pass is still running.
   std::size_t bucket_bytes = std::size_t{4} << 20;
   collective::options collectives{};
-  /// Ranks that train together: each brings rows of its own, its batch, and all get the loss, the
-  /// gradients and the state of the rows of all. A rank without rows brings a batch without arrays.
+  /// Ranks that train together: each provides its own rows as its batch, and all get the loss, the
+  /// gradients and the state of all rows. A rank without rows provides a batch without arrays.
   std::optional<tutti::job> job{};
 };
 
 /// Loss and gradients of one step over all members.
 struct parallel_step {
   array loss;                      ///< on the first member
-  std::vector<sharded> gradients;  ///< replicated; one a parameter
-  std::vector<sharded> state{};    ///< replicated; the new one, where there is one
+  std::vector<sharded> gradients;  ///< replicated; one per parameter
+  std::vector<sharded> state{};    ///< replicated; the new state, if there is any
 };
 
-/// The loss of some rows, and the state that they leave: the statistics of a batch norm, say.
+/// The loss of some rows, and the new state, for example the statistics of batch normalisation.
 struct loss_and_state {
   array loss;  ///< one floating element
   std::vector<array> state{};
 };
 
 /// value_and_grad of a loss over a batch that is split between the members of a group. The loss of
-/// each part is weighted by its rows, so that, where `step` is a mean over rows, loss and gradients
+/// each part is weighted by its rows, so that, if `step` is a mean over rows, loss and gradients
 /// are those of the whole batch, within rounding. Members without rows take part in the exchange.
 class TUTTI_API data_parallel {
  public:
-  /// Loss (one floating element) of a part of a batch; called for each member with arrays there.
+  /// The loss (one floating element) of a part of a batch; called for each member with arrays
+  /// there.
   using loss_function =
       std::function<array(const std::vector<array>& parameters, const std::vector<array>& batch)>;
 
-  /// The same for a model with state and random layers. The key is another one for each member and
-  /// piece of a batch.
+  /// The same for a model with state and random layers. Each member and piece of a batch has a
+  /// different key.
   using stateful_function = std::function<loss_and_state(
       const std::vector<array>& parameters, const std::vector<array>& state,
       const std::vector<array>& batch, random::key key)>;
 
-  /// Throws value_error where options are out of range.
+  /// Throws value_error if options are out of range.
   data_parallel(loss_function step, device_group group, data_parallel_options options = {});
   data_parallel(stateful_function step, device_group group, data_parallel_options options = {});
 
@@ -271,11 +273,11 @@ class TUTTI_API data_parallel {
   /// shape_error.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<array>& batch) const;
-  /// The same for a batch that is split along axis 0 already, each array alike.
+  /// The same for a batch that is already split along axis 0, each array in the same way.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<sharded>& batch) const;
-  /// With state, replicated as the parameters are. Each member's rows change it for themselves; the
-  /// new one is the mean over members, weighted by their rows, and where it is no floating number
+  /// With state, replicated like the parameters. Each member's rows update it separately; the new
+  /// state is the mean over members, weighted by their rows, or for elements that are not floating
   /// that of the first member with rows.
   parallel_step operator()(const std::vector<sharded>& parameters,
                            const std::vector<sharded>& state, const std::vector<array>& batch,
@@ -292,13 +294,14 @@ class TUTTI_API data_parallel {
   data_parallel_options options_;
 };
 
-/// An optimiser of nn.hpp for replicated parameters: one a member, each updates its replica, which
-/// stay equal, bit for bit, between devices that compute alike. With `deterministic` and a group of
-/// different devices, whose rounding may differ, the first member updates and sends the result.
+/// An optimiser of nn.hpp for replicated parameters, one per member. Each updates its replica; the
+/// replicas stay bitwise equal on devices that compute the same results. With `deterministic` and a
+/// group of different devices, whose rounding may differ, the first member updates and sends the
+/// result.
 template <class Optimizer>
 class replicated_optimizer {
  public:
-  /// Each member gets a copy of `optimizer`, whose state, if it has any, moves to the member.
+  /// Each member gets a copy of `optimizer`, whose state, if any, is moved to the member.
   replicated_optimizer(device_group group, const Optimizer& optimizer, bool deterministic = false);
 
   /// The new parameters, replicated. Evaluate them with state() and the loss.
@@ -306,9 +309,8 @@ class replicated_optimizer {
                             const std::vector<sharded>& gradients);
   /// The state of every member's optimiser.
   std::vector<array> state() const;
-  /// The optimiser of the first member: its state() and steps() are what to save, and a
-  /// replicated_optimizer that is made of such an optimiser, by its load_state(), goes on from
-  /// them.
+  /// The optimiser of the first member: save its state() and steps(). To resume, restore them with
+  /// load_state() into an optimiser, and create a replicated_optimizer from it.
   const Optimizer& first() const { return optimizers_.front(); }
   /// Changes the options of all: o.configure([](auto& options) { options.learning_rate = 0.1; }).
   template <class F>
@@ -318,7 +320,7 @@ class replicated_optimizer {
 
  private:
   device_group group_;
-  std::vector<Optimizer> optimizers_;  // one where the first member updates for all
+  std::vector<Optimizer> optimizers_;  // one if the first member updates for all
 };
 
 /// Whether all members are the same kind of device, with the same driver and schedule.

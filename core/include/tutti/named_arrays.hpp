@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays by name: what files of several arrays hold, and what models give and take as parameters.
+// Arrays by name: the contents of files with several arrays, and the parameters of models.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,18 @@
 
 namespace tutti::io {
 
-/// Arrays by name: a std::map whose at() says what is there instead.
+/// Arrays by name: a std::map whose at() lists the existing names in its error.
 class TUTTI_API named_arrays : public std::map<std::string, array> {
  public:
   using std::map<std::string, array>::map;
   named_arrays() = default;
   named_arrays(std::map<std::string, array> arrays) : map(std::move(arrays)) {}
 
-  /// Throws value_error naming the name, the names that there are, and `source`.
+  /// Throws value_error with the name, the existing names, and `source`.
   const array& at(const std::string& name) const;
   array& at(const std::string& name);
 
-  std::filesystem::path source{};  ///< the file that they were read from
+  std::filesystem::path source{};  ///< the file from which they were read
 };
 
 }  // namespace tutti::io

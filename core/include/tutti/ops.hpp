@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on arrays. Each records a node and returns at once. Operands broadcast as in NumPy and
-// promote as in dtype.hpp; operands on different devices throw device_error naming both. Axes may
+// Operations on arrays. Each records a node and returns immediately. Operands broadcast as in NumPy
+// and promote as in dtype.hpp; operands on different devices throw device_error with both. Axes may
 // be negative; an axis out of range throws index_error.
 #pragma once
 
@@ -44,36 +44,38 @@ inline array operator!(const array& a) { return logical_not(a); }
 
 /// 1 / a; integers become f32.
 TUTTI_API array reciprocal(const array& a);
-/// a / b without its fraction, as integers divide in C; floats stay floats. a - truncate_divide(a,
-/// b) * b is the remainder with the sign of a, for floats fmod(). Integer division by zero gives 0.
+/// a / b truncated towards zero, as integer division in C; floats stay floats. a -
+/// truncate_divide(a, b) * b is the remainder with the sign of a, for floats fmod(). Integer
+/// division by zero gives 0.
 TUTTI_API array truncate_divide(const array& a, const array& b);
-/// The dtype that an operation on these operands has: dtypes promote, weak scalars adapt. Throws
-/// value_error for none, dtype_error where no dtype holds them all.
+/// The result dtype of an operation on these operands: dtypes promote, weak scalars adapt. Throws
+/// value_error without operands, dtype_error if no dtype can represent all of them.
 TUTTI_API dtype result_type(std::span<const array> operands);
 TUTTI_API dtype result_type(std::initializer_list<array> operands);
 
 /// b where condition (any dtype, as truth value) is true, else c; b and c promote.
 TUTTI_API array where(const array& condition, const array& b, const array& c);
-/// min(max(a, low), high), without a bound that is not given: clip(a, 0), clip(a, {}, 1).
+/// min(max(a, low), high); a bound that is not given is ignored: clip(a, 0), clip(a, {}, 1).
 TUTTI_API array clip(const array& a, const std::optional<array>& low = {},
                      const std::optional<array>& high = {});
 /// Angle of a in the complex plane, radians: atan2(imag(a), real(a)).
 TUTTI_API array angle(const array& a);
 /// Conversion: float to integer truncates and saturates, NaN gives 0; to bool: != 0. Complex
-/// numbers become complex or bool only (dtype_error otherwise: take real(), imag() or abs()).
+/// numbers can be converted only to complex or bool (otherwise dtype_error: use real(), imag() or
+/// abs()).
 TUTTI_API array astype(const array& a, dtype type);
 /// max(a, 0). The gradient at 0 is 0.
 TUTTI_API array relu(const array& a);
 /// 1 / (1 + exp(-a)); bool and integers become f32.
 TUTTI_API array sigmoid(const array& a);
-/// a without its history for gradients.
+/// a without its gradient history.
 TUTTI_API array stop_gradient(const array& a);
 
 // ---- reductions. `axes` absent: all. keepdims keeps reduced axes with extent 1. Integer and bool
-// sums and products are i64 (u64 for unsigned). min, max, argmin, argmax of no elements throw
-// value_error; NaN wins in min and max.
+// sums and products are i64 (u64 for unsigned). min, max, argmin, argmax without elements throw
+// value_error; min and max propagate NaN.
 
-/// keepdims in words; a bool does as well.
+/// keepdims as an enumeration; a bool can be used as well.
 enum class keep_dims : bool { no, yes };
 
 namespace detail {
@@ -81,7 +83,7 @@ template <class T>
 concept keep_argument = std::same_as<T, bool> || std::same_as<T, keep_dims>;
 }  // namespace detail
 
-/// One axis or several in braces, then whether they stay: sum(a, 1), sum(a, {0, 2}),
+/// One axis or several in braces, optionally followed by keepdims: sum(a, 1), sum(a, {0, 2}),
 /// sum(a, {1, true}), sum(a, {{0, 2}, true}). A bool is never an axis.
 struct reduce_options {
   std::optional<std::vector<std::int64_t>> axes{};
@@ -102,9 +104,9 @@ struct reduce_options {
 };
 TUTTI_API array sum(const array& a, const reduce_options& options = {});
 TUTTI_API array prod(const array& a, const reduce_options& options = {});
-/// Elements become of dtype `type` before they are added up or multiplied, and the result has it
-/// (of f16 and bf16 it is rounded once, from f32). Throws dtype_error for bool, for floats into
-/// integers and for complex numbers into real ones.
+/// Elements are converted to dtype `type` before they are added or multiplied, which is also the
+/// dtype of the result (f16 and bf16 are rounded once, from f32). Throws dtype_error for bool, for
+/// floats to integers and for complex numbers to real ones.
 TUTTI_API array sum(const array& a, const reduce_options& options, std::optional<dtype> type);
 TUTTI_API array prod(const array& a, const reduce_options& options, std::optional<dtype> type);
 TUTTI_API array min(const array& a, const reduce_options& options = {});
@@ -139,21 +141,21 @@ TUTTI_API array matmul(const array& a, const array& b);
 TUTTI_API array reshape(const array& a, const shape& to);
 TUTTI_API array transpose(const array& a, const shape& axes);
 TUTTI_API array swapaxes(const array& a, integer axis1, integer axis2);
-/// The last two axes changed round. Throws shape_error for less than two dimensions.
+/// The last two axes swapped. Throws shape_error for fewer than two dimensions.
 TUTTI_API array matrix_transpose(const array& a);
 TUTTI_API array broadcast_to(const array& a, const shape& to);
-/// New axes of extent 1 at the places `axes` of the result. Throws value_error for none and for one
-/// named twice.
+/// Inserts axes of extent 1 at the positions `axes` of the result. Throws value_error without axes
+/// and for a repeated one.
 TUTTI_API array expand_dims(const array& a, const axis_list& axes);
-/// Drops axes of extent 1: all of them, or `axes`, which must have it (shape_error).
+/// Removes axes of extent 1: all of them, or `axes`, which must have it (shape_error).
 TUTTI_API array squeeze(const array& a, const axis_list& axes = {});
-/// NumPy basic slicing, one slice an axis from the first; missing ones take everything.
+/// NumPy basic slicing, one slice per axis from the first; missing ones select everything.
 TUTTI_API array slice_view(const array& a, std::span<const slice> slices);
-/// NumPy's basic indexing: what a({...}) gives.
+/// NumPy's basic indexing: the function of a({...}).
 TUTTI_API array slice_view(const array& a, std::initializer_list<axis_index> indices);
 TUTTI_API array slice_view(const array& a, std::span<const axis_index> indices);
-/// Copy of a with the region that slice_view would show replaced by `update` (broadcast, in a's
-/// dtype). Throws shape_error where it does not fit.
+/// Copy of a with the region that slice_view would select replaced by `update` (broadcast,
+/// converted to a's dtype). Throws shape_error if it does not match.
 TUTTI_API array slice_update(const array& a, const array& update, std::span<const slice> slices);
 TUTTI_API array slice_update(const array& a, const array& update,
                              std::initializer_list<axis_index> indices);
@@ -163,17 +165,17 @@ TUTTI_API array concatenate(std::span<const array> arrays, integer axis = 0);
 TUTTI_API array concatenate(std::initializer_list<array> arrays, integer axis = 0);
 TUTTI_API array stack(std::span<const array> arrays, integer axis = 0);
 TUTTI_API array stack(std::initializer_list<array> arrays, integer axis = 0);
-/// A contiguous copy, or a itself where it is contiguous already.
+/// A contiguous copy, or a itself if it is contiguous.
 TUTTI_API array contiguous(const array& a);
 
 // ---- indexing
 /// Elements of a along `axis` at integer `indices` (any shape, each in [-n, n)); the axis is
-/// replaced by the shape of indices. Throws index_error naming an index that is out of range.
-/// Bounds known on the host (uploaded indices, arange, argmax) cost nothing; otherwise the call
-/// evaluates the indices, unless the environment has TUTTI_CHECK_INDICES=off: then those outside
-/// are clamped.
+/// replaced by the shape of indices. Throws index_error with an index that is out of range. Bounds
+/// that are known on the host (uploaded indices, arange, argmax) cost nothing; otherwise the call
+/// evaluates the indices, unless TUTTI_CHECK_INDICES=off is set in the environment: then indices
+/// out of range are clamped.
 TUTTI_API array take(const array& a, const array& indices, integer axis = 0);
-/// [..., depth] of dtype `type`: 1 at each index, 0 elsewhere; only 0 where an index is outside
+/// [..., depth] of dtype `type`: 1 at each index, 0 elsewhere; only zeros for an index outside
 /// [0, depth).
 TUTTI_API array one_hot(const array& indices, std::int64_t depth, dtype type = dtype::f32);
 
@@ -184,10 +186,10 @@ TUTTI_API array zeros(const shape& shape, dtype type = dtype::f32,
                       const device& on = default_device());
 TUTTI_API array ones(const shape& shape, dtype type = dtype::f32,
                      const device& on = default_device());
-/// With a's shape and device, and its dtype where none is given.
+/// With a's shape and device, and a's dtype unless another is given.
 TUTTI_API array zeros_like(const array& a, std::optional<dtype> type = {});
 TUTTI_API array ones_like(const array& a, std::optional<dtype> type = {});
-/// An array whose values nobody relies on. They are zeros, which take no memory until it is needed.
+/// An array whose values are unspecified. They are zeros, which use no memory until it is needed.
 TUTTI_API array empty(const shape& shape, dtype type = dtype::f32,
                       const device& on = default_device());
 TUTTI_API array empty_like(const array& a, std::optional<dtype> type = {});
@@ -195,18 +197,18 @@ TUTTI_API array empty_like(const array& a, std::optional<dtype> type = {});
 namespace detail {
 template <class T>
 concept number = integral_argument<T> || std::floating_point<T>;
-/// i32 for integers alone, as a C++ int in an operation is; f32 where one is floating.
+/// i32 if all are integers, as for C++ ints in operations; f32 if one is floating.
 template <class... T>
 inline constexpr dtype range_dtype = (std::floating_point<T> || ...) ? dtype::f32 : dtype::i32;
 }  // namespace detail
 
 /// start, start + step, ... before stop. Throws value_error for a step of 0, bounds that are not
-/// finite, and values that an integer dtype cannot hold.
+/// finite, and values that an integer dtype cannot represent.
 TUTTI_API array arange(double start, double stop, double step, dtype type = dtype::f32,
                        const device& on = default_device());
 TUTTI_API array arange(std::int64_t start, std::int64_t stop, std::int64_t step,
                        dtype type = dtype::i32, const device& on = default_device());
-/// Of any numbers: i32 where all of them are integers, else f32, unless `type` says otherwise.
+/// For any numbers: i32 if all of them are integers, otherwise f32, unless `type` is given.
 template <detail::number Start, detail::number Stop, detail::number Step>
 array arange(Start start, Stop stop, Step step, dtype type = detail::range_dtype<Start, Stop, Step>,
              const device& on = default_device()) {

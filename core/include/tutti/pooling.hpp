@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows over arrays: views of them, their maxima and means, and resampling of spatial axes. x is
-// [N, C, spatial...] with one to three spatial axes, or with channel_order::last [N, spatial...,
-// C]; results have the same order. Extents that do not fit throw shape_error, options out of range
-// value_error, both naming the function and the values.
+// Sliding windows, pooling and resampling of spatial axes. x is [N, C, spatial...] with one to
+// three spatial axes, or with channel_order::last [N, spatial..., C]; results have the same order.
+// Extents that do not match throw shape_error, options out of range value_error, both with the
+// function and the values.
 #pragma once
 
 #include <cstdint>
@@ -14,45 +14,45 @@
 
 namespace tutti {
 
-/// A view of all windows of these extents along `axes` (as many; without axes, along all): the axes
-/// keep as many places as the window has, the windows' own axes come last, as NumPy's. Throws
-/// shape_error for a window that is empty or longer than its axis, or for more than 8 axes.
+/// A view of all windows with these extents along `axes` (by default all axes): the axes become the
+/// window positions, and the axes of the windows come last, as in NumPy. Throws shape_error for a
+/// window that is empty or longer than its axis, or for more than 8 axes.
 TUTTI_API array sliding_window_view(const array& x, const shape& window,
                                     const axis_list& axes = {});
-/// Elements at offset + sum of index * stride of the flattened array: a view where x is contiguous.
-/// Differentiable: what is seen more than once adds up. Throws index_error where an element would
-/// lie outside x.
+/// Elements at offset + sum of index * stride of the flattened array: a view if x is contiguous.
+/// Differentiable: gradients of repeated elements are added. Throws index_error if an element is
+/// outside of x.
 TUTTI_API array as_strided(const array& x, const shape& extents, const shape& strides,
                            std::int64_t offset = 0);
 
 struct pooling_options {
-  std::optional<per_axis> stride = {};  ///< without one, the window
-  window_padding padding = 0;           ///< never chosen by max_pool
+  std::optional<per_axis> stride = {};  ///< default: the window
+  window_padding padding = 0;           ///< never selected by max_pool
   per_axis dilation = 1;
-  bool count_padding = true;  ///< avg_pool: zeros around x count as elements
+  bool count_padding = true;  ///< avg_pool: the zeros around x count as elements
   channel_order order = channel_order::first;
-  bool ceil_mode = false;  ///< a last window that begins within x counts though it ends beyond
+  bool ceil_mode = false;  ///< include a last window that begins within x but ends outside
 };
 
-/// The largest element of each window, NaN if there is one. Real numbers. The cotangent goes to the
-/// first of equal elements. A window that lies in the padding only gives the lowest number.
+/// The largest element of each window, or NaN if it contains one. Real numbers. The cotangent goes
+/// to the first of equal elements. A window only within the padding gives the lowest number.
 TUTTI_API array max_pool(const array& x, const per_axis& window,
                          const pooling_options& options = {});
 struct max_pool_result {
   array values;
-  array indices;  ///< i64: where each stands in the flattened spatial axes of x
+  array indices;  ///< i64: position of each in the flattened spatial axes of x
 };
-/// The same, with where the largest elements stand: the first of equal ones, -1 for a window that
-/// lies in the padding only.
+/// The same, with the positions of the largest elements: the first of equal ones, -1 for a window
+/// only within the padding.
 TUTTI_API max_pool_result max_pool_with_indices(const array& x, const per_axis& window,
                                                 const pooling_options& options = {});
-/// The mean of each window; of one that lies in the padding only 0, whether that counts or not.
-/// What ceil_mode adds never counts. As conv2d and the like for dtypes.
+/// The mean of each window; 0 for a window only within the padding, with any count_padding.
+/// Elements added by ceil_mode never count. Dtypes as conv2d.
 TUTTI_API array avg_pool(const array& x, const per_axis& window,
                          const pooling_options& options = {});
 
-/// Over all spatial axes, which keep an extent of 1. The cotangent of a maximum is shared by equal
-/// elements.
+/// Over all spatial axes, which are kept with an extent of 1. Equal elements share the cotangent of
+/// a maximum.
 TUTTI_API array global_max_pool(const array& x, channel_order order = channel_order::first);
 TUTTI_API array global_avg_pool(const array& x, channel_order order = channel_order::first);
 
@@ -69,38 +69,37 @@ enum class resampling : std::uint8_t {
   cubic,    ///< of four, by R. Keys' kernel (IEEE ASSP 29, 1981): bicubic
   area,     ///< adaptive_avg_pool
 };
-/// Where place i of `size` lies among `extent` elements.
+/// Position of output i of `size` among `extent` elements.
 enum class resampling_places : std::uint8_t {
   automatic,   ///< asymmetric for nearest, half_pixel for the others
   half_pixel,  ///< (i + 1/2) * extent / size - 1/2
   asymmetric,  ///< i * extent / size
 };
-/// Which element is nearest; halves go down or up.
+/// Rounding to the nearest element; halves go down or up.
 enum class nearest_rounding : std::uint8_t { floor, ceil, halves_down, halves_up };
 struct interpolate_options {
   resampling mode = resampling::nearest;
-  /// i * (extent - 1) / (size - 1): the outermost elements keep their places. Not for area, nor for
-  /// nearest unless places are given.
+  /// i * (extent - 1) / (size - 1): the outermost elements keep their positions. Not for area, and
+  /// for nearest only if positions are given.
   bool align_corners = false;
   channel_order order = channel_order::first;
   resampling_places places = resampling_places::automatic;
   nearest_rounding rounding = nearest_rounding::floor;
   double cubic_coefficient = -0.75;  ///< a of Keys' kernel
-  /// linear, cubic: where x gets smaller the kernel is wider by extent / size. PyTorch's with a
-  /// cubic_coefficient of -0.5.
+  /// linear, cubic: for downsampling the kernel is widened by extent / size. For PyTorch's result
+  /// use a cubic_coefficient of -0.5.
   bool antialias = false;
-  /// linear, cubic: elements beyond the edge have no weight, and the others' weights are divided by
-  /// their sum; antialias always does so. Otherwise they are those of the edge.
+  /// linear, cubic: elements beyond the edge have no weight, and the other weights are normalised;
+  /// antialias always does this. Otherwise the edge elements are used there.
   bool exclude_outside = false;
 };
-/// x with `size` elements along the spatial axes. Nearest takes any dtype, the others what avg_pool
-/// takes. Throws shape_error for no elements to take, value_error for options that exclude each
-/// other.
+/// x with `size` elements along the spatial axes. Nearest accepts any dtype, the others those of
+/// avg_pool. Throws shape_error if there are no elements, value_error for incompatible options.
 TUTTI_API array interpolate(const array& x, const per_axis& size,
                             const interpolate_options& options = {});
-/// With floor(extent * scale) elements; places by the scale itself, not by the size that is left of
-/// it. One scale for all spatial axes, or one for each; throws value_error unless they are positive
-/// and finite.
+/// With floor(extent * scale) elements; positions are computed from the scale itself, not from the
+/// resulting size. One scale for all spatial axes, or one for each; throws value_error unless they
+/// are positive and finite.
 TUTTI_API array interpolate_by(const array& x, const std::vector<double>& scales,
                                const interpolate_options& options = {});
 

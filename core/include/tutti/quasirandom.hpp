@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sequences of points that fill the unit cube more evenly than random ones do, computed element by
-// element: the same bits on every device, and any part of a sequence by itself.
+// Low-discrepancy sequences, which fill the unit cube more evenly than random points. Computed
+// element by element: the same bits on every device, and any part of a sequence separately.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ inline constexpr std::int64_t most_sobol_dimensions = 10;
 TUTTI_API array sobol(std::int64_t count, std::int64_t dimensions, std::int64_t first = 0,
                       std::optional<key> shift = {}, dtype type = dtype::f32,
                       const device& on = default_device());
-/// Points of the Halton sequence: coordinate d is the index mirrored at the point, in the base of
-/// the d-th prime (van der Corput, 1935; J. H. Halton, 1960), rounded once from f64 where the
-/// device has it. Beyond some 8 dimensions neighbouring coordinates hang together for long. Throws
-/// as sobol(), for more than 100 dimensions.
+/// Points of the Halton sequence: coordinate d is the radical inverse of the index in the base of
+/// the d-th prime (van der Corput, 1935; J. H. Halton, 1960), rounded once from f64 if the device
+/// supports it. Beyond about 8 dimensions neighbouring coordinates are correlated for many points.
+/// Throws as sobol(), for more than 100 dimensions.
 TUTTI_API array halton(std::int64_t count, std::int64_t dimensions, std::int64_t first = 0,
                        dtype type = dtype::f32, const device& on = default_device());
 

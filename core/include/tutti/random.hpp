@@ -19,7 +19,7 @@ struct key {
 
 /// `count` keys derived from `from` by Philox.
 TUTTI_API std::vector<key> split(key from, int count = 2);
-/// Entry `index` of split(), without making those before: the key of a step or an example. Throws
+/// Entry `index` of split(), without computing the others: the key of a step or an example. Throws
 /// value_error for a negative index.
 TUTTI_API key fold_in(key from, std::int64_t index);
 
@@ -38,19 +38,19 @@ TUTTI_API array uniform(key from, const shape& shape, double low = 0, double hig
 /// both have 53 bits, from words 4i, 4i + 1 and 4i + 2, 4i + 3.
 TUTTI_API array normal(key from, const shape& shape, double mean = 0, double deviation = 1,
                        dtype type = dtype::f32, const device& on = default_device());
-/// A random order of 0 ... n-1, made on the host (Fisher and Yates; Philox bits).
+/// A random permutation of 0 ... n-1, made on the host (Fisher and Yates; Philox bits).
 TUTTI_API std::vector<std::int64_t> permutation(key from, std::int64_t n);
 
-/// Integers in [low, high), the same ones on every device. Element i is low + floor(x r / 2^b),
-/// r = high - low, where x are the b = 64 bits of words 2i and 2i + 1 (the first is the lower), for
-/// r > 2^32 the b = 128 bits of words 4i ... 4i + 3 (D. Lemire, "Fast random integer generation in
-/// an interval", TOMACS 2019, without the rejection): no integer is likelier than another by more
-/// than one part in 2^32. Throws value_error unless low < high, or where `type` cannot hold them,
-/// and dtype_error for a dtype that is not an integer.
+/// Integers in [low, high), the same on every device. Element i is low + floor(x r / 2^b), r = high
+/// - low, where x are the b = 64 bits of words 2i and 2i + 1 (the first is the lower), or for r >
+/// 2^32 the b = 128 bits of words 4i ... 4i + 3 (D. Lemire, "Fast random integer generation in an
+/// interval", TOMACS 2019, without the rejection): probabilities differ by at most one part in
+/// 2^32. Throws value_error unless low < high, or if `type` cannot represent them, and dtype_error
+/// for a dtype that is not an integer.
 TUTTI_API array integers(key from, const shape& shape, std::int64_t low, std::int64_t high,
                          dtype type = dtype::i32, const device& on = default_device());
 /// True with the given probability, rounded to a multiple of 2^-32; the same on every device.
-/// Element i asks word i. Throws value_error for a probability outside [0, 1].
+/// Element i uses word i. Throws value_error for a probability outside [0, 1].
 TUTTI_API array bernoulli(key from, const shape& shape, double probability = 0.5,
                           const device& on = default_device());
 /// Exponential with mean `scale`: -scale log u, with the u of normal()'s radius, of word i (f64:
@@ -58,16 +58,16 @@ TUTTI_API array bernoulli(key from, const shape& shape, double probability = 0.5
 /// scale is positive and finite, dtype_error for a dtype that is not floating.
 TUTTI_API array exponential(key from, const shape& shape, double scale = 1, dtype type = dtype::f32,
                             const device& on = default_device());
-/// Standard normal numbers from [low, high], times the deviation, plus the mean: the inverse of the
-/// normal distribution (M. J. Wichura, algorithm AS 241, Applied Statistics 37, 1988). Bounds may
-/// be infinite. Throws value_error unless low < high, the interval has a probability above 1e-30
-/// and mean and deviation are finite, deviation >= 0.
+/// Standard normal numbers truncated to [low, high], times the deviation, plus the mean: by the
+/// inverse of the normal distribution (M. J. Wichura, algorithm AS 241, Applied Statistics 37,
+/// 1988). Bounds may be infinite. Throws value_error unless low < high, the interval has a
+/// probability above 1e-30, mean and deviation are finite, and deviation >= 0.
 TUTTI_API array truncated_normal(key from, const shape& shape, double low = -2, double high = 2,
                                  double mean = 0, double deviation = 1, dtype type = dtype::f32,
                                  const device& on = default_device());
-/// An index along `axis`, which is dropped, with probability softmax(logits): the largest of
-/// logits + Gumbel noise (from 23 bits an element, so noise lies in [-2.9, 16.7]). i64. Throws
-/// value_error where there is nothing to choose from. For several draws, broadcast the logits.
+/// An index along `axis`, which is removed, with probability softmax(logits): the largest of
+/// logits + Gumbel noise (from 23 bits per element, so the noise is in [-2.9, 16.7]). i64. Throws
+/// value_error if the axis is empty. For several draws, broadcast the logits.
 TUTTI_API array categorical(key from, const array& logits, integer axis = -1);
 /// Gamma with shape parameter `concentration`, times scale (G. Marsaglia, W. W. Tsang, "A simple
 /// method for generating gamma variables", TOMS 2000; below 1 with their power of a uniform
@@ -75,24 +75,24 @@ TUTTI_API array categorical(key from, const array& logits, integer axis = -1);
 /// log20(elements) passes. Throws value_error unless both are positive and finite.
 TUTTI_API array gamma(key from, const shape& shape, double concentration, double scale = 1,
                       dtype type = dtype::f32, const device& on = default_device());
-/// Poisson numbers, the same ones on every device: drawn from a table of all values with a
-/// probability above 1e-18 that the host makes (A. J. Walker's alias method, TOMS 1977), about
-/// 18 sqrt(mean) + 40 entries. Throws value_error unless 0 <= mean <= 1e9.
+/// Poisson numbers, the same on every device: drawn from a table, made on the host, of all values
+/// with a probability above 1e-18 (A. J. Walker's alias method, TOMS 1977), about 18 sqrt(mean) +
+/// 40 entries. Throws value_error unless 0 <= mean <= 1e9.
 TUTTI_API array poisson(key from, const shape& shape, double mean, dtype type = dtype::i32,
                         const device& on = default_device());
 
 enum class replacement : bool { no, yes };
-/// Indices into n things, i64, the same on every device: each as integers() or, without
-/// replacement, the last shape.size() of permutation() from its end. Throws value_error for n < 1,
-/// and without replacement where more than n are asked for.
+/// Indices into n items, i64, the same on every device: each as integers() or, without replacement,
+/// the last shape.size() entries of permutation() in reverse. Throws value_error for n < 1, and
+/// without replacement for more than n draws.
 TUTTI_API array choice(key from, std::int64_t n, const shape& shape,
                        replacement replace = replacement::yes, const device& on = default_device());
 /// Index i with probability weights[i] / sum, to within 2^-32 / weights.size(), by the alias
-/// method. Without replacement, each draw is one among what is left, by its weight: those with the
-/// smallest -log(u) / weight, chosen on the host (P. S. Efraimidis, P. G. Spirakis, "Weighted
-/// random sampling with a reservoir", Information Processing Letters 97, 2006). Throws value_error
-/// for weights that are negative or not finite, or whose sum is not positive, and without
-/// replacement where fewer of them than draws are positive.
+/// method. Without replacement, each draw is among the remaining indices, by their weights: those
+/// with the smallest -log(u) / weight, chosen on the host (P. S. Efraimidis, P. G. Spirakis,
+/// "Weighted random sampling with a reservoir", Information Processing Letters 97, 2006). Throws
+/// value_error for weights that are negative or not finite, or whose sum is not positive, and
+/// without replacement if fewer weights than draws are positive.
 TUTTI_API array choice(key from, std::span<const double> weights, const shape& shape,
                        replacement replace = replacement::yes, const device& on = default_device());
 /// a with its rows along `axis` in the order of permutation().

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Extents of an array: up to 8 dimensions, stored inline, row-major meaning (last varies fastest).
-// Also how arguments name axes and positions, in types that no bool becomes by mistake.
+// Extents of an array: up to 8 dimensions, stored inline, row-major (the last varies fastest). Also
+// the types of arguments that specify axes and positions, to which bool does not convert.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,9 @@ concept integral_argument = (std::integral<T> && !std::same_as<T, bool>) ||
 [[noreturn]] TUTTI_API void throw_beyond_int64(std::uint64_t value);
 }  // namespace detail
 
-/// An integer argument, as which every function takes its axis. Unlike std::int64_t it takes no
-/// bool, so that a flag in the place of an axis does not compile, and throws value_error for an
-/// unsigned number beyond it.
+/// An integer argument, for example an axis. Unlike std::int64_t it does not accept bool, so that a
+/// flag in the position of an axis does not compile, and it throws value_error for an unsigned
+/// number that is too large.
 class integer {
  public:
   template <detail::integral_argument T>
@@ -72,7 +72,7 @@ class TUTTI_API shape {
   void insert(int position, std::int64_t value);
   void erase(int position);
 
-  /// Product of the extents; 1 for rank 0. Throws shape_error where it overflows.
+  /// Product of the extents; 1 for rank 0. Throws shape_error if it overflows.
   std::int64_t size() const;
 
   /// "[2,3]"
@@ -90,8 +90,8 @@ class TUTTI_API shape {
 /// str().
 TUTTI_API std::ostream& operator<<(std::ostream& out, const shape& s);
 
-/// The axes that an argument names: one, several in braces, a vector or a shape; nothing, {} and
-/// std::nullopt leave it to the function, which mostly takes all.
+/// The axes of an argument: one, several in braces, a vector or a shape; nothing, {} and
+/// std::nullopt select the default of the function, usually all axes.
 class TUTTI_API axis_list {
  public:
   axis_list() = default;
@@ -108,8 +108,8 @@ class TUTTI_API axis_list {
 
   bool given() const { return given_; }
   const shape& axes() const { return axes_; }
-  /// One bit for each axis of an array of that rank, all where none are given. Throws index_error
-  /// for an axis out of range, value_error for one named twice, naming `op`.
+  /// One bit for each axis of an array of that rank, all if none are given. Throws index_error for
+  /// an axis out of range, value_error for a repeated one, with `op`.
   unsigned mask(int rank, std::string_view op) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands between the braces of a({...}), a.set({...}, values) and slice_update: NumPy's basic
-// indexing by integers, slices, new axes and the ellipsis.
+// The arguments of a({...}), a.set({...}, values) and slice_update: NumPy's basic indexing with
+// integers, slices, new axes and the ellipsis.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct slice {
 };
 
 namespace detail {
-/// A number within the braces of one slice, or {} for an open bound.
+/// A number in the braces of a slice, or {} for an open bound.
 struct slice_number {
   std::optional<std::int64_t> value{};
   slice_number() = default;
@@ -34,8 +34,8 @@ struct slice_number {
 };
 }  // namespace detail
 
-/// What is taken along one axis: an integer drops the axis, a slice or {start, stop, step} keeps a
-/// part of it, {} or all() the whole. NumPy's a[1, 2:5, ::-1] is a({1, {2, 5}, {{}, {}, -1}}).
+/// Index of one axis: an integer removes the axis, a slice or {start, stop, step} selects a range,
+/// {} or all() the whole axis. NumPy's a[1, 2:5, ::-1] is a({1, {2, 5}, {{}, {}, -1}}).
 class TUTTI_API axis_index {
  public:
   enum class kind : std::uint8_t { number, range, new_axis, ellipsis };
@@ -63,9 +63,9 @@ class TUTTI_API axis_index {
 
 /// The whole axis: NumPy's `:`.
 inline axis_index all() { return {}; }
-/// An axis of extent 1 in this place, which takes none of the array's: NumPy's newaxis.
+/// Inserts an axis of extent 1, without using an axis of the array: NumPy's newaxis.
 inline axis_index newaxis() { return axis_index(axis_index::kind::new_axis); }
-/// As many whole axes as are not named otherwise: NumPy's `...`.
+/// All axes that are not given otherwise: NumPy's `...`.
 inline axis_index ellipsis() { return axis_index(axis_index::kind::ellipsis); }
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cumulative operations, sorting and searching, sets and counting. Orders are those of `less`, with
-// NaN after everything else; false comes before true. Axes may be negative; an axis out of range
-// throws index_error.
+// Cumulative operations, sorting and searching, sets and counting. The order is that of `less`,
+// with NaN after everything else; false comes before true. Axes may be negative; an axis out of
+// range throws index_error.
 #pragma once
 
 #include <concepts>
@@ -16,8 +16,8 @@
 
 namespace tutti {
 
-// ---- cumulative: same shape as a; without axis, along the flattened array (1-d). NaN spreads from
-// where it stands. Rounding errors of sums and products of floats grow with the number of
+// ---- cumulative: same shape as a; without axis, along the flattened array (1-d). NaN propagates
+// from its position on. Rounding errors of sums and products of floats grow with the number of
 // elements; f16 and bf16 are computed in f32.
 
 struct scan_options {
@@ -32,13 +32,13 @@ struct scan_options {
       : axis(integer(along)), exclusive(without_itself), reverse(backwards), type(result) {}
 };
 
-/// Integers and bool become i64 (u64 for unsigned) unless options.type says otherwise; they wrap.
-/// Throws dtype_error for floats into integers and complex numbers into real ones. Products of
-/// complex numbers take log2(n) passes.
+/// Integers and bool become i64 (u64 for unsigned) unless options.type is given; they wrap. Throws
+/// dtype_error for floats to integers and complex numbers to real ones. Products of complex numbers
+/// take log2(n) passes.
 TUTTI_API array cumsum(const array& a, const scan_options& options = {});
 TUTTI_API array cumprod(const array& a, const scan_options& options = {});
-/// The largest or smallest element so far, of a's dtype. NaN wins. Neutral elements are the ends of
-/// the dtype.
+/// The largest or smallest element so far, in a's dtype. NaN is propagated. Neutral elements are
+/// the limits of the dtype.
 TUTTI_API array cummax(const array& a, const scan_options& options = {});
 TUTTI_API array cummin(const array& a, const scan_options& options = {});
 /// log(cumsum(exp(a))) without overflow; integers become f32.
@@ -49,9 +49,9 @@ TUTTI_API array cumulative_sum(const array& a, std::optional<integer> axis = {},
                                std::optional<dtype> type = {}, bool include_initial = false);
 TUTTI_API array cumulative_prod(const array& a, std::optional<integer> axis = {},
                                 std::optional<dtype> type = {}, bool include_initial = false);
-/// Differences of neighbours along `axis`, n times over: extent N - n, at least 0; integers wrap.
-/// Of bool: where they differ. What is to be put before and behind a first has a's shape but for
-/// that axis, or is a scalar, which stands for one value in each row; dtypes promote.
+/// Differences of neighbours along `axis`, n times: extent N - n, at least 0; integers wrap. For
+/// bool: where they differ. Arrays to prepend and append have a's shape except for that axis; a
+/// scalar is one value in each row; dtypes promote.
 TUTTI_API array diff(const array& a, int n = 1, integer axis = -1,
                      const std::optional<array>& prepend = {},
                      const std::optional<array>& append = {});
@@ -59,14 +59,14 @@ TUTTI_API array diff(const array& a, int n = 1, integer axis = -1,
 // ---- sorting
 enum class order : bool { ascending, descending };
 
-/// Sorted along `axis`. Equal zeros of both signs may change places; the sign and the payload of a
-/// NaN are not kept.
+/// Sorted along `axis`. Zeros of different signs may be swapped; sign and payload of a NaN are not
+/// kept.
 TUTTI_API array sort(const array& a, integer axis = -1, order by = order::ascending);
-/// i64 positions along `axis` that sort a; equal elements stay in their order.
+/// i64 positions along `axis` that sort a; equal elements keep their order.
 TUTTI_API array argsort(const array& a, integer axis = -1, order by = order::ascending);
 
-/// i64 positions along `axis` that sort by the last key, equal ones by the one before it, and so
-/// on: NumPy's lexsort. Throws value_error for no keys, shape_error where their shapes differ.
+/// i64 positions along `axis` that sort by the last key, equal ones by the previous key, and so on:
+/// NumPy's lexsort. Throws value_error without keys, shape_error if their shapes differ.
 TUTTI_API array lexsort(std::span<const array> keys, integer axis = -1);
 TUTTI_API array lexsort(std::initializer_list<array> keys, integer axis = -1);
 
@@ -74,23 +74,23 @@ struct sorted_values {
   array values;
   array indices;  ///< i64
 };
-/// The k largest (smallest) elements along `axis` in descending (ascending) order, and where they
-/// stand; of equal ones the first. NaN counts as the last in either order. A few of a long row are
+/// The k largest (smallest) elements along `axis` in descending (ascending) order, and their
+/// positions; the first of equal ones. NaN comes last in both orders. A few of a long row are
 /// selected without sorting it. Throws value_error unless 0 <= k <= the extent.
 TUTTI_API sorted_values topk(const array& a, std::int64_t k, integer axis = -1,
                              bool largest = true);
-/// As NumPy's partition: the element at `kth` is the one of the sorted order, nothing before it is
-/// greater, nothing behind it less.
+/// As NumPy's partition: the element at `kth` is that of the sorted order, no element before it is
+/// greater, and no element after it is less.
 TUTTI_API array partition(const array& a, std::int64_t kth, integer axis = -1);
 
 /// Elements of a at i64 or i32 `indices`, each in [-n, n), along `axis`; a and indices have the
-/// same shape but for that axis, which is that of indices. Throws as take().
+/// same shape except for that axis, whose extent is that of indices. Throws as take().
 TUTTI_API array take_along_axis(const array& a, const array& indices, integer axis = -1);
 
-// ---- order statistics; NaN among the elements gives NaN, none of them too
+// ---- order statistics; NaN if an element is NaN or if there are no elements
 TUTTI_API array median(const array& a, const reduce_options& options = {});
 TUTTI_API array median(const array& a, std::optional<integer> axis, bool keepdims);
-/// How a quantile between two elements is made of them.
+/// Interpolation of a quantile between two elements.
 enum class interpolation : std::uint8_t { linear, lower, higher, midpoint, nearest };
 /// The q-quantile, 0 <= q <= 1, at position q (n - 1) of the sorted elements (Hyndman and Fan,
 /// "Sample quantiles in statistical packages", 1996, definition 7). Integers become f32.
@@ -102,46 +102,46 @@ TUTTI_API array quantile(const array& a, double q, std::optional<integer> axis, 
 // ---- searching and sets
 enum class side : bool { left, right };
 
-/// i64, shape of values: how many elements of the 1-d ascending array `sorted` are less than each
-/// value (right: not greater). The dtypes promote. With a `sorter`, integers of sorted's shape as
-/// of argsort(), it is take(sorted, sorter) that ascends; throws as take(), shape_error for another
-/// shape.
+/// i64, shape of values: the number of elements of the 1-d ascending array `sorted` that are less
+/// than each value (right: not greater). The dtypes promote. With a `sorter`, integers of sorted's
+/// shape such as argsort() returns, take(sorted, sorter) must ascend; throws as take(), shape_error
+/// for another shape.
 TUTTI_API array searchsorted(const array& sorted, const array& values, side from = side::left,
                              const std::optional<array>& sorter = {});
-/// Whether each element of a is among those of `among` (any shape). NaN is in nothing.
+/// Whether each element of a is among those of `among` (any shape). Always false for NaN.
 TUTTI_API array isin(const array& a, const array& among, bool invert = false);
 
-// The shapes of the following depend on values, so these evaluate.
+// The result shapes of the following functions depend on values, so these functions evaluate.
 
 /// One i64 array for each axis: the positions of the elements that are not 0, in row-major order.
 /// Throws shape_error for a 0-d array.
 TUTTI_API std::vector<array> nonzero(const array& a);
 
 struct unique_result {
-  array values;   ///< 1-d, ascending; each NaN is a value of its own
-  array inverse;  ///< i64, shape of a: where each element stands in `values`
-  array counts;   ///< i64: how often each value occurs
+  array values;   ///< 1-d, ascending; each NaN counts as a different value
+  array inverse;  ///< i64, shape of a: position of each element in `values`
+  array counts;   ///< i64: number of occurrences of each value
 };
 /// The distinct elements of a.
 TUTTI_API unique_result unique(const array& a);
-/// Only their values, which is less work.
+/// Only their values, which is faster.
 TUTTI_API array unique_values(const array& a);
 struct unique_all_result {
-  array values;           ///< 1-d, ascending; each NaN is a value of its own
-  array indices;          ///< i64: where each value stands first in the flattened a
-  array inverse_indices;  ///< i64, shape of a: where each element stands in `values`
-  array counts;           ///< i64: how often each value occurs
+  array values;           ///< 1-d, ascending; each NaN counts as a different value
+  array indices;          ///< i64: first position of each value in the flattened a
+  array inverse_indices;  ///< i64, shape of a: position of each element in `values`
+  array counts;           ///< i64: number of occurrences of each value
 };
-/// As in the Python array API standard: unique() with the first places.
+/// As in the Python array API standard: unique() with the first positions.
 TUTTI_API unique_all_result unique_all(const array& a);
-/// The distinct slices along `axis`, in the order of their elements, and where each slice stands
-/// among them: inverse_indices has the extent of the axis. A sort for each element of a slice.
+/// The distinct slices along `axis`, in the order of their elements, and the position of each slice
+/// among them: inverse_indices has the extent of the axis. Sorts once for each element of a slice.
 TUTTI_API unique_all_result unique_all(const array& a, integer axis);
 
 // ---- counting
-/// i64 [max(minlength, largest + 1)]: how often each number occurs among non-negative integers of
-/// any shape; with weights of that shape, their sums (f32, f64 where weights are). Evaluates the
-/// largest element. Throws value_error for a negative one.
+/// i64 [max(minlength, largest + 1)]: the number of occurrences of each number among non-negative
+/// integers of any shape; with weights of that shape, their sums (f32, or f64 for f64 weights).
+/// Evaluates the largest element. Throws value_error for a negative element.
 TUTTI_API array bincount(const array& a, std::int64_t minlength = 0);
 TUTTI_API array bincount(const array& a, const array& weights, std::int64_t minlength = 0);
 
@@ -149,15 +149,15 @@ struct histogram_result {
   array counts;  ///< i64 [bins]
   array edges;   ///< [bins + 1], f64 for f64 and integers of 32 bits and more, else f32
 };
-/// How many elements lie in each of `bins` equal parts of [low, high]; the last part holds its
+/// The number of elements in each of `bins` equal parts of [low, high]; the last part includes its
 /// upper edge. As in NumPy, edge i is i * ((high - low) / bins) + low in f64, rounded to the dtype
 /// of the edges, and elements are compared with those. Elements outside and NaN are not counted.
 /// Throws value_error for bins < 1, low > high and bounds that are not finite or whose difference
 /// is not; equal bounds are moved apart by 1/2 each.
 TUTTI_API histogram_result histogram(const array& a, std::int64_t bins, double low, double high);
-/// Over the smallest to the largest element, which are evaluated; NaN there throws value_error.
+/// From the smallest to the largest element, which are evaluated; throws value_error if one is NaN.
 TUTTI_API histogram_result histogram(const array& a, std::int64_t bins = 10);
-/// With ascending edges of any widths (1-d, at least 2).
+/// With given ascending edges (1-d, at least 2).
 TUTTI_API histogram_result histogram(const array& a, const array& edges);
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of the Python array API standard (2024.12) where Tutti's own are others, so that code
-// that follows the standard reads the same here. Each is the function it names.
+// The names of the Python array API standard (2024.12) that differ from Tutti's own. Each is
+// another name for the function that its comment states.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ inline array concat(std::span<const array> arrays, integer axis = 0) {
 inline array concat(std::initializer_list<array> arrays, integer axis = 0) {
   return concatenate(arrays, axis);
 }
-/// transpose() with all axes named.
+/// transpose() with all axes given.
 inline array permute_dims(const array& a, const shape& axes) { return transpose(a, axes); }
-/// stddev(): standard deviation with divisor n - correction. A function of this name hides nothing:
-/// before `::` only namespaces and types are looked for.
+/// stddev(): standard deviation with divisor n - correction. The name does not hide the namespace:
+/// only namespaces and types are looked up before `::`.
 inline array std(const array& a, const reduce_options& options = {}, double correction = 0) {
   return stddev(a, options, correction);
 }
 template <std::same_as<bool> T>
 array std(const array&, const reduce_options&, T keepdims) = delete;  // std(a, {axis, true})
-/// norm() with the order last.
+/// norm() with the order as last argument.
 inline array vector_norm(const array& a, const reduce_options& options = {}, double ord = 2) {
   return norm(a, ord, options);
 }
@@ -48,13 +48,13 @@ struct unique_counts_result {
   array values;
   array counts;  ///< i64
 };
-/// Of unique_all(), the values and how often each occurs.
+/// The values of unique_all() and their numbers of occurrences.
 TUTTI_API unique_counts_result unique_counts(const array& a);
 struct unique_inverse_result {
   array values;
   array inverse_indices;  ///< i64, shape of a
 };
-/// Of unique_all(), the values and where each element stands among them.
+/// The values of unique_all() and the position of each element among them.
 TUTTI_API unique_inverse_result unique_inverse(const array& a);
 
 }  // namespace tutti

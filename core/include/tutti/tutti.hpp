@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The core: arrays, operations on them, gradients, devices. all.hpp includes the libraries too.
+// The core: arrays, operations, gradients, devices. all.hpp includes the libraries too.
 #pragma once
 
 #include "tutti/analysis.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives by the plugin of the members, where they are all of one and it offers them.
+// Collectives of the members' plugin, if all members belong to one plugin that provides them.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace tutti::multi {
 /// The ABI's number.
 tutti_reduction code_of(collective::reduction with);
 
-/// The flat results, `elements` each, of the collective of `values`, which agree. Nothing where the
-/// members' plugin does not offer it, where the caller chose an algorithm or an order, where
-/// gradients have to pass, or where libraries differ from what Tutti promises (NaN in min and max).
+/// The flat results, `elements` each, of the collective of `values`, which match. Nothing if the
+/// members' plugin does not provide it, if the caller selected an algorithm or an order, if
+/// gradients are needed, or if the library differs from what Tutti guarantees (NaN in min and max).
 std::optional<std::vector<array>> by_backend(const device_group& group,
                                              const std::vector<array>& values,
                                              tutti_collective kind, collective::reduction with,

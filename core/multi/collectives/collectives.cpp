@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives as copies between devices and arithmetic on them. Two steps make all of them: the
-// reduction of one value a member to one member, and the spreading of one value to all, each by
-// stars (direct), binomial trees or chains. Cut into one piece a member, the chains of all pieces
-// are the ring of P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
-// of workstations", J. Parallel Distrib. Comput. 69 (2009).
+// Collectives as copies between devices and arithmetic on them. All consist of two steps: the
+// reduction of one value per member to one member, and the distribution of one value to all, each
+// by stars (direct), binomial trees or chains. Split into one chunk per member, the chains of all
+// chunks are the ring of P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for
+// clusters of workstations", J. Parallel Distrib. Comput. 69 (2009).
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -38,9 +38,9 @@ array combine(const array& a, const array& b, reduction with) {
   }
 }
 
-// The seconds that a star over all members, trees, and a ring take for `bytes` a member, there and
-// back. A copy costs the host, a step waits for one copy, and bytes pass one link after the other;
-// the constants are those of staged copies between CPU devices, in round numbers.
+// The seconds that a star over all members, trees, and a ring take for `bytes` per member, in both
+// directions. A copy takes time on the host, a step waits for one copy, and bytes pass one link
+// after the other; the constants are those of staged copies between CPU devices, rounded.
 algorithm cheapest(std::size_t bytes, std::size_t members) {
   constexpr double per_step = 30e-6, per_copy = 10e-6, per_byte = 1 / 8e9;
   const double p = static_cast<double>(members), n = static_cast<double>(bytes) * per_byte;
@@ -52,7 +52,7 @@ algorithm cheapest(std::size_t bytes, std::size_t members) {
   return tree <= ring ? algorithm::tree : algorithm::ring;
 }
 
-/// One collective call: who takes part and how.
+/// One collective call: its participants and options.
 class exchange {
  public:
   exchange(std::string_view op, const device_group& group, const options& how)
@@ -75,7 +75,7 @@ class exchange {
     return with == reduction::avg ? total / static_cast<double>(count()) : total;
   }
 
-  /// `value`, on member `root`, on every member.
+  /// `value`, on member `root`, distributed to every member.
   std::vector<array> spread(const array& value, std::size_t root) const {
     std::vector<array> out(count());
     out[root] = value;
@@ -92,7 +92,8 @@ class exchange {
   }
 
  private:
-  // From whom the member that is `distance` after the root gets the value. Those before it have it.
+  // The member from which the member at `distance` after the root gets the value. Earlier ones have
+  // it.
   std::size_t sender(std::size_t distance) const {
     if (how_.algorithm == algorithm::direct) return 0;
     if (how_.algorithm == algorithm::ring) return distance - 1;
@@ -149,8 +150,8 @@ std::vector<array> pieces_of(const std::vector<array>& values, int axis, std::in
   return out;
 }
 
-// f(values cut to piece c, c) for each of one piece a member, over flattened values; gives each
-// member's results one after the other, in the old shape.
+// f(values split to chunk c, c) for each of one chunk per member, over flattened values; returns
+// each member's results concatenated, in the original shape.
 std::vector<array> by_pieces(
     const std::vector<array>& values, std::size_t members,
     const std::function<std::vector<array>(const std::vector<array>&, std::size_t)>& f) {
@@ -158,7 +159,7 @@ std::vector<array> by_pieces(
   std::vector<array> flat;
   for (const array& v : values) flat.push_back(v.flatten());
   const auto cuts = equal_boundaries(extents.size(), members);
-  std::vector<std::vector<array>> found;  // [result][piece]
+  std::vector<std::vector<array>> found;  // [result][chunk]
   for (std::size_t c = 0; c < members; ++c) {
     if (c > 0 && cuts[c] == cuts[c + 1]) break;  // fewer elements than members
     const std::vector<array> results = f(pieces_of(flat, 0, cuts[c], cuts[c + 1]), c);
@@ -175,7 +176,7 @@ int checked_axis(const array& a, integer axis, std::string_view op) {
   return normalize_axis(axis, a.ndim(), op);
 }
 
-// Whether backends, which know flat values only, cut an array as this axis does.
+// Whether backends, which know only flat values, split an array as along this axis.
 bool cuts_evenly(const array& a, int axis, std::size_t count) {
   return axis == 0 && a.shape()[0] % static_cast<std::int64_t>(count) == 0;
 }
@@ -327,7 +328,7 @@ std::vector<array> all_to_all(const device_group& group, const std::vector<array
 
 void barrier(const device_group& group, const options& how) {
   exchange e("barrier", group, how);
-  // Work of a device runs in the order in which it was enqueued: a value computed now is the last.
+  // Work of a device runs in the order in which it was enqueued: a value computed now comes last.
   std::vector<array> tokens;
   for (const device& member : group) tokens.push_back(array::from({1}, member) + 1);
   e.choose(tokens[0].nbytes());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between threads that drive one device each: arrays on their way, in mailboxes.
+// Messages between threads that each drive one device: arrays in mailboxes.
 #include <chrono>
 #include <cmath>
 #include <condition_variable>

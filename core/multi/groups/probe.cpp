@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What members of a group can do: a short measurement of their arithmetic, kept for the process and
-// on disk, and the weights made of it.
+// Throughput of the members of a group: a short measurement of their arithmetic, kept for the
+// process and stored on disk, and the weights derived from it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,8 +56,8 @@ double measure(const device& on) {
   }
 }
 
-// Everything that a measurement, and the rounding of results, depend on: devices of the same kind
-// have the same. What a description says about which part of a device it is tells equal ones apart.
+// Everything that affects a measurement and the rounding of results: it is equal for devices of the
+// same kind. The part of a description that names a subdevice differs between equal devices.
 std::string kind_of(const device& on) {
   const device_properties& p = on.properties();
   const detail::plugin& plugin = *detail::get(on).plugin;

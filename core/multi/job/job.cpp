@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between ranks, in memory of the host: that of arrays itself where their device is the
-// host, else a copy there and one back.
+// Collectives between ranks, in host memory: the memory of arrays themselves if their device is the
+// host, otherwise copies in both directions.
 #include "tutti/job.hpp"
 
 #include <fmt/format.h>
@@ -26,11 +26,11 @@ using multi::array_record;
 using multi::job_state;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of a message
-// Of one that is reduced: one is spread while the next is added up. Open MPI 4 does not cut them.
+// For reductions: one chunk is sent while the next is added. Open MPI 4 does not split them.
 constexpr std::uint64_t most_reduced = std::uint64_t{4} << 20;
-constexpr int tags = 1 << 14;  // of callers; those above are for what goes before values
+constexpr int tags = 1 << 14;  // tags of callers; higher ones are for messages before values
 
-// A copy of an array's values in memory of the host.
+// A copy of an array's values in host memory.
 class host_copy {
  public:
   explicit host_copy(const array& a)
@@ -43,10 +43,10 @@ class host_copy {
     return static_cast<std::byte*>(tensor_->dl_tensor.data) + tensor_->dl_tensor.byte_offset;
   }
   std::uint64_t bytes() const { return bytes_; }
-  /// What a request works on.
+  /// The memory that a request uses.
   const std::shared_ptr<DLManagedTensorVersioned>& memory() const { return tensor_; }
 
-  /// The same memory as an array, once nobody writes to it any more.
+  /// The same memory as an array, after all writes to it have finished.
   array as_array() const {
     auto* const shared = new DLManagedTensorVersioned(*tensor_);
     shared->manager_ctx = new std::shared_ptr<DLManagedTensorVersioned>(tensor_);
@@ -96,12 +96,12 @@ void require_reducible(const std::vector<array>& values, reduction with) {
   }
 }
 
-// Communication libraries know no halves.
+// Communication libraries do not support f16 and bf16.
 array widened(const array& a) {
   return a.dtype() == dtype::f16 || a.dtype() == dtype::bf16 ? a.astype(dtype::f32) : a;
 }
 
-/// Values joined to one message: values[first] to values[last - 1].
+/// Values combined into one message: values[first] to values[last - 1].
 struct bucket {
   std::size_t first, last;
   array joined;
@@ -125,10 +125,10 @@ std::vector<bucket> buckets_of(const std::vector<array>& values, std::uint64_t m
   return out;
 }
 
-// Values on their way, in messages.
+// Values in transfer, in messages.
 class transfer {
  public:
-  /// Starts `what` for `bytes` of the values, `from` on.
+  /// Starts `what` for `bytes` of the values, beginning at `from`.
   transfer(job_state& job, const char* op, tutti_exchange what, host_copy values,
            std::uint64_t from, std::uint64_t bytes)
       : job_(job), op_(op), values_(std::move(values)) {
@@ -157,7 +157,7 @@ class transfer {
   std::vector<tutti_request*> requests_;
 };
 
-// bytes[rank] of every rank, one after the other in `all`.
+// bytes[rank] of every rank, concatenated in `all`.
 void gather_bytes(job_state& job, const host_copy& own, const host_copy& all,
                   const std::vector<std::uint64_t>& bytes) {
   const char* const op = "all_gather";
@@ -209,7 +209,7 @@ std::vector<array> job::all_reduce(const std::vector<array>& values, reduction w
   tutti_exchange what = multi::exchange_of(TUTTI_EXCHANGE_ALL_REDUCE);
   what.reduction = multi::code_of(with);
   std::vector<transfer> transfers;
-  for (const array& a : joined) {  // waits for one while those before are on their way
+  for (const array& a : joined) {  // waits for one while earlier ones are in transfer
     what.dtype = static_cast<std::int32_t>(a.dtype());
     transfers.emplace_back(*state_, "all_reduce", what, host_copy(a));
   }
@@ -236,7 +236,7 @@ array job::all_gather(const array& value, integer axis) const {
   if (size() == 1) return value;
   const std::vector<std::int64_t> extents =
       state_->agree("all_gather", along, records_of({value}), along);
-  // Row-major, parts lie one after the other along the first axis.
+  // Row-major parts are consecutive along the first axis.
   const array own = moveaxis(value, {along}, {0});
   shape joined = own.shape();
   joined[0] = 1;

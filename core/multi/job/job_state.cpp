@@ -16,7 +16,7 @@
 namespace tutti::multi {
 namespace {
 
-// Ranks start at different times, and their libraries with them.
+// Ranks start at different times, and so do their libraries.
 constexpr double start_limit = 60;  // seconds
 
 struct program_record {
@@ -206,7 +206,7 @@ void job_state::finish() noexcept {
   if (sound) {
     api_->finalize(job_);
   } else {
-    // Others that wait for the same rank have as long to say so.
+    // Other ranks that wait for the same rank need the same time to report it.
     std::this_thread::sleep_for(std::chrono::seconds(1));
     api_->abort(job_, 1);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job as its ranks see it: the communication plugin's table, the requests that have no one to
-// wait for them, and the check that all ranks call the same.
+// A job from the view of a rank: the communication plugin's table, the requests that are not waited
+// for, and the check that all ranks make the same call.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,17 @@
 
 namespace tutti::multi {
 
-/// What a rank says about a call before values move. Equal numbers mean equal calls.
+/// The data that a rank sends about a call before values are exchanged. Equal numbers mean equal
+/// calls.
 struct call_record {
   char op[16] = {};
   std::int32_t with = 0;    ///< reduction, root or axis
   std::uint32_t count = 0;  ///< arrays
-  std::uint64_t hash = 0;   ///< of their dtypes and extents, but for `axis`
+  std::uint64_t hash = 0;   ///< of their dtypes and extents, except for `axis`
   std::int64_t along = 0;   ///< extent along the axis of all_gather
 };
 
-/// Dtype and extents of one array, as it is sent.
+/// Dtype and extents of one array, in the form in which they are sent.
 struct array_record {
   std::int32_t dtype = 0;
   std::int32_t rank = 0;
@@ -44,9 +45,9 @@ shape extents_of(const array_record& r);
 
 class TUTTI_INTERNAL_API job_state {
  public:
-  /// A job of one.
+  /// A job with one rank.
   job_state() = default;
-  /// `api` and what it points to stay. Throws as the constructor of job does.
+  /// `api` and the objects it points to stay valid. Throws as the constructor of job does.
   job_state(const tutti_communication_api& api, double time_limit, const std::string& program);
   job_state(const job_state&) = delete;
 
@@ -54,15 +55,15 @@ class TUTTI_INTERNAL_API job_state {
   int size() const { return static_cast<int>(size_); }
   double time_limit() const { return time_limit_; }
 
-  /// Begins an exchange, which works on `memory`.
+  /// Starts an exchange, which uses `memory`.
   tutti_request* start(std::string_view op, const tutti_exchange& what,
                        std::shared_ptr<void> memory);
   void wait(tutti_request* request, std::string_view op);
-  /// Nobody waits for the request: it ends when it ends.
+  /// The request is not waited for.
   void leave(tutti_request* request, std::string_view op);
 
-  /// All ranks call the same with the same arrays, but for the extents along `axis` (-1: none);
-  /// gives every rank's extent there.
+  /// Checks that all ranks make the same call with the same arrays, except for the extents along
+  /// `axis` (-1: none); returns every rank's extent there.
   std::vector<std::int64_t> agree(std::string_view op, std::int32_t with,
                                   std::span<const array_record> arrays, int axis = -1);
 
@@ -86,13 +87,13 @@ class TUTTI_INTERNAL_API job_state {
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 1;
   double time_limit_ = 10;
-  std::string failure_;                                     ///< after which nothing works
+  std::string failure_;                                     ///< after it every call fails
   std::map<tutti_request*, std::shared_ptr<void>> memory_;  ///< of requests; of lost ones for ever
   std::vector<tutti_request*> left_;
   std::map<int, std::deque<array>> own_messages_;
 };
 
-/// The job of this process, joined by its environment.
+/// The job of this process, joined according to its environment.
 std::shared_ptr<job_state> job_of_process();
 
 }  // namespace tutti::multi

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether this process was started as one of several, and the communication plugin that it joins
-// them by.
+// Whether this process was started as one of several, and the communication plugin with which it
+// joins them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file's bytes tell one build of a program from another.
+// The file's bytes distinguish builds of a program.
 std::string own_program() {
   std::error_code failed;
   const fs::path file = fs::read_symlink("/proc/self/exe", failed);

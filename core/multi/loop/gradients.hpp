@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes through the host has no history: a gradient would silently be zero.
+// Values that pass through the host have no history: a gradient would silently be zero.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 
 namespace tutti::multi {
 
-/// Throws value_error naming `what` where `a` is being differentiated. `remedy` is what else to do
-/// than stop_gradient().
+/// Throws value_error with `what` if `a` is being differentiated. `remedy` is an alternative to
+/// stop_gradient().
 inline void require_no_gradient(const array& a, const std::string& label, const std::string& what,
                                 const std::string& remedy) {
   if (!a.valid() || !graph::is_differentiated(a)) return;

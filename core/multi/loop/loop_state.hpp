@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of one parallel loop: who holds which chunk since when, what is finished, who was taken
-// out and why, and the report. Like the policies it knows neither threads nor clocks (times are
-// seconds since the loop began); the caller makes one call at a time.
+// The state of one parallel loop: which worker holds which chunk since when, finished work, removed
+// workers with the reasons, and the report. Like the policies it uses neither threads nor clocks
+// (times are seconds since the loop began); the caller makes one call at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,41 +21,41 @@ namespace tutti::multi {
 
 class TUTTI_INTERNAL_API loop_state {
  public:
-  /// Throws value_error for a range or options that make no sense.
+  /// Throws value_error for an invalid range or invalid options.
   loop_state(const index_range& range, std::vector<std::string> workers,
              const loop_options& options);
 
-  /// Hands a chunk to a worker; nothing where there is none for it now, or it is out.
+  /// Assigns a chunk to a worker; nothing if there is none at present, or if it was removed.
   std::optional<index_range> next(std::size_t worker, double now);
 
   struct finished_chunk {
     index_range range;
     double begin, end;
   };
-  /// The oldest chunk of the worker is computed. Nothing: the worker was taken out, and its result
-  /// is to be dropped.
+  /// The oldest chunk of the worker is computed. Nothing: the worker was removed, and its result
+  /// must be discarded.
   std::optional<finished_chunk> finish(std::size_t worker, std::uint64_t bytes, double now);
 
-  /// Takes a worker out; what it holds goes to others. A second call changes nothing.
+  /// Removes a worker; its chunks go to others. A second call has no effect.
   void fail(std::size_t worker, const std::string& why, double now);
 
-  /// The clock of time_limit stands still for a worker between these two: it does not wait for its
+  /// The time limit of a worker is suspended between these two calls: it does not wait for its
   /// device.
   void pause(std::size_t worker);
   void resume(std::size_t worker, double now);
-  /// And for all workers between these two, which may nest: programs are compiled, which holds up
-  /// whoever wants to use any device.
+  /// The same for all workers, nestable: programs are compiled, which delays all threads that need
+  /// a device.
   void hold(double now);
   void release(double now);
-  /// When the first of the chunks in work exceeds time_limit.
+  /// When the first of the chunks in progress exceeds time_limit.
   std::optional<double> deadline() const;
-  /// Takes out the workers whose deadline has passed, and returns them.
+  /// Removes the workers whose deadline has passed, and returns them.
   std::vector<std::size_t> expire(double now);
 
   const device_report& told(std::size_t worker) const { return workers_[worker].told; }
   bool is_out(std::size_t worker) const { return workers_[worker].out; }
   bool complete() const { return done_ == range_.size(); }
-  /// "opencl:0: ...; reference:0: ...", for those that were taken out.
+  /// "opencl:0: ...; reference:0: ...", for those that were removed.
   std::string failures() const;
   loop_report report() const;
 
@@ -80,7 +80,7 @@ class TUTTI_INTERNAL_API loop_state {
   double held_since_ = 0;
 };
 
-/// loop_report::lower_bound of what the devices reached.
+/// loop_report::lower_bound for the throughput of the devices.
 TUTTI_INTERNAL_API double lower_bound(const std::vector<device_report>& devices,
                                       std::int64_t items);
 

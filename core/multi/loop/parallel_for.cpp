@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parallel loop on real devices: a thread for each, that keeps chunks in flight, and the
-// calling thread, that watches their time limits. A thread whose device hangs is left behind; all
-// that it may still touch is in the shared state.
+// The parallel loop on real devices: one thread per device, which keeps chunks in flight, and the
+// calling thread, which checks their time limits. A thread whose device hangs is abandoned;
+// everything that it may still access is in the shared state.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -30,7 +30,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// A worker without work asks again by itself, because estimates change as time passes.
+// An idle worker checks again periodically, because estimates change with time.
 constexpr std::chrono::milliseconds ask_again(10);
 
 std::vector<std::string> names_of(const device_group& group) {
@@ -75,7 +75,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     std::vector<array> arrays;
   };
 
-  // While one lives, no time limit runs.
+  // While an instance exists, time limits are suspended.
   class enqueueing {
    public:
     explicit enqueueing(parallel_loop& loop) : loop_(loop) {
@@ -101,7 +101,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
       try {
         threads_[i].thread =
             detail::start_thread([self = shared_from_this(), i] { self->work(i); });
-      } catch (const std::system_error& e) {  // those that run stop by themselves
+      } catch (const std::system_error& e) {  // running threads stop by themselves
         const std::lock_guard lock(mutex_);
         error_ = std::make_exception_ptr(device_error(
             fmt::format("{}: no thread for {}: {}", options_.label, group_[i].name(), e.what()),
@@ -111,7 +111,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     }
   }
 
-  // Until each thread has exited or is left behind.
+  // Waits until each thread has exited or is abandoned.
   void watch() {
     std::unique_lock lock(mutex_);
     const auto ended = [&] {
@@ -148,7 +148,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     changed_.notify_all();
   }
 
-  // Takes one chunk more, or finishes the oldest; false: nothing is left to do for this device.
+  // Takes one more chunk, or finishes the oldest; false: nothing is left for this device.
   bool step(std::size_t i, std::deque<computed>& flight) {
     std::optional<index_range> range;
     {
@@ -160,7 +160,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
         if (state_.complete()) return false;
         changed_.wait_for(lock, ask_again);
       }
-      if (range && options_.time_limit) changed_.notify_all();  // a deadline more
+      if (range && options_.time_limit) changed_.notify_all();  // one more deadline
     }
     if (!range) return finish_oldest(i, flight);
     if (!start(i, *range, flight)) return false;
@@ -186,8 +186,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     }
   }
 
-  // A body that does not look at its chunk's device would do all the work on one device, and the
-  // report would tell of others. Constants that are on no device yet fit any.
+  // A body that ignores the device of its chunk would do all work on one device, and the report
+  // would show others. Constants without a device are allowed.
   void check_results(std::size_t i, const std::vector<array>& arrays) const {
     for (const array& a : arrays) {
       if (!a.valid())
@@ -225,7 +225,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     {
       const std::lock_guard lock(mutex_);
       const auto finished = state_.finish(i, bytes, now());
-      if (!finished) return false;  // too late: the chunk runs elsewhere, or did
+      if (!finished) return false;  // too late: the chunk runs, or ran, elsewhere
       trace(i, *finished, bytes);
       if (sink_) state_.pause(i);
       changed_.notify_all();
@@ -234,7 +234,7 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
   }
 
   bool hand_over(std::size_t i, const index_range& range, const chunk_results& results) {
-    const std::lock_guard one_at_a_time(sink_mutex_);  // until an error of the sink is known
+    const std::lock_guard one_at_a_time(sink_mutex_);  // until an error of the sink is recorded
     {
       const std::lock_guard lock(mutex_);
       if (error_) return false;
@@ -250,8 +250,8 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     return true;
   }
 
-  // Takes the device out where the exception that is being handled is a failure of it; an error of
-  // the caller would be one on every device, and ends the loop. Always false.
+  // Removes the device if the exception being handled is a failure of the device; an error of the
+  // caller would occur on every device, and ends the loop. Always returns false.
   bool fail_or_stop(std::size_t i) {
     try {
       throw;
@@ -262,10 +262,10 @@ class parallel_loop : public std::enable_shared_from_this<parallel_loop> {
     }
   }
 
-  // Ends the loop with the exception that is being handled, or with e. Always false.
+  // Ends the loop with the exception being handled, or with e. Always returns false.
   bool stop(std::size_t i, const std::exception_ptr& e = std::current_exception()) {
     const std::lock_guard lock(mutex_);
-    // What the body of a device that was given up throws concerns nobody any more.
+    // Exceptions of bodies on removed devices are ignored.
     if (!error_ && !state_.is_out(i)) error_ = e;
     changed_.notify_all();
     return false;

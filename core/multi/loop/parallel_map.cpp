@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function of rows over all rows: a parallel loop that uploads the rows of each chunk and puts
-// together what comes back.
+// A function of rows applied to all rows: a parallel loop that uploads the rows of each chunk and
+// joins the results.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 
 using row_function = std::function<array(const std::vector<array>& rows)>;
 
-/// An array's values on the host, where no device that fails takes them along.
+/// An array's values on the host, where a failing device does not affect them.
 struct host_rows {
   std::vector<std::byte> data;
   shape extents;
@@ -43,7 +43,7 @@ struct host_rows {
   }
 };
 
-/// Where the rows of the result come together. The first chunk tells their shape and dtype.
+/// Where the rows of the result are collected. The first chunk determines their shape and dtype.
 struct collected_rows {
   const std::string& label;
   std::int64_t rows;
@@ -118,7 +118,7 @@ array parallel_map(const device_group& group, std::span<const array> inputs, con
     require_no_gradient(inputs[i], "input " + std::to_string(i), own.label);
   const auto sources = std::make_shared<std::vector<host_rows>>();
   for (const array& a : inputs) sources->emplace_back(a, own.label);
-  // Without references: a body may outlive this call (parallel_for).
+  // No references: a body may outlive this call (parallel_for).
   const auto body = [sources, f, label = own.label](const chunk& c) -> std::vector<array> {
     std::vector<array> parts;
     for (const host_rows& s : *sources) parts.push_back(s.upload(c.begin, c.end, c.device));

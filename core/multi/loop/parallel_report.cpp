@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a parallel loop tells: results of chunks, and the report as text.
+// The output of a parallel loop: results of chunks, and the report as text.
 #include <fmt/format.h>
 
 #include "tutti/error.hpp"

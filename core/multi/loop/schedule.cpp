@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the policies share: lists of ranges, measured speeds, and the size of the next chunk.
+// Common parts of the policies: lists of ranges, measured speeds, and the size of the next chunk.
 #include "multi/loop/schedule.hpp"
 
 #include <algorithm>
@@ -10,16 +10,17 @@
 namespace tutti::multi {
 namespace {
 
-// A first chunk is small, since the worker may be many times slower than the mean: a worker of a
-// twentieth of the mean speed is busy with this part of its fair share for 20/64 of the loop.
+// A first chunk is small, because the worker may be much slower than the mean: a worker with a
+// twentieth of the mean speed needs 20/64 of the loop for this part of its equal share.
 constexpr std::int64_t probes_in_a_share = 64;
-// A chunk lasts a 512th of the loop at least, so that handing it over costs little beside.
+// A chunk takes at least 1/512 of the loop, so that the cost of assigning it is small.
 constexpr double least_part_of_loop = 1.0 / 512;
-// It lasts a 16th of the loop at most: what a device that fails takes along is lost.
+// It takes at most 1/16 of the loop: the work of a failing device is lost.
 constexpr double greatest_part_of_loop = 1.0 / 16;
-// A chunk that takes a time_limit would be taken for one that hangs.
+// A chunk that takes a time_limit would be treated as hanging.
 constexpr double part_of_time_limit = 0.25;
-// Hummel, Schonberg, Flynn 1992: half of what remains is handed out, half is kept to even out.
+// Hummel, Schonberg, Flynn 1992: half of the remaining work is assigned, half is kept for
+// balancing.
 constexpr double factor = 0.5;
 constexpr double forget = 0.5;
 
@@ -91,7 +92,8 @@ void worker_estimates::done(std::size_t worker, std::int64_t n, double seconds, 
   worker_state& w = workers_[worker];
   w.held.pop_front();
   w.started = now;
-  // The first chunk pays for what is compiled and allocated once; it counts until there is another.
+  // The first chunk includes one-time compilation and allocation; it counts until there is a second
+  // one.
   const double keep = w.finished == 1 ? 0 : forget;
   ++w.finished;
   w.units = w.units * keep + static_cast<double>(n);
@@ -150,11 +152,11 @@ std::int64_t worker_estimates::chunk_size(std::size_t worker, std::int64_t remai
   double size = std::clamp(rest * factor, all * least_part_of_loop, all * greatest_part_of_loop);
   size *= s / all_speed;
   size = std::min(size, s * time_limit_ * part_of_time_limit);
-  // No chunk should end after all would have finished together.
+  // No chunk should extend beyond the time at which all would finish together.
   size = std::min(size, s * ((rest + all_backlog) / all_speed - backlog));
   size = std::clamp(std::floor(size), 1.0, rest);
 
-  // Where others would have finished this chunk, and all the rest, before: leave it to them.
+  // If others would have finished this chunk, and all the rest, earlier: leave it to them.
   const double end = backlog + size / s;
   double others_end = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < workers_.size(); ++i) {

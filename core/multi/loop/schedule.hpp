@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scheduling policies of parallel loops as pure code: who gets which chunk. They know workers by
-// number, and neither threads nor clocks: time comes in as an argument, so that the same objects
-// run under the real loop and under a simulated clock. Ranges are of units of work, [0, units).
+// Scheduling policies of parallel loops, which assign chunks to workers. They know workers by
+// number and use neither threads nor clocks: time is an argument, so that the same objects run in
+// the real loop and with a simulated clock. Ranges are in units of work, [0, units).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tutti::multi {
 
-/// Disjoint ranges in ascending order; neighbours are one.
+/// Disjoint ranges in ascending order; adjacent ones are merged.
 class range_list {
  public:
   range_list() = default;
@@ -36,21 +36,21 @@ class range_list {
   std::int64_t total_ = 0;
 };
 
-/// Times are seconds on any clock that does not go back. Ranges handed out by next() come back
-/// exactly once, in order for each worker: to done(), or to failed() together.
+/// Times are seconds on any monotonic clock. Ranges returned by next() are reported back exactly
+/// once, in order for each worker: to done(), or together to failed().
 class schedule_policy {
  public:
   virtual ~schedule_policy() = default;
-  /// A chunk for a free slot of this worker; nothing where there is none for it now. Worth asking
-  /// again after any done() or failed(). Of the workers without work one at least is given a chunk
-  /// while there are any and no other worker has one.
+  /// A chunk for a free slot of this worker; nothing if there is none at present. It should be
+  /// called again after any done() or failed(). If no worker has a chunk and work remains, at least
+  /// one idle worker is given a chunk.
   virtual std::optional<index_range> next(std::size_t worker, double now) = 0;
   virtual void done(std::size_t worker, const index_range& chunk, double seconds, double now) = 0;
-  /// The worker is out for good, with these chunks unfinished.
+  /// The worker is removed permanently, with these chunks unfinished.
   virtual void failed(std::size_t worker, std::span<const index_range> unfinished, double now) = 0;
 };
 
-/// What is known of the workers: measured speeds, what they hold, when they will have finished it.
+/// Estimates for the workers: measured speeds, assigned work, and when they will have finished it.
 class worker_estimates {
  public:
   worker_estimates(std::size_t workers, std::int64_t units, std::optional<double> time_limit = {});
@@ -64,11 +64,11 @@ class worker_estimates {
   bool measured(std::size_t worker) const { return workers_[worker].finished > 0; }
   int finished(std::size_t worker) const { return workers_[worker].finished; }
   std::size_t held(std::size_t worker) const { return workers_[worker].held.size(); }
-  /// Units per second: of the last chunks, where there are any; else the mean of the others'. Never
-  /// more than what the chunk in work allows, going by the time that it has taken so far.
+  /// Units per second: of the last chunks, if there are any; otherwise the mean of the other
+  /// workers. At most what the chunk in progress allows, given the time that it has taken so far.
   double speed(std::size_t worker, double now) const;
-  /// Units of the chunk that this worker should get of `remaining` >= 1 units that any worker may
-  /// take; 0: none now.
+  /// Number of units of the next chunk for this worker, of `remaining` >= 1 units that any worker
+  /// may take; 0: none at present.
   std::int64_t chunk_size(std::size_t worker, std::int64_t remaining, double now) const;
   std::int64_t probe_size() const { return probe_; }
 
@@ -76,7 +76,7 @@ class worker_estimates {
   struct worker_state {
     bool alive = true;
     int finished = 0;
-    double units = 0, seconds = 0;  // of finished chunks, older ones counting less
+    double units = 0, seconds = 0;  // of finished chunks, older ones with less weight
     std::deque<std::int64_t> held;
     double started = 0;  // with the oldest of held
   };
@@ -92,7 +92,7 @@ std::unique_ptr<schedule_policy> make_dynamic(std::size_t workers, std::int64_t 
                                               std::optional<double> time_limit);
 std::unique_ptr<schedule_policy> make_work_stealing(std::size_t workers, std::int64_t units,
                                                     std::optional<double> time_limit);
-/// Parts in proportion to weights (valid ones, see loop_options); none: measured by probes.
+/// Parts proportional to weights (valid ones, see loop_options); none: measured by probes.
 std::unique_ptr<schedule_policy> make_static(std::vector<double> weights, std::int64_t units);
 std::unique_ptr<schedule_policy> make_measured(std::size_t workers, std::int64_t units);
 

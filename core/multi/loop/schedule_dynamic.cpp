@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policies that balance while the loop runs: chunks from a common pool, and work stealing.
+// The policies that balance during the loop: chunks from a common pool, and work stealing.
 #include <algorithm>
 #include <cmath>
 
@@ -40,9 +40,9 @@ class dynamic final : public schedule_policy {
   range_list pool_;
 };
 
-/// A list of ranges for each worker. The owner takes from the front; a thief takes from the back of
-/// the list that lasts longest, as much as lets both finish together: half where they are equally
-/// fast (Blumofe, Leiserson 1999; with splitting on demand, XKaapi: Gautier et al. 2013).
+/// A list of ranges for each worker. The owner takes from the front; an idle worker steals from the
+/// back of the list that takes longest, as much as lets both finish together: half if they are
+/// equally fast (Blumofe, Leiserson 1999; with splitting on demand, XKaapi: Gautier et al. 2013).
 class work_stealing final : public schedule_policy {
  public:
   work_stealing(std::size_t workers, std::int64_t units, std::optional<double> time_limit)

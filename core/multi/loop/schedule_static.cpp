@@ -10,12 +10,12 @@
 namespace tutti::multi {
 namespace {
 
-// A part is handed over in pieces, so that the transfers of one overlap the work on another.
+// A part is assigned in chunks, so that transfers of one overlap the computation of another.
 constexpr std::int64_t pieces = 8;
-// The first probe pays for what is compiled once, the second one is measured.
+// The first probe includes one-time compilation, the second one is measured.
 constexpr int probes = 2;
 
-/// Parts of a range by weights; what a failed worker leaves goes to those who are ready.
+/// Parts of a range by weights; the remaining work of a failed worker goes to idle ones.
 class parts_by_weight {
  public:
   parts_by_weight(std::size_t workers) : parts_(workers), piece_(workers, 1) {}
@@ -23,7 +23,7 @@ class parts_by_weight {
   void split(range_list work, std::vector<double> weights) {
     weights_ = std::move(weights);
     const std::int64_t whole = work.total();
-    // Near 2^63 what is rounded from a float may be more than there is.
+    // Near 2^63 a rounded float may exceed the available number.
     const auto before = [whole](double share) {
       const double units = std::round(static_cast<double>(whole) * share);
       return units < static_cast<double>(whole) ? static_cast<std::int64_t>(units) : whole;

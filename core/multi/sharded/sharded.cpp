@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sharded arrays: how they are made, moved and put together again.
+// Sharded arrays: creating, moving and joining them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,15 +14,15 @@ using multi::piece;
 
 namespace {
 
-// The copy of a replicated array that is on `on`, else the first.
+// The copy of a replicated array on `on`, or else the first one.
 const array& copy_near(const sharded& a, const device& on) {
   for (std::size_t i = 0; i < a.group().size(); ++i)
     if (a.group()[i] == on) return a.parts()[i];
   return a.parts()[0];
 }
 
-// Elements first to last of `axis` of the whole, on any device: the pieces of all parts that meet
-// them, moved there.
+// Elements first to last of `axis` of the whole array, on any device: the overlapping pieces of all
+// parts, moved there.
 array region(const sharded& a, int axis, std::int64_t first, std::int64_t last, const device& on) {
   if (a.replicated()) return piece(copy_near(a, on), axis, first, last).to(on);
   std::vector<array> pieces;

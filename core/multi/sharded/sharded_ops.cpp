@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on sharded arrays: each member works on its parts; what crosses members goes through
-// the collectives.
+// Operations on sharded arrays: each member works on its parts; exchange between members uses the
+// collectives.
 #include <fmt/format.h>
 
 #include <optional>
@@ -13,8 +13,8 @@
 namespace tutti {
 namespace {
 
-// Index of the first input that is split, checked against all others: one group, one split. `same`
-// compares the split axes of two.
+// Index of the first split input, checked against all others: they must have the same group and
+// split. `same` compares the split axes of two.
 template <class Same>
 std::optional<std::size_t> split_input(const std::vector<sharded>& inputs, std::string_view op,
                                        Same&& same) {
@@ -37,14 +37,14 @@ std::optional<std::size_t> split_input(const std::vector<sharded>& inputs, std::
 
 int from_the_end(const sharded& a) { return a.shape().rank() - a.axis(); }
 
-// What of a replicated operand meets part i of `split`: all of it where it broadcasts along the
-// split axis.
+// The part of a replicated operand that corresponds to part i of `split`: all of it if it
+// broadcasts along the split axis.
 array matching(const sharded& whole, const sharded& split, std::size_t i) {
   const array& copy = whole.parts()[i];
   const int axis = copy.ndim() - from_the_end(split);
   if (axis < 0 || copy.shape()[axis] == 1) return copy;
   const auto& cuts = split.boundaries();
-  if (copy.shape()[axis] != cuts.back()) return copy;  // the operation says what is wrong
+  if (copy.shape()[axis] != cuts.back()) return copy;  // the operation reports the error
   return multi::piece(copy, axis, cuts[i], cuts[i + 1]);
 }
 
@@ -66,7 +66,7 @@ sharded elementwise(binary f, const sharded& a, const sharded& b, std::string_vi
                              result.rank() - from_the_end(a.replicated() ? b : a));
 }
 
-// f(a, b), or f(b, a) where `turned`, of a constant b, which takes part as if it were replicated.
+// f(a, b), or f(b, a) if `turned`, for a constant b, which is treated as replicated.
 sharded beside_constant(binary f, const sharded& a, const array& b, bool turned,
                         std::string_view op) {
   const graph::node& n = graph::get(b, op);
@@ -74,7 +74,7 @@ sharded beside_constant(binary f, const sharded& a, const array& b, bool turned,
     throw device_error(fmt::format("{}: {} and an array on {}; replicate() or shard() it", op,
                                    a.str(), b.device().name()),
                        TUTTI_ERROR_INVALID_ARGUMENT);
-  if (n.weak)  // stays so: it takes the dtype of the parts
+  if (n.weak)  // stays weak: it takes the dtype of the parts
     return map([&](const array& p) { return turned ? f(b, p) : f(p, b); }, a);
   std::vector<array> copies;
   for (const device& member : a.group()) copies.push_back(b.to(member));
@@ -83,7 +83,7 @@ sharded beside_constant(binary f, const sharded& a, const array& b, bool turned,
 }
 
 struct resolved_axes {
-  bool crosses = false;  // the split axis is reduced
+  bool crosses = false;  // whether the split axis is reduced
   int split_axis = 0;    // of the result
 };
 
@@ -101,7 +101,7 @@ resolved_axes resolve(const sharded& a, const reduce_options& over, std::string_
 
 using reducer = array (*)(const array&, const reduce_options&);
 
-// Members without elements have no least one: the others reduce, then all get the result.
+// Members without elements have no minimum: the others reduce, then all get the result.
 sharded reduce_across(const sharded& a, reducer local, const reduce_options& over,
                       collective::reduction with, const collective::options& how,
                       bool skips_empty) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of sharded arrays by index, wherever they lie.
+// Rows of sharded arrays by index, on any member.
 #include "multi/groups/participants.hpp"
 #include "op/operands.hpp"
 #include "tutti/multi.hpp"
@@ -8,8 +8,8 @@
 namespace tutti {
 namespace {
 
-// Every member looks all indices up, those of others at its nearest row; the device of the indices
-// picks for each the answer of the member that has the row.
+// Every member looks up all indices, those of other members at its nearest row; the device of the
+// indices selects for each the result of the member that has the row.
 array take_across(const sharded& a, const array& indices, int axis) {
   const device on = indices.device();
   const array place = op::checked_indices(indices, a.shape()[axis], axis, a.shape(), "take");

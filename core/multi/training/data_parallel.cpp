@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data-parallel gradients: every member differentiates the loss of its rows, weighted by them;
-// state that the rows change is averaged with the same weights. Buckets of gradients are summed
-// over the members, last parameters first, as the backward pass makes them (S. Li et al., "PyTorch
-// Distributed", VLDB 2020, section 3.2).
+// Data-parallel gradients: every member differentiates the loss of its rows, weighted by their
+// number; changed state is averaged with the same weights. Buckets of gradients are summed over the
+// members, last parameters first, in the order in which the backward pass computes them (S. Li et
+// al., "PyTorch Distributed", VLDB 2020, section 3.2).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ std::vector<array> rows_of(const std::vector<array>& batch, std::int64_t first, 
   return out;
 }
 
-// The loss of one member's rows times their share, and its gradients; sums over the pieces, each of
-// which begins with the state that the one before left.
+// The loss of one member's rows times their fraction, and its gradients; sums over the pieces, each
+// of which starts with the state after the previous one.
 class member_step {
  public:
   member_step(std::vector<array> parameters, std::vector<array> state)
@@ -55,7 +55,7 @@ class member_step {
     for (std::size_t i = 0; i < found.size(); ++i) gradients_[i] = gradients_[i] + found[i];
   }
 
-  /// What there is to evaluate after a piece.
+  /// The arrays to evaluate after a piece.
   void collect(std::vector<array>& pending) const {
     if (!loss_.valid()) return;
     pending.push_back(loss_);
@@ -65,7 +65,7 @@ class member_step {
 
   array loss() const { return loss_; }
   const std::vector<array>& state() const { return state_; }
-  double share() const { return share_; }  ///< of the batch's rows
+  double share() const { return share_; }  ///< fraction of the batch's rows
   std::vector<array> gradients() const {
     if (loss_.valid()) return gradients_;
     std::vector<array> zeros;
@@ -81,7 +81,7 @@ class member_step {
 };
 
 // Sums one bucket, parameters first to last, over the members: gradients of one dtype, flattened
-// one after the other.
+// and concatenated.
 void reduce_bucket(const device_group& group, gradients_by_member& gradients, std::size_t first,
                    std::size_t last, const collective::options& how) {
   std::vector<array> joined;
@@ -126,12 +126,12 @@ std::vector<sharded> replicas(const device_group& group, const gradients_by_memb
   return out;
 }
 
-// The mean of the members' states by their shares of the rows.
+// The mean of the members' states, weighted by their rows.
 std::vector<sharded> mean_state(const device_group& group, const std::vector<member_step>& members,
                                 const data_parallel_options& options) {
   auto first = std::find_if(members.begin(), members.end(),
                             [](const member_step& m) { return m.share() > 0; });
-  if (first == members.end()) first = members.begin();  // the rows are those of other ranks
+  if (first == members.end()) first = members.begin();  // the rows belong to other ranks
   gradients_by_member floating(members.size());
   for (const array& s : first->state()) {
     if (!is_floating(s.dtype())) continue;
@@ -160,8 +160,8 @@ struct rows_of_ranks {
   std::vector<std::int64_t> all;
 };
 
-// Sums what the ranks have found, each from its share of the rows: last parameters first, then
-// state and loss. State that is no floating number comes from the first rank with rows.
+// Sums the results of the ranks, each for its part of the rows: last parameters first, then state
+// and loss. State that is not floating is taken from the first rank with rows.
 void exchange(const tutti::job& job, int first, std::size_t bucket_bytes, const device_group& group,
               parallel_step& step) {
   std::vector<array> values;
@@ -187,7 +187,7 @@ void check_replicated(const char* what, const device_group& group,
                                     group.names(), values[i].str()));
 }
 
-// Rows of every member, the same for all arrays of the batch: where they begin, and the end.
+// Rows of every member, the same for all arrays of the batch: their begin, and the end.
 const std::vector<std::int64_t>& check_batch(const device_group& group,
                                              const std::vector<sharded>& batch) {
   if (batch.empty()) throw value_error("data_parallel: no arrays in the batch");
@@ -270,7 +270,7 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
   for (std::size_t m = 0; m < group_.size(); ++m)
     members.emplace_back(parts_at(parameters, m), parts_at(state, m));
 
-  // More pieces than rows are empty ones.
+  // Pieces beyond the number of rows are empty.
   std::int64_t most_rows = 1;
   for (std::size_t m = 0; m < group_.size(); ++m)
     most_rows = std::max(most_rows, cuts[m + 1] - cuts[m]);
@@ -282,7 +282,7 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
           multi::equal_boundaries(cuts[m + 1] - cuts[m], static_cast<std::size_t>(count));
       const std::int64_t first = pieces[static_cast<std::size_t>(piece)];
       const std::int64_t last = pieces[static_cast<std::size_t>(piece) + 1];
-      // The only member and piece have the key itself, as a step on one device has.
+      // A single member with a single piece uses the key itself, as a step on one device does.
       const std::int64_t place = piece * width + static_cast<std::int64_t>(m);
       const random::key own = width * count > 1 ? random::fold_in(key, place) : key;
       if (first < last)
@@ -301,7 +301,7 @@ parallel_step data_parallel::operator()(const std::vector<sharded>& parameters,
     gradients.push_back(m.gradients());
     if (m.loss().valid()) losses.push_back(m.loss().to(group_[0]));
   }
-  // Every rank's loss is of one dtype, also where there are no rows to have one.
+  // Every rank's loss has the same dtype, even without rows.
   const dtype type = parameters[0].dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
   if (in_job && losses.empty()) losses.push_back(zeros({}, type, group_[0]));
   parallel_step out{losses[0], {}, {}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipelines. Each micro-batch is a chain of stages with a copy between them; that the chains are
-// independent of each other is all that lets members work at once.
+// Pipelines. Each micro-batch is a chain of stages with a copy between them; the members can work
+// at the same time because the chains are independent of each other.
 #include <algorithm>
 
 #include "multi/groups/participants.hpp"
@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-// What the graph of one stage of one micro-batch takes at least.
+// The minimum size of the graph of one stage of one micro-batch.
 constexpr std::uint64_t least_bytes_of_a_step = 256;
 
 pipeline::pipeline(std::vector<stage> stages, device_group group, std::int64_t micro_batches)
@@ -35,7 +35,7 @@ void pipeline::check(const std::vector<std::vector<array>>& parameters, const ar
     throw shape_error("pipeline: no rows in a batch of shape " + x.shape().str());
 }
 
-// No more micro-batches than rows, so that none is empty.
+// At most as many micro-batches as rows, so that none is empty.
 std::vector<std::int64_t> pipeline::rows_of_micro_batches(const array& x) const {
   const auto count = static_cast<std::size_t>(std::min(micro_batches_, x.dim(0)));
   detail::require_host_memory("pipeline", count, stages_.size() * least_bytes_of_a_step);

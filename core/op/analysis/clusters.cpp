@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clusters by k-means: distances by a matrix product, sums by another with the rows' labels.
+// k-means clustering: distances by a matrix product, sums by another with the rows' labels.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -37,13 +37,13 @@ void check_options(const kmeans_options& options) {
                                   options.tolerance));
 }
 
-// Without what all centers share, the square of the row.
+// Without the squared norm of the row, which is the same for all centers.
 array nearest_centers(const array& x, const array& centers) {
   const array squares = sum(square(centers), 1);
   return argmin(squares - 2 * matmul(x, matrix_transpose(centers)), 1);
 }
 
-// Rows are centred, so that squares of what they have in common take no digits.
+// Rows are centred, so that a common offset does not reduce the precision of squares.
 kmeans_result lloyd(const array& given, const array& start, const kmeans_options& options) {
   const array middle = mean(given, {0, keep_dims::yes}), x = contiguous(given - middle);
   array centers = start - middle;
@@ -68,8 +68,8 @@ kmeans_result lloyd(const array& given, const array& start, const kmeans_options
   return result;
 }
 
-// The first row at random, each other one where a random number falls among the sums of squared
-// distances to the nearest row chosen before.
+// The first row at random, each further one by a random number within the cumulative sums of
+// squared distances to the nearest row chosen before.
 array drawn_centers(random::key key, const array& x, std::int64_t clusters) {
   const std::int64_t n = x.dim(0);
   const array numbers = random::uniform(key, {clusters}, 0, 1, dtype::f32, x.device());
@@ -83,7 +83,7 @@ array drawn_centers(random::key key, const array& x, std::int64_t clusters) {
       const double whole = sums[n - 1].item();
       const array place =
           searchsorted(sums, full({}, part * whole, sums.dtype(), x.device()), side::right);
-      // Where all distances are 0, any row is as good.
+      // If all distances are 0, any row can be chosen.
       if (whole > 0) row = std::min(place.item<std::int64_t>(), n - 1);
     }
     rows.push_back(row);

@@ -19,7 +19,7 @@ using detail::named;
 
 namespace {
 
-// Of variables [..., variables, observations], in the dtype of the computation.
+// Variables [..., variables, observations], in the dtype of the computation.
 array covariances(const array& x, double correction) {
   const array centered = x - mean(x, {-1, keep_dims::yes});
   const array other = is_complex(x.dtype()) ? conj(centered) : centered;
@@ -50,9 +50,9 @@ array cov(const array& m, double correction) {
 
 namespace {
 
-// Of each variable's observations, at least one: [..., variables, 1].
+// For each variable's observations, at least one: [..., variables, 1].
 struct observed_range {
-  array largest;  // in amount; of complex ones the larger part
+  array largest;  // in magnitude; for complex ones the larger part
   array is_constant;
 };
 
@@ -74,7 +74,7 @@ array corrcoef(const array& m) {
     if (x.dim(-1) == 0) return of_variables(covariances(x, 0), m, type, "corrcoef");
     const observed_range r = range_of(stop_gradient(x));
     const array c = covariances(x / exp2(op::binary_exponents(r.largest)), 0);
-    // The mean of equal observations may be off by a rounding, and so have a deviation.
+    // The mean of equal observations may have a rounding error, and thus a deviation.
     const array root = sqrt(real(diagonal(c, 0, -2, -1)));
     const array deviation = where(reshape(r.is_constant, root.shape()), NAN, root);
     const array quotients = c / expand_dims(deviation, -1) / expand_dims(deviation, -2);
@@ -94,9 +94,9 @@ array cosine_distances(const array& given_a, const array& given_b) {
   return 1 - matmul(a, matrix_transpose(b)) / sizes;
 }
 
-// Binary exponents [..., M, N, 1] by which the differences of rows are scaled: they bring the
+// Binary exponents [..., M, N, 1] by which the differences of rows are scaled: they scale the
 // larger row down to 2^reach, so that no sum of squares overflows, or up to 1. Between these bounds
-// rows stay as they are, so that also what is small beside large elements that both have counts.
+// rows are not scaled, so that small elements beside large ones of both rows still count.
 array exponents_of_pairs(const array& a, const array& b) {
   const double reach = a.dtype() == dtype::f64 ? 400 : 40;
   const auto exponents = [](const array& x) {

@@ -15,7 +15,7 @@ using detail::named;
 
 namespace {
 
-// Places from 1 on of sorted rows [rows, n], n > 0, as i64 or, the mean of two, in `type`.
+// Positions from 1 of sorted rows [rows, n], n > 0, as i64 or, for means of two, in `type`.
 array places_of_sorted(const array& sorted, rank_method method, dtype type) {
   const std::int64_t rows = sorted.dim(0), n = sorted.dim(1);
   const array place = broadcast_to(graph::iota({1, n}, sorted.node()->device), {rows, n});
@@ -96,7 +96,7 @@ histogram2d_result histogram2d(const array& x, const array& y,
     if (graph::get(x, "histogram2d").extents != graph::get(y, "histogram2d").extents)
       throw shape_error("histogram2d: points of " + x.shape().str() + " and " + y.shape().str());
     const shape cells = {bins.first, bins.second};
-    // Before edges are made: bins that are refused may be many.
+    // Before edges are made: a refused number of bins may be large.
     const std::int64_t all = bins.first > 0 && bins.second > 0
                                  ? graph::checked_elements(cells, dtype::i64, "histogram2d")
                                  : 0;

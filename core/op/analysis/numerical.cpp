@@ -14,7 +14,7 @@ using detail::named;
 
 namespace {
 
-// Elements of a vector at places in range, of any shape.
+// Elements of a vector at positions in range, of any shape.
 array elements_at(const array& v, const array& index) {
   const array flat = contiguous(reshape(index, {index.size()}));
   return reshape(op::take_rows(reshape(v, {1, v.size(), 1}), flat), index.shape());
@@ -25,9 +25,9 @@ struct segment {
   array x0, x1, y0, y1;
 };
 
-// The line through both points at x, by NumPy's rules for what is not finite: at x0 itself y0; from
-// x0 on, from x1 back where that is NaN, and where that is NaN too the value that both points have.
-// Elements that are `unused` have no part in gradients.
+// The line through both points at x, by NumPy's rules for non-finite values: at x0 itself y0; from
+// x0, or from x1 if that is NaN, or if that is NaN too the value of both points. Elements that are
+// `unused` do not contribute to gradients.
 array value_between(const array& x, const segment& s, const array& unused) {
   const array rise = s.y1 - s.y0, run = s.x1 - s.x0, slope = rise / run;
   const array nowhere = isnan((x - s.x0) * slope + s.y0);
@@ -35,7 +35,8 @@ array value_between(const array& x, const segment& s, const array& unused) {
   const array is_level = nowhere_back & (s.y0 == s.y1);
   const array held = unused | (nowhere & ((x == s.x0) | is_level));
   const array back = nowhere & logical_not(held);
-  // What is not chosen is replaced before it is computed with: 0 times its derivative may be NaN.
+  // Values that are not selected are replaced before the computation: 0 times their derivative may
+  // be NaN.
   const array way = where(held, 0, x - where(back, s.x1, s.x0));
   return way * (where(held, 0, rise) / where(held, 1, run)) + where(back, s.y1, s.y0);
 }
@@ -134,8 +135,8 @@ void check_derivative(const array& y, int axis, int edge_order) {
                                   y.shape().str()));
 }
 
-// The derivative at three places in a row from the values there: of the parabola through them at
-// its place `at` (0, 1, 2), for the steps h and k between the places.
+// The derivative at three consecutive positions from the values there: of the parabola through them
+// at position `at` (0, 1, 2), for the steps h and k between the positions.
 array parabola_slope(const array& y, int axis, const array& h, const array& k, int at) {
   const std::int64_t n = y.dim(axis);
   const array a = part_along(y, axis, 0, n - 2), b = part_along(y, axis, 1, n - 1),

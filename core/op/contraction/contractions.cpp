@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Einstein summation and its special cases. A pair of operands becomes one batched matmul over
-// views wherever the memory allows; products without a sum, and sums without a free axis, are fused
-// multiplications.
+// views if the memory layout allows; products without a sum, and sums without a free axis, are
+// fused multiplications.
 #include "tutti/contractions.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using op::label_list;
 using op::label_set;
 
-// An array whose axes have names, each once.
+// An array whose axes have distinct names.
 struct labelled {
   array values;
   label_list labels;
@@ -45,7 +45,7 @@ label_list joined(label_list first, const label_list& second) {
   return first;
 }
 
-// x with its axes in the order of `labels`, extent 1 where it lacks one.
+// x with its axes in the order of `labels`, extent 1 for missing ones.
 array aligned(const labelled& x, const label_list& labels) {
   shape order;
   for (int label : labels)
@@ -66,7 +66,7 @@ labelled summed(const labelled& x, label_set keep) {
   return {astype(sum(x.values, axes), x.values.dtype()), chosen(x.labels, keep)};
 }
 
-// One axis for each label: diagonals of those given twice; without the axes that broadcast.
+// One axis for each label: diagonals of repeated ones; without the axes that broadcast.
 labelled with_unique_labels(labelled x, const op::contraction& c) {
   for (std::size_t i = 0; i < x.labels.size();) {
     const std::int64_t extent = x.values.dim(static_cast<std::int64_t>(i));
@@ -82,7 +82,7 @@ labelled with_unique_labels(labelled x, const op::contraction& c) {
       continue;
     }
     const auto second = again - x.labels.begin();
-    if (x.values.dim(second) != extent) {  // it is 1, and goes
+    if (x.values.dim(second) != extent) {  // it is 1, and is removed
       x.values = squeeze(x.values, second);
       x.labels.erase(again);
       continue;
@@ -96,7 +96,7 @@ labelled with_unique_labels(labelled x, const op::contraction& c) {
   return x;
 }
 
-// How many elements must be copied to see x as three axes, each a group of labels in this order.
+// The number of elements to copy to show x as three axes, each a group of labels in this order.
 std::int64_t copies(const labelled& x, const label_list (&groups)[3]) {
   const graph::layout where = graph::layout_of(*x.values.node());
   const shape& extents = x.values.shape();
@@ -129,7 +129,7 @@ array grouped(const labelled& x, const label_list (&groups)[3]) {
   return reshape(aligned(x, joined(joined(groups[0], groups[1]), groups[2])), to);
 }
 
-// The labels shared by two operands, and those of one only.
+// The labels shared by two operands, and those of only one.
 struct pairing {
   label_set batch, summed, left, right;
 };
@@ -139,7 +139,7 @@ labelled batched_matmul(const labelled& x, const labelled& y, const pairing& p) 
   const label_list right = chosen(y.labels, p.right);
   label_list batch, inner;
   std::int64_t fewest = -1;
-  // Groups in the order in which either operand has them, whichever copies less.
+  // Groups in the order of one of the operands, whichever requires less copying.
   for (const labelled* batch_from : {&x, &y}) {
     for (const labelled* inner_from : {&x, &y}) {
       const label_list b = chosen(batch_from->labels, p.batch);
@@ -170,7 +170,7 @@ labelled contract_pair(const labelled& x, const labelled& y, label_set keep) {
   return summed({aligned(x, all) * aligned(y, all), all}, keep);
 }
 
-// The order of contractions refuses a result of too many axes.
+// The order of contractions refuses a result with too many axes.
 void require_result(const op::contraction& c, dtype type, std::string_view op) {
   if (c.output.size() > static_cast<std::size_t>(max_rank)) return;
   shape to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Subscripts to labels, and the order of contractions: dynamic programming over subsets of a few
-// operands, greedy choice of pairs beyond.
+// operands, otherwise greedy choice of pairs.
 #include "op/contraction/einsum_plan.hpp"
 
 #include <bit>
@@ -227,7 +227,7 @@ class exhaustive_search {
   std::vector<std::pair<int, int>> steps_;
 };
 
-// Again and again the pair whose result is smallest compared with what it replaces.
+// Repeatedly the pair whose result is smallest compared with the operands that it replaces.
 std::vector<std::pair<int, int>> greedy_order(const contraction& c, std::vector<label_set> sets,
                                               label_set output) {
   const cost_model costs(c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an Einstein summation means and in which order its operands are contracted; no arrays.
+// The meaning of an Einstein summation and the order in which its operands are contracted; no
+// arrays.
 #pragma once
 
 #include <array>
@@ -34,7 +35,7 @@ TUTTI_INTERNAL_API contraction parse_einsum(std::string_view subscripts,
 label_set labels_of(const label_list& list);
 
 /// Pairs to contract, as indices into the inputs followed by the results so far. Throws shape_error
-/// where every order needs more than max_rank axes.
+/// if every order needs more than max_rank axes.
 TUTTI_INTERNAL_API std::vector<std::pair<int, int>> contraction_order(const contraction& c);
 
 }  // namespace tutti::op

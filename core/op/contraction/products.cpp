@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix product: ranks and batches brought to [B,M,K] x [B,K,N], with copies only where the
-// layouts that TUTTI_OPERATOR_MATMUL takes cannot show an operand.
+// The matrix product: ranks and batches converted to [B,M,K] x [B,K,N], with copies only if the
+// layouts of TUTTI_OPERATOR_MATMUL cannot express an operand.
 #include "op/operands.hpp"
 #include "plugin/support.hpp"
 
@@ -17,13 +17,13 @@ shape joined(const shape& batch, std::int64_t rows, std::int64_t columns) {
   return out;
 }
 
-// One matrix of a batch: an axis with stride 1, the other at least as far apart as it is long.
+// One matrix of a batch: an axis with stride 1, the other with a stride of at least its length.
 bool fits_operator(const shape& extents, const shape& strides) {
   return (strides[2] == 1 && strides[1] >= extents[2]) ||
          (strides[1] == 1 && strides[2] >= extents[1]);
 }
 
-// Strides along axes of extent 1 mean nothing: any that the operator likes will do.
+// Strides along axes of extent 1 are meaningless: any that the operator accepts can be used.
 shape free_strides(const shape& extents, shape strides) {
   if (extents[0] == 1) strides[0] = 0;
   if (extents[1] == 1 && extents[2] == 1) {
@@ -36,7 +36,7 @@ shape free_strides(const shape& extents, shape strides) {
   return strides;
 }
 
-// a [B,R,C] as the operator wants it.
+// a [B,R,C] as the operator requires it.
 array operator_layout(const array& a) {
   const graph::node& n = *a.node();
   if (!n.is_view()) return a;
@@ -63,7 +63,7 @@ array batched(const array& a, const shape& batch) {
   return reshape(broadcast_to(a, joined(batch, rows, columns)), {count, rows, columns});
 }
 
-// Whether [.., M, K] can be seen as [B*M, K] without a copy.
+// Whether [.., M, K] can be reshaped to [B*M, K] without a copy.
 bool folds(const array& a) {
   const graph::layout where = graph::layout_of(*a.node());
   const shape& extents = a.shape();
@@ -72,7 +72,7 @@ bool folds(const array& a) {
   return true;
 }
 
-// Whether the device has products of this dtype; those of integers and of wide floats it must have.
+// Whether the device has products of this dtype; it must have those of integers and of wide floats.
 bool multiplies(op::device_pointer device, dtype type) {
   if (graph::compute_dtype(type) == type && !is_complex(type)) return true;
   return detail::supports_products(device != nullptr ? *device : detail::get(default_device()),
@@ -87,7 +87,7 @@ array product3(const array& a, const array& b) {
                           {left[0], left[1], right[2]}, inputs, "matmul");
 }
 
-// Of complex numbers: products of the parts, which every backend is fast at.
+// For complex numbers: products of the parts, which are fast on every backend.
 array complex_matmul(const array& a, const array& b) {
   if (!is_complex(a.dtype())) return complex(matmul(a, real(b)), matmul(a, imag(b)));
   if (!is_complex(b.dtype())) return complex(matmul(real(a), b), matmul(imag(a), b));
@@ -107,10 +107,11 @@ array matmul(const array& a, const array& b) {
     throw shape_error("matmul: operands must have at least one dimension: " + given_a.str() +
                       " x " + given_b.str());
 
-  // Halves are summed in f32 either way; a device that takes them as they are reads half as much.
+  // f16 and bf16 are summed in f32 either way; a device that accepts them directly reads half as
+  // much.
   const bool as_it_is = multiplies(device, type);
   if (is_complex(type) && !as_it_is) {
-    const dtype part = real_dtype(type);  // real operands widen no further than that
+    const dtype part = real_dtype(type);  // real operands are not widened further
     const auto widened = [&](const array& x) {
       return op::cast(x, is_complex(x.dtype()) ? type : part, "matmul");
     };

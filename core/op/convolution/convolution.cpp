@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions of x with w: arguments checked, padding that is no zeros laid around x, and the
-// operator.
+// Convolutions of x with w: checks of arguments, padding other than zeros, and the operator.
 #include "tutti/convolution.hpp"
 
 #include "op/convolution/convolve.hpp"
@@ -44,7 +43,7 @@ void check_groups(std::int64_t groups, std::int64_t channels, std::int64_t outpu
                       text(channels) + " channels and " + text(outputs) + " of the result");
 }
 
-// Of steps of 1.
+// With steps of 1.
 constexpr tutti_convolution_params plain{
     0, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, 0, TUTTI_ACTIVATION_NONE, 0, 0};
 
@@ -115,7 +114,7 @@ array with_bias(const array& out, const array& bias, channel_order order, const 
   return out + reshape(bias, column);
 }
 
-// Places of the result along an axis.
+// Positions of the result along an axis.
 std::int64_t transposed_places(std::int64_t extent, std::int64_t window, std::int64_t stride,
                                std::int64_t dilation, std::int64_t cut, std::int64_t added,
                                const char* label) {

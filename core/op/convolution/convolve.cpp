@@ -8,7 +8,7 @@
 namespace tutti::op {
 namespace {
 
-// The operator takes any strides that are not negative.
+// The operator accepts any strides that are not negative.
 array operand(const array& a, const char* label) {
   const shape strides = graph::layout_of(*a.node()).strides;
   if (std::none_of(strides.begin(), strides.end(), [](std::int64_t s) { return s < 0; })) return a;

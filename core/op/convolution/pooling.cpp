@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maxima and means of windows. Maxima are taken along one axis after the other, as elementwise
-// chains over shifted slices, which fuse; wide windows double. Means are depthwise convolutions.
+// Maxima and means of windows. Maxima are computed along one axis after the other, as elementwise
+// chains over shifted slices, which are fused; wide windows are built by doubling. Means are
+// depthwise convolutions.
 #include "tutti/pooling.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 using op::text;
 using op::window_geometry;
 
-// Of x with its channels first.
+// Properties of x with its channels first.
 struct spatial_input {
   array x;
   shape extents;
@@ -55,7 +56,7 @@ shape pooled_shape(const array& x, const window_geometry& g) {
 
 // ---- maxima
 
-// The largest so far, and where wanted its place in the flattened spatial axes.
+// The largest element so far, and if needed its position in the flattened spatial axes.
 struct winners {
   array value, place;
 };
@@ -75,7 +76,7 @@ winners sliced(const winners& w, int axis, std::int64_t start, std::int64_t coun
   return {sliced(w.value, axis, start, count, step), sliced(w.place, axis, start, count, step)};
 }
 
-// `first` stays where both are equal, unless it lies in the padding.
+// `first` is kept if both are equal, unless it is padding.
 winners better(const winners& first, const winners& second) {
   if (!first.place.valid()) return {maximum(first.value, second.value), {}};
   array takes = (second.value > first.value) | (first.place < 0);
@@ -122,7 +123,7 @@ std::int64_t spatial_size(const array& x) {
   return count;
 }
 
-// Of each element where it stands in the flattened spatial axes.
+// Position of each element in the flattened spatial axes.
 array places_in_planes(const array& x) {
   shape plane = x.shape();
   plane[0] = plane[1] = 1;
@@ -145,7 +146,7 @@ array max_of_windows(const array& x, const window_geometry& g) {
       })({x})[0];
 }
 
-// What no element is less than.
+// A lower bound of all elements.
 array lowest(dtype type) {
   if (is_floating(type)) return full({}, -std::numeric_limits<double>::infinity(), type);
   switch (type) {
@@ -164,8 +165,8 @@ array lowest(dtype type) {
 
 // ---- means
 
-// How many elements the windows along an axis hold, of x or of the padding too, but 1 where there
-// are none: their sum is 0.
+// The number of elements in the windows along an axis, of x or including the padding, but 1 for
+// empty ones, whose sum is 0.
 array counts_along(const window_geometry& g, int axis, std::int64_t extent, bool count_padding,
                    dtype type, const device& on) {
   const std::int64_t first = count_padding ? -g.before[axis] : 0, step = g.dilation[axis];
@@ -279,8 +280,8 @@ std::vector<std::int64_t> spatial_axes_of(const array& x) {
   return axes;
 }
 
-// One after the other the `places` windows that an extent is cut into, window i from
-// floor(i extent / places) to ceil((i + 1) extent / places), without products that overflow.
+// Iterates over the `places` windows into which an extent is divided, window i from floor(i extent
+// / places) to ceil((i + 1) extent / places), without products that overflow.
 class adaptive_windows {
  public:
   adaptive_windows(std::int64_t extent, std::int64_t places)
@@ -291,7 +292,7 @@ class adaptive_windows {
   window next() {
     const std::int64_t begin = begin_;
     begin_ += whole_;
-    // The sum of both may be beyond 63 bits.
+    // The sum may exceed 63 bits.
     if (over_ >= places_ - rest_) {
       over_ -= places_ - rest_;
       ++begin_;
@@ -303,10 +304,10 @@ class adaptive_windows {
 
  private:
   std::int64_t whole_, rest_, places_;
-  std::int64_t begin_ = 0, over_ = 0;  // of the next window: in places_ parts of an element
+  std::int64_t begin_ = 0, over_ = 0;  // of the next window: in parts of 1 / places_ of an element
 };
 
-// x with the axis cut into windows of equal length.
+// x with the axis divided into windows of equal length.
 array cut_evenly(const array& x, int axis, std::int64_t places) {
   shape to = x.shape();
   to[axis] = places;
@@ -342,7 +343,7 @@ array adaptive_maximum(const array& x, int axis, std::int64_t places) {
     const auto w = measured.next();
     width = std::max(width, w.end - w.begin);
   }
-  // Shorter windows name their last element again.
+  // Shorter windows repeat their last element.
   const std::int64_t size = graph::extent_product(width, places, "adaptive_max_pool");
   auto index =
       detail::host_vector<std::int64_t>("adaptive_max_pool", static_cast<std::uint64_t>(size));

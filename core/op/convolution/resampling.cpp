@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views of windows, and resampling along one axis after the other: elements taken at places that
-// the host computes, and their weighted sum in one program.
+// Views of windows, and resampling along one axis after the other: gathers elements at positions
+// that the host computes, and sums them with weights in one program.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ namespace {
 
 using op::text;
 
-// A view of x without history, with the rule that what it shows several times adds up. `places` are
-// the row-major places in x of its elements.
+// A view of x without history, whose gradient adds repeated elements. `places` are the row-major
+// positions of its elements in x.
 template <class F, class G>
 array view_with_rule(const array& x, F&& view, G&& places) {
   if (!graph::is_differentiated(x)) return view(x);
@@ -114,7 +114,7 @@ array as_strided(const array& x, const shape& extents, const shape& strides, std
 
 namespace {
 
-// One spatial axis: `size` places over `extent` elements, `scale` times as dense.
+// One spatial axis: `size` positions over `extent` elements, `scale` times as dense.
 struct axis_places {
   std::int64_t extent, size;
   std::optional<double> scale;
@@ -128,7 +128,7 @@ double source_of(std::int64_t i, const axis_places& of, const interpolate_option
   if (options.align_corners)
     return of.size > 1 ? place * (from - 1) / static_cast<double>(of.size - 1) : 0;
   const double half = options.places == resampling_places::asymmetric ? 0 : 0.5;
-  // By the size alone the quotient is rounded once.
+  // Without a scale the quotient is rounded once.
   if (!of.scale) return (place + half) * from / static_cast<double>(of.size) - half;
   return (place + half) / *of.scale - half;
 }
@@ -140,7 +140,7 @@ double cubic(double x, double a) {
   return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
-// One tap of the sum: elements of each place, and their weights.
+// One tap of the sum: elements for each position, and their weights.
 struct tap {
   std::vector<std::int64_t> index;
   std::vector<double> weight;
@@ -238,7 +238,7 @@ void check_options(const interpolate_options& o) {
     throw value_error("interpolate: a cubic_coefficient of " + std::to_string(o.cubic_coefficient));
 }
 
-// Spatial extents, and of scales what they say themselves.
+// Spatial extents, and for scales the given values.
 array interpolated(const array& given, const std::vector<axis_places>& to,
                    interpolate_options options) {
   const char* label = "interpolate";
@@ -263,7 +263,7 @@ array interpolated(const array& given, const std::vector<axis_places>& to,
     return adaptive_avg_pool(given, per_axis(size), options.order);
   for (int i = 0; i < size.rank(); ++i) {
     const axis_places& of = to[static_cast<std::size_t>(i)];
-    // Nothing moves, whatever the places.
+    // Nothing changes, for any positions.
     if (of.size == of.extent && (!of.scale || *of.scale == 1)) continue;
     x = is_nearest ? nearest_along(x, first + i, of, options)
                    : resampled_along(x, first + i, of, options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements at computed places: rows of channels taken for each neighbour, and their weighted sum.
+// Elements at computed positions: rows of channels are gathered for each neighbour, and summed with
+// weights.
 #include "tutti/sampling.hpp"
 
 #include <cmath>
@@ -15,12 +16,12 @@ namespace {
 
 using op::text;
 
-// A neighbour along one axis: which, how much of it, and whether it lies in x.
+// A neighbour along one axis: its index, its weight, and whether it is within x.
 struct neighbour {
   array index, weight, inside;
 };
 
-// Keys' kernel with a = -0.75, of distances in [0, 1] and in [1, 2].
+// Keys' kernel with a = -0.75, for distances in [0, 1] and in [1, 2].
 array near(const array& d) { return (1.25 * d - 2.25) * d * d + 1; }
 array far(const array& d) { return ((-0.75 * d + 3.75) * d - 6) * d + 3; }
 
@@ -35,7 +36,7 @@ class sampler {
     index_ = op::holds(dtype::i32, rows_.dim(1)) ? dtype::i32 : dtype::i64;
   }
 
-  // [places..., C] at places along each axis in images of these numbers, which all broadcast.
+  // [places..., C] at positions along each axis in images with these indices, which all broadcast.
   array at(const array& image, const std::vector<array>& places) const {
     std::vector<std::vector<neighbour>> along;
     for (int axis = 0; axis < extents_.rank(); ++axis)
@@ -83,7 +84,7 @@ class sampler {
     return out;
   }
 
-  // Adds what all combinations of neighbours from `axis` on give; `sofar` is of the axes before.
+  // Adds the combinations of neighbours from `axis` on; `sofar` covers the previous axes.
   void gather(const std::vector<std::vector<neighbour>>& along, std::size_t axis,
               const neighbour& sofar, array& sum) const {
     if (axis == along.size()) {
@@ -243,7 +244,7 @@ array deform_conv2d(const array& given, const array& w, const array& offsets,
                         w.shape().str() + " and offsets " + offsets.shape().str() + " do not fit");
     const dtype compute = x.x.dtype();
     const array by = reshape(op::cast(offsets, compute, label), {n * groups, taps, 2, high, wide});
-    // Where a tap reads without offsets: [taps, high, wide] of rows, then of columns.
+    // Positions of a tap without offsets: [taps, high, wide] of rows, then of columns.
     const auto own = [&](int axis) {
       const auto numbered = [&](std::int64_t count) {
         return graph::iota({count}, given.node()->device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where windows lie over spatial axes: what convolutions and pooling share.
+// Positions of windows over spatial axes, for convolutions and pooling.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace tutti::op {
 /// For messages.
 inline std::string text(std::int64_t n) { return std::to_string(n); }
 
-/// Of each spatial axis; places: how many windows there are.
+/// For each spatial axis; places: the number of windows.
 struct window_geometry {
   int spatial = 0;
   shape window, stride, dilation, before, after, places;
-  shape beyond;  // of `after`, what a last window that is not whole needs
+  shape beyond;  // part of `after` that an incomplete last window needs
   bool has_padding() const;
 };
 
-/// `given`, one number or one for each of `spatial` axes, as one for each. Throws value_error
-/// naming `what` where they are others or one is below `least`.
+/// `given`, one number or one for each of `spatial` axes, as one for each. Throws value_error with
+/// `what` for another number of values or one below `least`.
 shape axis_values(const shape& given, int spatial, std::int64_t least, const char* what,
                   const char* label);
 
-/// Throws value_error for numbers out of range, shape_error where a window is empty or longer than
-/// the padded extent. With ceil_mode a last window that begins within x or the padding before it
-/// counts though it ends beyond.
+/// Throws value_error for numbers out of range, shape_error if a window is empty or longer than the
+/// padded extent. With ceil_mode a last window that begins within x or the padding before it counts
+/// even if it ends beyond.
 window_geometry resolve_windows(const shape& extents, const shape& window, const per_axis& stride,
                                 const window_padding& padding, const per_axis& dilation,
                                 const char* label, bool ceil_mode = false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays from nothing, and grids: constants take no memory until something needs them there.
+// Creation of arrays and grids: constants use no memory until it is needed.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -25,10 +25,10 @@ void require_range_dtype(dtype type) {
     throw dtype_error("arange: needs an integer or floating dtype, got " + std::string(name(type)));
 }
 
-// first + step * [0, count) in i64, then in `type`; the caller has made sure that i64 suffices.
+// first + step * [0, count) in i64, then in `type`; the caller has ensured that i64 suffices.
 array integer_range(std::int64_t first, std::int64_t step, std::int64_t count, dtype type,
                     const device& on) {
-  // Only the sum is sure to fit.
+  // Only the sum is certain to fit.
   const auto far = static_cast<std::uint64_t>(step) *
                    static_cast<std::uint64_t>(std::max<std::int64_t>(count - 1, 0));
   const auto last = static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + far);
@@ -106,7 +106,7 @@ array arange(double start, double stop, double step, dtype type, const device& o
   if (step == 0) fail("the step is zero");
   require_range_dtype(type);
   const double span = stop - start;
-  // Bounds of either sign may be farther apart than a double tells.
+  // Bounds of different signs may be farther apart than a double can represent.
   const double wanted = std::ceil(std::isfinite(span) ? span / step : stop / step - start / step);
   if (wanted > 9007199254740992.0) fail("too many elements");
   const std::int64_t count = wanted > 0 ? static_cast<std::int64_t>(wanted) : 0;
@@ -127,7 +127,7 @@ array arange(std::int64_t start, std::int64_t stop, std::int64_t step, dtype typ
     throw value_error("arange: the step is zero: from " + std::to_string(start) + " to " +
                       std::to_string(stop));
   require_range_dtype(type);
-  // Unsigned, since the distance may be beyond what has a sign.
+  // Unsigned, because the distance may exceed the signed range.
   const auto low = static_cast<std::uint64_t>(step > 0 ? start : stop);
   const auto high = static_cast<std::uint64_t>(step > 0 ? stop : start);
   const bool none = step > 0 ? start >= stop : start <= stop;
@@ -194,7 +194,7 @@ array linspace(double start, double stop, std::int64_t count, bool endpoint, dty
     throw value_error(fmt::format("linspace: needs bounds that are finite in {}, got {} and {}",
                                   name(compute), start, stop));
   const std::int64_t gaps = std::max<std::int64_t>(endpoint ? count - 1 : count, 1);
-  // In quarters where the whole distance overflows.
+  // In quarters if the whole distance overflows.
   const double part = std::fabs(start) > largest / 4 || std::fabs(stop) > largest / 4 ? 0.25 : 1;
   const double from = start * part, to = stop * part;
   const double step = (to - from) / static_cast<double>(gaps);

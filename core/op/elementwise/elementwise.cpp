@@ -64,7 +64,7 @@ array truncate_divide(const array& a, const array& b) {
   return named("truncate_divide", [&]() -> array {
     if (is_floating(result_type({a, b}))) return trunc(divide(a, b));
     const array down = floor_divide(a, b);
-    // Rounded down where it is negative and not whole.
+    // Rounded down if it is negative and not an integer.
     const array up = (remainder(a, b) != 0) & ((a < 0) != (b < 0));
     return down + up.astype(down.dtype());
   });
@@ -85,14 +85,14 @@ array angle(const array& a) {
 
 array astype(const array& a, dtype type) { return op::cast(a, type, "astype"); }
 
-// Of equal operands the first has the gradient, so that it is 0 at 0.
+// The first of equal operands gets the gradient, so that it is 0 at 0.
 array relu(const array& a) {
   return named("relu", [&] { return maximum(0, a); });
 }
 
 array sigmoid(const array& a) {
   const array x = op::as_real_floating(a, "sigmoid");
-  // exp never overflows here, in the value or in the gradient.
+  // exp never overflows here, neither in the value nor in the gradient.
   const array is_negative = x < 0;
   const array power = exp(where(is_negative, x, -x));
   return where(is_negative, power, 1) / (1 + power);

@@ -9,7 +9,8 @@
 
 namespace tutti::op {
 
-/// The transform of x [O,M,I] along its second axis, as operator.def tells. `label` stays valid.
+/// The transform of x [O,M,I] along its second axis, as defined in operator.def. `label` stays
+/// valid.
 array fourier3(const array& x, const tutti_fft_params& p, const char* label);
 
 }  // namespace tutti::op

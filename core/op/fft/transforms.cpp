@@ -51,7 +51,7 @@ array as_operand(const array& x, operand_kind kind, const char* op) {
 struct direction {
   tutti_fft fft;
   bool inverse;   // the sign of the exponent
-  bool backward;  // divided as the inverse transforms are
+  bool backward;  // normalised as the inverse transforms
 };
 
 double scale_of(std::int64_t points, norm by, bool backward, const char* op) {
@@ -73,7 +73,7 @@ array transform(const array& x, const direction& how, const std::optional<std::i
                 std::int64_t axis, norm by, const char* op) {
   const op::along at(x.shape(), axis, op);
   const bool half = how.fft == TUTTI_FFT_HERMITIAN;
-  // Twice the extent of what has elements fits, since each of them has more than a byte.
+  // Twice the extent of an array with elements fits, since each element has more than a byte.
   const std::int64_t points = n                                             ? *n
                               : half && at.length < (std::int64_t{1} << 61) ? 2 * (at.length - 1)
                                                                             : at.length;
@@ -105,7 +105,7 @@ struct axis_length {
 std::vector<axis_length> axes_of(const array& x, const lengths& s, const axis_list& axes,
                                  const char* op) {
   const int rank = graph::get(x, op).extents.rank();
-  axes.mask(rank, op);  // throws for what is out of range or named twice
+  axes.mask(rank, op);  // throws for an axis that is out of range or repeated
   shape chosen = axes.axes();
   if (!axes.given()) {
     const int count = s ? s->rank() : rank;
@@ -132,7 +132,7 @@ array complex_axes(const array& x, const lengths& s, const axis_list& axes, cons
                    norm by, const char* op) {
   array y = as_operand(x, operand_kind::complex, op);
   const std::vector<axis_length> all = axes_of(y, s, axes, op);
-  // From the last axis on, where neighbours in memory lie.
+  // From the last axis on, where neighbours are adjacent in memory.
   for (std::size_t i = all.size(); i-- > 0;)
     y = transform(y, how, all[i].points, all[i].axis, by, op);
   return y;

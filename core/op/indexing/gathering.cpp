@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathering by arrays of integers and of truth values: everything becomes rows [outer, rows, inner]
+// Gathering by arrays of integers and masks: everything is converted to rows [outer, rows, inner]
 // and indices of rows.
 #include "base/named_errors.hpp"
 #include "op/operands.hpp"
@@ -24,7 +24,7 @@ array joined_index(std::span<const array> indices, const shape& extents, std::st
   array place;
   std::int64_t leading = 1;
   for (int k = 0; k < static_cast<int>(indices.size()); ++k) {
-    // Unbroadcast, since checking looks at each value.
+    // Before broadcasting, because checking reads each value.
     const array values =
         cast(checked_indices(indices[static_cast<std::size_t>(k)], extents[k], k, extents, op),
              dtype::i64, op);
@@ -32,7 +32,7 @@ array joined_index(std::span<const array> indices, const shape& extents, std::st
     leading *= extents[k];
   }
   if (!known_range(place)) {
-    if (indices.size() == 1) place = place + 0;  // a node of its own, to carry the bounds
+    if (indices.size() == 1) place = place + 0;  // a separate node that stores the bounds
     place.node()->range = {0, leading - 1};
   }
   return place;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Indexing by arrays: gathering of rows, one-hot coding. Indices are checked before they reach a
-// device: by known bounds where there are some, otherwise by evaluating them.
+// Indexing by arrays: gathering of rows, one-hot encoding. Indices are checked before they reach a
+// device: by known bounds if there are any, otherwise by evaluating them.
 #include <limits>
 
 #include "base/env.hpp"
@@ -17,7 +17,7 @@ array index_values(const array& indices, std::string_view op) {
                       std::string(name(type)));
   const bool wide = type == dtype::i64 || type == dtype::u64 || type == dtype::u32;
   if (type != dtype::u64) return cast(indices, wide ? dtype::i64 : dtype::i32, op);
-  // What i64 cannot hold must not wrap to a valid index.
+  // Values beyond i64 must not wrap to a valid index.
   const array largest =
       graph::constant({}, type, std::numeric_limits<std::int64_t>::max(), nullptr);
   return cast(minimum(indices, largest), dtype::i64, op);
@@ -27,7 +27,7 @@ std::pair<std::int64_t, std::int64_t> evaluated_range(const array& values) {
   const array low = min(values);
   const array high = max(values);
   eval({low, high});
-  // Not as double, which has no place for all of i64.
+  // Not as double, which cannot represent all of i64.
   const auto number = [](const array& v) {
     return v.dtype() == dtype::i64 ? v.item<std::int64_t>() : v.item<std::int32_t>();
   };
@@ -54,7 +54,7 @@ array checked_indices(const array& given, std::int64_t extent, int axis, const s
     }
   }
   if (range->first >= 0) return values;
-  // An axis may be longer than i32 counts.
+  // An axis may be longer than i32 can count.
   const array wide = holds(values.dtype(), extent) ? values : cast(values, dtype::i64, op);
   return where(wide < 0, wide + extent, wide);
 }
@@ -68,7 +68,7 @@ array take_rows(const array& x, const array& index) {
 }
 
 array scatter_rows(const array& updates, const array& index, std::int64_t rows) {
-  // Halves are summed as f32 and rounded once.
+  // f16 and bf16 are summed as f32 and rounded once.
   const dtype compute = graph::compute_dtype(updates.dtype());
   const array zeros =
       zeros_on({updates.dim(0), rows, updates.dim(2)}, compute, updates.node()->device, "scatter");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scattering by arrays: what is written becomes rows [outer, rows, inner], the updates rows one for
-// each index.
+// Scattering by arrays: the destination becomes rows [outer, rows, inner], and the updates one row
+// for each index.
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "op/operands.hpp"
@@ -35,14 +35,14 @@ array fitting(const array& updates, const shape& places, std::string_view op) {
   return broadcast_to(updates, places);
 }
 
-// a, of any shape, with updates combined into those of its rows [O,R,N] that index names; updates
-// have the shape of the places, index any shape.
+// a, of any shape, with updates combined into the rows of its [O,R,N] that index names; updates
+// have the shape of the selected elements, index any shape.
 array scattered(const array& a, const shape& rows, const array& index, const array& updates,
                 scatter_mode mode, std::string_view op) {
   const dtype type = common_type(a, updates, mode, op);
   const array base = op::cast(a, type, op);
   if (updates.size() == 0) return base;
-  // Halves are combined as f32 and rounded once.
+  // f16 and bf16 are combined as f32 and rounded once.
   const dtype compute = mode == scatter_mode::set ? type : graph::compute_dtype(type);
   const array values = op::cast(op::cast(updates, type, op), compute, op);
   const array out = op::scatter_into(reshape(op::cast(base, compute, op), rows),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What follows from decompositions: pseudo-inverses, ranks, norms, powers, the exponential.
+// Functions of decompositions: pseudo-inverses, ranks, norms, powers, the exponential.
 #include <cmath>
 
 #include "base/named_errors.hpp"
@@ -26,7 +26,7 @@ double relative_tolerance(const array& a, std::optional<double> given, std::stri
   return given ? *given : longest * finfo(real_dtype(a.dtype())).epsilon;
 }
 
-// Which singular values [..., K], descending, count as more than 0.
+// Which singular values [..., K], descending, are taken as nonzero.
 array counted(const array& s, double rtol) {
   return s > max(s, reduce_options(-1, keep_dims::yes)) * rtol;
 }
@@ -167,7 +167,7 @@ array cond(const array& x, matrix_order order) {
     const array s = svdvals(a);
     const array largest = max(s, -1), smallest = min(s, -1);
     const array ratio = order == matrix_order::two ? largest / smallest : smallest / largest;
-    // 0 / 0 of a matrix of zeros is infinite, as in NumPy; NaN of a matrix with NaN stays.
+    // 0 / 0 for a matrix of zeros is infinite, as in NumPy; NaN for a matrix with NaN is kept.
     return where(isnan(ratio) & !any(isnan(a), {-2, -1}), HUGE_VAL, ratio);
   });
 }

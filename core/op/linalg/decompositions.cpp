@@ -27,7 +27,7 @@ array row_values(tutti_operator number, const array& a, dtype type, std::int64_t
                           inputs, label);
 }
 
-// What nobody asked for: then its term is not there, also where that would be 0 / 0.
+// A cotangent that is not needed: its term is omitted, even where it would be 0 / 0.
 bool is_known_zero(const array& a) {
   const graph::node& n = *a.node();
   if (!n.is_constant()) return false;
@@ -102,7 +102,7 @@ std::pair<array, array> qr3(const array& a, bool complete, const char* label) {
 std::pair<array, array> eigh3(const array& a, bool vectors, const char* label) {
   const std::int64_t batch = a.shape()[0], n = a.dim(-1);
   const dtype real = real_dtype(a.dtype());
-  // The gradient of eigenvalues alone needs the vectors as well.
+  // The gradient of eigenvalues alone also needs the vectors.
   if (!vectors && !graph::is_differentiated(a))
     return {row_values(TUTTI_OPERATOR_EIGH, a, real, n, label), array()};
   const arrays both = custom_vjp(

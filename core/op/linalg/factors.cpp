@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky and LU factors, and what is solved by them. Cotangents in the comments are those of
-// Giles, "An extended collection of matrix derivative results for forward and reverse mode
-// algorithmic differentiation" (2008); here they are conjugated, as tutti/grad.hpp has them.
+// Cholesky and LU factors, and solving with them. Cotangents in the comments are those of Giles,
+// "An extended collection of matrix derivative results for forward and reverse mode algorithmic
+// differentiation" (2008); here they are conjugated, following tutti/grad.hpp.
 #include "op/linalg/factors.hpp"
 
 #include "op/along.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using arrays = std::vector<array>;
 
-// `forward` of `arguments` with the cotangents of these by `backward`.
+// `forward` of `arguments`, whose cotangents are computed by `backward`.
 arrays with_rule(const arrays& arguments, vector_function forward, backward_function backward) {
   return custom_vjp(std::move(forward), std::move(backward))(arguments);
 }
@@ -26,7 +26,7 @@ array matrix_operation(const graph::operator_params& p, const shape& extents,
   return graph::operation(p, inputs.back().dtype(), extents, in_order, p.label());
 }
 
-// Ones below the diagonal and halves on it: what is left of a symmetric matrix in its factor.
+// Ones below the diagonal and halves on it: the part of a symmetric matrix in its factor.
 array halved_triangle(const array& like) {
   const std::int64_t n = like.dim(-1);
   const array ones =
@@ -111,7 +111,7 @@ array permuted_rows(const array& a, const array& rows) {
 
 namespace {
 
-// Of square matrices whose rows stand in the order of the pivots.
+// For square matrices whose rows are in the order of the pivots.
 arrays square_factors(const array& permuted, const array& factors, const char* label) {
   const std::int64_t n = permuted.dim(-1);
   return with_rule(

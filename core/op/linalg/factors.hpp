@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of dense linear algebra over [B,M,N] arrays of one floating dtype that have
-// elements, with their gradients (factors.cpp, decompositions.cpp): what the functions of
-// tutti/linalg.hpp are made of. `label` is the public call, a text that stays valid.
+// The operators of dense linear algebra over nonempty [B,M,N] arrays of one floating dtype, with
+// their gradients (factors.cpp, decompositions.cpp), on which the functions of tutti/linalg.hpp are
+// based. `label` is the public call, a text that stays valid.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace tutti::op {
 
-/// The conjugate transpose of matrices, and the complex conjugate of what may be real.
+/// The conjugate transpose of matrices, and the complex conjugate of arrays that may be real.
 array adjoint(const array& a);
 array conjugate(const array& a);
 
-/// a = L L^H, or U^H U, of that triangle of a.
+/// a = L L^H, or U^H U, from that triangle of a.
 array cholesky3(const array& a, bool upper, const char* label);
 
 struct triangle {
@@ -53,7 +53,7 @@ std::pair<array, array> eig3(const array& a, bool vectors, const char* label);
 struct singular_values {
   array u, s, vh;
 };
-/// `vectors`: without them only s is there. `full`: u and vh are square.
+/// `vectors`: otherwise only s is computed. `full`: u and vh are square.
 singular_values svd3(const array& a, bool vectors, bool full, const char* label);
 
 /// The rows `rows` [B,M] i64 of a [B,M,N].

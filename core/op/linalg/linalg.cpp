@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Factors, solutions and decompositions: operands brought to [B,M,N] and back.
+// Factors, solutions and decompositions: operands reshaped to [B,M,N] and back.
 #include "tutti/linalg.hpp"
 
 #include "base/named_errors.hpp"
@@ -20,7 +20,7 @@ using arrays = std::vector<array>;
 
 constexpr const char* name_of_solve = "solve";
 
-// Two operands of one dtype and batch; the second may be one vector.
+// Two operands with one dtype and batch; the second may be one vector.
 struct system {
   array a, b;
   shape batch;
@@ -44,7 +44,7 @@ system system_of(const array& a, const array& b, std::string_view op) {
   return s;
 }
 
-// `solution` of the folded operands.
+// `solution` of the reshaped operands.
 template <class F>
 array solution_of(const system& s, F&& solution) {
   const array x = s.b.size() == 0 || s.a.size() == 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the functions of tutti/linalg.hpp do before they come to [B,M,N]: checks, dtypes, batches.
+// Common steps of the functions of tutti/linalg.hpp before the conversion to [B,M,N]: checks,
+// dtypes, batches.
 #pragma once
 
 #include <string_view>
@@ -9,7 +10,7 @@
 
 namespace tutti::op {
 
-/// a in the dtype that it is computed in, with two dimensions at least. Throws as linalg.hpp says.
+/// a in the dtype of the computation, with at least two dimensions. Throws as linalg.hpp states.
 array as_matrices(const array& a, std::string_view op);
 /// The same, square.
 array as_square(const array& a, std::string_view op);
@@ -26,7 +27,7 @@ shape joined(const shape& batch, std::int64_t length);
 array folded(const array& a);
 array unfolded(const array& a, const shape& batch);
 
-/// Zeros of a's dtype and device, which have no elements.
+/// Zeros of a's dtype and device, without elements.
 array nothing_like(const array& a, const shape& extents);
 
 /// Identities [..., n, n] for the batch of a.

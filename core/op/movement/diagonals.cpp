@@ -13,7 +13,7 @@
 namespace tutti {
 namespace {
 
-// Distances along the rows of a matrix: i32, but for extents beyond it.
+// Distances along the rows of a matrix: i32, unless extents exceed it.
 dtype distance_type(std::int64_t rows, std::int64_t columns) {
   return std::max(rows, columns) < 1 << 30 ? dtype::i32 : dtype::i64;
 }
@@ -27,7 +27,7 @@ array steps_right(std::int64_t rows, std::int64_t columns, op::device_pointer de
   return position(columns) - expand_dims(position(rows), 1);
 }
 
-// What lies beyond the matrix is all alike.
+// All diagonals beyond the matrix are equal.
 array distance(std::int64_t offset, std::int64_t rows, std::int64_t columns) {
   return graph::constant({}, distance_type(rows, columns), std::clamp(offset, -rows, columns),
                          nullptr);
@@ -97,7 +97,7 @@ array diagonal(const array& a, std::int64_t offset, integer axis1, integer axis2
   }
   extents.push_back(diagonal_length(n.extents[first], n.extents[second], offset));
   if (extents.size() == 0) return op::zeros_on(extents, n.type, n.device);
-  // Along an axis of extent 1 a stride means nothing, and may be as large as numbers get.
+  // Strides along an axis of extent 1 are meaningless, and may be arbitrarily large.
   const auto stride = [&](int axis) { return n.extents[axis] == 1 ? 0 : from.strides[axis]; };
   where.strides.push_back(stride(first) + stride(second));
   where.offset += offset < 0 ? -offset * from.strides[first] : offset * from.strides[second];

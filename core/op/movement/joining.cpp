@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays joined along an axis, and cut into views along one.
+// Concatenation along an axis, and views of parts of one.
 #include <algorithm>
 
 #include "base/named_errors.hpp"

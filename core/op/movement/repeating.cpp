@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeating, rolling, mirroring and padding: compositions of views, concatenation and slice_update.
+// Repeating, rolling, reversing and padding: compositions of views, concatenation and slice_update.
 #include <algorithm>
 
 #include "base/named_errors.hpp"
@@ -24,7 +24,7 @@ shape around(const shape& extents, int axis) {
   return out;
 }
 
-// a with one axis repeated as a whole, in any rank.
+// a with one axis repeated as a whole, for any rank.
 array tile_axis(const array& a, int axis, std::int64_t count) {
   const shape parts = around(a.shape(), axis);
   shape to = a.shape();
@@ -54,7 +54,8 @@ array rolled(const array& a, std::int64_t distance, int axis) {
   return concatenate({parts[1], parts[0]}, axis);
 }
 
-// The places that padding reads along an axis of `extent`, cut into runs of steps of 1, 0 or -1.
+// The positions that padding reads along an axis of `extent`, divided into runs of steps of 1, 0 or
+// -1.
 struct run {
   std::int64_t first, step, count;
 };
@@ -76,7 +77,7 @@ std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_m
   for (std::int64_t place = -width.first; place < extent + width.second;) {
     const std::int64_t phase = modulo(place, period);
     const bool rising = phase < extent - 1;
-    // A rising run leaves the last element to the falling one after it, and that one the first.
+    // An ascending run leaves the last element to the descending one after it, and vice versa.
     const std::int64_t turn = place + (rising ? extent - 1 - phase : period - phase);
     const std::int64_t end = std::min(turn, extent + width.second);
     runs.push_back({rising ? phase : period - phase, rising ? 1 : -1, end - place});
@@ -85,7 +86,7 @@ std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_m
   return runs;
 }
 
-// Mirrored or repeated more often than pieces would be joined.
+// Whether it is reflected or repeated too often to join pieces.
 array gathered_axis(const array& a, int axis, const pad_width& width, std::int64_t padded,
                     pad_mode mode) {
   const std::int64_t last = a.shape()[axis] - 1;

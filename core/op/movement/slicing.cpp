@@ -13,7 +13,7 @@ struct region {
   shape starts, extents, steps;
 };
 
-// The elements that NumPy's basic slicing takes. Bounds beyond the array are clipped, as there.
+// The elements selected by NumPy's basic slicing. Bounds beyond the array are clipped, as in NumPy.
 region resolve_slices(const shape& extents, std::span<const slice> slices, std::string_view op) {
   if (slices.size() > static_cast<std::size_t>(extents.rank()))
     throw index_error(std::string(op) + ": " + std::to_string(slices.size()) +
@@ -35,7 +35,7 @@ region resolve_slices(const shape& extents, std::span<const slice> slices, std::
     const std::int64_t start = bound(s.start, back ? highest : lowest);
     const std::int64_t stop = bound(s.stop, back ? lowest : highest);
     const std::int64_t span = back ? start - stop : stop - start;
-    // Of a step as wide as the span or wider, only the first element remains.
+    // With a step at least as wide as the span, only the first element remains.
     const std::int64_t step = back ? std::max(s.step, -std::max<std::int64_t>(n, 1))
                                    : std::min(s.step, std::max<std::int64_t>(n, 1));
     const std::int64_t width = back ? -step : step;
@@ -46,8 +46,8 @@ region resolve_slices(const shape& extents, std::span<const slice> slices, std::
   return out;
 }
 
-// What braces of indices mean for an array: a slice of each of its axes, and which of them each
-// axis of the result is (-1: a new one).
+// The meaning of indices in braces for an array: a slice of each of its axes, and the axis of the
+// array for each axis of the result (-1: a new one).
 struct basic_index {
   std::vector<slice> slices;
   std::vector<int> from;
@@ -156,7 +156,7 @@ bool broadcasts_to(const shape& from, const shape& to) {
   return fits;
 }
 
-// `update` is broadcast to `shown`, which is the region's shape but for axes of extent 1.
+// `update` is broadcast to `shown`, which is the region's shape without some axes of extent 1.
 array update_shown(const array& a, const array& update, const region& r, const shape& shown) {
   const dtype type = op::type_of(a, "slice_update");
   const shape& given = graph::get(update, "slice_update").extents;

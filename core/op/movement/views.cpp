@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views by strides: reshapes, axes in another order, broadcasting; a copy only where no strides can
-// say it.
+// Views by strides: reshapes, permuted axes, broadcasting; a copy only if strides cannot express
+// it.
 #include <numeric>
 
 #include "base/named_errors.hpp"
@@ -14,8 +14,9 @@ using detail::named;
 
 namespace {
 
-// Strides that show a layout with other extents; nothing where that takes a copy. Both sides are
-// cut into the shortest runs of axes with equal products; each run of `from` must be evenly spaced.
+// Strides that show a layout with other extents; nothing if this requires a copy. Both sides are
+// divided into the shortest runs of axes with equal products; each run of `from` must be evenly
+// spaced.
 std::optional<shape> reshaped_strides(const shape& from, const shape& strides, const shape& to) {
   shape extents, steps;
   for (int i = 0; i < from.rank(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Draws from tables of probabilities (A. J. Walker's alias method, TOMS 1977): one integer, one
-// word and two gathers a number, whatever the table.
+// word and two gathers per number, for any table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tutti::random {
 namespace {
 
-// Of each 2^32 words of the column, `own` stay with it and the others go to `other`.
+// Of the 2^32 values of a word in each column, `own` select it and the others select `other`.
 struct alias_table {
   std::vector<std::int64_t> own, other;
 };
@@ -59,7 +59,8 @@ array draw(key from, const alias_table& table, const shape& extents, const devic
                take(array::from(table.other, on), column));
 }
 
-// The places of the smallest log(-log(u)) - log(weight), in that order; u of 53 bits of two words.
+// The positions of the smallest log(-log(u)) - log(weight), in that order; u has 53 bits from two
+// words.
 std::vector<std::int64_t> draw_without_replacement(key from, std::span<const double> weights,
                                                    std::int64_t wanted) {
   std::vector<std::pair<double, std::int64_t>> order;
@@ -81,11 +82,11 @@ std::vector<std::int64_t> draw_without_replacement(key from, std::span<const dou
   return out;
 }
 
-// The numbers at those places of a list 0, 1, 2, ... that are asked for; others are not kept. Open
-// addressing, as std::unordered_map allocates for each place.
+// Entries of a list 0, 1, 2, ... that were accessed; others are not stored. Open addressing,
+// because std::unordered_map allocates for each entry.
 class place_table {
  public:
-  // For `swaps` swaps, each of which asks for two places.
+  // For `swaps` swaps, each of which accesses two positions.
   explicit place_table(std::size_t swaps)
       : slots_(std::bit_ceil(4 * swaps + 1), slot{-1, 0}), mask_(slots_.size() - 1) {}
   std::int64_t& number_at(std::int64_t place) {
@@ -104,10 +105,11 @@ class place_table {
   std::size_t mask_;
 };
 
-// Of n things at most n / few are chosen without a list of all of them.
+// If at most n / few of n items are chosen, no list of all of them is made.
 constexpr std::int64_t few = 16;
 
-// The last `wanted` numbers of permutation(), the last one first: what its first swaps settle.
+// The last `wanted` numbers of permutation(), the last one first: they are determined by its first
+// swaps.
 std::vector<std::int64_t> end_of_permutation(key from, std::int64_t n, std::int64_t wanted) {
   if (wanted > n / few) {
     const std::vector<std::int64_t> order = permutation(from, n);

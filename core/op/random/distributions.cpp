@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Distributions by transformation of uniform bits and by rejection. Integers are made by integer
-// arithmetic only, so they agree on every device.
+// Distributions by transformation of uniform bits and by rejection. Integers use only integer
+// arithmetic, so they are equal on every device.
 #include <fmt/format.h>
 
 #include <bit>
@@ -42,7 +42,7 @@ array scaled_words(key from, const shape& extents, std::uint64_t range, int coun
   return carry;
 }
 
-// (0, 1], of the upper 24 bits of a word, or of 53 bits of two.
+// (0, 1], from the upper 24 bits of a word, or from 53 bits of two.
 array unit_above_zero(key from, const shape& extents, dtype compute, const device& on) {
   if (compute == dtype::f64)
     return (astype(wide_bits(from, extents, 2, 0, on), compute) + 1) * 0x1p-53;
@@ -103,7 +103,7 @@ struct proposal {
   array value, accepted;
 };
 
-// Draws again, each time with another key, where nothing has been accepted yet.
+// Draws again, with a new key each time, where nothing has been accepted yet.
 array by_rejection(key from, const std::function<proposal(key)>& propose) {
   constexpr int most_rounds = 64;
   array value, accepted;
@@ -118,7 +118,8 @@ array by_rejection(key from, const std::function<proposal(key)>& propose) {
   return value;
 }
 
-// Marsaglia and Tsang, for a concentration of at least 1; more than 95 % are accepted at once.
+// Marsaglia and Tsang, for a concentration of at least 1; more than 95 % are accepted in the first
+// pass.
 array gamma_above_one(key from, const shape& extents, double concentration, dtype compute,
                       const device& on) {
   const double d = concentration - 1.0 / 3;
@@ -184,7 +185,7 @@ array truncated_normal(key from, const shape& shape, double low, double high, do
         deviation));
   require_held("truncated_normal", type, {mean, deviation});
   require_size(shape, "truncated_normal");
-  // Probabilities near 1 have no digits left, those near 0 do.
+  // Near 1, probabilities lose precision; near 0 they do not.
   const bool mirrored = low + high > 0;
   const double left = mirrored ? -high : low;
   const double right = mirrored ? -low : high;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sobol and Halton points, each from its index.
+// Sobol and Halton points, each computed from its index.
 #include "tutti/quasirandom.hpp"
 
 #include <fmt/format.h>
@@ -101,7 +101,7 @@ array halton(std::int64_t count, std::int64_t dimensions, std::int64_t first, dt
     check_points(count, dimensions, first, 100, type, "halton");
     if (count == 0) return zeros({0, dimensions}, type, on);
     const array index = arange(first, first + count, std::int64_t{1}, dtype::i64, on);
-    // Rounded to fewer digits the last points would be 1.
+    // Rounded to fewer digits, the last points would be 1.
     const double below_one = 1 - finfo(type).epsilon / 2;
     std::vector<array> columns;
     std::vector<std::int64_t> primes;
@@ -110,7 +110,7 @@ array halton(std::int64_t count, std::int64_t dimensions, std::int64_t first, dt
       for (const std::int64_t p : primes) is_prime = is_prime && base % p != 0;
       if (!is_prime) continue;
       primes.push_back(base);
-      // The digits mirrored, as an integer over a power of the base that f64 holds.
+      // The reversed digits, as an integer over a power of the base that f64 can represent.
       array rest = index, mirrored = zeros({count}, dtype::i64, on);
       double scale = 1;
       for (std::int64_t left = first + count - 1; left > 0; left /= base) {

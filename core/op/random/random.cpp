@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random arrays: words of Philox by element index, shaped into uniform and normal numbers by
-// ordinary elementwise operations, so that every backend makes the same ones.
+// Random arrays: words of Philox by element index, converted to uniform and normal numbers by
+// ordinary elementwise operations, so that every backend computes the same numbers.
 #include "tutti/random.hpp"
 
 #include <fmt/format.h>
@@ -94,7 +94,7 @@ std::vector<key> split(key from, int count) {
 key fold_in(key from, std::int64_t index) {
   if (index < 0) throw value_error("fold_in: index " + std::to_string(index) + " is negative");
   const auto i = static_cast<std::uint64_t>(index);
-  // The last word of the counter is 0 in all blocks that arrays draw from.
+  // The last word of the counter is 0 in all blocks used for arrays.
   const auto block = host::philox_block(
       {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 1},
       {static_cast<std::uint32_t>(from.value), static_cast<std::uint32_t>(from.value >> 32)});
@@ -150,8 +150,8 @@ array normal(key from, const shape& shape, double mean, double deviation, dtype 
 }
 
 std::int64_t swap_partner(key from, std::int64_t i) {
-  // 64 bits reduced modulo i + 1: no order is likelier than another by more than n / 2^64. They are
-  // words 2i and 2i + 1, of one block.
+  // 64 bits reduced modulo i + 1: the probabilities of permutations differ by at most n / 2^64.
+  // They are words 2i and 2i + 1, of one block.
   const auto place = static_cast<std::uint64_t>(i);
   const auto block = host::philox_block(
       {static_cast<std::uint32_t>(place / 2), static_cast<std::uint32_t>(place / 2 >> 32), 0, 0},

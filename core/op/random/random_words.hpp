@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random words by element index: what every distribution is made of.
+// Random words by element index, on which every distribution is based.
 #pragma once
 
 #include <initializer_list>
@@ -16,13 +16,13 @@ array words(key from, const shape& extents, std::int64_t stride, std::int64_t fi
 /// 53 random bits as an integer in u64, from that word (the upper 27) and the next.
 array wide_bits(key from, const shape& extents, std::int64_t stride, std::int64_t first,
                 const device& on);
-/// With which of places 0 to i permutation() swaps place i, from the last place down.
+/// The position with which permutation() swaps position i, from the last one down.
 std::int64_t swap_partner(key from, std::int64_t i);
 /// Throws dtype_error naming `op`.
 void require_floating(dtype type, std::string_view op);
-/// Throws value_error naming `op` where a finite value is beyond the largest of a floating dtype.
+/// Throws value_error with `op` if a finite value exceeds the largest of a floating dtype.
 void require_held(std::string_view op, dtype type, std::initializer_list<double> values);
-/// Throws shape_error naming `op` where words() would have no room for the index of an element.
+/// Throws shape_error with `op` if words() could not represent the index of an element.
 void require_size(const shape& extents, std::string_view op);
 
 }  // namespace tutti::random

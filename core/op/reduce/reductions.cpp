@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over any axes, and what is composed of them.
+// Reductions over any axes, and functions composed of them.
 #include <cmath>
 
 #include "op/operands.hpp"
@@ -13,7 +13,7 @@ namespace {
 using op::reduced_axes;
 using op::resolve;
 
-// Reduces `a`, already in the dtype to accumulate in (or stored narrower than it), to `result`.
+// Reduces `a`, in the accumulation dtype or stored in a narrower one, to `result`.
 array reduce(tutti_reduction reduction, const array& a, const reduced_axes& axes, bool keepdims,
              dtype result, std::int64_t neutral, std::string_view op) {
   const shape& to = keepdims ? axes.kept_dims : axes.kept;
@@ -83,7 +83,7 @@ array arg_extremum(tutti_reduction reduction, const array& a, const reduce_optio
   return options.keepdims ? reshape(y, axes.kept_dims) : y;
 }
 
-// a in the dtype that composites compute in, and the dtype that they hand back.
+// a in the dtype in which composites compute, and the dtype of their result.
 struct widened {
   array values;
   dtype result;
@@ -101,7 +101,7 @@ widened widen_real(const array& a, std::string_view op) {
 
 reduce_options along(integer axis) { return {axis, keep_dims::yes}; }
 
-// The largest elements, 0 where they are not finite, as constants for the gradient.
+// The largest elements, 0 if they are not finite, as constants for the gradient.
 array finite_max(const array& a, const reduce_options& options) {
   const array top = stop_gradient(max(a, options));
   return where(isfinite(top), top, 0);
@@ -118,8 +118,8 @@ array sum(const array& a, const reduce_options& options, std::optional<dtype> ty
 }
 
 array prod(const array& a, const reduce_options& options, std::optional<dtype> type) {
-  // Roundings of partial products that lie close together go the same way and add up, so those of
-  // f32 are formed in f64 where there is that.
+  // Rounding errors of nearby partial products have the same sign and accumulate, so those of f32
+  // are computed in f64 if the device has it.
   if (op::accumulator_type(a, type, "prod") == dtype::f32 && multiplies_f64(a))
     return op::cast(accumulate(TUTTI_REDUCE_PROD, a, options, dtype::f64, 1, "prod"), dtype::f32,
                     "prod");
@@ -200,7 +200,8 @@ array softmax(const array& a, integer axis) {
   if (a.size() == 0) return op::cast(x.values, x.result, "softmax");
   const array top = stop_gradient(max(x.values, along(axis)));
   const array powers = exp(x.values - top);
-  // One division for each sum, which is 1 at least; one for each element takes longer than memory.
+  // One division for each sum, which is at least 1; one for each element would take longer than the
+  // memory access.
   return op::cast(powers * (1 / sum(powers, along(axis))), x.result, "softmax");
 }
 

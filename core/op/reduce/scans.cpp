@@ -19,7 +19,7 @@ array scan(const array& a, tutti_scan kind, const scan_options& options, dtype r
   return reshape(y, x.shape());
 }
 
-// In log2(n) passes, each of which multiplies by what stands 1, 2, 4, ... places before (W. D.
+// In log2(n) passes, each of which multiplies by the element 1, 2, 4, ... positions before (W. D.
 // Hillis, G. L. Steele, "Data parallel algorithms", CACM 1986).
 array complex_products(const array& a, const scan_options& options, std::string_view op) {
   const array x = options.axis ? a : reshape(a, {a.size()});
@@ -56,7 +56,7 @@ array accumulate(const array& a, tutti_scan kind, const scan_options& options,
   return scan(a, kind, options, result, op);
 }
 
-// With the neutral element in front.
+// With the neutral element prepended.
 array standard(const array& a, tutti_scan kind, std::optional<integer> axis,
                std::optional<dtype> type, bool include_initial, std::string_view op) {
   const shape& extents = graph::get(a, op).extents;
@@ -74,7 +74,7 @@ array standard(const array& a, tutti_scan kind, std::optional<integer> axis,
   return concatenate({graph::constant(first, y.dtype(), neutral, y.node()->device), y}, along);
 }
 
-// a with values before and behind it along one axis, in the dtype that they share.
+// a with values before and after it along one axis, in their common dtype.
 array extended(const array& a, const std::optional<array>& before,
                const std::optional<array>& behind, int axis, std::string_view op) {
   std::vector<array> parts;

@@ -28,8 +28,8 @@ array extreme_norm(const array& x, bool largest, const reduce_options& options) 
   return largest ? max(abs(x), options) : min(abs(x), options);
 }
 
-// A power of two near the element that decides a p-norm, the largest or, for p below 0, the
-// smallest; 1 where that is 0, infinite or NaN.
+// A power of two near the element that dominates a p-norm, the largest or, for p below 0, the
+// smallest; 1 if that is 0, infinite or NaN.
 array scale_of(const array& x, double p, const reduce_options& options) {
   reduce_options keep = options;
   keep.keepdims = true;

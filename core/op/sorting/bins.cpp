@@ -20,7 +20,7 @@ bool has_f64(const array& a) {
   return (device.properties.stored_dtypes & TUTTI_DTYPE_BIT(TUTTI_F64)) != 0;
 }
 
-// Edges of equal bins, as NumPy makes them: i * step + low, then rounded to their dtype.
+// Edges of equal bins, computed as in NumPy: i * step + low, then rounded to their dtype.
 struct uniform {
   std::int64_t bins;
   double low, high, step;
@@ -39,8 +39,8 @@ struct uniform {
     if (type == dtype::f64) return array::from(at, on);
     return array::from(std::vector<float>(at.begin(), at.end()), on);
   }
-  // Whether rounding moves an edge by less than half a bin, so that a bin found by arithmetic is at
-  // most one off.
+  // Whether rounding moves an edge by less than half a bin, so that a bin found by arithmetic is
+  // wrong by at most one.
   bool well_apart(dtype type) const {
     const double unit = type == dtype::f64 ? 0x1p-52 : 0x1p-23;
     return std::isnormal(step) && std::isfinite(1 / step) && bins < 1 << 30 &&
@@ -49,8 +49,8 @@ struct uniform {
 };
 
 // The bin of each element of x, negative for those in none: by arithmetic, corrected by comparison
-// with the edges around it, which have the bits of those that uniform::edges returns. Without
-// `where`, whose branches keep compilers for CPUs from vectors.
+// with the adjacent edges, which have the same bits as those that uniform::edges returns. Without
+// `where`, whose branches prevent vectorisation on CPUs.
 array bins_of(const array& x, const uniform& u) {
   const auto to = [](const array& v, dtype type) { return op::cast(v, type, "histogram"); };
   const auto edge = [&](const array& i) { return to(i * u.step + u.low, x.dtype()); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts of small numbers, and histograms: numbers of bins, counted.
+// Counts of small numbers, and histograms as counts of bin numbers.
 #include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "op/sorting/bins.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 array flattened(const array& a) { return reshape(a, {a.size()}); }
 
-// Non-negative integers as indices, and the extent that holds them.
+// Non-negative integers as indices, and the extent that contains them.
 std::pair<array, std::int64_t> numbers_of(const array& a, std::int64_t minlength) {
   if (minlength < 0)
     throw value_error("bincount: minlength " + std::to_string(minlength) + " is negative");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searching in sorted arrays, sets and positions of flags. Results whose shape depends on values
-// evaluate what they need to know.
+// Searching in sorted arrays, sets and positions of flags. Functions whose result shape depends on
+// values evaluate what they need.
 #include <limits>
 
 #include "base/named_errors.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 array flat(const array& a) { return reshape(a, {a.size()}); }
 
-// Both operands in the dtype that they share.
+// Both operands in their common dtype.
 std::pair<array, array> promoted(const array& a, const array& b, std::string_view op) {
   const array both[] = {a, b};
   const dtype type = op::promote_operands(both, op::row_kind::ANY, op).type;
@@ -26,7 +26,7 @@ std::pair<array, array> promoted(const array& a, const array& b, std::string_vie
   return {op::cast(a, type, op), op::cast(b, type, op)};
 }
 
-// Counts from the first flag to each, and how many there are, evaluated.
+// Number of flags up to each position, and in total, evaluated.
 struct counted {
   array so_far;  // [N], i32 or i64
   std::int64_t all;
@@ -49,7 +49,7 @@ array positions_of(const counted& flags, std::string_view op) {
   return y;
 }
 
-// Where a sorted array begins a new value.
+// Where a new value begins in a sorted array.
 array starts_of_runs(const array& sorted) {
   const std::int64_t n = sorted.size();
   const array first = graph::constant({1}, dtype::boolean, std::int64_t{1}, sorted.node()->device);
@@ -124,7 +124,7 @@ std::vector<array> nonzero(const array& a) {
 
 namespace {
 
-// What flags at the starts of runs of a sorted order say of `order_of`; without values.
+// The results for flags at the starts of runs in the sorted order of `order_of`; without values.
 unique_all_result runs_of(const array& starts_of, const array& order_of) {
   const std::int64_t n = order_of.size();
   const counted flags = count_flags(starts_of, "unique");
@@ -133,7 +133,7 @@ unique_all_result runs_of(const array& starts_of, const array& order_of) {
   const array inverse = op::scatter_rows(reshape(number, {1, n, 1}), order_of, n);
   inverse.node()->range = {0, flags.all - 1};
   const array end = graph::constant({1}, dtype::i64, n, order_of.node()->device);
-  // argsort is stable: the first of a run is the first of its equals.
+  // argsort is stable: the first of a run is the first of its equal elements.
   return {{}, pick(order_of, starts), flat(inverse), diff(concatenate({starts, end}))};
 }
 

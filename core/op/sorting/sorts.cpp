@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorting, the largest elements, and order statistics. Where a row is long and little of its order
-// is wanted, it is selected from or parted instead of sorted.
+// Sorting, the largest elements, and order statistics. If only a small part of the order of a long
+// row is needed, it is selected or partitioned instead of sorted.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ array sort_rows(const array& rows, tutti_operator number, order by, std::string_
 
 bool differentiated(const array& a) { return a.node()->is_traced() && is_floating(a.dtype()); }
 
-// From here on parting a row costs less than sorting it.
+// From this length on, partitioning a row is cheaper than sorting it.
 constexpr std::int64_t long_row = 1024;
 
 bool can_select(const array& rows, tutti_operator kind) {
@@ -58,7 +58,7 @@ array first_positions(const array& rows, std::int64_t k, order by) {
   return positions;
 }
 
-// Rows with the kth element in its place; of values that are not differentiated.
+// Rows with the kth element in its position; for values that are not differentiated.
 array part_rows(const array& rows, std::int64_t kth, std::string_view op) {
   if (rows.shape()[1] < long_row || !can_select(rows, TUTTI_OPERATOR_PARTITION))
     return sort_rows(rows, TUTTI_OPERATOR_SORT, order::ascending, op);
@@ -68,7 +68,7 @@ array part_rows(const array& rows, std::int64_t kth, std::string_view op) {
   return graph::operation(p, rows.dtype(), rows.shape(), inputs, op);
 }
 
-// Checks that an axis is there, resolves weak scalars.
+// Checks that an axis exists, resolves weak scalars.
 struct operand {
   array values;
   int axis;
@@ -79,7 +79,7 @@ operand operand_of(const array& a, integer axis, std::string_view op) {
   return {values, normalize_axis(axis, values.ndim(), op)};
 }
 
-// The values at a position between two neighbours of the sorted order.
+// The value at a position between two neighbours of the sorted order.
 array between(const array& low, const array& high, double position, interpolation method) {
   if (method > interpolation::nearest)
     throw value_error("quantile: no interpolation of number " +
@@ -92,7 +92,7 @@ array between(const array& low, const array& high, double position, interpolatio
   if (method == interpolation::higher) return high;
   const array apart = high - low;
   const array near = part < 0.5 ? low + apart * part : high - apart * (1 - part);
-  // Equal infinities have no difference; that of large numbers and of others overflows.
+  // Equal infinities have no difference, and the difference of large numbers may overflow.
   return where(low == high, low, where(isfinite(apart), near, low * (1 - part) + high * part));
 }
 
@@ -164,7 +164,7 @@ array take_along_axis(const array& a, const array& indices, integer axis) {
 
 namespace {
 
-// The elements of the sorted rows around a position, and NaN where a row has one; [rows, 1] each.
+// The elements of the sorted rows around a position, and NaN if a row contains one; [rows, 1] each.
 struct neighbours {
   array low, high, last;
 };
@@ -181,7 +181,7 @@ neighbours neighbours_at(const array& rows, double position) {
   const auto at = [&](std::int64_t i) { return ordered({slice{}, slice{i, i + 1, 1}}); };
   if (!parted) return {at(below), at(above), at(length - 1)};
   const reduce_options along(1, keep_dims::yes);
-  const array high = at(above), last = max(rows, along);  // NaN wins
+  const array high = at(above), last = max(rows, along);  // NaN is propagated
   if (below == above) return {high, high, last};
   return {max(ordered({slice{}, slice{0, above, 1}}), along), high, last};
 }

@@ -19,7 +19,7 @@
 namespace tutti::detail {
 namespace {
 
-/// Changes with the questions, so that a driver is asked the new ones.
+/// Changes with the checks, so that new checks are run.
 constexpr const char* edition = "5, " TUTTI_VERSION;
 
 constexpr const char* advice = "`tutti doctor` asks again, TUTTI_PROOF=off uses it all the same";
@@ -35,8 +35,8 @@ struct journal_entry {
   const std::uint32_t ends;
 };
 
-/// One device is asked at a time; exit() waits for it, since drivers crash in statics that are
-/// gone.
+/// Only one device is checked at a time; exit() waits for it, because drivers crash after their
+/// static objects have been destroyed.
 class turn {
  public:
   turn() {
@@ -85,7 +85,7 @@ std::string device_proof::key() const {
   return fmt::format("proof {}\n", edition) + cache_prefix(device_);
 }
 
-// "right", or what is wrong.
+// "right", or the problem.
 std::optional<device_proof::answer> device_proof::kept() const {
   const auto text = program_cache().load(key());
   if (!text) return std::nullopt;
@@ -128,8 +128,8 @@ device_proof::answer device_proof::ask() {
   const journal_entry entry(key(), "the proof of " + device_.title);
   answer found;
   if (entry.ends > 0) {
-    // Earlier processes ended within it. One that ends in a process beside this one, where nothing
-    // else happens, counts as wrong.
+    // Earlier processes ended within this check. If it also ends a separate process, in which
+    // nothing else happens, the device counts as faulty.
     if (const auto end = try_proof(device_.name)) {
       found = end->empty() ? kept().value_or(answer{})
                            : answer{fmt::format("{} does not answer a process beside this one: {} "
@@ -145,8 +145,8 @@ device_proof::answer device_proof::ask() {
   return found;
 }
 
-// A device that cannot move bytes, or not run the simplest program that it claims to have, computes
-// nothing. Programs may be left to others; transfers are nobody else's.
+// A device that cannot transfer bytes, or not run the simplest program that it claims to support,
+// is useless. Programs may be left to other devices; transfers may not.
 device_proof::answer device_proof::ask_here() const {
   for (const question& q : all_questions) {
     try {
@@ -177,8 +177,8 @@ std::shared_ptr<device_proof> make_proof(const opened_device& device) {
 
 namespace {
 
-// A setting that the plugin refuses is the user's to mend: who uses the device is told. What a
-// driver refuses has the driver's number.
+// A setting that the plugin refuses must be corrected by the user, and is reported. Errors of a
+// driver have the driver's number.
 std::string why_not_opened(opened_device& device, bool& is_open) {
   try {
     device.open();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No driver is trusted: before a device is used, it is asked two questions whose answers are known
-// (questions.hpp). The verdict is kept for the driver, the build of the plugin and the version of
-// the library. A device that is wrong is passed over by `auto` and refused where it is named.
-// TUTTI_PROOF=off trusts every device. The reference device, which is the judge elsewhere, is
-// trusted always.
+// Before a device is used, it runs two checks with known results (questions.hpp). The result is
+// stored for the driver, the build of the plugin and the version of the library. A device with
+// wrong results is skipped by `auto`, and refused if it is named. TUTTI_PROOF=off disables the
+// checks. The reference device, with which others are compared, is not checked.
 #pragma once
 
 #include <atomic>
@@ -24,16 +23,16 @@ class TUTTI_INTERNAL_API device_proof {
   device_proof(const device_proof&) = delete;
   device_proof& operator=(const device_proof&) = delete;
 
-  /// Empty where the device is right: else what is wrong, "bad:0 gets transfers wrong: ...". Asks
-  /// the device, which must be open, unless it has been asked by now. One whose functions fail is
-  /// not used in this process, or until it succeeds where it says that it may.
+  /// Empty if the device is correct, otherwise the problem, "bad:0 gets transfers wrong: ...".
+  /// Checks the device, which must be open, unless it was checked before. A device whose functions
+  /// fail is not used in this process, or until it succeeds if the error is retryable.
   std::string fault();
-  /// The same as far as it is known without asking.
+  /// The same as far as it is known without a check.
   std::optional<std::string> known_fault();
   /// Asks, whatever is known, and keeps what comes out.
   std::string ask_again();
   bool is_right() const { return is_right_.load(std::memory_order_acquire); }
-  /// True for the first who asks.
+  /// True for the first caller.
   bool is_said_first() { return !is_said_.exchange(true); }
 
  private:
@@ -54,14 +53,14 @@ class TUTTI_INTERNAL_API device_proof {
   std::optional<answer> settled_;
 };
 
-/// What is to be asked of a device; nothing for one that is trusted.
+/// The checks of a device; nothing for a trusted one.
 std::shared_ptr<device_proof> make_proof(const opened_device& device);
 
-/// Why the automatic choice must pass over a device; empty where it need not: what it gets wrong,
-/// or why it cannot be opened. `is_next` opens it in any case, as whoever uses it is about to;
-/// otherwise that happens where nobody has asked it before.
+/// Why the automatic choice must skip a device: its wrong result, or why it cannot be opened; empty
+/// if it need not. `is_next` opens it in any case, because it is about to be used; otherwise it is
+/// opened only if it was not checked before.
 TUTTI_INTERNAL_API std::string why_unusable(opened_device& device, bool is_next = false);
-/// Throws device_error where an open device gives a wrong answer.
+/// Throws device_error if an open device computes a wrong result.
 void require_right_answers(const opened_device& device);
 
 }  // namespace tutti::detail

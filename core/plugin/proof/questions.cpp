@@ -19,13 +19,13 @@
 namespace tutti::detail {
 namespace {
 
-/// A stream and buffers of their own, so that nothing else is in the way.
+/// A separate stream and separate buffers, to avoid interference.
 class session {
  public:
   explicit session(const opened_device& d) : device_(d), stream_(create_stream(d)) {}
   session(const session&) = delete;
   session& operator=(const session&) = delete;
-  /// Memory that work may still use, of a device that cannot be waited for, stays.
+  /// Memory that work may still use, on a device that cannot be waited for, is not released.
   ~session() {
     if (!ignore(device_.plugin->stream.synchronize(stream_.get()))) return;
     for (buffer_handle& buffer : buffers_) keep_for_ever(buffer.release());
@@ -36,7 +36,7 @@ class session {
     return bytes > 0 ? buffers_.emplace_back(allocate(device_, bytes)).get() : nullptr;
   }
 
-  /// `words` as they are until the stream has been waited for.
+  /// `words`, which are kept until the stream has been waited for.
   template <class T>
   tutti_buffer* upload(const std::vector<T>& words) {
     auto& sent =
@@ -63,7 +63,7 @@ class session {
   const opened_device& device_;
   std::vector<buffer_handle> buffers_;
   std::vector<std::unique_ptr<std::vector<char>>> on_its_way_;
-  stream_handle stream_;  // goes first
+  stream_handle stream_;  // destroyed first
 };
 
 // ---- transfers
@@ -78,11 +78,11 @@ std::string difference(const words& right, const std::uint32_t* got) {
   return {};
 }
 
-/// Written in one stream, copied in another behind an event, and read.
+/// Written in one stream, copied in another after an event, and read.
 std::string transfer_mistake(const opened_device& d) {
   const plugin& p = *d.plugin;
   constexpr std::uint64_t most = std::uint64_t{3}
-                                 << 19;  // which drivers move otherwise than a page
+                                 << 19;  // which drivers transfer differently from a page
   const std::size_t n =
       std::max<std::size_t>(std::min(most, d.limits.max_allocation_bytes / 4) / 4, 64);
   const std::size_t skipped = 5;
@@ -102,11 +102,11 @@ std::string transfer_mistake(const opened_device& d) {
   return difference(right, second.download<std::uint32_t>(target, n).data());
 }
 
-// ---- arithmetic: which of three results is stored is told by a third operand
+// ---- arithmetic: a third operand selects which of three results is stored
 
 struct rows {
   std::vector<float> a, b, what, right;
-  std::size_t tiny = 0;  ///< the first so many may be 0: what is read or given is denormal
+  std::size_t tiny = 0;  ///< the first elements, which may be 0: their input or result is denormal
 
   void add(float x, float y, int which) {
     a.push_back(x);
@@ -126,7 +126,7 @@ rows known_rows() {
   r.add(limits::min(), 4, 2);
   r.add(limits::min() / 8, 0.0625f, 2);
   r.tiny = r.a.size();
-  for (int i = 0; i < 999; ++i) {  // no multiple of any vector's width
+  for (int i = 0; i < 999; ++i) {  // not a multiple of any vector width
     const auto x = static_cast<float>(i * 37 % 1001 - 500), y = static_cast<float>(i % 96 + 1);
     r.add(i % 3 == 0 ? std::fabs(x) / 256 : x, y, i % 3);
   }
@@ -180,7 +180,7 @@ program_handle compile(const opened_device& d) {
 bool is_right(float got, float right, bool is_tiny) {
   if (std::isnan(right)) return std::isnan(got);
   if (got == right || (got == 0 && is_tiny)) return true;
-  // tanh may be 5 ulp off, the sum half of one more.
+  // tanh may be wrong by 5 ulp, the sum by half an ulp more.
   return std::fabs(got - right) <= 8 * std::numeric_limits<float>::epsilon() * std::fabs(right);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The questions whose answers are known, straight through the function tables of a plugin. `tutti
-// verify` asks for the rest.
+// The checks with known results, which call the function tables of a plugin directly. `tutti
+// verify` has further checks.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace tutti::detail {
 
 struct question {
   const char* name;
-  bool may_be_left_to_others;  ///< a device that says it cannot do it is right
-  /// What the device gets wrong, "5 instead of 4 at 7"; empty where nothing is wrong. Throws
-  /// device_error where a function fails.
+  bool may_be_left_to_others;  ///< a device may report that it does not support this
+  /// The wrong result of the device, "5 instead of 4 at 7"; empty if it is correct. Throws
+  /// device_error if a function fails.
   std::string (*mistake_of)(const opened_device& device);
 };
 

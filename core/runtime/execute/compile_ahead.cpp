@@ -14,14 +14,14 @@
 namespace tutti::runtime {
 namespace {
 
-// PoCL compiles one program at a time, whoever asks.
+// PoCL compiles only one program at a time, for all threads.
 std::size_t threads_for(const detail::opened_device& device) {
   constexpr unsigned most = 16;
   if (device.properties.type == device_type::cpu) return 1;
   return std::clamp(std::thread::hardware_concurrency(), 1u, most);
 }
 
-// What one group wants.
+// The program that a group needs.
 struct wanted_code {
   std::string key;
   std::optional<fusion::lowered> fused;
@@ -43,7 +43,7 @@ wanted_code code_of(const device_context& context, const planned_group& where) {
   return wanted;
 }
 
-// That of `from` is the first.
+// The program of `from` is the first.
 std::vector<wanted_code> missing_code(const device_context& context, const planned_group& from) {
   std::vector<wanted_code> all;
   std::set<std::pair<bool, std::string>> seen;
@@ -68,7 +68,7 @@ void compile_all(const device_context& context, std::vector<wanted_code>& all) {
           all[n].program = compile(context, *all[n].fused);
         else
           all[n].plan = all[n].prepare();
-      } catch (const std::exception&) {  // its launch tells
+      } catch (const std::exception&) {  // its launch reports it
       }
     }
   };
@@ -77,13 +77,13 @@ void compile_all(const device_context& context, std::vector<wanted_code>& all) {
   try {
     others.reserve(threads);
     while (others.size() + 1 < threads) others.push_back(detail::start_thread(work));
-  } catch (const std::system_error&) {  // those that there are do it
+  } catch (const std::system_error&) {  // the existing threads do the work
   }
   work();
   for (std::thread& other : others) other.join();
 }
 
-// That of `from`, once the context has the others.
+// The program of `from`, once the context has the others.
 wanted_code first_of_all(device_context& context, const planned_group& from) {
   std::vector<wanted_code> all = missing_code(context, from);
   if (all.size() < 2) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a program or an operator of an evaluation has to be compiled before it runs, so have those
-// after it: all of them at once, by as many threads as the machine has cores.
+// If a program or an operator of an evaluation must be compiled before it runs, the later ones that
+// are also new are compiled at the same time, by as many threads as the machine has cores.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@
 
 namespace tutti::runtime {
 
-/// Compiles what `from`, whose program `context` lacks, and later groups want; the caller holds
-/// `context`, which keeps the others. Returns the program of `from`: null where that is all there
-/// is to compile, and where it failed. What fails is left to its launch, which tries again and
-/// tells.
+/// Compiles the program of `from`, which `context` lacks, and those of later groups; the caller
+/// holds `context`, which stores the others. Returns the program of `from`: null if there is
+/// nothing else to compile, or if it failed. Failures are left to the launch, which tries again and
+/// reports them.
 std::unique_ptr<cached_program> compile_ahead(device_context& context, const planned_group& from);
-/// The same of an operator.
+/// The same for an operator.
 std::unique_ptr<cached_plan> plan_ahead(device_context& context, const planned_group& from);
 
-/// An operator that is to be launched.
+/// An operator to be launched.
 struct planned_operator {
   std::string key;  // of its plan
   std::function<std::unique_ptr<cached_plan>()> prepare;
 };
-/// That of a group which is not fused; nothing where copies make it (operators.cpp).
+/// That of a group which is not fused; nothing if it consists of copies (operators.cpp).
 std::optional<planned_operator> operator_of(const device_context& context, const fusion::group& g);
 
 }  // namespace tutti::runtime

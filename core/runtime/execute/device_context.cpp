@@ -17,12 +17,12 @@
 namespace tutti::runtime {
 namespace {
 
-// Beyond the first, finished work is looked for; beyond the second, the host waits for the device,
-// so that neither memory nor latency of a later read grows without bound.
+// Beyond the first number, finished work is collected; beyond the second, the host waits for the
+// device, so that neither memory nor the latency of a later read grows without bound.
 constexpr std::size_t look_at = 256;
 constexpr std::size_t wait_at = 4096;
-// Bytes that may have come for evaluations in flight; of these there are some whatever their size,
-// so that the device does not wait for the host.
+// Maximum number of bytes of inputs for evaluations in flight; a minimum number of evaluations is
+// always allowed, so that the device does not wait for the host.
 constexpr std::uint64_t most_arrived = std::uint64_t{64} << 20;
 constexpr std::size_t least_evaluations = 2;
 
@@ -106,7 +106,7 @@ tutti_stream* device_context::copies() {
 
 void device_context::renew_copies() {
   const std::lock_guard lock(copies_mutex);
-  // Releasing one that hangs would hang.
+  // Releasing a stream that hangs would hang.
   static_cast<void>(copies_.release());
 }
 
@@ -140,7 +140,7 @@ std::uint64_t device_context::enqueued(tutti_event* event, const char* label, st
       throw;
     }
   } catch (...) {
-    // Nobody could wait for this work later, nor know when its memory is free.
+    // It would be impossible to wait for this work later, or to know when its memory is free.
     detail::ignore(wait_for_end(device, owned.get()));
     throw;
   }

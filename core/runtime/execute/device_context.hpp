@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the executor keeps for one device: its streams, pool, programs and the work in flight. The
-// compute stream runs in order; a sequence number names a position on it.
+// The executor's data of one device: its streams, pool, programs and the work in flight. The
+// compute stream runs in order; a sequence number is a position on it.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,10 @@ namespace tutti::runtime {
 using graph::arrival;
 using graph::arrivals;
 
-/// A compiled program with what logs and traces say about it.
+/// A compiled program and its data for logs and traces.
 struct cached_program {
-  std::shared_ptr<tutti_program> handle;  // null where the device refuses the program
-  std::string refusal;                    // why it does
+  std::shared_ptr<tutti_program> handle;  // null if the device refuses the program
+  std::string refusal;                    // the reason
   std::string label;
   std::uint64_t last_use = 0;  // position on the compute stream
   std::uint32_t flops = 0;     // per point of the iteration space
@@ -37,8 +37,8 @@ struct cached_program {
 
 /// A prepared operator.
 struct cached_plan {
-  std::shared_ptr<tutti_plan> handle;  // null where the device refuses the operator
-  std::string refusal;                 // why it does
+  std::shared_ptr<tutti_plan> handle;  // null if the device refuses the operator
+  std::string refusal;                 // the reason
   std::uint64_t last_use = 0;          // position on the compute stream
   std::uint64_t workspace_bytes = 0;
 };
@@ -51,33 +51,33 @@ class device_context final : public stream_progress {
   detail::stream_handle compute;
   detail::stream_handle transfer;
   memory_pool pool;
-  kernel_cache kernels;       // of the application
-  std::mutex work_mutex;      // taken by device_locks; guards all that has no lock of its own
-  std::mutex transfer_mutex;  // the transfer stream takes one call at a time
-  std::mutex copies_mutex;    // likewise, and guards copies()
+  kernel_cache kernels;       // of applications
+  std::mutex work_mutex;      // taken by device_locks; guards everything without a lock of its own
+  std::mutex transfer_mutex;  // the transfer stream runs one call at a time
+  std::mutex copies_mutex;    // the same for copies(), which it also guards
 
   /// The stream of copies from and to other devices.
   tutti_stream* copies();
-  /// Another one from now on, because the present one is stuck or failed.
+  /// Replaces the stream, because it hangs or failed.
   void renew_copies();
 
-  /// What runs the work on the reference device that this device cannot do: streams and memory
-  /// there that nobody else uses, so that no other device is waited for.
+  /// Runs work on the reference device that this device does not support: separate streams and
+  /// memory there, so that it does not wait for other devices.
   device_context& fallback();
 
   /// A block for work on the compute stream.
   buffer_block* allocate(std::uint64_t bytes);
-  /// A block that no enqueued work uses, for what comes from the host or another device.
+  /// A block that no enqueued work uses, for values from the host or another device.
   buffer_block* allocate_idle(std::uint64_t bytes);
-  /// After all launches of an evaluation: what has to end before more is enqueued, null where there
-  /// is nothing. Such blocks are used again only when the work that reads them has ended, so that a
-  /// loop that ran ahead of its work would take more of them with each turn.
+  /// Called after all launches of an evaluation: returns the work that must end before more is
+  /// enqueued, null if there is none. Such blocks are reused only when the work that reads them has
+  /// ended, so a loop that runs ahead of its work would need more of them in each iteration.
   std::shared_ptr<tutti_event> end_evaluation();
 
-  /// Whose program is wanted: set before program(), and here so that its memory is used again.
+  /// The key of the required program: set before program(), and stored here to reuse its memory.
   std::string program_key;
-  /// The program for program_key, which is about to be launched; makes it with `create` where there
-  /// is none.
+  /// The program for program_key, which is about to be launched; created with `create` if it does
+  /// not exist.
   template <class Create>
   cached_program& program(Create&& create) {
     return cached(programs_, program_key, create);
@@ -88,7 +88,7 @@ class device_context final : public stream_progress {
     cached(programs_, key, [&] { return std::move(made); });
   }
 
-  /// Likewise of plans.
+  /// The same for plans.
   std::string plan_key;
   template <class Create>
   cached_plan& plan(Create&& create) {
@@ -99,39 +99,39 @@ class device_context final : public stream_progress {
     cached(plans_, key, [&] { return std::move(made); });
   }
 
-  /// Before a launch that reads `input`: throws where it has failed, makes the compute stream wait
-  /// where it is on its way from another device, and takes note of the launch in its block.
+  /// Before a launch that reads `input`: throws if it has failed, makes the compute stream wait if
+  /// it is in transfer from another device, and records the launch in its block.
   void prepare_input(const graph::node& input);
-  /// Waits for all that the inputs since the last take_awaited() are waiting for; throws where that
+  /// Waits for everything that the inputs since the last take_awaited() wait for; throws if it
   /// failed.
   void wait_for_copies() const {
     for (const auto& a : awaited_) a->wait();
   }
-  /// What the inputs since the last call are waiting for.
+  /// What the inputs since the last call wait for.
   arrivals take_awaited() { return std::exchange(awaited_, {}); }
 
-  /// Hands what is enqueued on the compute stream to the device.
+  /// Submits the enqueued work of the compute stream to the device.
   void flush() {
     detail::check(device.plugin->stream.flush(compute.get()), device, "flush", "the queue");
   }
-  /// Position that the next launch gets.
+  /// Position of the next launch.
   std::uint64_t next_sequence() const { return last_ + 1; }
   std::uint64_t last_sequence() const { return last_; }
-  /// Takes note of work just enqueued; owns `event`. `label` must outlive the work.
+  /// Records work just enqueued; owns `event`. `label` must outlive the work.
   std::uint64_t enqueued(tutti_event* event, const char* label, std::uint64_t bytes,
                          std::uint64_t flops);
-  /// Event of a position still in flight; null where that work has finished.
+  /// Event of a position still in flight; null if that work has finished.
   std::shared_ptr<tutti_event> event_of(std::uint64_t sequence);
-  /// What runs at a position still in flight; empty where that has finished.
+  /// The work at a position still in flight; empty if it has finished.
   std::string label_of(std::uint64_t sequence) const;
-  /// Takes finished work out of flight, up to `sequence` (waiting for it), remembers failures.
+  /// Retires finished work, up to `sequence` (waiting for it), and records failures.
   void retire(std::uint64_t sequence);
   /// Whether the work at `sequence` is known to have finished. Needs no lock.
   bool has_retired(std::uint64_t sequence) const { return sequence <= retired(); }
   std::uint64_t retired() const override { return retired_.load(std::memory_order_acquire); }
   void retire_finished() override;
   void settle() override { retire(last_); }
-  /// Throws device_error naming the op where the work at `sequence` failed or read failed data.
+  /// Throws device_error with the operation if the work at `sequence` failed or read failed data.
   void check_health(std::uint64_t sequence) const;
 
  private:
@@ -142,16 +142,16 @@ class device_context final : public stream_progress {
     std::uint64_t bytes, flops;
   };
   struct arrived_work {
-    std::uint64_t sequence, bytes;  // the end of an evaluation, and of the blocks that came for it
+    std::uint64_t sequence, bytes;  // the end of an evaluation, and of the blocks received for it
   };
   struct failure {
-    std::uint64_t first, last;  // work enqueued between the failure and its discovery
+    std::uint64_t first, last;  // work enqueued between the failure and its detection
     std::string message;
     std::int32_t code, vendor_code;
   };
   template <class T>
   using cache = std::unordered_map<std::string, std::unique_ptr<T>>;
-  // Beyond it, those that were not used for longest are made anew when they are wanted again.
+  // Beyond this number, the least recently used ones are dropped and created again when needed.
   static constexpr std::size_t most_cached = 2048;
   template <class T>
   void drop_unused(cache<T>& from);
@@ -175,12 +175,12 @@ class device_context final : public stream_progress {
   std::deque<in_flight> flight_;
   std::deque<arrived_work> arrived_work_;  // in flight
   std::uint64_t arrived_ = 0;              // bytes of all of these
-  std::uint64_t newest_ = 0;               // bytes that came since the last of them
+  std::uint64_t newest_ = 0;               // bytes received since the last of them
   arrivals awaited_;
   detail::stream_handle copies_;
   std::unique_ptr<device_context> fallback_;
   std::vector<failure> failures_;
-  // Of failures that there was no memory to remember, and all that is between them.
+  // Failures that could not be recorded for lack of memory, and everything between them.
   std::uint64_t untold_first_ = ~std::uint64_t{0}, untold_last_ = 0;
   std::uint64_t last_ = 0;
   std::atomic<std::uint64_t> retired_{0};
@@ -188,7 +188,7 @@ class device_context final : public stream_progress {
   std::int64_t clock_offset_ns_ = 0;
 };
 
-/// The context of a device; made on first use, lives until the process exits.
+/// The context of a device; created on first use, exists until the process exits.
 device_context& context_of(const detail::opened_device& device);
 
 }  // namespace tutti::runtime

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which devices a thread works on. One thread at a time enqueues on a device, plans and publishes
-// its nodes; evaluations of different devices know nothing of each other.
+// The devices on which a thread works. One thread at a time enqueues on a device, plans and
+// publishes its nodes; evaluations of different devices are independent.
 //
-// Nobody waits for anybody in a circle, because a thread that waits for a device holds none: one
-// that finds out on its way that it needs another device, which is taken, lets go of all and starts
-// again. So whoever waits for a device that hangs does not hold up the others either.
+// Threads cannot deadlock, because a thread that waits for a device holds none: if it finds that it
+// needs another device, which is taken, it releases all and starts again. Therefore a thread that
+// waits for a hanging device does not delay others.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -24,11 +24,11 @@ class device_locks {
   device_locks& operator=(const device_locks&) = delete;
   ~device_locks() { release(); }
 
-  /// Lets go of all, then waits for this one.
+  /// Releases all, then waits for this one.
   void wait_for(device_context& context);
-  /// The same up to a deadline; false where another thread holds it then.
+  /// The same until a deadline; false if another thread still holds it then.
   bool wait_for(device_context& context, time_point deadline);
-  /// Takes one more, or holds it already; false where another thread holds it.
+  /// Takes another device, or holds it already; false if another thread holds it.
   bool try_add(device_context& context);
 
  private:
@@ -38,7 +38,7 @@ class device_locks {
   boost::container::small_vector<device_context*, 4> held_;
 };
 
-/// Whether this thread works on any device.
+/// Whether this thread holds any device.
 bool in_executor();
 
 }  // namespace tutti::runtime

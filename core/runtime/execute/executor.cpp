@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evaluation of a graph, group by group, and the way of values between host and device.
+// Evaluation of a graph, group by group, and transfers of values between host and device.
 #include "runtime/execute/executor.hpp"
 
 #include <algorithm>
@@ -38,18 +38,18 @@ class evaluation {
   evaluation& operator=(const evaluation&) = delete;
 
   ~evaluation() {
-    // After a failure: the nodes that were not reached stay pending.
+    // After a failure, nodes that were not reached stay pending.
     if (!is_planned_) fusion::release_marks(plan_);
     for (; is_planned_ && next_ < plan_.groups.size(); ++next_)
       each_node(plan_.groups[next_], [](node& n, node*) { n.mark = -1; });
   }
 
-  /// False where `claim` refused a device: nothing has happened then.
+  /// Returns false if `claim` refused a device: nothing has been done then.
   bool collect(std::span<const node* const> roots, const fusion::device_claim& claim) {
     return fusion::collect(plan_, roots, claim);
   }
 
-  /// Enqueues all groups. The work that has to end before more is enqueued is added to `backlog`.
+  /// Enqueues all groups. Work that must end before more is enqueued is added to `backlog`.
   void run(std::vector<work_in_flight>& backlog) {
     make_groups();
     for (; next_ < plan_.groups.size(); ++next_) {
@@ -60,7 +60,7 @@ class evaluation {
         devices_.push_back(device);
       finish(g);
     }
-    // Who asks for the state of an event, or works on the host meanwhile, hands nothing over.
+    // A thread that queries an event, or works on the host meanwhile, does not flush the stream.
     for (const graph::opened_device* device : devices_) {
       device_context& context = context_of(*device);
       context.flush();
@@ -92,7 +92,7 @@ class evaluation {
     }
   }
 
-  // Marks the group's nodes as done, then lets go of what only they needed. The nodes are kept
+  // Marks the group's nodes as done, then releases the nodes that only they needed. They are kept
   // alive meanwhile, because dropping the inputs of one may free another.
   void finish(const fusion::group& g) {
     boost::container::small_vector<graph::node_ref, 4> done;
@@ -137,7 +137,7 @@ void fill_host(const node& n, void* host) {
   }
 }
 
-// Puts what happens during its life on the trace.
+// Adds its lifetime to the trace.
 class traced_transfer {
  public:
   traced_transfer(const device_context& context, const char* name, std::uint64_t bytes)
@@ -165,7 +165,7 @@ void transfer(device_context& context, const char* name, std::uint64_t bytes, Ca
   detail::check(call(), context.device, name, "array");
 }
 
-// Gives a data node its storage and copies n.elements values into it.
+// Assigns storage to a data node and copies n.elements values into it.
 void store_from_host(node& n, const void* data) {
   n.ready.store(true, std::memory_order_relaxed);
   if (n.elements == 0) return;
@@ -199,7 +199,7 @@ void change_alone(const detail::opened_device& device, const std::function<void(
 [[maybe_unused]] const bool evaluates_deep_graphs =
     (graph::set_evaluator(evaluate, change_alone), true);
 
-// Drivers compile at the first launch as well.
+// Drivers may also compile at the first launch.
 void wait_for(const detail::opened_device& device, tutti_event* event) {
   std::optional<detail::compiler_wait> for_compilers;
   if (detail::progress_of_compilers().is_compiling()) for_compilers.emplace();
@@ -225,7 +225,7 @@ void evaluate(std::span<const node* const> roots) {
       return false;
     };
     evaluation work;
-    // Whoever has a device of ours finishes with it first; our walk starts again then.
+    // Another thread that holds one of the devices finishes first; then the traversal starts again.
     do {
       locks.wait_for(context_of(*wanted));
     } while (!work.collect(roots, claim));
@@ -238,11 +238,11 @@ void wait(const node& n) {
   const node& base = graph::base_of(n);
   if (base.is_constant()) return;
   detail::require_computing("wait");
-  // First, because work that waits for a copy that never comes would not end either.
+  // First, because work that waits for a copy that never completes would not end either.
   for (const auto& a : base.arriving) a->wait();
   device_context& context = context_of(*base.device);
   const std::shared_ptr<tutti_event> event = event_of(context, base.sequence);
-  // A failure is remembered, and named, when the work is retired.
+  // A failure is recorded, and named, when the work is retired.
   if (event != nullptr) wait_for(context.device, event.get());
   const device_locks lock(context);
   context.retire(base.sequence);
@@ -262,10 +262,10 @@ bool finish(device_context& context, time_point deadline) noexcept {
     }
     if (last == nullptr) return true;
     if (!wait_until(context.device, last.get(), deadline, "run", "work in flight")) return false;
-    // The trace learns when it ran.
+    // The time of execution for the trace.
     device_locks lock;
     if (lock.wait_for(context, deadline)) context.retire(sequence);
-  } catch (const std::exception&) {  // it failed: it has ended
+  } catch (const std::exception&) {  // it failed, so it has ended
   }
   return true;
 }

@@ -16,7 +16,7 @@ namespace {
 
 using fusion::lowered;
 
-// The bytes of a buffer that an operand lies in, and the operand's place in them.
+// The bytes of a buffer that contain an operand, and the operand's offset in them.
 struct span_of_bytes {
   std::uint64_t begin = 0, bytes = 0, offset = 0;
 };
@@ -78,7 +78,7 @@ buffer_block& reference_blocks::add(std::uint64_t bytes) {
 
 void copy_bytes(const place& from, const place& to, std::uint64_t bytes, const char* label) {
   if (bytes == 0) return;
-  // A transfer stream takes one call at a time, of whichever thread.
+  // A transfer stream runs one call at a time, from any thread.
   const auto read = [&](void* host) {
     const std::lock_guard lock(from.context.transfer_mutex);
     detail::check(
@@ -130,7 +130,7 @@ void run_on_reference(device_context& context, const lowered& program,
     const span_of_bytes& s = spans.emplace_back(span_of(program, operands[i], type, is_input));
     there[i].buffer = blocks.add(std::max<std::uint64_t>(s.bytes, 1)).handle();
     there[i].offset = s.offset;
-    // An output as well: what lies between its elements stays.
+    // Also for an output: bytes between its elements are kept.
     copy_bytes({context, operands[i].buffer, s.begin}, {reference, there[i].buffer, 0}, s.bytes,
                label);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device cannot do runs on the reference device, counted and said once, unless
+// Work that a device does not support runs on the reference device, counted and logged once, unless
 // TUTTI_FALLBACK=error.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace tutti::runtime {
 
-/// Says once for a device that `label` runs elsewhere, and counts it.
-/// Throws device_error where TUTTI_FALLBACK=error.
+/// Logs once per device that `label` runs elsewhere, and counts it. Throws device_error with
+/// TUTTI_FALLBACK=error.
 void announce_fallback(const device_context& context, const char* label, const std::string& why);
 
-/// Blocks of the reference device for one call, which go back however the call ends.
+/// Blocks of the reference device for one call, which are released at its end in any case.
 class reference_blocks {
  public:
   explicit reference_blocks(device_context& reference) : reference_(reference) {}
@@ -37,15 +37,15 @@ struct place {
   std::uint64_t offset;  // bytes
 };
 
-/// Copies through the host, and returns when it is done.
+/// Copies through the host, and returns when the copy is done.
 void copy_bytes(const place& from, const place& to, std::uint64_t bytes, const char* label);
 
-/// All work and copies that the compute stream was given are done when this returns. Throws where
-/// work that brought about one of `inputs`, or that at position `base`, has failed.
+/// All work and copies on the compute stream are done when this returns. Throws if work that
+/// computed one of `inputs`, or that at position `base`, has failed.
 void wait_for_inputs(device_context& context, std::span<const graph::node* const> inputs,
                      std::uint64_t base);
 
-/// Runs a program that the device refuses; `operands` (inputs, then outputs) lie on the device. It
+/// Runs a program that the device refuses; `operands` (inputs, then outputs) are on the device. It
 /// is done when this returns.
 void run_on_reference(device_context& context, const fusion::lowered& program,
                       std::span<const tutti_operand> operands, const char* label);

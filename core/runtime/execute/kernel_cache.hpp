@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The application's kernels that a device has compiled, by their source: equal ones are compiled
-// once, whatever objects hold them, and none is released while work may use it.
+// once, for any number of objects, and none is released while work may use it.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ struct compiled_kernel {
 /// Guarded by the lock of its device.
 class kernel_cache {
  public:
-  /// The kernel of `key`, about to be launched at position `next`; made by `create` where there is
-  /// none. `retired`: work up to there has ended.
+  /// The kernel for `key`, about to be launched at position `next`; created with `create` if it
+  /// does not exist. `retired`: work up to there has ended.
   template <class Create>
   compiled_kernel& find(const std::string& key, std::uint64_t next, std::uint64_t retired,
                         Create&& create) {
@@ -43,7 +43,7 @@ class kernel_cache {
   }
 
  private:
-  // Beyond it, those that were not used for longest are made anew when they are wanted again.
+  // Beyond this number, the least recently used ones are dropped and created again when needed.
   static constexpr std::size_t most = 512;
 
   void drop(std::uint64_t retired) {

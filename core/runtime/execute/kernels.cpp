@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application's own kernels on a device's compute stream, and their functions on the host.
+// Kernels of applications on a device's compute stream, and their functions on the host.
 #include "runtime/execute/kernels.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 using graph::node;
 
-// Texts for traces and messages of work in flight, which outlives kernels. There are as many as an
-// application has names for kernels.
+// Texts for traces and messages of work in flight, which outlives kernels. Their number is that of
+// the application's kernel names.
 const char* lasting(const std::string& name) {
   static auto* const mutex = new std::mutex;
   static auto* const names = new std::set<std::string>;
@@ -29,7 +29,7 @@ const char* lasting(const std::string& name) {
   return names->insert(name).first->c_str();
 }
 
-// ---- the function on the host, behind the C table
+// ---- the host function, behind the C table
 
 tutti_status* failed(std::int32_t code, const char* why) noexcept {
   struct owned_status {
@@ -56,7 +56,7 @@ tutti_status* failed(std::int32_t code, const char* why) noexcept {
   }
 }
 
-// One launch of one: what its function will be told.
+// One launch of a host function: the data passed to it.
 struct host_launch {
   std::shared_ptr<const kernel_source> source;
   std::vector<kernel_host_call::field> inputs, outputs, scalars;
@@ -106,11 +106,11 @@ detail::kernel_handle make_host(const detail::opened_device& reference, const ke
   return made;
 }
 
-// ---- what a device takes
+// ---- languages of a device
 
 struct chosen_source {
   tutti_kernel_language language;
-  std::string_view text;  // or a module's bytes
+  std::string_view text;  // or the bytes of a module
   const char* options;
 };
 
@@ -126,7 +126,7 @@ bool takes(std::uint32_t languages, tutti_kernel_language one) {
   return (languages & TUTTI_KERNEL_LANGUAGE_BIT(one)) != 0;
 }
 
-// The sources that there are, the one to be preferred first.
+// The available sources, in the order of preference.
 std::vector<chosen_source> sources_of(const kernel_source& s) {
   const std::string_view module(reinterpret_cast<const char*>(s.spirv.data()),
                                 s.spirv.size() * sizeof(std::uint32_t));
@@ -245,7 +245,7 @@ std::uint64_t enqueue(device_context& context, tutti_kernel* kernel, const kerne
   return context.enqueued(event, label, bytes, 0);
 }
 
-// The device has no source of its own, so the host's function works on copies.
+// The device has no source of its own, so the host function works on copies.
 void run_on_reference(device_context& context, const kernel_call& call,
                       std::span<const place> buffers, const char* label) {
   device_context& reference = context.fallback();
@@ -262,7 +262,7 @@ void run_on_reference(device_context& context, const kernel_call& call,
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const std::uint64_t bytes = bytes_of(*node_at(i));
     there.push_back({reference, blocks.add(std::max<std::uint64_t>(bytes, 1)).handle(), 0});
-    // An output as well: it may hold something to begin with.
+    // Also for an output: it may have an initial value.
     copy_bytes(buffers[i], there[i], bytes, label);
   }
   const detail::kernel_handle kernel = make_host(reference.device, call);
@@ -273,7 +273,7 @@ void run_on_reference(device_context& context, const kernel_call& call,
     copy_bytes(there[i], buffers[i], bytes_of(*node_at(i)), label);
 }
 
-// Memory of the outputs, dropped where they are never published.
+// Memory of the outputs, released if they are never published.
 class output_blocks {
  public:
   output_blocks() = default;
@@ -293,7 +293,7 @@ class output_blocks {
   boost::container::small_vector<buffer_block*, 4> blocks_;
 };
 
-// Enqueues, or runs on the host at once; the position of the results.
+// Enqueues the kernel, or runs it on the host; returns the position of the results.
 std::uint64_t run(device_context& context, const kernel_call& call,
                   std::span<const place> buffers) {
   const char* label = lasting("kernel " + call.source->name);
@@ -305,7 +305,7 @@ std::uint64_t run(device_context& context, const kernel_call& call,
       compiled_kernel& kernel = compiled(context, *call.source, *source);
       check_limits(context, call, kernel.info);
       return enqueue(context, kernel.handle.get(), call, buffers, label);
-    } catch (const device_error& e) {  // a compiler that took the process down before, for one
+    } catch (const device_error& e) {  // for example a compiler that crashed before
       if (e.code() != TUTTI_ERROR_UNSUPPORTED || !call.source->host) throw;
       why = e.what();
     }
@@ -320,7 +320,7 @@ std::uint64_t run(device_context& context, const kernel_call& call,
                        TUTTI_ERROR_UNSUPPORTED, 0, false, device.name);
   announce_fallback(context, label, why);
   run_on_reference(context, call, buffers, label);
-  return 0;  // it is there already, whatever becomes of other work on the stream
+  return 0;  // it is available, independently of other work on the stream
 }
 
 }  // namespace
@@ -334,14 +334,14 @@ void launch_kernel(const detail::opened_device& device, const kernel_call& call)
   detail::require_computing("kernel");
   device_context& context = context_of(device);
   const device_locks lock(context);
-  context.take_awaited();  // of a launch that failed
+  context.take_awaited();  // those of a launch that failed
   const std::uint64_t sequence = context.next_sequence();
   output_blocks results, scratch;
   std::vector<place> buffers;
   for (const node* n : call.inputs) {
     const node& base = graph::base_of(*n);
     buffer_block* block = block_of(base);
-    if (block == nullptr) {  // without elements: a kernel takes a pointer all the same
+    if (block == nullptr) {  // without elements: a kernel still takes a pointer
       block = scratch.add(context.allocate(1));
       block->last_use = sequence;
       buffers.push_back({context, block->handle(), 0});

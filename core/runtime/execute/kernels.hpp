@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches of the application's own kernels: which of their sources a device takes, what is
-// compiled of it, and the host's function where there is no other.
+// Launches of kernels of applications: the source that a device supports, its compiled code, and
+// the host function if there is no other.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ struct kernel_call {
   std::shared_ptr<const kernel_source> source;
   std::span<const graph::node* const> inputs;  // ready, contiguous, aligned as kernel_offset() says
   std::span<graph::node* const> outputs;       // data without storage; those without elements too
-  std::span<const graph::node* const>
-      starts;  // null, or whose memory the output of that place takes
+  std::span<const graph::node* const> starts;  // null, or an array whose memory the output takes
   std::span<const kernel_scalar> scalars;
   shape global, local;  // of one to three dimensions; local may be empty
   std::uint64_t shared_bytes = 0;

@@ -35,7 +35,7 @@ class pending_results {
   std::span<const result> all() const { return {list_.data(), list_.size()}; }
   void publish_all(std::uint64_t sequence, const arrivals& arriving) {
     for (result& r : list_) {
-      if (r.target == nullptr) continue;  // nobody wants it: its memory goes
+      if (r.target == nullptr) continue;  // not needed any more: its memory is released
       publish(r, sequence, arriving);
       r.block = nullptr;
     }
@@ -45,8 +45,8 @@ class pending_results {
   boost::container::small_vector<result, 4> list_;
 };
 
-// References to inputs that vanish once the group has run: those of stored members, which drop
-// their inputs, and of inner members that nobody outside the group holds.
+// References to inputs that end when the group has run: those of stored members, which drop their
+// inputs, and of inner members without references from outside of the group.
 class dying_edges {
  public:
   explicit dying_edges(const group& g) : group_(g), vanishes_(g.members.size(), 0) {
@@ -82,7 +82,8 @@ class dying_edges {
   boost::container::small_vector<char, 16> vanishes_;
 };
 
-// The storage of an input whose last reader is this kernel and that the output fits exactly.
+// The storage of an input whose last reader is this kernel and that has exactly the size of the
+// output.
 const node* reusable_input(const lowered& program, const dying_edges& dying, const node& output) {
   for (const fusion::operand& x : program.inputs) {
     const node& in = *x.source;
@@ -119,15 +120,15 @@ void launch_fused(device_context& context, const plan& p, const group& g) {
   results.publish_all(sequence, context.take_awaited());
 }
 
-// n's result with what its first input holds: that input's own memory where n is its last reader,
-// else a copy. Returns the sequence number after which it is there.
+// n's result, initialised with its first input: that input's own memory if n is its last reader,
+// otherwise a copy. Returns the sequence number after which it is available.
 std::uint64_t start_from_base(device_context& context, node& n, pending_results& results) {
   const node& base = *n.inputs[0];
   const bool take_over = !base.is_constant() && !base.is_view() && !n.is_traced() &&
                          !base.is_traced() && base.references.load() == 1 &&
                          !block_of(base)->is_shared();
   if (take_over) {
-    context.prepare_input(base);  // it may still be on its way
+    context.prepare_input(base);  // it may still be in transfer
     base.storage->retain();
     results.add(&n, block_of(base), base.storage_offset);
     return base.sequence;
@@ -138,13 +139,14 @@ std::uint64_t start_from_base(device_context& context, node& n, pending_results&
   return program.points() > 0 ? launch_program(context, program, results.all()) : 0;
 }
 
-// How many of n's inputs from `first` on are small and alike, so that one launch copies them.
+// The number of n's inputs from `first` on that are small and similar, so that one launch copies
+// them.
 std::size_t alike_parts(const device_context& context, const node& n, std::size_t first) {
-  constexpr std::size_t together = 4;  // of one number only: each number is a program to compile
+  constexpr std::size_t together = 4;  // only this number: each number needs a separate program
   constexpr std::int64_t small = 16384;
   const tutti_device_properties& limits = context.device.limits;
   const node& part = *n.inputs[first];
-  constexpr int most_dimensions = 4;  // more would not fit the arguments of every device
+  constexpr int most_dimensions = 4;  // more would exceed the arguments of some devices
   if (n.inputs.size() - first < together || part.elements > small ||
       n.extents.rank() > most_dimensions ||
       std::min(limits.max_inputs, limits.max_outputs) < together)
@@ -217,7 +219,7 @@ void launch_transfer(device_context& context, node& n) {
   merge(request.upstream, base.arriving);
   request.time_limit = n.transfer().time_limit;
   request.label = n.transfer().label;
-  from.flush();  // so that who waits for the copy need not wait for the end of this evaluation
+  from.flush();  // so that waiting for the copy does not require the end of this evaluation
   results.publish_all(0, {start_copy(std::move(request))});
 }
 
@@ -338,7 +340,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   if (code.handle == nullptr) {
     announce_fallback(context, code.label.c_str(), code.refusal);
     run_on_reference(context, program, {operands.data(), operands.size()}, code.label.c_str());
-    return 0;  // it is there already, whatever became of other work on the stream
+    return 0;  // it is available, independently of other work on the stream
   }
   tutti_event* event = start_program(context, code, program, {operands.data(), operands.size()});
   const bool traced = detail::trace_enabled();
@@ -349,7 +351,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
 void launch(const plan& p, const group& g) {
   node& first = *g.members.front();
   device_context& context = context_of(*first.device);
-  context.take_awaited();  // of a launch that failed
+  context.take_awaited();  // those of a launch that failed
   if (g.fused) return launch_fused(context, p, g);
   if (first.kind == graph::kind::transfer) return launch_transfer(context, first);
   if (first.kind == graph::kind::collective) return launch_collective(first);

@@ -25,7 +25,7 @@ tutti_view_desc view_of(dtype type, const shape& extents, const shape& strides) 
 // n without memory.
 tutti_view_desc view_of(const node& n) { return view_of(n.type, n.extents, layout_of(n).strides); }
 
-// `block` is null where there is no memory yet.
+// `block` is null if there is no memory yet.
 void add_operand(operator_call& call, const node& n, const buffer_block* block,
                  std::int64_t storage_offset) {
   call.views.push_back(view_of(n));
@@ -39,7 +39,7 @@ void add_input(operator_call& call, const node& input) {
   call.inputs.push_back(&base);
 }
 
-// Rows of complex numbers move and add up as rows of twice as many real ones.
+// Rows of complex numbers are moved and added as rows of twice as many real ones.
 void show_parts(tutti_view_desc& v) {
   const auto type = static_cast<dtype>(v.dtype);
   if (!is_complex(type)) return;
@@ -49,7 +49,7 @@ void show_parts(tutti_view_desc& v) {
   v.stride[1] *= 2;
 }
 
-// Complex numbers are multiplied as they are, and moved and added up as their parts.
+// Complex numbers are multiplied as such, but moved and added as their parts.
 bool is_by_parts(const graph::operator_params& p) {
   if (p.number() == TUTTI_OPERATOR_SCATTER)
     return p.get<tutti_scatter_params>().scatter != TUTTI_SCATTER_MULTIPLY;
@@ -79,8 +79,8 @@ void put_channels_first(tutti_view_desc& v) {
   }
 }
 
-// A bias of one value for each column, over all of a product; of a convolution one for each channel
-// of the groups.
+// A bias of a product has one value for each column; that of a convolution one for each channel of
+// the groups.
 tutti_view_desc bias_view(const tutti_view_desc& given, const operator_call& call) {
   const tutti_view_desc& out = call.views.front();
   tutti_view_desc bias{};
@@ -111,7 +111,7 @@ void set_epilogue(graph::operator_params& what, const fusion::epilogue& e) {
 
 void set_epilogue(operator_call& call, const fusion::epilogue& e) {
   static constexpr const char* labels[] = {"matmul+bias", "matmul+relu", "matmul+bias+relu"};
-  if (call.what.number() == TUTTI_OPERATOR_CONVOLUTION)  // whose label is the public call
+  if (call.what.number() == TUTTI_OPERATOR_CONVOLUTION)  // its label is the public call
     return set_epilogue<tutti_convolution_params>(call.what, e);
   set_epilogue<tutti_matmul_params>(call.what, e);
   const bool relu = e.activation == TUTTI_ACTIVATION_RELU;
@@ -156,7 +156,7 @@ operator_call product_with(const fusion::epilogue& e) {
 std::uint64_t flops_of(const operator_call& call) {
   const host::operator_row& row = call.what.row();
   if (row.number == TUTTI_OPERATOR_FFT) {
-    // As they are counted: 5 n log2 n for n complex numbers, half of it where one side is real.
+    // The usual count: 5 n log2 n for n complex numbers, half of it if one side is real.
     const auto p = call.what.get<tutti_fft_params>();
     const auto points = static_cast<double>(p.length);
     const auto lines = static_cast<double>(call.views[0].extent[0] * call.views[0].extent[2]);

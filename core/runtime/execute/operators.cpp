@@ -32,7 +32,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   const detail::compiler_wait waiting;
   try {
     made->handle = detail::create_plan(context.device, desc, call.what.label());
-  } catch (const device_error& e) {  // known only once it was to be compiled
+  } catch (const device_error& e) {  // detected only at compilation
     if (e.code() != TUTTI_ERROR_UNSUPPORTED) throw;
     made->refusal = e.what();
     return made;
@@ -42,7 +42,7 @@ std::unique_ptr<cached_plan> prepare(const device_context& context, const operat
   return made;
 }
 
-// `where` says what it is of, where that is a group.
+// `where` names the group to which the operator belongs.
 cached_plan& plan_of(device_context& context, const operator_call& call,
                      const planned_group* where = nullptr) {
   write_key(call, context.plan_key);
@@ -89,7 +89,7 @@ std::uint64_t enqueue(device_context& context, const operator_call& call, const 
                           traced ? flops_of(call) : 0);
 }
 
-// Elements of a view span this many bytes from its offset (strides here are never negative).
+// The elements of a view span this many bytes from its offset (strides here are never negative).
 std::uint64_t span_bytes(const tutti_view_desc& v) {
   std::uint64_t last = 0;
   for (std::uint32_t i = 0; i < v.rank; ++i)
@@ -165,7 +165,7 @@ std::uint64_t launch_operator(device_context& context, const planned_group& wher
   }
   announce_fallback(context, call.what.label(), why);
   run_on_reference(context, std::move(call), base);
-  return 0;  // it is there already, whatever became of other work on the stream
+  return 0;  // it is available, independently of other work on the stream
 }
 
 }  // namespace tutti::runtime

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counted piece of device memory: out of a device's pool, or foreign (foreign_memory.hpp).
+// A reference-counted block of device memory: from a device's pool, or foreign
+// (foreign_memory.hpp).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class buffer_block final : public graph::storage {
 
   tutti_buffer* handle() const { return handle_; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Whether others would see it change; always so for foreign memory.
+  /// Whether others would see a change of it; always true for foreign memory.
   bool is_shared() const {
     return whose_ == ownership::foreign || references_.load(std::memory_order_acquire) > 1;
   }
@@ -32,7 +33,7 @@ class buffer_block final : public graph::storage {
   /// Position on the compute stream of the last work that touches this block.
   std::uint64_t last_use = 0;
 
-  /// While it waits to be given back (foreign_memory.cpp): the next that does.
+  /// While it waits to be released (foreign_memory.cpp): the next one.
   buffer_block* next_returned = nullptr;
   const detail::opened_device& device() const;
 
@@ -42,10 +43,10 @@ class buffer_block final : public graph::storage {
   void dispose() noexcept override;
 
   memory_pool& owner_;
-  // Its place among the free ones of its pool while it is none, so that to come back needs no
+  // Its entry in the free list of its pool while it is in use, so that releasing it needs no
   // memory.
   std::multimap<std::uint64_t, buffer_block*>::node_type place_when_free_;
-  // While the pool keeps it: since when, by the pool's own count of operations and time.
+  // While the pool keeps it: since when, by the pool's counters of operations and time.
   struct {
     std::uint64_t operation = 0, epoch = 0;
   } free_since;
@@ -54,7 +55,7 @@ class buffer_block final : public graph::storage {
   const ownership whose_;
 };
 
-/// The memory of n; null where it has none.
+/// The memory of n; null if it has none.
 inline buffer_block* block_of(const graph::node& n) {
   return static_cast<buffer_block*>(n.storage);
 }

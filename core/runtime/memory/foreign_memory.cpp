@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When foreign memory goes back. Its deleter is foreign code, which may take locks (an
-// interpreter's for one) that other threads hold while they wait for a device: it never runs while
-// its thread holds one.
+// When foreign memory is released. Its deleter is foreign code that may take locks (for example an
+// interpreter's) which other threads hold while they wait for a device: it never runs while its
+// thread holds a device.
 #include "runtime/memory/foreign_memory.hpp"
 
 #include <memory>
@@ -21,11 +21,11 @@ namespace {
 struct returned {
   device_context* context;
   buffer_block* block;
-  bool has_ended = false;  // the work that uses it
+  bool has_ended = false;  // the work that uses the memory
 };
 
 // A deleter may drop the last reference to a block of the next owner: a list instead of recursion,
-// so that memory which has been passed on any number of times fits the stack.
+// so that memory that was passed on any number of times fits the stack.
 void release(buffer_block* block) noexcept {
   thread_local constinit buffer_block* waiting = nullptr;
   thread_local constinit bool draining = false;
@@ -44,17 +44,17 @@ void release(buffer_block* block) noexcept {
 
 detail::background_thread<returned>& the_returner();
 
-// Called by the plugin when the last work that uses the memory has ended, well or not: a failure is
-// told to those who read the results.
+// Called by the plugin when the last work that uses the memory has ended, successfully or not:
+// failures are reported to readers of the results.
 void on_end(void* context, const tutti_status*) noexcept {
   const std::unique_ptr<const returned> item(static_cast<returned*>(context));
   try {
     the_returner().add({item->context, item->block, true});
-  } catch (const std::exception&) {  // out of memory: the owner does not get it back
+  } catch (const std::exception&) {  // not enough memory: the deleter is not called
   }
 }
 
-// Others need not wait for work of this one's device, where its plugin tells when that has ended.
+// Waiting is not necessary if the device's plugin reports the end of its work.
 bool is_told_later(const returned& item, tutti_event* event) {
   auto context = std::make_unique<returned>(item);
   const auto& stream = item.context->device.plugin->stream;
@@ -73,7 +73,7 @@ void give_back_after_use(const returned& item) {
   release(item.block);
 }
 
-// Not waited for at exit, because a deleter may need a lock of the thread that exits.
+// Not waited for at exit, because a deleter may need a lock of the exiting thread.
 detail::background_thread<returned>& the_returner() {
   static auto* const instance = new detail::background_thread<returned>(give_back_after_use);
   return *instance;
@@ -106,7 +106,7 @@ array array_over(buffer_block* block, std::int64_t offset, dtype type, const sha
 }
 
 void give_back(buffer_block* block) noexcept {
-  // Owners are not called while the process exits; a fork's memory is its parent's to give back.
+  // Deleters are not called while the process exits; in a fork the memory belongs to the parent.
   if (detail::is_fork()) return;
   if (detail::is_exiting()) return detail::keep_for_ever(block);
   device_context& context = context_of(block->device());
@@ -114,7 +114,7 @@ void give_back(buffer_block* block) noexcept {
     try {
       return the_returner().add({&context, block, false});
     } catch (const std::exception&) {
-      return;  // out of memory or threads: the owner does not get it back
+      return;  // not enough memory or threads: the deleter is not called
     }
   }
   release(block);

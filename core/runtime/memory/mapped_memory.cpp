@@ -8,7 +8,7 @@
 namespace tutti::runtime {
 namespace {
 
-/// Null where the plugin does not make memory of that kind, or has no more of it.
+/// Null if the plugin cannot allocate memory of that kind, or has no more of it.
 detail::buffer_handle allocate_host(const detail::opened_device& device, std::uint64_t bytes) {
   tutti_buffer* made = nullptr;
   const tutti_buffer_desc desc{sizeof desc, bytes, TUTTI_MEMORY_HOST, 0};

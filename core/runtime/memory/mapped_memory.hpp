@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of device memory in place, on devices whose memory is the host's: nothing is copied to
-// read or write them.
+// Direct access to device memory, on devices that use host memory: reading and writing need no
+// copy.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace tutti::runtime {
 
-/// Part of a buffer in the host's address space, for as long as this lives. The caller has made
-/// sure that no work writes there meanwhile, and that none reads what it writes itself.
+/// Part of a buffer in the host's address space, during the lifetime of this object. The caller has
+/// ensured that no work writes there meanwhile, and that none reads what the caller writes.
 class mapped_memory {
  public:
-  /// Null where the device has no unified memory or the plugin does not map this buffer: go by
-  /// transfers then.
+  /// Null if the device has no unified memory or the plugin does not map this buffer: use transfers
+  /// then.
   mapped_memory(const detail::opened_device& device, tutti_buffer* buffer, std::uint64_t offset,
                 std::uint64_t bytes, tutti_map_flags flags)
       : device_(device), buffer_(buffer) {
@@ -37,7 +37,7 @@ class mapped_memory {
   explicit operator bool() const { return host_ != nullptr; }
   char* get() const { return host_; }
 
-  /// After writing: throws where what was written does not arrive.
+  /// After writing: throws if the data could not be written.
   void finish() {
     if (char* const host = std::exchange(host_, nullptr))
       detail::check(device_.plugin->memory.unmap(buffer_, host), device_, "write", "mapped memory");
@@ -49,10 +49,10 @@ class mapped_memory {
   char* host_ = nullptr;
 };
 
-/// Host memory that transfers of a device reach without a further copy.
+/// Host memory that transfers of a device access without an additional copy.
 class host_memory {
  public:
-  /// Ordinary memory where the device has none of the kind. Throws out_of_memory.
+  /// Ordinary memory if the device has none of this kind. Throws out_of_memory.
   host_memory(const detail::opened_device& device, std::uint64_t bytes);
   host_memory(const host_memory&) = delete;
   host_memory& operator=(const host_memory&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Size classes and reuse of device memory, and when it goes back to the driver.
+// Size classes and reuse of device memory, and its return to the driver.
 #include "runtime/memory/memory_pool.hpp"
 
 #include <fmt/format.h>
@@ -21,17 +21,17 @@
 namespace tutti::runtime {
 namespace {
 
-// Kept in any case: programs with little memory have nothing to gain from giving it back.
+// Kept in any case: for programs with little memory, returning it has no benefit.
 constexpr std::uint64_t least_bound = std::uint64_t{64} << 20;
 constexpr std::chrono::seconds epoch_length(20);
 constexpr std::uint64_t look_at_clock = 256;  // operations
-// Arrays are smaller; only a plugin asks for more, for a workspace.
+// Arrays are smaller; only workspaces of plugins may exceed this.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 63;
 constexpr std::size_t remembered_sizes = 4096;
 constexpr std::uint64_t remembered_bounds = 4;
 
 // Small blocks in steps of a quarter power of two, large ones in steps of 64 KiB: at most a quarter
-// is wasted, and next to nothing where it would matter.
+// is wasted, and very little for large blocks.
 std::uint64_t size_class(std::uint64_t bytes) {
   if (bytes <= 256) return 256;
   if (bytes >= (1u << 20)) return (bytes + 0xffff) & ~std::uint64_t{0xffff};
@@ -57,7 +57,7 @@ memory_pool::memory_pool(const detail::opened_device& device, stream_progress& s
 buffer_block* memory_pool::find(std::uint64_t bytes, std::uint64_t idle_before) {
   const auto end = free_.upper_bound(largest_for(bytes));
   for (auto it = free_.lower_bound(bytes); it != end; ++it) {
-    // The newest of its size, so that those that are not needed grow old.
+    // The newest of its size, so that blocks that are not needed grow old.
     if (idle_before == any) it = std::prev(free_.upper_bound(it->first));
     buffer_block* block = it->second;
     if (block->last_use > idle_before) continue;
@@ -110,7 +110,7 @@ buffer_block* memory_pool::allocate(std::uint64_t bytes, std::uint64_t idle_befo
     release_down_to(bound());
     return request(bytes);
   } catch (const out_of_memory&) {
-    if (bytes > device_.limits.max_allocation_bytes) throw;  // whatever is given back
+    if (bytes > device_.limits.max_allocation_bytes) throw;  // independently of the returned memory
     logging::info("{}: out of memory at {} bytes, trimming the pool", device_.name, bytes);
   }
   stream_.settle();
@@ -141,7 +141,7 @@ void memory_pool::take_back(buffer_block* block) noexcept {
     const std::uint64_t retired = stream_.retired();
     if (block->last_use <= retired || retired != looked_at_) release_down_to(bound());
   } catch (...) {
-    // Out of host memory to sort what to give back: that stays until the next search.
+    // Not enough host memory to sort the blocks to return: they stay until the next search.
   }
 }
 
@@ -149,17 +149,17 @@ void memory_pool::trim_excess() noexcept {
   const std::lock_guard lock(mutex_);
   try {
     release_down_to(bound());
-  } catch (...) {  // out of memory to sort them: the next one gives them back
+  } catch (...) {  // not enough memory to sort them: the next search returns them
   }
 }
 
-// What may be kept free.
+// The maximum of free memory to keep.
 std::uint64_t memory_pool::bound() const {
   if (cap_) return *cap_;
   return std::max({least_bound, peak_, earlier_peak_}) + allowance_;
 }
 
-// A size that was given back is wanted again.
+// A size that was returned to the driver is needed again.
 void memory_pool::learn_from_miss(std::uint64_t bytes) {
   const auto found = std::find_if(given_back_.rbegin(), given_back_.rend(), [&](const auto& r) {
     return r.bytes >= bytes && r.bytes <= largest_for(bytes);
@@ -196,7 +196,7 @@ void memory_pool::release_down_to(std::uint64_t kept) {
   std::sort(idle.begin(), idle.end(), [](const auto& a, const auto& b) {
     return a->second->free_since.operation < b->second->free_since.operation;
   });
-  // Some more, so that not each block that comes back is followed by a search.
+  // Some more, so that not every released block triggers a search.
   const std::uint64_t goal = kept - kept / 8;
   for (const auto& which : idle) {
     if (free_bytes_ <= goal) return;
@@ -220,7 +220,7 @@ void memory_pool::release(free_blocks::iterator which, reason why) {
   const std::uint64_t bytes = block->bytes();
   given_back_.push_back({bytes, why});
   given_back_bytes_ += bytes;
-  // No further back than what a bound of a few times the size would have kept.
+  // No further back than a bound of a few times the size would have kept.
   while (given_back_bytes_ > remembered_bounds * bound() || given_back_.size() > remembered_sizes) {
     given_back_bytes_ -= given_back_.front().bytes;
     given_back_.pop_front();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Communicators, and a thread that carries calls out: it waits for the inputs of all members,
-// enqueues the members' parts on their copy streams as one group and keeps the time limit.
+// Communicators, and a thread that executes calls: it waits for the inputs of all members, enqueues
+// the members' parts on their copy streams as one group and enforces the time limit.
 #include "runtime/transfer/collectives.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ std::map<members_list, communicators>& all_communicators() {
   return *all;
 }
 
-// No other group's, in this process or another.
+// Different from those of all other groups, in this process and in others.
 std::string new_identifier() {
   static std::atomic<std::uint64_t> made{0};
   return fmt::format("tutti-{}-{}-{}", getpid(),
@@ -83,7 +83,7 @@ communicators participants_of(const members_list& members) {
   return found->second;
 }
 
-// After a failure the participants no longer agree on where they are: the next call starts anew.
+// After a failure the participants may be at different calls: the next call creates a new group.
 void abandon(const members_list& members) {
   const std::lock_guard lock(communicators_mutex());
   const auto found = all_communicators().find(members);
@@ -94,13 +94,13 @@ void abandon(const members_list& members) {
   all_communicators().erase(found);
 }
 
-// ---- a call on its way
+// ---- a call in progress
 
 struct member_work {
   device_context* context;
   tutti_communicator* participant;
   buffer_block *source, *target;       // one reference each
-  std::shared_ptr<tutti_event> ready;  // null: the input is there
+  std::shared_ptr<tutti_event> ready;  // null: the input is available
   arrivals upstream;
   tutti_view in, out;
   tutti_event* event = nullptr;
@@ -122,9 +122,9 @@ members_list devices_of(const running_call& call) {
   return list;
 }
 
-// All members' parts as one group, by this thread.
+// Enqueues all members' parts as one group, from this thread.
 void enqueue_all(running_call& call) {
-  std::vector<std::unique_lock<std::mutex>> locks;  // nobody else takes more than one of these
+  std::vector<std::unique_lock<std::mutex>> locks;  // no other thread takes more than one of these
   std::vector<tutti_collective_call> calls;
   for (member_work& m : call.members) {
     locks.emplace_back(m.context->copies_mutex);
@@ -152,7 +152,7 @@ void wait_member(const running_call& call, const member_work& m, tutti_event* ev
         TUTTI_ERROR_TIMEOUT, 0, false, device.name);
 }
 
-// From inputs that are being computed to results that are there.
+// From inputs that are being computed to results that are available.
 void carry_out(running_call& call) {
   for (member_work& m : call.members) {
     if (m.ready != nullptr) wait_member(call, m, m.ready.get());
@@ -182,7 +182,7 @@ void follow(running_call& call) {
     if (begin != 0 && !why)
       detail::trace_complete(detail::trace_track(m.context->device.name, "copies"), call.label,
                              begin, detail::trace_now_ns(), {"", m.target->bytes(), 0});
-    // What hangs may still write there one day: its memory is not used again.
+    // A device that hangs may still write there later: its memory is not reused.
     if (why) continue;
     m.source->release();
     m.target->release();
@@ -205,11 +205,11 @@ tutti_view flat_view(const buffer_block& block, std::int64_t offset, dtype type,
 }
 
 void launch_all(graph::node& n) {
-  // One for all, so that all members see the calls in the same order.
+  // One lock for all, so that all members see the calls in the same order.
   static auto* const thread = new detail::background_thread<std::unique_ptr<running_call>>(
       [](auto& call) { follow(*call); }, wait_at_exit);
   collective_call& call = *n.collective().call;
-  call.drop_results();  // of a launch that failed
+  call.drop_results();  // those of a launch that failed
   members_list devices;
   for (const auto& input : n.inputs) devices.push_back(graph::base_of(*input).device);
   const auto participants = participants_of(devices);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives that a plugin offers between its own devices (NCCL in cuda): one call of all members,
-// whose results are nodes of their own.
+// Collectives that a plugin provides between its own devices (NCCL in cuda): one call for all
+// members, whose results are separate nodes.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 
 namespace tutti::runtime {
 
-/// Whether the members are devices of one plugin that runs these collectives between them. The
-/// first question sets up what the answer needs, and a refusal is logged once.
+/// Whether the members are devices of one plugin that supports these collectives between them. The
+/// first call creates the group, and a refusal is logged once.
 bool offers_collectives(std::span<const detail::opened_device* const> members,
                         tutti_collective kind, dtype type, tutti_reduction reduction);
 
-/// Launches the call of n, a node of kind collective, on the copy streams of all members, unless
-/// that has happened, and publishes n's result. The caller holds all members' devices.
+/// Launches the call of n, a node of kind collective, on the copy streams of all members, unless it
+/// was launched before, and publishes n's result. The caller holds all members' devices.
 void launch_collective(graph::node& n);
 
 }  // namespace tutti::runtime

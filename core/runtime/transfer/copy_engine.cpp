@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread for each pair of devices makes their copies: it waits for the source, moves the bytes,
-// keeps the time limit and tells the arrival how it ended. No stream waits for another device, so
-// one that fails or hangs leaves the others' streams sound.
+// A thread for each pair of devices executes their copies: it waits for the source, transfers the
+// bytes, enforces the time limit and reports the end to the arrival. No stream waits for another
+// device, so a device that fails or hangs does not affect the streams of the others.
 #include "runtime/transfer/copy_engine.hpp"
 
 #include <fmt/format.h>
@@ -32,8 +32,8 @@ struct copy_job {
 
 [[noreturn]] void throw_timeout(const copy_job& job) {
   const copy_request& r = job.request;
-  // A source that itself waits for a copy is not to blame: whoever is has the same limit, and
-  // becomes known at about the same time.
+  // A source that itself waits for a copy is not the cause: the cause has the same limit, and is
+  // detected at about the same time.
   for (const auto& a : r.upstream)
     if (a->is_done_within(std::chrono::milliseconds(500))) a->wait();
   throw device_error(fmt::format("{}: {} did not deliver to {} within {} s", r.label,
@@ -46,7 +46,7 @@ void wait_for(const copy_job& job, const detail::opened_device& device, tutti_ev
   if (!wait_until(device, event, job.deadline, action, what)) throw_timeout(job);
 }
 
-// Host memory that transfers of both devices pass through, in two pieces.
+// Host memory for transfers of both devices, in two chunks.
 class staging {
  public:
   explicit staging(const detail::opened_device& fast)
@@ -136,7 +136,7 @@ class pair_worker {
                              r.label + " from " + r.from->device.name, begin,
                              detail::trace_now_ns(), {"", r.bytes, 0});
     if (!why) detail::count().bytes_copied.add(r.bytes);
-    // Transfers that hang or were left behind may still write there: that memory is not used again.
+    // Transfers that hang or were abandoned may still write there: the memory is not reused.
     if (!why || !moving) {
       r.source->release();
       r.target->release();
@@ -164,7 +164,7 @@ class pair_worker {
     move_in_pieces(job);
   }
 
-  // The read of a piece and the write of the one before it run at the same time.
+  // The read of a chunk and the write of the previous one run at the same time.
   void move_in_pieces(const copy_job& job) {
     const copy_request& r = job.request;
     if (buffers_ == nullptr) {
@@ -184,7 +184,7 @@ class pair_worker {
         if (n < count) written = enqueue_write(job, n * piece, buffers_->at(n), size(n));
       }
     } catch (...) {
-      // Transfers may still be using the pieces: leave them to whoever hangs.
+      // Transfers may still be using the chunks: do not release them.
       static_cast<void>(buffers_.release());
       throw;
     }
@@ -194,7 +194,7 @@ class pair_worker {
   detail::background_thread<copy_job> thread_{[this](copy_job& job) { follow(job); }, wait_at_exit};
 };
 
-// Lives until the process exits.
+// Exists until the process exits.
 pair_worker& worker_of(const device_context& from, const device_context& to) {
   using pair = std::pair<const device_context*, const device_context*>;
   static auto* const mutex = new std::mutex;
@@ -210,11 +210,11 @@ pair_worker& worker_of(const device_context& from, const device_context& to) {
 std::shared_ptr<arrival> expect_from_host(const detail::opened_device& to) {
   const auto& stream = to.plugin->stream;
   tutti_event* event = nullptr;
-  // Without such events readers wait on the host.
+  // Without host events, readers wait on the host.
   if (detail::ignore(stream.event_create(to.handle, &event)) || event == nullptr)
     return std::make_shared<arrival>(nullptr, nullptr);
   const auto release = [call = stream.event_release](tutti_event* done) {
-    // Static arrays: the driver may be gone by now.
+    // For static arrays: the driver may be gone by now.
     if (detail::is_exiting() || detail::is_fork())
       detail::keep_for_ever(done);
     else

@@ -10,7 +10,7 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-// Of work whose wait has failed.
+// For work whose wait has failed.
 void outlast(const detail::opened_device& device, tutti_event* event, time_point deadline) {
   const time_point limit = std::min(deadline, clock::now() + std::chrono::seconds(10));
   std::chrono::microseconds pause(10);

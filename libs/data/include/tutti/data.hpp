@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data: files of arrays, tables, pictures and sounds, data sets and the loader of batches,
-// augmentation, checkpoints of runs.
+// Data: files of arrays, tables, images and sounds, data sets and the batch loader, augmentation,
+// checkpoints of runs.
 #pragma once
 
 #include "tutti/data/augmentation.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images: colours, geometry, filters, features. Files of pictures are in data/image_files.hpp.
+// Images: colours, geometry, filters, features. For image files see data/image_files.hpp.
 #pragma once
 
 #include "tutti/image/basics.hpp"

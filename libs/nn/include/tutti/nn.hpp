@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Neural networks as functions of explicit parameters: initialisers, layers, losses, metrics and
-// optimisers. A network holds no trained values; parameters are a std::vector<array>, as
-// value_and_grad (grad.hpp) takes them.
+// optimisers. A network contains no trained values; parameters are a std::vector<array>, as in
+// value_and_grad (grad.hpp).
 #pragma once
 
 #include "tutti/nn/activations.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run leaves behind, for people and for programs: plots as SVG, named values as JSON, a page
-// of HTML, and all of them for a training. Link Tutti::report.
+// Reports of a run, for people and for programs: plots as SVG, named values as JSON, an HTML page,
+// and all of these for a training run. Link Tutti::report.
 #pragma once
 
 #include "tutti/report/metrics.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse matrices: what they are, products, solvers.
+// Sparse matrices, their products, solvers.
 #pragma once
 
 #include "tutti/sparse/matrix.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files: numeric tables (CSV, plain or gzip), NumPy's .npy, safetensors. Every failure throws
-// io_error naming the file and, where there is one, the place in it; out_of_memory where the host
-// has no room for what the file holds. Only regular files are read, since others may make a reader
-// wait forever. Whoever writes replaces the file at once, so an interrupted write or a full disk
-// leaves the old one; its permissions stay, and of a symbolic link what it leads to is replaced.
+// io_error with the file and, if applicable, the position in it; out_of_memory if host memory does
+// not suffice for the contents. Only regular files are read, because others may block forever.
+// Files are replaced atomically, so an interrupted write or a full disk leaves the old file;
+// permissions are kept, and for a symbolic link its target is replaced.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ struct csv_options {
   bool skip_header = false;  ///< the first line is not data
 };
 
-/// Reads a table of numbers, decimal point whatever the locale; `nan` and `inf` are numbers too.
-/// Blanks around a number, CR LF line ends, a byte order mark and blank lines at the end are fine.
-/// Throws io_error naming file, line, column (field, from 1) and text for a field that is no number
-/// or does not fit a double, for rows of different lengths, blank lines between rows, no rows at
-/// all, lines of more than 2^28 bytes, and what cannot be read or decompressed: each member of a
-/// gzip file must be sound, and nothing but zeros may stand around them.
+/// Reads a table of numbers, with a decimal point in every locale; `nan` and `inf` are numbers too.
+/// Blanks around a number, CR LF line ends, a byte order mark and blank lines at the end are
+/// allowed. Throws io_error with file, line, column (field, from 1) and text for a field that is
+/// not a number or does not fit a double, for rows of different lengths, blank lines between rows,
+/// no rows, lines of more than 2^28 bytes, and files that cannot be read or decompressed: each
+/// member of a gzip file must be intact, and only zeros may follow or separate them.
 TUTTI_API table read_csv(const std::filesystem::path& path, const csv_options& options = {});
 
 /// Writes arrays of any dtype but c128, which the format lacks, in the safetensors format
@@ -51,10 +51,10 @@ TUTTI_API table read_csv(const std::filesystem::path& path, const csv_options& o
 TUTTI_API void save_safetensors(const std::filesystem::path& path, const named_arrays& arrays,
                                 const std::map<std::string, std::string>& metadata = {});
 
-/// Reads every tensor of a safetensors file onto `on`. Throws io_error for each way in which a file
-/// can differ from the format: truncated or oversized header, text that is not JSON, duplicate
-/// names, unknown dtypes, offsets out of range, overlapping or leaving holes, and byte counts that
-/// contradict shape and dtype. `metadata`, where given, becomes the texts of "__metadata__".
+/// Reads every tensor of a safetensors file to `on`. Throws io_error for each way in which a file
+/// can violate the format: truncated or oversized header, invalid JSON, duplicate names, unknown
+/// dtypes, offsets that are out of range, overlap or leave gaps, and byte counts that contradict
+/// shape and dtype. `metadata`, if given, receives the texts of "__metadata__".
 TUTTI_API named_arrays load_safetensors(const std::filesystem::path& path,
                                         const device& on = default_device(),
                                         std::map<std::string, std::string>* metadata = nullptr);
@@ -69,21 +69,21 @@ TUTTI_API array load_npy(const std::filesystem::path& path, const device& on = d
 
 enum class compression : bool { none, deflate };
 
-/// Writes arrays as NumPy's .npz: a ZIP archive with one NAME.npy each, stored as it is (as
-/// numpy.savez) or deflated (numpy.savez_compressed), with the ZIP64 extension where sizes or
-/// numbers need it. Evaluates. Throws io_error as save_npy, and for a name that is empty, longer
-/// than 65531 bytes or has a NUL in it.
+/// Writes arrays as NumPy's .npz: a ZIP archive with one NAME.npy each, stored (as numpy.savez) or
+/// deflated (numpy.savez_compressed), with the ZIP64 extension if sizes or numbers need it.
+/// Evaluates. Throws io_error as save_npy, and for a name that is empty, longer than 65531 bytes or
+/// contains a NUL.
 TUTTI_API void save_npz(const std::filesystem::path& path, const named_arrays& arrays,
                         compression packed = compression::none);
 
-/// Reads every array of a .npz file, by its name without ".npy". Throws io_error where the archive
-/// is damaged (checksums included), encrypted, split, needs another method than stored and
-/// deflated, holds a name twice, members that share bytes, or one that load_npy would refuse.
+/// Reads every array of a .npz file, named without ".npy". Throws io_error if the archive is
+/// damaged (including checksums), encrypted, split, uses other methods than stored and deflated, or
+/// contains duplicate names, members that share bytes, or arrays that load_npy would refuse.
 TUTTI_API named_arrays load_npz(const std::filesystem::path& path,
                                 const device& on = default_device());
 
-/// Replaces `path`, or what it links to, with these bytes at once: they go to a new file in the
-/// same folder, which is then renamed.
+/// Replaces `path`, or the target of the link, with these bytes atomically: they are written to a
+/// new file in the same folder, which is then renamed.
 TUTTI_API void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace tutti::io

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations beyond relu, sigmoid, tanh and softmax of ops.hpp. bool and integers become f32.
-// Infinities give the limits in value and slope where a formula would multiply them by 0.
+// Activations in addition to relu, sigmoid, tanh and softmax of ops.hpp. bool and integers become
+// f32. For infinities, values and gradients are the limits, also where a formula would multiply by
+// 0.
 #pragma once
 
 #include <functional>

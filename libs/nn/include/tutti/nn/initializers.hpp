@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Initial values of weights. A weight of two axes is [fan_in, fan_out]; one of more is a
-// convolution's, [out, in / groups, window...], whose fan_in is what one output sums over, in /
-// groups times the window, and fan_out is out times the window. Fewer than two axes, or an extent
-// below 1, throw shape_error.
+// Initial values of weights. A weight with two axes is [fan_in, fan_out]; one with more axes
+// belongs to a convolution, [out, in / groups, window...], where fan_in is the number of terms of
+// one output, in / groups times the window, and fan_out is out times the window. Fewer than two
+// axes, or an extent below 1, throw shape_error.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ TUTTI_API array lecun_normal(random::key key, const shape& shape, dtype type = d
 /// Uniform of the same variance: in +- sqrt(3 / fan_in).
 TUTTI_API array lecun_uniform(random::key key, const shape& shape, dtype type = dtype::f32,
                               const device& on = default_device());
-/// A matrix with orthonormal rows or columns, whichever are fewer, uniform among those: the factor
-/// Q of a normal matrix with the signs of R's diagonal (F. Mezzadri, "How to generate random
-/// matrices from the classical compact groups", 2007). Weights of more axes are [out, the rest].
+/// A matrix with orthonormal rows or columns, whichever are fewer, uniformly distributed: the
+/// factor Q of a normal matrix with the signs of R's diagonal (F. Mezzadri, "How to generate random
+/// matrices from the classical compact groups", 2007). Weights with more axes are [out, the rest].
 TUTTI_API array orthogonal(random::key key, const shape& shape, dtype type = dtype::f32,
                            const device& on = default_device());
 
@@ -47,7 +47,7 @@ TUTTI_API array orthogonal(random::key key, const shape& shape, dtype type = dty
 
 /// Normal of mean 0.
 TUTTI_API initializer normal_values(double deviation);
-/// Normal of mean 0 within two deviations: of the normal before it was cut off, as usual.
+/// Normal with mean 0, truncated to two deviations (of the normal before truncation, as usual).
 TUTTI_API initializer truncated_normal_values(double deviation);
 /// Uniform in [-limit, limit).
 TUTTI_API initializer uniform_values(double limit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses and metrics. bool and integers become f32 where a loss takes numbers; f16 and bf16 are
-// computed in f32 and rounded once. No elements throw shape_error, unless reduction::none or sum.
+// Losses and metrics. bool and integers become f32 in losses of numbers; f16 and bf16 are computed
+// in f32 and rounded once. Empty operands throw shape_error, except for reduction::none and sum.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace tutti::nn {
 
-/// What becomes of the losses of all elements.
+/// How the losses of all elements are combined.
 enum class reduction : std::uint8_t { mean, sum, none };
 
-/// Mean of (prediction - target)^2. Throws shape_error unless the shapes are equal, as the next
-/// three do.
+/// Mean of (prediction - target)^2. Throws shape_error unless the shapes are equal, as do the next
+/// three.
 TUTTI_API array mse(const array& prediction, const array& target);
 /// |prediction - target|.
 TUTTI_API array l1_loss(const array& prediction, const array& target,
                         reduction how = reduction::mean);
 struct huber_options {
-  double delta = 1;  ///< positive; where the parabola becomes a line
+  double delta = 1;  ///< positive; where the parabola becomes linear
   reduction how = reduction::mean;
 };
 /// e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2) (P. Huber, 1964).
@@ -29,8 +29,8 @@ TUTTI_API array huber_loss(const array& prediction, const array& target,
                            const huber_options& options = {});
 
 struct binary_cross_entropy_options {
-  std::optional<array> weight{};           ///< times the loss; broadcasts to it
-  std::optional<array> positive_weight{};  ///< times the part of target; broadcasts
+  std::optional<array> weight{};           ///< multiplies the loss; broadcasts to it
+  std::optional<array> positive_weight{};  ///< multiplies the term of target; broadcasts
   reduction how = reduction::mean;
 };
 /// -(target log sigmoid(logits) + (1 - target) log(1 - sigmoid(logits))), without overflow.
@@ -38,23 +38,23 @@ TUTTI_API array binary_cross_entropy_with_logits(const array& logits, const arra
                                                  const binary_cross_entropy_options& options = {});
 
 struct cross_entropy_options {
-  double label_smoothing = 0;      ///< in [0, 1]: that share is spread over all classes
-  std::optional<array> weights{};  ///< [C], of the classes; the mean is by the labels' weights
-  std::optional<std::int64_t> ignore{};  ///< a label that counts for nothing
+  double label_smoothing = 0;      ///< in [0, 1]: fraction that is spread over all classes
+  std::optional<array> weights{};  ///< [C], of the classes; the mean is weighted by the labels'
+  std::optional<std::int64_t> ignore{};  ///< a label that is ignored
   reduction how = reduction::mean;
 };
 /// -log softmax(logits)[label], logits [..., C] floating, labels [...] integers in [0, C). A label
-/// outside gives NaN, here and in the gradients, since it is known on the device only; so does the
-/// mean where all are ignored.
+/// out of range gives NaN, here and in the gradients, because it is known only on the device; so
+/// does the mean if all labels are ignored.
 /// Throws shape_error, dtype_error, value_error.
 TUTTI_API array cross_entropy(const array& logits, const array& labels,
                               const cross_entropy_options& options = {});
-/// The same of log probabilities, as log_softmax gives them. Throws value_error for smoothing.
+/// The same for log probabilities, such as log_softmax returns. Throws value_error for smoothing.
 TUTTI_API array nll_loss(const array& log_probabilities, const array& labels,
                          const cross_entropy_options& options = {});
 
 struct kl_divergence_options {
-  bool log_target = false;  ///< target holds logarithms too
+  bool log_target = false;  ///< target contains logarithms too
   /// The mean is over the rows: the sum over the last axis is the divergence of one distribution.
   reduction how = reduction::mean;
 };
@@ -65,7 +65,7 @@ TUTTI_API array kl_divergence(const array& input, const array& target,
 
 struct triplet_options {
   double margin = 1;
-  double epsilon = 1e-6;  ///< added to differences, so that the distance has a slope at 0
+  double epsilon = 1e-6;  ///< added to differences, so that the gradient is defined at distance 0
   reduction how = reduction::mean;
 };
 /// max(|anchor - positive| - |anchor - negative| + margin, 0), the Euclidean norm over the last
@@ -75,26 +75,27 @@ TUTTI_API array triplet_loss(const array& anchor, const array& positive, const a
 
 struct ctc_options {
   std::int64_t blank = 0;
-  bool zero_infinity = false;  ///< 0, and no gradient, for targets that do not fit into their input
-  /// The mean is of each loss divided by its target's length (at least 1), as PyTorch's.
+  bool zero_infinity = false;  ///< 0, without gradient, for targets that do not fit their input
+  /// For the mean, each loss is divided by the length of its target (at least 1), as in PyTorch.
   reduction how = reduction::mean;
 };
 /// -log of the probability of all alignments of targets (A. Graves et al., "Connectionist Temporal
 /// Classification", ICML 2006): log_probabilities [N, T, C], targets [N, S] integers, of which the
-/// first target_lengths[n] count, of as many steps as input_lengths[n], both [N] integers. Infinite
-/// where a target does not fit. Lengths out of [1, T] and [0, S], and classes outside of [0, C) or
-/// blank, give NaN, since they are known on the device only. The graph has each of the T steps.
-/// Throws shape_error, dtype_error, and value_error for a blank that is no class.
+/// first target_lengths[n] are used, with input_lengths[n] steps, both [N] integers. Infinite if a
+/// target does not fit. Lengths outside [1, T] and [0, S], and classes outside [0, C) or blank,
+/// give NaN, because they are known only on the device. The graph contains each of the T steps.
+/// Throws shape_error, dtype_error, and value_error for a blank that is not a class.
 TUTTI_API array ctc_loss(const array& log_probabilities, const array& targets,
                          const array& input_lengths, const array& target_lengths,
                          const ctc_options& options = {});
 
 // ---- metrics
 
-/// Share of rows of `scores` [N, C] whose largest value stands at the label [N]; f32, one element.
+/// Fraction of rows of `scores` [N, C] whose largest value is at the label [N]; f32, one element.
 TUTTI_API array accuracy(const array& scores, const array& labels);
-/// [classes, classes] i64: how often row `truth` was taken for column `predicted`; both [N]
-/// integers. Counted on the host. Throws index_error for a class outside [0, classes).
+/// [classes, classes] i64: how often class `truth` (row) was predicted as class `predicted`
+/// (column); both [N] integers. Counted on the host. Throws index_error for a class outside [0,
+/// classes).
 TUTTI_API array confusion_matrix(const array& truth, const array& predicted, std::int64_t classes);
 
 }  // namespace tutti::nn

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Optimisers. step() gives the new parameters and is lazy (but lbfgs::step): evaluate them together
-// with state() and the loss, eval(parameters, optimizer.state(), loss), so that one pass over the
-// graph does it all. Settings may be changed between steps without compiling anything anew. Moments
-// and steps of f16 and bf16 parameters are f32 (but of sgd). Throws value_error where the counts of
-// parameters, gradients and state differ or an option is out of range, shape_error where the shape
-// of a gradient or of its state is not its parameter's, dtype_error where the state's dtype is
-// neither the parameter's nor what parameter and gradient promote to.
+// Optimisers. step() returns the new parameters and is lazy (except lbfgs::step): evaluate them
+// together with state() and the loss, eval(parameters, optimizer.state(), loss), so that one pass
+// over the graph computes everything. Settings may be changed between steps without compiling
+// again. Moments and updates of f16 and bf16 parameters are f32 (except for sgd). Throws
+// value_error if the numbers of parameters, gradients and state differ or an option is out of
+// range, shape_error if a gradient or its state has another shape than its parameter, dtype_error
+// if the dtype of the state is neither the parameter's nor the promoted dtype of parameter and
+// gradient.
 //
-// load_state() puts back what state() (and steps()) gave, so that training goes on as if it had
-// never been interrupted, bit for bit. The arrays lie on the parameters' device; options are not
-// part of the state. It throws and changes nothing where they cannot be such a state: value_error
-// for their number, dtype_error for one that is not floating. What they do not show, whether they
-// fit the parameters, the next step() finds.
+// load_state() restores the results of state() (and steps()), so that training continues with the
+// same bits as without an interruption. The arrays are on the parameters' device; options are not
+// part of the state. It throws, without changing anything, for arrays that cannot be such a state:
+// value_error for their number, dtype_error for one that is not floating. Whether they match the
+// parameters is checked by the next step().
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ namespace tutti::nn {
 struct sgd_options {
   double learning_rate = 0.01;
   double momentum = 0;      ///< in [0, 1)
-  bool nesterov = false;    ///< needs momentum
-  double weight_decay = 0;  ///< added to the gradient, times the parameter (L2 penalty)
+  bool nesterov = false;    ///< requires momentum
+  double weight_decay = 0;  ///< times the parameter, added to the gradient (L2 penalty)
 };
 
 /// v = momentum v + g; p -= learning_rate v, or with Nesterov's look-ahead p -= learning_rate
@@ -41,8 +42,8 @@ class TUTTI_API sgd {
                           const std::vector<array>& gradients);
   /// Velocities; empty before the first step and without momentum.
   const std::vector<array>& state() const { return velocity_; }
-  /// Velocities, one a parameter; none: as before the first step. Throws also value_error for
-  /// velocities where options.momentum is 0, which would drop them.
+  /// Velocities, one per parameter; empty: as before the first step. Also throws value_error for
+  /// velocities if options.momentum is 0, which would ignore them.
   void load_state(std::span<const array> state);
   sgd_options options;
 
@@ -69,11 +70,11 @@ class TUTTI_API adam {
                           const std::vector<array>& gradients);
   /// First moments, then second moments; empty before the first step.
   const std::vector<array>& state() const { return state_; }
-  /// How many steps were taken; the bias correction depends on it.
+  /// The number of steps taken; the bias correction depends on it.
   std::int64_t steps() const { return steps_; }
-  /// Both moments of each parameter in the order of state(), and steps(); none of 0 steps: as
-  /// before the first step. Throws also value_error where `steps` is negative, or 0 with moments,
-  /// or above 0 without, shape_error and dtype_error where the moments of a parameter differ.
+  /// Both moments of each parameter in the order of state(), and steps(); empty with 0 steps: as
+  /// before the first step. Also throws value_error if `steps` is negative, 0 with moments, or
+  /// above 0 without, shape_error and dtype_error if the moments of a parameter differ.
   void load_state(std::span<const array> state, std::int64_t steps);
   adam_options options;
 
@@ -87,8 +88,8 @@ struct rmsprop_options {
   double decay = 0.99;  ///< of the mean squares, in [0, 1)
   double epsilon = 1e-8;
   double momentum = 0;      ///< in [0, 1)
-  bool centered = false;    ///< by the variance instead of the mean square
-  double weight_decay = 0;  ///< added to the gradient, times the parameter
+  bool centered = false;    ///< use the variance instead of the mean square
+  double weight_decay = 0;  ///< times the parameter, added to the gradient
 };
 
 /// s = decay s + (1 - decay) g^2; v = momentum v + g / (sqrt(s) + epsilon); p -= learning_rate v
@@ -99,9 +100,9 @@ class TUTTI_API rmsprop {
   explicit rmsprop(const rmsprop_options& options = {});
   std::vector<array> step(const std::vector<array>& parameters,
                           const std::vector<array>& gradients);
-  /// Mean squares, then with `centered` mean gradients, then with momentum velocities.
+  /// Mean squares, then with `centered` mean gradients, then velocities with momentum.
   const std::vector<array>& state() const { return state_; }
-  /// Throws also value_error for a number that does not divide into those kinds.
+  /// Also throws value_error for a number that is not divisible into those kinds.
   void load_state(std::span<const array> state);
   rmsprop_options options;
 
@@ -112,8 +113,8 @@ class TUTTI_API rmsprop {
 struct adagrad_options {
   double learning_rate = 0.01;
   double epsilon = 1e-10;
-  double initial = 0;       ///< sum of squares to begin with, not negative
-  double weight_decay = 0;  ///< added to the gradient, times the parameter
+  double initial = 0;       ///< initial sum of squares, not negative
+  double weight_decay = 0;  ///< times the parameter, added to the gradient
 };
 
 /// s += g^2; p -= learning_rate g / (sqrt(s) + epsilon) (J. Duchi et al., "Adaptive Subgradient
@@ -157,32 +158,32 @@ class TUTTI_API lion {
 };
 
 struct lbfgs_options {
-  double learning_rate = 1;          ///< the first length that is tried along a direction, positive
-  int history = 10;                  ///< pairs that are kept, at least 1
-  int iterations = 20;               ///< in one step(), at least 1
-  int evaluations = 25;              ///< of the loss in one line search, at least 1
-  double tolerance_gradient = 1e-7;  ///< ends where no element of the gradient is larger
-  double tolerance_change = 1e-9;    ///< ends where neither loss nor parameters change by more
+  double learning_rate = 1;          ///< the first step length along a direction, positive
+  int history = 10;                  ///< number of pairs kept, at least 1
+  int iterations = 20;               ///< per step(), at least 1
+  int evaluations = 25;              ///< of the loss per line search, at least 1
+  double tolerance_gradient = 1e-7;  ///< stop if no element of the gradient is larger
+  double tolerance_change = 1e-9;    ///< stop if neither loss nor parameters change by more
 };
 
-/// Limited-memory BFGS with a line search that ends in the strong Wolfe conditions (J. Nocedal,
-/// S. Wright, "Numerical Optimization", 2006, algorithms 7.4, 7.5, 3.5 and 3.6, c1 = 1e-4, c2 =
-/// 0.9). For losses that are the same function in each call: no new batch within a step.
+/// Limited-memory BFGS with a line search for the strong Wolfe conditions (J. Nocedal, S. Wright,
+/// "Numerical Optimization", 2006, algorithms 7.4, 7.5, 3.5 and 3.6, c1 = 1e-4, c2 = 0.9). For
+/// losses that are the same function in each call: no new batch within a step.
 class TUTTI_API lbfgs {
  public:
   explicit lbfgs(const lbfgs_options& options = {});
-  /// Up to options.iterations iterations on `loss` from `parameters`, all floating and of one
-  /// dtype. Evaluates the loss as it goes. Throws value_error for a loss that is not finite at
-  /// `parameters`; a trial where it is not is shortened.
+  /// Up to options.iterations iterations on `loss` from `parameters`, all floating with one dtype.
+  /// Evaluates the loss. Throws value_error for a loss that is not finite at `parameters`; other
+  /// trial steps with such a loss are shortened.
   std::vector<array> step(const function& loss, const std::vector<array>& parameters);
-  /// The loss where the last step ended, NaN before the first.
+  /// The loss at the end of the last step, NaN before the first.
   double loss() const { return loss_; }
-  /// Evaluations of the loss and its gradient in the last step.
+  /// Number of evaluations of the loss and its gradient in the last step.
   int evaluations() const { return evaluations_; }
   /// The changes of the parameters, then those of the gradients, oldest first, flattened.
   std::vector<array> state() const;
-  /// Throws value_error for an odd number or more than the history holds, shape_error for arrays
-  /// that are not 1-d and of one length.
+  /// Throws value_error for an odd number or more than the history allows, shape_error for arrays
+  /// that are not 1-d with equal lengths.
   void load_state(std::span<const array> state);
   lbfgs_options options;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training run: model, loss and optimiser, on one device or on several at once, step by step, and
-// the arrays that it takes to go on later.
+// A training run: model, loss and optimiser, on one device or on several, step by step, and the
+// arrays that are needed to resume it.
 #pragma once
 
 #include <cstdint>
@@ -21,36 +21,36 @@
 namespace tutti::nn {
 
 struct trainer_options {
-  /// Of what is random in training, dropout say: step i has the key random::fold_in(key, i).
+  /// For randomness in training, such as dropout: step i has the key random::fold_in(key, i).
   random::key key{};
-  /// All of these train, each on its share of every batch. Absent: the device of the model's
-  /// parameters.
+  /// All of these devices train, each on its share of every batch. Absent: the device of the
+  /// model's parameters.
   std::optional<device_group> group{};
   data_parallel_options parallel{};
-  /// Gradients are scaled down to this Euclidean norm, all of them together, where it is larger
+  /// Gradients are scaled down to this Euclidean norm, over all of them, if it is larger
   /// (clip_by_norm()).
   std::optional<double> clip_norm{};
-  /// Steps that may still be under way when step() returns. It waits for those before.
+  /// Number of steps that may still be running when step() returns. It waits for earlier ones.
   int ahead = 2;
 };
 
-/// The loss of a batch, one floating element that is a mean over its rows: of what the model gives
-/// for batch[0], and of the batch.
+/// The loss of a batch, one floating element that is a mean over its rows: a function of the
+/// model's result for batch[0], and of the batch.
 using batch_loss = std::function<array(const array& output, const std::vector<array>& batch)>;
 
 namespace detail {
 
-/// What of a training run does not depend on its optimiser.
+/// The part of a training run that does not depend on its optimiser.
 class TUTTI_API training_run {
  public:
   training_run(layer model, batch_loss loss, trainer_options options);
 
   parallel_step gradients(const std::vector<array>& batch) const;
-  /// Takes over a step once all of it is enqueued; nothing is changed where that throws.
+  /// Adopts the results of a step once all of it is enqueued; if that throws, nothing is changed.
   void advance(std::vector<sharded> parameters, const parallel_step& step,
                const std::vector<array>& optimizer_state);
   io::named_arrays arrays(std::span<const array> optimizer_state) const;
-  /// The optimiser's arrays of those that arrays() gave, and everything else put in place by
+  /// Returns the optimiser's arrays of those of arrays(), and restores everything else after
   /// `accept`, which is called with them and may throw.
   void load(const io::named_arrays& from,
             const std::function<void(std::span<const array>, std::int64_t)>& accept);
@@ -70,7 +70,7 @@ class TUTTI_API training_run {
 
 }  // namespace detail
 
-/// A model that is trained by one of the optimisers of optimizers.hpp:
+/// A model that is trained with one of the optimisers of optimizers.hpp:
 ///
 ///     nn::trainer run(model, nn::adam({.learning_rate = 0.002}),
 ///                     [](const array& output, const std::vector<array>& batch) {
@@ -80,8 +80,8 @@ class TUTTI_API training_run {
 ///
 /// With trainer_options::group, loss and gradients are those of the whole batch within rounding;
 /// batch norm uses the rows of each device, and its running statistics are the mean over devices.
-/// So with data_parallel_options::job, where each rank gives step() its part of the batch
-/// (data::loader_options::job); all begin with the parameters of rank 0, and stay equal.
+/// The same applies to data_parallel_options::job, where each rank passes its part of the batch to
+/// step() (data::loader_options::job); all start with the parameters of rank 0, and stay equal.
 template <class Optimizer>
 class trainer {
  public:
@@ -91,9 +91,9 @@ class trainer {
       : run_(std::move(model), std::move(loss), std::move(options)),
         optimizer_(run_.group, optimizer) {}
 
-  /// One step: forward, backward, update, all enqueued. Gives the loss, on the first device, before
-  /// the update. All arrays of the batch have the same first extent. Throws what the model, the
-  /// loss and the optimiser throw, and is then as it was.
+  /// One step: forward, backward, update, all enqueued. Returns the loss, on the first device,
+  /// before the update. All arrays of the batch have the same first extent. Throws the exceptions
+  /// of the model, the loss and the optimiser, without changing the trainer.
   array step(const std::vector<array>& batch) {
     const parallel_step done = run_.gradients(batch);
     replicated_optimizer<Optimizer> next = optimizer_;
@@ -103,7 +103,7 @@ class trainer {
     return done.loss;
   }
 
-  /// What the model gives for x, not in training, with the parameters of now.
+  /// The model's result for x, not in training, with the current parameters.
   array operator()(const array& x) const { return model().apply(parameters(), state(), x).value; }
 
   const layer& model() const { return run_.model; }
@@ -118,13 +118,13 @@ class trainer {
     optimizer_.configure(std::forward<F>(change));
   }
 
-  /// Everything that the next steps depend on but the options and the batches, to be saved:
-  /// checkpoints("run").save({run.steps(), run.arrays()}). The model's by the names "model.NAME"
-  /// and "state.NAME".
+  /// Everything that later steps depend on except the options and the batches, for saving:
+  /// checkpoints("run").save({run.steps(), run.arrays()}). The model's arrays are named
+  /// "model.NAME" and "state.NAME".
   io::named_arrays arrays() const { return run_.arrays(optimizer_.first().state()); }
-  /// Goes on from what arrays() gave, with the same bits on the same device. Throws value_error for
-  /// a missing or unknown name, shape_error and dtype_error where an array is of another model or
-  /// optimiser, and is then as it was.
+  /// Restores the result of arrays(), with the same bits on the same device. Throws value_error for
+  /// a missing or unknown name, shape_error and dtype_error if an array belongs to another model or
+  /// optimiser, without changing the trainer.
   void load(const io::named_arrays& from) {
     run_.load(from, [&](std::span<const array> state, std::int64_t steps) {
       Optimizer loaded = optimizer_.first();

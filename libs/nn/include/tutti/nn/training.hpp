@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands around a training step: loss and gradients of a layer with state, schedules of the
-// learning rate, clipping, groups of parameters, averages, early stopping, lower precision,
+// Utilities for training: loss and gradients of a layer with state, schedules of the learning rate,
+// clipping, groups of parameters, averages, early stopping, lower precision,
 // accumulation.
 #pragma once
 
@@ -23,28 +23,29 @@ namespace tutti::nn {
 
 struct training_result {
   array loss;                    ///< one element
-  std::vector<array> gradients;  ///< one a parameter
-  std::vector<array> state;      ///< the new one
-  array output;                  ///< what the model gave
+  std::vector<array> gradients;  ///< one per parameter
+  std::vector<array> state;      ///< the new state
+  array output;                  ///< the result of the model
 };
-/// One pass over the model and back: loss(output) must be one floating element. Everything stays
-/// lazy: evaluate what is kept together. Throws as value_and_grad() and layer::apply().
+/// One forward and backward pass of the model: loss(output) must be one floating element.
+/// Everything stays lazy: evaluate the results together. Throws as value_and_grad() and
+/// layer::apply().
 TUTTI_API training_result loss_and_gradients(const layer& model,
                                              const std::vector<array>& parameters,
                                              const std::vector<array>& state, const array& x,
                                              const pass& how,
                                              const std::function<array(const array&)>& loss);
 
-/// Adds up gradients of several small batches, so that they are those of one large batch.
+/// Adds gradients of several small batches, so that the result is that of one large batch.
 class TUTTI_API gradient_accumulator {
  public:
-  /// Adds weight * gradients: the rows of a batch, say, where the loss is a mean over them. Throws
-  /// value_error for another number of gradients than before, a weight that is not positive,
-  /// shape_error for other shapes.
+  /// Adds weight * gradients, where the weight is for example the number of rows of a batch whose
+  /// loss is a mean over them. Throws value_error if the number of gradients differs from before,
+  /// for a weight that is not positive, shape_error for other shapes.
   void add(const std::vector<array>& gradients, double weight = 1);
-  /// The sums by the sum of weights. Throws value_error before the first add().
+  /// The sums divided by the sum of weights. Throws value_error before the first add().
   std::vector<array> mean() const;
-  /// What is to be evaluated after each add(), so that the graph does not grow.
+  /// The arrays to evaluate after each add(), so that the graph does not grow.
   const std::vector<array>& sums() const { return sums_; }
   void clear();
 
@@ -69,30 +70,30 @@ TUTTI_API schedule polynomial_schedule(double rate, std::int64_t steps, double p
 /// From rate to last along half a cosine, then last (I. Loshchilov, F. Hutter, "SGDR",
 /// arXiv:1608.03983, eq. 5).
 TUTTI_API schedule cosine_schedule(double rate, std::int64_t steps, double last = 0);
-/// `steps` steps that rise linearly to then(0), (step + 1) / (steps + 1) of it, then `then` from
-/// its step 0.
+/// `steps` steps that increase linearly to then(0), (step + 1) / (steps + 1) of it, followed by
+/// `then` from its step 0.
 TUTTI_API schedule warmup_schedule(std::int64_t steps, schedule then);
 struct one_cycle_options {
-  double rise = 0.3;    ///< share of the steps until the peak, in (0, 1)
-  double first = 0.04;  ///< of the peak, to begin with
-  double last = 4e-6;   ///< of the peak, in the end
+  double rise = 0.3;    ///< fraction of the steps before the peak, in (0, 1)
+  double first = 0.04;  ///< fraction of the peak at the beginning
+  double last = 4e-6;   ///< fraction of the peak at the end
 };
-/// To the peak and down, each along half a cosine (L. Smith, N. Topin, arXiv:1708.07120).
+/// Up to the peak and down, each along half a cosine (L. Smith, N. Topin, arXiv:1708.07120).
 TUTTI_API schedule one_cycle_schedule(double peak, std::int64_t steps,
                                       const one_cycle_options& options = {});
 
 struct plateau_options {
   double factor = 0.1;      ///< in (0, 1)
-  int patience = 10;        ///< reports without an improvement that change nothing
-  double threshold = 1e-4;  ///< less improvement than this share is none
-  double least = 0;         ///< rate
+  int patience = 10;        ///< number of reports without improvement before the rate falls
+  double threshold = 1e-4;  ///< minimum relative improvement
+  double least = 0;         ///< minimum rate
   bool larger_is_better = false;
 };
-/// A rate that falls where a number, a loss say, stops improving.
+/// A rate that decreases when a number, for example a loss, stops improving.
 class TUTTI_API plateau_schedule {
  public:
   explicit plateau_schedule(double rate, const plateau_options& options = {});
-  /// Reports the number of this epoch and gives the rate of the next one. NaN is no improvement.
+  /// Reports the number of this epoch and returns the rate of the next one. NaN is no improvement.
   double operator()(double value);
   double rate() const { return rate_; }
 
@@ -102,16 +103,16 @@ class TUTTI_API plateau_schedule {
   int waited_ = 0;
 };
 
-/// Ends training where a number stops improving.
+/// Stops training when a number stops improving.
 class TUTTI_API early_stopping {
  public:
-  /// `least`: an improvement is larger. Throws value_error for a negative patience or least.
+  /// `least`: minimum improvement. Throws value_error for a negative patience or least.
   explicit early_stopping(int patience, double least = 0, bool larger_is_better = false);
-  /// Reports the number of this epoch; true where `patience` of them before it, and it, were no
-  /// better than the best. NaN is no improvement.
+  /// Reports the number of this epoch; returns true if it and the `patience` numbers before it were
+  /// not better than the best. NaN is no improvement.
   bool operator()(double value);
   double best() const { return best_; }
-  /// Whether the last number is the best so far: the parameters to keep.
+  /// Whether the last number is the best so far, so that its parameters should be kept.
   bool is_best() const { return waited_ == 0; }
 
  private:
@@ -128,29 +129,30 @@ struct clipped_gradients {
   std::vector<array> gradients;
   array norm;  ///< of all gradients together, before; one element
 };
-/// Gradients times min(1, most / norm), norm the Euclidean norm of all of them together; where it
-/// is not finite it gives NaN. Throws value_error unless most > 0 and there are gradients,
-/// dtype_error for one that is not floating.
+/// Gradients times min(1, most / norm), where norm is the Euclidean norm over all of them; NaN if
+/// it is not finite. Throws value_error unless most > 0 and there are gradients, dtype_error for
+/// one that is not floating.
 TUTTI_API clipped_gradients clip_by_norm(const std::vector<array>& gradients, double most);
-/// Each element in [-most, most].
+/// Each element clipped to [-most, most].
 TUTTI_API std::vector<array> clip_by_value(const std::vector<array>& gradients, double most);
 
 // ---- averages of parameters
 
-/// average = decay average + (1 - decay) parameters, divided by 1 - decay^updates: so without a
-/// bias to what it began with. f16 and bf16 are averaged in f32.
+/// average = decay average + (1 - decay) parameters, divided by 1 - decay^updates, so without a
+/// bias towards the initial value. f16 and bf16 are averaged in f32.
 class TUTTI_API exponential_average {
  public:
   /// Throws value_error unless 0 <= decay < 1.
   explicit exponential_average(double decay = 0.999);
-  /// Throws value_error for another number of parameters than before, shape_error for other shapes.
+  /// Throws value_error if the number of parameters differs from before, shape_error for other
+  /// shapes.
   void update(const std::vector<array>& parameters);
   /// The averages, in the dtypes of the parameters. Throws value_error before the first update.
   std::vector<array> parameters() const;
-  /// What is to be evaluated after each update(), and saved with updates().
+  /// The arrays to evaluate after each update(), and to save with updates().
   const std::vector<array>& state() const { return sums_; }
   std::int64_t updates() const { return updates_; }
-  /// Throws value_error for a negative number, or none with state or the reverse.
+  /// Throws value_error for a negative number, and for 0 with state or vice versa.
   void load_state(std::span<const array> state, std::int64_t updates);
 
  private:
@@ -160,27 +162,28 @@ class TUTTI_API exponential_average {
   std::int64_t updates_ = 0;
 };
 
-// ---- lower precision: masters stay f32, cast within the loss, so that gradients are f32
+// ---- lower precision: master weights stay f32 and are cast within the loss, so gradients are f32
 
-/// Floating arrays as `type`, others as they are. Differentiable.
+/// Floating arrays cast to `type`, others unchanged. Differentiable.
 TUTTI_API std::vector<array> cast(std::span<const array> arrays, dtype type);
 
 struct loss_scaler_options {
-  /// To begin with, in [2^-126, 2^126]. It is the gradient of a loss in f16, which ends at 65504.
+  /// Initial scale, in [2^-126, 2^126]. It is the gradient of a loss in f16, whose maximum is
+  /// 65504.
   double scale = 32768;
   double growth = 2;          ///< at least 1
   double backoff = 0.5;       ///< in (0, 1)
   std::int64_t every = 2000;  ///< steps without overflow, after which the scale grows
 };
-/// Scales the loss up so that gradients do not vanish in f16 (P. Micikevicius et al., "Mixed
+/// Scales the loss so that gradients do not underflow in f16 (P. Micikevicius et al., "Mixed
 /// Precision Training", ICLR 2018).
 class TUTTI_API loss_scaler {
  public:
   explicit loss_scaler(const loss_scaler_options& options = {});
-  /// loss * scale(), whose gradients unscale() takes.
+  /// loss * scale(); pass its gradients to unscale().
   array scaled(const array& loss) const;
-  /// Gradients / scale(), or none where one is not finite: then this step is left out and the scale
-  /// falls. Reads one truth value, so it evaluates the gradients and waits.
+  /// Gradients / scale(), or nothing if one is not finite: then skip this step; the scale is
+  /// reduced. Reads one bool, so it evaluates the gradients and waits.
   std::optional<std::vector<array>> unscale(const std::vector<array>& gradients);
   double scale() const { return scale_; }
 
@@ -192,24 +195,24 @@ class TUTTI_API loss_scaler {
 
 // ---- groups of parameters
 
-/// The places of those names for which `belongs` is true.
+/// The indices of the names for which `belongs` is true.
 TUTTI_API std::vector<std::size_t> places_of(
     const std::vector<std::string>& names,
     const std::function<bool(const std::string& name)>& belongs);
 
-/// Several optimisers of one kind, each for some of the parameters: other rates, or no weight decay
-/// for biases.
+/// Several optimisers of one kind, each for some of the parameters, for example with different
+/// rates, or without weight decay for biases.
 template <class Optimizer>
 class grouped {
  public:
   struct group {
-    std::vector<std::size_t> places;  ///< of its parameters in the list
+    std::vector<std::size_t> places;  ///< indices of its parameters in the list
     Optimizer optimizer;
   };
   explicit grouped(std::vector<group> groups) : groups_(std::move(groups)) {}
 
-  /// Throws value_error where a parameter is in no group or in two, or a place is not in the list,
-  /// and as the optimisers do.
+  /// Throws value_error if a parameter is in no group or in two, or an index is out of range, and
+  /// as the optimisers do.
   std::vector<array> step(const std::vector<array>& parameters,
                           const std::vector<array>& gradients) {
     check(parameters.size(), gradients.size());
@@ -225,7 +228,7 @@ class grouped {
     }
     return updated;
   }
-  /// The state of all groups, one after the other. To save and resume, take that of each group.
+  /// The state of all groups, concatenated. To save and resume, use the state of each group.
   std::vector<array> state() const {
     std::vector<array> all;
     for (const group& g : groups_)

@@ -20,7 +20,7 @@ namespace tutti::report {
 
 class metrics;
 
-/// What a name stands for: a boolean, an integer, a number, text, numbers, or further metrics.
+/// The value of a name: a boolean, an integer, a number, text, numbers, or nested metrics.
 class metric_value {
  public:
   using object = std::shared_ptr<const metrics>;
@@ -56,20 +56,20 @@ class metrics {
   /// metrics{{"accuracy", 0.97}, {"epochs", 30}}
   TUTTI_API metrics(std::initializer_list<entry> entries);
 
-  /// Adds a value, or replaces that of the same name where it stands.
+  /// Adds a value, or replaces that of the same name in its position.
   TUTTI_API metrics& set(std::string name, metric_value value);
 
   const std::vector<entry>& entries() const { return entries_; }
   bool empty() const { return entries_.empty(); }
 
-  /// Names and values as text for a table; names of nested values are joined by dots.
+  /// Names and values as text for a table; names of nested values are joined with dots.
   TUTTI_API std::vector<std::vector<std::string>> rows() const;
 
-  /// A JSON object, indented, which ends in a newline. NaN and infinities are null; what is no
-  /// UTF-8 becomes U+FFFD.
+  /// A JSON object, indented, with a newline at the end. NaN and infinities are null; invalid UTF-8
+  /// becomes U+FFFD.
   TUTTI_API std::string json() const;
 
-  /// Replaces the file at once. Throws io_error.
+  /// Replaces the file atomically. Throws io_error.
   TUTTI_API void save(const std::filesystem::path& path) const;
 
  private:

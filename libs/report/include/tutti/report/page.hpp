@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One page of HTML that needs nothing else: no script, no network, no other files. It follows the
-// reader's choice of light or dark, and prints.
+// A self-contained HTML page: no scripts, no network, no other files. It follows the light or dark
+// setting of the browser, and can be printed.
 #pragma once
 
 #include <filesystem>
@@ -25,25 +25,25 @@ struct picture {
   report::mark mark = report::mark::none;
 };
 
-/// Texts may be any bytes: they are escaped, and what is no UTF-8 becomes U+FFFD.
+/// Texts may contain any bytes: they are escaped, and invalid UTF-8 becomes U+FFFD.
 class page {
  public:
   TUTTI_API explicit page(std::string_view title);
 
   TUTTI_API page& heading(std::string_view text);
   TUTTI_API page& paragraph(std::string_view text);
-  /// The first row is the heading. Columns of numbers are set to the right. Rows may have
-  /// different lengths; nothing without rows.
+  /// The first row is the heading. Columns of numbers are aligned to the right. Rows may have
+  /// different lengths; a table without rows is omitted.
   TUTTI_API page& table(const std::vector<std::vector<std::string>>& rows);
-  /// An SVG document, as plots.hpp makes them. Its ids are made unique. Throws value_error for
-  /// what is no `<svg>` element.
+  /// An SVG document, such as those of plots.hpp. Its ids are made unique. Throws value_error if it
+  /// is not an `<svg>` element.
   TUTTI_API page& figure(std::string_view svg, std::string_view caption = {});
-  /// A grid of pictures, small ones enlarged. A library that was built without libpng says so in
-  /// their place. Throws dtype_error and shape_error for other arrays than those above.
+  /// A grid of images, small ones enlarged. If the library was built without libpng, a message
+  /// replaces them. Throws dtype_error and shape_error for other arrays than those above.
   TUTTI_API page& pictures(std::span<const picture> all);
 
   TUTTI_API std::string html() const;
-  /// Replaces the file at once. Throws io_error.
+  /// Replaces the file atomically. Throws io_error.
   TUTTI_API void save(const std::filesystem::path& path) const;
 
  private:

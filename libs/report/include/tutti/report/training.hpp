@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a training leaves behind: its curves, its confusion, its numbers, and a page that shows
+// The report of a training run: its curves, confusion matrix and results, and a page that shows
 // them.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace tutti::report {
 
-/// One epoch; NaN stands for what was not measured.
+/// One epoch; values that were not measured are NaN.
 struct epoch_scores {
   static constexpr double absent = std::numeric_limits<double>::quiet_NaN();
   double training_loss = absent, training_accuracy = absent;
@@ -26,7 +26,7 @@ struct epoch_scores {
   double seconds = absent;
 };
 
-/// An SVG document and what stands under it.
+/// An SVG document and its caption.
 struct titled_figure {
   std::string svg, caption;
 };
@@ -38,19 +38,19 @@ struct training_report {
   std::vector<epoch_scores> history{};
   std::string loss_name = "loss";  ///< "mean cross-entropy"
   std::vector<std::string> classes{};
-  std::vector<std::int64_t> confusion{};  ///< counts [truth, answer]; none, or classes squared
+  std::vector<std::int64_t> confusion{};  ///< counts [truth, prediction]; empty, or classes squared
   std::vector<picture> examples{};
   metrics results{};
   std::vector<titled_figure> figures{};
 
   TUTTI_API void add_device(const device& used);
-  /// An example of the test part: caption and mark follow from the numbers of the classes. Throws
-  /// index_error for numbers of no class.
+  /// An example of the test part: caption and mark follow from the class numbers. Throws
+  /// index_error for invalid class numbers.
   TUTTI_API void add_example(host_array pixels, std::int64_t truth, std::int64_t answer);
 
-  /// Writes report.html and metrics.json, and where there is what they show loss.svg, accuracy.svg
-  /// and confusion.svg. Makes the folder; replaces each file at once. Throws io_error naming the
-  /// path, shape_error where confusion and classes differ, before anything is written.
+  /// Writes report.html and metrics.json, and if there is data for them loss.svg, accuracy.svg and
+  /// confusion.svg. Creates the folder; replaces each file atomically. Throws io_error with the
+  /// path, or shape_error if confusion and classes differ, before anything is written.
   TUTTI_API void save(const std::filesystem::path& folder) const;
 };
 
