@@ -153,10 +153,6 @@ class collector {
     std::size_t next_input;
   };
   static constexpr std::int32_t on_stack = -2;
-<<<<<<< HEAD
-=======
-  static constexpr std::size_t usual = 16;  // nodes of a small evaluation, which must be fast
->>>>>>> 8bbe4e8
 
   bool enter(const node& input) {
     node* n = const_cast<node*>(&graph::base_of(input));

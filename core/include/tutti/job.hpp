@@ -42,11 +42,7 @@ class TUTTI_API job {
 
   int rank() const;  ///< from 0 to size() - 1
   int size() const;
-<<<<<<< HEAD
-  /// Seconds that a rank waits for others: TUTTI_TIMEOUT, 10 where that is not set.
-=======
-  /// Seconds for which a rank waits for others: TUTTI_COMM_TIMEOUT, default 10.
->>>>>>> 8bbe4e8
+  /// Seconds that a rank waits for others: TUTTI_TIMEOUT, default 10.
   double time_limit() const;
 
   /// Returns when all ranks have called it.
