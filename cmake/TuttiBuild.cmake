@@ -67,7 +67,6 @@ function(tutti_install_manifest name)
     return()
   endif()
   install(CODE "execute_process(
-    COMMAND \"${CMAKE_COMMAND}\" -E env TUTTI_PLUGIN_OWNER=any
-      \"$<TARGET_FILE:tutti_command>\" sign \"${plugin}\"
+    COMMAND \"$<TARGET_FILE:tutti_command>\" sign \"${plugin}\"
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
 endfunction()

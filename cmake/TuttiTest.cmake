@@ -34,10 +34,9 @@ set(TUTTI_TEST_ENVIRONMENT
   POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
   POCL_EXTRA_BUILD_FLAGS=unset:
   OCL_ICD_VENDORS=unset:
-  TUTTI_CACHE=set:off
+  TUTTI_CACHE_MB=set:0
   TUTTI_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/tutti
   TUTTI_PLUGIN_KEYS=unset:
-  TUTTI_PLUGIN_OWNER=unset:
   TUTTI_PLUGIN_PATH=set:${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
   TUTTI_PLUGIN_TRUST=unset:
   TUTTI_DEVICE=unset:
@@ -45,7 +44,6 @@ set(TUTTI_TEST_ENVIRONMENT
   TUTTI_LOG=unset:
   TUTTI_PROOF=set:off
   TUTTI_COMM=unset:
-  TUTTI_COMM_TIMEOUT=unset:
   TUTTI_OPENCL_SCHEDULE=unset:
   TUTTI_OPENCL_SUBDEVICES=unset:
   POCL_DEVICES=unset:
@@ -60,7 +58,7 @@ set(TUTTI_TEST_ENVIRONMENT
   TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1:atexit_sleep_ms=100)
 
 # The environment of tests with ranks; test machines may be busy for a long time.
-set(TUTTI_TEST_MPI TUTTI_COMM_TIMEOUT=set:60
+set(TUTTI_TEST_MPI TUTTI_TIMEOUT=set:60
   OMPI_ALLOW_RUN_AS_ROOT=set:1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=set:1)
 
 # The GPU schedule on a CPU. No user runs it on a CPU, so PoCL does not optimise it, except with
@@ -196,7 +194,7 @@ function(tutti_register_device_tests name)
     foreach(variant IN LISTS variants)
       set(environment ${arg_ENVIRONMENT})
       if(TUTTI_TEST_EVERYTHING AND variant MATCHES "^opencl_(cpu|gpu_schedule)$")
-        list(APPEND environment TUTTI_CACHE=set:on)
+        list(APPEND environment TUTTI_CACHE_MB=set:512)
         tutti_add_variant(${name} ${variant}_warm ${plugin} ${arguments}
           ENVIRONMENT ${environment} COMMAND ${command})
         set_tests_properties(${name}.${variant}_warm PROPERTIES DEPENDS ${name}.${variant})

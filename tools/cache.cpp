@@ -31,7 +31,7 @@ struct cache_choice {
 /// The folder in use; says why there is none.
 fs::path folder_in_use(const detail::cache_options& cache) {
   if (!cache.enabled)
-    fmt::print("nothing is kept: TUTTI_CACHE=off\n");
+    fmt::print("nothing is kept: TUTTI_CACHE_MB=0\n");
   else if (cache.folder.empty())
     fmt::print("nothing is kept: neither TUTTI_CACHE_DIR, XDG_CACHE_HOME nor HOME is set\n");
   return cache.used_folder();

@@ -91,7 +91,7 @@ std::vector<finding> examine_cache() {
   finding f{grade::good, "cache", options.folder.string(), {}, {}};
   if (!options.enabled) {
     f.how = grade::note;
-    f.text = "switched off by TUTTI_CACHE; every process compiles its programs again";
+    f.text = "switched off by TUTTI_CACHE_MB=0; every process compiles its programs again";
     return {f};
   }
   if (const std::string problem = cache.problem(); !problem.empty()) {

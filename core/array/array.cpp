@@ -204,7 +204,7 @@ array& array::set(std::initializer_list<axis_index> indices, const array& values
 }
 
 array array::to(const tutti::device& on) const {
-  static const double limit = detail::transfer_time_limit();
+  static const double limit = detail::time_limit();
   return graph::move_to(*this, &detail::get(on), {limit, "to"});
 }
 

@@ -239,11 +239,6 @@ void disk_cache::store(std::string_view key, std::string_view data) {
 
 cache_options cache_options_from_environment() {
   cache_options options;
-  if (const auto word = env("TUTTI_CACHE")) {
-    options.enabled = *word != "off";
-    if (options.enabled && *word != "on")
-      logging::warn("TUTTI_CACHE={}: expected on or off; using on", *word);
-  }
   if (const auto folder = env("TUTTI_CACHE_DIR"))
     options.folder = *folder;
   else if (const auto xdg = env("XDG_CACHE_HOME"); xdg && xdg->front() == '/')
@@ -259,6 +254,7 @@ cache_options cache_options_from_environment() {
                     options.limit_bytes >> 20);
     else
       options.limit_bytes = megabytes << 20;
+    options.enabled = options.limit_bytes > 0;
   }
   return options;
 }

@@ -25,7 +25,7 @@ struct cache_options {
   std::filesystem::path used_folder() const { return enabled ? folder : std::filesystem::path(); }
 };
 
-/// TUTTI_CACHE (off), TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB.
+/// TUTTI_CACHE_DIR, XDG_CACHE_HOME, HOME, TUTTI_CACHE_MB, of which 0 switches it off.
 TUTTI_INTERNAL_API cache_options cache_options_from_environment();
 
 /// A file name for `key`: 128 bits of its hash, and the ending.

@@ -69,14 +69,9 @@ bool indices_are_checked() {
   return env_word("TUTTI_CHECK_INDICES", {"on", "off"}).value_or("on") == "on";
 }
 
-double transfer_time_limit() {
+double time_limit(double usual) {
   const auto text = env("TUTTI_TIMEOUT");
-  return text ? seconds_of("TUTTI_TIMEOUT", *text, "a positive number of seconds") : 0;
-}
-
-double job_time_limit() {
-  const auto text = env("TUTTI_COMM_TIMEOUT");
-  return text ? seconds_of("TUTTI_COMM_TIMEOUT", *text, "a positive number of seconds") : 10;
+  return text ? seconds_of("TUTTI_TIMEOUT", *text, "a positive number of seconds") : usual;
 }
 
 std::optional<std::uint64_t> pool_limit() { return env_megabytes("TUTTI_POOL_MB"); }
@@ -86,13 +81,10 @@ void check_environment() {
   operands_move();
   proof_time_limit();
   indices_are_checked();
-  transfer_time_limit();
-  job_time_limit();
+  time_limit();
   pool_limit();
-  env_word("TUTTI_CACHE", {"on", "off"});
   env_megabytes("TUTTI_CACHE_MB");
-  env_word("TUTTI_PLUGIN_TRUST", {"any", "manifest", "signed"});
-  env_word("TUTTI_PLUGIN_OWNER", {"any"});
+  env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"});
   env_word("TUTTI_LOG", {"off", "error", "warn", "info", "debug"});
   // Read by the plugins that support other precisions than the highest.
   env_word("TUTTI_MATMUL_PRECISION", {"highest", "high", "medium"});

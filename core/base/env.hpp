@@ -37,10 +37,8 @@ bool devices_prove_themselves();
 double proof_time_limit();
 /// TUTTI_CHECK_INDICES is not `off`.
 bool indices_are_checked();
-/// Seconds of TUTTI_TIMEOUT, 0 if it is not set.
-double transfer_time_limit();
-/// Seconds of TUTTI_COMM_TIMEOUT, 10 if it is not set.
-double job_time_limit();
+/// Seconds of TUTTI_TIMEOUT, `usual` if it is not set.
+double time_limit(double usual = 0);
 /// TUTTI_POOL_MB in bytes.
 std::optional<std::uint64_t> pool_limit();
 

@@ -93,10 +93,7 @@ bool same_value(const plan& p, const node& a, const node& b) {
 // Traverses the graph from the roots. Removes its marks unless it completes.
 class collector {
  public:
-  collector(plan& p, const device_claim& claim) : plan_(p), claim_(claim) {
-    plan_.nodes.reserve(usual);
-    plan_.stored.reserve(usual);
-  }
+  collector(plan& p, const device_claim& claim) : plan_(p), claim_(claim) {}
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
   ~collector() {
@@ -156,7 +153,6 @@ class collector {
     std::size_t next_input;
   };
   static constexpr std::int32_t on_stack = -2;
-  static constexpr std::size_t usual = 16;  // nodes of a small evaluation, which must be fast
 
   bool enter(const node& input) {
     node* n = const_cast<node*>(&graph::base_of(input));
@@ -175,7 +171,7 @@ class collector {
   plan& plan_;
   const device_claim& claim_;
   const graph::opened_device* claimed_ = nullptr;  // the last one
-  boost::container::small_vector<visit, usual> stack_;
+  plan_list<visit> stack_;
   bool is_done_ = false;
 };
 

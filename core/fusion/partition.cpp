@@ -78,7 +78,7 @@ class partitioner {
 
   void find_consumers() {
     const std::size_t count = p_.nodes.size();
-    first_.assign(count + 1, 0);
+    first_.resize(count + 1, 0);
     const auto each_edge = [&](auto&& f) {
       for (std::size_t i = 0; i < count; ++i) {
         if (p_.same_as[i] != p_.nodes[i]) continue;
@@ -95,7 +95,7 @@ class partitioner {
     });
     for (std::size_t i = 0; i < count; ++i) first_[i + 1] += first_[i];
     edges_.resize(static_cast<std::size_t>(first_[count]));
-    std::vector<int> next(first_.begin(), first_.end() - 1);
+    plan_list<int> next(first_.begin(), first_.end() - 1);
     each_edge([&](const node& producer, node* consumer, const node&) {
       edges_[static_cast<std::size_t>(next[static_cast<std::size_t>(producer.mark)]++)] = consumer;
     });
@@ -174,15 +174,17 @@ class partitioner {
     });
     if (only == -1) return false;
     if (all_in_one && !is_stored(*n)) {
-      if (!accepts(only, *n, false)) return false;
-      add(only, n);
+      needs more;
+      if (!accepts(only, *n, false, more)) return false;
+      add(only, n, more);
       return true;
     }
     for (int i = 0; i < count; ++i) {
       const int g = candidates[i];
-      if (!accepts(g, *n, true) || read_displaced(g, *n) || would_cycle(g, *n)) continue;
+      needs more;
+      if (!accepts(g, *n, true, more) || read_displaced(g, *n) || would_cycle(g, *n)) continue;
       p_.stored[static_cast<std::size_t>(n->mark)] = 1;
-      add(g, n);
+      add(g, n, more);
       ++drafts_[static_cast<std::size_t>(g)].outputs;
       link(g, *n);
       return true;
@@ -190,13 +192,14 @@ class partitioner {
     return false;
   }
 
-  bool accepts(int id, const node& n, bool as_output) {
+  // Fills in what n adds, where the other conditions hold.
+  bool accepts(int id, const node& n, bool as_output, needs& more) {
     const draft& d = drafts_[static_cast<std::size_t>(id)];
     if (!d.fused || !(d.space == n.extents) || n.device != d.members.front()->device) return false;
     if (d.offered != is_offered(n)) return false;
     if (is_half_cast(n)) return false;
     if (d.reduction != nullptr && (as_output || n.opcode() == TUTTI_OP_iota)) return false;
-    const needs more = needs_of(id, n);
+    more = needs_of(id, n);
     const std::size_t leaves = d.leaves.size() + more.leaves.size() - (is_leaf(d, n) ? 1 : 0);
     const std::size_t scalars = d.scalars.size() + more.scalars.size();
     const std::size_t outputs = d.outputs + (as_output ? 1 : 0);
@@ -306,8 +309,8 @@ class partitioner {
     return more;
   }
 
-  void add(int id, node* n) {
-    const needs more = needs_of(id, *n);
+  void add(int id, node* n) { add(id, n, needs_of(id, *n)); }
+  void add(int id, node* n, const needs& more) {
     draft& d = drafts_[static_cast<std::size_t>(id)];
     group_of(*n) = id;
     d.members.push_back(n);
@@ -328,10 +331,10 @@ class partitioner {
 
   // Groups were found from the results backwards; execution order is a topological sort.
   void emit() {
-    std::vector<int> waiting(drafts_.size(), 0);
+    plan_list<int> waiting(drafts_.size(), 0);
     for (const draft& d : drafts_)
       for (int s : d.successors) ++waiting[static_cast<std::size_t>(s)];
-    std::vector<int> runnable;
+    plan_list<int> runnable;
     for (std::size_t i = 0; i < drafts_.size(); ++i)
       if (waiting[i] == 0) runnable.push_back(static_cast<int>(i));
     p_.groups.reserve(drafts_.size());
@@ -340,8 +343,9 @@ class partitioner {
       runnable.pop_back();
       group& g = p_.groups.emplace_back();
       g.members.assign(d.members.rbegin(), d.members.rend());
-      std::sort(g.members.begin(), g.members.end(),
-                [](const node* a, const node* b) { return a->mark < b->mark; });
+      const auto is_before = [](const node* a, const node* b) { return a->mark < b->mark; };
+      if (!std::is_sorted(g.members.begin(), g.members.end(), is_before))
+        std::sort(g.members.begin(), g.members.end(), is_before);
       for (node* m : g.members)
         if (is_stored(*m)) g.outputs.push_back(m);
       g.reduction = d.reduction;
@@ -353,9 +357,9 @@ class partitioner {
   }
 
   plan& p_;
-  std::vector<int> group_of_;
-  std::vector<int> first_;  // consumers of node i: edges_[first_[i] .. first_[i + 1])
-  std::vector<node*> edges_;
+  plan_list<int> group_of_;
+  plan_list<int> first_;  // consumers of node i: edges_[first_[i] .. first_[i + 1])
+  plan_list<node*> edges_;
   std::vector<draft> drafts_;
   std::vector<int> seen_;
   int stamp_ = 0;

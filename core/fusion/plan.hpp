@@ -32,10 +32,14 @@ struct group {
   bool fused = false;                                // a program; otherwise a single operator
 };
 
+/// An element for each node of a plan: small evaluations, which are to be quick, allocate nothing.
+template <class T>
+using plan_list = boost::container::small_vector<T, 16>;
+
 struct plan {
-  std::vector<node*> nodes;    // dependency order, duplicates included; node::mark indexes it
-  std::vector<node*> same_as;  // the node that computes the same value: itself or an earlier one
-  std::vector<char> stored;    // must have its value in memory afterwards
+  plan_list<node*> nodes;    // dependency order, duplicates included; node::mark indexes it
+  plan_list<node*> same_as;  // the node that computes the same value: itself or an earlier one
+  plan_list<char> stored;    // must have its value in memory afterwards
   std::vector<fusion::epilogue> epilogues;
   std::vector<group> groups;          // execution order
   std::vector<graph::node_ref> held;  // results of calls, which may have no other references

@@ -17,6 +17,7 @@
 #include "plugin/opened_device.hpp"
 #include "plugin/proof/proof.hpp"
 #include "plugin/registry.hpp"
+#include "plugin/trust.hpp"
 #include "safety/child_process.hpp"
 
 namespace tutti::detail {
@@ -70,7 +71,7 @@ found_helper find_helper(const std::filesystem::path& library) {
   const std::filesystem::path program = library.parent_path() / "tutti" / "tutti-trial";
   try {
     const auto objection = changeable_by_others(program, library);
-    if (objection && !env_word("TUTTI_PLUGIN_OWNER", {"any"}))
+    if (objection && trust_rules_from_environment().what >= trust_rules::level::owner)
       return {{}, objection->why, objection->advice};
   } catch (const std::exception& e) {
     return {{}, e.what(), "install it beside the library"};

@@ -20,8 +20,8 @@ struct found_helper {
   std::string against, advice;
 };
 
-/// tutti/tutti-trial next to `library`, unless other users may change that file and
-/// TUTTI_PLUGIN_OWNER=any does not allow it. Throws value_error if the variable has another value.
+/// tutti/tutti-trial beside `library`, unless other users may change that file. With
+/// TUTTI_PLUGIN_TRUST=any they may. Throws value_error if that variable makes no sense.
 TUTTI_INTERNAL_API found_helper find_helper(const std::filesystem::path& library = own_library());
 
 /// A child process loads the plugin, opens its devices and checks them. "" if it succeeded, with

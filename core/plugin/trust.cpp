@@ -81,6 +81,10 @@ std::string against(const trust_rules& rules, const std::string& problem) {
   return rules.asked_by.empty() ? problem : fmt::format("{}, and {}", rules.asked_by, problem);
 }
 
+bool checks_owner(const trust_rules& rules) {
+  return rules.what >= level::owner && !rules.any_owner;
+}
+
 void require_own(const fs::path& file) {
   if (const auto found = changeable_by_others(file, own_library()))
     throw distrust(found->why, found->advice);
@@ -94,6 +98,8 @@ const char* to_string(level what) {
       return "none";
     case level::any:
       return "any";
+    case level::owner:
+      return "owner";
     case level::manifest:
       return "manifest";
     case level::signature:
@@ -105,10 +111,10 @@ const char* to_string(level what) {
 trust_rules trust_rules_from_environment() {
   trust_rules rules;
   const std::string word =
-      env_word("TUTTI_PLUGIN_TRUST", {"any", "manifest", "signed"}).value_or("any");
-  rules.what = word == "any" ? level::any : word == "manifest" ? level::manifest : level::signature;
+      env_word("TUTTI_PLUGIN_TRUST", {"any", "owner", "manifest", "signed"}).value_or("owner");
+  for (const level what : {level::any, level::owner, level::manifest, level::signature})
+    if (word == to_string(what)) rules.what = what;
   rules.asked_by = "TUTTI_PLUGIN_TRUST=" + word;
-  rules.any_owner = env_word("TUTTI_PLUGIN_OWNER", {"any"}).has_value();
   const auto keys = env("TUTTI_PLUGIN_KEYS");
   rules.keys = keys ? listed_keys(*keys) : usual_keys();
   return rules;
@@ -134,7 +140,7 @@ std::string sha256_of(const fs::path& file, struct stat& info) {
 
 trusted_file::trusted_file(fs::path plugin, const std::string& name, const trust_rules& rules)
     : path_(std::move(plugin)) {
-  if (!rules.any_owner) require_own(path_);
+  if (checks_owner(rules)) require_own(path_);
   if (::stat(path_.c_str(), &info_) != 0)
     throw plugin_error("it cannot be reached: " + std::generic_category().message(errno));
   if (rules.what != level::none) read_manifest(name, rules);
@@ -170,11 +176,11 @@ void trusted_file::read_manifest(const std::string& name, const trust_rules& rul
                    "install plugin and manifest again");
   }
   if (!manifest_) {
-    if (rules.what == level::any) return;
+    if (rules.what < level::manifest) return;
     throw distrust(against(rules, fmt::format("there is no manifest {} beside it", file)),
                    "`tutti sign` makes one, if you know where the plugin is from");
   }
-  if (!rules.any_owner) require_own(place);
+  if (checks_owner(rules)) require_own(place);
   if (manifest_->name != name)
     throw distrust(fmt::format("its manifest is of a plugin {}", one_line(manifest_->name, 80)),
                    "install plugin and manifest again");

@@ -28,25 +28,26 @@ struct public_key;
 
 struct trust_rules {
   enum class level {
-    none,       ///< manifests are not read
+    none,       ///< nothing is checked, manifests are not read
     any,        ///< the manifest is optional, but must be correct
-    manifest,   ///< it is required
-    signature,  ///< and must be signed with a key of `keys`
+    owner,      ///< and no other user may change the plugin
+    manifest,   ///< and the manifest is required
+    signature,  ///< and be signed with a key of `keys`
   };
-  level what = level::any;
-  bool any_owner = false;  ///< other users may change the plugin
+  level what = level::owner;
+  bool any_owner = false;  ///< owners are not checked, whatever the level
   /// Public keys: files, and folders of them. Missing ones are errors.
   std::vector<std::filesystem::path> keys;
   /// The setting that requires `what`, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: not shown.
   std::string asked_by;
 };
 
-/// TUTTI_PLUGIN_TRUST, TUTTI_PLUGIN_OWNER and TUTTI_PLUGIN_KEYS; without the last, the existing
-/// ones of the folders /etc/tutti/keys and tutti/keys in the user's configuration. Throws
-/// value_error for other values, and for relative paths of keys.
+/// TUTTI_PLUGIN_TRUST and TUTTI_PLUGIN_KEYS; without the latter, the folders /etc/tutti/keys and
+/// tutti/keys in the user's configuration, if they exist. Throws value_error for other words, and
+/// for relative paths of keys.
 TUTTI_INTERNAL_API trust_rules trust_rules_from_environment();
 
-/// "none", "any", "manifest" or "signed".
+/// "none", "any", "owner", "manifest" or "signed".
 TUTTI_INTERNAL_API const char* to_string(trust_rules::level what);
 
 /// A plugin that the rules refuse, and what to do.

@@ -25,8 +25,7 @@ constexpr double longest_wait = 60;  // seconds
 
 double time_limit() {
   try {
-    const double seconds = detail::transfer_time_limit();
-    return seconds > 0 ? seconds : longest_wait;
+    return detail::time_limit(longest_wait);
   } catch (const std::exception&) {
     return longest_wait;
   }

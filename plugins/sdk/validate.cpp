@@ -241,31 +241,38 @@ void validate_view(const tutti_view& view, const std::string& what, bool shape_o
               std::to_string(dtype_size(view.dtype)));
 }
 
-void validate_range(const std::string& what, uint64_t offset, uint32_t element_size, uint32_t rank,
-                    const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes) {
+std::string range_problem(uint64_t offset, uint32_t element_size, uint32_t rank,
+                          const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes) {
   __extension__ using wide = __int128;
   wide lowest = 0;
   wide highest = 0;
   for (uint32_t d = 0; d < rank; ++d) {
-    if (extent[d] == 0) return;
+    if (extent[d] == 0) return {};
   }
   for (uint32_t d = 0; d < rank; ++d) {
     if (stride[d] == 0 || extent[d] == 1) continue;
     // A single dimension that leaves the buffer is told apart first: so no product overflows.
     const uint64_t step =
         stride[d] < 0 ? 0 - static_cast<uint64_t>(stride[d]) : static_cast<uint64_t>(stride[d]);
-    REQUIRE(extent[d] - 1 <= buffer_bytes / step, what,
-            "extent " + std::to_string(extent[d]) + " at stride " + std::to_string(stride[d]) +
-                " leaves a buffer of " + std::to_string(buffer_bytes));
+    if (extent[d] - 1 > buffer_bytes / step)
+      return "extent " + std::to_string(extent[d]) + " at stride " + std::to_string(stride[d]) +
+             " leaves a buffer of " + std::to_string(buffer_bytes);
     const wide reach = static_cast<wide>(extent[d] - 1) * stride[d];
     (reach < 0 ? lowest : highest) += reach;
   }
   const wide begin = static_cast<wide>(offset) + lowest * static_cast<wide>(element_size);
   const wide end = static_cast<wide>(offset) + (highest + 1) * static_cast<wide>(element_size);
-  REQUIRE(begin >= 0 && end <= static_cast<wide>(buffer_bytes), what,
-          "reaches bytes " + std::to_string(static_cast<int64_t>(begin)) + " to " +
-              std::to_string(static_cast<int64_t>(end)) + " of a buffer of " +
-              std::to_string(buffer_bytes));
+  if (begin >= 0 && end <= static_cast<wide>(buffer_bytes)) return {};
+  return "reaches bytes " + std::to_string(static_cast<int64_t>(begin)) + " to " +
+         std::to_string(static_cast<int64_t>(end)) + " of a buffer of " +
+         std::to_string(buffer_bytes);
+}
+
+void validate_range(const std::string& what, uint64_t offset, uint32_t element_size, uint32_t rank,
+                    const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes) {
+  const std::string problem =
+      range_problem(offset, element_size, rank, extent, stride, buffer_bytes);
+  REQUIRE(problem.empty(), what, problem);
 }
 
 void validate_span(const std::string& what, uint64_t offset, uint64_t bytes,

@@ -29,8 +29,11 @@ void validate_launch(const tutti_program_desc& desc, const tutti_program_launch&
 // A view as operators take it: buffer present (unless `shape_only`), known dtype, rank <= 8.
 void validate_view(const tutti_view& view, const std::string& what, bool shape_only);
 
-// Throws unless every element that `extent` and `stride` reach lies inside `buffer_bytes`. An
+// Which element that `extent` and `stride` reach lies outside `buffer_bytes`; empty: none. An
 // extent of 0 reaches nothing.
+std::string range_problem(uint64_t offset, uint32_t element_size, uint32_t rank,
+                          const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes);
+// Throws what range_problem() finds.
 void validate_range(const std::string& what, uint64_t offset, uint32_t element_size, uint32_t rank,
                     const uint64_t* extent, const int64_t* stride, uint64_t buffer_bytes);
 

@@ -19,7 +19,7 @@ tutti_test::outcome process(const std::string& arguments, const std::string& var
 
 BOOST_AUTO_TEST_CASE(a_second_process_compiles_nothing) {
   const tutti_test::temporary_folder folder;
-  const std::string variables = "TUTTI_CACHE=on TUTTI_CACHE_DIR=" + folder.path().string();
+  const std::string variables = "TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR=" + folder.path().string();
   const bool compiles = !tutti_test::on_host();
   const tutti_test::outcome first = process("cached", variables);
   BOOST_TEST(first.status == 0);

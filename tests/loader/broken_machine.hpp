@@ -44,7 +44,7 @@ class machine {
     // A crash ends a process by its signal under sanitizers as well.
     return run(
         "env ASAN_OPTIONS=\"$ASAN_OPTIONS:handle_segv=0\" "
-        "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" TUTTI_PROOF=on TUTTI_CACHE=on "
+        "TSAN_OPTIONS=\"$TSAN_OPTIONS:handle_segv=0\" TUTTI_PROOF=on TUTTI_CACHE_MB=512 "
         "TUTTI_CACHE_DIR='" +
         (folder_.path() / "cache").string() + "' TUTTI_PLUGIN_PATH='" + plugins().string() +
         "' OCL_ICD_VENDORS='" + (folder_.path() / "no drivers").string() + "' " + environment +

@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(options_come_from_the_environment) {
   const auto read = [] { return tutti::detail::cache_options_from_environment(); };
   const scoped_variable home("HOME", "/home/somebody");
   const scoped_variable none("TUTTI_CACHE_DIR", "");
-  const scoped_variable switched("TUTTI_CACHE", "");
+  const scoped_variable size("TUTTI_CACHE_MB", "");
   {
     const scoped_variable xdg("XDG_CACHE_HOME", "");
     BOOST_TEST(read().folder == "/home/somebody/.cache/tutti");
@@ -371,8 +371,10 @@ BOOST_AUTO_TEST_CASE(options_come_from_the_environment) {
   }
   const scoped_variable folder("TUTTI_CACHE_DIR", "/own");
   BOOST_TEST(read().folder == "/own");
-  const scoped_variable off("TUTTI_CACHE", "off");
-  BOOST_TEST(!read().enabled);
+  {
+    const scoped_variable off("TUTTI_CACHE_MB", "0");
+    BOOST_TEST(!read().enabled);
+  }
   const scoped_variable limit("TUTTI_CACHE_MB", "7");
   BOOST_TEST(read().limit_bytes == uint64_t{7} << 20);
   for (const char* text : {"7x", "-1", "1.5", "99999999999999999999"}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may change a file: modes, sticky folders, links, groups, and what the library's own place
+// Who may change a file: modes, sticky folders, links, and what the library's own place
 // allows. Other owners need root to be made; without, those parts are skipped and say so.
 #include "plugin/ownership.hpp"
 
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uid_t stranger = 54321;
-constexpr gid_t many = 100;  // "users", whose members no list tells
 
 /// ROOT/way/plugins/libtutti_some.so, and a library elsewhere.
 struct place {
@@ -77,8 +76,8 @@ BOOST_AUTO_TEST_CASE(what_everybody_may_write_to_is_named) {
     for (const fs::path& path : {p.way, p.folder, p.file}) {
       place::mode(path, bits);
       BOOST_TEST(has(p.why(), "other users may write to " + path.string() + " (mode 0"), p.why());
-      BOOST_TEST(has(p.advice(), "chmod go-w " + path.string()), p.advice());
-      BOOST_TEST(has(p.advice(), "TUTTI_PLUGIN_OWNER=any"), p.advice());
+      BOOST_TEST(has(p.advice(), "chmod o-w " + path.string()), p.advice());
+      BOOST_TEST(has(p.advice(), "TUTTI_PLUGIN_TRUST=any"), p.advice());
       place::mode(path, 0755);
       BOOST_TEST(p.why() == "");
     }
@@ -106,11 +105,6 @@ BOOST_AUTO_TEST_CASE(links_are_followed) {
   BOOST_TEST(has(p.why(link), p.folder.string()), p.why(link));
   place::mode(p.folder, 01777);  // holds what the link leads to
   BOOST_TEST(has(p.why(link), p.folder.string()), p.why(link));
-  place::mode(p.folder, 0755);
-  place::mode(other, 01777);  // holds the link
-  BOOST_TEST(has(p.why(link), other.string()), p.why(link));
-  fs::create_directory_symlink(other, p.root.path() / "folder");
-  BOOST_TEST(has(p.why(p.root.path() / "folder" / "libtutti_some.so"), other.string()));
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_reached_is_an_error) {
@@ -139,11 +133,11 @@ BOOST_AUTO_TEST_CASE(strangers_are_named, *boost::unit_test::precondition(as_roo
   const place p;
   const fs::path link = p.way / "link";
   fs::create_symlink("plugins/libtutti_some.so", link);
-  for (const fs::path& path : {p.way, p.file, link}) {
+  for (const fs::path& path : {p.way, p.file}) {
     give(path, stranger, 0);
     const auto found = changeable_by_others(link, p.library);
     BOOST_REQUIRE(found);
-    BOOST_TEST(has(found->why, path.string() + " belongs to another user, id 54321"), found->why);
+    BOOST_TEST(has(found->why, path.string() + " belongs to another user (id 54321)"), found->why);
     BOOST_TEST(has(found->advice, "chown it"), found->advice);
     give(path, 0, 0);
     BOOST_TEST(p.why(link) == "");
@@ -158,28 +152,7 @@ BOOST_AUTO_TEST_CASE(the_owners_of_the_library_are_no_strangers,
   give(p.library, stranger, 0);
   BOOST_TEST(p.why() == "");
   give(p.library, 0, 0);
-  give(p.library.parent_path(), stranger, 0);
-  BOOST_TEST(p.why() == "");
-  give(p.library.parent_path(), stranger + 1, 0);
   BOOST_TEST(p.why() != "");
-}
-
-BOOST_AUTO_TEST_CASE(a_group_may_write_where_it_has_no_other_members,
-                     *boost::unit_test::precondition(as_root)) {
-  const place p;
-  for (const fs::path& path : {p.way, p.folder, p.file}) {
-    place::mode(path, 0775);
-    give(path, 0, 0);  // root's own
-    BOOST_TEST(p.why() == "");
-    give(path, 0, many);
-    place::mode(path, 0775);
-    BOOST_TEST(has(p.why(), path.string() + " (mode 0775)"), p.why());
-    give(path, 0, 54321);  // nobody knows who is in it
-    place::mode(path, 0775);
-    BOOST_TEST(has(p.why(), path.string()), p.why());
-    give(path, 0, 0);
-    place::mode(path, 0755);
-  }
 }
 
 BOOST_AUTO_TEST_CASE(the_program_that_tries_plugins_is_not_used_where_others_may_change_it) {
@@ -196,8 +169,8 @@ BOOST_AUTO_TEST_CASE(the_program_that_tries_plugins_is_not_used_where_others_may
   const auto found = find_helper(p.library);
   BOOST_TEST(found.program.empty());
   BOOST_TEST(found.against.starts_with("other users may write to "), found.against);
-  BOOST_TEST(found.advice.ends_with("TUTTI_PLUGIN_OWNER=any"), found.advice);
-  ::setenv("TUTTI_PLUGIN_OWNER", "any", 1);
+  BOOST_TEST(found.advice.ends_with("TUTTI_PLUGIN_TRUST=any"), found.advice);
+  ::setenv("TUTTI_PLUGIN_TRUST", "any", 1);
   BOOST_TEST(find_helper(p.library).program == program);
-  ::unsetenv("TUTTI_PLUGIN_OWNER");
+  ::unsetenv("TUTTI_PLUGIN_TRUST");
 }

@@ -194,6 +194,6 @@ BOOST_AUTO_TEST_CASE(applications_name_what_is_refused) {
              automatic.output);
   BOOST_TEST(has(automatic.output, "devices: cpu:0\n"), automatic.output);
   const outcome allowed =
-      start(w, tutti_test::paths::world_program, "TUTTI_DEVICE=vendorx TUTTI_PLUGIN_OWNER=any");
+      start(w, tutti_test::paths::world_program, "TUTTI_DEVICE=vendorx TUTTI_PLUGIN_TRUST=any");
   BOOST_TEST(has(allowed.output, "devices: vendorx:0\n"), allowed.output);
 }

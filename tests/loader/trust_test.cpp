@@ -25,7 +25,7 @@ namespace {
 struct own_cache {
   temporary_folder folder;
   own_cache() {
-    ::setenv("TUTTI_CACHE", "on", 1);
+    ::setenv("TUTTI_CACHE_MB", "512", 1);
     ::setenv("TUTTI_CACHE_DIR", (folder.path() / "cache").c_str(), 1);
   }
 };
@@ -49,19 +49,19 @@ std::string refusal(const signed_world& w, level what, bool any_owner = false) {
   }
 }
 
-constexpr level all_levels[] = {level::any, level::manifest, level::signature};
+constexpr level all_levels[] = {level::any, level::owner, level::manifest, level::signature};
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(what_each_level_asks_for) {
   const signed_world w;
-  BOOST_TEST(refusal(w, level::any) == "");
+  for (const level what : {level::any, level::owner}) BOOST_TEST(refusal(w, what) == "");
   for (const level what : {level::manifest, level::signature})
     BOOST_TEST(refusal(w, what) ==
                "TUTTI_PLUGIN_TRUST=" + std::string(to_string(what)) +
                    ", and there is no manifest libtutti_vendorx.so.json beside it");
   w.sign("");
-  BOOST_TEST(refusal(w, level::any) == "");
+  BOOST_TEST(refusal(w, level::owner) == "");
   BOOST_TEST(refusal(w, level::manifest) == "");
   BOOST_TEST(refusal(w, level::signature) ==
              "TUTTI_PLUGIN_TRUST=signed, and its manifest is not signed");

@@ -35,7 +35,7 @@ struct fixture {
   ~fixture() { std::filesystem::remove_all(folder); }
 
   tutti_test::outcome run(const std::string& variables) const {
-    return tutti_test::run("env TUTTI_CACHE=on TUTTI_CACHE_DIR=" + folder +
+    return tutti_test::run("env TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR=" + folder +
                            "/cache LD_PRELOAD=" + tutti_test::paths::crashing_compiler + " " +
                            variables + " " + tutti_test::beside("test_opencl_crashes") +
                            " --catch_system_errors=no --run_test=work");

@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(ignored_children_are_warned_of) {
 BOOST_AUTO_TEST_CASE(a_folder_that_was_removed_is_made_again_and_has_each_kernel_once) {
   const tutti_test::temporary_folder folder;
   ::unsetenv("POCL_CACHE_DIR");
-  ::setenv("TUTTI_CACHE", "on", 1);
+  ::setenv("TUTTI_CACHE_MB", "512", 1);
   ::setenv("TUTTI_CACHE_DIR", (folder / "cache").c_str(), 1);
   const tutti::array x = tutti::array::from({1.f, 2.f, 3.f}, tutti::device("opencl:0"));
   BOOST_TEST((x * 2.f).to_vector<float>()[2] == 6.f);

@@ -28,9 +28,9 @@ struct machine {
   tutti_test::temporary_folder folder;
 
   outcome run(const std::string& variables, const std::string& command) const {
-    return tutti_test::run("env TUTTI_DEVICE=liar TUTTI_PROOF=on TUTTI_CACHE=on TUTTI_CACHE_DIR=" +
-                           (folder / "cache").string() + " LIAR_SHOWS=1 " + variables + " " +
-                           command);
+    return tutti_test::run(
+        "env TUTTI_DEVICE=liar TUTTI_PROOF=on TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR=" +
+        (folder / "cache").string() + " LIAR_SHOWS=1 " + variables + " " + command);
   }
   outcome proven(const std::string& variables, const std::string& what) const {
     return run(variables, tutti_test::beside("proven") + " " + what);

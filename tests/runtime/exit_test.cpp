@@ -45,7 +45,7 @@ BOOST_DATA_TEST_CASE(work_in_flight_is_waited_for, boost::unit_test::data::make(
 BOOST_DATA_TEST_CASE(a_thread_that_looks_for_a_device_is_waited_for,
                      boost::unit_test::data::make({"0", "5", "20", "60", "200"}), delay) {
   const tutti_test::temporary_folder folder;
-  const std::string cache = "TUTTI_CACHE=on TUTTI_CACHE_DIR=" + (folder / "cache").string();
+  const std::string cache = "TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR=" + (folder / "cache").string();
   for (int run = 0; run < 2; ++run) {
     const outcome end = exiting(std::string("opening ") + delay, cache);
     BOOST_TEST(end.status == 0, end.output);

@@ -38,7 +38,7 @@ struct fixture {
   fs::path folder = outside.path() / "cache";
 
   outcome tutti(const std::string& arguments, const std::string& environment = "") const {
-    return tutti_test::run("env -u POCL_CACHE_DIR TUTTI_CACHE=on TUTTI_CACHE_DIR='" +
+    return tutti_test::run("env -u POCL_CACHE_DIR TUTTI_CACHE_MB=512 TUTTI_CACHE_DIR='" +
                            folder.string() + "' " + environment + " '" +
                            tutti_test::paths::tutti_program + "' cache " + arguments);
   }
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_not_there_is_not_made) {
   BOOST_TEST(has(told.output, "not there yet"), told.output);
   BOOST_TEST(tutti("clear").status == 0);
   BOOST_TEST(!fs::exists(folder));
-  BOOST_TEST(has(tutti("info", "TUTTI_CACHE=off").output, "TUTTI_CACHE=off"));
+  BOOST_TEST(has(tutti("info", "TUTTI_CACHE_MB=0").output, "TUTTI_CACHE_MB=0"));
   BOOST_TEST(tutti("").status == 2);
   BOOST_TEST(tutti("warm").status == 2);
   BOOST_TEST(tutti("sweep").status == 2);
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(warm_runs_programs_and_tells_what_they_left) {
   BOOST_TEST(has(failed.output, "true: 0 entries and 0 bytes more are kept"), failed.output);
   BOOST_TEST(has(failed.output, "exit 3: ended with exit status 3"), failed.output);
   BOOST_TEST(has(failed.output, "ended with signal 9"), failed.output);
-  BOOST_TEST(tutti("warm true", "TUTTI_CACHE=off").status == 1);
+  BOOST_TEST(tutti("warm true", "TUTTI_CACHE_MB=0").status == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

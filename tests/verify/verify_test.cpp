@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(files_that_no_program_would_load_are_not_loaded) {
   fs::remove(manifest);
   fs::permissions(folder.path(), fs::perms::all);
   BOOST_TEST(has(problem(), "other users may write to"));
-  BOOST_TEST(problem("TUTTI_PLUGIN_OWNER=any") == "none");
+  BOOST_TEST(problem("TUTTI_PLUGIN_TRUST=any") == "none");
   fs::permissions(folder.path(), fs::perms::owner_all);
   fs::remove(plugin);
   BOOST_REQUIRE(::mkfifo(plugin.c_str(), 0600) == 0);

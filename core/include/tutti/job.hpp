@@ -42,7 +42,7 @@ class TUTTI_API job {
 
   int rank() const;  ///< from 0 to size() - 1
   int size() const;
-  /// Seconds for which a rank waits for others: TUTTI_COMM_TIMEOUT, default 10.
+  /// Seconds that a rank waits for others: TUTTI_TIMEOUT, default 10.
   double time_limit() const;
 
   /// Returns when all ranks have called it.

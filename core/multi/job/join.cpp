@@ -59,7 +59,7 @@ std::shared_ptr<job_state> join() {
   if (wish == "none" || (!wish && !launched)) return std::make_shared<job_state>();
   const std::string reason = wish ? "TUTTI_COMM=" + *wish : launched->sign;
   try {
-    return std::make_shared<job_state>(load(wish.value_or("mpi")), detail::job_time_limit(),
+    return std::make_shared<job_state>(load(wish.value_or("mpi")), detail::time_limit(10),
                                        own_program());
   } catch (const plugin_error& e) {
     throw plugin_error(

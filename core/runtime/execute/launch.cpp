@@ -50,10 +50,21 @@ class pending_results {
 class dying_edges {
  public:
   explicit dying_edges(const group& g) : group_(g), vanishes_(g.members.size(), 0) {
+    // From those members to a member, found by the order in which members stand.
+    boost::container::small_vector<std::uint32_t, 16> edges(g.members.size(), 0);
     for (std::size_t i = g.members.size(); i-- > 0;) {
       const node* m = g.members[i];
       const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), m) != g.outputs.end();
-      vanishes_[i] = !m->is_traced() && (is_output || m->references.load() == count(m));
+      vanishes_[i] = !m->is_traced() && (is_output || m->references.load() == edges[i]);
+      if (!vanishes_[i]) continue;
+      for (const auto& in : m->inputs) {
+        const auto before = g.members.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto found = std::lower_bound(
+            g.members.begin(), before, in.get(),
+            [](const node* member, const node* input) { return member->mark < input->mark; });
+        if (found != before && *found == in.get())
+          ++edges[static_cast<std::size_t>(found - g.members.begin())];
+      }
     }
   }
 

@@ -4,6 +4,7 @@
 // brings it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -73,8 +74,10 @@ struct program_functions {
       sdk::validate_launch(code->desc(), mine);
       tutti_stream& line = sdk::deref(stream, "stream");
       sdk::thread_team& team = line.device->team;
-      if (line.queue.is_idle() && code->is_short(mine))
-        return run_now(line, event, [&] { code->run(mine, memory_of, team); });
+      if (line.queue.is_idle() && code->is_short(mine)) {
+        const auto work = [&] { code->run(mine, memory_of, team); };
+        return run_now(line, event, std::cref(work));
+      }
       enqueue(line, event, [code, kept = sdk::owned_program_launch(code->desc(), mine), &team] {
         code->run(kept.get(), memory_of, team);
       });

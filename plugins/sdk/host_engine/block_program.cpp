@@ -79,7 +79,7 @@ size_t block_program::step_of(uint32_t value) const {
   return s;
 }
 
-bool block_program::writes_in_place(uint32_t n, const std::vector<uint32_t>& same) const {
+bool block_program::writes_in_place(uint32_t n, const launch_list<uint32_t>& same) const {
   const size_t writer = step_of(results_[n]);
   if (writer == steps_.size()) return false;
   for (uint32_t other = 0; other < n; ++other)
@@ -129,19 +129,18 @@ block_registers::block_registers(const block_program& program, const tutti_scala
                                  uint64_t most)
     : program_(program), scalars_(scalars), most_(std::min<uint64_t>(most, program.block_)) {
   slot_bytes_ = (most_ * program.slot_bytes_ + 63) / 64 * 64;
-  const size_t bytes = size_t{program.slots_} * slot_bytes_;
-  memory_.reset(new (std::align_val_t{64}) std::byte[bytes]);
   at_.resize(program.values_.size());
-  for (uint32_t n = 0; n < program_.values_.size(); ++n) {
-    const uint32_t own = program_.values_[n].slot;
-    if (own != block_program::no_slot) at_[n] = slot(own);
-  }
   for (uint32_t n = 0; n < program_.scalars_; ++n) {
     const size_t value = program_.inputs_.size() + n;
     const block_program::typed_value& v = program_.values_[value];
     if (!program_.filled_[value]) continue;
     fill_block(reinterpret_cast<const std::byte*>(&scalars[n]), v.element, most_, slot(v.slot));
+    at_[value] = slot(v.slot);
   }
+}
+
+void block_registers::allocate() {
+  memory_.reset(new (std::align_val_t{64}) std::byte[size_t{program_.slots_} * slot_bytes_]);
 }
 
 uint64_t bound_inputs::line() const {
@@ -194,8 +193,8 @@ void block_registers::gather_input(uint32_t n, uint64_t first, uint64_t count) {
   at_[n] = to;
 }
 
-void block_registers::place(const std::vector<std::byte*>& places,
-                            const std::vector<uint32_t>& elements, bool streams) {
+void block_registers::place(const launch_list<std::byte*>& places,
+                            const launch_list<uint32_t>& elements, bool streams) {
   streams_ = streams;
   placed_.assign(program_.values_.size(), {});
   for (size_t n = 0; n < places.size(); ++n)
@@ -214,7 +213,7 @@ const std::byte* block_registers::in_place(uint64_t first, uint64_t count) const
   return offset ? inputs_->base[n] + *offset : nullptr;
 }
 
-std::byte* block_registers::place_of(uint32_t value, uint64_t first, uint64_t done) const {
+std::byte* block_registers::place_of(uint32_t value, uint64_t first, uint64_t done) {
   if (!placed_.empty() && placed_[value].base != nullptr)
     return placed_[value].base + first * placed_[value].element;
   const block_program::typed_value& v = program_.values_[value];

@@ -4,6 +4,7 @@
 // registers that one thread runs them in.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,10 @@
 #include "sdk/host_engine/memory_walk.hpp"
 
 namespace tutti::sdk {
+
+/// A list of a launch: launches of few operands allocate nothing.
+template <typename T>
+using launch_list = boost::container::small_vector<T, 8>;
 
 /// Immutable. Values are numbered as in the description; casts that outputs or the accumulator need
 /// are instructions of their own at the end.
@@ -35,7 +40,7 @@ class block_program {
   uint32_t result(uint32_t n) const { return results_[n]; }
   /// Whether an instruction may write result n where it is stored, which is the memory of the
   /// inputs `same` alone: there is such an instruction, and none behind it reads these inputs.
-  bool writes_in_place(uint32_t n, const std::vector<uint32_t>& same) const;
+  bool writes_in_place(uint32_t n, const launch_list<uint32_t>& same) const;
   /// Whether result n is an input as it is loaded.
   bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
   /// Whether a loop takes an input as one element.
@@ -90,8 +95,8 @@ class block_program {
 /// The inputs of a launch over a space.
 struct bound_inputs {
   const walk_space* space;
-  std::vector<walk_access> access;
-  std::vector<const std::byte*> base;
+  launch_list<walk_access> access;
+  launch_list<const std::byte*> base;
   // Inputs that are copied before anything is stored, because an output is the same memory.
   bool copied = false;
 
@@ -112,14 +117,14 @@ class block_registers {
   /// Result n is written to `places[n] + first * elements[n]` by the instruction that computes it,
   /// where the place is not NULL (block_program::writes_in_place). Until set again.
   /// `streams`: past the caches.
-  void place(const std::vector<std::byte*>& places, const std::vector<uint32_t>& elements,
+  void place(const launch_list<std::byte*>& places, const launch_list<uint32_t>& elements,
              bool streams);
   /// Computes all values of the points [first, first + count).
   void evaluate(uint64_t first, uint64_t count);
   /// The most elements at once.
   uint64_t block() const { return most_; }
   /// The result n of the points that were computed last.
-  const std::byte* result(uint32_t n) const {
+  const std::byte* result(uint32_t n) {
     const uint32_t value = program_.results_[n];
     return program_.is_input(n) ? at_[value] : place_of(value, first_, 0);
   }
@@ -128,7 +133,12 @@ class block_registers {
   const std::byte* in_place(uint64_t first, uint64_t count) const;
 
  private:
-  std::byte* slot(uint32_t n) const { return memory_.get() + size_t{n} * slot_bytes_; }
+  std::byte* slot(uint32_t n) {
+    if (memory_ == nullptr) [[unlikely]]
+      allocate();
+    return memory_.get() + size_t{n} * slot_bytes_;
+  }
+  void allocate();
   // The points from `first` on, of which results go behind `done` elements of their registers.
   void evaluate_piece(uint64_t first, uint64_t count, uint64_t done);
   void load(uint32_t n, uint64_t first, uint64_t count);
@@ -139,7 +149,7 @@ class block_registers {
   struct aligned_delete {
     void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
   };
-  std::byte* place_of(uint32_t value, uint64_t first, uint64_t done) const;
+  std::byte* place_of(uint32_t value, uint64_t first, uint64_t done);
 
   const block_program& program_;
   const tutti_scalar* scalars_;
@@ -148,17 +158,17 @@ class block_registers {
   uint64_t first_ = 0;  // of the points that were computed last
   uint64_t most_;
   size_t slot_bytes_;
-  std::unique_ptr<std::byte[], aligned_delete> memory_;
+  std::unique_ptr<std::byte[], aligned_delete> memory_;  // of registers, once one is used
   // Of one step. Not made for each, since setting them to 0 waits for what was streamed.
   const std::byte* in_[fused_loop::most_arrays] = {};
   std::byte* out_[fused_loop::most_arrays] = {};
-  std::vector<const std::byte*> at_;    // where each value of the current block lies
-  std::vector<const std::byte*> held_;  // of each input the element that its register is full of
+  launch_list<const std::byte*> at_;    // where each value of the current block lies
+  launch_list<const std::byte*> held_;  // of each input the element that its register is full of
   struct placed {
     std::byte* base = nullptr;  // NULL: a register
     uint32_t element = 0;
   };
-  std::vector<placed> placed_;  // for each value; empty: none
+  launch_list<placed> placed_;  // for each value; empty: none
   bool streams_ = false;
 };
 

@@ -3,6 +3,7 @@
 // Launches: what is computed where, and what is stored.
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 
 #include "sdk/host_engine/block_program.hpp"
@@ -34,9 +35,9 @@ uint32_t block_of(const program_layout& layout) {
 }
 
 // Calls work(chunk) for all of them.
-void share(const host_parallel_for& parallel, uint64_t chunks,
-           const std::function<void(uint64_t)>& work) {
-  if (parallel && chunks > 1) return parallel(chunks, work);
+template <typename F>
+void share(const host_parallel_for& parallel, uint64_t chunks, const F& work) {
+  if (parallel && chunks > 1) return parallel(chunks, std::cref(work));
   for (uint64_t chunk = 0; chunk < chunks; ++chunk) work(chunk);
 }
 
@@ -85,9 +86,9 @@ struct host_program::state {
     const host_parallel_for& parallel;
     const block_program& program;
     walk_space kept;
-    std::vector<output_memory> outputs;
+    launch_list<output_memory> outputs;
   };
-  std::vector<std::byte*> places_of(const job& j) const;
+  launch_list<std::byte*> places_of(const job& j) const;
   void run_map(const job& j) const;
   void run_inner(const job& j, const reduction_shape& shape) const;
   void run_outer(const job& j, const reduction_shape& shape) const;
@@ -166,10 +167,10 @@ bound_inputs host_program::state::bind(const job& j, const walk_space& space) co
 }
 
 // Where the results of a map are written without a copy.
-std::vector<std::byte*> host_program::state::places_of(const job& j) const {
-  std::vector<std::byte*> places;
+launch_list<std::byte*> host_program::state::places_of(const job& j) const {
+  launch_list<std::byte*> places;
   for (uint32_t o = 0; o < layout.outputs; ++o) {
-    std::vector<uint32_t> same;
+    launch_list<uint32_t> same;
     for (uint32_t n = 0; n < layout.inputs; ++n)
       if (j.memory.inputs[n] == j.memory.outputs[o]) same.push_back(n);
     places.push_back(j.program.writes_in_place(o, same) ? j.outputs[o].direct() : nullptr);
@@ -180,8 +181,8 @@ std::vector<std::byte*> host_program::state::places_of(const job& j) const {
 void host_program::state::run_map(const job& j) const {
   const auto points = static_cast<uint64_t>(j.plan.words[kept_word]);
   const bound_inputs inputs = bind(j, j.kept);
-  const std::vector<std::byte*> places = places_of(j);
-  std::vector<uint32_t> elements;
+  const launch_list<std::byte*> places = places_of(j);
+  launch_list<uint32_t> elements;
   uint64_t bytes = 0;
   for (const output_memory& output : j.outputs) {
     elements.push_back(output.element());

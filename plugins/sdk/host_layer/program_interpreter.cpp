@@ -125,9 +125,12 @@ void program_interpreter::check_ranges(const tutti_program_launch& launch,
                                        find_memory memory) const {
   const auto check = [&](const char* kind, size_t index, const tutti_program_operand& declared,
                          const tutti_operand& operand, uint32_t rank) {
-    const std::string what = program_name(desc_) + ": " + kind + " " + std::to_string(index);
-    validate_range(what, operand.offset, dtype_size(declared.dtype), rank, launch.extent,
-                   operand.stride, memory(*operand.buffer).bytes);
+    const std::string problem =
+        range_problem(operand.offset, dtype_size(declared.dtype), rank, launch.extent,
+                      operand.stride, memory(*operand.buffer).bytes);
+    if (!problem.empty())
+      throw_invalid(program_name(desc_) + ": " + kind + " " + std::to_string(index) + ": " +
+                    problem);
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
     check("input", i, inputs_[i], launch.inputs[i], desc_.kept_rank + desc_.reduced_rank);
