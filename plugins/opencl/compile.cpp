@@ -90,8 +90,8 @@ cl_int build(tutti_device& device, const std::string& source, const std::string&
   return clBuildProgram(program.get(), 1, &device.info->id, options.c_str(), nullptr, nullptr);
 }
 
-// With the library's own declarations instead of the header that PoCL has of clang, which this
-// macro makes empty; false where a version of PoCL does not take it, then and from then on.
+// Uses the library's own declarations instead of PoCL's header from clang, which this macro makes
+// empty; false if a version of PoCL does not accept this, then and from then on.
 bool build_with_own_declarations(tutti_device& device, const std::string& source,
                                  const std::string& options, calls what, const std::string& label,
                                  owned_program& program) {
