@@ -35,6 +35,15 @@ TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
 /// By the size of their memory. Throws value_error naming a member that does not tell it.
 TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
 
+/// Makes one step of some members' work: what is called to take it, and returns when it is done.
+using step_maker = std::function<std::function<void()>(const device_group& members)>;
+/// The members that steps are fastest with, in the same order: measures a step of all and of those
+/// without the devices of each one kind, and leaves a kind out, with a warning that names it, as
+/// long as the rest is faster. The kind of the first member stays, since that is where an
+/// application has its arrays. Each measurement makes a step and takes it twice: the first time
+/// compiles. A group of one kind is given as it is, without a step. Throws what the step throws.
+TUTTI_API device_group without_slow_members(const device_group& group, const step_maker& make);
+
 /// How the elements of an axis are shared out between the members of a group.
 class TUTTI_API shares {
  public:
@@ -43,6 +52,7 @@ class TUTTI_API shares {
   static shares equal() { return {}; }
   static shares by_memory() { return shares(rule::memory); }
   static shares by_throughput() { return shares(rule::throughput); }
+  bool is_by_throughput() const { return rule_ == rule::throughput; }
   /// In proportion to `weights`, within one element; a weight of 0 gives an empty part. Throws
   /// value_error naming a weight that is negative or not finite, and where all are 0.
   shares(std::vector<double> weights);
