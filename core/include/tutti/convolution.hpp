@@ -78,7 +78,10 @@ struct convolution_options {
 /// out[n, o, p] = sum over c and taps k of x[n, c, p * stride + k * dilation - padding] w[o, c, k],
 /// c over the channels of the group of o. The result has (extent + padding - dilation * (window -
 /// 1) - 1) / stride + 1 places, rounded down; a window that is longer than what it goes over throws
-/// shape_error.
+/// shape_error. Where w has an infinity or a NaN, elements whose window reaches into padding of
+/// zeros are either what its other taps give, or NaN, as zero times infinity is (and as in
+/// PyTorch): some kernels multiply padding, others leave it out, and none pays for telling these
+/// apart.
 TUTTI_API array conv1d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv2d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv3d(const array& x, const array& w, const convolution_options& options = {});
@@ -102,7 +105,8 @@ struct transposed_convolution_options {
 /// The adjoint of conv1d, ... with the same options and weights [C, O / groups, window...], from
 /// [N, C, ...] to [N, O, ...]: each element of x adds w, times itself, to the places that it would
 /// have been computed from. (extent - 1) * stride - padding + dilation * (window - 1) +
-/// output_padding + 1 places.
+/// output_padding + 1 places. Infinities and NaN in w reach elements near the ends as they do
+/// there.
 TUTTI_API array conv_transpose1d(const array& x, const array& w,
                                  const transposed_convolution_options& options = {});
 TUTTI_API array conv_transpose2d(const array& x, const array& w,
