@@ -361,6 +361,24 @@ array duplicate(const array& a, std::string_view op) {
   return elementwise(TUTTI_OP_cast, n.type, inputs, op);
 }
 
+array same_bytes(const array& a, dtype type, std::string_view op) {
+  const node& n = get(a, op);
+  if (n.elements == 0) return constant(n.extents, type, std::int64_t{0}, n.device, op);
+  const array with_memory = n.is_constant() ? duplicate(a, op) : a;
+  const node& base = base_of(*with_memory.node());
+  array whole = data(type, base.extents, base.device, op);
+  const node* const root = &base;
+  evaluate({&root, 1});
+  node& same = *whole.node();
+  base.storage->retain();
+  same.storage = base.storage;
+  same.storage_offset = base.storage_offset;
+  same.sequence = base.sequence;
+  same.arriving = base.arriving;
+  same.ready.store(true, std::memory_order_release);
+  return n.is_view() ? view(whole, n.extents, n.view().where, view_op::identity) : whole;
+}
+
 shape broadcast_view_strides(const node& n, const shape& to) {
   return broadcast_strides(n.extents, layout_of(n).strides, to);
 }

@@ -72,6 +72,10 @@ array data(dtype type, const shape& extents, const opened_device* device, std::s
 /// A copy of a in memory that nothing else uses.
 array duplicate(const array& a, std::string_view op);
 
+/// The bytes of a, evaluated, as elements of another dtype of the same size: an array over the same
+/// memory, without history.
+array same_bytes(const array& a, dtype type, std::string_view op);
+
 /// Strides of n's elements within its storage, for the extents `to` to which n broadcasts.
 shape broadcast_view_strides(const node& n, const shape& to);
 

@@ -99,7 +99,8 @@ struct grown_trees {
 template <class F>
 grown_trees boost(const array& x, const boosting_options& o, const array& baseline,
                   const F& derivatives_at) {
-  const binned_samples bins = binned(x, o.max_bins, std::int64_t{1} << o.max_depth);
+  const bool on_host = is_grown_on_host(x);
+  const binned_samples bins = binned(x, o.max_bins, std::int64_t{1} << o.max_depth, on_host);
   const tree_options options{o.max_depth, static_cast<double>(o.min_samples_leaf),
                              o.l2_regularization, o.learning_rate};
   const std::int64_t outputs = baseline.size();
@@ -107,6 +108,7 @@ grown_trees boost(const array& x, const boosting_options& o, const array& baseli
   std::vector<array> features, thresholds, values;
   for (int iteration = 0; iteration < o.iterations; ++iteration) {
     const derivatives at = derivatives_at(raw);
+    if (on_host) eval(at.first, at.second.valid() ? at.second : at.first);
     std::vector<array> steps, found;
     for (std::int64_t output = 0; output < outputs; ++output) {
       const array second = at.second.valid() ? at.second(all(), output) : array();

@@ -63,7 +63,13 @@ dtype index_type(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-binned_samples binned(const array& x, int max_bins, std::int64_t leaves) {
+bool is_grown_on_host(const array& x) {
+  return x.device().properties().type == device_type::cpu && x.dim(0) < 0xffffffff;
+}
+
+double rounding_of_gains(dtype type) { return 16 * finfo(type).epsilon; }
+
+binned_samples binned(const array& x, int max_bins, std::int64_t leaves, bool on_host) {
   const std::int64_t rows = x.dim(0), features = x.dim(1);
   const std::int64_t step = (rows + rows_for_quantiles - 1) / rows_for_quantiles;
   const array columns = x({slice{{}, {}, step}}).T();
@@ -80,16 +86,32 @@ binned_samples binned(const array& x, int max_bins, std::int64_t leaves) {
   const dtype type = index_type(std::max(rows, leaves * bins), features);
   std::vector<double> table;
   std::vector<array> keys;
+  std::vector<std::uint8_t> columns_on_host;
   for (std::size_t f = 0; f < edges.size(); ++f) {
     const auto column = static_cast<std::int64_t>(f);
     const array list = numbers_like(x, edges[f], {edges[f].size()});
-    keys.push_back((searchsorted(list, x(all(), column)) + column * bins).astype(type));
+    const array bin = searchsorted(list, x(all(), column));
+    if (on_host) {
+      const std::vector<std::uint8_t> own = bin.astype(dtype::u8).to_vector<std::uint8_t>();
+      columns_on_host.insert(columns_on_host.end(), own.begin(), own.end());
+    } else {
+      keys.push_back((bin + column * bins).astype(type));
+    }
     edges[f].resize(static_cast<std::size_t>(bins), std::numeric_limits<double>::infinity());
     table.insert(table.end(), edges[f].begin(), edges[f].end());
   }
-  binned_samples out{contiguous(stack(keys, 1)), numbers_like(x, table, {table.size()}), rows,
-                     features, bins};
-  eval({out.keys, out.edges});
+  binned_samples out;
+  out.edges = numbers_like(x, table, {table.size()});
+  out.rows = rows;
+  out.features = features;
+  out.bins = bins;
+  if (on_host) {
+    out.columns = std::move(columns_on_host);
+    out.edge_values = std::move(table);
+  } else {
+    out.keys = contiguous(stack(keys, 1));
+  }
+  eval(out.edges, on_host ? out.edges : out.keys);
   return out;
 }
 
@@ -107,12 +129,11 @@ array best_keys(const array& histogram, const tree_options& o) {
     return square(part(sums, 0)) / where(weight > 0, weight, 1);
   };
   const array parent = gain(whole), gained = gain(left) + gain(right) - parent;
-  constexpr double least_curvature = 1e-3;
   const auto is_leaf = [&](const array& sums) {
     return (part(sums, sums.dim(-1) - 1) >= o.min_samples) & (part(sums, 1) >= least_curvature);
   };
   // Less than this is rounding.
-  const array noise = parent * (16 * finfo(histogram.dtype()).epsilon);
+  const array noise = parent * rounding_of_gains(histogram.dtype());
   const array usable = is_leaf(left) & is_leaf(right) & (gained > noise);
   const array ranked = reshape(where(usable, gained, 0), {nodes, -1});
   return where(max(ranked, 1) > 0, argmax(ranked, 1), bins - 1);
@@ -121,6 +142,7 @@ array best_keys(const array& histogram, const tree_options& o) {
 }  // namespace
 
 tree grow(const binned_samples& x, const array& g, const array& h, const tree_options& o) {
+  if (!x.columns.empty()) return grow_on_host(x, g, h, o);
   const array one = ones_like(g);
   const array sums = h.valid() ? stack({g, h, one}, 1) : stack({g, one}, 1);
   const std::int64_t width = sums.dim(1);

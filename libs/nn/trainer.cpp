@@ -89,14 +89,32 @@ training_run::training_run(layer of, batch_loss loss, trainer_options options)
       group(members(model, options)),
       parameters(initial(model.parameters(), group, options.parallel)),
       state(initial(model.state(), group, options.parallel)),
+      measures_members(group.size() > 1 && options.parallel.batches.is_by_throughput() &&
+                       !options.parallel.job),
       key_(options.key),
       clip_norm_(options.clip_norm),
       ahead_(options.ahead),
-      gradient_(member_step(model, loss), group, options.parallel) {
+      step_(member_step(model, loss)),
+      parallel_(std::move(options.parallel)),
+      gradient_(step_, group, parallel_) {
   require_option(ahead_ >= 0, "trainer", "ahead", ahead_);
   if (clip_norm_)
     require_option(std::isfinite(*clip_norm_) && *clip_norm_ > 0, "trainer", "clip_norm",
                    *clip_norm_);
+}
+
+void training_run::move_to(const device_group& members) {
+  measures_members = false;
+  if (members == group) return;
+  const auto moved = [&](const std::vector<sharded>& values) {
+    std::vector<array> first;
+    for (const array& a : parts_at(values, 0)) first.push_back(a.to(members[0]));
+    return replicate(first, members);
+  };
+  parameters = moved(parameters);
+  state = moved(state);
+  group = members;
+  gradient_ = data_parallel(step_, group, parallel_);
 }
 
 parallel_step training_run::gradients(const std::vector<array>& batch) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Boosted trees: what can be told by hand, missing values, saving.
+#include "ml/trees.hpp"
+
 #include <cmath>
 
 #include "tutti/data/io.hpp"
@@ -81,6 +83,23 @@ BOOST_AUTO_TEST_CASE(more_values_than_bins) {
   // 3 edges of each of 2 features at most.
   const array thresholds = tutti::unique_values(few.parameters().at("thresholds"));
   BOOST_TEST(thresholds.size() <= 7);
+}
+
+// The same trees node by node on the host as level by level by whole arrays, in f64.
+BOOST_AUTO_TEST_CASE(trees_of_the_host_are_those_of_arrays) {
+  const dense rows = random_dense({300, 4}, -1, 1, 923), slopes = random_dense({300}, -1, 1, 924),
+              curves = random_dense({300}, 0.1, 1, 925);
+  const array x = upload(rows, dtype::f64), g = upload(slopes, dtype::f64);
+  for (const array& h : {array(), upload(curves, dtype::f64)})
+    for (const int bins : {4, 255}) {
+      const ml::tree_options options{4, 5, h.valid() ? 0.5 : 0, 0.1};
+      const ml::tree host = ml::grow(ml::binned(x, bins, 16, true), g, h, options);
+      const ml::tree arrays = ml::grow(ml::binned(x, bins, 16, false), g, h, options);
+      BOOST_TEST(matches(host.features, read(arrays.features)));
+      BOOST_TEST(matches(host.thresholds, read(arrays.thresholds)));
+      BOOST_TEST(matches(host.values, read(arrays.values), {.absolute = 1e-12}));
+      BOOST_TEST(matches(host.fitted, read(arrays.fitted), {.absolute = 1e-12}));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(layouts_and_labels) {

@@ -189,6 +189,7 @@ std::vector<entry> shapes_and_views() {
       ROW(tutti::matrix_transpose(p.any())),
       ROW(tutti::moveaxis(p.any(), p.axis(), p.axis())),
       ROW(tutti::broadcast_to(p.any(), p.extents())),
+      ROW(tutti::bit_cast(p.any(), p.type())),
       ROW(tutti::broadcast_arrays(p.several())),
       ROW(tutti::expand_dims(p.any(), p.axis())),
       ROW(tutti::squeeze(p.any(), p.maybe_axis())),

@@ -79,7 +79,9 @@ struct convolution_options {
 /// out[n, o, p] = sum over c and taps k of x[n, c, p * stride + k * dilation - padding] w[o, c, k],
 /// c over the channels of the group of o. The result has (extent + padding - dilation * (window -
 /// 1) - 1) / stride + 1 positions, rounded down; a window that is longer than the padded extent
-/// throws shape_error.
+/// throws shape_error. If w has infinities or NaN, elements whose window reaches into the padding
+/// are either the sum of the other taps, or NaN, since zero times infinity is NaN (the same holds
+/// in PyTorch): some kernels multiply the padding and others skip it.
 TUTTI_API array conv1d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv2d(const array& x, const array& w, const convolution_options& options = {});
 TUTTI_API array conv3d(const array& x, const array& w, const convolution_options& options = {});
@@ -103,7 +105,8 @@ struct transposed_convolution_options {
 /// The adjoint of conv1d, ... with the same options and weights [C, O / groups, window...], from
 /// [N, C, ...] to [N, O, ...]: each element of x adds w times itself to the positions from which
 /// conv1d would compute it. (extent - 1) * stride - padding + dilation * (window - 1) +
-/// output_padding + 1 positions.
+/// output_padding + 1 positions. Near the ends, infinities and NaN in w have the same effect as in
+/// conv1d.
 TUTTI_API array conv_transpose1d(const array& x, const array& w,
                                  const transposed_convolution_options& options = {});
 TUTTI_API array conv_transpose2d(const array& x, const array& w,

@@ -35,6 +35,17 @@ TUTTI_API std::vector<double> weights_by_throughput(const device_group& group);
 /// By the size of their memory. Throws value_error with a member that does not report it.
 TUTTI_API std::vector<double> weights_by_memory(const device_group& group);
 
+/// Creates one step of the work of some members: the function that takes the step, and returns when
+/// it has finished.
+using step_maker = std::function<std::function<void()>(const device_group& members)>;
+/// The members with which steps are fastest, in the same order. Measures a step of all members, and
+/// of those that remain without each kind of device, and leaves a kind out, with a warning that
+/// names it, as long as the rest is faster. The kind of the first member stays, since it holds the
+/// application's arrays. Each measurement creates a step and takes it twice, because the first time
+/// compiles. A group of one kind is returned unchanged, without a step. Throws what the step
+/// throws.
+TUTTI_API device_group without_slow_members(const device_group& group, const step_maker& make);
+
 /// How an axis is divided between the members of a group.
 class TUTTI_API shares {
  public:
@@ -43,6 +54,7 @@ class TUTTI_API shares {
   static shares equal() { return {}; }
   static shares by_memory() { return shares(rule::memory); }
   static shares by_throughput() { return shares(rule::throughput); }
+  bool is_by_throughput() const { return rule_ == rule::throughput; }
   /// Proportional to `weights`, within one element; a weight of 0 gives an empty part. Throws
   /// value_error with a weight that is negative or not finite, and if all are 0.
   shares(std::vector<double> weights);

@@ -167,6 +167,11 @@ TUTTI_API array stack(std::span<const array> arrays, integer axis = 0);
 TUTTI_API array stack(std::initializer_list<array> arrays, integer axis = 0);
 /// A contiguous copy, or a itself if it is contiguous.
 TUTTI_API array contiguous(const array& a);
+/// The elements' bytes as elements of another dtype of the same size, over the same memory: f32 as
+/// i32, c64 as f64. Evaluates a, without waiting. Throws dtype_error where the sizes differ and for
+/// bool, which has bytes 0 and 1 only, from another dtype; value_error where a is being
+/// differentiated, since bits have no gradient.
+TUTTI_API array bit_cast(const array& a, dtype type);
 
 // ---- indexing
 /// Elements of a along `axis` at integer `indices` (any shape, each in [-n, n)); the axis is

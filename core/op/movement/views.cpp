@@ -2,6 +2,8 @@
 //
 // Views by strides: reshapes, permuted axes, broadcasting; a copy only if strides cannot express
 // it.
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "base/named_errors.hpp"
@@ -219,6 +221,26 @@ array contiguous(const array& a) {
   if (!n.is_view() || graph::is_contiguous(n.extents, n.view().where.strides)) return a;
   const array inputs[] = {a};
   return graph::elementwise(TUTTI_OP_cast, n.type, inputs, "contiguous");
+}
+
+array bit_cast(const array& a, dtype type) {
+  const graph::node& n = graph::get(a, "bit_cast");
+  if (size_of(n.type) != size_of(type))
+    throw dtype_error(fmt::format("bit_cast: elements of {} have {} bytes, those of {} {}",
+                                  name(n.type), size_of(n.type), name(type), size_of(type)));
+  if (n.type == type) return a;
+  if (type == dtype::boolean)
+    throw dtype_error(
+        fmt::format("bit_cast: bytes of {} may be others than bool's 0 and 1; "
+                    "compare with 0",
+                    name(n.type)));
+  if (graph::is_differentiated(a))
+    throw value_error(
+        "bit_cast: the array is being differentiated, and bits have no gradient; "
+        "stop_gradient() it");
+  if (!n.is_constant()) return graph::same_bytes(a, type, "bit_cast");
+  const array one = graph::constant_like(a, {}, n.type, n.device, "bit_cast");
+  return broadcast_to(graph::same_bytes(one, type, "bit_cast"), n.extents);
 }
 
 }  // namespace tutti

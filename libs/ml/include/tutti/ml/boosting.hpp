@@ -2,13 +2,15 @@
 //
 // Gradient-boosted trees by histograms. What holds for all of tutti::ml stands in ml.hpp.
 //
-// Features are cut into bins at quantiles; trees are complete binary ones, grown level by level, so
-// that a tree is an array and no level is waited for (G. Ke et al., "LightGBM", NIPS 2017; T. Chen,
-// C. Guestrin, "XGBoost", KDD 2016, eq. 5 and 7). What scikit-learn's HistGradientBoosting... does
-// with max_leaf_nodes=None and max_depth is the same, but for rounding in f32 and f64, and for bins
-// of features of more than max_bins distinct values: those end at quantiles (NumPy's method
-// "midpoint") of all rows or of each nth, of 200,000 at most. In f32 level l takes 12 features bins
-// 2^l bytes, and the samples 12 rows features; twice that in f64.
+// Features are cut into bins at quantiles; trees are complete binary ones, so that a tree is an
+// array (G. Ke et al., "LightGBM", NIPS 2017; T. Chen, C. Guestrin, "XGBoost", KDD 2016, eq. 5 and
+// 7). For CPUs they are grown on the host, node by node, with sums in f64; for others on the
+// device, level by level, where no level is waited for. What scikit-learn's HistGradientBoosting...
+// does with max_leaf_nodes=None and max_depth is the same, but for rounding in f32 and f64, and for
+// bins of features of more than max_bins distinct values: those end at quantiles (NumPy's method
+// "midpoint") of all rows or of each nth, of 200,000 at most. On the host a level takes 24 features
+// bins bytes, and the samples rows features; on a device level l takes in f32 12 features bins 2^l
+// bytes, and the samples 12 rows features, twice that in f64.
 #pragma once
 
 #include <cstdint>

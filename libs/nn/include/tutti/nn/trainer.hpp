@@ -24,7 +24,9 @@ struct trainer_options {
   /// For randomness in training, such as dropout: step i has the key random::fold_in(key, i).
   random::key key{};
   /// All of these devices train, each on its share of every batch. Absent: the device of the
-  /// model's parameters.
+  /// model's parameters. If batches are divided by throughput, and not in a job, the first step
+  /// measures the devices and leaves out, with a warning, those that slow the others down
+  /// (without_slow_members()).
   std::optional<device_group> group{};
   data_parallel_options parallel{};
   /// Gradients are scaled down to this Euclidean norm, over all of them, if it is larger
@@ -45,6 +47,8 @@ class TUTTI_API training_run {
  public:
   training_run(layer model, batch_loss loss, trainer_options options);
 
+  /// Goes on with these members only.
+  void move_to(const device_group& members);
   parallel_step gradients(const std::vector<array>& batch) const;
   /// Adopts the results of a step once all of it is enqueued; if that throws, nothing is changed.
   void advance(std::vector<sharded> parameters, const parallel_step& step,
@@ -59,11 +63,14 @@ class TUTTI_API training_run {
   device_group group;
   std::vector<sharded> parameters, state;
   std::int64_t steps = 0;
+  bool measures_members;  ///< before the next step
 
  private:
   random::key key_;
   std::optional<double> clip_norm_;
   int ahead_;
+  data_parallel::stateful_function step_;
+  data_parallel_options parallel_;
   data_parallel gradient_;
   std::deque<array> under_way_;  // losses
 };
@@ -95,6 +102,7 @@ class trainer {
   /// before the update. All arrays of the batch have the same first extent. Throws the exceptions
   /// of the model, the loss and the optimiser, without changing the trainer.
   array step(const std::vector<array>& batch) {
+    if (run_.measures_members) leave_out_slow_members(batch);
     const parallel_step done = run_.gradients(batch);
     replicated_optimizer<Optimizer> next = optimizer_;
     std::vector<sharded> updated = next.step(run_.parameters, done.gradients);
@@ -107,6 +115,7 @@ class trainer {
   array operator()(const array& x) const { return model().apply(parameters(), state(), x).value; }
 
   const layer& model() const { return run_.model; }
+  /// Those that train: without the ones that the first step has left out.
   const device_group& group() const { return run_.group; }
   std::int64_t steps() const { return run_.steps; }  ///< taken so far
   /// Of the model, on the first device.
@@ -137,6 +146,23 @@ class trainer {
   }
 
  private:
+  void leave_out_slow_members(const std::vector<array>& batch) {
+    const device_group kept =
+        without_slow_members(run_.group, [&](const device_group& members) -> std::function<void()> {
+          trainer tried = *this;
+          tried.move_to(members);
+          return [tried, &batch]() mutable {
+            tried.step(batch);
+            for (const array& a : all_parts(tried.run_.parameters)) a.wait();
+          };
+        });
+    move_to(kept);
+  }
+  void move_to(const device_group& members) {
+    run_.move_to(members);
+    optimizer_ = replicated_optimizer<Optimizer>(members, optimizer_.first());
+  }
+
   detail::training_run run_;
   replicated_optimizer<Optimizer> optimizer_;
 };

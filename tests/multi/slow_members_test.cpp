@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members are left out, decided by given times; what a trainer does with that.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+#include "members.hpp"
+#include "multi/groups/kinds.hpp"
+#include "tutti/error.hpp"
+#include "tutti/multi.hpp"
+#include "tutti/nn.hpp"
+#include "tutti_test/files.hpp"
+
+namespace slow_members_test {
+
+using namespace tutti_test;
+using tutti::array;
+using tutti::device_group;
+using tutti::dtype;
+using kinds = std::vector<std::size_t>;
+namespace nn = tutti::nn;
+
+namespace {
+
+struct decision {
+  kinds kept;
+  std::vector<kinds> before;  // each time that one was left out
+};
+
+decision decide(std::size_t count, const std::map<kinds, double>& seconds) {
+  decision out;
+  out.kept = tutti::multi::fastest_kinds(
+                 count, [&](const kinds& of) { return seconds.at(of); },
+                 [&](const auto& was, const auto& now) {
+                   BOOST_TEST(now.seconds < was.seconds);
+                   BOOST_TEST(now.kinds.size() + 1 == was.kinds.size());
+                   out.before.push_back(was.kinds);
+                 })
+                 .kinds;
+  return out;
+}
+
+/// Whether there is a device of another backend than the first one's.
+bool is_mixed(const device_group& group) {
+  for (const tutti::device& d : group)
+    if (d.backend() != group[0].backend()) return true;
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_kind_stays_where_steps_are_faster_with_it) {
+  BOOST_TEST((decide(1, {}).kept == kinds{0}));
+  BOOST_TEST((decide(2, {{{0, 1}, 8.4}, {{0}, 1.3}}).kept == kinds{0}));
+  BOOST_TEST((decide(2, {{{0, 1}, 1.2}, {{0}, 1.3}}).kept == kinds{0, 1}));
+  BOOST_TEST((decide(2, {{{0, 1}, 1.3}, {{0}, 1.3}}).kept == kinds{0, 1}));
+  // The slowest goes, the other helps.
+  const decision one = decide(3, {{{0, 1, 2}, 5}, {{0, 1}, 4.9}, {{0, 2}, 0.7}, {{0}, 1}});
+  BOOST_TEST((one.kept == kinds{0, 2}));
+  BOOST_TEST((one.before == std::vector<kinds>{{0, 1, 2}}));
+  // Both go, the one that costs most first.
+  const decision both = decide(3, {{{0, 1, 2}, 9}, {{0, 1}, 3}, {{0, 2}, 8}, {{0}, 1}});
+  BOOST_TEST((both.kept == kinds{0}));
+  BOOST_TEST((both.before == std::vector<kinds>{{0, 1, 2}, {0, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(a_kind_whose_steps_take_long_is_left_out) {
+  const device_group group = largest_group();
+  int made = 0;
+  const device_group kept =
+      without_slow_members(group, [&](const device_group& members) -> std::function<void()> {
+        ++made;
+        return [slow = is_mixed(members)] {
+          if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        };
+      });
+  BOOST_TEST(made == (is_mixed(group) ? 2 : 0));
+  std::vector<tutti::device> expected;
+  for (const tutti::device& d : group)
+    if (d.backend() == group[0].backend()) expected.push_back(d);
+  BOOST_TEST((kept.members() == expected));
+}
+
+BOOST_AUTO_TEST_CASE(errors_of_steps_and_no_steps) {
+  BOOST_TEST(fails<tutti::value_error>([] { without_slow_members(largest_group(), {}); },
+                                       "without_slow_members: there is no function"));
+  if (!is_mixed(largest_group())) return;
+  BOOST_TEST(fails<std::runtime_error>(
+      [] {
+        without_slow_members(largest_group(), [](const device_group&) {
+          return [] { throw std::runtime_error("a step fails"); };
+        });
+      },
+      "a step fails"));
+  BOOST_TEST(fails<tutti::value_error>(
+      [] {
+        without_slow_members(largest_group(),
+                             [](const device_group&) { return std::function<void()>(); });
+      },
+      "without_slow_members: there is no step"));
+}
+
+// Whoever is left out: loss and parameters are those of one device, and random layers, state, steps
+// and what is saved go on from where they were.
+BOOST_AUTO_TEST_CASE(a_trainer_measures_before_its_first_step) {
+  const dense rows = random_dense({12, 4}, -1, 1, 81), targets = random_dense({12, 2}, -1, 1, 82);
+  const auto train = [&](const device_group& on) {
+    const nn::sequential model = nn::perceptron({4, 5, 2}, {4}, tutti::tanh, {}, dtype::f64, on[0]);
+    nn::trainer run(model, nn::adam({.learning_rate = 0.05}),
+                    [](const array& y, const std::vector<array>& b) { return nn::mse(y, b[1]); },
+                    {.group = on});
+    const auto step = [&] {
+      return run.step({put(rows, on[0], dtype::f64), put(targets, on[0], dtype::f64)})
+          .item<double>();
+    };
+    std::vector<double> out{step(), step()};
+    BOOST_TEST(run.steps() == 2);
+    BOOST_TEST((run.group()[0] == on[0]));
+    const device_group kept = run.group();
+    run.load(run.arrays());
+    out.push_back(step());
+    BOOST_TEST((run.group() == kept));
+    for (const double v : read(run(put(rows, on[0], dtype::f64))).values) out.push_back(v);
+    return out;
+  };
+  const std::vector<double> alone = train(first_devices(1)), together = train(largest_group());
+  BOOST_TEST(alone == together, boost::test_tools::tolerance(1e-9)
+                                    << boost::test_tools::per_element());
+}
+
+}  // namespace slow_members_test
