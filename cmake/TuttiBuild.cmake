@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Output folders and compiler settings; and the helpers of TuttiPlugin.cmake, which are installed as
-# well.
+# Output folders and compiler settings, and the helpers of TuttiPlugin.cmake, which are also installed.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -26,13 +25,13 @@ target_compile_options(tutti_warnings INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor>
   $<$<COMPILE_LANG_AND_ID:C,GNU,Clang>:-Wall -Wextra>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC bug 105651 and its like: false alarms on "text" + std::string, and more of them over
-  # precompiled headers and in larger units.
+  # GCC bug 105651 and similar: false alarms on "text" + std::string, and more of them with precompiled
+  # headers and larger units.
   target_compile_options(tutti_warnings INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>)
 endif()
 if(TUTTI_UNITS)
-  # What a file has for itself alone, others of its unit see.
+  # File-local names are visible to the other files of a unit.
   target_compile_options(tutti_warnings INTERFACE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wno-shadow>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
@@ -43,7 +42,7 @@ endif()
 add_library(tutti_options INTERFACE)
 target_link_libraries(tutti_options INTERFACE tutti_warnings)
 if(TUTTI_SANITIZE)
-  # Half of the time that -O2 -g takes to compile, and the same findings.
+  # Compiles in half the time of -O2 -g, with the same findings.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-Og -g1 -DNDEBUG")
   set(CMAKE_C_FLAGS_RELWITHDEBINFO "-Og -g1 -DNDEBUG")
   target_compile_options(tutti_options INTERFACE
@@ -54,8 +53,8 @@ endif()
 set(TUTTI_KERNEL_FOLDER ${PROJECT_SOURCE_DIR}/kernels_cl)
 include(${CMAKE_CURRENT_LIST_DIR}/TuttiPlugin.cmake)
 
-# tutti_install_manifest(NAME): writes the manifest of the plugin behind its installation. It is of
-# the file as it is there, with another RPATH than in the build and perhaps without symbols.
+# tutti_install_manifest(NAME): writes the manifest of the plugin after its installation, for the installed
+# file, whose RPATH differs from that of the build and which may be stripped.
 function(tutti_install_manifest name)
   set(folder ${CMAKE_INSTALL_LIBDIR}/tutti/plugins)
   if(NOT IS_ABSOLUTE ${folder})

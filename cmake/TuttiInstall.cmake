@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The installed package: headers, libraries, plugins beside them in tutti/plugins, the tutti command, the
-# SDK for plugins, the documents, and what find_package(Tutti) and pkg-config need. Each plugin
-# installs itself (tutti_add_plugin).
+# The installed package: headers, libraries, plugins in tutti/plugins, the tutti command, the plugin SDK, the
+# documents, and the files for find_package(Tutti) and pkg-config. Each plugin installs itself
+# (tutti_add_plugin).
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
@@ -36,7 +36,7 @@ install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/Tutt
   ${PROJECT_SOURCE_DIR}/cmake/TuttiPlugin.cmake ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
   DESTINATION ${package_dir})
 
-# Folders as pkg-config wants them: seen from the files themselves, so that the prefix may move.
+# Folders for pkg-config, relative to its files, so that the prefix can be moved.
 set(pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up /${pkg_config_dir} /)
 string(REGEX REPLACE "/$" "" up ${up})

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# tutti_add_plugin, for the backends of this project and, installed, for those of others, and what
-# those with kernels in a C-like language need: tutti_operator_kernels and tutti_shared_math put
-# kernels together, tutti_embed_text puts files into a C++ source. TUTTI_KERNEL_FOLDER has the shared
-# ones.
+# tutti_add_plugin, for the backends of this project and, installed, for those of others, and helpers for
+# backends with kernels in a C-like language: tutti_operator_kernels and tutti_shared_math assemble kernels,
+# tutti_embed_text embeds files in a C++ source. TUTTI_KERNEL_FOLDER contains the shared ones.
 
-# tutti_add_plugin(NAME SOURCE...): the target tutti_NAME, which builds libtutti_NAME.so with the
-# plugin SDK in it and installs it to tutti/plugins below the library folder. NAME is what users write
-# in TUTTI_DEVICE. Outside Tutti the file lies in the folder of the project's build, and `tutti sign`
-# makes its manifest where one is wanted.
+# tutti_add_plugin(NAME SOURCE...): the target tutti_NAME, which builds libtutti_NAME.so with the plugin SDK
+# and installs it to tutti/plugins in the library folder. NAME is what users write in TUTTI_DEVICE. Outside of
+# Tutti the file is written to the build folder of the project; create a manifest with `tutti sign` if
+# required.
 function(tutti_add_plugin name)
   if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
     message(FATAL_ERROR "tutti_add_plugin(${name}): a name is a lower-case letter, then lower-case "
@@ -25,7 +24,7 @@ function(tutti_add_plugin name)
   if(NOT TUTTI_PLUGIN_OUTPUT_DIRECTORY)
     set(TUTTI_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   endif()
-  # Only the entry is seen from outside: plugins that are loaded beside each other share no symbols.
+  # Only the entry point is visible: plugins that are loaded together share no symbols.
   set_target_properties(tutti_${name} PROPERTIES
     PREFIX lib
     LIBRARY_OUTPUT_DIRECTORY ${TUTTI_PLUGIN_OUTPUT_DIRECTORY}
@@ -39,8 +38,8 @@ function(tutti_add_plugin name)
   endif()
 endfunction()
 
-# tutti_embed_text(TARGET NAMESPACE FILE...): gives TARGET a header "embedded_NAMESPACE.hpp" that
-# declares, for every FILE, a std::string_view tutti::NAMESPACE::<file name with _ for .>.
+# tutti_embed_text(TARGET NAMESPACE FILE...): adds a header "embedded_NAMESPACE.hpp" to TARGET that declares,
+# for every FILE, a std::string_view tutti::NAMESPACE::<file name with _ for .>.
 function(tutti_embed_text target namespace)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.hpp)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_${namespace}.cpp)
@@ -54,8 +53,8 @@ function(tutti_embed_text target namespace)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
-# tutti_shared_math(OUTPUT [OLD NEW]): kernels_cl/math_shared.cl together with its twin for double,
-# with OLD replaced by NEW.
+# tutti_shared_math(OUTPUT [OLD NEW]): kernels_cl/math_shared.cl together with its version for double, with
+# OLD replaced by NEW.
 set(TUTTI_SHARED_MATH ${TUTTI_KERNEL_FOLDER}/math_shared.cl)
 function(tutti_shared_math output)
   file(READ ${TUTTI_SHARED_MATH} single)
@@ -69,8 +68,8 @@ function(tutti_shared_math output)
   file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
 endfunction()
 
-# tutti_join_text(OUTPUT FILE...): the text of the files one after the other, with what they include
-# from their own folders in its place: programs of devices have no folders to include from.
+# tutti_join_text(OUTPUT FILE...): concatenates the files and expands their includes from their own folders,
+# because device programs cannot include files.
 function(tutti_join_text output)
   set(joined "")
   foreach(file IN LISTS ARGN)
@@ -89,11 +88,11 @@ function(tutti_join_text output)
   file(CONFIGURE OUTPUT ${output} CONTENT "${joined}" @ONLY)
 endfunction()
 
-# tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.
-# EXTENSION for convolution, fft, gather, lookup, partition, scan, sort and spmm: what kernels_cl/*_shared.cl
-# says once for all, begun by language.EXTENSION and, where the language has them, NAME_math_cpu.EXTENSION,
-# ended by NAME_cpu.EXTENSION, NAME_sums_cpu.EXTENSION and NAME_lines_cpu.EXTENSION. These lie in the
-# project's folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and what they are made of in
+# tutti_operator_kernels(FOLDER EXTENSION): the kernels of operators in one language, as FOLDER/NAME.EXTENSION
+# for convolution, fft, gather, lookup, partition, scan, sort and spmm: the text of kernels_cl/*_shared.cl,
+# preceded by language.EXTENSION and, if the language has them, NAME_math_cpu.EXTENSION, followed by
+# NAME_cpu.EXTENSION, NAME_sums_cpu.EXTENSION and NAME_lines_cpu.EXTENSION. These files are in the project's
+# folder kernels_EXTENSION. Lists the results in TUTTI_OPERATOR_KERNELS and their inputs in
 # TUTTI_OPERATOR_KERNEL_PARTS.
 function(tutti_operator_kernels folder extension)
   set(shared ${TUTTI_KERNEL_FOLDER})

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests: tutti_add_test builds a Boost.Test program and registers it, tutti_add_test_program only
-# builds one, tutti_register_device_tests runs a program once per plugin of this build and per
-# schedule, tutti_test_paths tells a program where things lie. Labels: host (no device), the plugin's
-# name, and plain_build (only in builds without sanitizers).
+# Tests: tutti_add_test builds a Boost.Test program and registers it, tutti_add_test_program only builds one,
+# tutti_register_device_tests runs a program once per plugin of this build and per schedule, tutti_test_paths
+# passes paths to a program. Labels: host (no device), the plugin's name, and plain_build (only in builds
+# without sanitizers).
 
-# The tests' own code is compiled many times for each time it runs, so it is not optimised; the
-# library is as it is. Nor is it instrumented for the address sanitizer, unless everything is asked
-# for: commands are then the same in all presets, and the compiler's cache has what an earlier one
-# built. Threads must be watched on both sides.
+# Test code is compiled much more often than it runs, so it is not optimised; the library is compiled as
+# usual. Except with TUTTI_TEST_EVERYTHING test code is not instrumented for the address sanitizer either, so
+# that the commands are the same in all presets, which share the compiler cache. The thread sanitizer needs
+# both sides.
 add_library(tutti_test_options INTERFACE)
 if(TUTTI_SANITIZE AND (TUTTI_TEST_EVERYTHING OR TUTTI_SANITIZE MATCHES "thread"))
   target_link_libraries(tutti_test_options INTERFACE tutti_options)
@@ -26,10 +26,9 @@ set(TUTTI_TEST_CACHE_DIR ${PROJECT_BINARY_DIR}/test-cache)
 file(MAKE_DIRECTORY ${TUTTI_TEST_CACHE_DIR})
 set(TUTTI_TEST_SUPPRESSIONS ${PROJECT_SOURCE_DIR}/tests/support)
 
-# A feature is tested where no kernel is compiled: on the plugins reference and cpu. What compiles
-# kernels is `tutti verify` and a few whole programs (BACKENDS below), and everything with
-# TUTTI_TEST_EVERYTHING.
-# What each test sees whatever the caller's shell has set.
+# Features are tested where no kernel is compiled: on the plugins reference and cpu. `tutti verify` and a few
+# whole programs (BACKENDS below) compile kernels, and with TUTTI_TEST_EVERYTHING all tests do.
+# The environment of each test, independent of the caller's shell.
 set(TUTTI_TEST_ENVIRONMENT
   POCL_AFFINITY=unset:
   POCL_CACHE_DIR=set:${TUTTI_TEST_CACHE_DIR}/pocl
@@ -54,16 +53,16 @@ set(TUTTI_TEST_ENVIRONMENT
   ASAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/asan.supp
   LSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/lsan.supp:print_suppressions=0
   UBSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/ubsan.supp:print_stacktrace=1
-  # Hundreds of processes in one test: a second for each, as is usual, to watch the threads that are
-  # left at its end, is minutes.
+  # A test with hundreds of processes: waiting one second at the end of each for remaining threads, which is
+  # the default, would take minutes.
   TSAN_OPTIONS=set:suppressions=${TUTTI_TEST_SUPPRESSIONS}/tsan.supp:halt_on_error=1:atexit_sleep_ms=100)
 
-# What tests of ranks see; machines that tests run on may be busy for long.
+# The environment of tests with ranks; test machines may be busy for a long time.
 set(TUTTI_TEST_MPI TUTTI_TIMEOUT=set:60
   OMPI_ALLOW_RUN_AS_ROOT=set:1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=set:1)
 
-# The schedule for GPUs, on a CPU. No user of a CPU runs it, so unless everything is asked for PoCL
-# does not optimise it: that takes 0.4 of the time where nearly all of it is compiling.
+# The GPU schedule on a CPU. No user runs it on a CPU, so PoCL does not optimise it, except with
+# TUTTI_TEST_EVERYTHING: this takes 0.4 of the time of tests that mostly compile.
 set(TUTTI_TEST_GPU_SCHEDULE TUTTI_OPENCL_SCHEDULE=set:gpu)
 set(TUTTI_TEST_NOT_OPTIMIZED "")
 if(NOT TUTTI_TEST_EVERYTHING)
@@ -72,8 +71,8 @@ endif()
 
 # tutti_set_test(NAME [WAITS] [TIMEOUT seconds] [COST seconds] [LABELS label...]
 #                [ENVIRONMENT variable=op:value...])
-# COST is about what it takes: long tests start first, so that none of them ends alone. WAITS is for
-# tests of time limits: one of them at a time, first of all, beside what computes (scripts/test runs
+# COST is the approximate run time: long tests start first, so that none of them runs alone at the end. WAITS
+# is for tests of time limits: they run one at a time and first, beside tests that compute (scripts/test runs
 # one test more than there are processors).
 function(tutti_set_test name)
   cmake_parse_arguments(arg "WAITS" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
@@ -82,7 +81,7 @@ function(tutti_set_test name)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK limits_of_time)
   endif()
   set(environment ${TUTTI_TEST_ENVIRONMENT})
-  # The last change of a variable is the one that ctest applies.
+  # ctest applies the last change of a variable.
   list(APPEND environment ${arg_ENVIRONMENT})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
@@ -96,8 +95,8 @@ function(tutti_set_test name)
   endif()
 endfunction()
 
-# What tests of the cuda plugin see that run on tests/cuda/emulator; empty where it is not built.
-# Its address ranges do not fit beside those of ThreadSanitizer.
+# The environment of tests of the cuda plugin on tests/cuda/emulator; empty if it is not built. Its address
+# ranges conflict with those of ThreadSanitizer.
 set(TUTTI_TEST_CUDA_EMULATOR "")
 find_package(Boost 1.74 QUIET COMPONENTS context)
 if(TARGET tutti_cuda AND Boost_CONTEXT_FOUND AND NOT TUTTI_SANITIZE MATCHES "thread")
@@ -110,7 +109,7 @@ if(TARGET tutti_cuda AND Boost_CONTEXT_FOUND AND NOT TUTTI_SANITIZE MATCHES "thr
 elseif(TARGET tutti_cuda)
   message(STATUS "CUDA kernels are not run in tests: no Boost.Context, or a sanitizer of threads")
 endif()
-# The OpenCL driver that scripts/bootstrap --second-driver installs; tests on it see no other.
+# The OpenCL driver that scripts/bootstrap --second-driver installs; tests with it use no other.
 set(TUTTI_SECOND_DRIVER ${PROJECT_SOURCE_DIR}/build/second-driver/vendors)
 
 # tutti_add_variant(NAME VARIANT PLUGIN [COMPUTES] [PASS regex] [TIMEOUT seconds] [COST seconds]
@@ -151,7 +150,7 @@ function(tutti_add_variant name variant plugin)
     set_tests_properties(${name}.${variant} PROPERTIES PASS_REGULAR_EXPRESSION "${arg_PASS}")
   endif()
   if(NOT plugin MATCHES "^(cpu|reference|opencl)$" OR variant MATCHES "^second_driver")
-    # Samples know no exit status for it, and say it as any program would.
+    # Samples have no exit status for this, and print a message as any program.
     set_tests_properties(${name}.${variant} PROPERTIES
       SKIP_REGULAR_EXPRESSION "no [A-Za-z]+ driver|no OpenCL device: 0 platforms")
   endif()
@@ -246,7 +245,7 @@ function(tutti_add_test_program target)
   if(TUTTI_UNITS AND count GREATER 1)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
-  # One precompiled header serves all: their flags are the same.
+  # All share one precompiled header, because their flags are the same.
   if(NOT target STREQUAL "test_support")
     target_precompile_headers(${target} REUSE_FROM test_support)
   endif()

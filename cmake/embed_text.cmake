@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Script mode: writes HEADER and SOURCE that hold the text of FILES as string views. Text is cut
-# into pieces because compilers limit the length of one literal.
+# Script mode: writes HEADER and SOURCE with the text of FILES as string views. Text is split into pieces
+# because compilers limit the length of a literal.
 string(REPLACE "\\;" ";" FILES "${FILES}")
 set(declarations "")
 set(definitions "")

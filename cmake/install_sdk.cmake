@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of the installation: the headers of the plugin SDK, and those of core/semantics and core/base
-# that they include, as tutti/sdk/... Their include lines are changed to match, so that no name of
-# theirs can clash with one of another project. Given: `source`, `staging` and `destination`, which is
-# relative to the prefix.
+# Part of the installation: the headers of the plugin SDK, and those of core/semantics and core/base that they
+# include, as tutti/sdk/... Their include directives are adapted, so that their names cannot clash with those
+# of other projects. Parameters: `source`, `staging` and `destination`, which is relative to the prefix.
 file(REMOVE_RECURSE ${staging})
 file(GLOB_RECURSE headers RELATIVE ${source}/plugins ${source}/plugins/sdk/*.hpp)
 list(REMOVE_ITEM headers sdk/renderer_internal.hpp)
-# Of the host engine, a library of its own, what a backend uses.
+# The part of the host engine, a separate library, that backends use.
 list(FILTER headers EXCLUDE REGEX "^sdk/host_engine/")
 list(APPEND headers sdk/host_engine/host_engine.hpp sdk/host_engine/host_operators.hpp
   sdk/host_engine/on_buffers.hpp sdk/host_engine/host_cost.hpp)

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by the other scripts: the repository root, a heading, configuring and building a preset,
-# and the list of files that clang-format looks after.
+# Sourced by the other scripts: the repository root, headings, configuring and building a preset, and the list
+# of files for clang-format.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
@@ -14,22 +14,22 @@ fail() {
   exit 1
 }
 
-# The compiler's cache serves another clone of the same tree: paths below the root count as relative
-# to it, and neither the folder nor the age of a header matters.
-# By the bytes of all headers, never by preprocessed text: that is the same where only a comment has
-# changed, but a precompiled header of the older bytes makes the compiler read the header again.
+# The compiler cache is shared by clones of the same tree: paths below the root are relative to it, and
+# neither the folder nor the time of a header matters. It compares the bytes of all headers, not preprocessed
+# text: preprocessed text does not change with comments, but a precompiled header of the old bytes makes the
+# compiler read the header again.
 export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# Every set of instructions of the host engine, and the one that this machine's builds are narrowed to.
+# All instruction sets of the host engine, and the one to which builds for this machine are restricted.
 all_host_sets="baseline;avx2;avx512"
 own_host_set() {
   if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then echo avx2; else echo baseline; fi
 }
 
-# configure PRESET [OPTION...]: quiet where all is well, the whole log where not. A folder that is built
-# from nothing is compiled in units of several files and for this machine's instructions, which takes
-# half of the time; one in which somebody works stays as it is.
+# configure PRESET [OPTION...]: prints the log only in case of an error. A new build folder compiles units of
+# several files and only for the instruction set of this machine, which takes half of the time; an existing
+# folder keeps its settings.
 configure() {
   local preset=$1
   shift
@@ -58,7 +58,7 @@ build() {
   cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}"
 }
 
-# The C, C++, CUDA and OpenCL files of this tree, tracked or new, but for rendered ones.
+# The C, C++, CUDA and OpenCL files of this tree, tracked or new, except rendered ones.
 formatted_files() {
   git ls-files --cached --others --exclude-standard -- \
     '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' '*.cu' ':!tests/cuda/golden' | while read -r file; do
@@ -66,7 +66,7 @@ formatted_files() {
   done
 }
 
-# Debian 12's version; another one lays out some lines differently.
+# The version of Debian 12; other versions format some lines differently.
 find_clang_format() {
   command -v clang-format-14 || command -v clang-format || fail "clang-format is not installed"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti cache info`, `clear` and `warm`: what is kept between runs, told and removed, and filled
-// by running programs. Loads no plugin.
+// `tutti cache info`, `clear` and `warm`: show the cache, clear it, and fill it by running
+// programs. Loads no plugin.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -28,7 +28,7 @@ struct cache_choice {
   std::vector<std::string> programs;
 };
 
-/// The folder in use; says why there is none.
+/// The folder in use; reports why there is none.
 fs::path folder_in_use(const detail::cache_options& cache) {
   if (!cache.enabled)
     fmt::print("nothing is kept: TUTTI_CACHE_MB=0\n");

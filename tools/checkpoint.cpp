@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti checkpoint list`, `verify`, `prune`, `export` and `key`: the files of runs, looked after
-// from outside. Loads no plugin.
+// `tutti checkpoint list`, `verify`, `prune`, `export` and `key`: management of the files of runs.
+// Loads no plugin.
 #include "tutti/data/checkpoint.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::optional<checkpoint_key> key_of(const checkpoint_choice& o) {
 }
 
 checkpoints folder_of(const checkpoint_choice& o) {
-  // Looking does not make a folder.
+  // Inspection does not create a folder.
   if (!fs::is_directory(o.path)) throw io_error(fmt::format("{}: is no folder", o.path));
   return checkpoints(o.path, {.key = key_of(o)});
 }
@@ -65,7 +65,7 @@ int prune(const checkpoint_choice& o) {
   return 0;
 }
 
-/// The newest sound one of a folder, or the file itself.
+/// The newest intact one of a folder, or the file itself.
 int export_to(const checkpoint_choice& o) {
   fs::path file = o.path;
   if (fs::is_directory(file)) {

@@ -25,8 +25,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How often it is looked whether the child has ended: others may hold its end of the pipe. Once
-// nobody does, it ends within moments.
+// Interval for checking whether the child has ended: other processes may hold its end of the pipe.
+// When none does, the pipe closes quickly.
 constexpr std::chrono::milliseconds look{50}, last_look{1};
 
 int spawn(const std::vector<std::string>& arguments, int output, pid_t& child) {
@@ -53,7 +53,7 @@ std::optional<child_end> end_of(pid_t child) {
   return child_end{child_end::kind::exited, WEXITSTATUS(raw)};
 }
 
-/// What arrives through a pipe, in lines.
+/// The input from a pipe, in lines.
 class line_reader {
  public:
   line_reader(int from, const std::function<void(std::string_view)>& on_line)
@@ -61,12 +61,12 @@ class line_reader {
 
   bool is_at_end() const { return pipe_.fd < 0; }
 
-  /// Waits for a while; whether something came.
+  /// Waits for a while; returns whether anything arrived.
   bool read(std::chrono::milliseconds most) {
     if (::poll(&pipe_, 1, static_cast<int>(most.count())) <= 0) return false;
     const ssize_t got = ::read(pipe_.fd, buffer_.data(), buffer_.size());
     if (got < 0) return false;
-    if (got == 0) pipe_.fd = -1;  // poll() goes on as a mere wait
+    if (got == 0) pipe_.fd = -1;  // poll() continues as a mere wait
     rest_.append(buffer_.data(), static_cast<size_t>(got));
     size_t begin = 0;
     for (size_t end; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1)
@@ -104,7 +104,7 @@ int reports = STDOUT_FILENO;
 child_end run_self(std::vector<std::string> arguments, const std::function<double()>& patience,
                    const std::function<void(std::string_view)>& on_line) {
   arguments.insert(arguments.begin(), "tutti");
-  // Where the parent's parent ignores its children, nobody learns how they ended.
+  // If the parent's parent ignores its children, their exit status is not available.
   ::signal(SIGCHLD, SIG_DFL);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {child_end::kind::not_started, errno};

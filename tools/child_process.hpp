@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This very program, started once more to do what may take its process down. POSIX stands here.
+// This program, started again for steps that may crash. POSIX-specific code.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@ struct child_end {
   int number = 0;  ///< exit status, signal or errno
 };
 
-/// Starts this program with `arguments` and hands each line that the child reports to `on_line`.
-/// Its standard input is empty. Where it reports nothing for as many seconds as `patience` says
-/// then, it is killed.
+/// Starts this program with `arguments` and passes each line that the child reports to `on_line`.
+/// Its standard input is empty. If it reports nothing for the number of seconds that `patience`
+/// returns at that time, it is killed.
 child_end run_self(std::vector<std::string> arguments, const std::function<double()>& patience,
                    const std::function<void(std::string_view)>& on_line);
 
-/// In the child, first of all: it ends with its parent and leaves no core dump. What others print
-/// to the standard output goes to the standard error.
+/// In the child, first of all: it ends with its parent and writes no core dump. Other output to
+/// standard output is redirected to standard error.
 void be_a_child();
 
 /// In the child: a line for the parent.
@@ -33,7 +33,8 @@ void report_line(std::string_view line);
 /// "signal 11 (Segmentation fault)".
 std::string signal_text(int number);
 
-/// "ended its process by signal 11 (Segmentation fault)"; `seconds` were waited for a silent one.
+/// "ended its process by signal 11 (Segmentation fault)"; `seconds` is the time limit of a silent
+/// one.
 std::string text_of(const child_end& end, double seconds);
 
 }  // namespace tutti::tools

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a subcommand of `tutti` is: each puts its options into the parser by a function in its own
-// file, which is declared here and listed in main.cpp.
+// Interface of the subcommands of `tutti`: each adds its options to the parser with a function in
+// its own file, which is declared here and listed in main.cpp.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ class App;
 
 namespace tutti::tools {
 
-/// The subcommand's parser, and what it does where it was chosen, which gives the exit status:
-/// 0: fine, 1: a problem was found, 2: wrong usage.
+/// The subcommand's parser, and its action if it was selected, which returns the exit status: 0:
+/// success, 1: a problem was found, 2: wrong usage.
 struct command {
   CLI::App* parser;
   std::function<int()> run;
@@ -30,9 +30,9 @@ command add_verify(CLI::App& app);
 command add_keygen(CLI::App& app);
 command add_sign(CLI::App& app);
 command add_verify_signature(CLI::App& app);
-/// Of devices and doctor: a plugin looked at in a process of its own. Not shown in the help.
+/// For devices and doctor: inspects a plugin in a separate process. Not shown in the help.
 command add_probe(CLI::App& app);
-/// Of sign: what a plugin says of itself. Not shown in the help.
+/// For sign: reports a plugin's identity. Not shown in the help.
 command add_identify(CLI::App& app);
 
 }  // namespace tutti::tools

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of devices. It is printed even where TUTTI_DEVICE is wrong, since that is when it is
-// needed most.
+// The table of devices. It is also printed if TUTTI_DEVICE is invalid, when it is needed most.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +28,7 @@ struct selection {
   std::string error;
 };
 
-/// What the registry knows of a device, which needs not be open for that.
+/// The registry's data of a device, which need not be open.
 const detail::opened_device* known(const device& d) {
   for (const detail::opened_device* candidate : detail::registry().all())
     if (candidate->name == d.name()) return candidate;
@@ -45,7 +44,8 @@ std::string why_automatic(const device& d) {
                      detail::rank_text(*state));
 }
 
-/// Plugins that fail in a child are kept out of this process, as are devices that cannot be used.
+/// Plugins that fail in a child process are not used in this process, and neither are unusable
+/// devices.
 void look_at_plugins(const time_limits& limits) {
   for (const detail::plugin_file& file : detail::registry().loader().files())
     probe(file, depth::first_use, limits,
@@ -131,7 +131,7 @@ std::string print_left_out(const std::vector<detail::unusable>& all) {
   return rows.empty() ? "" : "\nnot usable:\n" + table(rows);
 }
 
-/// 1 where TUTTI_DEVICE cannot be satisfied or no device exists.
+/// 1 if TUTTI_DEVICE cannot be satisfied or no device exists.
 int print_devices(bool json, const time_limits& limits) {
   look_at_plugins(limits);
   const selection s = select();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers the findings: plugins, drivers, devices with known answers, selection, cache.
+// Collects the findings: plugins, drivers, device checks, selection, cache.
 #include "doctor.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ finding examine_plugin(detail::device_registry& registry, const detail::plugin_f
   }
 }
 
-/// Asks again what programs ask before they use the device, and keeps the verdicts.
+/// Repeats the checks that programs run before they use the device, and stores the results.
 void prove(const detail::opened_device& d, const std::function<void(const finding&)>& found) {
   const auto proof =
       d.proof != nullptr ? d.proof : std::make_shared<detail::device_proof>(d);  // trusted
@@ -92,7 +92,7 @@ void prove(const detail::opened_device& d, const std::function<void(const findin
          fault.empty() ? "" : "update the driver, or choose another device by TUTTI_DEVICE"});
 }
 
-/// Where an examination's steps and findings go.
+/// Receives the steps and findings of an examination.
 struct finding_listener {
   const std::function<void(const std::string&)>& step;
   const std::function<void(const finding&)>& found;
@@ -139,24 +139,24 @@ void examine_devices(detail::device_registry& registry, const detail::plugin_fil
       to.found({grade::problem, "devices", file.name, e.what(),
                 "check the driver's installation and that you may use the device"});
   } catch (const plugin_error& e) {
-    // What keeps it from being loaded is said under "plugins" already.
+    // The reason why it cannot be loaded is reported under "plugins".
     if (!registry.loader().loaded().empty())
       to.found({grade::problem, "devices", file.name, e.what(),
                 "replace the plugin with a working build"});
   }
 }
 
-/// Each plugin in a process of its own. One that failed there is not touched in this one.
+/// Each plugin in a separate process. One that failed there is not used in this process.
 findings examine_plugins(detail::device_registry& registry, const time_limits& limits) {
   findings plugins, others;
-  std::set<std::string> right, wrong;  // devices of the plugin that is looked at
+  std::set<std::string> right, wrong;  // devices of the current plugin
   const auto take = [&](finding f) {
     if (f.section == "known answers") (f.how == grade::good ? right : wrong).insert(f.subject);
     (f.section == "plugins" ? plugins : others).push_back(std::move(f));
   };
   const auto& files = registry.loader().files();
   for (const auto& file : files) {
-    detail::forget_plugin(detail::process_journal(), file.path);  // it begins anew
+    detail::forget_plugin(detail::process_journal(), file.path);  // discards earlier entries
     right.clear();
     wrong.clear();
     const std::string failure = probe(file, depth::known_answers, limits, take);
@@ -219,7 +219,7 @@ const char* word(grade g) {
   return "";
 }
 
-/// The first lines, indented; a compiler's log may have hundreds (--json has them all).
+/// The first lines, indented; a compiler log may have hundreds (--json has them all).
 std::string shortened(const std::string& text) {
   constexpr int most = 4;
   std::string out;
@@ -254,7 +254,7 @@ std::string as_json(const findings& all, size_t problems) {
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// 1 where there is a problem.
+/// 1 if there is a problem.
 int report(bool json, const time_limits& limits) {
   const findings all = examine(limits);
   const auto problems = static_cast<size_t>(std::count_if(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti doctor`: looks at everything that the library needs of this machine and says, for each
-// problem, what to do about it.
+// `tutti doctor`: checks everything that the library needs on this machine and recommends a
+// solution for each problem.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@ struct finding {
 nlohmann::json to_json(const finding& f);
 finding finding_of(const nlohmann::json& row);
 
-/// One plugin and its devices, in this process; `on_step` is told what is tried next.
+/// One plugin and its devices, in this process; `on_step` receives the next step.
 void examine_plugin_file(detail::device_registry& registry, const detail::plugin_file& file,
                          const std::function<void(const std::string&)>& on_step,
                          const std::function<void(const finding&)>& on_finding);
 
-/// OpenCL's vendor files, for the plugin of that name.
+/// OpenCL's vendor files, for the opencl plugin.
 std::vector<finding> examine_opencl_drivers();
 /// The program that compiles beside applications.
 finding examine_trial();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The doctor's look at files: OpenCL's vendor files and the cache folder.
+// The doctor's checks of files: OpenCL's vendor files and the cache folder.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti doctor` has of `tutti verify`: one group of each kind of kernel, in a child.
+// The part of `tutti verify` in `tutti doctor`: one group for each kind of kernel, in a child
+// process.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +22,7 @@ constexpr const char* kinds[] = {
     "cast/f32/f16", "philox",       "reduce/sum/inner/f32",  "matmul/f32/sizes",
     "scan/sum/f32", "sort/f32",     "take/f32/i64",          "convolution/f32"};
 
-/// What the lines of the child tell (verify.hpp).
+/// The lines from the child (verify.hpp).
 struct heard {
   std::vector<std::string> names;
   std::string running = "the opening of the device";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts declarations and their documentation together, laid out as .clang-format has it.
+// Combines declarations and their documentation, formatted according to .clang-format.
 #include "elementwise_header.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ std::string dtypes_of(const elementwise_row& row) {
   return text + ". Result: " + std::string(results.at(row.result)) + '.';
 }
 
-// The parts of a list that stand outside of parentheses.
+// The parts of a list outside of parentheses.
 std::vector<std::string> parts(std::string_view list) {
   std::vector<std::string> out(1);
   int depth = 0;
@@ -97,7 +97,7 @@ std::vector<std::string> parts(std::string_view list) {
   return out;
 }
 
-// A formula of the table in the names of the declaration.
+// A formula of the table with the names of the declaration.
 std::string renamed(std::string_view formula, const std::vector<std::string>& parameters) {
   const auto name_for = [&](const std::string& word) -> std::string {
     if (word == "a") return parameters[0];
@@ -153,7 +153,7 @@ std::string elementwise_header() {
   std::string text = opening;
   std::string_view section;
   for (const elementwise_row& row : elementwise_rows()) {
-    if (row.parameters.empty()) continue;  // a test names it
+    if (row.parameters.empty()) continue;  // a test reports it
     if (row.section != section) {
       section = row.section;
       std::string title(section);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti launch`: starts a program on several ranks, by mpirun or, within a job of Slurm, by srun.
+// `tutti launch`: starts a program on several ranks, with mpirun or, within a Slurm job, with srun.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ std::vector<std::string> command_of(const launch_choice& choice) {
   } else {
     words = {"mpirun", "-n", count, "--tag-output"};
     if (choice.hosts.empty())
-      words.push_back("--oversubscribe");  // else no more ranks than processors
+      words.push_back("--oversubscribe");  // otherwise no more ranks than processors
     else
       words.insert(words.end(), {"--hostfile", choice.hosts});
     for (const std::string& name : tutti_variables()) words.insert(words.end(), {"-x", name});
@@ -82,7 +82,7 @@ command add_launch(CLI::App& app) {
   choice->parser->add_option("--hosts", choice->hosts, "mpirun's file of machines")
       ->check(CLI::ExistingFile);
   choice->parser->add_flag("--print", choice->print, "say what would be run, and run nothing");
-  choice->parser->prefix_command();  // options behind the program are its own
+  choice->parser->prefix_command();  // options after the program belong to the program
   return {choice->parser, [choice] {
             choice->program = choice->parser->remaining();
             return launch(*choice);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file made anew: nothing is overwritten, and no link is followed.
+// A new file: nothing is overwritten, and no link is followed.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace tutti::tools {
 
-/// Throws tutti::io_error where the file is there already or cannot be written; then none is left.
+/// Throws tutti::io_error if the file exists or cannot be written; then no file is left.
 void write_new_file(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
 }  // namespace tutti::tools

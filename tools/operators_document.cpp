@@ -34,7 +34,7 @@ constexpr dtype_set ANY = ORDERED + COMPLEX;
 constexpr dtype_set REAL_FLOATING = FLOATS;
 constexpr dtype_set FLOATING = FLOATS + COMPLEX;
 
-// Places of the rows of operators, and bits of them.
+// Indices of the rows of operators, and bit sets of them.
 enum place {
 #define TUTTI_OPERATOR(id, ...) place_##id,
 #include "op/function_table.def"
@@ -214,9 +214,8 @@ std::string elementwise_sections() {
 
 // ---- rows of function_table.def
 
-// The dtypes of a function that the plugin does not claim an operator for and that the core does
-// not bring to others either: complex numbers are handled by their parts, halves in f32, bool as
-// u8.
+// The dtypes of a function for which the plugin has no operator and which the core does not convert
+// either: complex numbers are handled by their parts, f16 and bf16 in f32, bool as u8.
 dtype_set missing(const function_row& f, const operator_row& op, dtype_set claimed) {
   const bool indices = op.number == TUTTI_OPERATOR_COUNT || op.number == TUTTI_OPERATOR_SELECT;
   if (op.number == 0 || indices) return {};

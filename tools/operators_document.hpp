@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/operators.md from the tables of operators: the text, and what tests ask of the tables.
+// docs/operators.md from the tables of operators: the text, and functions for tests of the tables.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tutti::tools {
 
-/// A set of dtypes: TUTTI_DTYPE_BIT of each; bit 0 stands for f16 and bf16 where the device
-/// computes in them.
+/// A set of dtypes: TUTTI_DTYPE_BIT of each; bit 0 represents f16 and bf16 if the device computes
+/// in them.
 struct dtype_set {
   std::uint32_t bits = 0;
   friend constexpr dtype_set operator+(dtype_set a, dtype_set b) { return {a.bits | b.bits}; }
@@ -31,7 +31,7 @@ struct operator_row {
 };
 std::span<const operator_row> operator_rows();
 
-/// A row TUTTI_FUNCTION, with the section that it stands in.
+/// A row TUTTI_FUNCTION, with its section.
 struct function_row {
   const char* header;  // "ops.hpp"
   const char* section;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges of the commands' options. CLI11's own take a negative number for a large one where the
-// option is unsigned, one beyond its type for the largest, and "nan" for anything.
+// Ranges of options. CLI11's own accept a negative number as a large one for unsigned options, a
+// number beyond the type as the largest, and "nan" as anything.
 #pragma once
 
 #include <fmt/format.h>

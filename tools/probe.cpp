@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The child reports JSON, a line each: {"step": what for}, {"finding": ...} and, when all is done,
-// {"done": true}. Within loading, listing and opening the journal tells where it ended.
+// The child reports JSON, one object per line: {"step": description}, {"finding": ...} and, at the
+// end, {"done": true}. Within loading, enumerating and opening the journal shows where it ended.
 #include "probe.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ void report(const json& line) {
   report_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-/// What the lines of a child tell.
+/// The data in the lines from a child.
 struct progress {
   std::string step;
   bool is_done = false;
@@ -63,7 +63,7 @@ void use_first(detail::device_registry& registry, const detail::plugin_file& fil
 int run_probe(const probe_options& options) {
   be_a_child();
   const std::filesystem::path file(options.path);
-  // Never destroyed, as devices are never released.
+  // Never destroyed, because devices are never released.
   static auto* const made = new detail::device_registry(
       detail::search_path{{file.parent_path()}, {}}, &detail::process_journal());
   for (const detail::plugin_file& found : made->loader().files()) {
@@ -73,7 +73,7 @@ int run_probe(const probe_options& options) {
         examine_plugin_file(*made, found, report_step, report_finding);
       else
         use_first(*made, found);
-    } catch (const std::exception&) {  // the parent is told the same
+    } catch (const std::exception&) {  // the parent receives the same
     }
   }
   report({{"done", true}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programs `tutti` and `tutti-verify` do with their arguments and with errors.
+// Common argument and error handling of the programs `tutti` and `tutti-verify`.
 #pragma once
 
 #include <functional>

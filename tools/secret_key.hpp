@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The secret half of a key, in a file that its owner alone may read, and in memory that is wiped.
+// The secret half of a key, in a file that only its owner may read, and in memory that is wiped.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@ namespace tutti::tools {
 
 class secret_key {
  public:
-  secret_key();  ///< a new one, of random numbers
-  /// Throws tutti::plugin_error for a file that is no key, is not this user's, or that anybody else
-  /// may read or write.
+  secret_key();  ///< a new random key
+  /// Throws tutti::plugin_error for a file that is not a key, does not belong to this user, or that
+  /// other users may read or write.
   explicit secret_key(const std::filesystem::path& file);
   ~secret_key();
   secret_key(const secret_key&) = delete;
@@ -26,8 +26,8 @@ class secret_key {
   std::string sign(std::string_view text) const;
   const detail::key_bytes& public_bytes() const { return public_; }
 
-  /// Makes STEM.key, mode 0600, and STEM.pub. Throws tutti::io_error, and leaves nothing behind,
-  /// where one of them is there or cannot be written.
+  /// Creates STEM.key, mode 0600, and STEM.pub. Throws tutti::io_error, without leaving files, if
+  /// one of them exists or cannot be written.
   void write_files(const std::filesystem::path& stem) const;
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tutti keygen`, `tutti sign` and `tutti verify-signature`: the manifests of plugins. Exit status
-// 0: done and right, 1: refused or failed, which the standard error says.
+// 0: success, 1: refused or failed, with a message on standard error.
 //
-// `tutti sign` asks the plugin itself for its version, in a child process: nobody has to write it
-// down a second time, and a plugin that crashes takes nothing with it.
+// `tutti sign` obtains the version from the plugin itself, in a child process: it need not be
+// specified again, and a plugin that crashes has no other effect.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ struct options {
   std::string plugin, key;
 };
 
-/// Throws where the file has no plugin's name, or is not there.
+/// Throws if the file does not have the name of a plugin, or does not exist.
 detail::plugin_file plugin_at(const std::string& path) {
   const fs::path file = fs::absolute(path).lexically_normal();
   detail::plugin_loader loader({file.parent_path()});
@@ -52,14 +52,14 @@ std::string hash_of(const fs::path& file) {
   return detail::sha256_of_file(opened.get());
 }
 
-/// In the child: what the plugin says of itself, or why it cannot be asked.
+/// In the child: the plugin's identity, or why it is not available.
 int identify(const options& o) {
   be_a_child();
   json line;
   try {
     const detail::plugin_file file = plugin_at(o.plugin);
     detail::trust_rules rules = detail::trust_rules_from_environment();
-    rules.what = detail::trust_rules::level::none;  // the manifest is to be made
+    rules.what = detail::trust_rules::level::none;  // the manifest does not exist yet
     detail::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
     const detail::plugin& p = loader.load(file.name);
     line = {{"name", p.name},
@@ -95,7 +95,7 @@ detail::manifest ask(const detail::plugin_file& file) {
   return m;
 }
 
-/// Under a name of its own first, so that nobody reads half of it.
+/// First under a temporary name, so that no incomplete file is read.
 void write_manifest(const fs::path& place, const std::string& text) {
   const fs::path temporary = place.string() + ".tmp";
   fs::remove(temporary);  // of a call that was interrupted
@@ -123,7 +123,7 @@ int sign(const options& o) {
   }
   const fs::path place = detail::manifest_path(file.path);
   const std::string text = to_json(m);
-  detail::parse_manifest(text);  // what a plugin calls its version may be no line of text
+  detail::parse_manifest(text);  // a plugin's version may be invalid text
   write_manifest(place, text);
   fmt::print("{}: {}\n", place.string(), stated_text(m));
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small pieces of text for the `tutti` command: aligned tables, sizes, sets of dtypes.
+// Text functions of the `tutti` command: aligned tables, sizes, sets of dtypes.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ std::string size_text(uint64_t bytes);
 /// Names in a set of 1 << tutti_dtype bits: {"bool", "i8", ...}.
 std::vector<std::string> dtype_names(uint32_t set);
 
-/// The same for people: "bool i8-i64 u8-u64 f16 bf16 f32 f64".
+/// The same in short form: "bool i8-i64 u8-u64 f16 bf16 f32 f64".
 std::string dtype_text(uint32_t set);
 
-/// The text with "(64 digits)" for every hexadecimal number of 64 digits or more: somebody may have
-/// given a checkpoint's key where something else belongs, and messages are kept.
+/// The text with "(64 digits)" instead of every hexadecimal number of 64 digits or more: a user may
+/// have passed a checkpoint key in the wrong position, and messages are stored.
 std::string without_keys(const std::string& text);
 
 }  // namespace tutti::tools

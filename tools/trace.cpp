@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti trace merge`: the files that the ranks of a job wrote by TUTTI_TRACE become one. A rank is
-// a process there; its devices, processes in its own file, begin the names of their rows.
+// `tutti trace merge`: merges the files that the ranks of a job wrote with TUTTI_TRACE. Each rank
+// is a process in the result; the names of its rows begin with its devices, which are processes in
+// its own file.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -67,7 +68,7 @@ void add_file(std::map<int, rank_trace>& ranks, const std::string& file) {
     refuse_trace(file, fmt::format("is of rank {}, as {} is", entry->first, entry->second.file));
 }
 
-/// The event in the joined file; null for what is not needed there. `devices`: of the file, by pid.
+/// The event in the merged file; null if it is not needed. `devices`: of the file, by pid.
 json moved(json event, int rank, double shift, std::map<std::int64_t, std::string>& devices) {
   const std::string kind = event.at("ph"), name = event.at("name");
   std::string& device = devices[event.at("pid").get<std::int64_t>()];
@@ -80,13 +81,13 @@ json moved(json event, int rank, double shift, std::map<std::int64_t, std::strin
     event["args"]["name"] = device + ": " + title;
   } else {
     event["ts"] = event.at("ts").get<double>() + shift;
-    if (kind == "C") event["name"] = device + ": " + name;  // told apart by name, not by row
+    if (kind == "C") event["name"] = device + ": " + name;  // distinguished by name, not by row
   }
   event["pid"] = rank;
   return event;
 }
 
-/// Appends the rank's events to the joined file and returns how many they are.
+/// Appends the rank's events to the merged file and returns their number.
 std::size_t append_rank(std::string& text, int rank, rank_trace& trace, double shift) {
   text += fmt::format(
       R"({}{{"ph":"M","name":"process_name","pid":{},"tid":0,"args":{{"name":"rank {}"}}}})",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti-trial`, which the library starts to try what an earlier process ended within
-// (plugin/trial.hpp). It is a child of nobody's: an application that waits for all of its children
-// does not wait for it.
+// `tutti-trial`, which the library starts to try steps in which earlier processes ended
+// (plugin/trial.hpp). It is not a child of the application: an application that waits for all of
+// its children does not wait for it.
 #include "plugin/trial.hpp"
 
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   const pid_t child = ::fork();
   if (child != 0) ::_exit(child < 0 ? 1 : 0);
   ::setsid();
-  // What the application has open is not for us to hold open.
+  // Close the files that the application has open.
   constexpr unsigned first = STDERR_FILENO + 1;
   ::close_range(first, ~0U, 0);
   const rlimit none{0, 0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program tutti-verify: options, and the processes that the checks run in. One serves until a
-// group ends it or is silent for too long: opening a device costs more than most groups. The rest
-// goes on in a fresh one.
+// The program tutti-verify: options, and the processes in which the checks run. A process is used
+// until a group ends it or produces no output for too long, because opening a device costs more
+// than most groups. The remaining groups run in a new process.
 #include "verify.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-// A plugin that ends each group's process is known for it by then.
+// Stop if a plugin ends the process of this many groups.
 constexpr int most_ends = 50, most_hangs = 5;
 // Each has a name in memory.
 constexpr uint64_t most_fuzzed = 100'000'000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti verify`: what it was asked for, the checks themselves, and the report that is made of what
-// they tell. The checks run in a process of their own, which plugins may take down.
+// `tutti verify`: its options, the checks, and the report of their results. The checks run in a
+// separate process, which plugins may crash.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks of `tutti verify` as they run, told as JSON.
+// Runs the checks of `tutti verify` and reports them as JSON.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -97,7 +97,7 @@ void work_through(session& s, const verify_options& options,
 
 void run_checks(const verify_options& options, const std::function<void(const json&)>& tell) {
   try {
-    // By the rules that every program loads it by.
+    // With the rules with which every program loads it.
     const detail::trusted_file trusted = detail::check_plugin_file(
         std::filesystem::absolute(options.plugin), name_of_file(options.plugin),
         detail::trust_rules_from_environment());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tutti verify` is a program of its own, tutti-verify beside this one: its oracles take long to
-// compile, and few who run `tutti` need them.
+// `tutti verify` is a separate program, tutti-verify next to this one: its oracles take long to
+// compile, and few users of `tutti` need them.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t outside = UINT64_MAX;  // of any group
+constexpr uint64_t outside = UINT64_MAX;  // not in any group
 constexpr const char* opening = "the opening of the device";
 constexpr const char* closing = "the end of the process";
 constexpr const char* asking = "what the device can do";
@@ -32,7 +32,7 @@ std::string joined(const json& names) {
   return text;
 }
 
-/// "all 84", "3 of 84", or what is missing where that is little.
+/// "all 84", "3 of 84", or the missing ones if they are few.
 std::string share_text(size_t whole, const std::vector<std::string>& missing) {
   constexpr size_t few = 6;
   if (missing.empty()) return fmt::format("all {}", whole);
@@ -41,7 +41,7 @@ std::string share_text(size_t whole, const std::vector<std::string>& missing) {
   return fmt::format("{}, without {}", some, fmt::join(missing, ", "));
 }
 
-/// How many of the rows there are for the dtypes that are computed in: a line for all alike.
+/// The number of rows for the dtypes in which the device computes: one line for equal ones.
 void print_shares(const char* title, const json& rows, const json& dtypes) {
   std::vector<std::pair<std::string, std::string>> lines;  // the share, and whose it is
   for (const json& dtype : dtypes) {
@@ -122,7 +122,7 @@ void verify_report::begin_group(uint64_t number) {
   running_ = number;
   note_.clear();
   if (number != outside) next_ = number + 1;
-  // Asking is no check: it is told of only where it fails.
+  // A query is not a check: it is only reported if it fails.
   if (has_groups_ && number == names_.size()) return;
   add_row(number < names_.size() ? names_[number] : is_done_ ? closing : opening);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules of plugin.h for programs: structs shorter and longer than the plugin's own,
-// capabilities, and malformed descriptions that must be refused by a message, never by a crash.
+// capabilities, and malformed descriptions that must be refused with a message, never by a crash.
 #include <algorithm>
 #include <cstring>
 
@@ -65,7 +65,7 @@ const mutation mutations[] = {
 // clang-format on
 
 void check_malformed(session& s) {
-  // Where a device lacks what a description was made to ask for, it may say that instead.
+  // If a device lacks a feature of the description, it may report that instead.
   const uint8_t f32 = TUTTI_F32;
   const bool is_little = !s.computes(TUTTI_I32) || !s.has(TUTTI_OP_exp, {&f32, 1});
   for (const mutation& m : mutations) {
@@ -156,7 +156,8 @@ void check_bad_launch(session& s) {
   f.expect_result(s, "after refused launches");
 }
 
-// A launch beyond its buffers; only for plugins that check (a kernel would run wild elsewhere).
+// A launch beyond its buffers; only for plugins that check (elsewhere a kernel would access any
+// memory).
 void check_beyond(session& s) {
   if (s.api->native == nullptr || s.api->native->kind != TUTTI_NATIVE_HOST) {
     throw skipped("only for backends on host memory");
@@ -174,7 +175,7 @@ void check_beyond(session& s) {
   f.expect_result(s, "after bad launches");
 }
 
-// Of a description whose arrays or size are not as this header has them.
+// For a description whose arrays or size differ from those of this header.
 handle<tutti_program> made_as_given(session& s, const tutti_program_desc& desc) {
   tutti_program* made = nullptr;
   check(s.api->program->create(s.device.get(), &desc, &made), "program create");
@@ -182,8 +183,8 @@ handle<tutti_program> made_as_given(session& s, const tutti_program_desc& desc) 
   return {made, s.api->program->release};
 }
 
-// Fields that a shorter struct does not have are not looked at; bytes that a longer one has beyond
-// ours are ignored.
+// Fields that a shorter struct does not have must not be read; bytes of a longer one must be
+// ignored.
 void check_struct_sizes(session& s) {
   launch_fixture f(s);
   struct {
@@ -207,7 +208,7 @@ void check_struct_sizes(session& s) {
 
   tutti_program_desc shorter = f.spec.desc();
   shorter.struct_size = offsetof(tutti_program_desc, label);
-  shorter.label = reinterpret_cast<const char*>(uintptr_t{16});  // must not be followed
+  shorter.label = reinterpret_cast<const char*>(uintptr_t{16});  // must not be dereferenced
   f.program = made_as_given(s, shorter);
   uint64_t bytes = 0;
   check(s.api->program->workspace(f.program.get(), &f.desc, &bytes), "workspace");
@@ -222,7 +223,7 @@ void check_struct_sizes(session& s) {
   f.expect_result(s, "shorter structs");
 }
 
-/// What a host of a later version has in an array: our struct, and more behind it.
+/// An array of a later version: our struct, followed by more fields.
 template <typename T>
 class widened {
  public:
@@ -279,7 +280,7 @@ void check_capabilities(session& s) {
   });
   require(c.opcode_count == 0 || c.opcodes != nullptr, "opcodes is NULL");
   require(c.reduction_count == 0 || c.reductions != nullptr, "reductions is NULL");
-  // Comparisons in any dtype give truth values, which need not be stored.
+  // Comparisons of any dtype give bool, which need not be stored.
   const uint32_t computed = s.properties.computed_dtypes | TUTTI_DTYPE_BIT(TUTTI_BOOL);
   const auto check_sets = [&](const uint32_t* sets, uint32_t count, const char* what) {
     for (uint32_t i = 0; i < count; ++i)
@@ -292,7 +293,7 @@ void check_capabilities(session& s) {
   check_sets(c.reductions, c.reduction_count, "reduction");
 }
 
-// Whatever the capabilities offer, `supports` agrees to, an instruction at a time.
+// `supports` must accept everything in the capabilities, one instruction at a time.
 void check_offered(session& s) {
   for (const sdk::op_info& op : sdk::op_rows()) {
     if (op.kind == sdk::op_kind::IR || op.arity > s.properties.max_inputs) continue;

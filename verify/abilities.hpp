@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plugin says that its device can do, beside what there is to be done.
+// The capabilities that a plugin declares, compared with everything that exists.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tutti::conformance {
 struct ability {
   std::string name;
   uint32_t has = 0;    // TUTTI_DTYPE_BIT set
-  uint32_t whole = 0;  // the same, of the dtypes that it is defined for
+  uint32_t whole = 0;  // the same for the dtypes for which it is defined
 };
 
 struct abilities {
@@ -22,12 +22,12 @@ struct abilities {
   std::vector<ability> operations;  // the rows of op_table.def
   std::vector<ability> reductions;
   std::vector<ability> operators;      // tutti_operator
-  std::vector<std::string> optional;   // what of the optional tables and functions is there
-  std::vector<std::string> lacks;      // and what is not
-  std::vector<std::string> languages;  // of the application's own kernels
+  std::vector<std::string> optional;   // the optional tables and functions that exist
+  std::vector<std::string> lacks;      // and those that do not
+  std::vector<std::string> languages;  // for kernels of applications
 };
 
-/// Asks the device. Throws `failure` where a function that is asked fails.
+/// Queries the device. Throws `failure` if a queried function fails.
 abilities abilities_of(const session& s);
 
 }  // namespace tutti::conformance

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bound of an error is found by moving the operands by their own bounds. That covers roundings,
-// the ulps of the table and contraction of a * b + c.
+// Error bounds are computed by moving the operands by their own bounds. This covers roundings, the
+// ulps of the table and contraction of a * b + c.
 #include "chains.hpp"
 
 #include <algorithm>
@@ -68,9 +68,9 @@ cell run_float(const tutti_instruction& instruction, const sdk::op_info& op,
   if (op.result == sdk::op_result::BOOL) {
     return {TUTTI_BOOL, 0, 0, real != 0 ? 1u : 0u, sure && spread == 0};
   }
-  // The bound moves on by the slope; twice leaves room for curvature.
+  // The bound is propagated with the slope; a factor of two allows for curvature.
   long double bound = 2 * spread;
-  // By op_table.def it is as exact as its larger operand, which a result near 0 is not.
+  // By op_table.def it is as exact as its larger operand, but a result near 0 is not.
   if (op.opcode == TUTTI_OP_logaddexp)
     bound += (op.ulp + 1) * limits_of(instruction.dtype).epsilon *
              std::max(std::fabs(at[0]), std::fabs(at[1]));
@@ -145,7 +145,7 @@ const std::vector<uint8_t>& chain_dtypes(const session& s) {
   return list;
 }
 
-// The operands that `op` takes, all of one dtype that exists among the values; false if none does.
+// The operands of `op`, all of one dtype that exists among the values; false if there are none.
 bool add_instruction(random_program& p, const sdk::op_info& op, generator& random) {
   const auto pick = [&](auto&& fits) -> int64_t {
     const size_t start = random() % p.dtypes.size();
@@ -178,7 +178,7 @@ void add_cast(random_program& p, uint8_t to, generator& random) {
   p.dtypes.push_back(to);
 }
 
-// A device need not have every instruction.
+// A device may lack instructions.
 void drop_what_is_lacking(const session& s, random_program& p) {
   if (p.spec.instructions.empty()) return;
   const tutti_instruction& last = p.spec.instructions.back();
@@ -214,7 +214,7 @@ random_program make_program(session& s, generator& random, size_t length) {
     if (op.opcode == TUTTI_OP_cast)
       add_cast(p, dtypes[random() % dtypes.size()], random);
     else if (op.result == sdk::op_result::COMPLEX_OF)
-      continue;  // chains are real; complex_groups.cpp has the others
+      continue;  // chains are real; complex_groups.cpp tests the others
     else if (op.kind != sdk::op_kind::IR || op.opcode == TUTTI_OP_where)
       add_instruction(p, op, random);
     drop_what_is_lacking(s, p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs, and the judge of what they compute: each value in long double together with a
-// bound of the error that the device may have made.
+// Random programs, and the oracle for their results: each value in long double together with a
+// bound of the error of the device.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tutti::conformance {
 
-// A value of the judge. Floats: real and bound; the others: bits, sure or not.
+// A value of the oracle. Floats: real and bound; others: bits, certain or not.
 struct cell {
   uint8_t dtype = 0;
   long double real = 0;
@@ -23,7 +23,7 @@ struct cell {
 cell to_cell(uint8_t dtype, uint64_t bits);
 // The value of an instruction on real numbers, from those before it.
 cell run(const tutti_instruction& instruction, const std::vector<cell>& values);
-// Within the bound; also where the judge is not sure.
+// Within the bound; also true if the oracle is not certain.
 bool is_right(const cell& want, uint64_t got);
 
 struct random_program {
@@ -31,8 +31,8 @@ struct random_program {
   std::vector<uint8_t> dtypes;  // of each value
 };
 
-// Three inputs, two scalars, `length` instructions that the device has, up to three outputs. Throws
-// `skipped` where it has too few.
+// Three inputs, two scalars, `length` instructions that the device supports, up to three outputs.
+// Throws `skipped` if it supports too few.
 random_program make_program(session& s, generator& random, size_t length);
 
 tutti_scalar to_scalar(uint8_t dtype, uint64_t bits);

@@ -40,7 +40,7 @@ groups all_groups(const session& s) {
   return all;
 }
 
-// The name up to its first dtype, or the whole of a random chain's; empty for others.
+// The name up to its first dtype, or the whole name of a random chain; empty for others.
 std::string_view family_of(std::string_view name) {
   if (name.starts_with("chain/random")) return name;
   for (size_t from = 0; from < name.size();) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti verify` works through: the groups of a device, a choice among them, and one of them
-// run.
+// The list of `tutti verify`: the groups of a device, a selection of them, and running one of them.
 #pragma once
 
 #include <string>
@@ -11,13 +10,13 @@
 
 namespace tutti::conformance {
 
-// Of the groups that are there for each dtype, one family in so many. A family is what a name says
-// up to its dtype: its groups share programs and stay together.
+// For groups that exist for each dtype, one of N families. A family is the part of a name before
+// its dtype: its groups share programs and stay together.
 struct sampling {
   uint64_t every = 1;           // elementwise, casts, layouts, reductions of other dtypes than f32
   uint64_t every_operator = 1;  // operators of other dtypes than f32, and random chains
   uint64_t every_f32 = 1;       // both kinds, of f32
-  uint64_t share = 0;           // which of them: shares 0 to N - 1 together are all
+  uint64_t share = 0;           // index: shares 0 to N - 1 together are all groups
 };
 
 struct selection {
@@ -26,7 +25,7 @@ struct selection {
   sampling sample;
 };
 
-// Random descriptions instead of the groups: `count` of them, each a group that its seed names.
+// Random descriptions instead of the groups: `count` of them, each a group named by its seed.
 struct fuzzing {
   uint64_t count = 0;
   uint64_t first_seed = 1;
@@ -39,10 +38,10 @@ enum class verdict { passed, failed, left_out };
 
 struct group_result {
   verdict how;
-  std::string text;  // what was found, or why it was left out
+  std::string text;  // the finding, or why it was skipped
 };
 
-// Catches whatever a group throws, and waits for the stream where it failed.
+// Catches all exceptions of a group, and waits for the stream after a failure.
 group_result run(const group& g, session& s);
 
 }  // namespace tutti::conformance

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The collective group of a plugin, a function for each kind: groups of one call, and communicators
-// of devices in this process.
+// The collective function group of a plugin, one function for each kind: groups of one call, and
+// communicators of devices in this process.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives where one participant disagrees, has waited for what failed, or gives up: what all of
-// them are told.
+// Collectives in which one participant does not match, has waited for failed work, or aborts: the
+// errors of all participants.
 #include "collective_trials.hpp"
 
 namespace tutti::conformance {
@@ -17,7 +17,7 @@ void require_named(const outcome& told, const char* who) {
   });
 }
 
-// One takes part in another collective than the other.
+// One participant calls another collective than the other.
 void check_disagreement(session& s) {
   require_i32(s);
   with_devices(s, 2, [&](collective_rig& r) {
@@ -40,7 +40,7 @@ void check_disagreement(session& s) {
   });
 }
 
-// What a participant's stream has waited for fails.
+// The work for which a participant's stream has waited fails.
 void check_failed_input(session& s) {
   require_i32(s);
   with_devices(s, 2, [&](collective_rig& r) {
@@ -55,7 +55,7 @@ void check_failed_input(session& s) {
     check(s.api->stream->event_create(last.device.get(), &gate), "event create");
     const auto gate_held = r.own(gate);
     check(s.api->stream->wait(last.main_stream.get(), gate), "stream wait");
-    // Its main stream is held up: the data comes by others.
+    // Its main stream is delayed: the data are transferred on others.
     std::vector<handle<tutti_stream>> streams;
     std::vector<handle<tutti_buffer>> buffers;
     std::vector<handle<tutti_event>> events;
@@ -77,7 +77,8 @@ void check_failed_input(session& s) {
     check(s.api->stream->event_signal(gate, &why), "event signal");
     for (const auto& event : events) {
       const outcome told = r.wait(event);
-      // The one whose stream it is has its words at least, the others also whose they are.
+      // The owner of the stream gets at least its message, the others also which participant
+      // failed.
       if (&event != &events.back()) require_named(told, "a participant");
       require(told.message.find("parcel 17") != std::string::npos,
               "a participant is not told why: " + told.message);
@@ -108,7 +109,7 @@ void check_abort(session& s) {
                 r.calls().all_reduce(r.members[0], stream, &v, &v, TUTTI_REDUCE_SUM, nullptr))),
             "a communicator works after abort");
     take(s.api->stream->synchronize(stream));
-    // A group that is made anew is sound, on the same streams.
+    // A new group works, on the same streams.
     r.release(r.members);
     r.members = r.communicators();
     generator random(s.seed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collectives between the first devices of the plugin, at most three: values of all kinds, dtypes
-// and places against loops on the host, messages, communicators, what is refused. With one device
-// there are groups of one. What all are told where one fails is in collective_failure_groups.cpp.
+// and positions compared with loops on the host, messages, communicators, refused calls. With one
+// device the groups have one member. Failures are tested in collective_failure_groups.cpp.
 #include <array>
 
 #include "collective_trials.hpp"
@@ -30,7 +30,7 @@ bool reduces(trial_kind kind) {
          kind == trial_kind::reduce_scatter;
 }
 
-// Of two, so that no order of additions makes a difference.
+// With two devices, so that the order of additions does not matter.
 void check_reductions(session& s) {
   with_devices(s, 2, [&](collective_rig& r) {
     generator random(s.seed);
@@ -252,7 +252,7 @@ void check_refusals(session& s) {
     if (r.size() > 1)
       require_refused(calls.broadcast(r.members[1], stream, &nine, 0, nullptr), wrong,
                       "a stream of another device");
-    // What was refused took no part in anything.
+    // Refused calls had no effect.
     generator random(s.seed);
     experiment(r, {trial_kind::broadcast, TUTTI_I32, TUTTI_REDUCE_NONE, 0, 33}, random).run();
   });

@@ -34,7 +34,7 @@ struct collective_rig {
   std::deque<session> devices;
   std::vector<tutti_communicator*> members;
 
-  /// The first devices of the plugin at `path`, at most so many.
+  /// The first devices of the plugin at `path`, at most this many.
   explicit collective_rig(const std::string& path, uint32_t most = 64) {
     devices.emplace_back(path, 0, 1);
     uint32_t count = 0;
@@ -72,9 +72,9 @@ struct collective_rig {
   }
 };
 
-// Throws `skipped` where the plugin has no collectives, or none between its first `most` devices.
+// Throws `skipped` if the plugin has no collectives, or none between its first `most` devices.
 void with_devices(session& s, uint32_t most, const std::function<void(collective_rig&)>& body);
-// What most groups send.
+// The data of most groups.
 void require_i32(const session& s);
 // first, first + 1, ...
 image ascending(uint8_t dtype, uint64_t count, uint64_t first);
@@ -102,8 +102,8 @@ struct collective_array {
   }
 };
 
-// Where outputs lie: in a buffer of their own, at the input's offset, or where the other elements
-// of the larger one are the other participants'.
+// Positions of outputs: in a separate buffer, at the input's offset, or where the other elements of
+// the larger one belong to the other participants.
 enum class where { apart, same, own_share };
 
 struct trial {
@@ -123,11 +123,11 @@ struct trial {
   }
 };
 
-// Runs `t` on all devices of `r` and compares every byte of every buffer with the oracle's.
+// Runs `t` on all devices of `r` and compares every byte of every buffer with the oracle.
 class experiment {
  public:
   experiment(collective_rig& r, const trial& t, generator& random);
-  /// Throws `failure` where a call is refused, an event fails or a byte is wrong.
+  /// Throws `failure` if a call is refused, an event fails or a byte is wrong.
   void run();
 
  private:

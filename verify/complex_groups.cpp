@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Complex numbers: every instruction of the table that takes or gives them, casts, sums and
-// products, over packed, strided and reversed operands. The judge is the table's host column over
-// long double. Errors count against the larger part, since the smaller one may cancel.
+// Complex numbers: every instruction of the table with complex operands or results, casts, sums and
+// products, over packed, strided and reversed operands. The oracle is the table's host column in
+// long double. Errors are relative to the larger part, since the smaller one may cancel.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -76,7 +76,7 @@ void put(image& of, uint64_t index, complex_wide value) {
   std::memcpy(of.bytes.data() + index * sizeof(T), &narrow, sizeof(T));
 }
 
-// Stores and returns what is stored.
+// Stores the value and returns the stored one.
 complex_wide set(image& of, uint64_t index, complex_wide value) {
   if (of.dtype == TUTTI_C64) put<std::complex<float>>(of, index, value);
   if (of.dtype == TUTTI_C128) put<std::complex<double>>(of, index, value);
@@ -111,7 +111,7 @@ bool near(complex_wide got, complex_wide want, uint8_t dtype, wide units) {
   return std::abs(got - want) <= units * unit * std::max(std::abs(want), least);
 }
 
-// The wanted value as the result's dtype has it.
+// The expected value in the dtype of the result.
 complex_wide rounded(uint8_t dtype, complex_wide value) {
   image one(dtype, 1);
   return dtype == TUTTI_BOOL ? value : set(one, 0, value);
@@ -135,8 +135,8 @@ operand laid_out(uint8_t dtype, uint64_t count, int64_t step) {
 
 // ---- instructions
 
-// Multiples of epsilon: a row's ulp counts for each of the real functions that make it up; a power
-// also multiplies the error of the logarithm.
+// Multiples of epsilon: a row's ulp counts for each of its real functions; a power also multiplies
+// the error of the logarithm.
 wide allowed(const sdk::op_info& op) {
   if (op.opcode == TUTTI_OP_power) return 128;
   return op.ulp == 0 ? 4 : 4 * static_cast<wide>(op.ulp);

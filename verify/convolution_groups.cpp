@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution over random shapes, strides, dilations and orders of axes, by its definition in long
-// double. The error is bounded by the sum of magnitudes.
+// Convolution over random shapes, strides, dilations and orders of axes, compared with its
+// definition in long double. The error is bounded by the sum of magnitudes.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -23,7 +23,7 @@ uint64_t draw(generator& random, uint64_t low, uint64_t high) {
   return low + random() % (high - low + 1);
 }
 
-// Many taps and few places half of the time, as gradients of weights have.
+// Half of the time many taps and few positions, as in gradients of weights.
 convolution_case drawn_case(generator& random, bool large) {
   const uint64_t n = draw(random, 1, 3), g = draw(random, 1, 2);
   const uint64_t o = random() % 3 == 0 ? draw(random, 5, 37) : draw(random, 1, 4);
@@ -50,7 +50,7 @@ convolution_case drawn_case(generator& random, bool large) {
   return made;
 }
 
-// With guards, the axes in any order in memory, perhaps with gaps.
+// With guards, the axes in any order in memory, possibly with gaps.
 view_spec view_of(uint8_t dtype, const std::vector<uint64_t>& extents, generator& random) {
   view_spec v;
   v.extent = extents;
@@ -87,7 +87,7 @@ int64_t extent_of(const view_spec& v, int axis) {
   return static_cast<int64_t>(v.extent[static_cast<size_t>(axis)]);
 }
 
-// Which element of x a tap meets, or -1.
+// The element of x for a tap, or -1.
 int64_t met(const tutti_convolution_params& p, int axis, int64_t place, int64_t tap,
             int64_t extent) {
   const int64_t q = place * p.stride[axis] + tap * p.dilation[axis] - p.padding[axis];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every instruction of the table on every dtype that the device computes, over odd sizes and
-// awkward values; casts between every pair of dtypes; iota and Philox.
+// Every instruction of the table for every dtype in which the device computes, with odd sizes and
+// special values; casts between every pair of dtypes; iota and Philox.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint64_t sizes[] = {1, 7, 15, 16, 17, 63, 64, 65, 255, 1000, 4097, 100003};
 
-// a - b * floor(a / b) is ill-conditioned where the quotient is nearly whole: a quotient that is
-// off by the division's 3 ulp may land on either side.
+// a - b * floor(a / b) is ill-conditioned if the quotient is nearly an integer: a quotient that
+// differs by the division's 3 ulp may be on either side.
 bool near_whole_quotient(uint8_t dtype, uint64_t a, uint64_t b) {
   const long double quotient = real_of(dtype, a) / real_of(dtype, b);
   const bool single = dtype == TUTTI_F32;  // the quotient may underflow, too
@@ -38,9 +38,9 @@ bool acceptable(const sdk::op_info& op, uint8_t dtype, uint8_t result, const uin
   return false;
 }
 
-// What a device that takes denormal numbers for zero may give instead: a zero for a denormal
-// result; what is right for operands so taken; one of these as it is where it counts as zero; and,
-// where a result is put together in steps, one that lacks what was too small in one of them.
+// Other permitted results of a device that treats denormal numbers as zero: zero for a denormal
+// result; the result for operands treated this way; an operand itself if it counts as zero; and,
+// for results computed in steps, one without the terms that were too small.
 bool acceptable_flushed(const sdk::op_info& op, uint8_t dtype, uint8_t result,
                         const uint64_t* operands, uint64_t got, uint64_t want) {
   uint64_t zeroed[3];
@@ -60,7 +60,7 @@ bool acceptable_flushed(const sdk::op_info& op, uint8_t dtype, uint8_t result,
   return op.ulp > 0 && std::fabs(x - y) < least_normal(result);
 }
 
-// Whether taking denormal numbers for zero may be behind a result.
+// Whether treating denormal numbers as zero may explain a result.
 bool has_denormals(const sdk::op_info& op, uint8_t dtype, uint8_t result, const uint64_t* operands,
                    uint64_t got, uint64_t want) {
   if (!sdk::is_floating(dtype)) return false;
@@ -71,7 +71,7 @@ bool has_denormals(const sdk::op_info& op, uint8_t dtype, uint8_t result, const 
   return is_denormal(result, want) || distance < least_normal(result);
 }
 
-// For the table of errors: what the operation's own bound is asked of, and what breaks it.
+// For the table of errors: what the operation's bound refers to, and what violates it.
 void note_error(session& s, const sdk::op_info& op, uint8_t dtype, uint64_t ulps) {
   worst_error& worst = s.worst[{op.name, dtype}];
   worst.allowed = static_cast<uint64_t>(op.ulp);
@@ -160,7 +160,7 @@ void check_range(session& s, const sdk::op_info& op, uint8_t dtype) {
   }
 }
 
-// All pairs of awkward values, one kind of value a launch, so that a failure says what it needs.
+// All pairs of special values, one kind of value per launch, so that a failure shows what it needs.
 void check_specials(session& s, const sdk::op_info& op, uint8_t dtype) {
   const std::vector<uint64_t>& special = special_values(dtype);
   columns values(op.arity);
@@ -201,7 +201,7 @@ bool defined(const sdk::op_info& op, uint8_t dtype) {
 
 // ---- casts
 
-// Whether a device that takes denormal numbers for zero has done so, with the operand or the
+// Whether a device that treats denormal numbers as zero has done so, with the operand or the
 // result.
 bool flushed_in_cast(session& s, uint8_t from, uint8_t to, uint64_t value, uint64_t got,
                      uint64_t want) {
@@ -258,7 +258,7 @@ void check_iota(session& s) {
   }
 }
 
-// Random123's published vectors: the judge must reproduce them before it judges.
+// Random123's published vectors: the oracle must reproduce them first.
 void check_published_vectors() {
   struct vector {
     uint32_t counter[4], key[2], result[4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky, LU and QR factors and triangular systems, judged by their definition in long double:
-// residuals and orthonormality within the bounds of LAPACK's tests, zeros where a triangle has
-// none of its elements, and NaN in what must not be read.
+// Cholesky, LU and QR factors and triangular systems, compared with their definition in long
+// double: residuals and orthonormality within the bounds of LAPACK's tests, zeros outside of
+// triangles, and NaN in elements that must not be read.
 #include <algorithm>
 
 #include "matrices.hpp"
@@ -86,7 +86,7 @@ wide_matrix<W> random_triangle(uint64_t size, const triangle& t, generator& rand
   return a;
 }
 
-// Each column of `x` for itself: one that is large hides none that is small.
+// Each column of `x` separately, so that a large one does not hide a small one.
 template <typename S>
 void judge_solution(const wide_matrix<wide_of<S>>& a, const wide_matrix<wide_of<S>>& x,
                     const wide_matrix<wide_of<S>>& b, const std::string& what) {
@@ -206,7 +206,7 @@ matrix_call lu_of(const batch_of_rectangles& c) {
            made_view(dtype_of<S>(), extent)}};
 }
 
-// Where `singular`, the matrices have a column of zeros, or nothing but zeros.
+// With `singular`, the matrices have a column of zeros, or only zeros.
 template <typename S>
 void check_lu(session& s, bool singular) {
   generator random(s.seed);
@@ -239,7 +239,7 @@ void judge_qr(const wide_matrix<wide_of<S>>& a, const wide_matrix<wide_of<S>>& q
   require_small<S>(distance(multiply(q, r), a), norm(a), std::max(a.rows(), a.columns()), what);
 }
 
-// The last matrix of a batch of several has two columns alike, the last but one none but zeros.
+// The last matrix of a batch has two equal columns, the last but one only zeros.
 template <typename S>
 void check_qr(session& s, bool complete) {
   generator random(s.seed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms, with offsets and guards, against their definition: sums in long double. The
-// lengths have the factors that kernels take apart, primes that they do not, and lines that are cut
-// or lack elements.
+// Fourier transforms, with offsets and guards, compared with their definition: sums in long double.
+// The lengths include factors that kernels split, primes that they do not, and lines that are
+// truncated or padded.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -54,7 +54,7 @@ void fill(view_spec& v, generator& random) {
   }
 }
 
-// The sequence that a line stands for.
+// The sequence that a line represents.
 template <typename T>
 std::vector<wide> sequence(const view_spec& x, const fourier_case& c, uint64_t o, uint64_t i) {
   std::vector<wide> all(c.length);

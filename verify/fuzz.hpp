@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random descriptions, valid ones changed in a few places. A plugin answers each by a status or by
-// right results; it neither crashes nor hangs, and what it cannot mean it does not accept.
+// Random descriptions: valid ones changed in a few positions. A plugin must return a status or
+// correct results for each; it must not crash or hang, and must not accept invalid ones.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tutti::conformance {
 
-// One case each. They note what they ask before they ask it.
+// One case each. They record their description before they use it.
 void fuzz_program(session& s, generator& random);
 void fuzz_program_launch(session& s, generator& random);
 void fuzz_operator(session& s, generator& random);
@@ -26,7 +26,7 @@ T one_of(generator& random, std::initializer_list<T> list) {
   return list.begin()[random() % list.size()];
 }
 
-// What was changed in a description, as text: "kept_rank 1 -> 9, inputs NULL".
+// The changes in a description, as text: "kept_rank 1 -> 9, inputs NULL".
 class changes {
  public:
   // A field set to a random one of these values.
@@ -50,8 +50,8 @@ class changes {
   std::string text_;
 };
 
-// A failure that names the code and the message is what a plugin may answer; a status without one
-// is not. Throws `failure` for that.
+// A plugin may return a failure with a code and a message, but not a status without one. Throws
+// `failure` in that case.
 outcome answer(tutti_status* status, const char* what);
 
 }  // namespace tutti::conformance

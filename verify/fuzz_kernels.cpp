@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application's own kernels, in the languages that there is a text for.
+// Kernels of applications, in the languages for which there is a text.
 #include <cstring>
 
 #include "fuzz.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches of sound programs, spoilt in one place each.
+// Launches of valid programs, each with one error.
 #include <algorithm>
 
 #include "chains.hpp"
@@ -10,7 +10,7 @@
 namespace tutti::conformance {
 namespace {
 
-// A launch of a sound program, and what was made wrong in it.
+// A launch of a valid program, and the error in it.
 struct bad_launch {
   tutti_program_launch desc{};
   std::vector<tutti_operand> inputs, outputs;
@@ -46,8 +46,8 @@ void spoil(bad_launch& l, const program_spec& p, generator& random, changes& c) 
 
 }  // namespace
 
-// All that spoils a launch can be told from the description, so it is refused; and a sound launch
-// behind it is right.
+// Every error in a launch can be detected from the description, so it must be refused; and a valid
+// launch after it must be correct.
 void fuzz_program_launch(session& s, generator& random) {
   const random_program base = make_program(s, random, 1 + random() % 3);
   const program_spec& p = base.spec;

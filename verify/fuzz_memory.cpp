@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers, streams and transfers: a few buffers beside a model of what they hold. What lies within
-// them is done, what does not fails and changes nothing.
+// Buffers, streams and transfers: some buffers and a model of their contents. Operations within
+// them must succeed; others must fail and change nothing.
 #include <algorithm>
 
 #include "fuzz.hpp"
@@ -29,7 +29,7 @@ bool lies_within(uint64_t offset, uint64_t bytes, uint64_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-// One random buffer that may not be made, and one random stream.
+// One random buffer that may be refused, and one random stream.
 void ask_for_objects(session& s, generator& random) {
   tutti_buffer_desc desc{sizeof desc,
                          one_of<uint64_t>(random, {1, 4096, uint64_t{1} << 62, ~uint64_t{0}}),
@@ -94,7 +94,8 @@ class transfers {
     const uint64_t at = size_or_offset(m.bytes.size(), random_);
     const uint64_t bytes = size_or_offset(m.bytes.size(), random_);
     const bool fits = lies_within(at, bytes, m.bytes.size());
-    // What does not fit has no room here either: a plugin that wrote there would be found out.
+    // There is no memory for out-of-range data here either: a plugin that wrote there would be
+    // detected.
     std::vector<uint8_t> got(fits ? bytes : 0);
     note("read", at, bytes, fits);
     finish(
@@ -127,7 +128,7 @@ class transfers {
                   to.bytes.begin() + static_cast<std::ptrdiff_t>(target));
   }
 
-  // NULL where a handle or a place for a result belongs.
+  // NULL instead of a handle or a pointer to a result.
   void ask_without_handles() {
     s_.note("NULL instead of handles");
     const auto* stream = s_.api->stream;
@@ -165,7 +166,7 @@ class transfers {
             std::to_string(buffers_[1].bytes.size()) + (has_host ? "" : ", host NULL"));
   }
 
-  // `may_fail`: nothing is moved, so it need not be looked at where.
+  // `may_fail`: nothing is moved, so the position need not be checked.
   template <typename Call>
   void finish(Call&& call, bool should_succeed, bool may_fail) {
     const bool blocking = chance(random_, 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators: sound descriptions, each field of which may be changed, and launches of what was made.
+// Operators: valid descriptions, each field of which may be changed, and launches of the created
+// plans.
 #include <algorithm>
 #include <cstring>
 
@@ -89,8 +90,8 @@ void change_description(raw_operator& raw, generator& random, changes& c) {
   }
 }
 
-// How far the elements of a view lie from its first, in both directions; more than `most` where it
-// is more.
+// The largest distance of the elements of a view from its first, in both directions; more than
+// `most` if it exceeds it.
 uint64_t reach(const tutti_view_desc& v, uint64_t most) {
   uint64_t far = 0;
   for (uint32_t d = 0; d < v.rank && d < TUTTI_MAX_RANK; ++d) {
@@ -103,7 +104,7 @@ uint64_t reach(const tutti_view_desc& v, uint64_t most) {
   return far;
 }
 
-// Room on both sides of the middle, where each view begins.
+// Space on both sides of the middle, where each view begins.
 constexpr uint64_t half = 1 << 16;
 
 // Whether buffers of that size hold all elements that a launch reads and writes, which are few.
@@ -134,7 +135,7 @@ void launch_changed(session& s, tutti_plan* plan, const raw_operator& raw, gener
   tutti_operator_launch l = launch_of(operands);
   answer(s.api->op->workspace(plan, &l.workspace_bytes), "workspace");
   handle<tutti_buffer> workspace;
-  if (l.workspace_bytes > uint64_t{1} << 28) return;  // more than a trial is worth
+  if (l.workspace_bytes > uint64_t{1} << 28) return;  // too much for a test
   if (l.workspace_bytes > 0) workspace = s.allocate(l.workspace_bytes);
   l.workspace.buffer = workspace.get();
   changes c;
@@ -171,7 +172,7 @@ void launch_changed(session& s, tutti_plan* plan, const raw_operator& raw, gener
 }  // namespace
 
 void fuzz_operator(session& s, generator& random) {
-  if (chance(random, 8)) {  // one with known results, and nothing changed
+  if (chance(random, 8)) {  // one with known results, without changes
     trial (*const trials[])(uint64_t) = {gather, product, running_sum, permutation};
     const trial t = trials[random() % 4](random());
     s.note("operator " + std::to_string(t.kind) + "; nothing changed");
@@ -187,7 +188,7 @@ void fuzz_operator(session& s, generator& random) {
   raw.views = views_of(kind, dtype);
   raw.params = params_of(kind, dtype);
   raw.desc.known = describe(kind, raw.views, raw.params.struct_size != 0 ? &raw.params : nullptr);
-  raw.views.resize(8);  // counts that are too large by a little lead to memory of ours
+  raw.views.resize(8);  // counts that are slightly too large lead to memory of this test
   raw.desc.known.views = raw.views.data();
   changes c;
   for (uint64_t n = random() % 4; n > 0; --n) change_description(raw, random, c);

@@ -11,8 +11,8 @@
 namespace tutti::conformance {
 namespace {
 
-// A description over arrays with room behind their elements, so that counts and sizes that are too
-// large by a little lead to memory of ours.
+// A description over arrays with space after their elements, so that counts and sizes that are
+// slightly too large lead to memory of this test.
 class raw_program {
  public:
   explicit raw_program(const program_spec& spec) : scalars_(spec.scalars) {
@@ -31,7 +31,7 @@ class raw_program {
 
   tutti_program_desc& desc() { return desc_.known; }
   uint8_t& scalar(uint32_t n) { return scalars_[n]; }
-  // Of the elements as they were laid out; what is written back goes there as well.
+  // The elements as they were laid out; changes are written back there.
   template <typename T, typename F>
   void edit(std::vector<std::byte>& array, uint32_t n, F&& change) {
     T element;
@@ -41,8 +41,8 @@ class raw_program {
   }
   std::vector<std::byte> inputs_, outputs_, instructions_;
 
-  // As a reader by the rules of plugin.h has it: no byte beyond struct_size, elements as far apart
-  // as the description says.
+  // As read by the rules of plugin.h: no byte beyond struct_size, elements at the distances given
+  // in the description.
   program_spec read() const {
     tutti_program_desc d{};
     std::memcpy(static_cast<void*>(&d), &desc_.known,

@@ -13,7 +13,7 @@ namespace {
 
 struct rows_case {
   uint64_t outer, rows, picked, inner;
-  uint64_t hot = 0;  // how many of four picks hit one row
+  uint64_t hot = 0;  // how many of four indices select one row
 };
 constexpr rows_case rows_cases[] = {{1, 10, 25, 1},   {1, 10, 7, 64}, {3, 5, 17, 33},
                                     {2, 1000, 1, 15}, {1, 1, 300, 5}, {4, 31, 1000, 1},
@@ -41,7 +41,7 @@ view_spec indices(uint8_t dtype, const rows_case& c, generator& random) {
     const bool hot = random() % 4 < c.hot;
     v.data.data.set(3 + i, hot ? c.rows / 2 : random() % c.rows);
   }
-  // What nobody has checked goes to the nearest row.
+  // Unchecked indices are clamped to the nearest row.
   v.data.data.set(3, static_cast<uint64_t>(-3));
   if (c.picked > 1) v.data.data.set(4, c.rows + 5);
   return v;
@@ -52,7 +52,7 @@ uint64_t row_of(const view_spec& index, uint64_t i, const rows_case& c) {
   return static_cast<uint64_t>(std::clamp<int64_t>(row, 0, static_cast<int64_t>(c.rows) - 1));
 }
 
-// The picks of each row, in their order.
+// The indices of each row, in their order.
 std::vector<std::vector<uint64_t>> picks_by_row(const view_spec& index, const rows_case& c) {
   std::vector<std::vector<uint64_t>> picks(c.rows);
   for (uint64_t i = 0; i < c.picked; ++i) picks[row_of(index, i, c)].push_back(i);

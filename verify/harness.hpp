@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the groups of checks stand on: an opened device, handles that release themselves, arrays on
-// the host, programs, and launches that bring back whole buffers.
+// Basis of the groups of checks: an opened device, handles that release themselves, arrays on the
+// host, programs, and launches that read back whole buffers.
 #pragma once
 
 #include <array>
@@ -30,19 +30,19 @@
 
 namespace tutti::conformance {
 
-// A check that did not hold; the text says what was found.
+// A failed check; the text describes the finding.
 class failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The vendor's driver is absent, so there is nothing to check.
+// The vendor's driver is missing, so there is nothing to check.
 class no_driver : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Throws `failure` with `what`, a text or a function that makes one, unless `good`.
+// Throws `failure` with `what`, a text or a function that returns one, unless `good`.
 template <class What>
 void require(bool good, const What& what) {
   if (good) return;
@@ -94,7 +94,7 @@ struct worst_error {
   uint64_t allowed = 0;
 };
 
-// Whether a function that came with a later minor version is there.
+// Whether a function of a later minor version exists.
 template <class Table, class Function>
 bool offers(const Table* table, Function Table::*member) {
   const auto* at = reinterpret_cast<const char*>(&(table->*member));
@@ -115,7 +115,7 @@ class session {
 
   handle<tutti_buffer> allocate(uint64_t bytes) const;
   handle<tutti_stream> stream(uint32_t flags = 0) const;
-  // These two throw `skipped` where the device does not support it.
+  // These two throw `skipped` if the device does not support it.
   handle<tutti_program> program(const tutti_program_desc& desc) const;
   handle<tutti_plan> plan(const tutti_operator_desc& desc) const;
   // The same from the last few descriptions, so that a program launched again is not built again.
@@ -125,7 +125,7 @@ class session {
 
   // Whether the capabilities have the opcode with a result and operands of these dtypes.
   bool has(uint16_t opcode, std::span<const uint8_t> dtypes) const;
-  // Says what is done next, for who has to tell where the process ended.
+  // Reports the next step, in case the process ends.
   void note(const std::string& text) const;
 
   const tutti_plugin_api* api;
@@ -134,7 +134,7 @@ class session {
   sdk::program_sets offered;
   uint32_t device_index;
   uint64_t seed;
-  std::chrono::seconds patience{20};  // with what ought to come soon
+  std::chrono::seconds patience{20};  // for operations that should finish soon
   std::function<void(const std::string&)> on_note;
   std::map<std::pair<std::string, uint8_t>, worst_error> worst;  // by operation and dtype
   handle<tutti_device> device;
@@ -181,8 +181,8 @@ void add_plan_groups(groups& all, const session& s);
 // Random descriptions, one for each seed.
 void add_fuzz_groups(groups& all, const session& s, uint64_t first_seed, uint64_t count);
 
-// Elements of one dtype on the host. Values go in and out as the bits of their register dtype:
-// integers sign or zero extended, floats as they are, f16 and bf16 as the float they stand for.
+// Elements of one dtype on the host. Values are passed as the bits of their register dtype:
+// integers sign or zero extended, floats unchanged, f16 and bf16 as the corresponding float.
 class image {
  public:
   image() = default;
@@ -198,8 +198,8 @@ class image {
 using strides = std::array<int64_t, TUTTI_MAX_RANK>;
 using extents = std::vector<uint64_t>;
 
-// An image seen through offset (elements) and strides. `alias` >= 0: an output that lies in the
-// buffer of that input.
+// An image viewed with offset (elements) and strides. `alias` >= 0: an output in the buffer of that
+// input.
 struct operand {
   image data;
   uint64_t offset = 0;
@@ -236,12 +236,12 @@ struct program_spec {
   tutti_program_desc desc() const;
 };
 
-// Uploads, launches, waits and brings the images of the outputs back into `outputs`.
+// Uploads, launches, waits and reads the images of the outputs back into `outputs`.
 void launch(session& s, const program_spec& spec, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs);
 
-// The same of a program that was made already.
+// The same for an existing program.
 void launch(session& s, tutti_program* program, const extents& extent,
             const std::vector<operand>& inputs, const std::vector<tutti_scalar>& scalars,
             std::vector<operand>& outputs);
@@ -256,7 +256,7 @@ class skipped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-// What became of a launch of the operator on the views, which are read back. Throws `skipped` where
+// The outcome of a launch of the operator on the views, which are read back. Throws `skipped` if
 // the device does not support it.
 outcome try_operator(session& s, const tutti_operator_desc& desc, std::vector<view_spec>& views);
 // The same. Throws `failure` where it fails.
@@ -265,7 +265,8 @@ void launch_operator(session& s, int32_t kind, std::vector<view_spec>& views,
 
 // The views without their memory.
 std::vector<tutti_view_desc> describe(const std::vector<view_spec>& views);
-// Throw `skipped` where the device does not support it, by its capabilities or by `supports`.
+// Throw `skipped` if the device does not support it, according to its capabilities or to
+// `supports`.
 void require_support(const session& s, const tutti_program_desc& desc);
 void require_support(const session& s, const tutti_operator_desc& desc);
 // A launch without workspace.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that the host makes, completes and fails; memory of the host's, and memory of the device
-// in place.
+// Events that the host creates, completes and fails; host memory, and direct access to device
+// memory.
 #include <algorithm>
 #include <thread>
 
@@ -11,7 +11,7 @@
 namespace tutti::conformance {
 namespace {
 
-// Work behind a host event does not run before the signal and runs after it.
+// Work after a host event does not run before the signal and runs after it.
 void check_host_event(session& s) {
   if (!offers(s.api->stream, &tutti_stream_api::event_signal)) return;
   constexpr uint64_t size = 4096;
@@ -71,8 +71,8 @@ void require_told(tutti_status* status, const char* who) {
           });
 }
 
-// An event that the host fails: who waits is told its words, a stream until it is synchronised, and
-// others not at all.
+// An event that the host fails: those that wait get its message, a stream until it is synchronised,
+// and others are not affected.
 void check_failed_event(session& s) {
   if (!offers(s.api->stream, &tutti_stream_api::event_signal)) return;
   constexpr uint64_t size = 256;
@@ -104,7 +104,7 @@ void check_failed_event(session& s) {
     require_told(stream->event_wait(mark, TUTTI_FOREVER), "who waits for a mark behind it");
     require_told(transfer->read(gated.get(), a.get(), 0, got.data(), size, 1, nullptr),
                  "a blocking read behind it");
-    // Another stream, also one that waits for the failed event only now, once that has been said.
+    // Another stream, also one that waits for the failed event only after it was reported.
     check(transfer->write(other.get(), b.get(), 0, sent.data(), size, 1, nullptr), "write beside");
     if (tutti_status* const refused = stream->wait(other.get(), gate))
       require_told(refused, "a stream that waits for a failed event");
@@ -126,7 +126,7 @@ void check_failed_event(session& s) {
           "the host may signal an event of work");
 }
 
-// Memory of the kind HOST, and other memory in place where the plugin maps that.
+// Memory of kind HOST, and other memory with direct access if the plugin maps it.
 void check_mapped_memory(session& s) {
   if (!offers(s.api->memory, &tutti_memory_api::unmap)) return;
   const auto* memory = s.api->memory;
@@ -165,7 +165,7 @@ void check_mapped_memory(session& s) {
   }
 }
 
-// What a later header may ask for is refused by all, not taken for something else.
+// Requests of a later header are refused by all functions, not misinterpreted.
 void check_unknown_memory(session& s) {
   const std::pair<tutti_buffer_desc, const char*> unknown[] = {
       {{sizeof(tutti_buffer_desc), 16, 77, 0}, "of an unknown kind"},
@@ -182,7 +182,7 @@ void check_unknown_memory(session& s) {
   }
 }
 
-// The host's memory as the other end of transfers.
+// Host memory as source and target of transfers.
 void check_host_memory(session& s) {
   if (!offers(s.api->memory, &tutti_memory_api::unmap)) return;
   for (const uint64_t size : {uint64_t{1}, uint64_t{5000}, uint64_t{1} << 20}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application's own kernels, an optional group: building, arguments, sizes, order among other
-// work, failures, and the life of functions on the host.
+// Kernels of applications, an optional function group: building, arguments, sizes, order relative
+// to other work, failures, and lifetimes of host functions.
 #include <cstring>
 #include <functional>
 
@@ -11,7 +11,7 @@
 namespace tutti::conformance {
 namespace {
 
-// out[i] = a x[i] + i, in the languages that a plugin may take.
+// out[i] = a x[i] + i, in the languages that a plugin may support.
 constexpr const char* opencl_text =
     "kernel void scaled(global const int* x, global int* out, int a) {\n"
     "  size_t i = get_global_id(0);\n"
@@ -98,7 +98,7 @@ handle<tutti_kernel> build(session& s, const tutti_kernel_desc& desc) {
   return {made, kernels_of(s)->release};
 }
 
-// x and out of n elements, and what a launch says of them.
+// x and out with n elements, and the launch data for them.
 struct rig {
   rig(session& s, uint64_t n, uint64_t offset_bytes = 0)
       : x(s.allocate(4 * n + offset_bytes)), out(s.allocate(4 * n + offset_bytes)), values(n) {
@@ -135,7 +135,7 @@ struct rig {
   handle<tutti_buffer> x, out;
   std::vector<int32_t> values;
   int32_t factor = 3;
-  // Larger than the plugin knows them: argument_size says so.
+  // Larger than the plugin knows them, as argument_size states.
   struct {
     tutti_kernel_argument known;
     unsigned char beyond[24];
@@ -167,7 +167,7 @@ void check_results(session& s) {
   });
 }
 
-// A kernel reads what the one before it on the stream has written, and groups may be named.
+// A kernel reads what the previous one on the stream has written; group sizes may be given.
 void check_order(session& s) {
   each_language(s, [&](int32_t language) {
     host_state state;
@@ -270,7 +270,7 @@ void check_bad_launches(session& s) {
   });
 }
 
-// A function that fails, and the end of one.
+// A function that fails, and the release of one.
 void check_host_functions(session& s) {
   if ((languages_of(s) & TUTTI_KERNEL_LANGUAGE_BIT(TUTTI_KERNEL_HOST)) == 0)
     throw skipped("the device takes no functions on the host");

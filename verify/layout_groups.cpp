@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How operands lie in memory: every access class, strides of any sign, broadcasts, transposes,
-// offsets, up to eight dimensions, scalars, several outputs, outputs in the place of inputs. The
-// whole output buffer is compared, so a write between or beside the elements shows.
+// Layouts of operands in memory: every access class, strides of any sign, broadcasts, transposes,
+// offsets, up to eight dimensions, scalars, several outputs, outputs in the memory of inputs. The
+// whole output buffer is compared, so writes between or beside the elements are detected.
 #include <algorithm>
 
 #include "harness.hpp"
@@ -70,7 +70,7 @@ void compare_elements(const operand& got, const operand& want, const std::string
   }
 }
 
-// out = maximum(a, b): exact on every dtype, so it tells of the addressing only.
+// out = maximum(a, b): exact for every dtype, so it only tests the addressing.
 void check_pair(session& s, layout la, layout lb, layout lo, uint8_t dtype, const extents& extent) {
   generator random(s.seed + points_of(extent));
   const uint8_t type = sdk::register_dtype(dtype);
@@ -118,7 +118,7 @@ void check_ranks(session& s) {
   }
 }
 
-// The place of each element in row-major order, added to elements read across their lines.
+// The position of each element in row-major order, added to elements read across their lines.
 void check_places(session& s, const extents& extent) {
   program_spec spec;
   spec.kept_rank = static_cast<uint32_t>(extent.size());
@@ -224,7 +224,7 @@ void check_alias(session& s, layout l, uint8_t dtype) {
   compare_elements(outputs[1], want[1], "output 1 over input 1");
 }
 
-// Inputs beyond the usual handful, as many as the device says it takes.
+// More inputs than usual, as many as the device declares.
 void check_limits(session& s) {
   const uint32_t count = std::min<uint32_t>(s.properties.max_inputs, 64);
   require(count >= 3 && s.properties.max_outputs >= 1 && s.properties.max_instructions >= 8,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who listens for an event is told of it once: one that is done, that is done later, that has
+// A listener of an event is called once: for an event that is done, that is done later, that has
 // failed, that is released meanwhile, one of many.
 #include <condition_variable>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace tutti::conformance {
 namespace {
 
-// What a listener was told; shared by those who may outlive a failed check.
+// The calls of a listener; shared by those that may outlive a failed check.
 class heard {
  public:
   static void listen(void* self, const tutti_status* failure) {
@@ -35,7 +35,7 @@ class heard {
     patience_ = longest;
   }
 
-  // Waits for the call. Throws `failure` where it does not come, or says something else.
+  // Waits for the call. Throws `failure` if it does not come, or reports something else.
   void require_told(int32_t code, const std::string& words, const char* what) {
     std::unique_lock lock(mutex_);
     const bool came = changed_.wait_for(lock, patience_, [this] { return calls_ > 0; });
@@ -60,7 +60,7 @@ class heard {
   std::chrono::seconds patience_{0};
 };
 
-// Never freed where a check failed: the plugin may still call it.
+// Never freed after a failed check: the plugin may still call it.
 struct listeners {
   explicit listeners(size_t count) : all(new heard[count]) {}
   heard& operator[](size_t n) const { return all[n]; }
@@ -68,8 +68,8 @@ struct listeners {
   heard* all;
 };
 
-// Where a check fails, work in line is let through and awaited before its memory goes. Declared
-// behind that.
+// After a failed check, pending work is released and awaited before its memory is freed. Declared
+// after that memory.
 struct awaited {
   const tutti_stream_api& api;
   std::vector<tutti_stream*> streams;
@@ -124,7 +124,7 @@ void check_listeners(session& s) {
   who.done();
 }
 
-// Many events, each released at once, some of them with two listeners.
+// Many events, each released immediately, some of them with two listeners.
 void check_many(session& s) {
   require_listeners(s);
   constexpr size_t count = 200;
@@ -145,7 +145,8 @@ void check_many(session& s) {
   who.done();
 }
 
-// Nobody is told of what waits for the host before the host has signalled, and all are afterwards.
+// No listener is called for work that waits for the host before the host has signalled, and all are
+// afterwards.
 void check_gated(session& s) {
   require_listeners(s);
   if (!offers(s.api->stream, &tutti_stream_api::event_signal))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dense matrices in long double, and launches of the operators of linear algebra on batches of
-// them. What is judged is read from the views, so it has been rounded as the plugin saw it.
+// them. Expected values are read from the views, so they have been rounded as for the plugin.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace tutti::conformance {
 
 using wide_complex = std::complex<long double>;
 
-// Of an element type S: the type of its parts, and what it is judged in.
+// For an element type S: the type of its parts, and the type of the comparison.
 template <typename S>
 struct element_types {
   using real = S;
@@ -54,7 +54,7 @@ long double unit_roundoff() {
 inline long double conjugate(long double x) { return x; }
 inline wide_complex conjugate(const wide_complex& x) { return std::conj(x); }
 
-// Without the library's care for infinities, which takes most of the time.
+// Without the library's special cases for infinities, which take most of the time.
 inline long double times(long double a, long double b) { return a * b; }
 inline wide_complex times(const wide_complex& a, const wide_complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -210,7 +210,7 @@ S not_a_number() {
   return S(std::numeric_limits<real_type<S>>::quiet_NaN());
 }
 
-// NaN in the elements of all matrices that lie strictly on one side of the diagonal.
+// NaN in all matrix elements that are strictly on one side of the diagonal.
 template <typename S>
 void spoil_triangle(view_spec& v, bool upper) {
   const uint64_t size = v.extent[1];
@@ -228,16 +228,16 @@ struct matrix_call {
   std::vector<view_spec> views;  // outputs first
   tutti_matrix_params params{sizeof(tutti_matrix_params), 0, 0, 0, 0};
 
-  // What became of the launch; the views hold what it left. Throws `failure` where it wrote beyond
+  // The outcome of the launch; the views contain the results. Throws `failure` if it wrote beyond
   // its outputs or into an input.
   outcome launch(session& s);
-  // Throws `failure` where it fails.
+  // Throws `failure` if it fails.
   void run(session& s);
-  // Throws `failure` unless it fails as plugin.h says, naming matrix `bad`.
+  // Throws `failure` unless it fails as plugin.h requires, naming matrix `bad`.
   void run_in_vain(session& s, uint64_t bad);
 };
 
-// Batches and sizes of square matrices: small ones, odd ones, some that blocked code cuts.
+// Batches and sizes of square matrices: small ones, odd ones, some that blocked code divides.
 struct batch_of_squares {
   uint64_t batch, size;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear algebra of matrices that have no result, which fail the launch by number, and of matrices
-// with NaN, which do not pass it over.
+// Linear algebra of matrices without a result, which fail the launch with their index, and of
+// matrices with NaN, which must not be ignored.
 #include <cmath>
 #include <functional>
 
@@ -11,7 +11,7 @@
 namespace tutti::conformance {
 namespace {
 
-// Many matrices, one of which is bad.
+// Many matrices, one of which is invalid.
 constexpr uint64_t batch = 23, bad = 17;
 
 template <typename S>
@@ -51,7 +51,7 @@ S& bad_element(matrix_call& call, uint64_t i, uint64_t j) {
   return *element_of<S>(v, (bad * size + i) * size + j);
 }
 
-// The stream is sound after each failure: the same launch of regular matrices succeeds.
+// The stream is usable after each failure: the same launch with regular matrices succeeds.
 template <typename S>
 void check_failure(session& s, matrix_call& call, const std::function<void(matrix_call&)>& spoil) {
   generator random(s.seed);
@@ -89,7 +89,7 @@ void check_singular_triangle(session& s) {
       call.params.upper = upper;
       for (const uint64_t at : {uint64_t{0}, size - 1}) {
         check_failure<S>(s, call, [&](matrix_call& c) { bad_element<S>(c, at, at) = S(0); });
-        // Where ones stand in for the diagonal nothing is singular.
+        // If ones replace the diagonal, nothing is singular.
         matrix_call unit = call;
         unit.params.unit_diagonal = 1;
         bad_element<S>(unit, at, at) = S(0);
@@ -142,7 +142,8 @@ bool has_nan(matrix_call& call, uint64_t matrix) {
   return found;
 }
 
-// A NaN in the lower triangle of one matrix: that one fails or has NaN, the others do not.
+// A NaN in the lower triangle of one matrix: it fails or its result has NaN, the others are
+// correct.
 template <typename S>
 void check_nan(session& s, int32_t kind) {
   for (const uint64_t size : {5, 40}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers, transfers, streams, events, profiling and native handles; failures that travel with
-// events; out of memory. What the host makes itself is in host_groups.cpp.
+// Buffers, transfers, streams, events, profiling and native handles; failures propagated by events;
+// out of memory. Host events and host memory are tested in host_groups.cpp.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace tutti::conformance {
 namespace {
 
-// The last in more pieces than plugins keep for what they send piece by piece.
+// The last in more chunks than plugins keep for transfers in chunks.
 void check_round_trip(session& s) {
   for (const uint64_t size : {1, 3, 64, 1000, 4097, 3'000'001, (12 << 20) + 77}) {
     const handle<tutti_buffer> buffer = s.allocate(size);
@@ -79,7 +79,7 @@ void check_copy(session& s) {
   compare(got, b, "copy within one buffer");
 }
 
-// Write on one stream, copy on a second, read on a third, ordered by events alone.
+// Write on one stream, copy on a second, read on a third, ordered only by events.
 void check_streams(session& s) {
   constexpr uint64_t size = 1 << 20;
   const handle<tutti_stream> first = s.stream(), second = s.stream();
@@ -111,7 +111,7 @@ void check_streams(session& s) {
   check(s.api->stream->synchronize(second.get()), "synchronize");
 }
 
-// What a blocking write has brought is found by work on another stream that waits for nothing.
+// The data of a blocking write are visible to work on another stream that waits for nothing.
 void check_blocking_write(session& s) {
   const handle<tutti_stream> writer = s.stream(), other = s.stream();
   const auto* transfer = s.api->transfer;
@@ -157,11 +157,11 @@ void check_out_of_memory(session& s) {
     require(!result.message.empty(), "out of memory without a message");
     require(buffer == nullptr, "a failed allocation returned a buffer");
   }
-  check_round_trip(s);  // the device goes on
+  check_round_trip(s);  // the device continues to work
 }
 
-// A transfer beyond the end of a buffer must not succeed: it is refused at once, or its event and
-// the stream tell of it; then the stream works again.
+// A transfer beyond the end of a buffer must not succeed: it is refused immediately, or its event
+// and the stream report it; then the stream works again.
 void check_poison(session& s) {
   const handle<tutti_stream> stream = s.stream();
   const handle<tutti_buffer> buffer = s.allocate(64);
@@ -290,7 +290,7 @@ void check_available(session& s) {
   });
 }
 
-// Streams of one device used by threads of their own.
+// Streams of one device used by separate threads.
 void check_threads(session& s) {
   std::vector<std::string> errors(4);
   std::vector<std::thread> threads;

@@ -25,12 +25,12 @@ inline tutti_view_desc contiguous_view(int32_t dtype, std::initializer_list<uint
   return v;
 }
 
-/// Views of an operator over elements of `dtype`, without those that may be left out.
+/// Views of an operator for elements of `dtype`, without optional ones.
 inline std::vector<tutti_view_desc> views_of(int kind, int dtype) {
   return host::least_views(*host::find_operator(kind), dtype, [](char) { return uint64_t{4}; });
 }
 
-/// Outputs that may not be left out.
+/// The number of required outputs.
 inline uint32_t outputs_of(int kind) {
   const host::operator_row* const row = host::find_operator(kind);
   uint32_t count = 0;
@@ -53,7 +53,7 @@ inline tutti_operator_desc describe(int32_t kind, std::span<const tutti_view_des
   return d;
 }
 
-/// Parameters of any operator, with room behind them.
+/// Parameters of any operator, with space after them.
 union any_params {
   uint64_t struct_size;
   tutti_convolution_params convolution;
@@ -61,7 +61,7 @@ union any_params {
   unsigned char bytes[160];
 };
 
-/// Those that go with views_of(): zeros, and ones of a convolution.
+/// The parameters for views_of(): zeros, and ones for a convolution.
 inline any_params params_of(int kind, int dtype) {
   any_params params{};
   if (kind == TUTTI_OPERATOR_CONVOLUTION)
@@ -74,7 +74,7 @@ inline any_params params_of(int kind, int dtype) {
   return params;
 }
 
-/// Whether the plugin has the operator for elements of `dtype`.
+/// Whether the plugin supports the operator for elements of `dtype`.
 inline bool claims(const tutti_plugin_api& api, tutti_device* device, int kind, int dtype) {
   const std::vector<tutti_view_desc> views = views_of(kind, dtype);
   const any_params params = params_of(kind, dtype);

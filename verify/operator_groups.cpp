@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix product over odd sizes, transposes, batches and offsets. The judge multiplies in long
+// The matrix product with odd sizes, transposes, batches and offsets. The oracle multiplies in long
 // double and bounds the error by the sum of magnitudes.
 #include <algorithm>
 #include <cmath>
@@ -210,7 +210,7 @@ void check_complex(session& s) {
   }
 }
 
-// Bias and relu over every way that products take: tiles, few rows, few columns, deep sums.
+// Bias and relu for every implementation of products: tiles, few rows, few columns, long sums.
 void check_epilogue(session& s, uint8_t dtype, bool relu) {
   const uint64_t sizes[][3] = {{1, 1, 1},     {3, 5, 2},       {17, 33, 65},   {64, 128, 64},
                                {1, 300, 70},  {300, 1, 70},    {5, 1000, 40},  {1000, 5, 40},
@@ -234,7 +234,7 @@ void check_epilogue_poison(session& s, uint8_t dtype) {
   }
 }
 
-// Shapes that do not fit together are refused by name, not run.
+// Shapes that do not match are refused with a message, not run.
 void check_mismatch(session& s) {
   std::vector<view_spec> v = {matrix(TUTTI_F32, 1, 3, 6, false, false, 0),
                               matrix(TUTTI_F32, 1, 3, 4, false, false, 0),

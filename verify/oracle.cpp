@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge, see oracle.hpp.
+// The oracle, see oracle.hpp.
 #include "oracle.hpp"
 
 #include <bit>
@@ -123,7 +123,7 @@ template <typename Row>
 uint64_t evaluate_dtype(uint8_t dtype, uint64_t a, uint64_t b, uint64_t c) {
   return with_real_type(dtype, [&](auto tag) -> uint64_t {
     using T = typename decltype(tag)::type;
-    // Complex numbers have a judge of their own: complex_groups.cpp.
+    // Complex numbers have a separate oracle: complex_groups.cpp.
     if constexpr (Row::rule != COMPLEX_OF && (host::takes<T>(Row::kind) || Row::kind == IR)) {
       return evaluate_row<Row, T>(a, b, c);
     }
@@ -235,7 +235,7 @@ uint64_t convert(uint8_t from, uint8_t to, uint64_t bits) {
   if (to == TUTTI_BOOL) return real_of(from, bits) != 0 ? 1 : 0;
   if (!sdk::is_floating(to) && !sdk::is_floating(from)) return from_storage(to, bits);
   if (sdk::is_floating(to)) {
-    // Straight from an integer or a wider float: one rounding, since long double holds either.
+    // Directly from an integer or a wider float: one rounding, since long double represents both.
     return bits_of(to, real_of(from, bits));
   }
   const long double value = real_of(from, bits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge: op_table.def's host column in a wider type, conversions and random bits written
+// The oracle: op_table.def's host column in a wider type, conversions and random bits written
 // independently of the library, and comparison in units in the last place.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tutti::conformance {
 
-// A float register from its bits and back, whatever its width.
+// A float register from its bits and back, for any width.
 long double real_of(uint8_t dtype, uint64_t bits);
 uint64_t bits_of(uint8_t dtype, long double value);  // rounds to nearest even
 
@@ -41,7 +41,7 @@ uint64_t ulp_distance(uint8_t dtype, uint64_t a, uint64_t b);
 // Decimal and, for floats, hexadecimal text of a register.
 std::string value_text(uint8_t dtype, uint64_t bits);
 
-// Operands for tests: values in [low, high] as far as the dtype allows; and the awkward ones: NaN,
+// Operands for tests: values in [low, high] as far as the dtype permits; and the special ones: NaN,
 // infinities, zeros, denormals, limits.
 uint64_t random_value(uint8_t dtype, double low, double high, generator& random);
 uint64_t random_bits(uint8_t dtype, generator& random);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scans, sorts, selections, searches, counts and positions of flags, with offsets and guards,
-// against loops over the elements in long double. Lengths lie around those at which kernels change
-// their way.
+// compared with loops over the elements in long double. Lengths are near those at which kernels
+// change their method.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -244,7 +244,7 @@ void check_partition_case(session& s, uint8_t dtype, const extents& extent, uint
   const tutti_partition_params p{sizeof p, kth};
   std::vector<view_spec> v = {packed_view(dtype, extent), filled(s, dtype, extent, bound)};
   launch_checked(s, TUTTI_OPERATOR_PARTITION, v, &p);
-  // Before, among and behind equals of the kth there are the elements that a sort puts there.
+  // Before, among and after elements equal to the kth, the elements are those of the sorted order.
   const std::vector<uint64_t> order = expected_order(v[1], false),
                               order_out = expected_order(v[0], false);
   const auto same = [](long double a, long double b) {
@@ -278,7 +278,7 @@ void check_long_partition(session& s) {
   check_partition_case(s, TUTTI_I32, {3, 70000}, 35000, 1000);
 }
 
-// ---- what belongs to them
+// ---- searches, counts and positions of flags
 
 void check_search(session& s, uint8_t dtype) {
   generator random(s.seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of operators: launched again on other memory and streams, released early, arrays of longer
-// structs, what no plugin may pass over, packed inputs and measured outputs.
+// Plans of operators: launched again with other memory and streams, released early, arrays of
+// longer structs, fields that no plugin may ignore, packed inputs and measured outputs.
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -80,7 +80,7 @@ struct longer_desc {
   uint64_t beyond[4];
 };
 
-// A scan described in structs that have more fields than the plugin knows, all zero.
+// A scan described in structs with more fields than the plugin knows, all zero.
 struct newer_caller {
   explicit newer_caller(const trial& t) {
     for (const tutti_view_desc& v : describe(t.views)) views.push_back({v, {}});
@@ -130,7 +130,7 @@ void expect_refusal(session& s, const tutti_operator_desc& desc, const char* wha
   });
 }
 
-// What a plugin does not know it refuses: the device would do something else than was asked for.
+// A plugin must refuse fields that it does not know: the device would not do what was requested.
 void check_unknown_fields(session& s) {
   const trial t = running_sum(s.seed);
   require_support(s, describe(t.kind, describe(t.views), t.params));

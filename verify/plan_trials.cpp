@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands and, by plain loops, results of the operators that plans are tried with.
+// Operands and, computed by plain loops, results of the operators in tests of plans.
 #include "plan_trials.hpp"
 
 #include <numeric>
@@ -50,7 +50,7 @@ trial product(uint64_t seed) {
   return t;
 }
 
-// Long enough for devices to cut it, with workspace.
+// Long enough for devices to divide it, with workspace.
 trial running_sum(uint64_t seed) {
   static const tutti_scan_params params{sizeof params, TUTTI_SCAN_SUM, 0, 0, 0};
   constexpr uint64_t length = 100000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What plans of operators are tried with: operands, their memory on the device and what must come
-// out. Values are small whole numbers, so that there is one right answer.
+// Data for tests of plans: operands, their memory on the device and the expected results. Values
+// are small integers, so that there is one correct result.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tutti::conformance {
 using floats = std::vector<float>;
 using indices = std::vector<int64_t>;
 
-// What one launch is given and must give. Trials of one kind differ in their values only.
+// Input and expected output of one launch. Trials of one kind differ only in their values.
 struct trial {
   int32_t kind;
   const void* params;
@@ -45,7 +45,7 @@ trial product(uint64_t seed);
 trial running_sum(uint64_t seed);
 trial permutation(uint64_t seed);
 
-// A plan for trials of this kind; throws `skipped` where the device does not support it.
+// A plan for trials of this kind; throws `skipped` if the device does not support it.
 handle<tutti_plan> prepare(session& s, const trial& t);
 
 // A trial's memory on the device, each operand `skip` elements into its buffer.

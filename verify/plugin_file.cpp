@@ -34,13 +34,13 @@ const tutti_host host = [] {
   return h;
 }();
 
-// As many bytes as the plugin says that there are, and as we know.
+// As many bytes as the plugin declares, and as we know.
 template <class T>
 void read_sized(const T* given, T& mine) {
   uint64_t size = 0;
   std::memcpy(&size, given, sizeof size);
   mine = {};
-  // Half a field is none.
+  // Partial fields are ignored.
   const uint64_t whole = size - size % sizeof(void*);
   std::memcpy(static_cast<void*>(&mine), given, std::min<uint64_t>(whole, sizeof mine));
   mine.struct_size = size;
@@ -100,13 +100,13 @@ plugin_file::plugin_file(const std::string& path, const step_listener& on_step) 
                     tutti_event**) -> tutti_status* { return nullptr; };
     api_.op = &op_;
   }
-  // Work of such a plugin begins by itself.
+  // Work of such a plugin starts without flush.
   if (api_.stream != nullptr && stream_.flush == nullptr) stream_.flush = flushes_nothing;
   require_functions();
 }
 
-// All that plugin.h does not call optional. The core goes on without some of them, for plugins that
-// are older than they.
+// Everything that plugin.h does not call optional. The core accepts the absence of some of them,
+// for older plugins.
 void plugin_file::require_functions() const {
   enum class need { required, expected, optional };
 #define TUTTI_TABLE(field, type, how)             \

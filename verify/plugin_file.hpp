@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plugin's file, loaded by its path, and its tables as a reader of the ABI may see them: what
-// lies beyond the size that the plugin gives is absent, whatever the memory there holds.
+// A plugin's file, loaded by its path, and its tables as a reader of the ABI may see them: bytes
+// beyond the size that the plugin declares are absent, whatever the memory there contains.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace tutti::conformance {
 
-/// Told what is called next, "device.open": where a process ends, that was it.
+/// Receives the next call, "device.open": if a process ends, this was the last one.
 using step_listener = std::function<void(const char*)>;
 
 class plugin_file {
  public:
-  /// The library stays loaded until the process exits. Throws `failure` where there is no plugin of
-  /// this ABI, or where a table or a function is missing that is not optional. A plugin without
-  /// operators gets some that support nothing.
+  /// The library stays loaded until the process exits. Throws `failure` if there is no plugin of
+  /// this ABI, or if a table or a function is missing that is not optional. A plugin without
+  /// operators gets a table that supports nothing.
   plugin_file(const std::string& path, const step_listener& on_step);
   plugin_file(const plugin_file&) = delete;
   plugin_file& operator=(const plugin_file&) = delete;
@@ -36,7 +36,7 @@ class plugin_file {
 #include "plugin/functions.def"
 };
 
-/// "opencl" for a file that the library would find under that name, else empty.
+/// "opencl" for a file that the library would find under that name, otherwise empty.
 std::string name_of_file(const std::string& path);
 
 }  // namespace tutti::conformance

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program means by plugin.h and the table of instructions, a random launch of it, and the
-// judge of its results.
+// The meaning of a program according to plugin.h and the table of instructions, a random launch of
+// it, and the oracle for its results.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace tutti::conformance {
 // Whether each value can be computed and stored; `values` gets the dtype of each.
 bool means_something(const program_spec& p, std::vector<uint8_t>& values);
 
-// Whether the judge knows all of it, and no element is written twice. `values` as above.
+// Whether the oracle can compute all of it, and no element is written twice. `values` as above.
 bool can_be_judged(const program_spec& p, const std::vector<uint8_t>& values);
 
-// Inputs, scalars and outputs for a launch of any program that means something.
+// Inputs, scalars and outputs for a launch of any valid program.
 struct surroundings {
   extents extent;
   std::vector<operand> inputs, outputs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of each kind, layout and dtype over odd shapes, with strides, NaN, ties and empty
-// ranges; and long sums. The judge adds in long double.
+// Reductions of each kind, layout and dtype with odd shapes, strides, NaN, ties and empty ranges;
+// and long sums. The oracle adds in long double.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -267,7 +267,7 @@ void check_long_sum(session& s) {
   });
 }
 
-// A chain in front of the reduction, with a scalar and a broadcast row: sum((a - row)^2 * scale).
+// A chain before the reduction, with a scalar and a broadcast row: sum((a - row)^2 * scale).
 void check_fused(session& s, uint8_t layout) {
   const shape sh{{37}, {111}};
   const job j{TUTTI_REDUCE_SUM, layout, TUTTI_F32, TUTTI_F32, TUTTI_F32};

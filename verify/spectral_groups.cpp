@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eigenvalues and singular values. Matrices are made from values that are known and whose errors
-// are those of the matrix, so that results without vectors are judged as well; vectors are judged
-// by their definition, within the bounds of LAPACK's tests.
+// Eigenvalues and singular values. Matrices are constructed from known values whose errors are
+// those of the matrix, so that results without vectors can be compared; vectors are checked by
+// their definition, within the bounds of LAPACK's tests.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -15,7 +15,8 @@ namespace {
 
 using reals = std::vector<long double>;
 
-// How the values of a matrix lie: anywhere, most of them one number, most of them 0, all 0.
+// Distribution of the values of a matrix: arbitrary, most of them one number, most of them 0, all
+// 0.
 enum class spectrum { random, repeated, deficient, zero };
 
 // Descending, between -1 and 1, or 0 and 1 where they are `positive`.
@@ -189,8 +190,8 @@ complex_matrix complex_of(const wide_matrix<long double>& a) {
 }
 complex_matrix complex_of(const complex_matrix& a) { return a; }
 
-// A normal matrix of the known values: diagonal, in another basis. Of a real one half of them come
-// in pairs, as blocks.
+// A normal matrix with the known values: diagonal, in another basis. For a real one half of them
+// are in pairs, as blocks.
 template <typename W>
 wide_matrix<W> normal_matrix(uint64_t size, complexes& known, generator& random) {
   wide_matrix<W> middle(size, size);
@@ -214,7 +215,7 @@ wide_matrix<W> normal_matrix(uint64_t size, complexes& known, generator& random)
   return multiply(multiply(q, middle), adjoint(q));
 }
 
-// Each value that is known has one of `w` for itself.
+// Each known value is matched with a different one of `w`.
 template <typename S>
 void judge_known(const complexes& known, complexes w, const std::string& what) {
   long double largest = 0;

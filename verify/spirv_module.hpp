@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel as a SPIR-V module, put together instruction by instruction.
+// A kernel as a SPIR-V module, assembled instruction by instruction.
 #pragma once
 
 #include <cstdint>

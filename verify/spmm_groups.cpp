@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of sparse matrices and products at sparse places, with offsets and guards, by their
-// definition in long double: rows of all lengths, in no order, with columns that occur several
-// times. The error is bounded by the sum of magnitudes.
+// Products of sparse matrices and products at sparse positions, with offsets and guards, compared
+// with their definition in long double: rows of all lengths, in any order, with repeated columns.
+// The error is bounded by the sum of magnitudes.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -111,7 +111,8 @@ std::vector<spmm_case> cases_of(uint64_t width) {
           {"a long row among empty ones", {0, 0, 3000, 0, 1, 0}, 40, width}};
 }
 
-// What is not stored multiplies nothing: infinities of b stay in the rows that name them.
+// Elements that are not stored are skipped: infinities of b only affect the rows that refer to
+// them.
 template <typename T>
 void check_infinities(session& s, uint8_t dtype, uint8_t index) {
   generator random(s.seed);
@@ -144,8 +145,8 @@ void check_spmm(session& s, uint8_t dtype, uint8_t index, bool vector) {
   if (!vector) check_infinities<T>(s, dtype, index);
 }
 
-// Elements of products of dense matrices at places in no order, by their definition; at the end of
-// the places some beyond a and b, which stand for the nearest row.
+// Elements of products of dense matrices at positions in any order, by their definition; some of
+// the last positions are beyond a and b, and are clamped to the nearest row.
 template <typename T>
 void check_sddmm(session& s, uint8_t dtype, uint8_t index) {
   constexpr uint64_t rows = 37, depth = 53;

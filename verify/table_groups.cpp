@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of plugin.h for what a plugin says of itself: tables, its name, properties, status
-// objects.
+// The rules of plugin.h for a plugin's own data: tables, its name, properties, status objects.
 #include <algorithm>
 #include <cstring>
 
@@ -41,7 +40,7 @@ void check_tables(session& s) {
     check_table(api->kernel, "kernel", 5);
 }
 
-// The library asks a file for the plugin of its name only.
+// The library expects in a file only the plugin of its name.
 void check_name(session& s) {
   const std::string expected = name_of_file(s.plugin_path);
   const std::string name = s.api->name != nullptr ? s.api->name : "";
@@ -71,7 +70,7 @@ void check_properties(session& s) {
   require(p.max_argument_bytes > 0 && p.max_work_group_size > 0, "a limit is 0");
 }
 
-// Room for less, and for more, than the plugin knows.
+// Space for less, and for more, than the plugin knows.
 void check_properties_size(session& s) {
   struct {
     tutti_device_properties known;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host's waits for work: event_wait and synchronize are back when the work is done, and what it
-// wrote is there then, for other streams and in place. Work is late because it waits for an event
-// of the host's, or because there is much of it.
+// Waiting for work on the host: event_wait and synchronize return when the work is done, and its
+// results are then visible to other streams and to direct access. Work is delayed by a host event,
+// or by a large amount of other work.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds delay{20};
 
-// A buffer with `before`, and work on `late` that brings `after` there.
+// A buffer with `before`, and work on `late` that writes `after` to it.
 struct late_copy {
   late_copy(session& s, uint64_t bytes)
       : size(bytes),
@@ -40,7 +40,7 @@ struct late_copy {
     return held;
   }
 
-  // Through a stream that nothing orders behind the copy, and in place.
+  // Through a stream that is not ordered after the copy, and by direct access.
   void require_there(session& s, const char* after_what) const {
     void* host = nullptr;
     const bool is_mapped =
@@ -64,7 +64,7 @@ struct late_copy {
   handle<tutti_stream> late;
 };
 
-// `wait` for the copy's event or stream, while another thread lets it go after a while.
+// `wait` for the copy's event or stream, while another thread releases it after a while.
 void check_gated(session& s, const char* what,
                  const std::function<tutti_status*(tutti_event*, tutti_stream*)>& wait) {
   const auto* stream = s.api->stream;
@@ -92,7 +92,7 @@ void check_gated(session& s, const char* what,
   }
 }
 
-// As much as takes a while on any device.
+// An amount that takes a while on any device.
 void check_busy(session& s, const char* what,
                 const std::function<tutti_status*(tutti_event*, tutti_stream*)>& wait) {
   const uint64_t bytes = std::min<uint64_t>(32u << 20, s.properties.max_allocation_bytes / 8);

@@ -59,8 +59,8 @@ void require_computing(std::string_view op) {
            "survive fork(): compute in the parent, or start a new program (exec), or fork before "
            "the first use of a device");
   if (is_exiting()) [[unlikely]] {
-    // If a thread that is not joined and catches nothing threw here, std::terminate() would end a
-    // process that is about to exit normally.
+    // A thread that is not joined and does not catch the exception would call std::terminate() in a
+    // process that is about to exit normally. So it waits first, however long the exit takes.
     if (std::this_thread::get_id() != exiting_thread) {
       has_waited.wait(false, std::memory_order_acquire);
       std::this_thread::sleep_for(time_to_be_gone);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where places are random, they are drawn on the host: they are a few for each example, and an
-// index that the host knows needs no check on the device.
+// Random positions are drawn on the host: there are only a few per example, and an index that is
+// known on the host needs no check on the device.
 #include "tutti/data/augmentation.hpp"
 
 #include <fmt/format.h>
@@ -22,8 +22,7 @@ namespace tutti::data {
 
 namespace {
 
-/// Integers in [0, count), number by number: as random::integers(), but each with a range of its
-/// own.
+/// Integers in [0, count), element by element: as random::integers(), but each with its own range.
 class drawer {
  public:
   explicit drawer(random::key from) : from_(from) {}
@@ -40,7 +39,7 @@ class drawer {
   std::int64_t next_ = 0;
 };
 
-/// Throws shape_error for another rank, and what an array throws that was never assigned.
+/// Throws shape_error for another rank, and the error of an array that was never assigned.
 void require_rank(const array& a, int rank, std::string_view are, std::string_view op) {
   detail::named(op, [&] {
     if (a.ndim() != rank)
@@ -52,7 +51,7 @@ void require_pictures(const array& pictures, std::string_view op) {
   require_rank(pictures, 4, "pictures are [n, height, width, channels]", op);
 }
 
-/// Positions first[i] ... first[i] + extent - 1 of each example, in a row each.
+/// Positions first[i] ... first[i] + extent - 1 of each example, one row per example.
 array positions(const std::vector<std::int64_t>& first, std::int64_t extent, bool are_rows,
                 const device& on) {
   std::vector<std::int64_t> all;
@@ -70,7 +69,7 @@ array jitter_factor(random::key from, const array& x, double reach) {
                                      dtype::f32, x.device()));
 }
 
-/// Whether factors in [1 - reach, 1 + reach] are more than one number.
+/// Whether the interval [1 - reach, 1 + reach] contains more than one number.
 bool acts(double reach) { return 1 + reach > 1; }
 
 array cut(const array& x) { return clip(x, 0, 1); }
@@ -95,7 +94,7 @@ void require_jitter(const color_jitter_options& o) {
   require(o.hue, "hue", o.hue <= 0.5);
 }
 
-/// Where the places of one mask are, [n, extent]; draws n widths and first places.
+/// The positions of one mask, [n, extent]; draws n widths and first positions.
 array mask_along(drawer& draw, std::int64_t n, std::int64_t extent, std::int64_t width,
                  const device& on) {
   std::vector<std::int64_t> begins, ends;
@@ -109,7 +108,7 @@ array mask_along(drawer& draw, std::int64_t n, std::int64_t extent, std::int64_t
                      less(at, array::from(ends, {n, 1}, on)));
 }
 
-/// Throws unless the dtype is real and has this value; those that are floating round it.
+/// Throws unless the dtype is real and can represent this value; floating dtypes round it.
 void require_value(double value, dtype type, std::string_view op) {
   if (is_floating(type)) return;
   if (!is_integral(type))
@@ -140,7 +139,7 @@ array random_crop(random::key from, const array& pictures, integer height, integ
                                     pictures.shape().str(), std::int64_t{padding}));
     if (n == 0 || height == 0 || width == 0 || wide.dim(3) == 0)
       return zeros({n, height, width, wide.dim(3)}, pictures.dtype(), pictures.device());
-    // Indices of rows and columns, as vectors and uploaded. Products of extents fit.
+    // Indices of rows and columns, as vectors and uploaded. Products of extents do not overflow.
     for (const std::int64_t places : {n, n * height, n * width})
       detail::require_host_memory(op, static_cast<std::uint64_t>(places), 3 * sizeof(places));
     drawer draw(from);

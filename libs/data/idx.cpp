@@ -35,7 +35,7 @@ dtype idx_dtype(int code) {
   }
 }
 
-/// Fills `out`, or fails saying what the file lacks.
+/// Fills `out`, or fails with the name of what is missing in the file.
 void fill_whole(io::packed_file& in, std::span<std::byte> out, std::string_view what) {
   std::size_t done = 0;
   while (done < out.size()) {
@@ -54,7 +54,7 @@ void swap_bytes(std::span<std::byte> bytes, std::size_t width) {
                  bytes.begin() + static_cast<std::ptrdiff_t>(i + width));
 }
 
-/// Before memory is taken: elements that the file cannot have.
+/// Before memory is allocated: elements that the file cannot contain.
 void require_room(const io::packed_file& in, const shape& extents, dtype type) {
   std::uint64_t bytes = size_of(type);
   bool overflow = false;
@@ -68,7 +68,7 @@ void require_room(const io::packed_file& in, const shape& extents, dtype type) {
 }  // namespace
 
 host_array read_idx(const std::filesystem::path& path) {
-  // On the heap: the buffer within is too large for the stacks of some threads.
+  // On the heap: the buffer inside is too large for the stacks of some threads.
   const auto in = std::make_unique<io::packed_file>("read_idx", path, "the content");
   std::array<std::byte, 4> magic{};
   fill_whole(*in, magic, "the header");

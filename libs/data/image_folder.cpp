@@ -47,7 +47,7 @@ std::vector<std::string> folders_in(const fs::path& folder) {
   return out;
 }
 
-/// The last name of the whole path, also of "." and of one that ends in a slash.
+/// The last component of the absolute path, also for "." and for a path that ends in a slash.
 std::string own_name(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder / ".").lexically_normal().parent_path();
   return whole.filename().string();
@@ -72,7 +72,7 @@ std::vector<fs::path> files_below(const fs::path& folder, std::span<const std::s
   return out;
 }
 
-/// Grey and colour, with and without opacity, as other numbers of channels.
+/// Converts grey and colour, with and without opacity, to other numbers of channels.
 template <class T>
 void convert_channels(std::span<const T> from, int channels, std::span<T> to, int wanted) {
   constexpr T full = static_cast<T>(~T{0});
@@ -102,7 +102,7 @@ host_array as_u8(const host_array& picture) {
   host_array out(dtype::u8, picture.shape());
   const std::span<const std::uint16_t> from = picture.values<std::uint16_t>();
   std::transform(from.begin(), from.end(), out.values<std::uint8_t>().begin(), [](unsigned v) {
-    return static_cast<std::uint8_t>((v + 128) / 257);  // no value is halfway
+    return static_cast<std::uint8_t>((v + 128) / 257);  // no value is exactly between two integers
   });
   return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader: threads make batches ahead of the one that reads them. A batch has a place in a ring,
-// so that threads take no memory for handing it over, and cannot fail there.
+// The loader: threads prepare batches ahead of the reader. Batches use slots of a ring buffer, so
+// that threads allocate no memory to pass them on, and cannot fail there.
 #include "tutti/data/loader.hpp"
 
 #include <fmt/format.h>
@@ -33,8 +33,8 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-/// Throws what is being handled once more, saying where it happened. What is no exception of this
-/// library is nested in a value_error.
+/// Rethrows the exception being handled, with its location. An exception of another library is
+/// nested in a value_error.
 [[noreturn]] void rethrow_within(const std::string& where) {
   const auto text = [&](const std::exception& e) { return fmt::format("{}: {}", where, e.what()); };
   try {
@@ -68,7 +68,7 @@ std::string item_text(const dataset& of, std::int64_t index) {
   std::string name;
   try {
     if (of.name) name = of.name(index);
-  } catch (const std::exception&) {  // its number says which it is
+  } catch (const std::exception&) {  // its index identifies it
   }
   return name.empty() ? fmt::format("item {}", index) : fmt::format("item {} ({})", index, name);
 }
@@ -160,7 +160,7 @@ struct epoch::state {
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  /// False in a fork, which has none of the threads, and perhaps a lock that one of them held.
+  /// False in a fork, which has none of the threads, and possibly a lock that one of them held.
   bool is_ours() const { return process_ == ::getpid(); }
 
   void start_threads() {
@@ -261,7 +261,7 @@ struct epoch::state {
       result.value.indices = indices_of(number);
       if (result.value.indices.empty()) return result;  // more ranks than rows
       const item collected = collect(result.value.indices, number);
-      if (stop_) return result;  // nobody reads this batch
+      if (stop_) return result;  // this batch is not read
       upload(collected, result.value);
     } catch (...) {
       result.value = {};
@@ -333,12 +333,12 @@ struct epoch::state {
 
   mutable std::mutex mutex_;
   std::condition_variable room_, ready_;
-  std::int64_t to_make_, to_read_;  // batches that no thread has begun, that was not read
+  std::int64_t to_make_, to_read_;  // batches that no thread has begun, and batches not yet read
   std::vector<made> slots_;
   std::atomic<bool> stop_ = false;
   double working_seconds_ = 0;
 
-  // Of the thread that reads.
+  // Used by the reading thread.
   const pid_t process_ = ::getpid();
   const clock::time_point start_ = clock::now();
   std::int64_t batches_ = 0, items_ = 0;

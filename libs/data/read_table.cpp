@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables from CSV (RFC 4180): records are split while the file is read, and kept as text until all
-// of a column is known, which then becomes numbers, text or categories.
+// Tables from CSV (RFC 4180): records are split while the file is read, and stored as text until a
+// column is complete, which is then converted to numbers, text or categories.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::string_view read_table_name = "read_table";
 constexpr std::size_t longest_record = std::size_t{1} << 28;
 constexpr std::size_t most_columns = std::size_t{1} << 20;
 
-/// Texts one behind the other.
+/// Concatenated texts.
 class text_list {
  public:
   std::size_t size() const { return ends_.size(); }
@@ -36,9 +36,9 @@ class text_list {
   std::size_t bytes() const { return bytes_.size(); }
   void append(char c) { bytes_ += c; }
   void append(std::string_view text) { bytes_ += text; }
-  /// What was appended since the last end is a text.
+  /// The text appended since the last end is complete.
   void end() { ends_.push_back(bytes_.size()); }
-  /// Of the text that has not ended. Whether there was one.
+  /// Discards the incomplete text. Returns whether there was one.
   bool drop_last_if(char c) {
     if (bytes_.size() == (ends_.empty() ? 0 : ends_.back()) || bytes_.back() != c) return false;
     bytes_.pop_back();
@@ -54,7 +54,7 @@ class text_list {
   std::vector<std::size_t> ends_;
 };
 
-/// Records of the file, fields without their quotes.
+/// Records of the file, with unquoted fields.
 class record_reader {
  public:
   record_reader(const std::filesystem::path& path, const csv_table_options& options)
@@ -66,7 +66,7 @@ class record_reader {
     if (std::string_view(buffer_.data(), end_).starts_with(mark)) at_ = mark.size();
   }
 
-  /// Passes over so many lines, less where the file ends.
+  /// Skips this many lines, or fewer if the file ends.
   void skip_lines(std::int64_t count) {
     while (count > 0 && peek() != no_more)
       if (buffer_[at_++] == '\n') {
@@ -82,7 +82,7 @@ class record_reader {
     }
     return false;
   }
-  /// Of the record's beginning, from 1.
+  /// Line at which the record begins, from 1.
   std::int64_t line() const { return begin_line_; }
   [[noreturn]] void fail(std::string_view what) const {
     in_.fail(fmt::format("line {}: {}", begin_line_, what));
@@ -127,7 +127,7 @@ class record_reader {
       fail(fmt::format("a record is longer than {} bytes", longest_record));
   }
 
-  // Up to the delimiter, the end of the line or that of the file, without a CR before the line's.
+  // Up to the delimiter, the end of the line or of the file, without a CR before the line end.
   void plain_field(text_list& fields) {
     std::int64_t returns = 0;
     for (;;) {
@@ -178,14 +178,14 @@ class record_reader {
   bool had_quotes_ = false;
 };
 
-/// What was read, as text.
+/// The input, as text.
 struct raw_table {
   std::vector<std::string> names;
   std::vector<text_list> columns;
   std::vector<std::int64_t> lines;  // of each row
 };
 
-/// Makes columns of texts.
+/// Converts texts to columns.
 class column_maker {
  public:
   column_maker(const std::filesystem::path& path, const raw_table& raw,
@@ -311,7 +311,7 @@ void check_options(const csv_table_options& o) {
 }
 
 table read_all_of(const std::filesystem::path& path, const csv_table_options& options) {
-  // On the heap: the buffers within are too large for the stacks of some threads.
+  // On the heap: the buffers inside are too large for the stacks of some threads.
   const auto in = std::make_unique<record_reader>(path, options);
   raw_table raw = read_records(*in, path, options);
   for (const auto& [name, kind] : options.kinds)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sound by libsndfile, from and to bytes in memory: files are read and replaced as all others are.
-// It takes what is missing at the end of a WAV file for its end, so that is looked for here.
+// Sound with libsndfile, from and to bytes in memory: files are read and replaced like all others.
+// libsndfile treats missing samples of a WAV file as its end, so this is checked here.
 #include <fmt/format.h>
 
 #include "data/io/file.hpp"
@@ -44,7 +44,7 @@ std::int64_t channels_of(const host_array& samples) {
 
 namespace {
 
-/// A file in memory, for libsndfile's callbacks: to be read, or to be written.
+/// A file in memory, for libsndfile's callbacks: for reading or writing.
 struct memory_file {
   std::string_view in;
   std::string out{};
@@ -84,7 +84,7 @@ sf_count_t write_to(const void* from, sf_count_t count, void* user) {
     std::memcpy(f.out.data() + begin, from, size);
     f.at += count;
     return count;
-  } catch (const std::bad_alloc&) {  // nothing is thrown through a library of C
+  } catch (const std::bad_alloc&) {  // exceptions must not cross a C library
     f.has_no_memory = true;
     return 0;
   }
@@ -103,8 +103,8 @@ std::uint32_t little_endian(std::string_view bytes) {
   return out;
 }
 
-/// Whether the file ends within the chunk of samples. Sizes that whoever wrote to a pipe did not
-/// know (0 and all bits) say nothing.
+/// Whether the file ends within the chunk of samples. Sizes that a writer to a pipe did not know (0
+/// and all bits set) are ignored.
 bool is_cut_wav(std::string_view bytes) {
   constexpr std::size_t riff_header = 12, chunk_header = 8;
   if (!bytes.starts_with("RIFF")) return false;
@@ -143,7 +143,7 @@ sound decoded_sound(std::string_view bytes, const sound_source& from) {
   if (info.channels < 1 || info.channels > most_channels || info.samplerate < 1)
     from.fail(
         fmt::format("has {} channels and {} frames a second", info.channels, info.samplerate));
-  // Piece by piece: how many frames it has is only what it says.
+  // In pieces: the number of frames in the header may be wrong.
   constexpr std::int64_t frames_at_once = 4096;
   const auto channels = static_cast<std::size_t>(info.channels);
   std::vector<float> samples;
@@ -209,7 +209,7 @@ std::string encoded_sound(const sound& s, sound_format format, const io::writer&
     std::transform(samples.begin(), samples.end(), numbers.begin(), as_pcm16);
     written = sf_write_short(file.get(), numbers.data(), count);
   }
-  const bool is_closed = sf_close(file.release()) == 0;  // what is buffered, and the header
+  const bool is_closed = sf_close(file.release()) == 0;  // buffered data, and the header
   if (memory.has_no_memory) detail::host_memory_ran_out("write_sound", samples.size(), 4);
   if (written != count || !is_closed) to.fail("cannot be written as sound");
   return std::move(memory.out);
@@ -249,7 +249,7 @@ constexpr std::string_view no_library =
 }  // namespace
 
 sound read_sound(const std::filesystem::path& path) {
-  io::read_whole("read_sound", path, "the sound");  // a file that is not there is told as such
+  io::read_whole("read_sound", path, "the sound");  // reports a missing file
   io::fail("read_sound", path, no_library);
 }
 sound decode_sound(std::string_view) { io::fail("decode_sound", "bytes in memory", no_library); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Splits of indices. A list of marks says where each index goes, so that lists come out in
+// Splits of indices. A list of marks stores the set of each index, so that the lists are in
 // ascending order.
 #include "tutti/data/splits.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using index_list = std::vector<std::int64_t>;
 
-/// The things of each class, classes in the order in which they first occur.
+/// The items of each class, classes in the order in which they first occur.
 struct class_members {
   std::vector<index_list> members;
   index_list labels;  // of the classes
@@ -55,7 +55,7 @@ split by_marks(const std::vector<bool>& is_tested) {
   return out;
 }
 
-/// One split for each fold, of the number of the fold that each thing is tested in.
+/// One split for each fold, from the number of the fold in which each item is tested.
 std::vector<split> by_folds(const std::vector<std::int64_t>& fold_of, std::int64_t folds) {
   std::vector<split> out(static_cast<std::size_t>(folds));
   for (std::size_t f = 0; f < out.size(); ++f)
@@ -77,7 +77,7 @@ std::int64_t tested_of(std::int64_t n, double share, std::string_view op) {
   return tests;
 }
 
-/// How many of each class are tested.
+/// The number of test items of each class.
 index_list shares_of(const class_members& classes, std::int64_t n, std::int64_t tests) {
   __extension__ using wide = __int128;
   index_list out;
@@ -130,7 +130,7 @@ split stratified_train_test_split(std::span<const std::int64_t> labels, double t
 std::vector<split> k_fold(std::int64_t n, std::int64_t folds, std::optional<random::key> shuffle) {
   if (folds < 2 || folds > n)
     throw value_error(fmt::format("k_fold: {} folds of {} things", folds, n));
-  // Each thing is in a list of each fold; no host has more than 2^40 bytes for that.
+  // Each item is in a list of each fold; no host has more than 2^40 bytes for that.
   const auto lists = static_cast<std::uint64_t>(std::min(folds, std::int64_t{1} << 40)) + 1;
   auto fold_of = detail::within_host_memory(
       "k_fold", static_cast<std::uint64_t>(n), lists * sizeof(std::int64_t),
@@ -162,13 +162,13 @@ std::vector<split> stratified_k_fold(std::span<const std::int64_t> labels, std::
   std::vector<random::key> keys;
   if (shuffle) keys = random::split(*shuffle, static_cast<int>(classes.members.size()));
   index_list fold_of(labels.size());
-  std::int64_t place = 0;  // among all things, sorted by class
+  std::int64_t place = 0;  // among all items, sorted by class
   for (std::size_t c = 0; c < classes.members.size(); ++c) {
     const index_list members = shuffle ? shuffled(classes.members[c], keys[c]) : classes.members[c];
     const auto count = static_cast<std::int64_t>(members.size());
     std::size_t at = 0;
     for (std::int64_t f = 0; f < folds; ++f) {
-      // The places p in [place, place + count) with p mod folds = f.
+      // The positions p in [place, place + count) with p mod folds = f.
       const std::int64_t first = (f - place % folds + folds) % folds;
       const std::int64_t tested = first < count ? (count - first - 1) / folds + 1 : 0;
       for (std::int64_t i = 0; i < tested; ++i)

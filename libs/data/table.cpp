@@ -54,7 +54,7 @@ std::vector<T> rows_of_list(const std::vector<T>& list, std::span<const std::int
   return out;
 }
 
-/// A value of a column as a double, NaN where it is missing.
+/// A value of a column as a double, NaN if it is missing.
 double value_at(const column& c, std::int64_t row) {
   if (c.kind == column_kind::number) return c.numbers[place(row)];
   const std::int64_t code = c.codes[place(row)];
@@ -62,7 +62,7 @@ double value_at(const column& c, std::int64_t row) {
 }
 
 void require_integer(const column& c, std::int64_t row, double value, dtype type) {
-  // Beyond 2^53 a double is no longer one integer.
+  // Beyond 2^53 a double cannot represent every integer.
   constexpr double exact = 9007199254740992;
   const bool is_unsigned_type = is_unsigned(type);
   const int bits = static_cast<int>(8 * size_of(type)) - (is_unsigned_type ? 0 : 1);
@@ -83,7 +83,7 @@ host_array converted_by(const host_array& values, dtype type, F&& convert) {
   return out;
 }
 
-/// On the host, since devices need not have f64. Integers are within their dtype.
+/// On the host, because devices may lack f64. Integers are within the range of their dtype.
 host_array converted(const host_array& values, dtype type) {
   const auto same = [](double v) { return v; };
   switch (type) {
@@ -288,7 +288,7 @@ table table::fill_missing(std::string_view name, double value) const {
 
 namespace {
 
-/// The text of each row, as categories name it; nothing where it is missing.
+/// The text of each row as a category name; nothing if it is missing.
 std::vector<std::string> texts_of(const column& c) {
   std::vector<std::string> out;
   out.reserve(place(c.size()));
@@ -306,7 +306,7 @@ std::vector<std::string> categories_of(const column& c) {
   if (c.kind == column_kind::number) {
     std::set<double> values;
     for (const double v : c.numbers)
-      if (!std::isnan(v)) values.insert(v + 0.0);  // of -0 that is 0
+      if (!std::isnan(v)) values.insert(v + 0.0);  // converts -0 to 0
     for (const double v : values) out.push_back(number_text(v));
     return out;
   }

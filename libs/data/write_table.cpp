@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables as CSV: what read_table() reads.
+// Tables as CSV, which read_table() can read.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -33,15 +33,15 @@ void append_field(std::string& out, const column& c, std::int64_t row, char deli
   if (c.is_missing(row)) return;
   const auto i = static_cast<std::size_t>(row);
   if (c.kind == column_kind::number)
-    append_text(out, fmt::format("{}", c.numbers[i]), delimiter);  // it may be a point
+    append_text(out, fmt::format("{}", c.numbers[i]), delimiter);  // the delimiter may be a point
   else if (c.kind == column_kind::text)
     append_text(out, c.texts[i], delimiter);
   else
     append_text(out, c.categories[static_cast<std::size_t>(c.codes[i])], delimiter);
 }
 
-// What would be a blank line is put into quotes. Text that begins the file with a byte order mark
-// gets another one before it, which the reader takes away.
+// A line that would be blank is quoted. Text that begins the file with a byte order mark gets
+// another one before it, which the reader removes.
 void end_line(std::string& line, bool is_first, bool is_one_field) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (is_one_field && line.find_first_not_of(" \t") == std::string::npos)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boxes and how they overlap, on the host.
+// Boxes and their overlap, on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct box {
   double area() const { return std::max(x1 - x0, 0.0) * std::max(y1 - y0, 0.0); }
 };
 
-// Of what they cover. NaN where one has NaN, and where neither covers anything.
+// Relative to the union. NaN if a box contains NaN, or if neither has an area.
 double overlap_of(const box& a, const box& b) {
   const box common{std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1),
                    std::min(a.y1, b.y1)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colour spaces, channel by channel. Where two formulas meet, the one that is not chosen gets an
-// argument at which it is finite, so that gradients are.
+// Colour spaces, channel by channel. Where two formulas meet, the one that is not selected gets an
+// argument at which it is finite, so that gradients are finite.
 #include <fmt/format.h>
 
 #include <array>
@@ -25,7 +25,7 @@ void check_channels(const array& a, std::int64_t count, std::string_view op) {
 
 double full_of(dtype type) { return type == dtype::u8 ? 255 : 65535; }
 
-// Floating colours, where they are computed.
+// Floating colours, in the dtype of the computation.
 array colours(const array& a, std::string_view op) {
   const array x = op::image_numbers(a, op);
   return is_floating(a.dtype()) ? x : x / full_of(a.dtype());
@@ -51,7 +51,7 @@ array luma(const array& r, const array& g, const array& b) {
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
-// What a quotient is where it is 0 / 0.
+// The value of a quotient 0 / 0.
 array ratio_or_zero(const array& a, const array& b) {
   const array none = b == 0;
   return where(none, 0, a / where(none, 1, b));
@@ -71,7 +71,7 @@ hue_parts hue_of(const array& r, const array& g, const array& b) {
   return {where(hue < 0, hue + 1, hue), most, least, range};
 }
 
-// Of hue and n in twelfths of a turn: a trapezoid that is 1 at red, by A. R. Smith's hexagon.
+// For hue and n in twelfths of a turn: a trapezoid that is 1 at red, by A. R. Smith's hexagon.
 array hexagon(const array& hue, double n) {
   const array k = remainder(hue * 12 + n, 12);
   return clip(minimum(k - 3, 9 - k), -1, 1);
@@ -174,7 +174,8 @@ array rgb_to_hsv(const array& rgb) {
 
 array hsv_to_rgb(const array& hsv) {
   return by_channel(hsv, "hsv_to_rgb", [](const array& h, const array& s, const array& v) {
-    // The hexagon goes from -1 to 1, the share of the colour from 0 to 1 over a sixth of a turn.
+    // The hexagon ranges from -1 to 1, the fraction of the colour from 0 to 1 over a sixth of a
+    // turn.
     const auto channel = [&](double n) {
       const array k = remainder(h * 6 + n, 6);
       return v - v * s * clip(minimum(k, 4 - k), 0, 1);

@@ -26,7 +26,7 @@ components_result connected_components(const array& x, connectivity by) {
       return {op::zeros_on(x.shape(), dtype::i64, op::device_of(x)),
               op::zeros_on(of_counts, dtype::i64, op::device_of(x), op)};
     const auto pixels = static_cast<std::uint64_t>(x.size());
-    // Labels, and in the worst case as many places that wait.
+    // Labels, and in the worst case as many pending positions.
     detail::require_host_memory(op, pixels, 2 * sizeof(std::int64_t));
     const std::vector<std::uint8_t> set = mask.to_vector<std::uint8_t>();
     auto labels = detail::host_vector<std::int64_t>(op, pixels);

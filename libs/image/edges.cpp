@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edges and corners by derivatives.
+// Edges and corners from derivatives.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,14 +18,14 @@ using detail::named;
 
 namespace {
 
-// What a pixel is, beside 0.
+// Values of a pixel, besides 0.
 constexpr std::uint8_t weak_edge = 1, strong_edge = 2, walked_edge = 3;
 
 // u8: 0, weak_edge or strong_edge.
 array edge_classes(const array& smooth, double low, double high) {
   const array dx = sobel(smooth, direction::horizontal, pad_mode::edge),
               dy = sobel(smooth, direction::vertical, pad_mode::edge);
-  // Squares of the derivatives of integers are exact, so that equal ones are equal.
+  // Squares of the derivatives of integers are exact, so that equal ones compare equal.
   const array length = dx * dx + dy * dy;
   const array wide = pad(length, {1, 1, 1, 1});
   const auto neighbour = [&](std::int64_t down, std::int64_t right) {
@@ -35,7 +35,7 @@ array edge_classes(const array& smooth, double low, double high) {
               upright = (length > neighbour(-1, 0)) & (length >= neighbour(1, 0)),
               falling = (length > neighbour(-1, -1)) & (length > neighbour(1, 1)),
               rising = (length > neighbour(-1, 1)) & (length > neighbour(1, -1));
-  // Tangents of an eighth of half a turn, and of three.
+  // Tangents of 22.5 and 67.5 degrees.
   const double flat = std::sqrt(2.0) - 1, steep = std::sqrt(2.0) + 1;
   const array across = abs(dx), down = abs(dy);
   const array same_sign = (dx < 0) == (dy < 0);

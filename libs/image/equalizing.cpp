@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contrast limited adaptive histogram equalisation: a table of values for each tile, and for each
-// pixel what four of them say.
+// pixel an interpolation between four of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct tiling {
   std::int64_t pixels() const { return height * width; }
 };
 
-// The i64 counts of the values, cut off at `limit` pixels; what is cut off goes to all of them, the
-// rest to every so many, from the first on.
+// The i64 counts of the values, clipped at `limit` pixels; the excess is distributed over all
+// values, and its remainder at regular distances, beginning with the first.
 array clipped(const array& counts, std::int64_t limit) {
   const array kept = minimum(counts, limit);
   const array excess = sum(counts - kept, {-1, true});
@@ -39,8 +39,8 @@ array clipped(const array& counts, std::int64_t limit) {
   return kept + share + astype(extra, dtype::i64);
 }
 
-// f32 [1, images * rows * columns * channels * levels, 1]: what each value becomes in each tile of
-// x [images, height, width, channels], whose extents are those of the tiles.
+// f32 [1, images * rows * columns * channels * levels, 1]: the new value of each value in each tile
+// of x [images, height, width, channels], whose extents are those of the tiles.
 array tables(const array& x, const tiling& t, double clip_limit) {
   const std::int64_t images = x.dim(0), channels = x.dim(3);
   const array split = reshape(x, {images, t.rows, t.height, t.columns, t.width, channels});
@@ -58,7 +58,7 @@ array tables(const array& x, const tiling& t, double clip_limit) {
   return reshape(becomes, {1, becomes.size(), 1});
 }
 
-// Of each place along an axis the tiles before and behind, and how far it is from the former.
+// For each position along an axis the tiles before and after it, and its distance from the former.
 struct nearest_tiles {
   array before, behind, share;
 };
@@ -104,7 +104,7 @@ array clahe(const array& x, double clip_limit, integer tile_rows, integer tile_c
     const array table = tables(whole, t, clip_limit);
     const nearest_tiles down = nearest_of(height, t.rows, t.height, {height, 1, 1}, x.device()),
                         right = nearest_of(width, t.columns, t.width, {width, 1}, x.device());
-    // Where the values of a pixel's channel begin in its tile's table.
+    // Index at which the values of a pixel's channel begin in its tile's table.
     const array number =
                     arange(std::int64_t{0}, images.dim(0), std::int64_t{1}, dtype::i64, x.device()),
                 channel =

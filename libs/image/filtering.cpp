@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters of images: weighted sums and extremes of windows, along one axis after the other where
-// that is the same.
+// Filters of images: weighted sums and extremes of windows, along one axis after the other if that
+// is equivalent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using detail::named;
 
 namespace {
 
-// Rows and columns, counted from the end as everywhere here.
+// Rows and columns, counted from the end.
 constexpr int row_axis = -3, column_axis = -2;
 
 array padded_along(const array& x, int axis, std::int64_t radius, pad_mode mode) {
@@ -33,7 +33,7 @@ array padded(const array& x, std::int64_t rows, std::int64_t columns, pad_mode m
   return pad(x, {rows, rows, columns, columns}, mode);
 }
 
-// Of an image that is wider by count - 1 pixels along the axis the piece that begins at `first`.
+// The part beginning at `first` of an image that is wider by count - 1 pixels along the axis.
 array piece(const array& wide, int axis, std::int64_t first, std::int64_t count) {
   shape starts, extents = wide.shape(), steps;
   for (int any = 0; any < wide.ndim(); ++any) {
@@ -47,8 +47,8 @@ array piece(const array& wide, int axis, std::int64_t first, std::int64_t count)
 
 array times(const array& a, double weight) { return weight == 1 ? a : a * weight; }
 
-// The sum of at(k) times weights[k], an odd number of them, in one program. Weights that are the
-// same from both ends, but for the sign, are multiplied by once.
+// The sum of at(k) times weights[k], an odd number of them, in one program. For symmetric or
+// antisymmetric weights each weight is multiplied only once.
 template <class At>
 array weighed_sum(const std::vector<double>& weights, At&& at) {
   const std::size_t last = weights.size() - 1;
@@ -64,11 +64,12 @@ array weighed_sum(const std::vector<double>& weights, At&& at) {
   return total;
 }
 
-// Of more terms there are no written out sums; of so many both directions are in one.
+// The maximum number of terms of explicit sums; with up to this many, both directions are in one
+// program.
 constexpr std::size_t most_written = 32, most_of_both = 16;
 
-// Along one axis of an image that is wider by all but one of the weights, which are symmetric or
-// the negative of that.
+// Along one axis of an image that is wider by the number of weights minus one. The weights are
+// symmetric or antisymmetric.
 array weighed_along(const array& wide, int axis, const std::vector<double>& weights) {
   const auto taps = static_cast<std::int64_t>(weights.size());
   if (weights.size() <= most_written)
@@ -91,7 +92,7 @@ array separable(const array& x, const std::vector<double>& down, const std::vect
   });
 }
 
-// Of weighted sums and extremes; of what is sorted.
+// The maximum for weighted sums and extremes; and for sorting.
 constexpr std::int64_t widest_window = 1 << 20, widest_sorted = 1 << 10;
 
 void check_window(std::int64_t size, std::string_view op, std::int64_t below = widest_window) {
@@ -106,7 +107,7 @@ void check_mode(pad_mode mode, std::string_view op) {
     throw value_error(fmt::format("{}: no mode of number {}", op, static_cast<int>(mode)));
 }
 
-// f of the numbers of an image that has pixels and room for the axis of its windows.
+// f of the values of an image with pixels and one free dimension for its windows.
 template <class F>
 array filtered(const array& x, pad_mode mode, std::string_view op, bool keeps_dtype, F&& f) {
   return named(op, [&] {
@@ -132,8 +133,8 @@ array derivative(const array& x, direction along, const std::vector<double>& acr
   });
 }
 
-// The middle one of an odd number of arrays: the largest moves to the end, then the largest of
-// those left, and so on until the middle is there. Elementwise, and so in one program.
+// The median of an odd number of arrays: the largest is moved to the end, then the largest of the
+// others, and so on until the median is found. Elementwise, and so in one program.
 array middle_of(std::vector<array> v) {
   const std::size_t n = v.size();
   for (std::size_t round = 0; round <= n / 2; ++round)
@@ -145,7 +146,7 @@ array middle_of(std::vector<array> v) {
   return v[n / 2];
 }
 
-// Extremes of windows: of a few pixels pair by pair, else as a reduction.
+// Extremes of windows: of a few pixels pairwise, otherwise as a reduction.
 template <class Pair, class All>
 array extremes(const array& x, integer height, integer width, std::string_view op, Pair&& pair,
                All&& all) {
@@ -162,7 +163,7 @@ array extremes(const array& x, integer height, integer width, std::string_view o
     const std::pair<int, std::int64_t> axes[] = {{column_axis, width}, {row_axis, height}};
     for (const auto& [axis, size] : axes) {
       if (size == 1) continue;
-      // What the edge is repeated by lies in each window already.
+      // The values repeated at the edge are already within each window.
       const array wide = padded_along(y, axis, size / 2, pad_mode::edge);
       if (size > static_cast<std::int64_t>(most_written)) {
         y = all(sliding_window_view(wide, {size}, axis));
@@ -303,7 +304,7 @@ array adaptive_threshold(const array& x, integer size, double offset, local_mean
       throw value_error(fmt::format("{}: no mean of number {}", op, static_cast<int>(by)));
     op::check_image(x, op);
     const array v = op::image_numbers(x, op);
-    // Three deviations reach to the edge of the window.
+    // The window extends to three deviations.
     const double deviation = static_cast<double>(std::int64_t{size} - 1) / 6;
     const array around = by == local_mean::box ? box_blur(v, size, size, mode)
                                                : gaussian_blur(v, deviation, 3, mode);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels of images on the host, and all that one of them leads to.
+// Pixels of images on the host, and flood filling from one of them.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace tutti::op {
 
-/// Extents of images [..., height, width, channels] that lie on the host, row-major.
+/// Extents of images [..., height, width, channels] on the host, row-major.
 struct image_extents {
   std::int64_t height, width, channels;
   explicit image_extents(const shape& of)
       : height(of[of.rank() - 3]), width(of[of.rank() - 2]), channels(of[of.rank() - 1]) {}
 };
 
-/// Calls joins(place) for the neighbours of `start` in its channel, for those of each neighbour of
-/// which it returns true, and so on. `waiting` is empty, and is again.
+/// Calls joins(place) for the neighbours of `start` in its channel, then for those of each
+/// neighbour for which it returned true, and so on. `waiting` must be empty, and is empty again
+/// afterwards.
 template <class F>
 void flood(const image_extents& e, std::int64_t start, image::connectivity by,
            std::vector<std::int64_t>& waiting, F&& joins) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What counts the values of images, and what follows from counts; sums over rectangles.
+// Histograms of images and functions of them; sums over rectangles.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -27,7 +27,7 @@ array as_lines(const array& x) {
   return reshape(moveaxis(x, -1, -3), extents);
 }
 
-// And back, for an image of these extents.
+// The inverse, for an image with these extents.
 array from_lines(const array& lines, const shape& extents) {
   shape split = lines.shape();
   const int rank = split.rank();
@@ -65,7 +65,7 @@ array otsu_threshold(const array& x) {
       extents.erase(extents.rank() - 1);
       return op::zeros_on(extents, dtype::u8, op::device_of(x));
     }
-    // Sums of integers are exact; f64 holds them up to 2^53.
+    // Sums of integers are exact; f64 represents them up to 2^53.
     const array value = arange(0, 256, 1, dtype::i64, x.device());
     const array below = cumulative_sum(counts, -1), sums = cumulative_sum(counts * value, -1);
     const auto number = [](const array& a) { return a.astype(dtype::f64); };
@@ -89,7 +89,7 @@ array equalize(const array& x) {
     const array lines = as_lines(x);
     const array counts = byte_counts(lines);
     const array up_to = cumulative_sum(counts, -1);
-    // The first that is not 0 is how often the smallest value occurs.
+    // The first that is not 0 is the count of the smallest value.
     const array least = min(where(up_to > 0, up_to, pixels), {-1, true});
     const array spread = maximum(pixels - least, 1).astype(dtype::f64);
     const array scaled = (up_to - least).astype(dtype::f64) * (255 / spread);

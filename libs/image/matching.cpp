@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places of a pattern: correlations, and sums over windows from integral images.
+// Positions of a pattern: correlations, and sums over windows from integral images.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ array window_sums(const array& x, std::int64_t height, std::int64_t width) {
   return corner(height, width) - corner(0, width) - corner(height, 0) + corner(0, 0);
 }
 
-// Whether Fourier transforms take less time, by what convolve() estimates.
+// Whether Fourier transforms are faster, by the estimate of convolve().
 bool transforms_are_faster(const array& x, const array& pattern) {
   const auto extent = [](const array& a, int axis) { return static_cast<double>(a.dim(axis)); };
   const double h = extent(pattern, 0), w = extent(pattern, 1);
@@ -52,7 +52,7 @@ array correlation(const array& x, const array& pattern) {
 }
 
 array squared_differences(const array& given, const array& pattern) {
-  // Without what they have in common, of which the squares would take digits.
+  // Without the common mean, whose squares would reduce the precision.
   const array middle = stop_gradient(mean(pattern));
   const array x = given - middle, p = pattern - middle;
   const array squares = window_sums(square(x.astype(dtype::f64)), p.dim(0), p.dim(1)) +
@@ -61,7 +61,7 @@ array squared_differences(const array& given, const array& pattern) {
 }
 
 array coefficients(const array& given, const array& pattern) {
-  // What differences of sums over the image, and of the squares of a window, are uncertain by.
+  // The uncertainty of differences of sums over the image, and of the squares of a window.
   constexpr double of_window = 1e-12;
   const double of_image = 8 * std::numeric_limits<double>::epsilon() *
                           std::sqrt(static_cast<double>(given.dim(1) + given.dim(2)));

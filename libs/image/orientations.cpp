@@ -36,7 +36,7 @@ array differences(const array& v, int axis) {
   return tutti::pad(op::strided_slice(v, starts, extents, steps) - before, widths);
 }
 
-// Of each pixel of v [images, height, width, channels] the gradient that is longest.
+// The longest gradient of each pixel of v [images, height, width, channels].
 derivatives longest(const array& v) {
   const std::vector<array> down = unstack(differences(v, 1), -1),
                            right = unstack(differences(v, 2), -1);
@@ -49,7 +49,7 @@ derivatives longest(const array& v) {
   return best;
 }
 
-// Which of the parts of half a turn an orientation lies in.
+// The bin of an orientation modulo 180 degrees.
 array part_of(const derivatives& given, std::int64_t parts) {
   const array down = stop_gradient(given.down), right = stop_gradient(given.right);
   const array turned = (down < 0) | ((down == 0) & (right < 0));
@@ -58,7 +58,7 @@ array part_of(const derivatives& given, std::int64_t parts) {
   return minimum(floor(angle * (count / std::numbers::pi)), count - 1);
 }
 
-// [images, rows of cells, columns of cells, orientations]: the means of the lengths of each part.
+// [images, rows of cells, columns of cells, orientations]: the means of the lengths in each bin.
 array cell_histograms(const array& v, const hog_options& o, std::int64_t rows,
                       std::int64_t columns) {
   const std::int64_t high = o.cell.first, wide = o.cell.second;
@@ -71,7 +71,7 @@ array cell_histograms(const array& v, const hog_options& o, std::int64_t rows,
   const array each =
       reshape(arange(std::int64_t{0}, o.orientations, std::int64_t{1}, v.dtype(), v.device()),
               {o.orientations, 1, 1, 1, 1});
-  // What is NaN is in each part.
+  // NaN is included in each bin.
   const array sums = sum(where((part < each) | (part > each), 0, length), {3, 5});
   return moveaxis(sums / static_cast<double>(high * wide), 1, -1);
 }

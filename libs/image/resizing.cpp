@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resizing, one axis after the other: of each new place the pixels within the filter's radius and
-// their weights, which the host computes, are taken side by side and added up. Where the extents
-// have a simple ratio, places repeat themselves after a few, and all but those at the edges are
-// sums of slices.
+// Resizing, one axis after the other: for each new position the pixels within the filter's radius
+// and their weights, which the host computes, are gathered and summed. If the extents have a simple
+// ratio, the weights repeat after a few positions, and all but those at the edges are sums of
+// slices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace tutti::image {
 namespace {
 
 constexpr const char* label = "resize";
-// Of a sum that is written out; of places after which the weights are the same again; and how often
-// they have to be for that to be worth while.
+// Maximum number of terms of an explicit sum; maximum number of positions after which the weights
+// repeat; and the minimum number of repetitions.
 constexpr std::int64_t most_terms = 32, most_phases = 4, least_periods = 8;
 
 double sinc(double t) {
@@ -63,15 +63,14 @@ double kernel(filter by, double t) {
   }
 }
 
-// `taps` pixels of each place with their weights; those that a place has not are its last one with
-// weight 0.
+// `taps` pixels for each position with their weights; missing ones are its last one with weight 0.
 struct place_table {
   std::int64_t taps = 0;
   std::vector<std::int64_t> index;
   std::vector<double> weight;
 };
 
-// The pixels that count for one place.
+// The pixels that contribute to one position.
 struct reach {
   std::int64_t first, end;
 };
@@ -85,13 +84,13 @@ class axis_filter {
         width_(std::max(scale_, 1.0)),
         radius_(by == filter::area ? scale_ / 2 : radius_of(by) * width_) {}
 
-  // The most that any place has, one more for what rounding adds.
+  // The maximum for any position, plus one for rounding.
   std::int64_t most_taps() const {
     const double most = std::ceil(2 * radius_) + 2;
     return most < static_cast<double>(extent_) ? static_cast<std::int64_t>(most) : extent_;
   }
 
-  // In an image without end.
+  // In an infinite image.
   std::pair<double, double> whole(std::int64_t place) const {
     const double middle = (static_cast<double>(place) + 0.5) * scale_;
     if (by_ == filter::area) return {std::floor(middle - radius_), std::ceil(middle + radius_)};
@@ -122,7 +121,7 @@ class axis_filter {
   double scale_, width_, radius_;
 };
 
-// Of the places [begin, end).
+// For the positions [begin, end).
 place_table table_of(const axis_filter& along, std::int64_t begin, std::int64_t end_of_places) {
   place_table table;
   table.taps = along.most_taps();
@@ -146,7 +145,7 @@ place_table table_of(const axis_filter& along, std::int64_t begin, std::int64_t 
   return table;
 }
 
-// The places [begin, end) along an axis.
+// The positions [begin, end) along an axis.
 array taken_along(const array& x, int axis, const axis_filter& along, std::int64_t begin,
                   std::int64_t end) {
   const place_table table = table_of(along, begin, end);
@@ -159,16 +158,16 @@ array taken_along(const array& x, int axis, const axis_filter& along, std::int64
   const array weight = op::image_constants(x.device(), table.weight, column, x.dtype());
   const array side_by_side = reshape(near, split);
   if (table.taps > most_terms) return sum(side_by_side * weight, axis + 1);
-  // Channels are too few for a reduction that runs along them: one elementwise program instead.
+  // There are too few channels for a reduction along them: one elementwise program instead.
   const std::vector<array> pixels = unstack(side_by_side, axis + 1), weights = unstack(weight, 1);
   array total = pixels[0] * weights[0];
   for (std::size_t k = 1; k < pixels.size(); ++k) total = total + pixels[k] * weights[k];
   return total;
 }
 
-// The extents' ratio in lowest terms: places `phases` apart have pixels `pixels` apart and the same
-// weights. `periods` of them make up the axis, of which those in [first, last) reach beyond no
-// edge.
+// The ratio of the extents in lowest terms: positions `phases` apart have pixels `pixels` apart and
+// the same weights. The axis consists of `periods` of them, of which those in [first, last) do not
+// extend beyond an edge.
 struct regularity {
   std::int64_t phases, pixels, first, last;
 };
@@ -176,7 +175,7 @@ struct regularity {
 regularity regularity_of(std::int64_t extent, std::int64_t size, const axis_filter& along) {
   const std::int64_t periods = std::gcd(extent, size);
   regularity r{size / periods, extent / periods, 0, periods};
-  // The places of longer axes are no exact numbers.
+  // The positions of longer axes cannot be represented exactly.
   if (r.phases > most_phases || along.most_taps() > most_terms || extent > 1 << 30) {
     r.last = 0;
     return r;
@@ -190,7 +189,7 @@ regularity regularity_of(std::int64_t extent, std::int64_t size, const axis_filt
   return r;
 }
 
-// Those places, as sums of slices with numbers for weights.
+// These positions, as sums of slices with scalar weights.
 array sliced_along(const array& x, int axis, const regularity& r, const axis_filter& along) {
   const std::int64_t count = r.last - r.first;
   shape starts, extents = x.shape(), steps;
@@ -249,7 +248,7 @@ array resize(const array& given, integer height, integer width, filter by) {
     op::check_image(given, label);
     if (by > filter::area)
       throw value_error(fmt::format("resize: no filter of number {}", static_cast<int>(by)));
-    // Whole rows are taken faster than pixels of rows; what gets taller does so last.
+    // Gathering whole rows is faster than pixels of rows; so an increase in height comes last.
     const bool rows_first = height <= given.dim(-3);
     std::int64_t sizes[] = {width, height};
     int axes[] = {given.ndim() - 2, given.ndim() - 3};

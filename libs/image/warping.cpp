@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Warps: where each pixel of the result lies in the image, and what is there.
+// Warps: the position of each pixel of the result in the image, and its value.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace tutti::image {
 
 namespace {
 
-// Places in the image, of each row and column of the result.
+// Positions in the image, for each row and column of the result.
 struct places {
   array x, y;
 };
@@ -30,21 +30,22 @@ void check(const warp_options& options, std::string_view op) {
         fmt::format("{}: no border of number {}", op, static_cast<int>(options.beyond)));
 }
 
-// Where `extent` pixels may be asked for: one beyond each edge, which has the value. NaN is there.
+// Limits positions for `extent` pixels to one beyond each edge, which has the border value. NaN is
+// outside.
 array within(const array& at, std::int64_t extent, border beyond) {
   const bool edge = beyond == border::edge;
   const double low = edge ? 0 : -1, high = static_cast<double>(edge ? extent - 1 : extent);
   return clip(where(at == at, at, low), low, high);
 }
 
-// x [images, height, width, channels] with what lies beyond its edges, as far as places lead:
-// nobody has to ask there where a pixel is.
+// x [images, height, width, channels] with its surroundings as far as positions reach, so that
+// positions need no further checks.
 class bordered_image {
  public:
   bordered_image(const array& x, border beyond, const array& value) {
     const bool edge = beyond == border::edge;
     before_ = edge ? 0 : 1;
-    // One more, since bilinear sampling looks at the next pixel too.
+    // One more, because bilinear sampling also reads the next pixel.
     const std::int64_t after = edge ? 1 : 2;
     const array wide =
         pad(x, {before_, after, before_, after}, edge ? pad_mode::edge : pad_mode::constant, value);
@@ -53,11 +54,11 @@ class bordered_image {
     index_ = op::holds(dtype::i32, pixels_.dim(1)) ? dtype::i32 : dtype::i64;
   }
 
-  // Where the pixel of a row and a column, floats within the borders, lies.
+  // The index of the pixel at a row and a column, floats within the borders.
   array place(const array& row, const array& column) const {
     return (astype(row, index_) + before_) * width_ + (astype(column, index_) + before_);
   }
-  // The pixels so many rows below and columns right of places [rows, columns]: [images, rows,
+  // The pixels this many rows below and columns right of positions [rows, columns]: [images, rows,
   // columns, channels].
   array at(const array& place, std::int64_t down = 0, std::int64_t right = 0) const {
     const std::int64_t further = down * width_ + right;
@@ -94,7 +95,7 @@ bool is_integer_of(double value, dtype type) {
          op::holds(type, static_cast<std::int64_t>(value));
 }
 
-// The result of places(x', y') for each pixel, which are given as a row and a column.
+// The result of places(x', y') for each pixel, given as a row and a column.
 template <class F>
 array warped(const array& given, const warp_options& options, dtype of_places, std::string_view op,
              F&& places_of) {
@@ -115,7 +116,7 @@ array warped(const array& given, const warp_options& options, dtype of_places, s
     throw shape_error(fmt::format("{}: no pixels to take: {}", op, given.shape().str()));
   const dtype compute =
       of_places == dtype::f64 || numbers.dtype() == dtype::f64 ? dtype::f64 : dtype::f32;
-  // Of each column, and of each row: no place is divided to find them.
+  // For each column and each row: no division is needed to compute positions.
   const auto numbered = [&](const shape& along) {
     return astype(graph::iota(along, op::device_of(numbers), op), compute);
   };
@@ -177,7 +178,7 @@ array rotate(const array& x, double degrees, const warp_options& options) {
   op::check_image(x, "rotate");
   if (!std::isfinite(degrees))
     throw value_error(fmt::format("rotate: an angle of {} degrees", degrees));
-  // Quarters of a turn are exact.
+  // Quarter turns are exact.
   const double turned = std::remainder(degrees, 360);
   const double angle = turned * std::numbers::pi / 180;
   const double c = std::abs(turned) == 90 ? 0 : std::cos(angle);
@@ -186,7 +187,7 @@ array rotate(const array& x, double degrees, const warp_options& options) {
   const double x0 = middle(x.dim(-2)), y0 = middle(x.dim(-3)),
                x1 = middle(options.width.value_or(x.dim(-2))),
                y1 = middle(options.height.value_or(x.dim(-3)));
-  // Rows go down, so that counter-clockwise is from x to -y.
+  // Rows go down, so counter-clockwise is from x to -y.
   const std::vector<double> m = {c, -s, x0 - c * x1 + s * y1,  //
                                  s, c,  y0 - s * x1 - c * y1};
   const bool is_double = x.dtype() == dtype::f64;

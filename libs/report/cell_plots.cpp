@@ -38,11 +38,11 @@ std::string text_of(const color& c) {
                      static_cast<int>(c[2]));
 }
 
-/// Cells of [rows, columns] with what they show.
+/// Cells of [rows, columns] with their contents.
 struct cells {
   std::int64_t rows = 0, columns = 0;
   std::vector<double> shares;      // 0 to 1; NaN is drawn in grey
-  std::vector<std::string> texts;  // shown where it fits, and under the pointer
+  std::vector<std::string> texts;  // shown if there is space, and as tooltip
 };
 
 void check_cells(std::string_view op, std::size_t values, std::int64_t rows, std::int64_t columns) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_markers = 60;
 
-/// False for NaN and infinity as well, and for numbers whose differences may overflow.
+/// Also false for NaN and infinity, and for numbers whose differences may overflow.
 bool drawable(const series& s, std::size_t i, bool log_y) {
   constexpr double largest = 1e100;
   return std::abs(s.x[i]) < largest && std::abs(s.y[i]) < largest &&

@@ -18,7 +18,7 @@ std::string dumped(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// A list of numbers stands on one line.
+/// A list of numbers is written on one line.
 std::string json_of(const metrics& object, int depth) {
   if (object.empty()) return "{}";
   const std::string indent(static_cast<std::size_t>(2 * depth), ' ');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One page of HTML that needs nothing else.
+// A self-contained HTML page.
 #include "tutti/report/page.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ bool is_number(std::string_view text) {
   return code == std::errc() && end == text.data() + text.size();
 }
 
-/// Below the heading there is a number, and nothing else but empty cells and dashes.
+/// The column contains a number below the heading, and otherwise only empty cells and dashes.
 bool holds_numbers(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   bool any = false;
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -46,7 +46,7 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
   return out;
 }
 
-/// The element of an SVG document, without what may stand before it.
+/// The svg element of a document, without any text before it.
 std::string_view element_of(std::string_view svg) {
   const std::size_t begin = svg.find("<svg"), end = svg.rfind("</svg>");
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
@@ -54,7 +54,7 @@ std::string_view element_of(std::string_view svg) {
   return svg.substr(begin, end + 6 - begin);
 }
 
-/// Ids, and what refers to them, with `before` in front.
+/// Ids and references to them, prefixed with `before`.
 std::string with_ids(std::string_view svg, const std::string& before) {
   std::string out(svg);
   for (const char* const place : {" id=\"", " id='", "url(#", "href=\"#", "href='#"})
@@ -115,7 +115,8 @@ page& page::pictures(std::span<const picture> all) {
 }
 
 std::string page::html() const {
-  // The policy holds browsers to it: no scripts, nothing from elsewhere, whatever a figure holds.
+  // The policy makes browsers enforce it: no scripts, no external content, whatever a figure
+  // contains.
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

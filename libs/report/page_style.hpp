@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a page looks, in light and in dark.
+// The style of a page, light and dark.
 #pragma once
 
 namespace tutti::report {

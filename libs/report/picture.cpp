@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures as elements of HTML: PNG within a data URI.
+// Images as HTML elements: PNG in a data URI.
 #include "picture.hpp"
 
 #include <fmt/format.h>

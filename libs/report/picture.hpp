@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures as elements of HTML.
+// Images as HTML elements.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tutti::report {
 
-/// A figure with the pixels inside it, or with the reason where the library cannot encode them.
+/// A figure with the image, or with the reason if the library cannot encode it.
 std::string html_of(const picture& shown);
 
 }  // namespace tutti::report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An SVG document in the making, and axes with round ticks.
+// Construction of SVG documents, and axes with round ticks.
 #include "svg.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace tutti::report {
 
 namespace {
 
-// M. Okabe, K. Ito, "Color Universal Design", 2008: told apart by colour-blind readers.
+// M. Okabe, K. Ito, "Color Universal Design", 2008: distinguishable for colour-blind readers.
 constexpr const char* colors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 constexpr const char* ink = "#333333";
 constexpr double character_width = 7.2;
@@ -47,8 +47,8 @@ struct legend_place {
   int row = 0;
 };
 
-/// Where the names of a legend stand: beside each other, in a new row where one is full, down to
-/// the middle of the picture. Those that have no room are left out.
+/// Positions of the names of a legend: side by side, in several rows if necessary, down to the
+/// middle of the picture. Names without space are omitted.
 std::vector<legend_place> legend_places(std::span<const series> all, const plot_options& options,
                                         const margins& around) {
   const int most_rows = std::max(1, static_cast<int>((options.height / 2 - 54) / legend_row));
@@ -90,7 +90,7 @@ std::string axis::label(double tick) const {
 }
 
 void axis::linear_ticks() {
-  // A span within rounding of the values themselves has no ticks of its own.
+  // A span within the rounding of the values has no separate ticks.
   if (high_ - low_ <= std::max(1e-12 * std::max(std::abs(low_), std::abs(high_)), 1e-100)) {
     const double margin = std::max(std::abs(low_) / 2, 0.5);
     low_ -= margin;

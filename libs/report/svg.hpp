@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An SVG document in the making, and axes with round ticks. Every shape has its colour by itself,
-// so that any viewer shows it; the classes paper, grid and axis let a page that is dark change
-// those.
+// Construction of SVG documents, and axes with round ticks. Every shape has its own colour, so that
+// any viewer shows it; the classes paper, grid and axis let a dark page change them.
 #pragma once
 
 #include <span>
@@ -14,10 +13,10 @@
 
 namespace tutti::report {
 
-/// The n-th of six colours, over and over.
+/// The n-th of six colours, repeated cyclically.
 const char* color_of(std::size_t n);
 
-/// One axis: data range, its ticks, and where values fall between two pixel positions.
+/// One axis: data range, its ticks, and the mapping of values to pixels.
 class axis {
  public:
   axis(double low, double high, bool logarithmic, double from, double to);
@@ -44,7 +43,7 @@ struct margins {
 
 class svg {
  public:
-  /// Throws value_error, in the name of `op`, for an extent that is too small.
+  /// Throws value_error, with `op`, for an extent that is too small.
   svg(std::string_view op, const plot_options& options, const margins& around = {});
 
   double left() const { return around_.left; }
@@ -54,7 +53,7 @@ class svg {
 
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width,
             std::string_view kind = {});
-  /// `more` is further attributes.
+  /// `more` contains further attributes.
   void label(double x, double y, std::string_view anchor, std::string_view what,
              std::string_view more = {});
   void rectangle(double x, double y, double width, double height, std::string_view fill,
@@ -66,9 +65,9 @@ class svg {
   /// Ticks, grid and the line of an axis.
   void vertical_axis(const axis& y);
   void horizontal_axis(const axis& x);
-  /// Names below the plot, as many as have room, in the middles of equal parts.
+  /// Names below the plot, as many as fit, centred in equal parts.
   void names_below(const std::vector<std::string>& names);
-  /// Names with lines or points of their colours, in the room of around_legend().
+  /// Names with lines or points of their colours, in the space of around_legend().
   void legend(std::span<const series> all, bool points);
 
   std::string finish();
@@ -79,9 +78,9 @@ class svg {
   std::string text_;
 };
 
-/// Margins that have room for the rows of a legend above.
+/// Margins with space for the rows of a legend above.
 margins around_legend(const plot_options& options, std::span<const series> all);
-/// Margins that have room for names of cells: to the left, and below.
+/// Margins with space for names of cells: to the left, and below.
 margins around_names(const plot_options& options, const std::vector<std::string>& left,
                      const std::vector<std::string>& below, double right);
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-/// Bytes of the character at the beginning of `text`; 0 where there is none (The Unicode Standard,
-/// table 3-7) or where XML forbids it.
+/// Number of bytes of the character at the beginning of `text`; 0 if it is invalid (The Unicode
+/// Standard, table 3-7) or if XML forbids it.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

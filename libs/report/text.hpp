@@ -10,14 +10,14 @@
 
 namespace tutti::report {
 
-/// For content and attributes. Control characters but blanks are left out; what is no UTF-8, and
-/// what XML forbids, becomes U+FFFD.
+/// For content and attributes. Control characters except blanks are omitted; invalid UTF-8, and
+/// characters that XML forbids, become U+FFFD.
 std::string escaped(std::string_view text);
 
-/// Characters, about the columns that they take.
+/// Number of characters, which approximates the number of columns.
 std::size_t length_of(std::string_view text);
 
-/// At most so many characters, the last of which is an ellipsis where some are left out.
+/// At most this many characters; the last one is an ellipsis if some are omitted.
 std::string shortened(const std::string& text, std::size_t most);
 
 std::string base64(std::span<const unsigned char> bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a training leaves behind, made of plots, metrics and a page.
+// The report of a training run, composed of plots, metrics and a page.
 #include "tutti/report/training.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ bool any_finite(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return std::abs(v) < 1e100; });
 }
 
-/// Those of both columns that have a value.
+/// The rows in which both columns have a value.
 std::vector<series> curves(const std::vector<epoch_scores>& history, column training, column test) {
   std::vector<double> epochs(history.size());
   std::iota(epochs.begin(), epochs.end(), 1.0);
@@ -58,7 +58,7 @@ bool wants_logarithm(const std::vector<series>& lines) {
 }
 
 struct plots {
-  std::string loss, accuracy, confusion;  // empty where there is nothing to show
+  std::string loss, accuracy, confusion;  // empty if there is no data
 };
 
 plots plots_of(const training_report& r) {
@@ -114,7 +114,7 @@ metrics metrics_of(const training_report& r) {
   return out;
 }
 
-/// A table with these two words above it.
+/// A table with these two column titles.
 text_rows rows_of(const metrics& values, const char* name, const char* value) {
   text_rows out{{name, value}};
   for (auto& row : values.rows()) out.push_back(std::move(row));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution along any axes: by the operator of networks, by sums over views of windows, or by
-// Fourier transforms.
+// Convolution along any axes: with the convolution operator, with sums over views of windows, or
+// with Fourier transforms.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace tutti {
 namespace op {
 
 std::int64_t smooth_length(std::int64_t least) {
-  // Beyond this there is no array of so many elements.
+  // The maximum number of elements of an array.
   if (least <= 6 || least > std::int64_t{1} << 60) return least;
   std::int64_t best = std::int64_t{1} << 62;
   for (std::int64_t five = 1; five < best; five *= 5)
@@ -38,17 +38,17 @@ using detail::named;
 
 namespace {
 
-// Which part of the full convolution along each of the axes is asked for.
+// The part of the full convolution along each of the axes that is required.
 struct convolution_extents {
   shape a, v;       // of the operands
-  shape out, from;  // how many elements, and the first
+  shape out, from;  // number of elements, and the first one
 };
 
 struct convolution_call {
   array a, v;
   shape axes;
   convolution_extents along;
-  shape result;  // of all axes
+  shape result;  // for all axes
 };
 
 // Whether the extents of x are at least those of y.
@@ -116,7 +116,7 @@ array reversed_kernel(const convolution_call& c) {
   }());
 }
 
-// Zeros before and behind a, so that each element of the result is a window of it.
+// Zeros before and after a, so that each element of the result is a window of it.
 pad_width padding_along(const convolution_extents& e, int i, const char* op) {
   const std::int64_t before = e.v[i] - 1 - e.from[i];
   const std::int64_t whole = graph::extent_sum(e.out[i], e.v[i] - 1, op);
@@ -167,7 +167,7 @@ array by_windows(const convolution_call& c, const char* op) {
   const array x = op::cast(pad(c.a, widths), graph::compute_dtype(type), op);
   array windows = x;
   for (int i = 0; i < c.axes.rank(); ++i) windows = frame(windows, e.v[i], 1, c.axes[i]);
-  // One place along each axis of x, then the windows' own axes.
+  // One position along each axis of x, then the windows' own axes.
   array kernel = op::cast(reversed_kernel(c), x.dtype(), op);
   shape apart = c.v.shape(), over;
   for (const std::int64_t axis : c.axes) apart[static_cast<int>(axis)] = 1;
@@ -184,7 +184,7 @@ array by_transforms(const convolution_call& c, bool is_valid, const char* op) {
   const dtype type = c.a.dtype();
   shape points;
   for (int i = 0; i < c.axes.rank(); ++i)
-    // What wraps around falls on elements that `valid` leaves out.
+    // Values that wrap around are in elements that `valid` omits.
     points.push_back(op::smooth_length(is_valid ? std::max(e.a[i], e.v[i])
                                                 : graph::extent_sum(e.a[i], e.v[i] - 1, op)));
   const array a = op::cast(c.a, graph::compute_dtype(type), op);
@@ -200,9 +200,9 @@ array by_transforms(const convolution_call& c, bool is_valid, const char* op) {
   return op::cast(slice_view(y, part), type, op);
 }
 
-// Whether transforms take less time than sums of products: as many operations of the latter as one
-// for each point and factor two of their number costs, measured on a CPU. The operator is fast,
-// along one axis more than along several.
+// Whether transforms are faster than sums of products, by the number of products that cost as much
+// as one point and factor two of their number, measured on a CPU. The operator is fast, along one
+// axis more than along several.
 bool transforms_are_faster(const convolution_call& c) {
   if (c.axes.empty() || !(is_floating(c.a.dtype()) || is_complex(c.a.dtype()))) return false;
   double products = 1, points = 1;
@@ -228,7 +228,7 @@ array convolve_resolved(convolution_call c, const convolve_options& options, con
   }
   if (options.method == convolution_method::automatic && transforms_are_faster(c))
     return by_transforms(c, is_valid, op);
-  // The smaller one slides over the other; a convolution is the same either way round.
+  // The smaller operand slides over the other; convolution is commutative.
   const bool turn = options.mode != convolution_mode::same && !covers(c.along.a, c.along.v) &&
                     covers(c.along.v, c.along.a);
   if (turn || (is_valid && !covers(c.along.a, c.along.v))) {

@@ -41,7 +41,7 @@ array type_1(const array& x) {
   return real(fft::rfft(mirrored, {}, 1));
 }
 
-// Elements 0, 2, 4, ..., then ..., 5, 3, 1; and back.
+// Elements 0, 2, 4, ..., then ..., 5, 3, 1; and the inverse.
 array evens_then_odds(const array& x) {
   if (x.dim(1) == 1) return x;
   return concatenate({middle_part(x, {}, {}, 2), flip(middle_part(x, 1, {}, 2), 1)}, 1);
@@ -68,7 +68,7 @@ array type_3(const array& x) {
   const std::int64_t n = x.dim(1), half = n / 2 + 1;
   const array lower = middle_part(x, 0, half);
   const array zero = op::zeros_on({x.dim(0), 1, x.dim(2)}, x.dtype(), op::device_of(x));
-  // x[n], which counts as 0, x[n - 1], ...
+  // x[n], which is taken as 0, x[n - 1], ...
   const array upper =
       half > 1 ? concatenate({zero, flip(middle_part(x, n - half + 1, n), 1)}, 1) : zero;
   const array u =
@@ -94,7 +94,7 @@ array type_4(const array& x) {
   return 2 * interleaved(real(t), flip(-imag(t), 1));
 }
 
-// Weights of the elements along the axis, 1 but at the ends.
+// Weights of the elements along the axis, 1 except at the ends.
 array end_weights(const array& x, double all, double first, double last) {
   auto values = detail::host_vector<double>("dct", static_cast<std::uint64_t>(x.dim(1)));
   std::fill(values.begin(), values.end(), all);
@@ -143,14 +143,14 @@ array transformed(const array& given, int type, const fft::length& n, integer ax
                                   at.axis, x.shape().str()));
   shape to = x.shape();
   to[at.axis] = count;
-  // The longest of the transforms inside.
+  // The longest of the transforms used.
   graph::checked_elements({graph::extent_product(count, 4, op)}, dtype::c128, op);
   if (graph::checked_elements(to, real, op) == 0) return op::zeros_on(to, real, op::device_of(x));
   const array lines = x.size() == 0
                           ? op::zeros_on({at.outer, count, at.inner}, real, op::device_of(x))
                           : op::fitted3(op::around_axis(x, at), count);
-  // The inverse is the transform itself, that of type 3 for type 2 and the other way round, divided
-  // by this.
+  // The inverse is the transform itself, or that of type 3 for type 2 and vice versa, divided by
+  // this.
   const int own = inverse && (type == 2 || type == 3) ? 5 - type : type;
   const double points = 2 * static_cast<double>(type == 1 ? count - 1 : count);
   if (by == fft::norm::ortho) return reshape(orthogonal(lines, own, points), to);

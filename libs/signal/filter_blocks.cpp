@@ -92,7 +92,7 @@ one_step step_of(const std::vector<double>& flat, std::size_t order) {
 
 // The sum of a^T^k q a^k over all k, where it is finite: Smith's doubling.
 std::optional<exact_matrix> covariance(exact_matrix a, exact_matrix q) {
-  constexpr int most_doublings = 45;  // a memory of 2^45 samples is taken for one without end
+  constexpr int most_doublings = 45;  // a memory of 2^45 samples is considered infinite
   const exact vanished = ldexp(exact(1), -270), diverged = ldexp(exact(1), 700);
   for (int i = 0; i < most_doublings; ++i) {
     const exact_matrix more = transposed(a) * (q * a);
@@ -183,7 +183,7 @@ host_matrix product_of(const host_matrix& a, const host_matrix& b) {
   return c;
 }
 
-// In the input-normal basis, where the precision of a long double is plenty.
+// In the input-normal basis, for which the precision of a long double suffices.
 struct filter_blocks::realization {
   std::vector<long double> a, b, c;
   long double d;
@@ -215,7 +215,7 @@ std::vector<long double> product_of(const std::vector<long double>& a,
 std::shared_ptr<const filter_blocks::realization> filter_blocks::input_normal(
     const std::vector<double>& step, std::int64_t order) {
   const one_step s = step_of(step, static_cast<std::size_t>(order));
-  // Every state has a little noise of its own: some filters do not reach all of theirs.
+  // Every state has a little noise of its own: some filters do not reach all of their states.
   const exact scale = largest(s.b);
   exact_matrix noise = transposed(s.b) * s.b;
   const exact own = scale > 0 ? exact(ldexp(exact(scale * scale), -133)) : exact(1);
@@ -231,7 +231,7 @@ std::shared_ptr<const filter_blocks::realization> filter_blocks::input_normal(
                                                    {rounded(v), rounded(*u)}});
 }
 
-// Signals that come in parts ask for the same filter over and over.
+// Signals that are given in parts request the same filter repeatedly.
 std::shared_ptr<const filter_blocks::realization> filter_blocks::remembered(
     const linear_filter& filter) {
   struct entry {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a filter does to a block of samples, as matrices that the host makes.
+// The effect of a filter on a block of samples, as matrices computed on the host.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace tutti::op {
 
-/// A filter: `step` takes a sample and the state of `order` numbers, changes the state and returns
+/// A filter: `step` takes a sample and the state of `order` numbers, updates the state and returns
 /// the output. Linear in both.
 struct linear_filter {
   std::int64_t order = 0;
@@ -36,23 +36,23 @@ struct host_matrix {
 host_matrix identity_matrix(std::int64_t n);
 host_matrix product_of(const host_matrix& a, const host_matrix& b);
 
-/// The outputs y of a block and the state s' behind it, from its samples x and the state s before:
-/// y = x H + s O, s' = x K + s P.
+/// The outputs y of a block and the state s' after it, from its samples x and the state s before: y
+/// = x H + s O, s' = x K + s P.
 struct block_matrices {
   host_matrix outputs_of_samples, outputs_of_state, state_of_samples, state_of_state;
 };
 
-/// States as blocks take them: z = s inwards, s = z outwards.
+/// Conversion of states for blocks: z = s inwards, s = z outwards.
 struct state_basis {
   host_matrix inwards, outwards;
 };
 
 /// The blocks of a filter, in a basis of states in which P does not enlarge any state. In the basis
-/// of the direct form powers of P have large numbers that cancel, and what is rounded there moves
-/// poles beyond the unit circle. Here the states that white noise leads to have the identity for
-/// covariance (input-normal form: Mullis and Roberts, "Synthesis of minimum roundoff noise
-/// fixed-point digital filters", 1976). Filters that are not stable, and those of more than 48
-/// states, keep the basis they came in.
+/// of the direct form, powers of P have large elements that cancel, and rounding moves poles
+/// outside of the unit circle. Here the states for white noise have the identity as covariance
+/// (input-normal form: Mullis and Roberts, "Synthesis of minimum roundoff noise fixed-point digital
+/// filters", 1976). Filters that are not stable, and those with more than 48 states, keep their
+/// basis.
 class filter_blocks {
  public:
   explicit filter_blocks(const linear_filter& filter);
@@ -67,7 +67,7 @@ class filter_blocks {
   static std::shared_ptr<const realization> remembered(const linear_filter& filter);
 
   const linear_filter& filter_;
-  std::shared_ptr<const realization> normal_;  // null where the basis is that of `filter_`
+  std::shared_ptr<const realization> normal_;  // null for the basis of `filter_`
 };
 
 }  // namespace tutti::op

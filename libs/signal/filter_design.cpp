@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coefficients of filters, in f64 on the host.
+// Filter coefficients, in f64 on the host.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ double checked_half_rate(double rate, const char* op) {
   return rate / 2;
 }
 
-// Cutoffs as parts of half the rate.
+// Cutoffs as fractions of half the rate.
 std::vector<double> checked_cutoffs(const std::vector<double>& cutoffs, double rate,
                                     const char* op) {
   const double half = checked_half_rate(rate, op);
@@ -63,7 +63,7 @@ std::vector<double> firwin(integer taps, const std::vector<double>& cutoffs,
   if (options.pass_zero) edges.insert(edges.begin(), 0);
   if (pass_half) edges.push_back(1);
   const auto w = op::window_values(options.shape, taps, symmetry::symmetric, "firwin");
-  // Gain 1 at frequency 0, at half the rate, or in the middle of the first band.
+  // Gain 1 at frequency 0, at half the rate, or at the centre of the first band.
   const double at = edges[0] == 0 ? 0 : edges[1] == 1 ? 1 : (edges[0] + edges[1]) / 2;
   double gain = 0;
   for (std::size_t i = 0; i < h.size(); ++i) {
@@ -98,8 +98,8 @@ std::vector<double> firwin2(integer taps, const std::vector<double>& frequencies
                                   std::int64_t{taps}, gains.back()));
   std::size_t intervals = 1;
   while (intervals < h.size()) intervals *= 2;
-  // The gain at each frequency of the grid; at a step that of a place just before it, and just
-  // behind it where it lies on the grid: there the step is halved.
+  // The gain at each frequency of the grid; at a step that just before it, and also just after it
+  // if it is on the grid: there the step is halved.
   auto grid = detail::host_vector<double>("firwin2", intervals + 1);
   for (std::size_t k = 0; k <= intervals; ++k) {
     const double f = half * static_cast<double>(k) / static_cast<double>(intervals);
@@ -152,10 +152,10 @@ std::pair<point, point> roots_of(point b, double c) {
 }
 
 struct edges_in_s {
-  double low, high;  // radians a second, where the bilinear transform takes them to the cutoffs
+  double low, high;  // radians per second that the bilinear transform maps to the cutoffs
 };
 
-// The sections that pole p of the low-pass prototype becomes; `real_pole` stands for itself alone.
+// The sections for pole p of the low-pass prototype; `real_pole` is a single pole.
 void add_sections(sections& out, point p, bool real_pole, band kind, const edges_in_s& e) {
   if (kind == band::lowpass || kind == band::highpass) {
     const bool low = kind == band::lowpass;
@@ -184,7 +184,7 @@ void add_sections(sections& out, point p, bool real_pole, band kind, const edges
 
 sections butter(integer order, const std::vector<double>& cutoffs, band kind, double rate) {
   const std::int64_t n = order;
-  // Beyond it sections of low Q leave nothing of the edge for those of high Q to raise again.
+  // Beyond it, sections with low Q attenuate the edge too much for those with high Q to restore it.
   if (n < 1 || n > 100)
     throw value_error(fmt::format("butter: the order is {}, must be 1 to 100", n));
   if (kind > band::bandstop)
@@ -196,13 +196,13 @@ sections butter(integer order, const std::vector<double>& cutoffs, band kind, do
   const auto warped = [&](std::size_t i) { return 4 * std::tan(pi * parts[i] / 2); };
   const edges_in_s e{warped(0), edges == 2 ? warped(1) : 0};
   sections out;
-  // Poles of the prototype at the angles of a half circle, from the real axis on.
+  // Poles of the prototype on a half circle, from the real axis on.
   if (n % 2 != 0) add_sections(out, -1, true, kind, e);
   for (std::int64_t k = n % 2 != 0 ? 2 : 1; k < n; k += 2) {
     const double angle = pi * static_cast<double>(k) / static_cast<double>(2 * n);
     add_sections(out, -std::polar(1.0, angle), false, kind, e);
   }
-  // Each section has the gain's amount; their product is positive at the middle of a band.
+  // Each section has this gain; their product is positive at the centre of a band.
   if (kind == band::bandpass) {
     const point at = bilinear(point(0, std::sqrt(e.low * e.high)));
     point gain = 1;

@@ -17,7 +17,7 @@ using detail::named;
 
 namespace {
 
-// Coefficients of equal number, divided by a[0].
+// Coefficient lists of equal length, divided by a[0].
 struct coefficients {
   std::vector<double> b, a;
   bool recurs = false;
@@ -74,14 +74,14 @@ op::linear_filter filter_of(const sections& sos, std::string_view op) {
           }};
 }
 
-// The dtype that recurrences over x are computed in.
+// The dtype for recurrences over x.
 dtype recurrence_type(const array& x, dtype type) {
   const bool wide = op::device_stores(x, dtype::f64);
   if (is_complex(type)) return wide ? dtype::c128 : type;
   return wide ? dtype::f64 : graph::compute_dtype(type);
 }
 
-// A signal with its axis of time last, in the dtype to compute in, and back.
+// A signal with its time axis last, in the dtype of the computation, and the inverse.
 struct line_call {
   array x;  // [rows, length]
   shape extents;
@@ -205,8 +205,8 @@ filtered sosfilt_from(const sections& sos, const array& x, const array& state, i
 
 namespace {
 
-// The state in which a constant 1 leaves no transient: s = s A + B solved from its last element on.
-// With gain g = sum b / sum a, s[i - 1] = s[i] + b[i] - a[i] g.
+// The steady state for a constant input of 1: s = s A + B solved from its last element on. With
+// gain g = sum b / sum a, s[i - 1] = s[i] + b[i] - a[i] g.
 std::vector<double> settled_state(const coefficients& c, std::string_view op) {
   double above = 0, below = 0;
   for (std::size_t i = 0; i < c.b.size(); ++i) above += c.b[i], below += c.a[i];
@@ -220,7 +220,7 @@ std::vector<double> settled_state(const coefficients& c, std::string_view op) {
   return state;
 }
 
-// Mirrored in the end points, forwards, backwards.
+// Reflected at the end points, forwards, backwards.
 array both_ways(const op::linear_filter& filter, const std::vector<double>& settled,
                 std::int64_t edge, const array& x, integer axis, std::string_view op) {
   const line_call c = as_lines(x, axis, op);

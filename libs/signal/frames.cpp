@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames of a signal, their sums, and what is transformed by frames.
+// Frames of a signal, their sums, and transforms of frames.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ std::vector<slice> slices_along(int axis, const slice& range) {
   return all;
 }
 
-// `length` elements along the last axis: cut, or with zeros behind.
+// `length` elements along the last axis: truncated or padded with zeros.
 array fitted_last(const array& a, std::int64_t length) {
   const std::int64_t there = a.dim(-1);
   if (there >= length) return slice_view(a, slices_along(a.ndim() - 1, {0, length, 1}));
@@ -31,8 +31,8 @@ array fitted_last(const array& a, std::int64_t length) {
   return pad(a, widths);
 }
 
-// Pieces [rows, frames, pieces, hop] of frames added up, piece j of each one j places later: [rows,
-// frames + pieces - 1, hop].
+// Adds pieces [rows, frames, pieces, hop] of frames, where piece j of each is j positions later:
+// [rows, frames + pieces - 1, hop].
 array sum_of_pieces(const array& cut) {
   const std::int64_t rows = cut.dim(0), count = cut.dim(1), pieces = cut.dim(2), hop = cut.dim(3);
   // A few views of one padded copy fuse into one program.
@@ -46,7 +46,7 @@ array sum_of_pieces(const array& cut) {
     }
     return sum;
   }
-  // The rows of pieces are read from a padded copy, each of its rows one piece shorter than it is.
+  // The rows of pieces are read from a padded copy, in which each row is one piece shorter.
   const std::int64_t padded = count + pieces;
   const array apart = pad(transpose(cut, {0, 2, 1, 3}), {{0, 0}, {0, 0}, {0, pieces}, {0, 0}});
   const array flat = reshape(apart, {rows, pieces * padded, hop});
@@ -54,7 +54,7 @@ array sum_of_pieces(const array& cut) {
   return sum(reshape(shorter, {rows, pieces, padded - 1, hop}), 1);
 }
 
-// Frames [rows, frames, length] added up.
+// Adds frames [rows, frames, length].
 array sum_of_frames(const array& frames, std::int64_t hop, std::int64_t total) {
   const std::int64_t rows = frames.dim(0), count = frames.dim(1), length = frames.dim(2);
   const std::int64_t pieces = length / hop + (length % hop != 0);
@@ -67,7 +67,7 @@ array sum_of_frames(const array& frames, std::int64_t hop, std::int64_t total) {
   return fitted_last(reshape(whole, {rows, (count + pieces - 1) * hop}), total);
 }
 
-// The rules of lengths and hops that frame() and its adjoint share.
+// The checks of lengths and hops for frame() and its adjoint.
 void check_frames(std::int64_t length, std::int64_t hop, const char* op) {
   if (length < 1 || hop < 1)
     throw value_error(fmt::format("{}: frames of {} elements, {} apart", op, length, hop));
@@ -78,12 +78,12 @@ array frames_of(const array& x, std::int64_t length, std::int64_t hop, int axis)
   extents.push_back(length);
   strides.push_back(strides[axis]);
   extents[axis] = (extents[axis] - length) / hop + 1;
-  // Nobody steps from a single frame, by whatever hop.
+  // With a single frame the hop is irrelevant.
   strides[axis] = extents[axis] > 1 ? strides[axis] * hop : 0;
   return as_strided(x, extents, strides);
 }
 
-// Frames behind which there are no samples that none of them reaches.
+// Frames such that all samples are covered by them.
 array added_frames(const array& frames, std::int64_t hop, int axis, std::int64_t extent) {
   const array sums = swapaxes(overlap_add(frames, hop, axis), axis, -1);
   return swapaxes(fitted_last(sums, extent), axis, -1);
@@ -113,7 +113,7 @@ array frame(const array& given, integer length, integer hop, integer along) {
 
 namespace {
 
-// Frames of at least one element, in the dtype of the computation.
+// Frames with at least one element, in the dtype of the computation.
 array added_along(const array& x, std::int64_t hop, int axis, std::int64_t total) {
   const array last = moveaxis(x, {axis}, {-2});
   shape to = last.shape();
@@ -185,7 +185,7 @@ short_time resolve_frames(const array& x, std::int64_t n_fft, const stft_options
   return {n_fft, hop, op::cast(whole, type, op)};
 }
 
-// x as f32, f64, c64 or c128, of at least one axis.
+// x as f32, f64, c64 or c128, with at least one axis.
 array as_signal(const array& x, const char* op) {
   const dtype type = op::floating_type_of(x, op);
   if (type == dtype::f16 || type == dtype::bf16)
@@ -245,7 +245,7 @@ array spectrogram(const array& x, integer n_fft, const stft_options& options, do
   return named("spectrogram", [&] {
     const array z = stft(x, n_fft, options);
     if (power == 2) return square(real(z)) + square(imag(z));
-    // Where there is silence a number without derivative stands for the root.
+    // For silence, a constant without derivative replaces the root.
     const array is_silent = z == 0, size = abs(where(is_silent, 1, z));
     return where(is_silent, 0, power == 1 ? size : tutti::power(size, power));
   });

@@ -7,7 +7,7 @@
 
 namespace tutti::op {
 
-/// The smallest product of powers of 2, 3 and 5 that is not below `least`.
+/// The smallest product of powers of 2, 3 and 5 that is at least `least`.
 std::int64_t smooth_length(std::int64_t least);
 
 }  // namespace tutti::op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spectra in bands that are even to the ear, and their cepstral coefficients.
+// Spectra in mel bands, and their cepstral coefficients.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Other sampling rates: by Fourier transforms, and by filters in as many phases as there are.
+// Resampling: by Fourier transforms, and by polyphase filters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ array rows_part(const array& x, std::int64_t from, std::int64_t to) {
   return x({slice{}, slice{from, to, 1}});
 }
 
-// Of real lines [outer, n, inner]: the frequencies that both lengths have. That of half the
-// sampling rate stands for two, of which an odd or longer signal has both.
+// For real lines [outer, n, inner]: the frequencies that both lengths have. That of half the
+// sampling rate represents two, which an odd or longer signal has separately.
 array resampled_real(const array& x, std::int64_t count) {
   const std::int64_t given = x.dim(1), shorter = std::min(given, count);
   array z = rows_part(fft::rfft(x, {}, 1), 0, shorter / 2 + 1);
@@ -87,7 +87,7 @@ array resample(const array& given, integer count, integer axis) {
 
 namespace {
 
-// I0(x) for |x| <= 5, by its series, whose terms are all positive: to some 1e-15 of it.
+// I0(x) for |x| <= 5, by its series, whose terms are all positive: accurate to about 1e-15.
 double bessel_i0(double x) {
   constexpr int terms = 24;
   const double q = x * x / 4;
@@ -96,8 +96,9 @@ double bessel_i0(double x) {
   return sum;
 }
 
-// What firwin(20 rate + 1, {1 / rate}, {.shape = {window_shape::kaiser, 5}}) gives, tap by tap: a
-// filter for factors near 2^20 has 20 million, of which a few results need few.
+// The taps of firwin(20 rate + 1, {1 / rate}, {.shape = {window_shape::kaiser, 5}}), computed
+// individually: a filter for factors near 2^20 has 20 million, of which a few results need only a
+// few.
 class low_pass {
  public:
   explicit low_pass(std::int64_t rate)
@@ -112,7 +113,7 @@ class low_pass {
   }
 
  private:
-  // Up to a factor; t in zeros of the sinc from the middle, 10 of them to either side.
+  // Without a constant factor; t in zeros of the sinc from the centre, 10 of them on each side.
   static double tap_at(double t) {
     const double angle = std::numbers::pi * t;
     const double ripple = t == 0 ? 1 : std::sin(angle) / angle;
@@ -120,8 +121,8 @@ class low_pass {
   }
 
   // The sum of tap_at() over steps of 1 / rate, times that step: a trapezoidal rule. From 1024
-  // steps on the next term of the Euler-Maclaurin formula, with the slopes of tap_at() at both
-  // ends, 0.1 and -0.1, tells its error to a rounding.
+  // steps on, the next term of the Euler-Maclaurin formula, with the slopes of tap_at() at both
+  // ends, 0.1 and -0.1, gives its error within rounding.
   static double sum_of_taps(std::int64_t rate) {
     const std::int64_t steps = std::min<std::int64_t>(rate, 1024);
     double sum = 0;
@@ -145,15 +146,15 @@ struct phases {
   low_pass filter;
 
   double tap(std::int64_t i) const { return static_cast<double>(up) * filter(i); }
-  // The elements that result m, and so every later one of its phase, begins at, and the last one.
+  // The first element for result m, and so for every later one of its phase, and the last one.
   std::int64_t first_element(std::int64_t m) const {
     return floor_div(m * down - filter.middle() + up - 1);
   }
   std::int64_t last_element(std::int64_t m) const { return floor_div(m * down + filter.middle()); }
   std::int64_t floor_div(std::int64_t n) const { return n / up - (n % up < 0 ? 1 : 0); }
-  // How many elements a result reads at most.
+  // The maximum number of elements for one result.
   std::int64_t terms() const { return (filter.length() - 1) / up + 1; }
-  // How many elements the first `count` results read together.
+  // The total number of elements for the first `count` results.
   std::int64_t width(std::int64_t count) const {
     return last_element(count - 1) - first_element(0) + 1;
   }
@@ -163,8 +164,8 @@ std::vector<double> taps_on_host(std::int64_t count) {
   return detail::host_vector<double>("resample_poly", static_cast<std::uint64_t>(count));
 }
 
-// The elements [rows, n] through a filter for each phase that results have, `down` apart: phase r
-// of the result is an output channel of one convolution.
+// Filters the elements [rows, n] with one filter for each phase, `down` apart: phase r of the
+// result is an output channel of one convolution.
 array filtered_phases(const array& x, const phases& p, std::int64_t count) {
   const std::int64_t channels = std::min(p.up, count), rounds = (count - 1) / channels + 1;
   const std::int64_t first = p.first_element(0), width = p.width(channels);
@@ -182,7 +183,7 @@ array filtered_phases(const array& x, const phases& p, std::int64_t count) {
   return rows_part(reshape(swapaxes(y, 1, 2), {x.dim(0), rounds * channels}), 0, count);
 }
 
-// The same for a few elements beside a long filter: as a product with a tap for each pair of them.
+// The same for a few elements and a long filter: as a product with one tap for each pair of them.
 array multiplied(const array& x, const phases& p, std::int64_t count) {
   const std::int64_t n = x.dim(1);
   auto weights = taps_on_host(n * count);
@@ -193,8 +194,8 @@ array multiplied(const array& x, const phases& p, std::int64_t count) {
   return matmul(x, op::host_numbers(x.device(), weights, {n, count}, x.dtype(), "resample_poly"));
 }
 
-// The same where filters for each phase would have too many elements: what each result reads is
-// taken, and its taps.
+// The same if filters for each phase would have too many elements: gathers the elements and taps of
+// each result.
 array gathered_phases(const array& x, const phases& p, std::int64_t count) {
   const std::int64_t terms = p.terms(), rows = x.dim(0), middle = p.filter.middle();
   graph::checked_elements({rows, graph::extent_product(count, terms, "resample_poly")}, x.dtype(),
@@ -204,7 +205,8 @@ array gathered_phases(const array& x, const phases& p, std::int64_t count) {
   const array place = reshape(graph::iota({count}, device) * p.down + middle, {count, 1});
   const array term = graph::iota({terms}, device);
   const array element = floor_divide(place, p.up) - term + (terms - 1);
-  // The taps of each result while these are fewer than the phases, else those of each phase.
+  // The taps of each result while there are fewer results than phases, otherwise those of each
+  // phase.
   const std::int64_t lists = std::min(count, p.up);
   const bool each = lists == count;
   auto taps = taps_on_host(lists * terms);
@@ -216,7 +218,7 @@ array gathered_phases(const array& x, const phases& p, std::int64_t count) {
       op::host_numbers(x.device(), taps, {1, lists * terms, 1}, x.dtype(), "resample_poly");
   const array weights =
       each ? lines : op::take_rows(lines, flat(remainder(place, p.up) * terms + term));
-  // The first result reads from `terms` - 1 elements before its own on.
+  // The first result begins `terms` - 1 elements before its own.
   const std::int64_t whole = ((count - 1) * p.down + middle) / p.up + terms;
   const std::int64_t behind = std::max<std::int64_t>(whole - (terms - 1) - x.dim(1), 0);
   const array padded = rows_part(pad(x, {{0, 0}, {terms - 1, behind}}), 0, whole);
@@ -224,7 +226,7 @@ array gathered_phases(const array& x, const phases& p, std::int64_t count) {
   return sum(reshape(elements * weights, {rows, count, terms}), 2);
 }
 
-// By the way that needs the fewest taps, or nearly: none computes more than the results read.
+// Uses the method with the fewest taps, or nearly: none computes more than the results need.
 array resampled_lines(const array& x, std::int64_t up, std::int64_t down, std::int64_t count) {
   const phases p{up, down, low_pass(std::max(up, down))};
   const auto product = [](std::int64_t a, std::int64_t b) {

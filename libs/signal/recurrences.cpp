@@ -83,7 +83,7 @@ filtered_lines run_filter(const linear_filter& filter, const array& x, const arr
     const array samples = reshape(x({slice{}, slice{0, whole, 1}}), {rows, blocks, block_length});
     array from = first;
     if (order > 0) {
-      // One more, for the state behind the last block.
+      // One more, for the state after the last block.
       const array changes =
           pad(matmul(samples, r.upload(m.state_of_samples)), {{0, 0}, {0, 1}, {0, 0}});
       const array all = r.states(changes, m.state_of_state, first);

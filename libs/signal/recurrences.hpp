@@ -2,10 +2,10 @@
 //
 // Linear recurrences over lines of samples, as matrix products.
 //
-// A filter is a state s and a rule that takes one sample. Over a block of samples x both the
-// outputs and the state behind it are linear in x and s: y = x H + s O, s' = x K + s P
-// (filter_blocks.hpp). The states between blocks obey a recurrence of the same kind, s[k + 1] =
-// s[k] P + c[k], so they are found in a tree.
+// A filter is a state s and a rule that processes one sample. Over a block of samples x both the
+// outputs and the state after it are linear in x and s: y = x H + s O, s' = x K + s P
+// (filter_blocks.hpp). The states between blocks follow a similar recurrence, s[k + 1] = s[k] P +
+// c[k], so they are computed in a tree.
 #pragma once
 
 #include <string_view>
@@ -19,8 +19,8 @@ struct filtered_lines {
   array state;   // [rows, order], at the end
 };
 
-/// Lines x [rows, length] from a state [rows, order], both of a floating or complex dtype that
-/// devices compute in. Throws value_error naming `op` where what a block answers to an impulse
+/// Filters lines x [rows, length] from a state [rows, order], both of a floating or complex dtype
+/// in which devices compute. Throws value_error with `op` if the impulse response of a block
 /// overflows f64.
 filtered_lines run_filter(const linear_filter& filter, const array& x, const array& state,
                           std::string_view op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows as numbers of the host, for the arrays of the public functions and for filters.
+// Windows as host numbers, for the arrays of the public functions and for filters.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace tutti::op {
 
-/// n values of a window. Throws value_error naming `op` for a parameter that makes no sense and for
-/// a negative n, out_of_memory where the host has no room for them.
+/// n values of a window. Throws value_error with `op` for an invalid parameter and for a negative
+/// n, out_of_memory if host memory does not suffice.
 std::vector<double> window_values(const signal::window& which, std::int64_t n,
                                   signal::symmetry kind, std::string_view op);
 
-/// Numbers of the host as f32 or f64; throws dtype_error naming `op` for others.
+/// Host numbers as f32 or f64; throws dtype_error with `op` for other dtypes.
 array host_numbers(const device& on, const std::vector<double>& values, const shape& extents,
                    dtype type, std::string_view op);
 

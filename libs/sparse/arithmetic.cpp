@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element by element, and sums. Two sparse operands are brought into canonical order and merged by
-// binary searches in each other's places, so that nothing is sorted that is in order.
+// Elementwise operations and sums. Two sparse operands are converted to canonical order and merged
+// by binary searches in each other's positions, so that ordered operands are not sorted.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -26,7 +26,7 @@ void check_same(const matrix& a, const matrix& b, const char* op) {
     throw shape_error(fmt::format("{}: shapes differ: {} and {}", op, of_a.str(), of_b.str()));
 }
 
-// Both in the dtype that they share, on one device.
+// Both in their common dtype, on one device.
 struct operand_pair {
   placed a, b;
 };
@@ -60,7 +60,7 @@ matrix merged(const operand_pair& pair) {
                              order, concatenate({a.values, b.values})));
 }
 
-// Positions in both of the places that both have.
+// Indices in both of the positions that both have.
 struct common_places {
   array of_a, of_b;
 };
@@ -73,7 +73,7 @@ common_places common_of(const pattern& a, const pattern& b) {
   return {of_a, picked(place, of_a)};
 }
 
-// The element of b, which broadcasts to the matrix, at each place of it.
+// The element of b, which broadcasts to the matrix, at each of its positions.
 array dense_at(const matrix& a, const array& b) {
   tutti::shape of_b = b.shape();
   while (of_b.rank() < 2) of_b.insert(0, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between formats, to and from dense arrays, and parts of sparse matrices.
+// Conversions between formats, to and from dense arrays, and parts of sparse matrices.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -44,7 +44,7 @@ matrix convert(const matrix& a, format to) {
       const placed found = compressed_along(a, to == format::csr);
       return {found.places, to == format::csr, found.values};
     }
-    // Compressed columns stay in their order, which is not that of rows.
+    // Compressed columns keep their order, which is not that of rows.
     const pattern& p = *a.places();
     return {pattern::of_coordinates(p.majors(), p.minors(), p.major(), p.minor(), p.is_canonical()),
             a.by_rows(), a.values()};
@@ -57,7 +57,7 @@ matrix canonical(const matrix& a) {
   return named("canonical", [&]() -> matrix {
     if (checked(a, "canonical").is_canonical()) return a;
     const format kept = a.format();
-    // Coordinates in the order of columns are brought into that of rows.
+    // Coordinates in column order are converted to row order.
     matrix rows = a;
     if (kept == format::coo && !a.by_rows())
       rows = {pattern::of_coordinates(a.rows(), a.columns(), a.row_indices(), a.column_indices(),

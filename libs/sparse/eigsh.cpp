@@ -23,7 +23,7 @@ namespace {
 
 using number = std::complex<double>;
 
-// A square matrix of the host, row-major.
+// A square matrix on the host, row-major.
 struct host_matrix {
   std::int64_t n;
   std::vector<number> values;
@@ -34,7 +34,7 @@ struct host_matrix {
   }
 };
 
-// Eigenvalues, and eigenvectors as columns, in the order of what is wanted.
+// Eigenvalues, and eigenvectors as columns, ordered as required.
 struct ritz_pairs {
   std::vector<double> values;
   host_matrix vectors;
@@ -81,7 +81,7 @@ class lanczos {
   lanczos(const linear_operator& a, const array& start, std::int64_t size)
       : a_(a), basis_(start, size), projected_(size), size_(size) {}
 
-  /// Fills the space. Returns the length of what is left behind it.
+  /// Fills the space. Returns the norm of the remaining vector.
   double fill() {
     double length = 0;
     for (std::int64_t j = basis_.count() - 1; j < size_; ++j) {
@@ -93,7 +93,7 @@ class lanczos {
         projected_.at(j, i) = std::conj(product);
       }
       length = next.is_exhausted ? 0 : next.length;
-      // What has been found is whole; more is to be found elsewhere.
+      // The eigenpairs found are exact; continue with a new vector.
       if (next.is_exhausted && j + 1 < size_) basis_.expand_randomly();
     }
     return length;
@@ -151,7 +151,7 @@ plan plan_of(std::int64_t n, std::int64_t k, const eigsh_options& options) {
   return p;
 }
 
-// The largest bound of an error of the first k, relative to what is tolerated.
+// The largest error bound of the first k, relative to the tolerance.
 double worst_of(const ritz_pairs& pairs, double length, std::int64_t k, double tolerance,
                 double epsilon) {
   double worst = 0;

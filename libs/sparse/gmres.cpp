@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GMRES: the vectors of a Krylov space stay on the device, what is made of their products, a small
-// least squares problem by Givens rotations, is solved on the host.
+// GMRES: the vectors of a Krylov space stay on the device; the small least squares problem of their
+// products is solved on the host by Givens rotations.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -24,12 +24,12 @@ class least_squares {
  public:
   explicit least_squares(double length) : right_{number(length)} {}
 
-  /// `column` has one element more than there are columns with it. Returns the residual.
+  /// `column` has one element more than the number of columns including it. Returns the residual.
   double add(std::vector<number> column) {
     for (std::size_t i = 0; i < rotations_.size(); ++i) rotate(column, i, rotations_[i]);
     const std::size_t n = rotations_.size();
     const double length = std::hypot(std::abs(column[n]), std::abs(column[n + 1]));
-    // A column of zeros takes nothing off the residual.
+    // A column of zeros does not reduce the residual.
     rotations_.push_back(length == 0 ? rotation{number(0), number(1)}
                                      : rotation{column[n] / length, column[n + 1] / length});
     right_.push_back(0);
@@ -44,7 +44,7 @@ class least_squares {
     std::vector<number> y(right_.begin(), right_.begin() + static_cast<std::ptrdiff_t>(n));
     for (std::size_t i = n; i-- > 0;) {
       for (std::size_t j = i + 1; j < n; ++j) y[i] -= columns_[j][i] * y[j];
-      // A column of zeros, of a singular matrix, takes no part.
+      // A column of zeros, of a singular matrix, is ignored.
       y[i] = columns_[i][i] == number(0) ? number(0) : y[i] / columns_[i][i];
     }
     return y;
@@ -84,7 +84,7 @@ void run_cycle(iteration& at, std::int64_t restart) {
     std::vector<number> column = next.products;
     column.emplace_back(next.is_exhausted ? 0 : next.length);
     at.count(problem.add(std::move(column)), solution);
-    // Nothing new is to be found, by another cycle neither.
+    // Another cycle would find nothing new either.
     if (next.is_exhausted) at.stop();
   }
   at.replace(solution());

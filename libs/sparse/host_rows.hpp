@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sparse matrices on the host, for what walks through them row by row.
+// Sparse matrices on the host, for algorithms that process them row by row.
 #pragma once
 
 #include <complex>
@@ -11,7 +11,7 @@
 
 namespace tutti::sparse {
 
-/// What numbers of T are added up in.
+/// The type in which numbers of T are added.
 template <class T>
 struct sum_of {
   using type = double;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Orthogonalisation by classical Gram-Schmidt, twice ("twice is enough": L. Giraud, J. Langou, M.
-// Rozloznik, 2005), as products with all rows, those of zeros too, so that each step is of one
-// shape.
+// Rozloznik, 2005), as products with all rows, including those of zeros, so that all steps have the
+// same shape.
 #include "sparse/krylov.hpp"
 
 #include <fmt/format.h>
@@ -62,7 +62,8 @@ krylov_basis::step krylov_basis::expand(const array& w) {
 void krylov_basis::expand_randomly() {
   const dtype real = real_dtype(all_.dtype());
   const std::int64_t before = count_;
-  // Numbers that happen to be in the space already, as those that it began with, make no new one.
+  // Random numbers that are within the space by chance, such as its initial ones, give no new
+  // vector.
   constexpr std::uint64_t attempts = 8;
   for (std::uint64_t seed = 0; seed < attempts && count_ == before; ++seed)
     expand(op::cast(random::uniform({attempts * static_cast<std::uint64_t>(before) + seed},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orthonormal vectors of a Krylov space, as rows of one array of the device.
+// Orthonormal vectors of a Krylov space, as rows of one array on the device.
 #pragma once
 
 #include <complex>
@@ -12,22 +12,23 @@ namespace tutti::sparse {
 
 class krylov_basis {
  public:
-  /// Room for `most` vectors and one more; `first` [n] has the length 1.
+  /// Space for `most` vectors plus one; `first` [n] has norm 1.
   krylov_basis(const array& first, std::int64_t most);
 
   struct step {
     std::vector<std::complex<double>> products;  // of each vector with w, conj(v) w
-    double length;                               // of what is left of w
-    bool is_exhausted;  // next to nothing is left: the space has been mapped onto itself
+    double length;                               // norm of the rest of w
+    bool is_exhausted;                           // the rest is nearly 0: the space is invariant
   };
-  /// Makes w orthogonal to all vectors, twice, and what is left the next one, unless exhausted.
+  /// Makes w orthogonal to all vectors, twice, and appends the rest as the next one, unless
+  /// exhausted.
   step expand(const array& w);
-  /// A vector that is orthogonal to all, by random numbers, comes next.
+  /// Appends a vector from random numbers that is orthogonal to all others.
   void expand_randomly();
-  /// The sum of the vectors times `factors`, as many as there are of these.
+  /// The sum of the vectors times `factors`, for as many vectors as factors.
   array combined(const std::vector<std::complex<double>>& factors) const;
-  /// Replaces the vectors before the last by `kept` sums of them, as of sums_of(); the last one
-  /// stays behind them.
+  /// Replaces the vectors before the last by `kept` sums of them, as from sums_of(); the last one
+  /// follows them.
   void compress(const std::vector<std::complex<double>>& factors, std::int64_t kept);
   /// Sums of the first `count` vectors: columns of row-major `factors` [count, columns] give rows
   /// [columns, n].

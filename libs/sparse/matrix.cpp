@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sparse matrix as a handle, and making one of its parts.
+// The sparse matrix as a handle, and its construction from its parts.
 #include <fmt/format.h>
 
 #include "base/named_errors.hpp"
@@ -90,7 +90,7 @@ matrix of_starts(const tutti::shape& extents, const array& given_starts, const a
   graph::common_device(parts, op);
   check_starts(parts[1], count, op);
   check_range(parts[2], minors, what, extents, op);
-  // Their order shows in the keys, which are asked of a pattern.
+  // Their order is determined by the keys of a pattern.
   const auto plain = pattern::of_starts(majors, minors, parts[1], parts[2], false);
   if (plain->is_canonical() || !ascends(plain->keys())) return {plain, by_rows, parts[0]};
   return {pattern::of_starts(majors, minors, plain->starts(), plain->minor(), true), by_rows,

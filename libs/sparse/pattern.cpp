@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns: compressing, changing the axes round, and adding up what stands at one place. All of it
-// is done by the device that has the indices.
+// Patterns: compression, swapping the axes, and adding values of repeated positions. All of this is
+// done by the device of the indices.
 #include "sparse/pattern.hpp"
 
 #include <limits>
@@ -19,12 +19,12 @@ dtype smallest_index(std::int64_t majors, std::int64_t minors, std::int64_t coun
   return most <= std::numeric_limits<std::int32_t>::max() ? dtype::i32 : dtype::i64;
 }
 
-// Contiguous, without history, known to lie in [0, extent).
+// Contiguous, without history, known to be in [0, extent).
 array as_index(const array& given, dtype type, std::int64_t extent) {
   array index = contiguous(graph::detach(op::cast(op::index_values(given, room), type, room)));
   if (index.size() == 0) return op::zeros_on({0}, type, op::device_of(given));
   if (!op::known_range(index)) {
-    // A node of its own carries the bounds: this one may be the application's.
+    // A separate node carries the bounds: this one may be the application's.
     if (op::is_same(index, given)) index = index + full({}, 0, type, index.device());
     op::set_known_range(index, {0, extent - 1});
   }
@@ -87,7 +87,7 @@ array pattern::major() const {
     expanded_ = op::zeros_on({count_}, index_type(), device(), room);
     return expanded_;
   }
-  // A row more for each start up to an element; starts behind all elements are not counted.
+  // Counts one row for each start up to an element; starts after all elements are not counted.
   const array inner = contiguous(starts_({slice{1, majors_, 1}}));
   expanded_ = running_sum(op::count_numbers(inner, count_, room), index_type());
   op::set_known_range(expanded_, {0, majors_ - 1});
@@ -117,7 +117,7 @@ arranged pattern::flipped() const {
   if (flipped_.places) return flipped_;
   arranged made;
   if (count_ > 0) made.order = argsort(minor_);
-  // The sort is stable, so that what was in order by rows is so within each column.
+  // The sort is stable, so elements ordered by rows are still ordered within each column.
   made.places = of_starts(minors_, majors_, starts_of(minor_, minors_), in_order(rows, made.order),
                           is_canonical_);
   flipped_ = made;

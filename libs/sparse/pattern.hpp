@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The places of a sparse matrix along a major and a minor axis, which are rows and columns or the
-// other way round, and what is found out about them once for all matrices that share them.
+// The positions of a sparse matrix along a major and a minor axis, which are rows and columns or
+// vice versa, and derived data that all matrices with this pattern share.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace tutti::sparse {
 
-/// Places in another order.
+/// Positions in another order.
 struct arranged {
   std::shared_ptr<const pattern> places;
-  array order;  // i64 [count]: which element stands there; invalid where none has moved
+  array order;  // i64 [count]: the element at each position; invalid if the order is unchanged
 };
 
 class TUTTI_API pattern {
@@ -30,7 +30,7 @@ class TUTTI_API pattern {
   dtype index_type() const { return minor_.dtype(); }
   op::device_pointer device() const { return op::device_of(minor_); }
 
-  const array& starts() const { return starts_; }  // of compressed places
+  const array& starts() const { return starts_; }  // of compressed positions
   const array& minor() const { return minor_; }
   array major() const;
   /// major * minors + minor of each element, i64.
@@ -38,11 +38,11 @@ class TUTTI_API pattern {
 
   /// Coordinates with starts instead.
   arranged compressed() const;
-  /// With the axes changed round, compressed; in order where these are.
+  /// With the axes swapped, compressed; ordered if these are.
   arranged flipped() const;
 
-  /// Indices [count] and starts [majors + 1], of any integers that are in range, become of the
-  /// smallest dtype that does and lose their history.
+  /// Converts indices [count] and starts [majors + 1], of any integers in range, to the smallest
+  /// sufficient dtype, without history.
   static std::shared_ptr<const pattern> of_starts(std::int64_t majors, std::int64_t minors,
                                                   const array& starts, const array& minor,
                                                   bool is_canonical);
@@ -60,43 +60,43 @@ class TUTTI_API pattern {
   mutable arranged compressed_, flipped_;
 };
 
-/// Where rows start whose numbers are `major`, in any order: i64 [majors + 1].
+/// Starts of rows with the numbers `major`, in any order: i64 [majors + 1].
 array starts_of(const array& major, std::int64_t majors);
-/// x[index] of 1-d arrays; indices are known to lie in x.
+/// x[index] of 1-d arrays; indices are known to be in range.
 array picked(const array& x, const array& index);
 /// The same of what may have no order.
 array in_order(const array& x, const array& order);
 
-/// Places with the values that stand there.
+/// Positions with their values.
 struct placed {
   std::shared_ptr<const pattern> places;
   array values;
 };
-/// The distinct ones of `keys` [n] as compressed places, in order, with the sums of their values.
-/// `order` sorts the keys stably; an invalid one is found. Evaluates.
+/// The distinct ones of `keys` [n] as compressed positions, in order, with the sums of their
+/// values. `order` sorts the keys stably; it is computed if it is invalid. Evaluates.
 placed coalesced(std::int64_t majors, std::int64_t minors, const array& keys, array order,
                  const array& values);
-/// In order, each place once.
+/// Ordered, without duplicates.
 placed canonical_of(const matrix& a);
 
 /// The elements at ascending positions.
 std::shared_ptr<const pattern> selected(const pattern& p, const array& positions);
 
-/// Of n rows, each `lengths` elements from `begins` on: the position of each element, and which of
-/// the rows it is of. i64; evaluates their number.
+/// For n rows, each with `lengths` elements from `begins` on: the position of each element, and its
+/// row. i64; evaluates their number.
 struct spread {
   array row, position;
 };
 spread spread_rows(const array& begins, const array& lengths);
 
-/// a with places compressed along its rows, or columns, and their values.
+/// a with positions compressed along its rows, or columns, and their values.
 placed compressed_along(const matrix& a, bool rows);
 /// The product [majors, n] of these with b [minors, n]; with gradients.
 array product_of(const placed& a, const array& b, const char* label);
 
-/// The product of two matrices of one dtype and device, of compressed rows, computed on the host
-/// and without history, where that is the shortest way: on a device that is a CPU, unless a row of
-/// the result is long beside all elements.
+/// The product of two matrices of one dtype and device, with compressed rows, computed on the host
+/// and without history, if that is the fastest way: on a device that is a CPU, unless a row of the
+/// result is long compared with the number of elements.
 std::optional<placed> product_by_rows(const placed& a, const placed& b);
 
 /// The products of row major[k] of x [majors, n] with row minor[k] of y [minors, n]: [count]; with
@@ -104,9 +104,9 @@ std::optional<placed> product_by_rows(const placed& a, const placed& b);
 array products_at(const std::shared_ptr<const pattern>& p, const array& x, const array& y,
                   const char* label);
 
-/// Throws value_error, naming `op`, for an invalid handle.
+/// Throws value_error with `op` for an invalid handle.
 const matrix& checked(const matrix& a, std::string_view op);
-/// Both in the dtype that they promote to.
+/// Both in their promoted dtype.
 dtype common_dtype(const array& a, const array& b, std::string_view op);
 
 }  // namespace tutti::sparse

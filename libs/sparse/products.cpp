@@ -24,7 +24,7 @@ array without_rule(const pattern& p, const array& values, const array& b, const 
   return op::sparse_product(p.starts(), p.minor(), values, b, label);
 }
 
-// The operator, without a rule.
+// The operator, without a gradient rule.
 array sampled(const pattern& p, const array& x, const array& y, const char* label) {
   if (p.count() == 0 || x.dim(1) == 0)
     return op::zeros_on({p.count()}, x.dtype(), p.device(), label);
@@ -114,7 +114,7 @@ matrix matmul(const matrix& a, const matrix& b) {
       const auto found = product_by_rows({left.places, both[0]}, {right.places, both[1]});
       if (found) return {found->places, true, found->values};
     }
-    // Each element of a meets the row of b that its column names.
+    // Each element of a is combined with the row of b given by its column.
     const array starts = op::cast(right.places->starts(), dtype::i64, "matmul");
     const array column = op::cast(left.places->minor(), dtype::i64, "matmul");
     const array begins = picked(starts, column);

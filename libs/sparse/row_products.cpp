@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of two sparse matrices row by row: F. Gustavson, "Two fast algorithms for sparse
-// matrices: multiplication and permuted transposition" (1978). For devices whose values the host
-// has at hand; nothing is sorted, and no product is kept.
+// matrices: multiplication and permuted transposition" (1978). For devices whose values are
+// accessible on the host; nothing is sorted, and no product is stored.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -19,7 +19,7 @@ struct host_places {
   indices starts, columns;
 };
 
-// f(i, k, l) for each element k of row i of a and each element l of the row of b that it names.
+// f(i, k, l) for each element k of row i of a and each element l of the corresponding row of b.
 template <class T, class Row, class Meeting>
 void walk(const host_rows<T>& a, const host_rows<T>& b, Row&& row, Meeting&& meeting) {
   for (std::int64_t i = 0; i < a.count(); ++i) {
@@ -29,7 +29,7 @@ void walk(const host_rows<T>& a, const host_rows<T>& b, Row&& row, Meeting&& mee
   }
 }
 
-// The columns that products reach in each row, in the order in which they do.
+// The columns of the products in each row, in the order of their occurrence.
 template <class T>
 host_places reached(const host_rows<T>& a, const host_rows<T>& b, std::uint64_t width) {
   host_places found{{0}, {}};
@@ -48,7 +48,7 @@ host_places reached(const host_rows<T>& a, const host_rows<T>& b, std::uint64_t 
   return found;
 }
 
-// Where each number up to `width` would begin among all, were they in order; and the end.
+// The start of each number up to `width` in sorted order; and the end.
 indices starts_of_numbers(const indices& numbers, std::uint64_t width) {
   indices starts = tutti::detail::host_vector<std::int64_t>("matmul", width + 1);
   std::fill(starts.begin(), starts.end(), 0);
@@ -57,7 +57,7 @@ indices starts_of_numbers(const indices& numbers, std::uint64_t width) {
   return starts;
 }
 
-// The columns of each row ascending: transposed twice.
+// Sorts the columns of each row: transposes twice.
 void order_columns(host_places& p, std::uint64_t width) {
   indices next = starts_of_numbers(p.columns, width);
   indices rows(p.columns.size());
@@ -68,7 +68,7 @@ void order_columns(host_places& p, std::uint64_t width) {
       const std::int64_t j = p.columns[static_cast<std::size_t>(k)];
       rows[static_cast<std::size_t>(next[static_cast<std::size_t>(j)]++)] = i;
     }
-  // Each number's place is now where the one behind it begins.
+  // The position of each number is now the start of the next one.
   indices place(p.starts.begin(), p.starts.end() - 1);
   std::size_t k = 0;
   for (std::size_t j = 0; j < width; ++j)
@@ -78,7 +78,7 @@ void order_columns(host_places& p, std::uint64_t width) {
     }
 }
 
-// The product of C++ would repair what infinities and NaN give.
+// C++'s product would modify results from infinities and NaN.
 std::complex<double> plain_product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -113,7 +113,7 @@ std::optional<placed> product_by_rows(const placed& a, const placed& b) {
   const device on = a.values.device();
   const std::int64_t width = b.places->minors();
   const std::int64_t elements = a.places->count() + b.places->count();
-  // A row of sums that is long beside the elements takes more than it saves.
+  // A row of sums that is long compared with the elements costs more than it saves.
   if (on.properties().type != device_type::cpu ||
       width / most_for_each > std::max(elements, always))
     return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conjugate gradients, plain and stabilised bi-conjugate ones. Scalars of the recurrences stay on
-// the device; a norm is read for each iteration.
+// Conjugate gradients, and stabilised bi-conjugate gradients. Scalars of the recurrences stay on
+// the device; one norm is read per iteration.
 #include "sparse/solvers.hpp"
 
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ iteration::iteration(const linear_operator& a, const array& b, const solver_opti
 }
 
 void iteration::count(double length, const std::function<array()>& x) {
-  if (!std::isfinite(length)) {  // broken down: what there was before is the best
+  if (!std::isfinite(length)) {  // breakdown: the previous state is the best
     is_done_ = true;
     return;
   }
@@ -164,7 +164,7 @@ solver_result bicgstab(const linear_operator& a, const array& b, const solver_op
       alpha = rho / conjugate_dot(shadow, v);
       const array half = r - alpha * v, between = at.preconditioned(half);
       const array t = at.product(between), squares = conjugate_dot(t, t);
-      // Where nothing is left after the first half, the second one would be 0 / 0.
+      // If the residual is 0 after the first half, the second one would be 0 / 0.
       omega = where(squares == 0, 0, conjugate_dot(t, half) / where(squares == 0, 1, squares));
       const array x = at.x() + alpha * direction + omega * between;
       const array residual = half - omega * t, length = length_of(residual);

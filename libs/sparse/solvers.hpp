@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the iterative solvers share: checks, residuals, and when to stop.
+// Common parts of the iterative solvers: checks, residuals, and stopping criteria.
 #pragma once
 
 #include "tutti/extension.hpp"
@@ -12,10 +12,10 @@ namespace tutti::sparse {
 array conjugate_dot(const array& a, const array& b);
 array length_of(const array& a);
 
-/// A vector [n] in a dtype that is solved in. Throws naming `op`.
+/// A vector [n] in a dtype for solvers. Throws with `op`.
 array as_vector(const array& given, const char* what, const char* op);
 
-/// A system at its start, and what it has come to.
+/// A system at its start, and its current solution.
 class iteration {
  public:
   iteration(const linear_operator& a, const array& b, const solver_options& options,
@@ -31,11 +31,11 @@ class iteration {
   double target() const { return target_; }
   std::int64_t left() const { return limit_ - result_.iterations; }
 
-  /// What an iteration gave; kept if the `length` of the residual, evaluated, is finite.
+  /// The result of an iteration; kept if the `length` of the residual, evaluated, is finite.
   void advance(const array& x, const array& residual, double length);
-  /// The same of an iteration that leaves x to a later one; the callback gets what `x` makes.
+  /// The same for an iteration that computes x later; the callback gets the result of `x`.
   void count(double length, const std::function<array()>& x);
-  /// Takes this x, with its residual.
+  /// Adopts this x, with its residual.
   void replace(const array& x);
   void stop() { is_done_ = true; }
   solver_result result() const { return result_; }

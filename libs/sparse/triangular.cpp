@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangular systems and incomplete factors. A row waits for those before it, so that there is next
-// to nothing to share out: they are solved on the host, sums of f32 in double.
+// Triangular systems and incomplete factors. Each row depends on earlier ones, so there is hardly
+// any parallelism: they are solved on the host, sums of f32 in double.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -160,7 +160,7 @@ linear_operator ilu0(const matrix& a) {
       factorize(*factors);
       return linear_operator([factors](const array& given) {
         const dtype type = dtype_of<T>;
-        // Of a system in a wider dtype, the preconditioner is as good as it is.
+        // If the system has a wider dtype, the precision of the preconditioner suffices.
         if (is_complex(given.dtype()) && !is_complex(type))
           throw dtype_error("ilu0: factors of a real matrix for a complex vector");
         std::vector<T> x = given.astype(type).template to_vector<T>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products: cuBLASLt where it serves, else the kernel of kernels_cu/matmul.cu.
+// Matrix products: cuBLASLt if it supports them, otherwise the kernel of kernels_cu/matmul.cu.
 #include <algorithm>
 
 #include "cuda/cublas.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives by NCCL, of devices in one process or several: the table, the making of
-// communicators, and what NCCL is told.
+// Collectives with NCCL, of devices in one process or several: the table, the creation of
+// communicators, and the calls of NCCL.
 #include "cuda/collectives.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void release(tutti_communicator* participant) {
   delete participant;
 }
 
-// The first participant makes the id of the group; its process leaves it with the store for others.
+// The first participant creates the id of the group; its process puts it into the store for others.
 nccl_id meet(const tutti_communicator_desc& desc,
              const std::vector<tutti_participant>& participants) {
   const bool makes_it = std::any_of(participants.begin(), participants.end(),
@@ -92,7 +92,7 @@ tutti_status* abort(tutti_communicator* participant) {
 
 using calls = sdk::collective_functions<backend, tutti_communicator>;  // of the table
 
-// Elements as NCCL counts them: what it has no type for moves as bytes.
+// Element types of NCCL: dtypes that it lacks are moved as bytes.
 struct elements {
   int type;
   uint64_t count;

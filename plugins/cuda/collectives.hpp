@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the participants of one process share. Their calls are matched here by their order, and NCCL
-// gets a collective when all of them have called, as one group: a single thread may bring calls one
-// after the other then, participants who disagree are found before anything has begun, and all are
-// told when one fails. Who calls early leaves the work to a stream of its communicator's own, its
-// lane, which waits for what was on the caller's stream; that waits for a word in memory, which the
-// lane writes.
+// Data shared by the participants of one process. Their calls are matched here by their order, and
+// NCCL gets a collective when all of them have called, as one group. Therefore a single thread may
+// make the calls one after the other, mismatches are found before anything has started, and all are
+// notified when one fails. The work of an early caller is left to a separate stream of its
+// communicator, its lane, which waits for the earlier work on the caller's stream; that stream
+// waits for a word in memory, which the lane writes.
 #pragma once
 
 #include <atomic>
@@ -22,18 +22,19 @@ struct tutti_communicator {
   tutti_device* device = nullptr;
   uint32_t rank = 0;
   std::shared_ptr<tutti::cuda::collective_team> team;
-  std::atomic<void*>* handle = nullptr;  // nccl_comm, the team's; null: aborted
+  std::atomic<void*>* handle = nullptr;  // ncclComm_t, the team's; null: aborted
   CUstream lane = nullptr;
 
-  // What follows is guarded by the team.
-  std::vector<tutti::cuda::pinned_word> words;             // written by the lane alone, so in order
-  uint64_t collectives = 0;                                // called so far
+  // The following members are guarded by the team.
+  std::vector<tutti::cuda::pinned_word> words;             // written only by the lane, so in order
+  uint64_t collectives = 0;                                // number of calls
   std::map<std::pair<uint32_t, bool>, uint64_t> messages;  // the same by peer and direction
-  // In groups of several processes: what NCCL has not got yet, with the number of its enqueue call.
+  // In groups of several processes: calls not yet passed to NCCL, with the number of their enqueue
+  // call.
   std::deque<std::pair<uint64_t, tutti::cuda::collective_meeting*>> queue;
 
   uint32_t size() const;
-  void require_peer(uint32_t, const std::string&) const {}  // NCCL knows messages to oneself
+  void require_peer(uint32_t, const std::string&) const {}  // NCCL supports messages to oneself
   const char* against(int32_t dtype, int32_t reduction) const;
   static void enqueue(std::span<call> calls);
 };
@@ -46,22 +47,22 @@ using collective_call = tutti_communicator::call;
 struct collective_meeting {
   struct part {
     tutti_communicator* member = nullptr;
-    collective_call call;      // of which stream and event are the caller's until it returns
+    collective_call call;      // its stream and event belong to the caller until it returns
     sdk::outcomes behind;      // what its stream had waited for
     uint64_t unit = 0;         // number of the enqueue call
-    CUevent before = nullptr;  // on the caller's stream, where the lane does the work
-    pinned_word until;         // likewise what that stream waits for
+    CUevent before = nullptr;  // on the caller's stream, if the lane does the work
+    pinned_word until;         // in the same case what that stream waits for
     CUevent end = nullptr;     // of the work
     CUdeviceptr copy = 0;      // of an input that the output overwrites
   };
 
   // "message from 0 to 1"; collectives: -1.
   int64_t from = -1, to = -1;
-  uint64_t number = 0;  // by its participants' order
+  uint64_t number = 0;  // by the order of its participants
   size_t expected = 0;
-  size_t seen = 0;  // have called, be it in vain
+  size_t seen = 0;  // number of calls, including failed ones
   std::vector<part> parts;
-  std::optional<sdk::plugin_error> failure;  // for those who call later
+  std::optional<sdk::plugin_error> failure;  // for later callers
   sdk::shared_outcome fate = std::make_shared<sdk::event_outcome>();
 
   const std::string& name() const { return parts.front().call.name; }
@@ -79,12 +80,12 @@ class collective_team {
   uint32_t size() const { return size_; }
   std::atomic<void*>* handle(size_t member) { return &handles_[member]; }
   void add(tutti_communicator* member) { members_.push_back(member); }
-  // Throws the first failure of a call; the others take part all the same, so that participants
-  // stay in step. No event is handed out then.
+  // Throws the first failure of a call; the others still take part, so that participants stay in
+  // step. No event is returned then.
   void enqueue(const std::vector<collective_call*>& calls);
-  // Fails all that waits or has begun, and what is called later.
+  // Fails everything waiting or in progress, and later calls.
   void abort();
-  // Returns when what has begun has ended; what waits fails.
+  // Returns when everything in progress has ended; waiting calls fail.
   void remove(tutti_communicator* member) noexcept;
 
  private:
@@ -103,7 +104,7 @@ class collective_team {
   void abort_handles() noexcept;
 
   const uint32_t size_;
-  const bool is_whole_;  // all participants are of this process
+  const bool is_whole_;  // all participants belong to this process
   std::deque<std::atomic<void*>> handles_;
   const sdk::shared_outcome aborted_ = std::make_shared<sdk::event_outcome>();
   std::mutex mutex_;  // guards what follows, and is held while NCCL is told, so that the
@@ -111,10 +112,10 @@ class collective_team {
   std::vector<tutti_communicator*> members_;
   std::deque<shared_meeting> waiting_, running_;
   uint64_t units_ = 0;
-  std::string stopped_;  // why
+  std::string stopped_;  // the reason
 };
 
-// What NCCL is told of one part, within a group of its; in collectives.cpp.
+// The NCCL calls of one part, within an NCCL group; in collectives.cpp.
 int exchange(const collective_meeting::part& part, nccl_comm handle, CUstream stream);
 
 }  // namespace tutti::cuda

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls belong together, what their streams wait for, and what participants are told when
-// something fails.
+// Matches calls, makes streams wait, and notifies participants of failures.
 #include <algorithm>
 
 #include "cuda/collectives.hpp"
@@ -27,7 +26,7 @@ sdk::plugin_error disagreement(const collective_call& one, const collective_call
                                one.name + ": " + text(one));
 }
 
-// The exception that is being handled, for those it is told to.
+// The exception being handled, for those to whom it is reported.
 sdk::plugin_error current_failure(const std::string& name) {
   try {
     throw;
@@ -46,7 +45,7 @@ CUstream stream_of(const collective_meeting::part& part) {
   return part.before != nullptr ? part.member->lane : part.call.stream->handle;
 }
 
-// NCCL reads what an exchange has written already.
+// NCCL reads data that an exchange has already written.
 bool overwrites_input(const collective_call& call) {
   return call.shape.kind == sdk::collective_kind::all_to_all && call.shape.count > 0 &&
          call.in.memory + call.in.offset == call.out.memory + call.out.offset;
@@ -66,7 +65,7 @@ void copy_input(collective_meeting::part& part, CUstream stream) {
         "cuMemcpyDtoDAsync");
 }
 
-// Of work that will not be done. Before let_go().
+// For work that will not be done. Before let_go().
 void drop_copy(collective_meeting::part& part) noexcept {
   if (part.copy == 0) return;
   tutti_device& device = *part.member->device;
@@ -79,7 +78,7 @@ void drop_copy(collective_meeting::part& part) noexcept {
   part.copy = 0;
 }
 
-// Lets the stream of a caller who came early go on, behind what its lane has.
+// Lets the stream of an early caller continue, after the work of its lane.
 void let_go(collective_meeting::part& part) noexcept {
   if (part.before == nullptr) return;
   tutti_communicator& member = *part.member;
@@ -89,7 +88,7 @@ void let_go(collective_meeting::part& part) noexcept {
   member.device->events.give(std::exchange(part.before, nullptr), false);
   try {
     member.words.push_back(part.until);
-  } catch (...) {  // the word is not used again
+  } catch (...) {  // the word is not reused
   }
 }
 
@@ -147,7 +146,8 @@ shared_meeting collective_team::arrive(collective_call& call, uint64_t unit) {
   return meeting;
 }
 
-// Processes have to agree in which order each participant's calls reach NCCL: that of the calls.
+// Processes must agree on the order in which each participant's calls reach NCCL: that of the
+// calls.
 bool collective_team::may_begin(const collective_meeting& meeting) const {
   return meeting.is_complete() &&
          (is_whole_ || std::all_of(meeting.parts.begin(), meeting.parts.end(), [](const auto& p) {
@@ -186,7 +186,7 @@ void collective_team::enqueue(const std::vector<collective_call*>& calls) {
       if (first == nullptr) first = std::current_exception();
     }
   };
-  // Profiled streams get their first event before anything of the group.
+  // Profiled streams get their first event before any work of the group.
   std::vector<std::unique_ptr<event_recorder>> recorders;
   for (const collective_call* call : calls) {
     const scoped_context context(*call->communicator->device);
@@ -202,7 +202,7 @@ void collective_team::enqueue(const std::vector<collective_call*>& calls) {
   if (first != nullptr) std::rethrow_exception(first);
 }
 
-// Behind the work, or where it will be known to have ended.
+// After the work, or where its end will be known.
 void collective_team::hand_over(const shared_meeting& meeting, collective_call& call, uint64_t unit,
                                 event_recorder& recorder) {
   const scoped_context context(*call.communicator->device);
@@ -239,7 +239,7 @@ void collective_team::park(collective_meeting::part& part) {
   part.before = before;
 }
 
-// What can fail without NCCL having heard of it.
+// Steps that can fail before NCCL is called.
 void collective_team::prepare(collective_meeting& meeting) {
   for (collective_meeting::part& part : meeting.parts) {
     tutti_device& device = *part.member->device;
@@ -292,7 +292,7 @@ void collective_team::begin(std::vector<shared_meeting> ready) {
       running_.push_back(meeting);
     }
   } catch (...) {
-    // NCCL takes back nothing that has begun: the participants are of no use any more.
+    // NCCL cannot undo started work: the participants cannot be used any more.
     const sdk::plugin_error why = current_failure(ready.front()->name());
     for (const shared_meeting& meeting : ready) fail(*meeting, why);
     stop(was_aborted, std::nullopt);
@@ -315,7 +315,7 @@ void collective_team::abort_handles() noexcept {
     if (void* const handle = one.exchange(nullptr)) nccl().abort(handle);
 }
 
-// `failure`: what those who wait are told, where it is another's.
+// `failure`: the error for waiting calls, if it is another's.
 void collective_team::stop(const std::string& why,
                            const std::optional<sdk::plugin_error>& failure) noexcept {
   if (stopped_.empty()) stopped_ = why;
@@ -329,7 +329,7 @@ void collective_team::stop(const std::string& why,
 
 void collective_team::abort() {
   std::unique_lock lock(mutex_, std::defer_lock);
-  // Over a call that waits for other processes the lock is held; NCCL lets it go by an abort.
+  // For a call that waits for other processes the lock is held; an abort releases it.
   if (is_whole_) lock.lock();
   if (lock.owns_lock() || lock.try_lock()) settle_ended();
   aborted_->settle(sdk::plugin_error(TUTTI_ERROR_INVALID_ARGUMENT, was_aborted));
@@ -338,7 +338,7 @@ void collective_team::abort() {
   stop(was_aborted, std::nullopt);
 }
 
-// Work that has ended can fail no more, so nobody need look at its fate again.
+// Work that has ended cannot fail any more, so its outcome need not be checked again.
 void collective_team::settle_ended() {
   while (!running_.empty()) {
     collective_meeting& meeting = *running_.front();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVRTC, loaded at run time: from CUDA C++ to cubins, and modules from source or the host's cache.
+// NVRTC, loaded at run time: compiles CUDA C++ to cubins; modules from source or from the host's
+// cache.
 #include <nvrtc.h>
 
 #include <algorithm>
@@ -27,8 +28,8 @@ namespace {
   X(nvrtcGetPTXSize)             \
   X(nvrtcGetPTX)
 
-// Of a program over which the compiler has taken processes down: crashes are in passes that
-// optimise, which code for debuggers goes without.
+// For programs during whose compilation processes have crashed: crashes occur in optimisation
+// passes, which are disabled for debuggable code.
 constexpr const char* safer_options = " --device-debug";
 
 struct compiler {
@@ -86,7 +87,7 @@ std::string log_of(nvrtcProgram program) {
   return std::string(text.c_str());
 }
 
-// Macros are defined in the source: NVRTC's own header comes before that and uses such short names.
+// Macros are defined in the source: NVRTC's own header precedes it and uses such short names.
 struct split_options {
   explicit split_options(const std::string& options) {
     std::istringstream words(options);
@@ -122,7 +123,8 @@ std::string architecture_for(int major, int minor) {
   if (std::binary_search(known.begin(), known.end(), wanted)) {
     return "sm_" + std::to_string(wanted);
   }
-  // A newer device than the compiler knows: PTX of the newest older one, which the driver finishes.
+  // The device is newer than the compiler: PTX of its newest architecture, which the driver
+  // compiles.
   const auto after = std::upper_bound(known.begin(), known.end(), wanted);
   if (after == known.begin()) {
     sdk::throw_unsupported("compute capability " + std::to_string(major) + "." +
@@ -135,7 +137,7 @@ std::string architecture_for(int major, int minor) {
 
 namespace {
 
-// `file` is what messages call the source.
+// `file` is the name of the source in messages.
 std::vector<char> compile_with(const std::string& source, const std::string& file,
                                const std::string& architecture,
                                const std::vector<std::string>& flags, const std::string& label) {
@@ -243,7 +245,7 @@ module build_module(tutti_device& device, const std::string& source, const std::
 
 module build_application(tutti_device& device, const std::string& source,
                          const std::string& options, const std::string& label) {
-  // Told apart from the plugin's own builds of the same text.
+  // Distinguishes it from the plugin's own builds of the same text.
   return build_cached(device, source, "application " + options, label,
                       [&](const std::string& architecture, const std::string& careful) {
                         std::vector<std::string> flags;
@@ -294,7 +296,8 @@ CUfunction tutti_device::kernel(std::string_view source, const std::string& opti
   const std::string module_key =
       std::to_string(reinterpret_cast<uintptr_t>(source.data())) + ' ' + options;
   const std::string kernel_key = module_key + ' ' + name;
-  // Not compiled under the lock, which throw_error takes as well; the first module to arrive stays.
+  // Not compiled under the lock, which throw_error takes as well; the first module to arrive is
+  // kept.
   std::unique_lock lock(mutex);
   if (const auto found = kernels.find(kernel_key); found != kernels.end()) return found->second;
   const auto known = modules.find(module_key);

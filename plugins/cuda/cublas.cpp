@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products by cuBLASLt, loaded at run time. Its matrices are column-major, so it computes
+// Matrix products with cuBLASLt, loaded at run time. Its matrices are column-major, so it computes
 // C^T = B^T A^T on the same memory, where a bias for each of our columns is one for each of its
-// rows. The algorithm that it proposes for a shape is kept. TUTTI_MATMUL_PRECISION=high or medium
-// lets f32 products use TF32; the default, highest, does not.
+// rows. The algorithm that it selects for a shape is cached. TUTTI_MATMUL_PRECISION=high or medium
+// permits TF32 for f32 products; the default, highest, does not.
 #include "cuda/cublas.hpp"
 
 #include <algorithm>
@@ -26,14 +26,14 @@ bool tf32_wanted() {
   sdk::throw_invalid("TUTTI_MATMUL_PRECISION: expected highest, high or medium, found " + text);
 }
 
-// A matrix of a product as cuBLASLt sees it: `rows` x `cols` column-major, transposed or not.
+// A matrix of a product for cuBLASLt: `rows` x `cols` column-major, transposed or not.
 struct operand {
   bool transposed = false;
   int64_t rows = 0, cols = 0, leading = 0, batch_stride = 0;
 };
 
-// A row-major rows x cols view, whose memory is the transposed column-major matrix. Nothing where
-// no leading dimension describes its strides.
+// A row-major rows x cols view, whose memory is the transposed column-major matrix. Nothing if a
+// leading dimension cannot describe its strides.
 std::optional<operand> describe(const tutti_view& v) {
   const auto rows = static_cast<int64_t>(v.extent[1]), cols = static_cast<int64_t>(v.extent[2]);
   const int64_t row = v.stride[1], col = v.stride[2];
@@ -75,8 +75,8 @@ std::optional<types> types_of(int32_t dtype) {
   }
 }
 
-// What a plan depends on: dtype, batches, the two operands' and the output's numbers, alignment,
-// epilogue.
+// The data that determine a plan: dtype, batches, the layouts of the two operands and the output,
+// alignment, epilogue.
 using plan_key = std::array<int64_t, 17>;
 
 cublasLtEpilogue_t epilogue_of(const tutti_matmul_params& params) {
@@ -116,7 +116,7 @@ struct cublas_plan {
   layout first, second, result;  // B^T, A^T, C^T
   cublasLtMatmulAlgo_t algorithm{};
   uint64_t workspace = 0;
-  mutable std::mutex bias_mutex;  // the description holds the bias's address
+  mutable std::mutex bias_mutex;  // the descriptor contains the bias's address
 };
 
 namespace {
@@ -149,7 +149,7 @@ preference make_preference(const types& t, uint64_t workspace,
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &alignment[1], sizeof alignment[1]);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &alignment[2], sizeof alignment[2]);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &alignment[2], sizeof alignment[2]);
-  // Else long sums of f16 and bf16 that are cut into parts are rounded after each of them.
+  // Otherwise long sums of f16 and bf16 that are split are rounded after each part.
   const uint32_t parts = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   if (t.data == CUDA_R_16F || t.data == CUDA_R_16BF)
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &parts, sizeof parts);
@@ -162,7 +162,7 @@ uint32_t alignment_of(const tutti_range& range) {
   return static_cast<uint32_t>(std::min<uint64_t>(address == 0 ? 256 : address & -address, 256));
 }
 
-// Of each operand.
+// For each operand.
 using alignments = std::array<uint32_t, sdk::most_operands>;
 constexpr alignments aligned = {256, 256, 256, 256};
 
@@ -172,7 +172,7 @@ struct matmul_cache {
   cublasLtHandle_t handle = nullptr;
   std::mutex mutex;
   std::map<plan_key, std::shared_ptr<const plan>> plans;
-  std::map<int32_t, bool> keeps_nan;  // by dtype: what relu does
+  std::map<int32_t, bool> keeps_nan;  // by dtype: whether relu propagates NaN
   ~matmul_cache() {
     if (handle != nullptr) lt()->cublasLtDestroy(handle);
   }
@@ -180,7 +180,7 @@ struct matmul_cache {
 
 namespace {
 
-// Without a handle where cuBLASLt does not start on this device.
+// Without a handle if cuBLASLt does not start on this device.
 matmul_cache& cache_of(tutti_device& device) {
   const std::lock_guard lock(device.mutex);
   if (!device.products) {
@@ -220,12 +220,12 @@ std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& d
   check_lt(lt()->cublasLtMatmulDescSetAttribute(p->desc.get(), CUBLASLT_MATMUL_DESC_EPILOGUE,
                                                 &epilogue, sizeof epilogue),
            "epilogue");
-  // Its alignment is what the proposal depends on.
+  // The algorithm depends on its alignment.
   if ((epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) set_bias(*p, bias_alignment);
   make_layout(p->first, t.data, first, batches);
   make_layout(p->second, t.data, second, batches);
   make_layout(p->result, t.data, result, batches);
-  // What NVIDIA recommends for its libraries: 32 MiB since Hopper, 4 MiB before.
+  // NVIDIA's recommendation for its libraries: 32 MiB since Hopper, 4 MiB before.
   const uint64_t most = device.info->major >= 9 ? uint64_t{32} << 20 : uint64_t{4} << 20;
   const preference wanted = make_preference(t, most, alignment);
   cublasLtMatmulHeuristicResult_t found{};
@@ -239,7 +239,7 @@ std::shared_ptr<const plan> make_plan(matmul_cache& cache, const tutti_device& d
   return p;
 }
 
-// NULL where cuBLASLt does not serve.
+// NULL if cuBLASLt cannot be used.
 std::shared_ptr<const plan> plan_for(tutti_device& device, const sdk::operator_call& l,
                                      const alignments& where = aligned) {
   const tutti_matmul_params params = sdk::matmul_params(l);
@@ -292,7 +292,7 @@ bool cublas_matmul(tutti_stream& stream, const sdk::operator_call& l,
   if (!p) return false;
   void* workspace = nullptr;
   if (p->workspace > 0) {
-    // Room was made for what aligned operands take; others may take more.
+    // The workspace suffices for aligned operands; others may need more.
     if (p->workspace > prepared->workspace) return false;
     workspace = reinterpret_cast<void*>(memory.workspace.buffer->memory + memory.workspace.offset);
   }
@@ -336,7 +336,7 @@ uint64_t nan_bits(int32_t dtype) {
   }
 }
 
-// relu(A B) of 64 x 64 matrices of zeros but for one NaN in A: a row of NaN must come out.
+// relu(A B) of 64 x 64 zero matrices except for one NaN in A: a row of NaN must result.
 bool try_relu(tutti_device& device, int32_t dtype) {
   constexpr uint64_t side = 64, place = 5;
   const uint64_t width = sdk::dtype_size(dtype), bytes = side * side * width;
@@ -373,7 +373,7 @@ bool try_relu(tutti_device& device, int32_t dtype) {
   return served && nans == side;
 }
 
-// cuBLASLt does not say what its relu makes of NaN, which a result must not hide: asked once.
+// cuBLASLt does not specify the result of its relu for NaN, which must be propagated: tested once.
 bool relu_keeps_nan(tutti_device& device, int32_t dtype) {
   matmul_cache& cache = cache_of(device);
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding cuBLASLt, and its failures as plugin errors.
+// Loads cuBLASLt, and converts its failures to plugin errors.
 #include "cuda/cublas_library.hpp"
 
 #include "sdk/device_layer/host.hpp"
@@ -8,7 +8,7 @@
 namespace tutti::cuda {
 namespace {
 
-// NULL where it is not installed, which is said once.
+// NULL if it is not installed, which is logged once.
 const cublas_library* load() {
   const std::string names =
       sdk::option("CUDA_CUBLASLT").value_or("libcublasLt.so.13 libcublasLt.so.12");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuBLASLt's functions, loaded at run time. TUTTI_CUDA_CUBLASLT names another file.
+// cuBLASLt's functions, loaded at run time. TUTTI_CUDA_CUBLASLT selects another file.
 #pragma once
 
 #include <cublasLt.h>
@@ -31,7 +31,7 @@ struct cublas_library {
 #undef TUTTI_CUBLAS_MEMBER
 };
 
-// NULL where it is not installed, which is said once.
+// NULL if it is not installed, which is logged once.
 const cublas_library* lt();
 
 // Throws with cuBLASLt's name and number of the failure.

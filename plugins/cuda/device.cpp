@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding devices, their properties, and opening them. A device is its primary context, which it
-// shares with whatever else in the process uses the CUDA runtime.
+// Finding devices, their properties, and opening them. A device uses its primary context, which it
+// shares with other users of the CUDA runtime in the process.
 #include <algorithm>
 #include <cstring>
 
@@ -50,7 +50,7 @@ void find_limits(device_info& info) {
   check(nullptr, cu().device_memory(&bytes, info.id), "cuDeviceTotalMem");
   p.memory_bytes = p.max_allocation_bytes = bytes;
   p.unified_memory = attribute(info.id, CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
-  // Kernel parameters of every driver and architecture; newer ones would take 32 KiB.
+  // Kernel parameters on every driver and architecture; newer ones support 32 KiB.
   p.max_argument_bytes = 4096;
   p.max_inputs = 24;
   p.max_outputs = 8;
@@ -91,7 +91,7 @@ std::unique_ptr<device_info> describe(int ordinal) {
   return info;
 }
 
-// Lets every device that can reach this one's memory directly do so.
+// Gives every device that can access this one's memory directly access to it.
 void share_pool(tutti_device& device) {
   std::vector<CUmemAccessDesc> peers;
   for (const auto& other : known::all()) {
@@ -132,7 +132,7 @@ void release(tutti_device* device) {
   }
   if (device->context != nullptr) {
     CUcontext current = nullptr;
-    // No thread is left with a context that may be gone.
+    // No thread keeps a context that may be destroyed.
     if (cu().context_get(&current) == CUDA_SUCCESS && current == device->context) {
       cu().context_set(nullptr);
     }
@@ -188,7 +188,7 @@ std::vector<std::unique_ptr<device_info>> backend::find_devices() {
                             "and what CUDA_VISIBLE_DEVICES hides",
                             code);
   }
-  compiler_version();  // without NVRTC nothing runs here, and another backend serves better
+  compiler_version();  // without NVRTC nothing runs here, and another backend is preferable
   std::vector<std::unique_ptr<device_info>> all;
   for (int n = 0; n < found; ++n) all.push_back(describe(n));
   return all;

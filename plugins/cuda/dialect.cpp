@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUDA C++ in the renderer's words, for NVRTC without the toolkit's headers.
+// The renderer's dialect for CUDA C++, for NVRTC without the toolkit's headers.
 #include "cuda/objects.hpp"
 #include "embedded_kernels.hpp"
 

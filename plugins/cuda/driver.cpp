@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding libraries by dlopen, and the driver's table.
+// Loading libraries with dlopen, and the driver's function table.
 #include "cuda/driver.hpp"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ std::string early_error_text(CUresult code) {
 }
 
 [[noreturn]] void throw_start(CUresult code) {
-  // What a toolkit without a driver installs under the driver's name says so itself.
+  // The stub that a toolkit installs under the driver's name without a driver reports this itself.
   throw sdk::plugin_error(
       code == CUDA_ERROR_STUB_LIBRARY ? TUTTI_ERROR_NO_DRIVER : TUTTI_ERROR_DRIVER,
       (code == CUDA_ERROR_STUB_LIBRARY ? "no NVIDIA driver, only the toolkit's stub of it: "
@@ -51,7 +51,7 @@ void load_table() {
             "; on a machine with an NVIDIA GPU install its driver, one for CUDA " +
             version_text(oldest_driver) + " or later");
   }
-  // The version first: an old driver lacks functions, and the version says it better.
+  // The version first: an old driver lacks functions, and the version is a better message.
   the_table.error_name =
       reinterpret_cast<CUresult (*)(CUresult, const char**)>(symbol(library, "cuGetErrorName"));
   the_table.driver_version =
@@ -82,8 +82,8 @@ void load_table() {
 
 bool initialise() {
   load_table();
-  // What drivers older than 12.2 do only where they are asked: a module's kernels, cuBLAS's
-  // hundreds among them, are loaded when they are first wanted.
+  // Drivers older than 12.2 do this only on request: a module's kernels, including hundreds of
+  // cuBLAS's, are loaded when they are first used.
   setenv("CUDA_MODULE_LOADING", "LAZY", 0);
   const CUresult code = the_table.init(0);
   if (code == CUDA_ERROR_NO_DEVICE) {

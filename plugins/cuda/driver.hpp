@@ -77,17 +77,17 @@ struct driver_table {
   int version = 0;  // 13000 for CUDA 13.0
 };
 
-// The oldest driver that the plugin runs on.
+// The oldest supported driver.
 inline constexpr int oldest_driver = 12000;
 
-// Loaded and initialised once. Throws TUTTI_ERROR_NO_DRIVER where libcuda.so.1 is absent or finds
-// no device, TUTTI_ERROR_DRIVER where it is too old or fails. TUTTI_CUDA_DRIVER names another file.
+// Loaded and initialised once. Throws TUTTI_ERROR_NO_DRIVER if libcuda.so.1 is missing or finds no
+// device, TUTTI_ERROR_DRIVER if it is too old or fails. TUTTI_CUDA_DRIVER selects another file.
 const driver_table& driver();
-// The same once driver() has returned; for paths that must not throw.
+// The same after driver() has returned; for code that must not throw.
 const driver_table& cu();
 
-// Opens the first of `names` (sonames, separated by spaces) that the loader finds by itself, in
-// $CUDA_HOME, $CUDA_PATH or /usr/local/cuda. NULL with `why` filled in where there is none.
+// Opens the first of `names` (sonames, separated by spaces) that is found by the loader, or in
+// $CUDA_HOME, $CUDA_PATH or /usr/local/cuda. NULL with `why` set if there is none.
 void* open_library(const char* names, std::string& why);
 // dlsym.
 void* symbol(void* library, const char* name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's errors as the ABI's codes, and the contexts that calls run in. An error that no
-// call survives marks the device lost.
+// The driver's errors as ABI codes, and the contexts of calls. An error after which no call
+// succeeds marks the device as lost.
 #include <new>
 
 #include "cuda/objects.hpp"

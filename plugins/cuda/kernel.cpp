@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application's own kernels: CUDA C++ through NVRTC, and PTX.
+// Kernels of applications: CUDA C++ through NVRTC, and PTX.
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -20,14 +20,14 @@ struct tutti_kernel : tutti::sdk::application_kernel<tutti::cuda::backend> {
 
   tutti::cuda::module code_;
   CUfunction entry_ = nullptr;
-  std::vector<size_t> parameters_;  // bytes of each, where the driver tells
+  std::vector<size_t> parameters_;  // size of each in bytes, if the driver reports it
 };
 
 namespace tutti::cuda {
 namespace {
 
-// Threads of a block where the application leaves it open: no more than the grid has, and exactly
-// its work-items, since a kernel need not check its index.
+// Threads of a block if the application does not specify them: at most as many as the grid has, and
+// exactly its work-items, since a kernel need not check its index.
 constexpr unsigned usual_block = 256;
 
 unsigned block_for(uint64_t global, uint64_t most) {
@@ -84,8 +84,8 @@ void tutti_kernel::find_limits() {
             static_cast<uint64_t>(std::max(all - declared, 0))};
 }
 
-// Drivers for CUDA 12.4 and later know them; with older ones the number of arguments is the
-// application's to get right.
+// Drivers for CUDA 12.4 and later report them; with older ones the application is responsible for
+// the number of arguments.
 void tutti_kernel::find_parameters() {
   using namespace tutti::cuda;
   if (cu().function_parameter == nullptr) return;

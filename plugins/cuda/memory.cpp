@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Raw buffers, from the driver's stream-ordered pool where there is one (freeing there does not
-// stop the device), and foreign memory wrapped as a buffer.
+// Raw buffers, from the driver's stream-ordered pool if it has one (freeing there does not
+// synchronise the device), and foreign memory wrapped as a buffer.
 #include <algorithm>
 
 #include "cuda/objects.hpp"
@@ -13,12 +13,13 @@ namespace {
 CUresult allocate_once(tutti_device& device, CUdeviceptr* memory, uint64_t bytes) {
   if (device.pool == nullptr) return cu().memory_allocate(memory, bytes);
   const CUresult code = cu().memory_allocate_async(memory, bytes, device.allocation_stream);
-  // Nothing else is queued there, so this waits for no kernel; every stream may use it then.
+  // Nothing else is queued there, so this waits for no kernel; after it every stream may use the
+  // memory.
   return code == CUDA_SUCCESS ? cu().stream_synchronize(device.allocation_stream) : code;
 }
 
-// Pinned. With unified addressing, which every 64-bit Linux has, the device knows it by the same
-// address.
+// Pinned. With unified addressing, which every 64-bit Linux has, it has the same address on the
+// device.
 void allocate_host(tutti_device& device, uint64_t bytes, tutti_buffer** result) {
   const scoped_context context(device);
   auto buffer = std::make_unique<tutti_buffer>();
@@ -124,7 +125,7 @@ tutti_status* native_buffer(tutti_buffer* buffer, void** handle) {
   });
 }
 
-// Where the device reaches foreign memory; throws where that is not its own or too small.
+// The device address of foreign memory; throws if it belongs to another device or is too small.
 CUdeviceptr reachable(tutti_device& device, CUdeviceptr address, uint64_t bytes) {
   unsigned type = 0;
   CUcontext owner = nullptr;

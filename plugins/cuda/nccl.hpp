@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NCCL, loaded at run time (TUTTI_CUDA_NCCL names another file). Signatures and numbers stand here,
-// as NCCL is not part of the toolkit.
+// NCCL, loaded at run time (TUTTI_CUDA_NCCL selects another file). Signatures and numbers are
+// declared here, because NCCL is not part of the toolkit.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace tutti::cuda {
 
 using nccl_comm = void*;
 
-// ncclUniqueId: what the participants of a group meet by.
+// ncclUniqueId: identifies a group for its participants.
 struct nccl_id {
   std::array<char, 128> bytes;
 };
@@ -41,16 +41,16 @@ struct nccl_library {
 #undef TUTTI_NCCL_MEMBER
 };
 
-// Throws TUTTI_ERROR_UNSUPPORTED where it is not installed or too old.
+// Throws TUTTI_ERROR_UNSUPPORTED if it is not installed or too old.
 const nccl_library& nccl();
 void check_nccl(int code, const std::string& what);
 
-// ncclDataType_t; truth values travel as u8. -1: none, and only bytes of it can be moved.
+// ncclDataType_t; bool is sent as u8. -1: none, and its elements can only be moved as bytes.
 int nccl_type_of(int32_t dtype);
 // ncclRedOp_t.
 int nccl_operation_of(int32_t reduction);
 
-// Ends a group of NCCL's calls in any case: what is begun there must not stay open.
+// Ends a group of NCCL calls in any case: a group must not stay open.
 class nccl_group {
  public:
   explicit nccl_group(std::string what) : what_(std::move(what)) {

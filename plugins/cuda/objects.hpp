@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plugin's objects behind the handles of the ABI, driver errors as exceptions, and what the
-// SDK's device layer asks of the plugin.
+// The plugin's types behind the handles of the ABI, conversion of driver errors to exceptions, and
+// the interface for the SDK's device layer.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace tutti::cuda {
 
-// Work-items of a group in every rendered program.
+// Work-group size of every rendered program.
 inline constexpr uint32_t work_group = 256;
 
 // One device of the machine, found once and kept for the life of the process.
@@ -31,16 +31,17 @@ struct device_info : sdk::device_description {
   bool has_pools = false;
 };
 
-// CUDA C++ in the renderer's words; the same for every device.
+// The dialect for CUDA C++; the same for every device.
 sdk::dialect make_dialect();
 
 // ---- errors
 std::string error_text(CUresult code);  // "CUDA_ERROR_OUT_OF_MEMORY (2)"
 // Whether no call on the context succeeds after this one.
 bool is_sticky(CUresult code);
-// The failure `code` with this text; a sticky one also marks `device` lost. Calls nothing of CUDA.
+// The failure `code` with this text; a sticky one also marks `device` as lost. Calls no CUDA
+// function.
 sdk::plugin_error failure_of(tutti_device* device, CUresult code, const std::string& text);
-// Throws plugin_error with CUDA's name and number; a sticky error also marks `device` lost.
+// Throws plugin_error with CUDA's name and number; a sticky error also marks `device` as lost.
 [[noreturn]] void throw_error(tutti_device* device, CUresult code, const std::string& what);
 inline void check(tutti_device* device, CUresult code, const char* what) {
   if (code != CUDA_SUCCESS) throw_error(device, code, what);
@@ -48,8 +49,8 @@ inline void check(tutti_device* device, CUresult code, const char* what) {
 
 using sdk::log;
 
-// Makes the device's context current in this thread for a while. Throws TUTTI_ERROR_DEVICE_LOST
-// where an earlier error has made the device useless.
+// Makes the device's context current in this thread during its lifetime. Throws
+// TUTTI_ERROR_DEVICE_LOST if an earlier error has made the device unusable.
 class scoped_context {
  public:
   explicit scoped_context(tutti_device& device);
@@ -85,26 +86,26 @@ class module {
   CUmodule handle_ = nullptr;
 };
 
-// Compiles `source` by NVRTC for `architecture` ("sm_90" gives a cubin, "compute_90" PTX) with
+// Compiles `source` with NVRTC for `architecture` ("sm_90" gives a cubin, "compute_90" PTX) with
 // options separated by spaces ("-DNAME=VALUE" defines a macro). Throws TUTTI_ERROR_COMPILE with the
-// log, TUTTI_ERROR_NO_DRIVER where NVRTC is not installed.
+// log, TUTTI_ERROR_NO_DRIVER if NVRTC is not installed.
 std::vector<char> compile(const std::string& source, const std::string& architecture,
                           const std::string& options, const std::string& label);
-// The architecture that this machine's NVRTC compiles to for a compute capability.
+// The architecture for which this machine's NVRTC compiles, given a compute capability.
 std::string architecture_for(int major, int minor);
 // "NVRTC 13.0"; loads it.
 const std::string& compiler_version();
-// Options of rendered programs: the same rounding everywhere, so no multiply-add is made up.
+// Options of rendered programs: the same rounding everywhere, so no fused multiply-add.
 inline constexpr const char* program_options = "--fmad=false";
 
 // A module for `device` from source, or from the host's cache.
 module build_module(tutti_device& device, const std::string& source, const std::string& options,
                     const std::string& label);
 
-// The same of the application's source, with no options but its own.
+// The same for source of an application, only with its own options.
 module build_application(tutti_device& device, const std::string& source,
                          const std::string& options, const std::string& label);
-// Of PTX, which the driver finishes. Throws TUTTI_ERROR_COMPILE with its log.
+// From PTX, which the driver compiles. Throws TUTTI_ERROR_COMPILE with its log.
 module load_application(tutti_device& device, const std::string& ptx, const std::string& label);
 
 // A device's freelist of events; creating one costs more than launching a kernel.
@@ -119,7 +120,7 @@ class event_pool {
   std::vector<CUevent> free_[2];
 };
 
-// Two pinned pieces of host memory that blocking transfers of pageable memory go through.
+// Two pinned buffers of host memory for blocking transfers of pageable memory.
 struct staging {
   static constexpr uint64_t bytes = uint64_t{4} << 20;
   std::mutex mutex;
@@ -127,8 +128,8 @@ struct staging {
   CUevent done[2] = {};
 };
 
-// A word of pinned memory by which a stream lets another one go on: when it has reached `target`.
-// Words only grow, so one that is used again never takes back what a stream still waits for.
+// A word of pinned memory with which a stream lets another one continue: when it has reached
+// `target`. Words only increase, so reusing one does not affect streams that still wait.
 struct pinned_word {
   uint32_t* at = nullptr;
   uint32_t target = 0;
@@ -146,8 +147,8 @@ class word_pool {
   std::vector<void*> pages_;
 };
 
-// Streams with nothing but a wait for one event and a callback behind it, so that who listens for
-// an event hears of it before another one is done.
+// Streams with only a wait for one event and a callback after it, so that a listener of an event is
+// called before another event is done.
 class stream_pool {
  public:
   CUstream take(tutti_device& device);
@@ -185,11 +186,11 @@ struct tutti_device {
   std::string lost_because;
   std::map<std::string, tutti::cuda::module> modules;
   std::map<std::string, CUfunction> kernels;
-  CUevent clock_base = nullptr;  // the event that clock_ns is the time of
+  CUevent clock_base = nullptr;  // the event whose time is clock_ns
   double clock_ns = 0;
   std::vector<CUevent> old_clocks;
 
-  // Kernel `name` of `source` built with `options`; compiled once, kept with the device. The
+  // Kernel `name` of `source` built with `options`; compiled once, stored with the device. The
   // context is current.
   CUfunction kernel(std::string_view source, const std::string& options, const char* name);
 };
@@ -201,7 +202,7 @@ struct tutti_buffer {
   void (*deleter)(void*) = nullptr;
   void* deleter_context = nullptr;
   bool owned = false;    // allocated here, counted in device->allocated
-  void* host = nullptr;  // pinned memory, where this is of that kind
+  void* host = nullptr;  // pinned memory, for buffers of that kind
 };
 
 struct tutti_stream {
@@ -209,8 +210,8 @@ struct tutti_stream {
   CUstream handle = nullptr;
   bool profile = false;
   tutti::sdk::awaited_outcomes awaited;
-  uint64_t recorded = 0;              // events so far
-  tutti::cuda::shared_number ended =  // the last of them whose work is known to have ended
+  uint64_t recorded = 0;              // number of events so far
+  tutti::cuda::shared_number ended =  // the last one whose work is known to have ended
       std::make_shared<std::atomic<uint64_t>>(0);
 };
 
@@ -221,13 +222,13 @@ struct tutti_event {
   CUevent end = nullptr;
   CUevent begin = nullptr;  // only in profiled streams
   bool timed = false;
-  tutti::sdk::outcomes behind;  // collectives that the work came after
+  tutti::sdk::outcomes behind;  // collectives before the work
 };
 
 namespace tutti::cuda {
 
-// Brackets work on a stream with events: begin at construction where the stream is profiled, end
-// and hand-over by finish(). Nothing where the caller wants no event.
+// Records events around the work of a stream: begin at construction if the stream is profiled, end
+// and output by finish(). Nothing if the caller requests no event.
 class event_recorder {
  public:
   event_recorder(tutti_stream& stream, tutti_event** wanted);
@@ -240,7 +241,7 @@ class event_recorder {
   std::unique_ptr<tutti_event> event_;
 };
 
-// An event for work that turned out to be empty, where one is wanted.
+// An event for work that is empty, if one is requested.
 void record_empty(tutti_stream& stream, tutti_event** event);
 
 struct launch_grid {
@@ -250,11 +251,11 @@ struct launch_grid {
 // Launches a kernel; throws with `what`.
 void launch(tutti_stream& stream, CUfunction function, const launch_grid& grid, void** arguments,
             const char* what);
-// The same of one grid dimension or two.
+// The same for one or two grid dimensions.
 void launch(tutti_stream& stream, CUfunction function, uint64_t groups, unsigned group_size,
             void** arguments, const char* what, unsigned groups_y = 1);
 
-// The launches of one call, bracketed from the first one on.
+// The launches of one call, with events around them.
 class recording {
  public:
   recording(tutti_stream& stream, tutti_event** wanted) : stream_(stream), wanted_(wanted) {}
@@ -268,13 +269,13 @@ class recording {
   std::optional<event_recorder> recorder_;
 };
 
-// A matrix product by cuBLASLt, or else by the plugin's own kernel.
+// A matrix product with cuBLASLt, or otherwise with the plugin's own kernel.
 struct prepared_product {
   std::shared_ptr<const cublas_plan> by_cublas;  // for operands at aligned addresses
-  CUfunction kernel = nullptr;                   // none yet where cuBLASLt serves
+  CUfunction kernel = nullptr;                   // null if cuBLASLt is used
 };
 
-// Memory that a plan keeps. Freeing it waits for the device, and so for work that reads it.
+// Memory of a plan. Freeing it waits for the device, and so for work that reads it.
 class plan_constants {
  public:
   plan_constants(tutti_device& device, std::span<const std::byte> bytes);
@@ -288,7 +289,7 @@ class plan_constants {
   CUdeviceptr memory_ = 0;
 };
 
-// What sdk/device_layer/backend.hpp asks for.
+// The interface required by sdk/device_layer/backend.hpp.
 struct backend {
   using info = device_info;
   using device = tutti_device;

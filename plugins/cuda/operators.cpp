@@ -37,7 +37,7 @@ plan_constants::plan_constants(tutti_device& device, std::span<const std::byte> 
     : device_(device) {
   const scoped_context context(device);
   check(&device, cu().memory_allocate(&memory_, bytes.size()), "cuMemAlloc");
-  // From pageable memory: it is read before this returns. Later work on any stream finds it.
+  // From pageable memory: it is read before this returns. Later work on any stream sees it.
   CUresult code =
       cu().copy_to_device(memory_, bytes.data(), bytes.size(), device.allocation_stream);
   if (code == CUDA_SUCCESS) code = cu().stream_synchronize(device.allocation_stream);

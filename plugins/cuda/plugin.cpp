@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one exported symbol and the table behind it.
+// The exported symbol and its table.
 #include "cuda/build_id.hpp"
 #include "cuda/objects.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device keeps for who wants it next: events, words by which streams wait, streams for
-// listeners.
+// Reusable objects of a device: events, words for waiting streams, streams for listeners.
 #include <cstring>
 
 #include "cuda/objects.hpp"
@@ -62,7 +61,7 @@ void word_pool::give(pinned_word word) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     free_.push_back(word);
-  } catch (...) {  // the word is not used again
+  } catch (...) {  // the word is not reused
   }
 }
 
@@ -72,8 +71,8 @@ void word_pool::clear() noexcept {
   free_.clear();
 }
 
-// The driver makes no stream while a callback runs, and a callback gives one back: it must not find
-// the lock taken.
+// The driver cannot create a stream while a callback runs, and a callback returns one here: the
+// lock must not be held then.
 CUstream stream_pool::take(tutti_device& device) {
   {
     const std::lock_guard lock(mutex_);
@@ -87,7 +86,7 @@ CUstream stream_pool::take(tutti_device& device) {
   check(&device, cu().stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
   const std::lock_guard lock(mutex_);
   all_.push_back(stream);
-  free_.reserve(all_.size());  // so that give() need not
+  free_.reserve(all_.size());  // so that give() need not allocate
   return stream;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, events and the times of events.
+// Streams, events and event times.
 #include <algorithm>
 #include <cmath>
 
@@ -44,8 +44,8 @@ void record_empty(tutti_stream& stream, tutti_event** event) {
 
 namespace {
 
-// ---- what has ended: a stream's work ends in order, so who has waited for the last of many events
-// need not ask the driver about the others
+// ---- ended work: a stream's work ends in order, so after waiting for the last of many events the
+// driver need not be queried for the others
 
 void set_ended(const shared_number& ended, uint64_t number) {
   uint64_t seen = ended->load(std::memory_order_relaxed);
@@ -58,7 +58,7 @@ bool is_known_to_have_ended(const tutti_event& event) {
          !event.device->lost.load(std::memory_order_relaxed);
 }
 
-// ---- times: distances from a base event, which moves on so that floats stay exact enough
+// ---- times: distances from a base event, which is replaced so that floats stay precise enough
 
 double elapsed_ns(tutti_device& device, CUevent from, CUevent to) {
   float milliseconds = 0;
@@ -66,7 +66,7 @@ double elapsed_ns(tutti_device& device, CUevent from, CUevent to) {
   return std::floor(static_cast<double>(milliseconds) * 1e6);
 }
 
-// The base event and its time, made on first use.
+// The base event and its time, created on first use.
 std::pair<CUevent, double> clock_base(tutti_device& device) {
   {
     const std::lock_guard lock(device.mutex);
@@ -85,7 +85,7 @@ std::pair<CUevent, double> clock_base(tutti_device& device) {
   return {device.clock_base, device.clock_ns};
 }
 
-// A base of now, for later events.
+// A new base for later events.
 void move_clock_base(tutti_device& device) {
   const auto [before, before_ns] = clock_base(device);
   const CUevent base = device.events.take(device, true);
@@ -93,7 +93,7 @@ void move_clock_base(tutti_device& device) {
   check(&device, cu().event_synchronize(base), "cuEventSynchronize");
   const double now = before_ns + elapsed_ns(device, before, base);
   const std::lock_guard lock(device.mutex);
-  // The old one may be in use by another thread, so it stays with the device.
+  // The old one may be in use by another thread, so it is kept with the device.
   device.old_clocks.push_back(device.clock_base);
   device.clock_base = base;
   device.clock_ns = now;
@@ -265,7 +265,7 @@ tutti_status* device_clock(tutti_device* device, uint64_t* now_ns) {
 
 const tutti_stream_api stream_api = {
     sizeof(tutti_stream_api), create, release,
-    nullptr,  // the driver hands work on at once
+    nullptr,  // the driver submits work immediately
     synchronize, record, wait, event_wait, event_query, event_release,
     // No events of the host: a stream that waits for one can stop
     // calls of the driver, loading a kernel for one, for all threads.

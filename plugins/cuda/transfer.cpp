@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes, reads, and copies between buffers. Blocking transfers of large pageable memory go through
-// two pinned pieces, so that copying on the host and over the bus overlap; what does not block is
-// left to the driver, which for pageable memory may wait for the stream.
+// Writes, reads, and copies between buffers. Blocking transfers of large pageable memory use two
+// pinned buffers, so that copying on the host and over the bus overlap; non-blocking ones are left
+// to the driver, which for pageable memory may wait for the stream.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t least_staged = 256 * 1024;
 
-// Whether the driver reaches this host memory directly.
+// Whether the driver accesses this host memory directly.
 bool is_pinned(const void* host) {
   unsigned type = 0;
   return cu().pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -22,7 +22,7 @@ bool is_pinned(const void* host) {
          type == CU_MEMORYTYPE_HOST;
 }
 
-// False where no memory can be pinned; the transfer then goes without.
+// False if no memory can be pinned; the transfer then works without it.
 bool prepare(tutti_device& device) {
   staging& s = device.staging;
   for (int n = 0; n < 2; ++n) {
@@ -74,7 +74,7 @@ bool wants_staging(const void* host, uint64_t bytes, bool blocking) {
   return blocking && bytes >= least_staged && !is_pinned(host);
 }
 
-// A blocking call tells itself what the stream waited for in vain; its event does not outlive that.
+// A blocking call reports failures that the stream waited for; its event does not outlive them.
 void finish_blocking(tutti_stream& stream, tutti_event** event, const char* what) {
   check(stream.device, cu().stream_synchronize(stream.handle), what);
   const sdk::plugin_error* const failure = sdk::failure_among(stream.awaited.open());

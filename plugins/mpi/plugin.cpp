@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The communication plugin over MPI 3. Waiting is polling with a limit; whoever reaches it asks all
-// ranks who is there, and names those that do not answer.
+// The communication plugin for MPI 3. Waiting polls with a time limit; a rank that reaches it
+// queries all ranks, and names those that do not answer.
 #include <mpi.h>
 #include <sched.h>
 
@@ -18,10 +18,10 @@
 
 struct tutti_job {
   MPI_Comm values = MPI_COMM_NULL;
-  MPI_Comm questions = MPI_COMM_NULL;  ///< of ranks that miss others, and answers
+  MPI_Comm questions = MPI_COMM_NULL;  ///< queries of ranks that miss others, and answers
   int rank = 0;
   int size = 1;
-  bool is_ours = false;  ///< MPI was begun here, not by the application
+  bool is_ours = false;  ///< MPI was initialised here, not by the application
 };
 
 struct tutti_request {
@@ -37,7 +37,7 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr int question = 1, answer = 2;
 constexpr auto time_for_answers = std::chrono::seconds(1);
-// Others compute that long: now they may have the processor.
+// The others are computing for long: leave the processor to them.
 constexpr auto time_to_sleep = std::chrono::seconds(1);
 
 void check(int code, const char* function) {
@@ -48,7 +48,7 @@ void check(int code, const char* function) {
   throw plugin_error(TUTTI_ERROR_DRIVER, std::string(function) + ": " + text, code);
 }
 
-// Integers wrap, so their sign is no matter to sums and products.
+// Integers wrap, so signedness does not matter for sums and products.
 MPI_Datatype type_of(int32_t dtype, bool ordered) {
   switch (dtype) {
     case TUTTI_I8:
@@ -76,7 +76,7 @@ MPI_Datatype type_of(int32_t dtype, bool ordered) {
   }
 }
 
-// MPI says nothing about NaN.
+// MPI does not specify NaN.
 template <class T, bool largest>
 void extreme(void* in, void* inout, int* count, MPI_Datatype*) {
   const T* const a = static_cast<const T*>(in);
@@ -112,7 +112,7 @@ void say(const tutti_job& job, int to, int what) {
     MPI_Request_free(&request);
 }
 
-// The rank of which such a message has come, else -1.
+// The rank from which such a message has come, or -1.
 int hear(const tutti_job& job, int what) {
   int there = 0;
   MPI_Status from;

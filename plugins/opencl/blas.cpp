@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products: CLBlast where the device is a GPU and CLBlast is right on it, else the plans of
-// sdk/device_layer/matmul_plan.hpp on this plugin's own kernels.
+// Matrix products: CLBlast if the device is a GPU on which CLBlast is correct, otherwise the plans
+// of sdk/device_layer/matmul_plan.hpp with this plugin's own kernels.
 #include <cstring>
 
 #include "embedded_kernels.hpp"
@@ -16,7 +16,7 @@ std::string_view kernel_file(const char* name) {
   return std::strcmp(name, "matmul_cpu") == 0 ? kernels::matmul_cpu_cl : kernels::matmul_gpu_cl;
 }
 
-constexpr size_t output = 0, left = 1, right = 2, bias = 3;  // numbers of the operands
+constexpr size_t output = 0, left = 1, right = 2, bias = 3;  // indices of the operands
 
 const tutti_range& range_of(sdk::MatmulArgument::Kind kind, const sdk::operator_memory& memory) {
   switch (kind) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CLBlast, loaded when the first product asks for it, so that the plugin runs without it. Tuning
-// tables have given wrong products before, so each device and precision must first get a known
-// product right; where it does not, this plugin's own kernels take over.
+// CLBlast, loaded for the first product, so that the plugin runs without it. Tuning tables have
+// given wrong products before, so each device and precision must first compute a known product
+// correctly; otherwise this plugin's own kernels are used.
 #include "opencl/clblast.hpp"
 
 #include "opencl/settings.hpp"
@@ -106,7 +106,7 @@ CLBlastStatusCode run(const product& p, cl_command_queue queue, cl_event* event)
   return CLBlastSuccess;
 }
 
-// Odd sizes take the padded path of every kernel; small integers make the answer exact.
+// Odd sizes use the padded path of every kernel; small integers make the result exact.
 template <typename T>
 bool known_answer(tutti_device& device, int32_t dtype) {
   constexpr size_t m = 65, n = 47, k = 33;
@@ -182,7 +182,7 @@ bool wanted(const device_info& info, int32_t dtype) {
   return settings().clblast.value_or(info.properties.type == TUTTI_DEVICE_GPU);
 }
 
-// False where CLBlast does not serve the product.
+// False if CLBlast cannot compute the product.
 bool describe(tutti_device& device, const sdk::operator_call& call, product& p) {
   const tutti_view *out = call.views, *a = out + 1, *b = out + 2;
   p.dtype = out->dtype;

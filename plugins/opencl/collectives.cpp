@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between devices of one platform, in one process, by copies and kernels of the
-// plugin's own: the table and the making of communicators. No call waits for the others, so one
-// thread may make them all. Messages are rendezvous: the sender's stream goes on when the receiver
-// has called as well.
+// Collectives between devices of one platform, in one process, by copies and kernels of the plugin:
+// the table and the creation of communicators. No call waits for the others, so one thread may make
+// them all. Messages are rendezvous: the sender's stream continues when the receiver has called as
+// well.
 #include "opencl/collectives.hpp"
 
 struct tutti_communicator {
@@ -103,8 +103,8 @@ bool are_one_message(const collective_call& a, const collective_call& b) {
          b.peer == a.communicator->rank;
 }
 
-// The two sides of a message after each other, so that none waits on its stream for another message
-// of the group whose other side is yet to come.
+// Orders the two sides of a message one after the other, so that none waits on its stream for
+// another message of the group whose other side comes later.
 std::vector<collective_call*> in_pairs(std::span<collective_call> calls) {
   std::vector<collective_call*> order;
   std::vector<bool> taken(calls.size());
@@ -124,8 +124,8 @@ std::vector<collective_call*> in_pairs(std::span<collective_call> calls) {
 
 }  // namespace
 
-// Each call takes part, also where one before it failed: so all participants stay in step, and all
-// of a collective that fails are told.
+// Each call takes part, even if an earlier one failed, so that all participants stay in step, and
+// all participants of a failed collective are notified.
 void tutti_communicator::enqueue(std::span<tutti::opencl::collective_call> calls) {
   using namespace tutti::opencl;
   std::exception_ptr first;

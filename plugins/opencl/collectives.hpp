@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collectives between devices of one context: what the participants share. Calls are matched by
-// their order for each participant; the last caller enqueues the work on queues of the group's own,
-// one a device, behind markers on the streams of all; the streams wait for user events, which are
+// Collectives between devices of one context: data shared by the participants. Calls are matched by
+// their order for each participant. The last caller enqueues the work on the group's own queues,
+// one per device, after markers on the streams of all. The streams wait for user events, which are
 // completed when the work is done or has failed.
 #pragma once
 
@@ -37,14 +37,14 @@ struct collective_operation {
     owned_event before;    // on the participant's stream at the call
     sdk::outcomes behind;  // what that stream had waited for
     owned_event done;      // a user event that the stream waits for; absent where work is on it
-    owned_event held;      // that wait
+    owned_event held;      // that wait command
     sdk::shared_outcome result = std::make_shared<sdk::event_outcome>();
   };
   explicit collective_operation(size_t participants) : parts(participants) {
     for (uint32_t n = 0; n < participants; ++n) parts[n].rank = n;
   }
 
-  // Tells the participants, once, that the work is done or has failed.
+  // Notifies the participants, once, that the work is done or has failed.
   void settle(const std::optional<sdk::plugin_error>& why);
   struct state {
     bool done = false;
@@ -57,8 +57,8 @@ struct collective_operation {
   uint32_t first_caller = 0;
   std::vector<part> parts;
   uint32_t arrived = 0;
-  uint32_t seen = 0;                         // arrived, or called and told of the failure
-  std::optional<sdk::plugin_error> failure;  // for those who call later
+  uint32_t seen = 0;                         // arrived, or called and notified of the failure
+  std::optional<sdk::plugin_error> failure;  // for later callers
   std::vector<owned_event> ends;
   std::vector<owned_event> held;  // of other commands: PoCL 3.1 loses count of what fails unheld
   std::atomic<uint32_t> unfinished{0};  // of `ends`
@@ -66,13 +66,13 @@ struct collective_operation {
 };
 using shared_operation = std::shared_ptr<collective_operation>;
 
-// Memory on a device that grows with the need.
+// Memory on a device that grows on demand.
 struct scratch {
   owned_memory memory;
   uint64_t bytes = 0;
 };
 
-// The group's own means on one device.
+// The group's resources on one device.
 struct collective_lane {
   tutti_device* device = nullptr;
   owned_queue queue;
@@ -88,13 +88,13 @@ class collective_group {
 
   uint32_t size() const { return static_cast<uint32_t>(lanes_.size()); }
 
-  // The call of participant `rank`, its `number`th. Returns its event where one is wanted.
+  // The call of participant `rank`, its `number`th. Returns its event if one is requested.
   tutti_event* join(const collective_call& call, uint32_t rank, uint64_t& number);
   // One side of a message.
   tutti_event* meet(const collective_call& call, uint32_t rank);
-  // Fails what waits for others; later calls say `why`.
+  // Fails waiting operations; later calls fail with `why`.
   void abort(const std::string& why);
-  // Fails what has begun, which may still end on the devices.
+  // Fails operations in progress, which may still end on the devices.
   void stop_running();
 
  private:
@@ -129,12 +129,12 @@ const char* collective_name(collective_kind kind);
 
 // ---- the work (collectives_work.cpp)
 
-// Compiles and allocates, so that nothing of that happens between commands. Throws.
+// Compiles and allocates, so that this does not happen between commands. Throws.
 void prepare_collective(std::vector<collective_lane>& lanes, collective_operation& op);
-// Enqueues a collective on the lanes behind `op`'s markers and `previous`, and fills in `op.ends`.
+// Enqueues a collective on the lanes after `op`'s markers and `previous`, and sets `op.ends`.
 void enqueue_collective(std::vector<collective_lane>& lanes, collective_operation& op,
                         const collective_operation* previous);
-// Gives back large scratch; what is enqueued keeps its own hold of it.
+// Releases large scratch memory; enqueued work holds its own references.
 void trim_collective(std::vector<collective_lane>& lanes);
 
 }  // namespace tutti::opencl

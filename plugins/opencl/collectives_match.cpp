@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls belong together, what participants wait for, and what they are told when something
-// fails. Drivers call back when work is done; PoCL 3.1 does not when it fails, so a thread looks
-// after what is under way.
+// Matches calls, makes streams wait, and notifies participants of failures. Drivers call back when
+// work is done; PoCL 3.1 does not when it fails, so a thread monitors work in progress.
 #include <algorithm>
 
 #include "base/signals.hpp"
@@ -23,7 +22,7 @@ tutti_event* handed_out(const collective_operation::part& part) {
   return publish(retained(part.done), {part.result});
 }
 
-// PoCL's only state of what failed because of something else is -1, OpenCL's -14.
+// PoCL's only status for work that failed because of other work is -1, OpenCL's is -14.
 cl_int told(cl_int state) {
   const bool vague = state == -1 || state == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   return vague ? collective_earlier_work : state;
@@ -40,7 +39,7 @@ cl_int peek(cl_event event) noexcept {
 void CL_CALLBACK on_end(cl_event event, cl_int state, void* data) {
   const std::unique_ptr<shared_operation> held(static_cast<shared_operation*>(data));
   collective_operation& op = **held;
-  // PoCL reports a failed event as done where it failed before the callback was set.
+  // PoCL reports a failed event as done if it failed before the callback was set.
   const bool failed = state < 0 || peek(event) < 0;
   if (!failed && --op.unfinished != 0) return;
   const collective_operation::state found = op.progress();
@@ -73,7 +72,7 @@ sdk::plugin_error disagreement(uint32_t first, const collective_shape& one, uint
                                " " + text(other));
 }
 
-// The exception that is being handled, for those it is told to.
+// The exception being handled, for those to whom it is reported.
 sdk::plugin_error current_failure(const std::string& name) {
   try {
     throw;
@@ -132,12 +131,12 @@ collective_group::collective_group(const std::vector<tutti_device*>& devices)
         clCreateCommandQueue(devices[n]->context->get(), devices[n]->info->id, 0, &code));
     check(code, "clCreateCommandQueue");
   }
-  const detail::blocked_signals none;  // for the watcher
+  const detail::blocked_signals none;  // for the monitoring thread
   watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
 collective_group::~collective_group() {
-  // As the release of a stream: what was enqueued is awaited.
+  // As for the release of a stream: waits for enqueued work.
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -176,7 +175,7 @@ void collective_group::forget_seen() {
   }
 }
 
-// Marks the place in the stream and makes the stream wait for the outcome.
+// Marks the position in the stream and makes the stream wait for the outcome.
 void collective_group::arrive(collective_operation& op, size_t number,
                               const collective_call& call) {
   collective_operation::part& part = op.parts[number];
@@ -214,7 +213,7 @@ tutti_event* collective_group::join(const collective_call& call, uint32_t rank, 
     op->failure = disagreement(op->first_caller, op->shape, rank, call.shape);
     op->settle(op->failure);
   }
-  // Seen whatever becomes of it, so that the participants stay in step.
+  // Counted in any case, so that the participants stay in step.
   ++number;
   ++op->seen;
   forget_seen();
@@ -241,7 +240,7 @@ void collective_group::launch(const shared_operation& op, const std::string& nam
   try {
     enqueue_collective(lanes_, *op, earlier.done ? nullptr : previous_.get());
   } catch (...) {
-    broken_.failure = current_failure(name);  // something of it is on the lanes
+    broken_.failure = current_failure(name);  // part of it is on the lanes
     throw;
   }
   trim_collective(lanes_);
@@ -255,7 +254,7 @@ void collective_group::follow(const shared_operation& op) {
   running_.push_back(op);
   for (const owned_event& end : op->ends) {
     auto held = std::make_unique<shared_operation>(op);
-    // Without a callback the watcher sees it.
+    // Without a callback the monitoring thread detects it.
     if (clSetEventCallback(end.get(), CL_COMPLETE, on_end, held.get()) == CL_SUCCESS) {
       held.release();
     }
@@ -294,7 +293,7 @@ tutti_event* collective_group::meet(const collective_call& call, uint32_t rank) 
   return publish(retained(op->ends.front()), behind);
 }
 
-// A message goes over the stream of who calls last: nothing but its own work can hold it up there.
+// A message uses the stream of the last caller, where only its own work can delay it.
 void collective_group::deliver(const shared_operation& op, size_t part, tutti_stream& stream) {
   const cl_event early = op->parts[1 - part].before.get();
   try {
@@ -345,7 +344,7 @@ void collective_group::watch(const std::stop_token& stop) {
       const bool message = op->shape.kind == collective_kind::send_receive;
       collective_operation::state state = op->progress();
       if (state.failure && !message && !broken_.failure) broken_.failure = state.failure;
-      // What comes later on the same queues cannot be done either.
+      // Later work on the same queues cannot be done either.
       if (broken_.failure && !message && !state.failure) state.failure = broken_.failure;
       if (state.failure || state.done) op->settle(state.failure);
       if (state.failure) failed_.push_back(op);

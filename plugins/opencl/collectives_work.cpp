@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands of a collective. Each device reduces its slice of all inputs, in the order of the
-// participants, so every device gets the same bits; then results are copied to where they belong.
-// CPU devices of one context read each other's memory. Between others a driver would move whole
-// buffers, so pieces are copied, and no buffer is written by one device while another reads it.
+// participants, so every device gets the same bits; then results are copied to their destinations.
+// CPU devices of one context read each other's memory. Between other devices a driver would move
+// whole buffers, so chunks are copied, and no buffer is written by one device while another reads
+// it.
 #include <algorithm>
 
 #include "embedded_kernels.hpp"
@@ -14,7 +15,7 @@ namespace tutti::opencl {
 namespace {
 
 constexpr uint32_t most_sources = 8;         // of one launch
-constexpr uint64_t piece_bytes = 4 << 20;    // of a slice that is fetched or carried at once
+constexpr uint64_t piece_bytes = 4 << 20;    // of a slice that is copied at once
 constexpr uint64_t kept_scratch = 16 << 20;  // between calls
 
 // As tutti_combine_range in collectives.cl.
@@ -136,7 +137,7 @@ uint64_t work::output_bytes() const {
   }
 }
 
-// Whether the input of `d` is set aside, because its output is written while others read it.
+// Whether the input of `d` is copied first, because its output is written while others read it.
 bool work::staged(uint32_t d) const {
   const place &in = op_.parts[d].in, &out = op_.parts[d].out;
   if (!overlap(in, input_bytes(), out, output_bytes())) return false;
@@ -159,7 +160,7 @@ place work::source(uint32_t d) const {
   return staged(d) ? place{lanes_[d].staged.memory.get(), 0} : op_.parts[d].in;
 }
 
-// Where the reduced slice of `d` goes first.
+// First destination of the reduced slice of `d`.
 place work::target(uint32_t d) const {
   if (!direct_) return {lanes_[d].result.memory.get(), 0};
   switch (op_.shape.kind) {
@@ -220,7 +221,7 @@ void work::barrier(const std::vector<cl_event>& waits) {
   }
 }
 
-// Nothing begins before all participants have called, and before the scratch is free again.
+// Nothing starts before all participants have called, and before the scratch memory is free again.
 void work::start(const collective_operation* previous) {
   std::vector<cl_event> waits;
   for (const auto& part : op_.parts) waits.push_back(part.before.get());
@@ -241,7 +242,7 @@ std::vector<owned_event> mark(const std::vector<collective_lane>& lanes) {
   return marks;
 }
 
-// What follows on any device comes after what precedes on all.
+// Later commands on any device come after earlier ones on all devices.
 void work::meet() {
   std::vector<owned_event> marks = mark(lanes_);
   std::vector<cl_event> waits;
@@ -307,7 +308,7 @@ void work::reduce_slice(uint32_t d) {
   }
 }
 
-// From the slices' places to the outputs.
+// From the positions of the slices to the outputs.
 void work::spread() {
   const collective_kind kind = op_.shape.kind;
   if (direct_ && kind != collective_kind::all_reduce) return;

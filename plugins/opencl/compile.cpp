@@ -13,11 +13,11 @@
 namespace tutti::opencl {
 namespace {
 
-// Of a program over which a driver's compiler has taken processes down: crashes are in passes that
-// optimise.
+// For programs during whose compilation processes have crashed: crashes occur in optimisation
+// passes.
 constexpr const char* safer_options = " -cl-opt-disable";
 
-// Of every build. No warnings: a loop that could not be vectorised is one, and drivers print them.
+// For every build. No warnings: drivers print one for each loop that could not be vectorised.
 constexpr const char* base_options = "-cl-std=CL1.2 -w";
 
 std::string build_log(cl_program program, cl_device_id id) {
@@ -28,7 +28,7 @@ std::string build_log(cl_program program, cl_device_id id) {
   return std::string(text.c_str());
 }
 
-// Nothing where the binary is not accepted: drivers change under their caches.
+// Nothing if the binary is not accepted, for example after a driver update.
 owned_program from_binary(tutti_device& device, const std::vector<char>& binary,
                           const std::string& options) {
   const size_t size = binary.size();
@@ -41,7 +41,7 @@ owned_program from_binary(tutti_device& device, const std::vector<char>& binary,
   return code == CL_SUCCESS ? std::move(program) : owned_program();
 }
 
-// What the driver made of `program` for one of its devices; empty where it does not tell.
+// The driver's binary of `program` for one of its devices; empty if it provides none.
 std::vector<char> binary_for(cl_program program, cl_device_id id) {
   cl_uint count = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
@@ -66,9 +66,10 @@ std::vector<char> binary_for(cl_program program, cl_device_id id) {
   return code == CL_SUCCESS ? binary : std::vector<char>();
 }
 
-// Costs time: PoCL compiles every kernel once more, for all sizes of work-groups.
+// Slow: PoCL compiles every kernel again, for all work-group sizes.
 void store_binary(const device_info& info, cl_program program, const std::string& key) {
-  // Kernels exist while the binary is taken, so that drivers which finish them one by one have.
+  // Kernels exist while the binary is obtained, so that drivers which compile kernels individually
+  // include them.
   cl_uint count = 0;
   if (clCreateKernelsInProgram(program, 0, nullptr, &count) != CL_SUCCESS) return;
   std::vector<cl_kernel> kernels(count);
@@ -89,8 +90,8 @@ cl_int build(tutti_device& device, const std::string& source, const std::string&
   return clBuildProgram(program.get(), 1, &device.info->id, options.c_str(), nullptr, nullptr);
 }
 
-// With the library's own declarations instead of the header that PoCL has of clang, which this
-// macro makes empty; false where a version of PoCL does not take it, then and from then on.
+// Uses the library's own declarations instead of PoCL's header from clang, which this macro makes
+// empty; false if a version of PoCL does not accept this, then and from then on.
 bool build_with_own_declarations(tutti_device& device, const std::string& source,
                                  const std::string& options, calls what, const std::string& label,
                                  owned_program& program) {
@@ -113,8 +114,8 @@ struct build_request {
   bool is_kept;  // in the host's cache
 };
 
-// From source by `compile`, or from the host's cache. `compile` is given all options and builds the
-// program, or throws. What marks the compilation is handed to the caller.
+// From source by `compile`, or from the host's cache. `compile` receives all options and builds the
+// program, or throws. The marker of the compilation is passed to the caller.
 template <class Compile>
 owned_program build_cached(const build_request& r, std::unique_ptr<sdk::compilation>& guard,
                            Compile&& compile) {
@@ -150,7 +151,7 @@ owned_program build_cached(const build_request& r, std::unique_ptr<sdk::compilat
                           code);
 }
 
-// Throws with the log where it does not build.
+// Throws with the log if it does not build.
 owned_program build_or_throw(tutti_device& device, const std::string& source,
                              const std::string& options, const std::string& label) {
   owned_program program;
@@ -159,7 +160,7 @@ owned_program build_or_throw(tutti_device& device, const std::string& source,
   return program;
 }
 
-// Drivers need not survive what only looks like one.
+// Drivers may crash on invalid modules.
 void require_module(const std::string& module, const std::string& label) {
   constexpr uint32_t magic = 0x07230203;
   constexpr size_t header_words = 5;
@@ -173,7 +174,7 @@ void require_module(const std::string& module, const std::string& label) {
           " bytes, which do not begin with 0x07230203 in this machine's order of bytes");
 }
 
-// What the first launch of a program is to end; null for later ones.
+// The compilation that the first launch of a program ends; null for later launches.
 std::unique_ptr<sdk::compilation> first_launch(const built_kernel& kernel) {
   std::unique_ptr<sdk::compilation> guard =
       kernel.compilation != nullptr ? std::move(*kernel.compilation) : nullptr;
@@ -290,7 +291,7 @@ tutti::opencl::shared_kernel& tutti_device::kernel(std::string_view source,
   if (place == nullptr) place = std::make_unique<shared_kernel>();
   shared_kernel& found = *place;
   lock.unlock();
-  // One compiler for each kernel, and none that others wait for.
+  // A separate compilation for each kernel, for which no others wait.
   const std::lock_guard making(found.mutex);
   if (found.kernel.handle) return found;
   const built_program code =

@@ -16,7 +16,7 @@
 #include "opencl/settings.hpp"
 #include "sdk/device_layer/device_table.hpp"
 
-// Of OpenCL 2.1; NULL where the loader is older. The headers do not show it to programs for 1.2.
+// From OpenCL 2.1; NULL if the loader is older. The headers hide it from programs for 1.2.
 extern "C" __attribute__((weak)) CL_API_ENTRY cl_program CL_API_CALL
 clCreateProgramWithIL(cl_context context, const void* il, size_t length, cl_int* code);
 
@@ -25,7 +25,7 @@ namespace {
 
 using known = sdk::device_functions<backend>;
 
-// Numbers of extensions that old headers lack.
+// Extension constants that old headers lack.
 constexpr cl_device_info device_uuid = 0x106A;  // cl_khr_device_uuid
 constexpr cl_device_info device_pci = 0x410F;   // cl_khr_pci_bus_info
 constexpr cl_device_info nv_pci_bus = 0x4008;   // cl_nv_device_attribute_query
@@ -56,9 +56,9 @@ std::string platform_text(cl_platform_id id, cl_platform_info what) {
   return std::string(text.c_str());
 }
 
-// Rusticl runs CPUs through llvmpipe, which puts the work-items of a group into the lanes of
-// vectors, as GPUs do. Groups of one item leave lanes idle, and its results are wrong then in
-// products, partitions and selections.
+// Rusticl runs CPUs through llvmpipe, which maps the work-items of a group to vector lanes, as GPUs
+// do. Groups of one item leave lanes idle, and then its results are wrong in products, partitions
+// and selections.
 bool has_groups_of_one(cl_device_type type, const std::string& driver) {
   return (type & CL_DEVICE_TYPE_CPU) != 0 && !driver.starts_with("rusticl");
 }
@@ -73,7 +73,7 @@ bool has(const device_info& info, const char* extension) {
          std::string::npos;
 }
 
-constexpr cl_device_info device_il_version = 0x105B;  // of the extension too
+constexpr cl_device_info device_il_version = 0x105B;  // also for the extension
 
 create_from_il find_il(const device_info& info) {
   if (query_text(info.id, device_il_version).find("SPIR-V_") == std::string::npos) return nullptr;
@@ -113,8 +113,8 @@ void find_identity(device_info& info) {
   if (!p.has_pci) p.pci_domain = p.pci_bus = p.pci_device = p.pci_function = 0;
 }
 
-// Pointer, offset and strides of an operand of rank 8 with 32-bit words. Programs with 64-bit ones
-// are rare, and of lower rank in practice; creating one that is too large reports it.
+// Pointer, offset and strides of an operand of rank 8 with 32-bit words. Programs with 64-bit words
+// are rare, and have lower rank in practice; creating one that is too large reports an error.
 constexpr uint32_t operand_argument_bytes = 8 + 4 + 4 * TUTTI_MAX_RANK;
 
 void find_limits(device_info& info) {
@@ -126,7 +126,7 @@ void find_limits(device_info& info) {
   p.unified_memory = query(id, CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool{0}) ? 1 : 0;
   const auto argument_bytes = query(id, CL_DEVICE_MAX_PARAMETER_SIZE, size_t{1024});
   p.max_argument_bytes = static_cast<uint32_t>(std::min<size_t>(argument_bytes, 1u << 20));
-  // What is left after extents, plan, divisors, workspace and eight scalars goes to operands.
+  // The space after extents, plan, divisors, workspace and eight scalars is for operands.
   const uint32_t divisors = info.kind == sdk::schedule::gpu ? 8 * TUTTI_MAX_RANK : 0;
   const uint32_t fixed = 4 * TUTTI_MAX_RANK + 4 * sdk::plan_words + divisors + 24 + 64;
   const uint32_t spare = p.max_argument_bytes > fixed ? p.max_argument_bytes - fixed : 0;
@@ -187,7 +187,7 @@ std::unique_ptr<device_info> describe(cl_platform_id platform, cl_device_id id) 
   return info;
 }
 
-// The device, or its parts where they are asked for and it can be divided.
+// The device, or its subdevices if requested and if it can be divided.
 void add_device(cl_platform_id platform, cl_device_id id,
                 std::vector<std::unique_ptr<device_info>>& found) {
   auto whole = describe(platform, id);
@@ -205,7 +205,7 @@ void add_device(cl_platform_id platform, cl_device_id id,
     auto part = describe(platform, parts[n]);
     part->name += ", part " + std::to_string(n + 1) + " of " + std::to_string(count);
     part->properties.name = part->name.c_str();
-    // These name the whole.
+    // These identify the whole device.
     part->properties.has_uuid = part->properties.has_pci = 0;
     found.push_back(std::move(part));
   }
@@ -224,7 +224,8 @@ void warn_of_affinity(const device_info& info) {
                           "widen the affinity mask (taskset)");
 }
 
-// The context of a platform's devices; made when the first of them opens, kept while one is open.
+// The context of a platform's devices; created when the first of them is opened, kept while one is
+// open.
 std::shared_ptr<const owned_context> context_of(cl_platform_id platform) {
   static auto* const mutex = new std::mutex;
   static auto* const open = new std::map<cl_platform_id, std::weak_ptr<const owned_context>>;
@@ -274,7 +275,7 @@ tutti_status* memory_available(tutti_device* device, uint64_t* bytes) {
   });
 }
 
-// The devices of a platform. PoCL starts its threads when it is first asked.
+// The devices of a platform. PoCL starts its threads at the first query.
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
   std::optional<detail::blocked_signals> none_for_its_threads;
   if (is_pocl(platform_text(platform, CL_PLATFORM_NAME))) {
@@ -295,7 +296,7 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform) {
 }  // namespace
 
 std::vector<std::unique_ptr<device_info>> backend::find_devices() {
-  settings();  // what makes no sense is said before anything is done
+  settings();  // invalid settings are reported first
   prepare_pocl();
   std::vector<std::unique_ptr<device_info>> found;
   cl_uint count = 0;

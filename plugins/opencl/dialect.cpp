@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL C 1.2 in the renderer's words.
+// The renderer's dialect for OpenCL C 1.2.
 #include "embedded_kernels.hpp"
 #include "opencl/objects.hpp"
 
@@ -11,8 +11,9 @@ sdk::dialect make_dialect(const device_info& info) {
   sdk::dialect d;
   d.name = "OpenCL C 1.2";
   d.prologue_f64 = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-  // The same rounding everywhere: no multiply-add unless a function asks for fma. On a CPU in the
-  // library's functions as well, so that the host engine (sdk/host_engine) gives the same bits.
+  // The same rounding everywhere: no fused multiply-add unless a function requests fma. On CPUs
+  // also in the library's functions, so that the host engine (sdk/host_engine) computes the same
+  // bits.
   (cpu ? d.prologue : d.after_functions) = "#pragma OPENCL FP_CONTRACT OFF\n";
   d.kernel = "__attribute__((reqd_work_group_size($n, 1, 1)))\nkernel";
   d.global = "global ";
@@ -23,7 +24,8 @@ sdk::dialect make_dialect(const device_info& info) {
   d.local_index = "get_local_id(0)";
   d.global_index = "get_global_id(0)";
   d.global_size = "get_global_size(0)";
-  // Oclgrind's interpreter widens vectors of bool wrongly (1 becomes 255), so it gets plain loops.
+  // Oclgrind's interpreter widens vectors of bool incorrectly (1 becomes 255), so it gets plain
+  // loops.
   if (cpu && info.name.find("Oclgrind") == std::string::npos) {
     d.vector_loop =
         "#pragma clang loop vectorize(assume_safety) vectorize_width($w) interleave_count(4)";
@@ -52,7 +54,7 @@ sdk::dialect make_dialect(const device_info& info) {
   }
   d.size_type = "ulong";
   d.prelude = kernels::prelude_cl;
-  // A CPU's own vector-friendly functions first, on others the driver's.
+  // CPUs use vectorisable functions first, other devices those of the driver.
   d.libraries = {kernels::math_native_cl, kernels::math_cpu_cl};
   if (cpu) std::swap(d.libraries[0], d.libraries[1]);
   d.libraries.push_back(kernels::math_shared_cl);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenCL's error numbers as names and as the ABI's codes.
+// Names of OpenCL's errors, and their ABI codes.
 #include "opencl/objects.hpp"
 
 namespace tutti::opencl {

@@ -13,7 +13,7 @@ owned_event retained(cl_event event) {
   return owned_event(event);
 }
 
-// One piece of work, and the events that it goes between.
+// One piece of work, and the events before and after it.
 struct host_task {
   owned_event before, done;  // the queue waits for `done`, which always succeeds (opencl::publish)
   sdk::outcomes behind;
@@ -30,7 +30,7 @@ struct host_task {
   }
 
  private:
-  // Does not run behind what has failed, and fails likewise.
+  // Does not run after failed work, and fails in the same way.
   std::optional<sdk::plugin_error> failure() {
     const cl_event first = before.get();
     const cl_int code = clWaitForEvents(1, &first);
@@ -52,8 +52,8 @@ struct host_task {
   }
 };
 
-// A failure is its event's, and the stream's when that is synchronized; one without an event is
-// told by those that come after it.
+// A failure belongs to its event, and to the stream when that is synchronized; a failure without an
+// event is reported by later ones.
 void hand_out(tutti_stream& stream, const host_task& task, tutti_event** event) {
   if (event == nullptr) return stream.awaited.add({task.outcome});
   auto made = std::make_unique<tutti_event>(
@@ -85,7 +85,7 @@ void run_on_host(tutti_stream& stream, std::function<void()> work, tutti_event**
   const std::shared_ptr<host_run> run = task->run;
   try {
     run->completion = stream.worker->add([task] { (*task)(); });
-  } catch (...) {  // no thread, or no memory for one: all that comes before is waited for here
+  } catch (...) {  // no thread, or no memory for one: all earlier work is waited for here
     (*task)();
     run->completion = std::make_shared<sdk::completion>();
     run->completion->set(std::nullopt);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the host in the order of a stream: LAPACK's, on CPU devices.
+// Host functions in stream order: LAPACK, on CPU devices.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,8 @@
 
 namespace tutti::opencl {
 
-/// Runs `work` in the stream's worker thread, behind all that the stream has; what is enqueued
-/// afterwards waits for it. What it throws fails its event or, where `event` is NULL, what comes
-/// after it.
+/// Runs `work` in the stream's worker thread, after all work of the stream; work that is enqueued
+/// afterwards waits for it. An exception fails its event or, if `event` is NULL, later work.
 void run_on_host(tutti_stream& stream, std::function<void()> work, tutti_event** event);
 
 }  // namespace tutti::opencl

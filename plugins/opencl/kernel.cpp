@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application's own kernels: OpenCL C, or a SPIR-V module where the device takes it, built as
-// it is.
+// Kernels of applications: OpenCL C, or a SPIR-V module if the device supports it, built without
+// changes.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ struct tutti_kernel : tutti::sdk::application_kernel<tutti::opencl::backend> {
 
  private:
   tutti::opencl::owned_program code_;
-  std::mutex mutex_;  // of the arguments, which are the kernel's state
+  std::mutex mutex_;  // of the arguments, which are state of the kernel
   tutti::opencl::owned_kernel entry_;
 };
 
@@ -25,7 +25,7 @@ const tutti_kernel_api kernel_api = sdk::kernel_functions<backend, tutti_kernel>
 
 backend::kernel_memory::kernel_memory(tutti_device&, tutti_buffer& buffer, uint64_t offset)
     : memory_(buffer.memory) {
-  // OpenCL 1.2 has no addresses: another place in a buffer is a buffer of its own.
+  // OpenCL 1.2 has no addresses: another offset in a buffer is a separate buffer.
   if (offset == 0 || offset == buffer.bytes) return;
   const cl_buffer_region region = {offset, buffer.bytes - offset};
   cl_int code = CL_SUCCESS;

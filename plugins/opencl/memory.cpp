@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Raw buffers, and foreign memory wrapped as one. On CPUs a buffer is made of memory of ours, which
-// the host reads and writes in place.
+// Raw buffers, and foreign memory wrapped as one. On CPUs a buffer uses memory of this plugin,
+// which the host accesses directly.
 #include <algorithm>
 #include <cstdlib>
 
@@ -13,7 +13,8 @@ namespace {
 
 void require_room(const tutti_device& device, uint64_t bytes) {
   const tutti_device_properties& p = device.info->properties;
-  // Drivers commit memory late and would fail, or be killed, in the first kernel that touches it.
+  // Drivers allocate memory lazily and would fail, or be killed, in the first kernel that accesses
+  // it.
   if (bytes > p.max_allocation_bytes) {
     throw sdk::plugin_error(TUTTI_ERROR_OUT_OF_MEMORY,
                             "allocate: " + std::to_string(bytes) + " bytes asked for, " +
@@ -31,7 +32,7 @@ void require_room(const tutti_device& device, uint64_t bytes) {
   }
 }
 
-// Gives back what a buffer has, also one that is only half made.
+// Releases the resources of a buffer, even if it is only partially constructed.
 void dispose(tutti_buffer& buffer) noexcept {
   if (buffer.maps != nullptr) clReleaseCommandQueue(buffer.maps);
   if (buffer.memory != nullptr) clReleaseMemObject(buffer.memory);
@@ -44,9 +45,9 @@ struct memory_in_place {
   owned_memory buffer;
 };
 
-// Memory of ours, on whole cache lines and, where it is large, pages, and a buffer of all of it:
-// drivers make copies of what begins or ends within a line. It is freed when the driver has done
-// with it: commands, and what drivers put off, may outlive the release of their buffers.
+// Memory of this plugin, in whole cache lines and, if it is large, pages, and a buffer for all of
+// it: drivers copy memory that begins or ends within a line. It is freed when the driver has
+// finished with it: commands and deferred work may outlive the release of their buffers.
 memory_in_place make_in_place(cl_context context, uint64_t bytes, uint64_t alignment,
                               cl_int* code) {
   constexpr uint64_t line = 128, page = 4096;
@@ -60,7 +61,7 @@ memory_in_place make_in_place(cl_context context, uint64_t bytes, uint64_t align
       clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole, host.get(), code));
   if (*code != CL_SUCCESS) return {};
   *code = clSetMemObjectDestructorCallback(made.buffer.get(), free_memory, host.get());
-  if (*code != CL_SUCCESS) return {};  // the buffer goes first
+  if (*code != CL_SUCCESS) return {};  // the buffer is released first
   made.host = host.release();
   return made;
 }
@@ -85,7 +86,7 @@ void make_memory(tutti_device& device, tutti_buffer& buffer, uint64_t bytes, cl_
   }
 }
 
-// Where the driver places memory of the host's, it also maps it, in a queue of its own.
+// If the driver allocates the host memory, it also maps it, in a separate queue.
 void make_mappable(tutti_device& device, tutti_buffer& buffer) {
   cl_int code = CL_SUCCESS;
   owned_queue queue(clCreateCommandQueue(device.context->get(), device.info->id, 0, &code));
@@ -150,7 +151,7 @@ tutti_status* unmap(tutti_buffer* buffer, void* host) {
   return sdk::guarded([&] {
     sdk::deref(buffer, "buffer");
     if (host == nullptr) sdk::throw_invalid("unmap: host is NULL");
-    if (buffer->maps == nullptr) return;  // the memory is one and the same
+    if (buffer->maps == nullptr) return;  // the memory is the same
     check(clEnqueueUnmapMemObject(buffer->maps, buffer->memory, host, 0, nullptr, nullptr),
           "clEnqueueUnmapMemObject");
     check(clFinish(buffer->maps), "clFinish");
@@ -205,8 +206,8 @@ tutti_status* wrap(tutti_device* device, void* handle, uint64_t bytes, void (*de
 
 }  // namespace
 
-// A buffer of our memory is written by commands and read where it lies, then the other way round.
-// CPU drivers work there; one that keeps a copy of its own shows it.
+// A buffer of this plugin's memory is written by commands and read by the host, then vice versa.
+// CPU drivers work in place; a driver that keeps a copy is detected.
 bool works_in_place(const device_info& info, cl_context context) {
   if (info.properties.type != TUTTI_DEVICE_CPU || info.properties.unified_memory == 0) return false;
   constexpr uint8_t first = 0x5a, second = 0xc3, third = 0x96;

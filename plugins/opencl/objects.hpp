@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plugin's objects behind the handles of the ABI, OpenCL errors as exceptions, and what the
-// SDK's device layer asks of the plugin.
+// The plugin's types behind the handles of the ABI, conversion of OpenCL errors to exceptions, and
+// the interface for the SDK's device layer.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -28,16 +28,16 @@ namespace tutti::opencl {
 
 const char* error_name(cl_int code);
 sdk::plugin_error error_of(cl_int code, const std::string& what);
-// Throws it: out of memory, device lost or a driver error, with OpenCL's name and number.
+// Throws out of memory, device lost or a driver error, with OpenCL's name and number.
 [[noreturn]] void throw_error(cl_int code, const std::string& what);
 inline void check(cl_int code, const char* what) {
   if (code != CL_SUCCESS) throw_error(code, what);
 }
 
-// A failure of the plugin's own making, beside those of OpenCL.
+// A failure of the plugin itself, besides those of OpenCL.
 inline constexpr cl_int collective_earlier_work = -9103;
 
-// Owns an OpenCL object; never used for objects of static lifetime.
+// Owns an OpenCL object; never used for static objects.
 template <typename Handle, cl_int (*Release)(Handle)>
 class owned {
  public:
@@ -76,21 +76,21 @@ struct device_info : sdk::device_description {
   bool has_f64 = false;
   uint64_t local_bytes = 0;
   mutable std::atomic<bool> takes_declarations = false;  // see compile.cpp
-  create_from_il il = nullptr;                           // NULL where it takes no SPIR-V
+  create_from_il il = nullptr;                           // NULL if it does not support SPIR-V
 };
 
-// The source language of a device.
+// The dialect of a device.
 sdk::dialect make_dialect(const device_info& info);
 
 using sdk::log;
 
-// Which of OpenCL C's functions a program calls: those of kernels_cl/builtins.cl, or also those of
+// The OpenCL C functions that a program calls: those of kernels_cl/builtins.cl, or also those of
 // builtins_vector.cl.
 enum class calls { scalars, vectors };
 
-// A driver that keeps its programs itself generates the machine code of a kernel when it is first
-// launched, in a thread of its own: that belongs to the compilation, which the first launch of a
-// program ends. Empty where that has been, or nothing was left.
+// A driver that caches its programs itself generates the machine code of a kernel at its first
+// launch, in a separate thread: this is part of the compilation, which the first launch of a
+// program ends. Empty after that, or if there is nothing left to compile.
 using open_compilation = std::shared_ptr<std::unique_ptr<sdk::compilation>>;
 
 struct built_program {
@@ -103,20 +103,20 @@ struct built_kernel {
   open_compilation compilation;  // under the lock of the kernel's arguments
 };
 
-// A program for `device` from source, or from the host's cache; `options` come after those of every
+// A program for `device` from source, or from the host's cache; `options` follow those of every
 // build. Throws TUTTI_ERROR_COMPILE with the build log.
 built_program build_program(tutti_device& device, const std::string& source,
                             const std::string& options, calls what, const std::string& label);
-// The same of the application's source, which sees what OpenCL C declares; options that name a
-// version of the language replace ours.
+// The same for source of an application, which sees the declarations of OpenCL C; options that
+// specify a language version replace the default.
 owned_program build_application(tutti_device& device, const std::string& source,
                                 const std::string& options, const std::string& label);
-// The same of a SPIR-V module, for a device that takes them, with no options but the given ones.
+// The same for a SPIR-V module, for a device that supports them, only with the given options.
 owned_program build_module(tutti_device& device, const std::string& module,
                            const std::string& options, const std::string& label);
 built_kernel make_kernel(const built_program& program, const char* name);
 
-// A kernel of the plugin's own files with the lock that its arguments need.
+// A kernel from the plugin's own files with the lock for its arguments.
 struct shared_kernel {
   std::mutex mutex;
   built_kernel kernel;
@@ -131,7 +131,7 @@ struct launch_size {
   cl_uint dimensions;
   const size_t *global, *local;
 };
-// The caller has the lock of the kernel's arguments.
+// The caller holds the lock of the kernel's arguments.
 void enqueue(cl_command_queue queue, const built_kernel& kernel, const launch_size& size,
              cl_event* event, const char* what);
 void enqueue(cl_command_queue queue, const built_kernel& kernel, size_t groups, size_t group_size,
@@ -153,17 +153,17 @@ uint64_t host_clock_ns();
 // A run of host_work.hpp.
 struct host_run {
   uint64_t begin_ns = 0, end_ns = 0;            // on the host's clock, once it is done
-  std::shared_ptr<sdk::completion> completion;  // of all of it, the driver's part included
+  std::shared_ptr<sdk::completion> completion;  // of all of it, including the driver's part
 };
 
 }  // namespace tutti::opencl
 
-// Work on a stream, or an event of the host's.
+// Work on a stream, or a host event.
 struct tutti_event {
   tutti::opencl::owned_event handle;
   tutti::sdk::shared_outcome own;  // of a host event
   tutti::sdk::outcomes behind;
-  // Of what the host ran.
+  // Of work on the host.
   tutti_device* device = nullptr;
   std::shared_ptr<const tutti::opencl::host_run> run = nullptr;
 };
@@ -173,13 +173,13 @@ struct tutti_device {
   // One for all devices of a platform, so that they share events and copy directly.
   std::shared_ptr<const tutti::opencl::owned_context> context;
   std::atomic<uint64_t> allocated{0};
-  bool works_in_place = false;  // buffers of memory that we bring are that memory (memory.cpp)
+  bool works_in_place = false;  // buffers use the memory that we provide (memory.cpp)
   std::once_flag clock_once;
-  int64_t clock_offset_ns = 0;  // from the host's clock to the device's, once that was asked for
+  int64_t clock_offset_ns = 0;  // from the host's clock to the device's, once it was requested
   std::mutex mutex;             // guards what follows
   std::map<std::string, std::unique_ptr<tutti::opencl::shared_kernel>> kernels;
 
-  // Kernel `name` of `source` built with `options`; compiled once, kept with the device.
+  // Kernel `name` of `source` built with `options`; compiled once, stored with the device.
   tutti::opencl::shared_kernel& kernel(std::string_view source, const std::string& options,
                                        const char* name);
 };
@@ -191,7 +191,7 @@ struct tutti_buffer {
   void (*deleter)(void*) = nullptr;
   void* deleter_context = nullptr;
   bool counted = false;             // in device->allocated
-  void* host = nullptr;             // where the host sees it at all times; NULL: nowhere
+  void* host = nullptr;             // address for the host at all times; NULL: none
   cl_command_queue maps = nullptr;  // of a buffer that the driver maps
 };
 
@@ -199,13 +199,13 @@ struct tutti_stream {
   tutti_device* const device;
   const cl_command_queue queue;
   tutti::sdk::awaited_outcomes awaited{};
-  tutti::sdk::awaited_outcomes own{};              // of work on the host with an event of its own
+  tutti::sdk::awaited_outcomes own{};              // of work on the host with its own event
   std::optional<tutti::sdk::work_queue> worker{};  // of run_on_host
 };
 
 namespace tutti::opencl {
 
-// A kernel of the plugin's own files, for as long as its arguments are ours.
+// A kernel from the plugin's own files, while its arguments are locked.
 struct locked_kernel {
   explicit locked_kernel(shared_kernel& shared) : lock(shared.mutex), kernel(shared.kernel) {}
   operator const built_kernel&() const { return kernel; }
@@ -214,13 +214,13 @@ struct locked_kernel {
   const built_kernel& kernel;
 };
 
-// The launches of one call; the last brings the event that is wanted.
+// The launches of one call; the last one provides the requested event.
 class recording {
  public:
   recording(tutti_stream& stream, tutti_event** wanted) : stream_(stream), wanted_(wanted) {}
   void launch(const built_kernel& kernel, const sdk::kernel_arguments& arguments, uint64_t groups,
               uint32_t group_size, bool last, const char* what);
-  // An event for work that turned out to be empty.
+  // An event for work that is empty.
   void finish();
 
  private:
@@ -228,15 +228,15 @@ class recording {
   tutti_event** wanted_;
 };
 
-// A matrix product by CLBlast, or by the launches of a plan on this plugin's own kernels.
+// A matrix product with CLBlast, or with the launches of a plan with this plugin's own kernels.
 struct prepared_product {
   bool by_clblast = false;
   sdk::MatmulProgram program;
   sdk::MatmulPlan plan;
-  std::vector<shared_kernel*> kernels;  // one for each launch; none yet where CLBlast serves
+  std::vector<shared_kernel*> kernels;  // one for each launch; empty if CLBlast is used
 };
 
-// Memory that a plan keeps; the driver frees it behind the work that reads it.
+// Memory of a plan; the driver frees it after the work that reads it.
 class plan_constants {
  public:
   plan_constants(tutti_device& device, std::span<const std::byte> bytes);
@@ -246,7 +246,7 @@ class plan_constants {
   owned_memory memory_;
 };
 
-// What sdk/device_layer/backend.hpp asks for.
+// The interface required by sdk/device_layer/backend.hpp.
 struct backend {
   using info = device_info;
   using device = tutti_device;
@@ -263,7 +263,7 @@ struct backend {
   };
 
   static std::vector<std::unique_ptr<device_info>> find_devices();
-  // Drivers would move a buffer of another device, or abort where the contexts differ.
+  // Drivers would move a buffer of another device, or abort if the contexts differ.
   static bool same_device(const tutti_device& a, const tutti_device& b) {
     return a.info == b.info && a.context == b.context;
   }
@@ -311,8 +311,8 @@ struct backend {
                    uint64_t to_offset, uint64_t bytes, tutti_event** event);
 };
 
-// Whether `info` computes in memory that a buffer is made of, so that the host may read and write
-// it where it lies: tried out.
+// Whether `info` computes directly in the memory of a buffer, so that the host may access it in
+// place: determined by a test.
 bool works_in_place(const device_info& info, cl_context context);
 
 inline cl_mem memory_on(const tutti_device& device, const tutti_buffer* buffer, const char* what) {

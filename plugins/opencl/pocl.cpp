@@ -13,7 +13,7 @@
 namespace tutti::opencl {
 namespace {
 
-// Null where none is set.
+// Null if none is set.
 const char* folder_in_use() {
   const char* folder = std::getenv("POCL_CACHE_DIR");
   return folder != nullptr && *folder != '\0' ? folder : nullptr;
@@ -33,7 +33,7 @@ bool is_sys_mounted() { return access("/sys/devices/system/cpu", R_OK) == 0; }
 void prepare_pocl() {
   // Pins its threads, which halves launch times.
   setenv("POCL_AFFINITY", "1", 0);
-  // It works only where it can write, and its own folder grows without bound.
+  // It needs a writable folder, and its own folder grows without bound.
   if (folder_in_use() != nullptr) return;
   if (const char* ours = sdk::driver_folder("pocl"))
     setenv("POCL_CACHE_DIR", ours, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What PoCL needs of the process around it, and does not ask for: /sys, a folder to write to, and
-// the exit statuses of the linkers that it starts.
+// Requirements of PoCL on the process that it does not check: /sys, a writable folder, and the exit
+// statuses of the linkers that it starts.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace tutti::opencl {
 
 /// Whether a platform or a driver of this name is PoCL.
 bool is_pocl(std::string_view name);
-/// Whether a driver of this name keeps what it has compiled in a folder, so that nobody else needs
-/// to. To be asked for a binary costs PoCL far more: for it, it compiles each kernel once more, in
-/// a form that it never runs.
+/// Whether a driver of this name stores its compiled code in a folder, so that this is not needed
+/// elsewhere. Requesting a binary costs PoCL far more: it compiles each kernel again, in a form
+/// that it never runs.
 bool keeps_programs(std::string_view driver);
-/// Without /sys, as in some containers, PoCL aborts where it is asked for its devices.
+/// Without /sys, as in some containers, PoCL aborts when its devices are queried.
 bool is_sys_mounted();
-/// Sets its variables; to be called before the first call into a platform.
+/// Sets its environment variables; to be called before the first call into a platform.
 void prepare_pocl();
-/// Makes its folder again where somebody has removed it; before each build.
+/// Creates its folder again if it was removed; before each build.
 void restore_pocl_folder();
-/// For messages: what may keep PoCL from working, "" or "; ...".
+/// For messages: possible reasons why PoCL does not work, "" or "; ...".
 std::string about_pocl();
-/// Says so where the process ignores SIGCHLD, with which PoCL aborts at its first kernel.
+/// Reports if the process ignores SIGCHLD, with which PoCL aborts at its first kernel.
 void warn_of_ignored_children();
 
 }  // namespace tutti::opencl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams as in-order command queues, events, and the times of events.
+// Streams as in-order command queues, events, and event times.
 #include <chrono>
 #include <utility>
 
@@ -132,7 +132,7 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
   return sdk::guarded([&] {
     const cl_context context = sdk::deref(stream, "stream").device->context->get();
     if (event == nullptr) sdk::throw_invalid("stream wait: event is NULL");
-    // PoCL 3.1 waits for ever for an event that has failed before it is waited for.
+    // PoCL 3.1 waits forever for an event that has failed before it is waited for.
     static_cast<void>(is_done(*event));
     sdk::throw_failure_among(event->behind);
     cl_event source = event->handle.get();
@@ -154,7 +154,7 @@ tutti_status* wait(tutti_stream* stream, tutti_event* event) {
 
 void wait_to_end(const tutti_event& event) {
   wait_for(event.handle.get());
-  // So that the worker thread is out of the driver when the process exits next.
+  // So that the worker thread is outside of the driver when the process exits next.
   if (event.run != nullptr && event.run->completion != nullptr) event.run->completion->wait();
   sdk::throw_failure_among(event.behind);
 }
@@ -222,7 +222,7 @@ tutti_status* event_notify(tutti_event* event, tutti_event_listener listener, vo
   });
 }
 
-// OpenCL 1.2 has no clock to read: the end of an empty command on a queue of its own is one.
+// OpenCL 1.2 has no clock to read: the end of an empty command on a separate queue is used.
 uint64_t clock_of(tutti_device& device) {
   cl_int code = CL_SUCCESS;
   const owned_queue queue(clCreateCommandQueue(device.context->get(), device.info->id,
@@ -239,7 +239,7 @@ uint64_t clock_of(tutti_device& device) {
   return end;
 }
 
-// Of an event that no command of the driver's tells the times of.
+// For an event without times from a driver command.
 std::optional<tutti_event_times> times_on_host(const tutti_event& event) {
   if (event.run == nullptr) return std::nullopt;
   if (!is_done(event)) sdk::throw_invalid("event times: the work is not done");

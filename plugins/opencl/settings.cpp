@@ -15,7 +15,7 @@ namespace {
   sdk::throw_invalid("TUTTI_" + std::string(name) + ": expected " + expected + ", found " + found);
 }
 
-// Whether the option says `yes` or `no`.
+// Whether the option is `yes` or `no`.
 std::optional<bool> choice(const char* name, std::string_view yes, std::string_view no,
                            const char* expected) {
   const auto text = sdk::option(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the environment asks of this plugin.
+// Settings of this plugin from the environment.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace tutti::opencl {
 
 struct plugin_settings {
   std::optional<sdk::schedule> schedule;  // TUTTI_OPENCL_SCHEDULE
-  std::optional<bool> clblast;            // TUTTI_OPENCL_BLAS: whether CLBlast is asked for
+  std::optional<bool> clblast;            // TUTTI_OPENCL_BLAS: whether CLBlast is requested
   uint32_t units_of_parts = 0;  // TUTTI_OPENCL_SUBDEVICES: compute units of each part; 0: undivided
 };
 
-// Read once, before devices are looked for. Throws TUTTI_ERROR_INVALID_ARGUMENT naming the
-// variable, what was found and what is allowed.
+// Read once, before devices are enumerated. Throws TUTTI_ERROR_INVALID_ARGUMENT with the variable,
+// its value and the permitted values.
 const plugin_settings& settings();
 
 }  // namespace tutti::opencl

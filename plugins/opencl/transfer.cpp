@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes, reads, and copies between buffers; across contexts through the host.
+// Writes, reads, and copies between buffers; between contexts through the host.
 #include "opencl/objects.hpp"
 #include "sdk/device_layer/transfer_table.hpp"
 
 namespace tutti::opencl {
 namespace {
 
-// Returns when `memory` has been written: what a blocking write promises by itself is no more than
-// that `host` may be used again, and Intel's driver writes a few bytes later, when work on other
-// queues may have read what was there before.
+// Returns when `memory` has been written: a blocking write only guarantees that `host` may be used
+// again, and Intel's driver writes some bytes later, when work on other queues may have read the
+// previous contents.
 owned_event write_to_end(cl_command_queue queue, cl_mem memory, uint64_t offset, const void* host,
                          uint64_t bytes) {
   cl_event written = nullptr;
@@ -20,14 +20,14 @@ owned_event write_to_end(cl_command_queue queue, cl_mem memory, uint64_t offset,
   return event;
 }
 
-// The host's copy of what crosses contexts, freed when the write into the target is done.
+// Host copy of data between contexts, freed when the write to the target is done.
 void CL_CALLBACK free_staging(cl_event, cl_int, void* staging) {
   delete[] static_cast<unsigned char*>(staging);
 }
 
 void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset, tutti_buffer* to,
                  uint64_t to_offset, uint64_t bytes, cl_event* done) {
-  // `stream` may belong to either device; a queue of its own serves the other one.
+  // `stream` may belong to either device; a separate queue is used for the other one.
   auto staging = std::make_unique<unsigned char[]>(bytes);
   const auto queue_for = [&](tutti_device& device, owned_queue& own) {
     if (device.context->get() == stream->device->context->get()) return stream->queue;
@@ -65,7 +65,7 @@ void copy_across(tutti_stream* stream, tutti_buffer* from, uint64_t from_offset,
   if (done != nullptr) *done = event.take();
 }
 
-// A blocking call tells itself what the stream waited for in vain.
+// A blocking call reports failures that the stream waited for.
 void finish_blocking(tutti_stream& stream) {
   if (!stream.awaited.empty()) sdk::throw_failure_among(stream.awaited.open());
 }

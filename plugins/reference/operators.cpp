@@ -8,7 +8,7 @@
 #include "sdk/validate.hpp"
 
 struct tutti_plan {
-  std::shared_ptr<const tutti::sdk::owned_operator> what;  // kept by launches in line
+  std::shared_ptr<const tutti::sdk::owned_operator> what;  // kept by queued launches
 };
 
 namespace tutti::host_device {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry of the reference plugin: the host, plain loops in one thread. It is the oracle of the
-// tests, and computes what other devices do not support.
+// The entry point of the reference plugin: the host, plain loops in one thread. It is the oracle of
+// the tests, and computes what other devices do not support.
 #include "sdk/device_layer/host.hpp"
 #include "sdk/host_device/objects.hpp"
 #include "sdk/host_layer/host_info.hpp"

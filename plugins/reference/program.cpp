@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs by the interpreter of the SDK.
+// Programs with the interpreter of the SDK.
 #include "sdk/host_device/program_table.hpp"
 #include "sdk/host_layer/program_interpreter.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 struct plain_code : sdk::program_interpreter {
   plain_code(sdk::program_description&& description, uint32_t)
       : sdk::program_interpreter(std::move(description)) {}
-  // Some tens of microseconds, what another thread takes to wake.
+  // Some tens of microseconds, the time that another thread takes to wake.
   bool is_short(const tutti_program_launch& launch) const {
     constexpr double most_steps = 4096;
     double steps = 2 + desc().instruction_count;

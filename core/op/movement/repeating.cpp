@@ -86,7 +86,7 @@ std::vector<run> padding_runs(std::int64_t extent, const pad_width& width, pad_m
   return runs;
 }
 
-// Whether it is reflected or repeated too often to join pieces.
+// An axis that is reflected or repeated too often to be joined from pieces.
 array gathered_axis(const array& a, int axis, const pad_width& width, std::int64_t padded,
                     pad_mode mode) {
   const std::int64_t last = a.shape()[axis] - 1;

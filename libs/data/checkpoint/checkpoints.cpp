@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view name_begin = "checkpoint-", name_end = ".tutti",
                            retired_end = ".retired";
 
-// As many digits as the largest step has: names sort as steps do.
+// As many digits as the largest step: names sort in the order of steps.
 std::string file_name(std::int64_t step) {
   return fmt::format("{}{:019}{}", name_begin, step, name_end);
 }
@@ -38,7 +38,7 @@ std::optional<std::int64_t> step_in_name(std::string_view name) {
   return step;
 }
 
-/// Files with such names, oldest first; nothing else about them is known.
+/// Files with such names, oldest first; their contents are not checked.
 std::vector<checkpoint_file> names_in(const fs::path& folder, std::string_view op) {
   std::vector<checkpoint_file> out;
   std::error_code code;
@@ -57,7 +57,7 @@ std::vector<checkpoint_file> names_in(const fs::path& folder, std::string_view o
 
 enum class scrutiny : std::uint8_t { ends, sums, content };
 
-/// Fills in what the file says of itself, and its problem.
+/// Sets the metadata from the file, and its problem, if any.
 void look_at(checkpoint_file& file, scrutiny how, const std::optional<checkpoint_key>& key,
              std::string_view op) {
   try {
@@ -87,7 +87,7 @@ checkpoint read_sound(io::reader& in, const detail::checkpoint_head& head,
   return out;
 }
 
-/// `step`, where given, is what the file's name says.
+/// `step`, if given, is the step in the file's name.
 checkpoint read_one(std::string_view op, const fs::path& file, std::optional<std::int64_t> step,
                     const std::optional<checkpoint_key>& key, const device& on) {
   io::reader in(op, file);
@@ -99,8 +99,8 @@ checkpoint read_one(std::string_view op, const fs::path& file, std::optional<std
   return read_sound(in, head, key, on);
 }
 
-/// Files of higher steps belong to a run that this one has left: they get another ending, and go
-/// when this run comes past them.
+/// Files of higher steps belong to a run that was abandoned: they get another ending, and are
+/// removed when this run passes their steps.
 void retire_higher(const fs::path& folder, std::int64_t step, std::string_view op) {
   std::error_code code;
   std::vector<fs::path> old;
@@ -130,7 +130,7 @@ void require_keep(int keep, std::string_view op) {
   if (keep < 1) throw value_error(fmt::format("{}: {} checkpoints are to be kept", op, keep));
 }
 
-/// Removes what is older than the newest `keep` sound ones but `spared`.
+/// Removes files older than the newest `keep` intact ones, except `spared`.
 std::vector<checkpoint_file> remove_old(const fs::path& folder, int keep, scrutiny how,
                                         const std::optional<checkpoint_key>& key,
                                         const fs::path& spared, std::string_view op) {

@@ -26,15 +26,15 @@ namespace {
                              std::generic_category().message(number)));
 }
 
-/// A new file, locked. Nothing where one that clears up took it away in between.
+/// A new file, locked. Nothing if a process that cleans up removed it in between.
 std::unique_ptr<descriptor> new_locked_file(const fs::path& path, int& number) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   number = errno;
   if (fd < 0) return nullptr;
   auto file = std::make_unique<descriptor>(fd);
   struct stat info {};
-  // One that clears up may have it for a moment. File systems without locks go without: nothing is
-  // cleared up there either.
+  // A process that cleans up may hold it briefly. On file systems without locks it is not locked,
+  // and not cleaned up either.
   while (::flock(fd, LOCK_EX) != 0 && errno == EINTR) {
   }
   number = EEXIST;
@@ -94,7 +94,7 @@ void durable_file::commit() {
 void sync_folder(std::string_view op, const fs::path& folder) {
   const fs::path place = folder.empty() ? fs::path(".") : folder;
   const descriptor opened(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems know no fsync of folders.
+  // Some file systems do not support fsync of folders.
   if (opened.get() < 0 || (!sync(opened.get()) && errno != EINVAL))
     refuse(op, folder, "the disk does not take its names", errno);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A new file that has its name only when the disk has all of its bytes. POSIX.
+// A new file that gets its name only when all of its bytes are on disk. POSIX.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace tutti::detail {
 
-/// Bytes go to PATH.HEX.tmp, which is locked while it is written; without commit() it goes away.
-/// All functions throw io_error "OP: PATH: ..." where the system refuses.
+/// Writes to PATH.HEX.tmp, which is locked meanwhile, and removed without commit(). All functions
+/// throw io_error "OP: PATH: ..." if the system refuses.
 class durable_file {
  public:
   durable_file(std::string_view op, std::filesystem::path path);
@@ -23,7 +23,7 @@ class durable_file {
   durable_file& operator=(const durable_file&) = delete;
 
   void write(const void* data, std::size_t bytes);
-  /// Waits until the disk has the file and its name.
+  /// Waits until the file and its name are on disk.
   void commit();
 
  private:
@@ -34,10 +34,10 @@ class durable_file {
   std::unique_ptr<descriptor> file_;
 };
 
-/// Waits until the disk has the names in a folder.
+/// Waits until the names in a folder are on disk.
 void sync_folder(std::string_view op, const std::filesystem::path& folder);
 
-/// Removes temporary files of durable_file in a folder whose writers are gone.
+/// Removes temporary files of durable_file in a folder whose writers have ended.
 void remove_abandoned(const std::filesystem::path& folder, std::string_view prefix);
 
 }  // namespace tutti::detail

@@ -70,7 +70,8 @@ std::string bound_part(const checkpoint_head& head) {
   return out;
 }
 
-/// Bytes from memory through the stages into the file, all of them summed up.
+/// Writes bytes from memory through the stages into the file, including all of them in the
+/// checksum.
 class checkpoint_writer {
  public:
   checkpoint_writer(std::string_view op, const std::filesystem::path& path, checkpoint_head head,
@@ -152,7 +153,7 @@ checkpoint_head read_head(io::reader& in) {
   head.content_bytes = get<std::uint64_t>(text, 24);
   std::copy_n(text.begin() + bound_bytes, stream_header_bytes, head.stream.begin());
   if (version != checkpoint_version) {
-    check_sum(in);  // which stands at the end of every version, and covers this number
+    check_sum(in);  // which is at the end of every version, and covers this number
     in.fail(fmt::format("has version {} of the format, this library reads {}", version,
                         checkpoint_version));
   }
@@ -189,7 +190,7 @@ void check_sum(io::reader& in) {
   bool is_right = false;
   try {
     is_right = sum_of(in, there) == there;
-  } catch (const io_error& e) {  // a disk that does not give it back
+  } catch (const io_error& e) {  // a disk that cannot read it
     throw damaged_checkpoint(e.what());
   }
   if (!is_right) damaged(in, "its checksum is another one");

@@ -17,7 +17,7 @@
 
 namespace tutti::detail {
 
-/// Of a file that is not what was saved, whoever reads it.
+/// For a file that differs from what was saved.
 class damaged_checkpoint : public io_error {
  public:
   using io_error::io_error;
@@ -37,12 +37,12 @@ struct checkpoint_head {
 void write_checkpoint(std::string_view op, const std::filesystem::path& path,
                       const checkpoint& state, const checkpoint_options& options);
 
-/// Checks the head, and that the file is as long as its ends say. Throws damaged_checkpoint.
+/// Checks the head, and that the length of the file matches it. Throws damaged_checkpoint.
 checkpoint_head read_head(io::reader& in);
-/// Reads the whole file. Throws damaged_checkpoint where the sum is another one.
+/// Reads the whole file. Throws damaged_checkpoint if the checksum differs.
 void check_sum(io::reader& in);
-/// The safetensors file in it, of a file whose sum is right. Throws io_error where it needs a key
-/// or zstd, or where the key is another one.
+/// The safetensors file in a file whose checksum is correct. Throws io_error if it needs a key or
+/// zstd, or if the key is wrong.
 std::string read_content(io::reader& in, const checkpoint_head& head,
                          const std::optional<checkpoint_key>& key);
 

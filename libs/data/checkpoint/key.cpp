@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys of checkpoints: 64 hexadecimal digits, in a file that its owner alone may use, or in the
+// Keys of checkpoints: 64 hexadecimal digits, in a file that only its owner may use, or in the
 // environment.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 
 void wipe(std::string& text) { sodium_memzero(text.data(), text.size()); }
 
-/// A text that is wiped when it goes.
+/// A text that is wiped on destruction.
 struct secret_text {
   std::string text;
   explicit secret_text(std::string from) : text(std::move(from)) {}
@@ -34,7 +34,7 @@ struct secret_text {
   secret_text& operator=(const secret_text&) = delete;
 };
 
-/// A name for messages: somebody may have given the key where its name belongs.
+/// A name for messages: the user may have passed the key instead of a name.
 std::string without_key(const std::string& name) {
   const bool is_key =
       name.size() >= 64 && name.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;

@@ -23,8 +23,8 @@ static_assert(std::tuple_size_v<secret_bytes> == crypto_secretstream_xchacha20po
 constexpr std::size_t chunk_bytes = std::size_t{1} << 16;
 constexpr std::size_t sealed_bytes = chunk_bytes + crypto_secretstream_xchacha20poly1305_ABYTES;
 
-/// Pieces put together to chunks of one size. Behind it stays at least a byte, if there was one, so
-/// that the last chunk is known as such.
+/// Combines pieces to chunks of one size. At least one byte is held back, if there is any, so that
+/// the last chunk is known to be the last.
 class chunked : public packing_stage {
  public:
   explicit chunked(std::size_t size) : size_(size) { chunk_.reserve(size); }
@@ -50,7 +50,7 @@ class chunked : public packing_stage {
   std::vector<unsigned char> chunk_;
 };
 
-/// The state of a stream, wiped when it goes, and what its first chunk is bound to.
+/// The state of a stream, wiped on destruction, and the data to which its first chunk is bound.
 class secret_stream {
  public:
   explicit secret_stream(std::string bound) : bound_(std::move(bound)) {}
@@ -160,7 +160,7 @@ class decompressing : public packing_stage {
  public:
   explicit decompressing(bytes_sink to) : to_(std::move(to)), stream_(ZSTD_createDStream()) {
     if (!stream_) throw std::bad_alloc();
-    constexpr int most_window = 27;  // 128 MiB, that no level writes beyond
+    constexpr int most_window = 27;  // 128 MiB, which no level exceeds
     ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, most_window);
   }
   void take(bytes_view piece) override {

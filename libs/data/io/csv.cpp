@@ -64,7 +64,7 @@ class line_reader {
   bool unfinished_ = false;
 };
 
-/// Collects rows; knows where it is for messages.
+/// Collects rows; knows its position for messages.
 class table_builder {
  public:
   table_builder(const fs::path& path, const csv_options& options)

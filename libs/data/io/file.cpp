@@ -28,9 +28,9 @@ std::string last_error() {
   return errno != 0 ? std::generic_category().message(errno) : "unknown error";
 }
 
-// Where a file of this name would be, behind all symbolic links; it need not exist.
+// The path of a file of this name after following all symbolic links; it need not exist.
 fs::path link_target(fs::path path, std::string_view op) {
-  constexpr int most_links = 40;  // as Linux follows
+  constexpr int most_links = 40;  // the limit of Linux
   const fs::path given = path;
   std::error_code code;
   for (int i = 0; fs::is_symlink(fs::symlink_status(path, code)); ++i) {
@@ -42,12 +42,12 @@ fs::path link_target(fs::path path, std::string_view op) {
   return path;
 }
 
-// In the same folder. What is added keeps it below the 255 bytes that a name may have.
+// In the same folder. With the addition the name stays below 255 bytes.
 fs::path temporary_name(const fs::path& path) {
   constexpr std::size_t longest = 200;
   std::string name = path.filename().string();
   if (name.size() > longest) {
-    std::size_t end = longest;  // not within a character of UTF-8
+    std::size_t end = longest;  // not within a UTF-8 character
     while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
     name.resize(end);
   }
@@ -55,7 +55,7 @@ fs::path temporary_name(const fs::path& path) {
   return path.parent_path() / (name + fmt::format(".{:08x}{:08x}.tmp", source(), source()));
 }
 
-// The system would take what precedes the NUL for the whole path.
+// The system would use only the part of the path before the NUL.
 fs::path checked_path(const fs::path& path, std::string_view op) {
   const std::string text = path.string();
   if (text.find('\0') != std::string::npos)
@@ -73,7 +73,7 @@ reader::reader(std::string_view op, const fs::path& path) : op_(op), path_(check
   std::error_code code;
   const fs::file_status status = fs::status(path_, code);
   if (fs::is_directory(status)) fail("is a folder");
-  // To open a pipe would wait for somebody to write.
+  // Opening a pipe would wait for a writer.
   if (fs::exists(status) && !fs::is_regular_file(status)) fail("is not a regular file");
   errno = 0;
   stream_ = std::make_unique<std::ifstream>(path_, std::ios::binary);
@@ -133,7 +133,7 @@ writer::writer(std::string_view op, const fs::path& path)
   std::error_code ignored;
   try {
     stream_.open(temporary_, std::ios::binary | std::ios::trunc);
-  } catch (...) {  // no memory for its buffer, when the file is there already
+  } catch (...) {  // no memory for its buffer, when the file already exists
     fs::remove(temporary_, ignored);
     throw;
   }

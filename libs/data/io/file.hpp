@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the file formats share: reading with checks, writing through a temporary file, and errors
-// that name the format's function and the path.
+// Common parts of the file formats: checked reading, writing through a temporary file, and errors
+// with the format's function and the path.
 #pragma once
 
 #include <bit>
@@ -36,10 +36,10 @@ class reader {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t position() const { return position_; }
-  /// Fails naming `what` where the file ends before that.
+  /// Fails with `what` if the file ends before that.
   void seek(std::uint64_t position, std::string_view what);
   std::uint64_t remaining() const { return size_ - position_; }
-  /// Fails naming `what` where fewer than `bytes` are left.
+  /// Fails with `what` if fewer than `bytes` are left.
   void read(void* out, std::uint64_t bytes, std::string_view what);
   [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
 
@@ -51,12 +51,12 @@ class reader {
   std::uint64_t position_ = 0;
 };
 
-/// All bytes of a regular file; `what` is what messages call them.
+/// All bytes of a regular file; `what` is their name in messages.
 std::string read_whole(std::string_view op, const std::filesystem::path& path,
                        std::string_view what);
 
-/// A file that takes its name only in commit(); without it, nothing stays behind. It replaces what
-/// a symbolic link leads to, not the link, and keeps the permissions of what it replaces.
+/// A file that gets its name only in commit(); otherwise it is removed. It replaces the target of a
+/// symbolic link, not the link, and keeps the permissions of the replaced file.
 class writer {
  public:
   writer(std::string_view op, const std::filesystem::path& path);
@@ -67,7 +67,7 @@ class writer {
   void write(std::string_view text) { write(text.data(), text.size()); }
   /// The row-major elements of `a`, evaluated.
   void write(const array& a);
-  /// Where the next bytes go, over others or at the end.
+  /// Position of the next bytes, within the file or at its end.
   void seek(std::uint64_t position);
   void commit();
   [[noreturn]] void fail(std::string_view what) const { io::fail(op_, path_, what); }
@@ -80,14 +80,13 @@ class writer {
   std::ofstream stream_;
 };
 
-/// Reads shape.size() elements of `type` from `in` and makes them an array. Checks that bools are
-/// 0 or 1.
+/// Reads shape.size() elements of `type` from `in` into an array. Checks that bools are 0 or 1.
 array read_array(reader& in, dtype type, const shape& extents, std::string_view what,
                  const device& on);
 
-/// The whole of a .npy file, from its magic string to the end.
+/// Reads a complete .npy file, from its magic string to the end.
 array read_npy(reader& in, const device& on);
-/// What precedes the row-major elements of `a` in a .npy file.
+/// The bytes before the row-major elements of `a` in a .npy file.
 std::string npy_header_of(std::string_view op, const std::filesystem::path& path, const array& a);
 
 }  // namespace tutti::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures: which format, which arrays it holds, and the way between files and arrays.
+// Images: formats, the arrays they can contain, and conversion between files and arrays.
 #include <fmt/format.h>
 
 #include <algorithm>

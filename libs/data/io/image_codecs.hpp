@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the formats of pictures share: rows of samples on the host, and where bytes come from. One
-// file of source a format implements its two functions.
+// Common parts of the image formats: rows of samples on the host, and sources of bytes. One source
+// file per format implements its two functions.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace tutti::io {
 
-/// The bytes of a picture, and what messages call them.
+/// The bytes of an image, and their name in messages.
 struct image_source {
   std::string op;
   std::filesystem::path path;
@@ -36,8 +36,9 @@ struct image_samples {
   }
 };
 
-/// Gives `image` memory for its samples. Fails where the file's bytes cannot fill so many:
-/// `most_bits` is what the densest packing makes of one byte, in bits of `stored_bits` each pixel.
+/// Allocates memory for the samples of `image`. Fails if the file's bytes cannot contain that many:
+/// `most_bits` is the maximum number of bits to which one byte can decode, with `stored_bits` bits
+/// per pixel.
 void take_sample_memory(image_samples& image, const image_source& from, std::uint64_t stored_bits,
                         std::uint64_t most_bits);
 
@@ -50,10 +51,10 @@ image_samples decode_png(const image_source& from);
 image_samples decode_jpeg(const image_source& from);
 image_samples decode_pnm(const image_source& from);
 
-/// In whichever of these formats, or fails.
+/// Decodes any of these formats, or fails.
 image_samples decode_image(const image_source& from);
 
-/// Extents, channels and dtype are those that the format holds. `to` is for messages.
+/// Extents, channels and dtype must be supported by the format. `to` is used in messages.
 std::string encode_png(const image_samples& image, int compression, const image_source& to);
 std::string encode_jpeg(const image_samples& image, int quality, const image_source& to);
 std::string encode_pnm(const image_samples& image);

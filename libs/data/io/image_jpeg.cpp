@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG by libjpeg-turbo. Its errors leave by longjmp, over frames of C and of functions here whose
-// locals have no destructors; what is to be destroyed belongs to their callers.
+// JPEG with libjpeg-turbo. Its errors use longjmp across frames of C and of functions here whose
+// locals have no destructors; objects with destructors belong to their callers.
 #include "data/io/image_codecs.hpp"
 
 #if TUTTI_HAVE_JPEG
@@ -28,7 +28,7 @@ bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff");
 
 namespace {
 
-// libjpeg gets the first member and gives it back.
+// libjpeg receives a pointer to the first member and passes it back.
 struct jpeg_errors {
   jpeg_error_mgr base;
   std::jmp_buf out;
@@ -43,7 +43,7 @@ struct jpeg_errors {
   std::longjmp(errors.out, 1);
 }
 
-// Level -1 are warnings: the data are damaged, but something could be made up for them.
+// Level -1 are warnings: the data are damaged, but libjpeg continued with made-up data.
 void warned(j_common_ptr codec, int level) {
   if (level >= 0) return;
   switch (codec->err->msg_code) {
@@ -65,7 +65,7 @@ void catch_errors(jpeg_errors& errors) {
   errors.base.output_message = say_nothing;
 }
 
-// Each scan of a progressive file goes over the whole picture, however short it is.
+// Each scan of a progressive file processes the whole image, however short the scan is.
 constexpr int most_scans = 500;
 struct scan_limit {
   jpeg_progress_mgr base;
@@ -167,7 +167,7 @@ image_samples decode_jpeg(const image_source& from) {
   image.width = d.codec.image_width;
   image.height = d.codec.image_height;
   image.channels = space == JCS_GRAYSCALE ? 1 : 3;
-  // A block of 8 x 8 samples takes a bit at least, and holds for up to 4 x 4 pixels each.
+  // A block of 8 x 8 samples needs at least one bit, and covers up to 4 x 4 pixels each.
   take_sample_memory(image, from, 1, 8 * 64 * 16);
   if (!read_rows(d, reinterpret_cast<unsigned char*>(image.bytes.data()), image.row_bytes()))
     refuse(d, from);
@@ -176,7 +176,7 @@ image_samples decode_jpeg(const image_source& from) {
 
 std::string encode_jpeg(const image_samples& image, int quality, const image_source& to) {
   encoder e;
-  // libjpeg's interface is older than const.
+  // libjpeg's interface does not use const.
   auto* samples = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(image.bytes.data()));
   if (!write_rows(e, samples, image.row_bytes(), static_cast<JDIMENSION>(image.width),
                   static_cast<JDIMENSION>(image.height), image.channels, quality)) {

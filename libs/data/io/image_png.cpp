@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PNG by libpng. Its errors leave by longjmp, over frames of C and of functions here whose locals
-// have no destructors; what is to be destroyed belongs to their callers.
+// PNG with libpng. Its errors use longjmp across frames of C and of functions here whose locals
+// have no destructors; objects with destructors belong to their callers.
 #include "data/io/image_codecs.hpp"
 
 #if TUTTI_HAVE_PNG
@@ -24,11 +24,11 @@ bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG"); }
 
 namespace {
 
-// What callbacks of libpng see.
+// The data for callbacks of libpng.
 struct png_state {
   const image_source* file;
   std::size_t at = 0;          // next byte to be read
-  std::string* out = nullptr;  // what is written
+  std::string* out = nullptr;  // the output
   char message[200] = {};
   bool has_no_memory = false;
   png_structp png = nullptr;
@@ -64,7 +64,7 @@ void flush(png_structp) {}
 
 constexpr png_uint_32 most_extent = 2147483647;
 
-// Up to the picture's first row. Whatever the colours, what comes out is grey or RGB with or
+// Reads up to the first row of the image. For any colour type, the result is grey or RGB with or
 // without opacity, of 8 or 16 bits.
 bool read_header(png_state& s) {
   if (setjmp(png_jmpbuf(s.png))) return false;
@@ -73,7 +73,7 @@ bool read_header(png_state& s) {
   png_set_chunk_malloc_max(s.png, 1 << 20);
   png_set_crc_action(s.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_benign_errors(s.png, 0);
-  // Texts and profiles are not even unpacked.
+  // Texts and profiles are not decompressed.
   png_set_keep_unknown_chunks(s.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(s.png, s.info);
   png_set_expand(s.png);
@@ -174,7 +174,7 @@ image_samples decode_png(const image_source& from) {
   if (!start_rows(s)) refuse(s);
   image.channels = png_get_channels(s.png, s.info);
   image.type = png_get_bit_depth(s.png, s.info) == 16 ? dtype::u16 : dtype::u8;
-  // Deflate packs no better than 1032 to 1.
+  // The compression ratio of deflate is at most 1032 to 1.
   take_sample_memory(image, from, stored_bits, 8 * 1032);
   if (png_get_rowbytes(s.png, s.info) != image.row_bytes()) from.fail("has rows of another length");
   std::vector<png_bytep> rows = row_pointers(image, image.bytes.data(), from);
@@ -187,7 +187,7 @@ std::string encode_png(const image_samples& image, int compression, const image_
   png_state s{&to};
   s.out = &out;
   const png_writing open(s);
-  // libpng's interface is older than const.
+  // libpng's interface does not use const.
   auto* samples = const_cast<std::byte*>(image.bytes.data());
   std::vector<png_bytep> rows = row_pointers(image, samples, to);
   constexpr int colors[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,

@@ -24,7 +24,7 @@ class pnm_text {
   std::size_t position() const { return at_; }
   void skip(std::size_t count) { at_ += count; }
 
-  // Numbers stand between blanks; # begins a comment up to the end of its line.
+  // Numbers are separated by blanks; # begins a comment until the end of the line.
   std::int64_t number(const char* what, std::int64_t most) {
     skip_blanks();
     const char* begin = from_.bytes.data() + at_;
@@ -116,7 +116,7 @@ image_samples decode_pnm(const image_source& from) {
         fmt::format("{} x {} pixels up to {} are no picture", image.width, image.height, most));
   image.type = most > 255 ? dtype::u16 : dtype::u8;
   const auto channels = static_cast<std::uint64_t>(image.channels);
-  // A plain sample takes a digit and a blank, which the last one may lack.
+  // A plain sample takes a digit and a blank, which may be missing after the last one.
   take_sample_memory(image, from, (is_plain ? 16 : 8 * size_of(image.type)) * channels,
                      is_plain ? 16 : 8);
   if (is_plain) {
@@ -147,7 +147,7 @@ std::string encode_pnm(const image_samples& image) {
                                 image.height, image.type == dtype::u8 ? 255 : 65535);
   const std::size_t header = out.size();
   out.append(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
-  if (image.type == dtype::u16)  // the first byte counts most
+  if (image.type == dtype::u16)  // big-endian
     for (std::size_t i = header; i < out.size(); i += 2) std::swap(out[i], out[i + 1]);
   return out;
 }

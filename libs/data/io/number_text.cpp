@@ -9,8 +9,8 @@ namespace tutti::io {
 
 namespace {
 
-// Whether a decimal number that no double holds is below the smallest of them, not beyond the
-// largest: by the place of its first digit that is not 0.
+// Whether a decimal number that a double cannot represent is too small, not too large: by the
+// position of its first nonzero digit.
 bool is_tiny(std::string_view number) {
   const std::size_t mark = number.find_first_of("eE");
   const std::string_view digits = number.substr(0, mark);
@@ -47,7 +47,7 @@ parsed_number parse_number(std::string_view field) {
     if (!is_tiny(text)) return {number_kind::too_large, 0};
     return {number_kind::number, text.front() == '-' ? -0.0 : 0.0};
   }
-  // from_chars takes C's nan(text) too.
+  // from_chars also accepts C's nan(text).
   if (code != std::errc() || stop != end || text.find('(') != std::string_view::npos) return {};
   return {number_kind::number, value};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers in the text of tables: which texts are numbers, and which of them no double holds.
+// Numbers in the text of tables: which texts are numbers, and which of them a double cannot
+// represent.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ struct parsed_number {
   double value = 0;
 };
 
-/// Decimal point whatever the locale, nan and inf too, blanks around it. What is too small for a
-/// double is 0 with its sign.
+/// Decimal point in any locale, nan and inf, surrounding blanks. Numbers that are too small for a
+/// double are 0 with their sign.
 parsed_number parse_number(std::string_view field);
 
 }  // namespace tutti::io

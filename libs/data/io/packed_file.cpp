@@ -39,7 +39,7 @@ std::size_t packed_file::read(void* out, std::size_t room) {
   }
   for (;;) {
     if (in_member_) {
-      // Without new input as well: there may be more than there was room for.
+      // Also without new input: there may be more output than there was space for.
       if (const std::size_t count = inflate_some(out, room)) return count;
     }
     if (stream_.avail_in == 0 && !refill()) break;
@@ -67,7 +67,7 @@ void packed_file::skip_to_member() {
 }
 
 std::size_t packed_file::inflate_some(void* out, std::size_t room) {
-  // What zlib counts has 32 bits.
+  // zlib's counters have 32 bits.
   room = std::min<std::size_t>(room, std::numeric_limits<unsigned>::max());
   stream_.next_out = static_cast<Bytef*>(out);
   stream_.avail_out = static_cast<unsigned>(room);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a plain or gzip file, one piece after the other. Members of a gzip file are told
-// apart here, because zlib's own functions for files take what is damaged behind the first one for
-// its end.
+// The bytes of a plain or gzip file, in pieces. The members of a gzip file are separated here,
+// because zlib's own file functions treat damage after the first member as its end.
 #pragma once
 
 #include <zlib.h>
@@ -16,20 +15,20 @@
 
 namespace tutti::io {
 
-/// The content of a plain file, or of a gzip file (RFC 1952) of any number of members, between
-/// which and behind which may stand zeros, as tapes are filled up.
+/// The content of a plain file, or of a gzip file (RFC 1952) with any number of members, with
+/// optional zeros between and after them, as used for padding on tapes.
 class packed_file {
  public:
-  /// `content` is what messages call it: "the text".
+  /// `content` is its name in messages: "the text".
   packed_file(std::string_view op, const std::filesystem::path& path, std::string_view content);
   ~packed_file();
   packed_file(const packed_file&) = delete;
   packed_file& operator=(const packed_file&) = delete;
 
   [[noreturn]] void fail(std::string_view what) const { in_.fail(what); }
-  /// No content is longer: deflate packs no better than 1032 to 1.
+  /// The maximum length of the content: the compression ratio of deflate is at most 1032 to 1.
   std::uint64_t most_bytes() const;
-  /// How many bytes of content are now at `out`, 0 at the end.
+  /// Returns the number of bytes written to `out`, 0 at the end.
   std::size_t read(void* out, std::size_t room);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The safetensors format apart from files: what is to be written, in which order, and reading from
-// wherever the bytes are.
+// The safetensors format independent of files: the data to write and their order, and reading from
+// any source.
 #pragma once
 
 #include <map>
@@ -21,14 +21,14 @@ struct layout {
   std::vector<entry> entries;
 };
 
-/// Throws io_error naming `op` and `path` for what the format does not hold.
+/// Throws io_error with `op` and `path` for data that the format does not support.
 layout layout_of(std::string_view op, const std::filesystem::path& path, const named_arrays& arrays,
                  const std::map<std::string, std::string>& metadata);
 
-/// The header, after which `in` is at the first tensor. Throws io_error for whatever is wrong.
+/// Reads the header, after which `in` is at the first tensor. Throws io_error for any error.
 std::vector<entry> read_entries(reader& in, std::map<std::string, std::string>* metadata = nullptr);
 
-/// Everything up to the end of `in`. `metadata`, where given, gets the texts of the header.
+/// Reads everything up to the end of `in`. `metadata`, if given, receives the texts of the header.
 named_arrays read(reader& in, const device& on,
                   std::map<std::string, std::string>* metadata = nullptr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON header of a safetensors file: text to checked entries and back.
+// The JSON header of a safetensors file: conversion of text to checked entries and back.
 #include "safetensors_header.hpp"
 
 #include <fmt/format.h>
@@ -36,8 +36,8 @@ constexpr type_name type_names[] = {
 
 constexpr std::size_t longest_shown = 60;  // of a value in a message
 
-/// A value of the header. Not a json object of the parser: to destroy one takes memory, and ends
-/// the process where there is none.
+/// A value of the header. Not a json object of the parser: destroying one allocates memory, and
+/// ends the process if there is none.
 struct value {
   enum kinds : std::uint8_t { other, natural, string, list, object };
 
@@ -53,8 +53,8 @@ struct value {
   }
 };
 
-/// Makes values of what the parser reads. Refuses a name that occurs twice in one object, and
-/// nesting beyond what a header has.
+/// Converts the parser's events to values. Refuses duplicate names in an object, and deeper nesting
+/// than a header has.
 class value_builder : public json::json_sax_t {
  public:
   value take() { return std::move(root_); }
@@ -117,7 +117,7 @@ class value_builder : public json::json_sax_t {
   std::vector<level> open_;
 };
 
-/// A value for a message, as JSON, cut where it is long.
+/// A value for a message, as JSON, truncated if it is long.
 void show(const value& v, std::string& out) {
   if (v.kind == value::string) {
     out += json(v.text).dump();
