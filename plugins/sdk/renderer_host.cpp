@@ -53,19 +53,29 @@ std::string program::reduction_functions(const std::string& name, helpers& neede
   return out_.text;
 }
 
-// What the CPU schedule does with one contiguous line: the values are those of input 0.
+// What the CPU schedule does with one contiguous line: the values are those of input 0. Positions
+// within it are narrow, since vectors hold few wide ones.
 void program::reduction_of_a_line(const std::string& name) {
   const std::string acc = accumulator_type(), at = type(TUTTI_I64);
   const bool index = layout_.finds_index();
-  out_.line("static void ", name, "_line(const void* values, ", index_, " linear, ", index_,
+  out_.line("static void ", name, "_line(const void* values, ", index_, " first, ", index_,
             " length, void* into, ", at, "* into_at, void* losses) {");
   out_.line(pointer_type(0), "p_in0 = (", pointer_type(0), ")values;");
+  if (index) {
+    layout_.wide = false;
+    declare_total("total");
+    out_.line("const ", position_type(), " linear = 0;");
+    cpu_inner_row();
+    layout_.wide = true;
+    out_.line(acc, "* totals = (", acc, "*)into;");
+    combine("*totals", "total", "*into_at", "first + total_at");
+    out_.line("}");
+    return;
+  }
   out_.line(acc, " total = *(", acc, "*)into;");
-  if (index) out_.line(at, " total_at = *into_at;");
   if (compensates()) out_.line(acc, " lost = *(", acc, "*)losses;");
   cpu_inner_row();
   out_.line("*(", acc, "*)into = total;");
-  if (index) out_.line("*into_at = total_at;");
   if (compensates()) out_.line("*(", acc, "*)losses = lost;");
   out_.line("}");
 }

@@ -11,7 +11,7 @@
 namespace tutti::sdk {
 
 block_program::block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
-                             uint32_t loop_bits, bool by_lines)
+                             uint32_t loop_bits, bool by_lines, bool joins)
     : set_(set), block_(block), scalars_(desc.scalar_count) {
   std::vector<uint32_t> own;  // for each value of the description
   for (uint32_t n = 0; n < desc.input_count; ++n) {
@@ -23,6 +23,7 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
     own.push_back(add_value(dtype));
   }
   for (uint32_t n = 0; n < desc.scalar_count; ++n) own.push_back(add_value(desc.scalar_dtypes[n]));
+  if (joins) totals_ = add_value(desc.accumulator);
   for (uint32_t n = 0; n < desc.input_count; ++n)
     own[n] = with_dtype(own[n], register_dtype(desc.inputs[n].dtype));
   for (uint32_t n = 0; n < desc.instruction_count; ++n) {
@@ -35,13 +36,18 @@ block_program::block_program(const tutti_program_desc& desc, host_routines set, 
   const bool reduces = desc.reduction != TUTTI_REDUCE_NONE;
   for (uint32_t n = 0; n < desc.output_count; ++n) {
     const uint8_t stored = desc.outputs[n].dtype;
+    if (joins) {
+      results_.push_back(joined(own[desc.outputs[n].value], desc.reduction));
+      continue;
+    }
     const uint32_t value =
         with_dtype(own[desc.outputs[n].value], reduces ? desc.accumulator : register_dtype(stored));
     results_.push_back(reduces ? value : with_dtype(value, stored));
   }
   if (loop_bits > 0) fuse_steps(loop_bits);
-  // A loop by itself needs no registers between instructions.
-  if (steps_.size() == 1 && steps_[0].loop != nullptr) block_ = std::max(block_, most_of_piece);
+  // A copy or a loop by itself needs no registers between instructions.
+  if (steps_.empty() || (steps_.size() == 1 && steps_[0].loop != nullptr))
+    block_ = std::max(block_, most_of_piece);
   give_slots();
   for (const block_step& step : steps_)
     for (uint32_t operand : step.operands)
@@ -68,6 +74,39 @@ uint32_t block_program::with_dtype(uint32_t value, uint8_t dtype) {
   if (values_[value].dtype == dtype) return value;
   add_step(TUTTI_OP_cast, &value, 1, dtype);
   return steps_.back().results[0];
+}
+
+// As the routines of reductions join values: totals are the first operand.
+uint32_t block_program::joined(uint32_t value, uint8_t reduction) {
+  const uint8_t dtype = values_[totals_].dtype;
+  // What sums widen before they add, loops widen while they add.
+  if (!steps_.empty() && steps_.back().results[0] == value) {
+    const fused_loop::instruction& last = steps_.back().what;
+    const fused_loop::instruction sum{TUTTI_OP_add, last.of, last.result_dtype, {}, 0};
+    if (last.opcode == TUTTI_OP_cast && reduction == TUTTI_REDUCE_SUM &&
+        last.result_dtype == dtype && fused_loop::widens(sum) != fused_loop::widened::no) {
+      value = last.operands[0];
+      steps_.pop_back();
+    }
+  }
+  const uint16_t opcode = reduction == TUTTI_REDUCE_SUM    ? TUTTI_OP_add
+                          : reduction == TUTTI_REDUCE_PROD ? TUTTI_OP_multiply
+                          : reduction == TUTTI_REDUCE_MIN  ? TUTTI_OP_minimum
+                                                           : TUTTI_OP_maximum;
+  const fused_loop::instruction sum{opcode, values_[value].dtype, dtype, {totals_, value}, 0};
+  if (fused_loop::widens(sum) == fused_loop::widened::no) {
+    const uint32_t operands[] = {totals_, with_dtype(value, dtype)};
+    add_step(opcode, operands, 2, dtype);
+  } else {
+    add_step(opcode, sum.operands.data(), 2, dtype);
+    steps_.back().what.of = sum.of;
+  }
+  return steps_.back().results[0];
+}
+
+bool block_program::joins() const {
+  const size_t last = totals_ == no_value ? steps_.size() : step_of(results_[0]);
+  return last < steps_.size() && steps_[last].loop != nullptr;
 }
 
 size_t block_program::step_of(uint32_t value) const {
@@ -220,6 +259,12 @@ std::byte* block_registers::place_of(uint32_t value, uint64_t first, uint64_t do
   return slot(v.slot) + (v.is_result ? done * v.element : 0);
 }
 
+void block_registers::join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle) {
+  totals_ = totals;
+  cycle_ = cycle;
+  evaluate(first, count);
+}
+
 void block_registers::evaluate(uint64_t first, uint64_t count) {
   // Lines that are worth it are read in place, each by itself, and so are those of single elements.
   first_ = first;
@@ -235,18 +280,24 @@ void block_registers::evaluate(uint64_t first, uint64_t count) {
 }
 
 void block_registers::evaluate_piece(uint64_t first, uint64_t count, uint64_t done) {
+  std::byte* joined = nullptr;
+  if (joins()) {
+    const uint32_t totals = program_.totals_;
+    at_[totals] = joined = totals_ + (cycle_ > 0 ? 0 : done * program_.values_[totals].element);
+  }
   for (uint32_t n = 0; n < program_.inputs_.size(); ++n) load(n, first, count);
   for (const block_program::block_step& step : program_.steps_) {
     for (size_t k = 0; k < step.operands.size(); ++k) in_[k] = at_[step.operands[k]];
     for (size_t k = 0; k < step.results.size(); ++k) {
-      out_[k] = place_of(step.results[k], first, done);
+      const bool is_joined = joins() && step.results[k] == program_.results_[0];
+      out_[k] = is_joined ? joined : place_of(step.results[k], first, done);
       at_[step.results[k]] = out_[k];
     }
     if (step.loop != nullptr) {
       bool streams = streams_;
       for (size_t k = 0; k < step.results.size() && streams; ++k)
         streams = placed_[step.results[k]].base != nullptr;
-      step.loop->run(in_, out_, scalars_, count, streams);
+      step.loop->run(in_, out_, scalars_, count, streams, cycle_);
     } else if (step.run != nullptr) {
       step.run(reinterpret_cast<const void* const*>(in_), out_[0], static_cast<long>(count));
     } else {

@@ -27,9 +27,10 @@ class block_program {
  public:
   /// `block`: elements of a register, more where one loop does all. `loop_bits`: see host_program.
   /// `by_lines`: it is run line by line of the innermost loop, along which an input of
-  /// TUTTI_ACCESS_ZERO is one element.
+  /// TUTTI_ACCESS_ZERO is one element. `joins`: a reduction's values join totals in the loop that
+  /// computes them, if there is one (block_registers::join).
   block_program(const tutti_program_desc& desc, host_routines set, uint32_t block,
-                uint32_t loop_bits, bool by_lines = false);
+                uint32_t loop_bits, bool by_lines = false, bool joins = false);
 
   /// Lines of so many elements are worth a run of their own.
   static constexpr uint64_t least_line = 64;
@@ -43,12 +44,14 @@ class block_program {
   bool writes_in_place(uint32_t n, const launch_list<uint32_t>& same) const;
   /// Whether result n is an input as it is loaded.
   bool is_input(uint32_t n) const { return results_[n] < inputs_.size(); }
+  /// Whether a loop joins what it computes to totals.
+  bool joins() const;
   /// Whether a loop takes an input as one element.
   bool has_singles() const { return has_singles_; }
 
  private:
   friend class block_registers;
-  static constexpr uint32_t no_slot = ~0u;
+  static constexpr uint32_t no_slot = ~0u, no_value = ~0u;
   // What lies between instructions fits the closest cache.
   static constexpr uint32_t most_of_piece = 2048;
   struct typed_value {
@@ -67,6 +70,7 @@ class block_program {
   uint32_t add_value(uint8_t dtype);
   void add_step(uint16_t opcode, const uint32_t* operands, uint32_t count, uint8_t dtype);
   uint32_t with_dtype(uint32_t value, uint8_t dtype);
+  uint32_t joined(uint32_t value, uint8_t reduction);
   bool is_scalar(uint32_t value) const {
     return value >= inputs_.size() && value - inputs_.size() < scalars_;
   }
@@ -84,7 +88,7 @@ class block_program {
   std::vector<uint32_t> inputs_;  // bytes of an element
   std::vector<bool> single_;      // inputs that loops take as one element
   bool has_singles_ = false;
-  uint32_t scalars_ = 0;
+  uint32_t scalars_ = 0, totals_ = no_value;
   std::vector<typed_value> values_;
   std::vector<block_step> steps_;
   std::vector<uint32_t> results_;
@@ -121,6 +125,10 @@ class block_registers {
              bool streams);
   /// Computes all values of the points [first, first + count).
   void evaluate(uint64_t first, uint64_t count);
+  /// Of a program that joins: value n of those points joins totals[n % cycle], or with 0 totals[n].
+  /// `cycle` is a power of two that divides `count`.
+  void join(uint64_t first, uint64_t count, std::byte* totals, uint64_t cycle);
+  bool joins() const { return program_.totals_ != block_program::no_value; }
   /// The most elements at once.
   uint64_t block() const { return most_; }
   /// The result n of the points that were computed last.
@@ -157,6 +165,8 @@ class block_registers {
   uint64_t line_ = 0;   // of the inputs
   uint64_t first_ = 0;  // of the points that were computed last
   uint64_t most_;
+  uint64_t cycle_ = 0;           // of totals
+  std::byte* totals_ = nullptr;  // that the elements from first_ on join
   size_t slot_bytes_;
   std::unique_ptr<std::byte[], aligned_delete> memory_;  // of registers, once one is used
   // Of one step. Not made for each, since setting them to 0 waits for what was streamed.

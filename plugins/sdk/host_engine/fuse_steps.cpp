@@ -18,7 +18,7 @@ bool contains(const std::vector<uint32_t>& values, uint32_t value) {
 bool block_program::fits(const std::vector<block_step>& steps, const block_step& next) const {
   if (!fused_loop::takes(next.what)) return false;
   for (uint32_t operand : next.operands)
-    if (is_scalar(operand) && values_[operand].dtype == TUTTI_BOOL) return false;
+    if (is_scalar(operand) && values_[operand].element < 4) return false;
   const uint32_t width = fused_loop::width(next.what);
   return std::all_of(steps.begin(), steps.end(), [&](const block_step& step) {
     const uint32_t other = fused_loop::width(step.what);
@@ -42,14 +42,16 @@ block_program::block_step block_program::loop_of(const std::vector<block_step>& 
       if (is_scalar(operand) || contains(made, operand) || contains(loop.operands, operand))
         continue;
       loop.operands.push_back(operand);
-      what.inputs.push_back({operand, values_[operand].dtype, is_single(operand)});
+      what.inputs.push_back(
+          {operand, values_[operand].dtype, is_single(operand), operand == totals_});
     }
     const uint32_t result = step.results[0];
     made.push_back(result);
     what.instructions.push_back(step.what);
     if (!contains(wanted, result)) continue;
     loop.results.push_back(result);
-    what.results.push_back({result, values_[result].dtype});
+    what.results.push_back({result, values_[result].dtype, false, contains(step.operands, totals_),
+                            fused_loop::widens(step.what)});
   }
   loop.loop = fused_loop::make(what, bits);
   return loop;
@@ -62,6 +64,7 @@ void block_program::fuse_steps(uint32_t loop_bits) {
   steps_.clear();
   std::vector<bool> known(values_.size(), false);
   std::fill_n(known.begin(), inputs_.size() + scalars_, true);
+  if (totals_ != no_value) known[totals_] = true;
   // Moves what `chosen` says of the steps that are ready from `left`.
   const auto take = [&](const auto& chosen) {
     std::vector<block_step> taken, rest;

@@ -2,6 +2,7 @@
 //
 // Loops for x86-64 processors, written by xbyak: in registers of 512 bits where there is AVX-512,
 // of 256 bits where there are AVX2 and FMA.
+#include <algorithm>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -33,6 +34,8 @@ class writer : private loop_assembler {
 
  private:
   static constexpr size_t saved_from = 5;  // of addresses(): what the caller wants back
+  // One less than the totals of a reduction, where no signal writes.
+  Address totals() const { return ptr[rsp - 8]; }
 
   void write() {
     const auto address = addresses();
@@ -41,8 +44,12 @@ class writer : private loop_assembler {
     for (size_t n = 0; n < arrays; ++n) mov(address[n], ptr[rdi + 8 * static_cast<int>(n)]);
     keep_constants();
     Xbyak::Label streamed, done;
-    test(rcx, rcx);
-    jnz(streamed, T_NEAR);
+    if (plan_.joins) {
+      mov(totals(), rcx);
+    } else {
+      test(rcx, rcx);
+      jnz(streamed, T_NEAR);
+    }
     xor_(ecx, ecx);
     const auto before = std::make_tuple(uses_, register_, free_, free_masks_);
     const auto begin = [&] { std::tie(uses_, register_, free_, free_masks_) = before; };
@@ -58,11 +65,13 @@ class writer : private loop_assembler {
       jae(done, T_NEAR);
     }
     loop(false, false);
-    jmp(done, T_NEAR);
-    begin();
-    L(streamed);
-    xor_(ecx, ecx);
-    loop(true, false);
+    if (!plan_.joins) {
+      jmp(done, T_NEAR);
+      begin();
+      L(streamed);
+      xor_(ecx, ecx);
+      loop(true, false);
+    }
     L(done);
     for (size_t n = saved; n-- > saved_from;) pop(address[n]);
     vzeroupper();
@@ -79,6 +88,10 @@ class writer : private loop_assembler {
   void loop(bool streams, bool side_by_side) {
     Xbyak::Label next;
     L(next);
+    if (plan_.joins) {
+      mov(total(), rcx);
+      and_(total(), totals());
+    }
     const auto each = [&](const auto& f) {
       f();
       if (!side_by_side) return;
@@ -91,7 +104,12 @@ class writer : private loop_assembler {
     for (uint32_t result : plan_.results) each([&] { load_input(result); });
     for (size_t n = 0; n < plan_.results.size(); ++n)
       each([&] {
-        store(place(what_.inputs.size() + n), plan_.results[n], what_.results[n].dtype, streams);
+        const fused_loop::array& result = what_.results[n];
+        const auto to = place(what_.inputs.size() + n);
+        const bool is_signed = result.adds == fused_loop::widened::integer;
+        result.adds != fused_loop::widened::no
+            ? add_widened(to, in_register(plan_.results[n], 0), is_signed)
+            : store(to, plan_.results[n], result.dtype, streams);
       });
     add(rcx, side_by_side ? 2 * lanes() : lanes());
     cmp(rcx, rdx);
@@ -322,7 +340,11 @@ std::vector<uint32_t> trace(const fused_loop::description& what, lane_program& t
   for (const fused_loop::instruction& one : what.instructions) {
     uint32_t operands[3] = {};
     for (size_t k = 0; k < one.operands.size(); ++k) operands[k] = node_of.at(one.operands[k]);
-    node_of[one.result] = row_of(one)->write(to, operands);
+    const bool widens = fused_loop::widens(one) != fused_loop::widened::no;
+    if (!widens)
+      node_of[one.result] = row_of(one)->write(to, operands);
+    else  // Totals are added to in memory.
+      node_of[one.result] = one.of == TUTTI_BOOL ? to.add(op::flag, 0, operands[1]) : operands[1];
   }
   std::vector<uint32_t> results;
   for (const fused_loop::array& result : what.results) results.push_back(node_of.at(result.value));
@@ -342,13 +364,20 @@ uint32_t fused_loop::most_bits() {
   return bits;
 }
 
-void fused_loop::end_streams() { __builtin_ia32_sfence(); }
+fused_loop::widened fused_loop::widens(const instruction& one) {
+  const bool totals = one.result_dtype == TUTTI_I64 || one.result_dtype == TUTTI_U64;
+  if (one.opcode != TUTTI_OP_add || !totals || dtype_size(one.of) == 8) return widened::no;
+  return one.of <= TUTTI_I32 && one.of != TUTTI_BOOL ? widened::integer : widened::natural;
+}
 
-bool fused_loop::takes(const instruction& one) { return most_bits() > 0 && row_of(one) != nullptr; }
+bool fused_loop::takes(const instruction& one) {
+  return most_bits() > 0 && (row_of(one) != nullptr || widens(one) != widened::no);
+}
 
 uint32_t fused_loop::width(const instruction& one) {
+  if (widens(one) != widened::no) return 4;
   for (uint8_t dtype : {one.of, one.result_dtype})
-    if (dtype != TUTTI_BOOL) return dtype_size(register_dtype(dtype));
+    if (dtype != TUTTI_BOOL) return std::max(dtype_size(dtype), 4u);
   return 0;
 }
 
@@ -356,6 +385,12 @@ std::unique_ptr<fused_loop> fused_loop::make(const description& what, uint32_t b
   if (what.inputs.size() + what.results.size() > most_arrays) return nullptr;
   std::unique_ptr<fused_loop> loop(new fused_loop);
   loop_plan plan;
+  for (size_t n = 0; n < what.inputs.size(); ++n)
+    if (what.inputs[n].joined) loop->joined_ = n;
+  plan.joins = loop->joined_ != none;
+  // One register fewer has an address, and totals are the only result.
+  if (plan.joins && (what.inputs.size() + 1 == most_arrays || what.results.size() > 1))
+    return nullptr;
   plan.bits = bits;
   plan.program.masks = bits == 512;
   for (const instruction& one : what.instructions)

@@ -23,6 +23,8 @@ constexpr uint32_t line_block = output_memory::most, least_columns = 256, most_c
 constexpr uint32_t rows_block = 8 * most_columns;
 constexpr uint64_t elements_of_a_chunk = 16384;  // the least that pays for another thread
 constexpr uint64_t totals_at_once = 1024;
+// Loops that join totals take a line in one call, and totals of columns stay in the closest cache.
+constexpr uint64_t least_joined = 128, bytes_of_totals = 16384;
 constexpr uint64_t beyond_caches = uint64_t{32} << 20;  // bytes that are written
 // Of what is read across, where a line touches more than the closest cache holds.
 constexpr uint64_t tile_lines = 16, tile_columns = 64, worth_tiles = 1024;
@@ -83,6 +85,7 @@ struct host_program::state {
     const tutti_program_launch& launch;
     const host_operands& memory;
     const launch_plan plan;
+    const uint64_t threads;
     const host_parallel_for& parallel;
     const block_program& program;
     walk_space kept;
@@ -101,15 +104,19 @@ struct host_program::state {
   }
   // The totals of kept points from `first` on, as the output wants them.
   void store_totals(const job& j, reduction_totals& t, uint64_t first, uint64_t count) const {
-    const auto* indices = reinterpret_cast<const std::byte*>(t.index(0));
-    j.outputs[0].store(layout.finds_index() ? indices : t.value(0), first, count);
+    for (uint64_t done = 0; done < count; done += output_memory::most) {
+      const auto* indices = reinterpret_cast<const std::byte*>(t.index(done));
+      j.outputs[0].store(layout.finds_index() ? indices : t.value(done), first + done,
+                         std::min<uint64_t>(count - done, output_memory::most));
+    }
   }
   bound_inputs bind(const job& j, const walk_space& space) const;
   const block_program& program_for(const tutti_program_launch& launch) const;
 
   program_layout layout;
   block_program program;
-  std::optional<block_program> by_lines;  // where that is another one
+  // Where those are others: of lines, and of lines of reductions whose loops join totals.
+  std::optional<block_program> by_lines, joining;
   const routines::reduction_row* reduction = nullptr;
   std::vector<output_form> forms;
 };
@@ -122,6 +129,11 @@ host_program::state::state(const tutti_program_desc& desc, host_routines set, ui
   for (uint32_t n = 0; n < desc.output_count; ++n) input = input || program.is_input(n);
   if (one && !input) by_lines.emplace(desc, set, block_of(layout), loop_bits, true);
   if (by_lines && !by_lines->has_singles()) by_lines.reset();
+  const auto joined = {TUTTI_REDUCE_SUM, TUTTI_REDUCE_PROD, TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX};
+  const bool joins = std::find(joined.begin(), joined.end(), desc.reduction) != joined.end();
+  if (joins && !program.is_input(0) && loop_bits > 0)
+    joining.emplace(desc, set, block_of(layout), loop_bits, by_lines.has_value(), true);
+  if (joining && !joining->joins()) joining.reset();
   if (layout.reduces()) reduction = &find_reduction(set, layout.reduction, layout.accumulator);
   for (uint32_t n = 0; n < desc.output_count; ++n) {
     const uint8_t stored = desc.outputs[n].dtype;
@@ -148,6 +160,7 @@ const block_program& host_program::state::program_for(const tutti_program_launch
   const uint32_t rank = layout.given_kept + (inner ? layout.given_reduced : 0);
   const uint64_t line = rank > 0 ? launch.extent[rank - 1] : 1;
   const bool single = layout.reduces() && !inner && line % least_columns == 1;
+  if (joining && line >= least_joined && !single) return *joining;
   return by_lines && line >= block_program::least_line && !single ? *by_lines : program;
 }
 
@@ -204,7 +217,7 @@ void host_program::state::run_map(const job& j) const {
     const auto compute = [&](uint64_t first, uint64_t count) {
       registers.evaluate(first, count);
       for (uint32_t o = 0; o < layout.outputs; ++o)
-        if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count);
+        if (places[o] == nullptr) j.outputs[o].store(registers.result(o), first, count, streams);
     };
     const uint64_t block = j.program.block();
     if (by_tiles) {
@@ -304,9 +317,12 @@ void host_program::state::run_band(const job& j, const reduction_shape& s, const
 void host_program::state::run_outer(const job& j, const reduction_shape& s) const {
   if (s.kept == 0) return;
   const uint64_t rows = s.kept / s.kept_inner;
-  uint64_t columns = most_columns;
-  while (columns > least_columns &&
-         rows * ceil_div(s.kept_inner, columns) * s.parts < j.plan.main_groups)
+  // Memory is read fastest row by row, so bands of loops that need no room are no narrower than
+  // threads ask for.
+  const bool joins = j.program.joins();
+  const uint64_t enough = !joins ? j.plan.main_groups : j.threads > 1 ? 2 * j.threads : 1;
+  uint64_t columns = joins ? bytes_of_totals / dtype_size(layout.accumulator) : most_columns;
+  while (columns > least_columns && rows * ceil_div(s.kept_inner, columns) * s.parts < enough)
     columns /= 2;
   const uint64_t blocks = ceil_div(s.kept_inner, columns);
   // Of short rows, such as the channels of pixels, as many go together as there is room for and
@@ -350,6 +366,7 @@ void host_program::run(const tutti_program_launch& launch, const host_operands& 
   state::job j{launch,
                memory,
                plan_launch(l, launch.extent, on),
+               on.compute_units,
                parallel,
                state_->program_for(launch),
                walk_space(launch.extent, l.given_kept),

@@ -13,6 +13,7 @@
 
 #include "sdk/host_engine/fused_loop.hpp"
 #include "sdk/host_engine/lane_program.hpp"
+#include "sdk/op_info.hpp"
 
 namespace tutti::sdk {
 
@@ -28,6 +29,7 @@ struct loop_plan {
   uint32_t bits = 256;            // of a register
   size_t kept = 0;                // constants and scalars that stay in registers
   bool side_by_side = false;      // two registers of elements at once
+  bool joins = false;             // the totals of a reduction
 };
 
 // A number is in each lane. A condition is all bits of the lane or none with AVX2, and a bit of a
@@ -58,9 +60,16 @@ class loop_assembler : protected Xbyak::CodeGenerator {
   std::array<Xbyak::Reg64, fused_loop::most_arrays> addresses() const {
     return {rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15, rdi};
   }
+  // Where there are totals, the last of these is the number of the one that the next element joins.
+  Xbyak::Reg64 total() const { return addresses().back(); }
+  const fused_loop::array& array(size_t n) const {
+    const size_t inputs = what_.inputs.size();
+    return n < inputs ? what_.inputs[n] : what_.results[n - inputs];
+  }
   Xbyak::RegExp place(size_t n) const {
     const auto element = static_cast<int>(element_[n]);
-    return addresses()[n] + rcx * element + (second_ ? lanes() * element : 0);
+    const Xbyak::Reg64 index = array(n).joined ? total() : rcx;
+    return addresses()[n] + index * element + (second_ ? lanes() * element : 0);
   }
 
   loop_assembler(const loop_plan& plan, const fused_loop::description& what,
@@ -195,12 +204,7 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     const uint32_t number = program_.nodes[n].detail;
     const auto from = place(number);
     const uint8_t dtype = what_.inputs[number].dtype;
-    if (dtype == TUTTI_F16) return vcvtph2ps(take(n), ptr[from]);
-    if (dtype == TUTTI_BF16) {
-      const Xmm to = take(n);
-      vpmovzxwd(to, ptr[from]);
-      return vpslld(to, to, 16);
-    }
+    if (loads_converted(dtype)) return load_converted(take(n), ptr[from], dtype);
     if (!plan_.booleans[number]) return TUTTI_REAL(vmovu, take(n), ptr[from]);
     // Any byte but 0 is true.
     const Xmm to = has_masks() ? scratch(0) : take(n);
@@ -208,6 +212,48 @@ class loop_assembler : protected Xbyak::CodeGenerator {
     if (has_masks()) return TUTTI_WHOLE(vptestm, take_mask(n), to, to);
     vpxor(scratch(0), scratch(0), scratch(0));
     TUTTI_WHOLE(vpcmpgt, to, to, scratch(0));
+  }
+
+  static bool loads_converted(uint8_t dtype) {
+    return dtype != TUTTI_BOOL && dtype_size(dtype) < 4;
+  }
+  void load_converted(const Xmm& to, const Address& from, uint8_t dtype) {
+    switch (dtype) {
+      case TUTTI_F16:
+        return vcvtph2ps(to, from);
+      case TUTTI_BF16:
+        vpmovzxwd(to, from);
+        return vpslld(to, to, 16);
+      case TUTTI_I8:
+        return vpmovsxbd(to, from);
+      case TUTTI_I16:
+        return vpmovsxwd(to, from);
+      case TUTTI_U8:
+        return vpmovzxbd(to, from);
+      default:
+        return vpmovzxwd(to, from);
+    }
+  }
+
+  // Half of the numbers after the other, as ones of 64 bits.
+  void add_widened(const Xbyak::RegExp& to, const Xmm& x, bool is_signed) {
+    const Xmm wide = scratch(1);
+    const Xbyak::Ymm low(x.getIdx());
+    for (int half = 0; half < 2; ++half) {
+      const auto narrow = [&](const Xmm& from) {
+        is_signed ? vpmovsxdq(wide, from) : vpmovzxdq(wide, from);
+      };
+      const Xbyak::Ymm upper(scratch(1).getIdx());
+      if (half > 0) {
+        has_masks() ? vextracti64x4(upper, Xbyak::Zmm(x.getIdx()), 1)
+                    : vextracti128(Xmm(upper.getIdx()), low, 1);
+      }
+      const Xbyak::Ymm& from = half > 0 ? upper : low;
+      narrow(has_masks() ? static_cast<const Xmm&>(from) : Xmm(from.getIdx()));
+      const Address at = ptr[to + half * static_cast<int>(plan_.bits) / 8];
+      vpaddq(wide, wide, at);
+      has_masks() ? vmovdqu64(at, wide) : vmovdqu(at, wide);
+    }
   }
 
   void store(const Xbyak::RegExp& to, uint32_t n, uint8_t dtype, bool streams) {

@@ -5,9 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace tutti::sdk {
 namespace {
+
+constexpr int64_t least_streamed = 256;  // bytes of a line
 
 struct sixteen {
   uint64_t low, high;
@@ -67,6 +72,23 @@ void copy_line(uint32_t element, const std::byte* from, int64_t from_step, std::
     default:
       return copy_elements<sixteen>(from, from_step, to, to_step, count);
   }
+}
+
+// Past the caches, which then need not read what is overwritten.
+void stream_bytes(const std::byte* from, std::byte* to, uint64_t bytes) {
+#ifdef __SSE2__
+  constexpr uint64_t unit = sizeof(__m128i);
+  const uint64_t head = std::min(bytes, -reinterpret_cast<uintptr_t>(to) % unit);
+  std::memcpy(to, from, head);
+  uint64_t done = head;
+  for (; done + unit <= bytes; done += unit)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + done),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + done)));
+  from += done;
+  to += done;
+  bytes -= done;
+#endif
+  std::memcpy(to, from, bytes);
 }
 
 template <size_t Bytes>
@@ -261,11 +283,17 @@ void gather(const walk_space& space, const walk_access& access, const walk_point
 }
 
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
-             const std::byte* block, uint64_t count, std::byte* base) {
+             const std::byte* block, uint64_t count, std::byte* base, bool streams) {
   const int64_t element = access.element;
   const int64_t step = access.stride[space.rank - 1] * element, line = line_step(space, access);
   each_run(space, access, from, count, [&](int64_t offset, uint64_t lines, uint64_t length) {
     const auto bytes = static_cast<int64_t>(length) * element;
+    if (streams && step == element && bytes >= least_streamed) {
+      for (uint64_t i = 0; i < lines; ++i, block += bytes)
+        stream_bytes(block, base + offset + static_cast<int64_t>(i) * line,
+                     static_cast<uint64_t>(bytes));
+      return;
+    }
     copy_lines(access.element, {block, element, bytes}, {base + offset, step, line}, lines, length);
     block += static_cast<int64_t>(lines) * bytes;
   });

@@ -51,8 +51,9 @@ std::optional<int64_t> line_offset(const walk_space& space, const walk_access& a
 /// Copies `count` elements from the point on into a contiguous block, or from there back.
 void gather(const walk_space& space, const walk_access& access, const walk_point& from,
             const std::byte* base, uint64_t count, std::byte* block);
+/// `streams`: lines go around the caches where that can be.
 void scatter(const walk_space& space, const walk_access& access, const walk_point& from,
-             const std::byte* block, uint64_t count, std::byte* base);
+             const std::byte* block, uint64_t count, std::byte* base, bool streams = false);
 /// block[0, count) = *value.
 void fill_block(const std::byte* value, uint32_t element, uint64_t count, std::byte* block);
 

@@ -32,8 +32,8 @@ class output_memory {
   }
   uint32_t element() const { return form_.element; }
 
-  // No more than `most` at once.
-  void store(const std::byte* values, uint64_t first, uint64_t count) const {
+  // No more than `most` at once. `streams`: around the caches.
+  void store(const std::byte* values, uint64_t first, uint64_t count, bool streams = false) const {
     alignas(64) std::byte cast_values[most * 16], stored[most * 16];
     const auto n = static_cast<long>(count);
     if (form_.cast != nullptr) {
@@ -50,7 +50,7 @@ class output_memory {
       form_.copy(from, stored, n);
       values = stored;
     }
-    scatter(space_, access_, walk_point(space_, first), values, count, base_);
+    scatter(space_, access_, walk_point(space_, first), values, count, base_, streams);
   }
 
  private:

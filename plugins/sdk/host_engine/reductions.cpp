@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "sdk/op_info.hpp"
+
 namespace tutti::sdk {
 namespace {
 
@@ -30,6 +32,23 @@ void add_rows(const routines::reduction_row& row, const row_of_lanes& to, const 
   }
 }
 
+// The values of one segment of a line, from `point` on, join its totals in the loop that computes
+// them; what does not fill these goes behind. Then they are a line themselves, that begins as the
+// routine begins.
+uint64_t join_segment(const reduction_totals& totals, uint64_t point, uint64_t length,
+                      block_registers& registers, std::byte* line) {
+  // As program::cpu_inner_row; the order of integers is free, and more totals wait less for each
+  // other.
+  const uint64_t cycle = !is_floating(totals.row->accumulator) ? 128
+                         : totals.element >= 8                 ? 32
+                                                               : 64;
+  const uint64_t rest = length % cycle, whole = length - rest, of_line = whole > 0 ? cycle : 0;
+  totals.row->start(line, nullptr, static_cast<long>(of_line + rest));
+  if (whole > 0) registers.join(point, whole, line, cycle);
+  if (rest > 0) registers.join(point + whole, rest, line + of_line * totals.element, 0);
+  return of_line + rest;
+}
+
 }  // namespace
 
 reduction_totals::reduction_totals(const routines::reduction_row& routines, uint32_t element_bytes,
@@ -53,6 +72,7 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
       (last - 1) / s.parts * s.reduced + begin_of(bound((last - 1) % s.parts + 1));
   uint64_t computed = 0, computed_end = 0;
   alignas(16) std::byte lost[16];
+  alignas(64) std::byte line[2048];
   for (uint64_t unit = first; unit < last; ++unit) {
     const uint64_t kept_index = unit / s.parts, part = unit % s.parts;
     const uint64_t to = s.parts > 1 ? part * s.kept + kept_index : unit - origin;
@@ -60,8 +80,12 @@ void reduce_inner(const reduction_shape& s, uint64_t first, uint64_t last, uint6
     totals.row->start(totals.value(to), totals.index(to), 1);
     for (uint64_t step = bound(part); step < bound(part + 1); ++step) {
       const uint64_t linear = begin_of(step), point = kept_index * s.reduced + linear;
-      const uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
+      uint64_t length = std::min(s.segment, s.reduced_inner - step % s.segments * s.segment);
       const std::byte* values = registers.in_place(point, length);
+      if (registers.joins()) {
+        values = line;
+        length = join_segment(totals, point, length, registers, line);
+      }
       if (values == nullptr && point + length > computed_end) {
         // Whole lines at once where several fit.
         const uint64_t lines = registers.block() / s.reduced_inner * s.reduced_inner;
@@ -95,11 +119,12 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
   for (uint64_t step = s.steps * unit.part / s.parts; step < end;) {
     const uint64_t run = std::min(s.reduced_inner - step % s.reduced_inner, end - step);
     for (uint64_t done = 0; done < run;) {
-      uint64_t rows = std::min(run - done, registers.block() / unit.width);
+      const bool joins = registers.joins();
+      uint64_t rows = joins ? run - done : std::min(run - done, registers.block() / unit.width);
       if (rows >= rows_at_once) rows -= rows % rows_at_once;
       const uint64_t first = (step + done) * unit.width;
       const bool in_place = registers.in_place(first, unit.width) != nullptr;
-      if (!in_place) registers.evaluate(first, rows * unit.width);
+      if (!in_place && !joins) registers.evaluate(first, rows * unit.width);
       const auto row_at = [&](uint64_t r) {
         return in_place ? registers.in_place(first + r * unit.width, unit.width)
                         : registers.result(0) + r * row_bytes;
@@ -107,14 +132,18 @@ void reduce_outer(const reduction_shape& s, const outer_unit& unit, block_regist
       for (uint64_t r = 0; r < rows;) {
         const uint64_t taken = rows - r >= rows_at_once ? rows_at_once : 1;
         const bool apart = sums && taken > 1;
-        const void* these[rows_at_once];
-        for (uint64_t u = 0; u < taken; ++u) these[u] = row_at(r + u);
-        if (apart && row.eight != nullptr) {
+        const void* these[rows_at_once] = {};
+        for (uint64_t u = 0; u < taken && !joins; ++u) these[u] = row_at(r + u);
+        if (!joins && apart && row.eight != nullptr) {
           row.eight(lane, these, width);
         } else {
           if (apart) row.start(rows_sum, nullptr, width);
-          add_rows(row, {apart ? rows_sum : lane, state.index(0), totals.element}, these, taken,
-                   static_cast<long>(step + done + r), unit.width);
+          std::byte* const to = apart ? rows_sum : lane;
+          for (uint64_t u = 0; u < taken && joins; ++u)
+            registers.join(first + (r + u) * unit.width, unit.width, to, 0);
+          if (!joins)
+            add_rows(row, {to, state.index(0), totals.element}, these, taken,
+                     static_cast<long>(step + done + r), unit.width);
           if (apart) row.row(lane, nullptr, rows_sum, 0, width);
         }
         r += taken;

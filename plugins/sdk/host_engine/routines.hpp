@@ -24,7 +24,8 @@ struct reduction_row {
   unsigned char reduction, accumulator;
   // into[0, count) = neutral elements.
   void (*start)(void* into, long* into_at, long count);
-  // The line values[0, length), whose first element has the index `linear`, joins one total.
+  // The line values[0, length), fewer than 2^31, whose first element has the index `linear`, joins
+  // one total.
   void (*line)(const void* values, long linear, long length, void* into, long* into_at,
                void* losses);
   // into[j] joins values[j], which has the index `step`.

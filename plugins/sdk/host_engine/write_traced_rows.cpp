@@ -196,6 +196,13 @@ void write_integers(row_writer& out) {
     out.row("cast", TUTTI_OP_cast, dtype, TUTTI_BOOL, {word}, join("$a != ", word, "(0)"));
     out.row("cast", TUTTI_OP_cast, dtype, TUTTI_F32, {word}, "real($a)");
   }
+  // Loads convert to 32 bits.
+  for (uint8_t dtype : {TUTTI_I8, TUTTI_I16, TUTTI_U8, TUTTI_U16}) {
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_I32, {"integer"}, "$a");
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_U32, {"integer"}, "$a");
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_F32, {"integer"}, "real($a)");
+    out.row("cast", TUTTI_OP_cast, dtype, TUTTI_BOOL, {"integer"}, "$a != integer(0)");
+  }
   out.row("cast", TUTTI_OP_cast, TUTTI_I32, TUTTI_U32, {"integer"}, "natural($a)");
   out.row("cast", TUTTI_OP_cast, TUTTI_U32, TUTTI_I32, {"natural"}, "integer($a)");
 }
