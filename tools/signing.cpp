@@ -59,6 +59,7 @@ int identify(const options& o) {
   try {
     const detail::plugin_file file = plugin_at(o.plugin);
     detail::trust_rules rules = detail::trust_rules_from_environment();
+    rules.any_owner = rules.what == detail::trust_rules::level::any;
     rules.what = detail::trust_rules::level::none;  // the manifest does not exist yet
     detail::plugin_loader loader({file.path.parent_path()}, nullptr, rules);
     const detail::plugin& p = loader.load(file.name);

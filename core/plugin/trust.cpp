@@ -82,7 +82,7 @@ std::string against(const trust_rules& rules, const std::string& problem) {
 }
 
 bool checks_owner(const trust_rules& rules) {
-  return rules.what >= level::owner && !rules.any_owner;
+  return rules.what != level::any && !rules.any_owner;
 }
 
 void require_own(const fs::path& file) {

@@ -28,14 +28,14 @@ struct public_key;
 
 struct trust_rules {
   enum class level {
-    none,       ///< nothing is checked, manifests are not read
+    none,       ///< manifests are not read
     any,        ///< the manifest is optional, but must be correct
     owner,      ///< and no other user may change the plugin
     manifest,   ///< and the manifest is required
     signature,  ///< and be signed with a key of `keys`
   };
   level what = level::owner;
-  bool any_owner = false;  ///< owners are not checked, whatever the level
+  bool any_owner = false;  ///< other users may change the plugin, whatever the level
   /// Public keys: files, and folders of them. Missing ones are errors.
   std::vector<std::filesystem::path> keys;
   /// The setting that requires `what`, for refusals: "TUTTI_PLUGIN_TRUST=signed"; empty: not shown.
