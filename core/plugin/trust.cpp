@@ -81,9 +81,7 @@ std::string against(const trust_rules& rules, const std::string& problem) {
   return rules.asked_by.empty() ? problem : fmt::format("{}, and {}", rules.asked_by, problem);
 }
 
-bool checks_owner(const trust_rules& rules) {
-  return rules.what != level::any && !rules.any_owner;
-}
+bool checks_owner(const trust_rules& rules) { return rules.what != level::any && !rules.any_owner; }
 
 void require_own(const fs::path& file) {
   if (const auto found = changeable_by_others(file, own_library()))
