@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The training steps of cases_digits.cpp in PyTorch, eager, f32, on the same GPU: forward, cross
-# entropy, backward, Adam, and the loss read back. Prints microseconds and, beside a JSON file of
-# tutti-bench, ratios; exit status 1 where PyTorch cannot use the device.
+# The training steps of cases_digits.cpp and, through peer_samples.py, those of cases_samples.cpp in
+# PyTorch, eager, f32, on the same GPU: forward, loss, backward, Adam, and the loss read back. Prints
+# microseconds and, beside a JSON file of tutti-bench, ratios; exit status 1 where PyTorch cannot use
+# the device.
 import argparse
 import json
 import statistics
@@ -12,13 +13,35 @@ import time
 
 import torch
 
+import peer_samples
+
 STEPS = {
     "digits: one training step, batch 64": ([64, 128, 10], 64),
     "perceptron 784-500-10: one training step, batch 128": ([784, 500, 10], 128),
 }
+SAMPLES = {
+    "mnist_perceptron: 10 steps, 784-500-10, batch 50": "sample perceptron",
+    "image_classifier: 10 steps, 28 x 28, batch 64": "sample pictures",
+    "spoken_digits: 10 steps, 40 x 63, batch 64": "sample spectra",
+    "spoken_digits --model gru: 10 steps, batch 64": "sample gru",
+    "text_generator: 10 steps, 2 blocks of 64, batch 16 x 64": "sample text",
+    "text_generator: 64 letters with cache": "sample writing",
+}
 
 
-def microseconds(widths, batch, device, runs=9, steps=200):
+def median_us(work, warm, runs, repetitions):
+    for _ in range(warm):
+        work()
+    times = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        for _ in range(repetitions):
+            work()
+        times.append((time.perf_counter() - begin) / repetitions * 1e6)
+    return statistics.median(times)
+
+
+def training_step(widths, batch, device):
     torch.manual_seed(7)
     layers = []
     for fan_in, fan_out in zip(widths, widths[1:]):
@@ -35,15 +58,17 @@ def microseconds(widths, batch, device, runs=9, steps=200):
         optimizer.step()
         return loss.item()
 
-    for _ in range(20):
-        step()
-    times = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        for _ in range(steps):
-            step()
-        times.append((time.perf_counter() - begin) / steps * 1e6)
-    return statistics.median(times)
+    return step
+
+
+def cases(device):
+    """Name, unit and PyTorch's median of each."""
+    for name, (widths, batch) in STEPS.items():
+        yield name, "us", median_us(training_step(widths, batch, device), 20, 9, 200)
+    torch.set_default_device(device)
+    works = peer_samples.torch_cases()
+    for name, key in SAMPLES.items():
+        yield name, "ms", median_us(works[key](), 3, 9, 1) / 1e3
 
 
 def main():
@@ -64,15 +89,14 @@ def main():
             print("no figures of tutti-bench:", error)
     device = torch.device("cuda", arguments.device)
     figures = []
-    for name, (widths, batch) in STEPS.items():
-        value = microseconds(widths, batch, device)
-        row = {"name": name, "torch_us": value}
-        line = f"{name}: PyTorch {torch.__version__} eager {value:.1f} us"
+    for name, unit, value in cases(device):
+        row = {"name": name, "unit": unit, "torch": value}
+        line = f"{name}: PyTorch {torch.__version__} eager {value:.4g} {unit}"
         if name in ours:
-            row["tutti_us"] = ours[name]
+            row["tutti"] = ours[name]
             row["ratio"] = value / ours[name]
-            line += f", Tutti {ours[name]:.1f} us, {row['ratio']:.2f} times as fast (goal 1.00)"
-        print(line)
+            line += f", Tutti {ours[name]:.4g} {unit}, {row['ratio']:.2f} times as fast (goal 1.00)"
+        print(line, flush=True)
         figures.append(row)
     if arguments.json:
         with open(arguments.json, "w") as file:

@@ -139,3 +139,82 @@ BOOST_AUTO_TEST_CASE(recurrence_of_given_weights) {
   const nn::layer plain = nn::rnn(2, 4, {1}, {.last = true});
   BOOST_TEST((plain.apply(plain.parameters(), tutti::ones({3, 5, 2})).shape() == shape{3, 4}));
 }
+
+// Functions with arrays of their own keep the gradient of the operations; it is that of the
+// backward pass over all steps at once.
+BOOST_AUTO_TEST_CASE(gradients_of_all_steps_at_once) {
+  using network =
+      nn::recurrence (*)(const array&, const nn::recurrent_weights&, const nn::recurrence_options&);
+  const nn::activation gate = [](const array& a) { return tutti::sigmoid(a); };
+  const nn::activation other = [](const array& a) { return tanh(a); };
+  const array lengths = array::from({4, 1, 0});
+  std::vector<nn::recurrence_options> ways(5);
+  ways[1].reverse = true;
+  ways[2].lengths = lengths;
+  ways[2].clip = 0.3;
+  ways[3].reverse = ways[3].coupled = true;
+  ways[3].lengths = lengths;
+  ways[4].last = true;
+  struct kind {
+    network function;
+    std::int64_t gates;
+    std::size_t states;
+  };
+  for (const kind& k : {kind{nn::rnn, 1, 1}, {nn::lstm, 4, 2}, {nn::gru, 3, 1}}) {
+    const std::int64_t width = k.gates * 2;
+    list v;  // x, the weights, both biases, the states
+    for (const shape& s :
+         std::vector<shape>{{3, 4, 3}, {3, width}, {2, width}, {width}, {width}, {3, 2}, {3, 2}})
+      v.push_back(upload_as<double>(random_dense(s, -1, 1, static_cast<unsigned>(v.size() + 1))));
+    v.resize(5 + k.states);
+    for (nn::recurrence_options o : ways) {
+      const auto loss = [&](const list& of) {
+        o.state.assign(of.begin() + 5, of.end());
+        const nn::recurrence done = k.function(
+            of[0], {.input = of[1], .hidden = of[2], .bias = of[3], .hidden_bias = of[4]}, o);
+        array total = tutti_test::weighted_sum(done.value);
+        for (const array& state : done.state) total = total + sum(square(state));
+        return total;
+      };
+      // The second derivative as well.
+      const auto length = [&](const list& of) {
+        array total = tutti::zeros({}, dtype::f64);
+        for (const array& g : tutti::grad(loss)(of)) total = total + sum(square(g));
+        return total;
+      };
+      const auto [value, at_once] = tutti::value_and_grad(loss)(v);
+      const list second = tutti::grad(length)(v);
+      o.gate = gate;
+      o.between = o.result = other;
+      const auto [expected, by_operations] = tutti::value_and_grad(loss)(v);
+      BOOST_TEST(matches(value, read(expected), tight));
+      const list of_operations = tutti::grad(length)(v);
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        BOOST_TEST(matches(at_once[i], read(by_operations[i]), tight));
+        BOOST_TEST(matches(second[i], read(of_operations[i]), tight));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_of_recurrent_layers_in_half_precision) {
+  for (const dtype type : {dtype::f16, dtype::bf16}) {
+    const nn::layer layer = nn::gru(3, 4, {1}, {}, type);
+    const auto loss = [&](const list& p) {
+      return sum(layer.apply(p, tutti::ones({2, 5, 3}, type)).astype(dtype::f32));
+    };
+    const list found = tutti::grad(loss)(layer.parameters());
+    const nn::layer exact = nn::gru(3, 4, {1}, {}, dtype::f64);
+    list rounded;
+    for (const array& p : layer.parameters()) rounded.push_back(p.astype(dtype::f64));
+    const auto expected = tutti::grad([&](const list& p) {
+      return sum(exact.apply(p, tutti::ones({2, 5, 3}, dtype::f64)));
+    })(rounded);
+    const double rounding = type == dtype::f16 ? 0x1p-11 : 0x1p-8;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      BOOST_TEST((found[i].dtype() == type));
+      BOOST_TEST(matches(found[i].astype(dtype::f64), read(expected[i]),
+                         {.relative = 20 * rounding, .absolute = 20 * rounding}));
+    }
+  }
+}
