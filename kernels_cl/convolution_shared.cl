@@ -37,6 +37,7 @@ INLINE T finished(T sum, const tutti_convolution_shape g, GLOBAL const T* bias, 
 #define COLUMNS (GROUP / 2)
 #define DEPTH 16
 #define FIRST_AXIS (3 - AXES)
+#define TOGETHER 4  // as places_together in convolution_plan.cpp
 
 #if WANTS(tutti_convolve)
 // Where channel and tap number k lie: elements of x and of w, and tap * dilation.
@@ -159,24 +160,45 @@ KERNEL void tutti_convolve(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
 #endif
 
 // For few channels of the result in a group, as depthwise convolutions have: tiles would be empty.
-// An item sums up one place after the other.
+// An item sums up TOGETHER places of a line, `across` apart, so that neighbouring items read
+// neighbouring elements.
 #if WANTS(tutti_convolve_each)
+INLINE long quotient(long a, long b) {
+  return ((a | b) >> 32) == 0 ? (long)((uint)a / (uint)b) : a / b;
+}
+// The element of x at position u, or a negative number.
+INLINE int element_at(int u, int spread, int from) {
+#if SPREADS
+  if (u < 0 || u % spread != 0) return -1;
+  u /= spread;
+#endif
+  return u < from ? u : -1;
+}
+
 KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T* w,
                                 GLOBAL const T* bias, GLOBAL T* sums,
                                 const tutti_convolution_shape g) {
-  const uint places = (uint)(g.to[0] * g.to[1] * g.to[2]);
+  const uint across = ((uint)g.to[2] + TOGETHER - 1) / TOGETHER;
+  const uint units = (uint)(g.to[0] * g.to[1]) * across;
   const uint lines = (uint)(g.channels * g.taps[0] * g.taps[1]);
-  const long all = g.batch * g.groups * g.outputs * places;
+  const long planes = g.batch * g.groups * g.outputs, all = planes * units;
   EACH_UNIT(unit, all * g.parts) {
-    const long part = unit / all, u = unit - part * all;
-    const long plane = u / places, member = plane / g.outputs;
-    const long row = plane - member * g.outputs, n = member / g.groups;
+    const long part = g.parts > 1 ? quotient(unit, all) : 0, of_part = unit - part * all;
+    const long plane = quotient(of_part, units), member = quotient(plane, g.outputs);
+    const long row = plane - member * g.outputs, n = quotient(member, g.groups);
     const long group = member - n * g.groups;
-    const uint p = (uint)(u - plane * places);
-    const uint at[3] = {p / (uint)g.to[2] / (uint)g.to[1], p / (uint)g.to[2] % (uint)g.to[1],
-                        p % (uint)g.to[2]};
-    const long start[3] = {at[0] * g.stride[0] - g.padding[0], at[1] * g.stride[1] - g.padding[1],
-                           at[2] * g.stride[2] - g.padding[2]};
+    const uint u = (uint)(of_part - plane * units), line_to = u / across;
+    const int at2 = (int)(u - line_to * across), at0 = (int)(line_to / (uint)g.to[1]);
+    const int at1 = (int)(line_to - (uint)at0 * (uint)g.to[1]);
+    const int start0 = at0 * (int)g.stride[0] - (int)g.padding[0];
+    const int start1 = at1 * (int)g.stride[1] - (int)g.padding[1];
+    int start2[TOGETHER];
+    T sum[TOGETHER];
+    UNROLLED
+    for (int j = 0; j < TOGETHER; ++j) {
+      start2[j] = (at2 + j * (int)across) * (int)g.stride[2] - (int)g.padding[2];
+      sum[j] = 0;
+    }
     GLOBAL const T* const from = x + g.in_offset + n * g.in_stride[0] + group * g.in_stride[1];
     GLOBAL const T* const weights =
         w + g.weight_offset + group * g.weight_stride[0] + row * g.weight_stride[1];
@@ -187,25 +209,24 @@ KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T
       k0 = first / (uint)g.taps[1] % (uint)g.taps[0];
       c = first / (uint)g.taps[1] / (uint)g.taps[0];
     }
-    T sum = 0;
     ROLLED
     for (uint line = first; line < last; ++line) {
-      ROLLED
-      for (uint k2 = 0; k2 < (uint)g.taps[2]; ++k2) {
-        const long tap[3] = {k0, k1, k2};
-        long place = c * g.in_stride[2], weight = c * g.weight_stride[2];
-        int inside = 1;
-        for (int axis = FIRST_AXIS; axis < 3; ++axis) {
-          long q = start[axis] + tap[axis] * g.dilation[axis];
-#if SPREADS
-          inside = inside && q >= 0 && q % g.spread[axis] == 0;
-          q /= g.spread[axis];
-#endif
-          inside = inside && q >= 0 && q < g.from[axis];
-          place += q * g.in_stride[3 + axis];
-          weight += tap[axis] * g.weight_stride[3 + axis];
+      const int q0 = element_at(start0 + (int)k0 * (int)g.dilation[0], g.spread[0], g.from[0]);
+      const int q1 = element_at(start1 + (int)k1 * (int)g.dilation[1], g.spread[1], g.from[1]);
+      if (q0 >= 0 && q1 >= 0) {
+        GLOBAL const T* const xs =
+            from + c * g.in_stride[2] + q0 * g.in_stride[3] + q1 * g.in_stride[4];
+        GLOBAL const T* const ws =
+            weights + c * g.weight_stride[2] + k0 * g.weight_stride[3] + k1 * g.weight_stride[4];
+        ROLLED
+        for (int k2 = 0; k2 < (int)g.taps[2]; ++k2) {
+          const T weight = ws[k2 * g.weight_stride[5]];
+          UNROLLED
+          for (int j = 0; j < TOGETHER; ++j) {
+            const int q2 = element_at(start2[j] + k2 * (int)g.dilation[2], g.spread[2], g.from[2]);
+            if (q2 >= 0) sum[j] += xs[q2 * g.in_stride[5]] * weight;
+          }
         }
-        if (inside) sum += from[place] * weights[weight];
       }
       if (++k1 < (uint)g.taps[1]) continue;
       k1 = 0;
@@ -213,12 +234,18 @@ KERNEL void tutti_convolve_each(GLOBAL T* out, GLOBAL const T* x, GLOBAL const T
       k0 = 0;
       ++c;
     }
-    if (g.parts > 1)
-      sums[g.sums_offset + unit] = sum;
-    else
-      out[g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] + row * g.out_stride[2] +
-          at[0] * g.out_stride[3] + at[1] * g.out_stride[4] + at[2] * g.out_stride[5]] =
-          finished(sum, g, bias, group, row);
+    const long kept = ((part * planes + plane) * g.to[0] * g.to[1] + line_to) * g.to[2];
+    GLOBAL T* const to = out + g.out_offset + n * g.out_stride[0] + group * g.out_stride[1] +
+                         row * g.out_stride[2] + at0 * g.out_stride[3] + at1 * g.out_stride[4];
+    UNROLLED
+    for (int j = 0; j < TOGETHER; ++j) {
+      const int o2 = at2 + j * (int)across;
+      if (o2 >= (int)g.to[2]) continue;
+      if (g.parts > 1)
+        sums[g.sums_offset + kept + o2] = sum[j];
+      else
+        to[o2 * g.out_stride[5]] = finished(sum[j], g, bias, group, row);
+    }
   }
 }
 #endif

@@ -17,6 +17,7 @@ static_assert(sizeof(long) == 8 && (char)-1 < 0, "long and char are i64 and i8, 
 #define get_local_id(dimension) ((int)threadIdx.x)
 #define barrier(memory) __syncthreads()
 #define atomic_inc(counter) atomicAdd(counter, 1u)
+#define atomic_add atomicAdd
 #define atomic_max atomicMax
 #define atomic_xchg atomicExch
 #define as_float(bits) __uint_as_float(bits)

@@ -108,7 +108,8 @@ uint64_t finish_slots(uint64_t kept, uint64_t parts, uint64_t group) {
 void plan_gpu(const program_layout& layout, const space& s, const machine& on, launch_plan& p) {
   const uint64_t group = layout.work_group;
   const uint64_t most_groups = on.compute_units * 32ull;
-  const uint64_t most_items = most_groups * group;
+  // Of reductions, whose parts are added up afterwards.
+  const uint64_t most_items = on.compute_units * 8ull * group;
   const uint64_t vector = layout.vector;
   const bool inner = layout.reduces() && layout.reduce_layout == TUTTI_REDUCE_INNER;
   // Of the innermost loop, along which work-items take vectors.

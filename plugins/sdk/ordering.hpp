@@ -100,6 +100,7 @@ partition_plan plan_partition(const operator_call& launch, schedule kind, uint32
 /// How numbers in [0, bins) are counted: in `copies` of the bins, which are then summed.
 struct count_plan {
   int64_t bins, values, copies;
+  bool shared;  // groups count in memory of their own
   uint64_t groups;
   uint64_t workspace_bytes;
 };

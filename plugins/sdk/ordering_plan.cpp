@@ -267,7 +267,11 @@ count_plan plan_count(const operator_call& l, schedule kind, uint32_t compute_un
     p.groups = static_cast<uint64_t>(std::min(static_cast<int64_t>(p.groups), worth));
     p.copies = static_cast<int64_t>(p.groups);
   } else {
-    p.copies = std::min<int64_t>({worth, units * 2, static_cast<int64_t>(p.groups)});
+    constexpr int64_t shared_bins = 2048;  // as in lookup_shared.cl
+    p.shared = p.bins <= shared_bins;
+    if (p.shared) p.groups = std::min(p.groups, static_cast<uint64_t>(units) * 8);
+    const int64_t most = p.shared ? 4 : units * 2;
+    p.copies = std::min<int64_t>({worth, most, static_cast<int64_t>(p.groups)});
   }
   p.workspace_bytes = static_cast<uint64_t>(p.copies * p.bins) * 4;
   return p;

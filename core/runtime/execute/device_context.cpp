@@ -17,10 +17,12 @@
 namespace tutti::runtime {
 namespace {
 
-// Beyond the first number, finished work is collected; beyond the second, the host waits for the
-// device, so that neither memory nor the latency of a later read grows without bound.
-constexpr std::size_t look_at = 256;
+// Beyond half of `wait_at` launches in flight, the finished ones are collected; beyond all of it,
+// the host waits for the device, so that neither memory nor the latency of a later read grows
+// without bound. Drivers take as long to tell of an event as for half a launch, so many go
+// together.
 constexpr std::size_t wait_at = 4096;
+constexpr std::size_t together = 256;
 // Maximum number of bytes of inputs for evaluations in flight; a minimum number of evaluations is
 // always allowed, so that the device does not wait for the host.
 constexpr std::uint64_t most_arrived = std::uint64_t{64} << 20;
@@ -145,14 +147,11 @@ std::uint64_t device_context::enqueued(tutti_event* event, const char* label, st
     throw;
   }
   ++last_;
-  if (flight_.size() > look_at) {
-    while (flight_.size() > wait_at / 2) {
-      std::int32_t done = 0;
-      const bool failed =
-          detail::ignore(device.plugin->stream.event_query(flight_.front().event.get(), &done));
-      if (!failed && done == 0 && flight_.size() <= wait_at) break;
-      retire_front();
-    }
+  if (flight_.size() > wait_at / 2 && last_ % together == 0) {
+    const in_flight& among = flight_[together];
+    std::int32_t done = 0;
+    const bool failed = detail::ignore(device.plugin->stream.event_query(among.event.get(), &done));
+    if (failed || done != 0 || flight_.size() > wait_at) retire(among.sequence);
   }
   return last_;
 }

@@ -248,6 +248,7 @@ std::vector<convolution_shape> without_spread(const convolution_shape& all) {
 // device busy, as for the gradient of weights, each sum is cut into parts.
 void plan_on_gpu(const device_description& device, int32_t dtype, convolution_plan& plan) {
   constexpr int64_t most_groups = 1 << 20;
+  constexpr int64_t places_together = 4;  // as TOGETHER in convolution_shared.cl
   constexpr int64_t groups_of_a_unit = 4, least_steps = 16, tile_depth = 16;
   convolution_shape& g = plan.shape;
   const int64_t units = std::max(device.compute_units(), 1u), group = device.work_group;
@@ -256,7 +257,8 @@ void plan_on_gpu(const device_description& device, int32_t dtype, convolution_pl
   int64_t groups = 0, most_parts = 0;
   plan.each = g.outputs <= few_outputs;
   if (plan.each) {
-    groups = (all + group - 1) / group;
+    const int64_t items = all / g.to[2] * ((g.to[2] + places_together - 1) / places_together);
+    groups = (items + group - 1) / group;
     most_parts = std::min(lines, lines * g.taps[2] / least_steps);
   } else {
     const int64_t rows = convolution_form_of(g).rows, columns = group / 2;

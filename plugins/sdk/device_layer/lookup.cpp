@@ -88,7 +88,8 @@ void count(const device_description& device, const operator_call& l, operator_la
         {kernel_file::lookup, options, name, name, memory, &g, sizeof g, offsets, groups, last});
   };
   launch("tutti_count_clear", {operand::workspace}, groups_on(device, p.bins * p.copies), false);
-  launch("tutti_count", {operand::workspace, operand::view1}, p.groups, false);
+  launch(p.shared ? "tutti_count_shared" : "tutti_count", {operand::workspace, operand::view1},
+         p.groups, false);
   launch("tutti_count_sums", {operand::view0, operand::workspace}, groups_on(device, p.bins), true);
 }
 
