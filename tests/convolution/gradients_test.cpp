@@ -70,6 +70,14 @@ BOOST_AUTO_TEST_CASE(pooling) {
   };
   const std::vector<dense> x = {random_dense({1, 2, 5, 6}, -1, 1, 1)};
   check_both(of([](const array& a) { return tutti::max_pool(a, 2); }), x);
+  check_both(of([](const array& a) { return tutti::max_pool(a, {2, 3}, {.padding = 1}); }), x);
+  check_both(of([](const array& a) { return tutti::max_pool(a, 3); }),
+             {random_dense({1, 2, 7}, -1, 1, 2)});
+  check_both(of([](const array& a) {
+               return tutti::max_pool(a, {2, 1, 3});
+             }),
+             {random_dense({2, 1, 5, 2, 3}, -1, 1, 3)});
+  check_both(of([](const array& a) { return tutti::max_pool(a, {4, 5}); }), x);
   check_both(of([](const array& a) {
                return tutti::max_pool(a, 3, {.stride = tutti::per_axis(1), .padding = 1});
              }),
@@ -94,9 +102,13 @@ BOOST_AUTO_TEST_CASE(pooling) {
              x);
 }
 
-// Of equal elements the first has it all.
+// Of equal elements the first has it all, and of NaN.
 BOOST_AUTO_TEST_CASE(ties_of_maxima) {
   const array g = tutti::grad([](const arrays& v) { return tutti::sum(tutti::max_pool(v[0], 2)); })(
       {tutti::full({1, 1, 2, 4}, 1.0, dtype::f32)})[0];
   BOOST_TEST(matches(g, {{1, 1, 2, 4}, {1, 0, 1, 0, 0, 0, 0, 0}}));
+  const array x = array::from(std::vector<float>{NAN, 2, 1, NAN, NAN, NAN, -INFINITY, -INFINITY});
+  const auto halves = [](const arrays& v) { return tutti::sum(tutti::max_pool(v[0], 2)); };
+  BOOST_TEST(matches(tutti::grad(halves)({x.reshape({1, 1, 8})})[0],
+                     {{1, 1, 8}, {1, 0, 0, 1, 1, 0, 1, 0}}));
 }

@@ -130,6 +130,57 @@ array places_in_planes(const array& x) {
   return broadcast_to(graph::iota(plane, x.node()->device), x.shape());
 }
 
+// Whether the windows are few elements side by side, none in two of them.
+bool are_small_and_apart(const window_geometry& g) {
+  constexpr std::int64_t few = 16;  // elements that one chain compares
+  std::int64_t size = 1;
+  for (int i = 0; i < g.spatial; ++i) {
+    if (g.stride[i] != g.window[i] || g.dilation[i] != 1 || g.window[i] > few) return false;
+    size *= g.window[i];
+  }
+  return size <= few;
+}
+
+// The gradient where are_small_and_apart(): an element has its window's cotangent if it is the
+// largest there. `seen` is what max_pool() saw.
+array spread_apart(const array& seen, const array& of, const window_geometry& g) {
+  const auto number = [](std::int64_t n) { return full({}, n, dtype::i32); };
+  winners best;
+  std::int64_t size = 1;
+  for (const std::int64_t n : g.window) size *= n;
+  for (std::int64_t k = 0; k < size; ++k) {
+    array element = seen;
+    std::int64_t rest = k;
+    for (int i = g.spatial; i-- > 0; rest /= g.window[i])
+      element = sliced(element, 2 + i, rest % g.window[i], g.places[i], g.window[i]);
+    const winners mine{element, broadcast_to(number(k), element.shape())};
+    best = k == 0 ? mine : better(best, mine);
+  }
+  // The axes of places and of a window's elements in turn.
+  shape each = {seen.dim(0) * seen.dim(1)}, elements, whole = seen.shape();
+  std::vector<pad_width> behind(2);
+  for (int i = 0; i < g.spatial; ++i) {
+    each.push_back(g.places[i]);
+    each.push_back(1);
+    if (i > 0) elements.push_back(1);
+    elements.push_back(g.window[i]);
+    whole[2 + i] = g.places[i] * g.window[i];
+    behind.emplace_back(0, seen.dim(2 + i) - whole[2 + i]);
+  }
+  const array numbers = reshape(arange(0, size, 1, dtype::i32, seen.device()), elements);
+  const array mine = reshape(best.place, each) == numbers, cotangent = reshape(of, each);
+  const array spread = reshape(where(mine, cotangent, zeros_like(cotangent)), whole);
+  return whole == seen.shape() ? spread : pad(spread, behind);
+}
+
+array spread_by_place(const array& seen, const array& of, const window_geometry& g) {
+  const array best = pooled({seen, places_in_planes(seen)}, g).place;
+  const std::int64_t count = spatial_size(seen), planes = seen.dim(0) * seen.dim(1);
+  const array sums =
+      op::scatter_along(reshape(of, {planes, -1}), reshape(best, {planes, -1}), 1, count);
+  return reshape(sums, seen.shape());
+}
+
 array max_of_windows(const array& x, const window_geometry& g) {
   if (!graph::is_differentiated(x)) return pooled({x, {}}, g).value;
   return custom_vjp(
@@ -138,11 +189,8 @@ array max_of_windows(const array& x, const window_geometry& g) {
       },
       [g](const std::vector<array>& v, const std::vector<array>&, const std::vector<array>& of) {
         const array seen = graph::detach(v[0]);
-        const array best = pooled({seen, places_in_planes(seen)}, g).place;
-        const std::int64_t count = spatial_size(seen), planes = seen.dim(0) * seen.dim(1);
-        const array sums =
-            op::scatter_along(reshape(of[0], {planes, -1}), reshape(best, {planes, -1}), 1, count);
-        return std::vector<array>{reshape(sums, seen.shape())};
+        return std::vector<array>{are_small_and_apart(g) ? spread_apart(seen, of[0], g)
+                                                         : spread_by_place(seen, of[0], g)};
       })({x})[0];
 }
 
