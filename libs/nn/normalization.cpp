@@ -51,16 +51,49 @@ layer_parts with_scale(const char* kind, const shape& extents, bool weight, bool
   return parts;
 }
 
-struct moments {
-  array mean, variance;
+struct normalized_values {
+  array y;               // (x - mean) / sqrt(variance + epsilon) * weight
+  array mean, variance;  // with the axes they are taken over, of extent 1
 };
 
-moments moments_over(const array& x, const std::vector<std::int64_t>& axes) {
-  return {mean(x, {axes, true}), var(x, {axes, true})};
+array normalized(const array& x, const array& mean, const array& variance, double epsilon) {
+  return (x - mean) * rsqrt(variance + epsilon);
 }
 
-array normalized(const array& x, const moments& m, double epsilon) {
-  return (x - m.mean) * rsqrt(m.variance + epsilon);
+/// x, normalised by its own mean and variance over the axes; the weight, if there is one, is the
+/// same along them. The gradient is S. Ioffe and C. Szegedy's (Batch normalization, 2015), which
+/// takes two sums over x's elements.
+normalized_values normalized_by_own(const array& given, const std::vector<std::int64_t>& axes,
+                                    double epsilon, const std::optional<array>& weight = {}) {
+  const auto sums = [axes](const array& a) { return sum(a, {axes, true}); };
+  double count = 1;
+  for (const std::int64_t axis : axes) count *= static_cast<double>(given.dim(axis));
+  const vector_function forward = [=](const std::vector<array>& v) {
+    const array& x = v[0];
+    const array mean = sums(x) / count;
+    // Not x - mean, which would be kept for the two that read it.
+    const array variance = sums(square(mean - x)) / count;
+    const array y = normalized(x, mean, variance, epsilon);
+    return std::vector<array>{v.size() > 1 ? y * v[1] : y, mean, variance};
+  };
+  const backward_function backward = [=](const std::vector<array>& v,
+                                         const std::vector<array>& values,
+                                         const std::vector<array>& of) {
+    const array &x = v[0], &mean = values[1];
+    const array scale = rsqrt(values[2] + epsilon);
+    const array from_middle = x - mean;
+    const array total = sums(of[0]), along = sums(of[0] * from_middle) * scale;
+    const array rate = v.size() > 1 ? scale * v[1] : scale;
+    const array of_middle = (scale * rate * along - 2 * of[2]) / count;
+    std::vector<array> found{rate * of[0] - from_middle * of_middle -
+                             (rate * total - of[1]) / count};
+    if (v.size() > 1) found.push_back(along.reshape(v[1].shape()));
+    return found;
+  };
+  std::vector<array> arguments{given};
+  if (weight) arguments.push_back(*weight);
+  const std::vector<array> values = custom_vjp(forward, backward)(arguments);
+  return {values[0], values[1], values[2]};
 }
 
 /// Times weight, plus bias, and in the dtype of what was given.
@@ -99,6 +132,15 @@ std::optional<array> channel_vector(const char* op, const std::optional<array>& 
   return along_channels(*v, x.ndim(), order);
 }
 
+/// All but the channel axis.
+std::vector<std::int64_t> axes_of_a_channel(const array& x, channel_order order) {
+  std::vector<std::int64_t> axes;
+  const int channel_axis = order == channel_order::first ? 1 : x.ndim() - 1;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (i != channel_axis) axes.push_back(i);
+  return axes;
+}
+
 /// The last axes of x, which must have these extents.
 axis_list last_axes(const char* op, const shape& extents, const array& x) {
   const int skipped = x.ndim() - extents.rank();
@@ -117,13 +159,10 @@ axis_list last_axes(const char* op, const shape& extents, const array& x) {
 channel_moments moments_of_channels(const array& x, channel_order order) {
   constexpr const char* op = "moments_of_channels";
   return named(op, [&]() -> channel_moments {
-    const std::int64_t channels = channels_of(op, x, order);
-    std::vector<std::int64_t> over;
-    const int channel_axis = order == channel_order::first ? 1 : x.ndim() - 1;
-    for (int i = 0; i < x.ndim(); ++i)
-      if (i != channel_axis) over.push_back(i);
-    const moments m = moments_over(detail::in_floats(x), over);
-    return {m.mean.reshape({channels}), m.variance.reshape({channels})};
+    channels_of(op, x, order);
+    const std::vector<std::int64_t> over = axes_of_a_channel(x, order);
+    const array of = detail::in_floats(x);
+    return {mean(of, over), var(of, over)};
   });
 }
 
@@ -136,7 +175,7 @@ array batch_norm(const array& given, const array& mean, const array& variance,
     const auto in_place = [&](const std::optional<array>& v) {
       return channel_vector(op, v, x, o.order);
     };
-    const array y = normalized(x, {*in_place(mean), *in_place(variance)}, o.epsilon);
+    const array y = normalized(x, *in_place(mean), *in_place(variance), o.epsilon);
     return finished(y, given, in_place(o.weight), in_place(o.bias));
   });
 }
@@ -145,8 +184,8 @@ array layer_norm(const array& given, const axis_list& axes, const norm_options& 
   return named("layer_norm", [&] {
     check_epsilon("layer_norm", o.epsilon);
     const array x = detail::in_floats(given);
-    const array y = normalized(x, moments_over(x, chosen(axes, x.ndim(), "layer_norm")), o.epsilon);
-    return finished(y, given, o.weight, o.bias);
+    const std::vector<std::int64_t> over = chosen(axes, x.ndim(), "layer_norm");
+    return finished(normalized_by_own(x, over, o.epsilon).y, given, o.weight, o.bias);
   });
 }
 
@@ -169,8 +208,7 @@ array group_norm(const array& given, std::int64_t groups, const norm_options& o)
                                  : x.reshape({rows, places, groups, of_group});
     const std::vector<std::int64_t> over =
         first ? std::vector<std::int64_t>{2, 3} : std::vector<std::int64_t>{1, 3};
-    const array y =
-        normalized(split_up, moments_over(split_up, over), o.epsilon).reshape(x.shape());
+    const array y = normalized_by_own(split_up, over, o.epsilon).y.reshape(x.shape());
     return finished(y, given, channel_vector(op, o.weight, x, o.order),
                     channel_vector(op, o.bias, x, o.order));
   });
@@ -203,25 +241,28 @@ layer batch_norm(std::int64_t channels, const batch_norm_options& options, dtype
                                           const pass& how) -> applied {
       return named("batch_norm", [&]() -> applied {
         check_channels_of("batch_norm", given, channels, o.order);
-        channel_moments used{state[0], state[1]};
-        std::vector<array> next(state.begin(), state.end());
-        if (how.training) {
-          const std::int64_t count = given.size() / channels;
-          if (count < 2)
-            throw shape_error(
-                fmt::format("batch_norm: training needs two elements or more a channel, got {}",
-                            given.shape().str()));
-          used = moments_of_channels(given, o.order);
-          const auto n = static_cast<double>(count);
-          const auto moved = [&](const array& old, const array& batch, double factor) {
-            const array seen = stop_gradient(batch).astype(old.dtype());
-            return old * (1 - o.momentum) + seen * (o.momentum * factor);
-          };
-          next = {moved(state[0], used.mean, 1), moved(state[1], used.variance, n / (n - 1))};
-        }
         norm_options by{.epsilon = o.epsilon, .order = o.order};
         if (o.affine) by.weight = parameters[0], by.bias = parameters[1];
-        return {batch_norm(given, used.mean, used.variance, by), std::move(next)};
+        if (!how.training)
+          return {batch_norm(given, state[0], state[1], by), {state.begin(), state.end()}};
+        const std::int64_t count = given.size() / channels;
+        if (count < 2)
+          throw shape_error(
+              fmt::format("batch_norm: training needs two elements or more a channel, got {}",
+                          given.shape().str()));
+        const array x = detail::in_floats(given);
+        const auto in_place = [&](const std::optional<array>& v) {
+          return channel_vector("batch_norm", v, x, o.order);
+        };
+        const normalized_values own =
+            normalized_by_own(x, axes_of_a_channel(x, o.order), o.epsilon, in_place(by.weight));
+        const auto n = static_cast<double>(count);
+        const auto moved = [&](const array& old, const array& batch, double factor) {
+          const array seen = stop_gradient(batch).reshape({channels}).astype(old.dtype());
+          return old * (1 - o.momentum) + seen * (o.momentum * factor);
+        };
+        return {finished(own.y, given, {}, in_place(by.bias)),
+                {moved(state[0], own.mean, 1), moved(state[1], own.variance, n / (n - 1))}};
       });
     };
     return layer(std::move(parts));
