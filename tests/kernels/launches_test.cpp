@@ -3,6 +3,7 @@
 // What the application's kernels compute, against loops on the host: several results, scalars of
 // every dtype, views, empty arrays, order among other work, threads, and life times.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -265,11 +266,16 @@ BOOST_AUTO_TEST_CASE(kernels_and_inputs_may_go_before_they_have_run) {
 
 BOOST_AUTO_TEST_CASE(equal_sources_are_compiled_once) {
   if (on_host()) return;
-  const auto twice = [](float marker) {
+  // No earlier process has compiled it.
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  const std::string heading = "// " + std::to_string(now) + "\n";
+  const auto twice = [&](float marker) {
     return tutti::kernel({.name = "twice",
-                          .opencl = "kernel void twice(global float* o) { o[get_global_id(0)] = " +
+                          .opencl = heading +
+                                    "kernel void twice(global float* o) { o[get_global_id(0)] = " +
                                     std::to_string(marker) + "f; }",
-                          .cuda = "extern \"C\" __global__ void twice(float* o) { o[blockIdx.x * "
+                          .cuda = heading +
+                                  "extern \"C\" __global__ void twice(float* o) { o[blockIdx.x * "
                                   "blockDim.x + threadIdx.x] = " +
                                   std::to_string(marker) + "f; }"});
   };

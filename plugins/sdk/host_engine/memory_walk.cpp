@@ -18,10 +18,23 @@ struct sixteen {
   uint64_t low, high;
 };
 
+// Every Step-th element to a dense line, in vectors, as the compiler knows the step.
+template <typename T, int64_t Step>
+void copy_every(const std::byte* __restrict from, std::byte* __restrict to, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from + static_cast<int64_t>(i * sizeof(T)) * Step, sizeof(T));
+    std::memcpy(to + i * sizeof(T), &element, sizeof(T));
+  }
+}
+
 // Only the bytes of elements are moved, whatever their type.
 template <typename T>
 void copy_elements(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                    uint64_t count) {
+  constexpr int64_t size = sizeof(T);
+  if (to_step == size && from_step == 2 * size) return copy_every<T, 2>(from, to, count);
+  if (to_step == size && from_step == -size) return copy_every<T, -1>(from, to, count);
   for (uint64_t i = 0; i < count; ++i) {
     T element;
     std::memcpy(&element, from + static_cast<int64_t>(i) * from_step, sizeof(T));

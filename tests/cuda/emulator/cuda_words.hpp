@@ -38,6 +38,8 @@ void* emulator_dynamic_shared();
 
 #define TUTTI_WORD static inline __attribute__((unused))
 
+typedef decltype(sizeof 0) size_t;
+
 // ---- vectors
 
 #define TUTTI_VECTORS(T, name)                                           \
