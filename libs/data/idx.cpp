@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 
 #include "data/io/packed_file.hpp"
@@ -60,8 +61,10 @@ void require_room(const io::packed_file& in, const shape& extents, dtype type) {
   bool overflow = false;
   const bool is_empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
   for (const std::int64_t extent : extents)
-    overflow |= __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes);
-  if (!is_empty && (overflow || bytes > in.most_bytes()))
+    if (extent != 0)
+      overflow |= __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes);
+  overflow |= bytes > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  if (overflow || (!is_empty && bytes > in.most_bytes()))
     in.fail(fmt::format("truncated: {} of {} do not fit in it", extents.str(), name(type)));
 }
 

@@ -65,6 +65,8 @@ BOOST_AUTO_TEST_CASE(idx_malformed) {
   BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xE\1"s + all), "do not fit"));
   BOOST_TEST(fails<tutti::io_error>(
       reading("\0\0\xE\x8"s + all + all + all + all + all + all + all + all), "do not fit"));
+  BOOST_TEST(fails<tutti::io_error>(reading("\0\0\xB\4"s + all + all + all + std::string(4, '\0')),
+                                    "do not fit"));
   BOOST_TEST(fails<tutti::io_error>([] { read_idx("no_such_file"); }, "no_such_file"));
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recurrent networks over x [N, T, in]: functions of given weights, and layers that contain them.
-// The graph contains each of the T steps; the products with x are computed as one product for all
-// steps.
+// The graph contains each of the T steps; the products with x, and the weights' gradients, are
+// computed as one product for all steps. With activations other than sigmoid(), tanh() and relu(),
+// with peepholes and with reset_before, the gradient takes several times as many operations.
 #pragma once
 
 #include <cstdint>
