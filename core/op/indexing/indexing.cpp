@@ -137,8 +137,12 @@ array one_hot(const array& indices, std::int64_t depth, dtype type) {
   array index = op::index_values(indices, "one_hot");
   graph::checked_elements(op::with_rest(index.shape(), {depth}, 0), type, "one_hot");
   if (!op::holds(index.dtype(), depth)) index = op::cast(index, dtype::i64, "one_hot");
+  // With all axes, so that nothing is stored where they have one element each.
+  shape along;
+  for (int i = 0; i < index.ndim(); ++i) along.push_back(1);
+  along.push_back(depth);
   const array classes =
-      op::cast(graph::iota({depth}, index.node()->device, "one_hot"), index.dtype(), "one_hot");
+      op::cast(graph::iota(along, index.node()->device, "one_hot"), index.dtype(), "one_hot");
   return op::cast(equal(expand_dims(index, -1), classes), type, "one_hot");
 }
 

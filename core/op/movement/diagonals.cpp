@@ -21,10 +21,10 @@ dtype distance_type(std::int64_t rows, std::int64_t columns) {
 // Index along the second axis minus that along the first, [rows, columns].
 array steps_right(std::int64_t rows, std::int64_t columns, op::device_pointer device,
                   std::string_view op) {
-  const auto position = [&](std::int64_t n) {
-    return op::cast(graph::iota({n}, device, op), distance_type(rows, columns), op);
+  const auto positions = [&](const shape& along) {
+    return op::cast(graph::iota(along, device, op), distance_type(rows, columns), op);
   };
-  return position(columns) - expand_dims(position(rows), 1);
+  return positions({1, columns}) - positions({rows, 1});
 }
 
 // All diagonals beyond the matrix are equal.
