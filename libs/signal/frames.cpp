@@ -130,10 +130,12 @@ array overlap_add(const array& given, integer hop, integer along) {
     const shape extents = op::extents_of(given, "overlap_add");
     if (extents.rank() < 2 || extents.back() == 0)
       throw shape_error("overlap_add: " + extents.str() + " has no frames");
-    const std::int64_t length = extents.back(), step = hop;
-    check_frames(length, step, "overlap_add");
+    const std::int64_t length = extents.back();
+    check_frames(length, hop, "overlap_add");
     const int axis = normalize_axis(along, extents.rank() - 1, "overlap_add");
     if (extents[axis] == 0) throw shape_error("overlap_add: " + extents.str() + " has no frames");
+    // With a single frame the hop is irrelevant.
+    const std::int64_t step = extents[axis] == 1 ? std::min<std::int64_t>(hop, length) : hop;
     const dtype type =
         op::accumulator_type(given, op::type_of(given, "overlap_add"), "overlap_add");
     const array x = op::cast(given, graph::compute_dtype(type), "overlap_add");

@@ -3,6 +3,7 @@
 // Convolutions of x with w: checks of arguments, padding other than zeros, and the operator.
 #include "tutti/convolution.hpp"
 
+#include "base/named_errors.hpp"
 #include "op/convolution/convolve.hpp"
 #include "op/convolution/windows.hpp"
 #include "tutti/error.hpp"
@@ -166,8 +167,9 @@ array transposed(const array& given_x, const array& given_w,
   shape w_extents = {groups, channels / groups, w.dim(1)};
   for (int i = spatial; i < 3; ++i) w_extents.push_back(1);
   for (std::int64_t k : window) w_extents.push_back(k);
+  const array by_group = detail::named(label, [&] { return reshape(w, w_extents); });
   const array out =
-      op::convolve(op::as_groups(x, groups, last), swapaxes(reshape(w, w_extents), 1, 2),
+      op::convolve(op::as_groups(x, groups, last), swapaxes(by_group, 1, 2),
                    convolution_of(p, last, label), op::spatial_numbers(places, spatial, 1));
   return op::cast(op::from_groups(out, spatial, last), type, label);
 }

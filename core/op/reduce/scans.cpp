@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cumulative operations along one axis, and differences of neighbours.
+#include "base/named_errors.hpp"
 #include "op/along.hpp"
 #include "tutti/movement.hpp"
 
@@ -71,7 +72,9 @@ array standard(const array& a, tutti_scan kind, std::optional<integer> axis,
   const int along = normalize_axis(*options.axis, extents.rank(), op);
   first[along] = 1;
   const std::int64_t neutral = kind == TUTTI_SCAN_PROD ? 1 : 0;
-  return concatenate({graph::constant(first, y.dtype(), neutral, y.node()->device), y}, along);
+  return detail::named(op, [&] {
+    return concatenate({graph::constant(first, y.dtype(), neutral, y.node()->device), y}, along);
+  });
 }
 
 // a with values before and after it along one axis, in their common dtype.
