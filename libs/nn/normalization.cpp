@@ -8,6 +8,7 @@
 #include "base/named_errors.hpp"
 #include "nn/checks.hpp"
 #include "tutti/error.hpp"
+#include "tutti/grad.hpp"
 #include "tutti/nn/layers.hpp"
 #include "tutti/ops.hpp"
 

@@ -3,6 +3,7 @@
 // Frames of a signal, their sums, and transforms of frames.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/named_errors.hpp"
@@ -130,12 +131,12 @@ array overlap_add(const array& given, integer hop, integer along) {
     const shape extents = op::extents_of(given, "overlap_add");
     if (extents.rank() < 2 || extents.back() == 0)
       throw shape_error("overlap_add: " + extents.str() + " has no frames");
-    const std::int64_t length = extents.back();
-    check_frames(length, hop, "overlap_add");
+    const std::int64_t length = extents.back(), apart = hop;
+    check_frames(length, apart, "overlap_add");
     const int axis = normalize_axis(along, extents.rank() - 1, "overlap_add");
     if (extents[axis] == 0) throw shape_error("overlap_add: " + extents.str() + " has no frames");
     // With a single frame the hop is irrelevant.
-    const std::int64_t step = extents[axis] == 1 ? std::min<std::int64_t>(hop, length) : hop;
+    const std::int64_t step = extents[axis] == 1 ? std::min(apart, length) : apart;
     const dtype type =
         op::accumulator_type(given, op::type_of(given, "overlap_add"), "overlap_add");
     const array x = op::cast(given, graph::compute_dtype(type), "overlap_add");
