@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products where cuBLASLt does not serve: integers, unusual strides, or no library. Blocks
-// of 64 x 64 through shared memory, 256 threads of 4 x 4 elements each, any strides, any sizes; the
-// twin of kernels_cl/matmul_gpu.cl, after language.cu. Built for a stored type T, a type ACC of the
-// sums, and KIND: 0 as stored, 1 f16, 2 bf16, 3 complex (float2 or double2). Integers come in as
-// their unsigned type.
+// Matrix products where cuBLASLt does not serve (integers, unusual strides, no library), in blocks
+// of 64 x 64 as in kernels_cl/matmul_gpu.cl, and small ones, for which a call of cuBLASLt takes
+// longer than the product. Any strides, any sizes; after language.cu. Built for a stored type T, a
+// type ACC of the sums, and KIND: 0 as stored, 1 f16, 2 bf16, 3 complex (float2 or double2).
+// Integers come in as their unsigned type.
 
 #define TS 16
 #define SIDE (4 * TS)
@@ -119,5 +119,100 @@ extern "C" __global__ void __launch_bounds__(TS* TS)
           c[batch * s.c_batch + m * s.cols + n] = finished(sum[i][j], bias, n, s.relu != 0);
         }
       }
+  }
+}
+
+// ---- small products: blocks of 16 x 32 elements; 4 groups of 128 threads divide the depth
+
+#define ROWS 16
+#define COLS 32
+#define GROUPS 4
+#define SMALL_THREADS 512
+#define GROUP_DEPTH (sizeof(ACC) < 16 ? 16 : 8)
+#define SLAB (GROUPS * GROUP_DEPTH)  // the depth that a block has in shared memory
+
+struct alignas(2 * sizeof(ACC)) two_sums {
+  ACC v[2];
+};
+
+// One thread's share of the slabs of KEEPS rows of a, or columns of b.
+template <int KEEPS>
+struct slab_share {
+  static constexpr int loads = KEEPS * SLAB / SMALL_THREADS;
+  const T* from[loads];
+  int to[loads];    // in shared memory, k-major
+  int left[loads];  // of the depth; none beyond the edge
+  ACC next[loads];
+
+  // Neighbouring threads read along whichever index is contiguous.
+  __device__ slab_share(const T* src, long keep_stride, long k_stride, long keeps, int depth) {
+  UNROLLED
+    for (int q = 0; q < loads; ++q) {
+      const int n = threadIdx.x + q * SMALL_THREADS;
+      const int i = k_stride == 1 ? n / SLAB : n % KEEPS, j = k_stride == 1 ? n % SLAB : n / KEEPS;
+      from[q] = src + i * keep_stride + j * k_stride;
+      to[q] = j * (KEEPS + 2) + i;
+      left[q] = i < keeps ? depth - j : 0;
+    }
+  }
+
+  // The next slab into registers, zeros beyond the edges.
+  __device__ void read(long step) {
+  UNROLLED
+    for (int q = 0; q < loads; ++q) {
+      next[q] = left[q] > 0 ? widened(*from[q]) : ACC();
+      from[q] += step;
+      left[q] -= SLAB;
+    }
+  }
+
+  __device__ void store(ACC* block) const {
+  UNROLLED
+    for (int q = 0; q < loads; ++q) block[to[q]] = next[q];
+  }
+};
+
+// Grid: (row blocks * blocks_n, batches). The depth is at most INT_MAX.
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+    tutti_matmul_small(T* c, const T* a, const T* b, const T* bias, const tutti_matmul_shape s) {
+  constexpr int a_size = SLAB * (ROWS + 2), b_size = SLAB * (COLS + 2);
+  constexpr int sums_size = GROUPS * ROWS * COLS;
+  __shared__ alignas(two_sums) ACC memory[a_size + b_size > sums_size ? a_size + b_size : sums_size];
+  ACC *a_block = memory, *b_block = memory + a_size, *sums = memory;
+  const long m0 = blockIdx.x / s.blocks_n * ROWS, n0 = blockIdx.x % s.blocks_n * COLS;
+  const int group = threadIdx.x / 128, tm = threadIdx.x % 128 / 16, tn = threadIdx.x % 16;
+  const int depth = (int)s.depth;
+  a += blockIdx.y * s.a_batch + m0 * s.a_row;
+  b += blockIdx.y * s.b_batch + n0 * s.b_col;
+  slab_share<ROWS> of_a(a, s.a_row, s.a_col, s.rows - m0, depth);
+  slab_share<COLS> of_b(b, s.b_col, s.b_row, s.cols - n0, depth);
+  ACC sum[2][2] = {};
+  of_a.read(SLAB * s.a_col);
+  of_b.read(SLAB * s.b_row);
+  for (int k = 0; k < depth; k += SLAB) {
+    of_a.store(a_block);
+    of_b.store(b_block);
+    __syncthreads();
+    of_a.read(SLAB * s.a_col);
+    of_b.read(SLAB * s.b_row);
+  UNROLLED
+    for (int d = 0; d < GROUP_DEPTH; ++d) {
+      const int q = group * GROUP_DEPTH + d;
+      const two_sums x = *(const two_sums*)&a_block[q * (ROWS + 2) + 2 * tm];
+      const two_sums y = *(const two_sums*)&b_block[q * (COLS + 2) + 2 * tn];
+      for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) sum[i][j] = multiply_add(x.v[i], y.v[j], sum[i][j]);
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j)
+      sums[(group * ROWS + 2 * tm + i) * COLS + 2 * tn + j] = sum[i][j];
+  __syncthreads();
+  ACC all = sums[threadIdx.x];
+  for (int g = 1; g < GROUPS; ++g) all = add(all, sums[g * ROWS * COLS + threadIdx.x]);
+  const long m = m0 + threadIdx.x / COLS, n = n0 + threadIdx.x % COLS;
+  if (m < s.rows && n < s.cols) {
+    c[blockIdx.y * s.c_batch + m * s.cols + n] = finished(all, bias, n, s.relu != 0);
   }
 }

@@ -269,10 +269,11 @@ class recording {
   std::optional<event_recorder> recorder_;
 };
 
-// A matrix product with cuBLASLt, or otherwise with the plugin's own kernel.
+// A matrix product with cuBLASLt, or otherwise with one of the plugin's own kernels.
 struct prepared_product {
   std::shared_ptr<const cublas_plan> by_cublas;  // for operands at aligned addresses
   CUfunction kernel = nullptr;                   // null if cuBLASLt is used
+  bool is_small = false;                         // the kernel is that for small products
 };
 
 // Memory of a plan. Freeing it waits for the device, and so for work that reads it.

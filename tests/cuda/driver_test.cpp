@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(the_clock_moves_its_base_on) {
 
 BOOST_AUTO_TEST_CASE(operators_launch) {
   open_device d;
-  tutti_buffer* memory = d.buffer(1 << 16);
+  tutti_buffer* memory = d.buffer(1 << 22);
   const tutti_range operands[3] = {{memory, 0}, {memory, 0}, {memory, 0}};
   const auto launch = [&](int kind, std::span<const tutti_view_desc> views) {
     const tutti_operator_desc desc = tutti::conformance::describe(kind, views, nullptr);
@@ -260,11 +260,11 @@ BOOST_AUTO_TEST_CASE(operators_launch) {
   };
   using tutti::conformance::contiguous_view;
   const int before = STUB_CALL(stub_count)().launches;
-  const tutti_view_desc product[3] = {contiguous_view(TUTTI_I32, {2, 70, 50}),
-                                      contiguous_view(TUTTI_I32, {2, 70, 9}),
-                                      contiguous_view(TUTTI_I32, {2, 9, 50})};
+  const tutti_view_desc product[3] = {contiguous_view(TUTTI_I32, {2, 700, 500}),
+                                      contiguous_view(TUTTI_I32, {2, 700, 9}),
+                                      contiguous_view(TUTTI_I32, {2, 9, 500})};
   launch(TUTTI_OPERATOR_MATMUL, product);
-  BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_matmul 2 2 256"));
+  BOOST_TEST(STUB_CALL(stub_launch)(before) == std::string("tutti_matmul 88 2 256"));
   tutti_view_desc rows[3] = {contiguous_view(TUTTI_F32, {2, 5, 300}),
                              contiguous_view(TUTTI_F32, {2, 9, 300}),
                              contiguous_view(TUTTI_I64, {5})};

@@ -34,30 +34,33 @@ struct shape {
   bool served;
 };
 
+// Too deep, or too many, for the plugin's own kernel for small products.
+constexpr int64_t depth = 600;
+
 const shape shapes[] = {
-    {"plain", 1, 3, 4, 5, {0, 4, 1}, {0, 5, 1}, true},
-    {"a transposed", 1, 3, 4, 5, {0, 1, 3}, {0, 5, 1}, true},
-    {"b transposed", 1, 3, 4, 5, {0, 4, 1}, {0, 1, 4}, true},
-    {"both transposed", 2, 3, 4, 5, {12, 1, 3}, {20, 1, 4}, true},
-    {"rows apart", 2, 3, 4, 5, {40, 9, 1}, {60, 11, 1}, true},
-    {"b for all batches", 3, 3, 4, 5, {12, 4, 1}, {0, 5, 1}, true},
-    {"one row", 1, 1, 4, 5, {0, 4, 1}, {0, 5, 1}, true},
-    {"one column", 1, 3, 4, 1, {0, 4, 1}, {0, 1, 1}, true},
-    {"column of a wider matrix", 1, 3, 4, 1, {0, 4, 1}, {0, 7, 1}, true},
-    {"inner dimension 1", 2, 3, 1, 5, {3, 1, 1}, {5, 5, 1}, true},
-    {"rows repeated", 1, 3, 4, 5, {0, 0, 1}, {0, 5, 1}, false},
+    {"plain", 1, 3, depth, 5, {0, depth, 1}, {0, 5, 1}, true},
+    {"a transposed", 1, 3, depth, 5, {0, 1, 3}, {0, 5, 1}, true},
+    {"b transposed", 1, 3, depth, 5, {0, depth, 1}, {0, 1, depth}, true},
+    {"both transposed", 2, 3, depth, 5, {3 * depth, 1, 3}, {5 * depth, 1, depth}, true},
+    {"rows apart", 2, 3, depth, 5, {5 * depth, depth + 5, 1}, {11 * depth, 11, 1}, true},
+    {"b for all batches", 3, 3, depth, 5, {3 * depth, depth, 1}, {0, 5, 1}, true},
+    {"one row", 1, 1, depth, 5, {0, depth, 1}, {0, 5, 1}, true},
+    {"one column", 1, 3, depth, 1, {0, depth, 1}, {0, 1, 1}, true},
+    {"column of a wider matrix", 1, 3, depth, 1, {0, depth, 1}, {0, 7, 1}, true},
+    {"inner dimension 1", 600, 3, 1, 5, {3, 1, 1}, {5, 5, 1}, true},
+    {"rows repeated", 1, 3, depth, 5, {0, 0, 1}, {0, 5, 1}, false},
 };
 
 const tutti_matmul_params plain = {sizeof plain, TUTTI_ACTIVATION_NONE, 0};
-constexpr uint64_t bias_at = 2900;  // elements
+constexpr uint64_t part = 1 << 14, bias_at = 3 * part - 100;  // elements
 
-// Allocates a, b, out and a workspace in one buffer of 1024 elements each.
+// Allocates out, a, b and a workspace in one buffer, in parts of this many elements.
 template <typename T>
 struct problem {
   tutti_device* device = nullptr;
   tutti_stream* stream = nullptr;
   tutti_buffer* memory = nullptr;
-  std::vector<T> host = std::vector<T>(4096);
+  std::vector<T> host = std::vector<T>(4 * part);
   problem() {
     good(plugin().device->open(0, &device));
     good(create_stream(device, 0, &stream));
@@ -115,7 +118,7 @@ struct problem {
 
   void launch(tutti_plan* plan, uint32_t operand_count = 3) {
     tutti_range operands[4];
-    for (uint64_t n = 0; n < 3; ++n) operands[n] = {memory, n * 1024 * sizeof(T)};
+    for (uint64_t n = 0; n < 3; ++n) operands[n] = {memory, n * part * sizeof(T)};
     operands[3] = {memory, bias_at * sizeof(T)};
     tutti_operator_launch l{};
     l.struct_size = sizeof l;
@@ -123,7 +126,7 @@ struct problem {
     l.operand_count = operand_count;
     l.operands = operands;
     good(plugin().op->workspace(plan, &l.workspace_bytes));
-    l.workspace = {memory, 3072 * sizeof(T)};
+    l.workspace = {memory, 3 * part * sizeof(T)};
     good(plugin().op->launch(stream, plan, &l, nullptr));
   }
 
@@ -137,7 +140,7 @@ struct problem {
     std::vector<T> out(s.batches * s.m * s.n);
     good(
         plugin().transfer->read(stream, memory, 0, out.data(), out.size() * sizeof(T), 1, nullptr));
-    const T *a = host.data() + 1024, *b = host.data() + 2048;
+    const T *a = host.data() + part, *b = host.data() + 2 * part;
     for (uint64_t batch = 0; batch < s.batches; ++batch) {
       for (uint64_t i = 0; i < s.m; ++i) {
         for (uint64_t j = 0; j < s.n; ++j) {
@@ -191,6 +194,20 @@ void check_all(int32_t dtype, int compute_type) {
 BOOST_AUTO_TEST_CASE(f32) {
   const bool fast = std::getenv("TUTTI_MATMUL_PRECISION") != nullptr;
   check_all<float>(TUTTI_F32, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F);
+}
+
+// Whatever its dtype, strides and epilogue, a small product is one launch of the plugin's kernel.
+BOOST_AUTO_TEST_CASE(small) {
+  problem<float> p;
+  shape s = {"small", 1, 64, 96, 288, {0, 96, 1}, {0, 288, 1}, false};
+  const tutti_matmul_params params = {sizeof params, TUTTI_ACTIVATION_RELU, 1};
+  const int products = last().products, launches = STUB_CALL(stub_count)().launches;
+  p.launch(p.views(s, TUTTI_F32), params);
+  BOOST_TEST(STUB_CALL(stub_launch)(launches) == std::string("tutti_matmul_small 36 1 512"));
+  s = {"many", 20, 17, 5, 33, {0, 5, 1}, {0, 1, 5}, false};
+  p.launch(p.views(s, TUTTI_F64), plain);
+  BOOST_TEST(STUB_CALL(stub_launch)(launches + 1) == std::string("tutti_matmul_small 4 20 512"));
+  BOOST_TEST(last().products == products);
 }
 
 BOOST_AUTO_TEST_CASE(f64) { check_all<double>(TUTTI_F64, CUBLAS_COMPUTE_64F); }
