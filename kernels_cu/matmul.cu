@@ -146,7 +146,7 @@ struct slab_share {
 
   // Neighbouring threads read along whichever index is contiguous.
   __device__ slab_share(const T* src, long keep_stride, long k_stride, long keeps, int depth) {
-  UNROLLED
+    UNROLLED
     for (int q = 0; q < loads; ++q) {
       const int n = threadIdx.x + q * SMALL_THREADS;
       const int i = k_stride == 1 ? n / SLAB : n % KEEPS, j = k_stride == 1 ? n % SLAB : n / KEEPS;
@@ -158,7 +158,7 @@ struct slab_share {
 
   // The next slab into registers, zeros beyond the edges.
   __device__ void read(long step) {
-  UNROLLED
+    UNROLLED
     for (int q = 0; q < loads; ++q) {
       next[q] = left[q] > 0 ? widened(*from[q]) : ACC();
       from[q] += step;
@@ -167,7 +167,7 @@ struct slab_share {
   }
 
   __device__ void store(ACC* block) const {
-  UNROLLED
+    UNROLLED
     for (int q = 0; q < loads; ++q) block[to[q]] = next[q];
   }
 };
@@ -177,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
     tutti_matmul_small(T* c, const T* a, const T* b, const T* bias, const tutti_matmul_shape s) {
   constexpr int a_size = SLAB * (ROWS + 2), b_size = SLAB * (COLS + 2);
   constexpr int sums_size = GROUPS * ROWS * COLS;
-  __shared__ alignas(two_sums) ACC memory[a_size + b_size > sums_size ? a_size + b_size : sums_size];
+  __shared__ alignas(two_sums)
+      ACC memory[a_size + b_size > sums_size ? a_size + b_size : sums_size];
   ACC *a_block = memory, *b_block = memory + a_size, *sums = memory;
   const long m0 = blockIdx.x / s.blocks_n * ROWS, n0 = blockIdx.x % s.blocks_n * COLS;
   const int group = threadIdx.x / 128, tm = threadIdx.x % 128 / 16, tn = threadIdx.x % 16;
@@ -195,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
     __syncthreads();
     of_a.read(SLAB * s.a_col);
     of_b.read(SLAB * s.b_row);
-  UNROLLED
+    UNROLLED
     for (int d = 0; d < GROUP_DEPTH; ++d) {
       const int q = group * GROUP_DEPTH + d;
       const two_sums x = *(const two_sums*)&a_block[q * (ROWS + 2) + 2 * tm];
@@ -206,8 +207,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
     __syncthreads();
   }
   for (int i = 0; i < 2; ++i)
-    for (int j = 0; j < 2; ++j)
-      sums[(group * ROWS + 2 * tm + i) * COLS + 2 * tn + j] = sum[i][j];
+    for (int j = 0; j < 2; ++j) sums[(group * ROWS + 2 * tm + i) * COLS + 2 * tn + j] = sum[i][j];
   __syncthreads();
   ACC all = sums[threadIdx.x];
   for (int g = 1; g < GROUPS; ++g) all = add(all, sums[g * ROWS * COLS + threadIdx.x]);

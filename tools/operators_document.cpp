@@ -142,7 +142,7 @@ the rest. Complex numbers follow `grad.hpp`. All are checked against central dif
 
 **plugins**: *all* are reference, opencl (in its schedules for CPUs and for GPUs) and cuda, with
 kernels of their own; after the colon stand the operators of the plugin ABI that do the work. What
-a device leaves out runs on the reference device, is counted and said once, or fails with
+a device leaves out runs on the host, is counted and said once, or fails with
 `TUTTI_FALLBACK=error`.
 
 )";

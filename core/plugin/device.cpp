@@ -55,7 +55,7 @@ offered_programs programs_of(const opened_device& d, tutti_device* handle) {
   if (given.ir_version_min > TUTTI_IR_VERSION || given.ir_version_max < TUTTI_IR_VERSION) {
     logging::warn(
         "{}: its programs are of versions {} to {}, this library writes {}: all of them "
-        "run on the reference device",
+        "run on the host",
         d.title, given.ir_version_min, given.ir_version_max, TUTTI_IR_VERSION);
     return {};
   }

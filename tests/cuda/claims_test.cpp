@@ -23,7 +23,7 @@ const std::vector<exception> exceptions = [] {
   std::vector<exception> all;
   for (int kind = TUTTI_OPERATOR_CHOLESKY; kind <= TUTTI_OPERATOR_EIG; ++kind)
     for (const int dtype : {TUTTI_F32, TUTTI_F64, TUTTI_C64, TUTTI_C128})
-      all.push_back({kind, dtype, "linear algebra runs on the reference device: no cuSOLVER yet"});
+      all.push_back({kind, dtype, "linear algebra runs on the host: no cuSOLVER yet"});
   return all;
 }();
 

@@ -88,8 +88,9 @@ std::vector<paper_row> paper_rows(const std::string& architecture) {
   for (const file& f : files) {
     for (const kernel_figures& k :
          read_cubin(cuda::compile(std::string(f.text), architecture, f.options, f.name)))
-      rows.push_back({k.name + ", " + f.name, k.name == "tutti_matmul_small" ? 512u : cuda::work_group,
-                      false, f.tiled, 0, 0, k});
+      rows.push_back({k.name + ", " + f.name,
+                      k.name == "tutti_matmul_small" ? 512u : cuda::work_group, false, f.tiled, 0,
+                      0, k});
   }
   return rows;
 }

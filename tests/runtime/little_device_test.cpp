@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A backend with sums, differences and products of f32 and nothing else is of use: what it lacks
-// runs on the reference device, and takes nothing along that it does have.
+// runs on the host, and takes nothing along that it does have.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>

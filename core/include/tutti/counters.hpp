@@ -12,7 +12,7 @@ namespace tutti {
 
 struct statistics {
   uint64_t launches = 0;   ///< kernels and operators enqueued
-  uint64_t fallbacks = 0;  ///< operators that ran on the reference device instead
+  uint64_t fallbacks = 0;  ///< operators that ran on the host instead
 
   uint64_t compiles = 0;  ///< programs built from source, without cache hits
   double compile_seconds = 0;

@@ -96,8 +96,14 @@ template void device_context::drop_unused(cache<cached_program>& from);
 template void device_context::drop_unused(cache<cached_plan>& from);
 
 device_context& device_context::fallback() {
-  if (fallback_ == nullptr)
-    fallback_ = std::make_unique<device_context>(detail::get(tutti::device("reference")));
+  const auto host = [this]() -> const detail::opened_device& {
+    try {
+      if (device.plugin->name != "cpu") return detail::get(tutti::device("cpu"));
+    } catch (const error&) {  // it is not installed
+    }
+    return detail::get(tutti::device("reference"));
+  };
+  if (fallback_ == nullptr) fallback_ = std::make_unique<device_context>(host());
   return *fallback_;
 }
 

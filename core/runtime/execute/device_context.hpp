@@ -61,8 +61,8 @@ class device_context final : public stream_progress {
   /// Replaces the stream, because it hangs or failed.
   void renew_copies();
 
-  /// Runs work on the reference device that this device does not support: separate streams and
-  /// memory there, so that it does not wait for other devices.
+  /// Runs work on the host that this device does not support, on `cpu` or `reference`: separate
+  /// streams and memory there, so that it does not wait for other devices.
   device_context& fallback();
 
   /// A block for work on the compute stream.

@@ -34,45 +34,46 @@ span_of_bytes span_of(const lowered& program, const tutti_operand& o, dtype type
   return {o.offset - before, (static_cast<std::uint64_t>(above - below) + 1) * size, before};
 }
 
-void launch_there(device_context& reference, const lowered& program,
+void launch_there(device_context& host, const lowered& program,
                   std::span<const tutti_operand> operands, const char* label) {
-  program.key(reference.program_key);
-  cached_program& code = reference.program([&] {
+  program.key(host.program_key);
+  cached_program& code = host.program([&] {
     auto made = std::make_unique<cached_program>();
     made->label = label;
-    made->handle = detail::create_program(reference.device, program.desc(label));
+    made->handle = detail::create_program(host.device, program.desc(label));
     return made;
   });
-  tutti_event* event = start_program(reference, code, program, operands);
-  const std::uint64_t sequence = reference.enqueued(event, code.label.c_str(), 0, 0);
-  reference.settle();
-  reference.check_health(sequence);
+  tutti_event* event = start_program(host, code, program, operands);
+  const std::uint64_t sequence = host.enqueued(event, code.label.c_str(), 0, 0);
+  host.settle();
+  host.check_health(sequence);
 }
 
 }  // namespace
 
-void announce_fallback(const device_context& context, const char* label, const std::string& why) {
+void announce_fallback(device_context& context, const char* label, const std::string& why) {
   if (detail::fallback_is_error())
     throw device_error(std::string(label) + ": " + context.device.title + " does not support it (" +
-                           why + ") and TUTTI_FALLBACK=error forbids the reference device",
+                           why + ") and TUTTI_FALLBACK=error forbids the host",
                        TUTTI_ERROR_UNSUPPORTED, 0, false, context.device.name);
   detail::count().fallbacks.add();
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>;
   const std::lock_guard lock(mutex);
   if (said->insert(context.device.name + label).second)
-    logging::warn("{}: {} runs on the reference device: {}", context.device.name, label, why);
+    logging::warn("{}: {} runs on {}: {}", context.device.name, label,
+                  context.fallback().device.name, why);
 }
 
-reference_blocks::~reference_blocks() {
+host_blocks::~host_blocks() {
   for (buffer_block* block : blocks_)
     if (block != nullptr) block->release();
 }
 
-buffer_block& reference_blocks::add(std::uint64_t bytes) {
+buffer_block& host_blocks::add(std::uint64_t bytes) {
   blocks_.push_back(nullptr);
-  blocks_.back() = reference_.allocate(bytes);
-  blocks_.back()->last_use = reference_.next_sequence();
+  blocks_.back() = host_.allocate(bytes);
+  blocks_.back()->last_use = host_.next_sequence();
   return *blocks_.back();
 }
 
@@ -114,30 +115,31 @@ void wait_for_inputs(device_context& context, std::span<const graph::node* const
   for (const graph::node* input : inputs) context.check_health(input->sequence);
 }
 
-void run_on_reference(device_context& context, const lowered& program,
-                      std::span<const tutti_operand> operands, const char* label) {
-  device_context& reference = context.fallback();
+void run_on_host(device_context& context, const lowered& program,
+                 std::span<const tutti_operand> operands, const char* label) {
   boost::container::small_vector<const graph::node*, 8> sources;
   for (const fusion::operand& x : program.inputs) sources.push_back(x.source);
   wait_for_inputs(context, {sources.data(), sources.size()}, 0);
-  reference_blocks blocks(reference);
-  std::vector<tutti_operand> there(operands.begin(), operands.end());
-  std::vector<span_of_bytes> spans;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const bool is_input = i < program.inputs.size();
-    const dtype type =
-        is_input ? program.inputs[i].type : program.outputs[i - program.inputs.size()].type;
-    const span_of_bytes& s = spans.emplace_back(span_of(program, operands[i], type, is_input));
-    there[i].buffer = blocks.add(std::max<std::uint64_t>(s.bytes, 1)).handle();
-    there[i].offset = s.offset;
-    // Also for an output: bytes between its elements are kept.
-    copy_bytes({context, operands[i].buffer, s.begin}, {reference, there[i].buffer, 0}, s.bytes,
-               label);
-  }
-  launch_there(reference, program, there, label);
-  for (std::size_t i = program.inputs.size(); i < operands.size(); ++i)
-    copy_bytes({reference, there[i].buffer, 0}, {context, operands[i].buffer, spans[i].begin},
-               spans[i].bytes, label);
+  on_host(context, [&](device_context& host) {
+    host_blocks blocks(host);
+    std::vector<tutti_operand> there(operands.begin(), operands.end());
+    std::vector<span_of_bytes> spans;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const bool is_input = i < program.inputs.size();
+      const dtype type =
+          is_input ? program.inputs[i].type : program.outputs[i - program.inputs.size()].type;
+      const span_of_bytes& s = spans.emplace_back(span_of(program, operands[i], type, is_input));
+      there[i].buffer = blocks.add(std::max<std::uint64_t>(s.bytes, 1)).handle();
+      there[i].offset = s.offset;
+      // Also for an output: bytes between its elements are kept.
+      copy_bytes({context, operands[i].buffer, s.begin}, {host, there[i].buffer, 0}, s.bytes,
+                 label);
+    }
+    launch_there(host, program, there, label);
+    for (std::size_t i = program.inputs.size(); i < operands.size(); ++i)
+      copy_bytes({host, there[i].buffer, 0}, {context, operands[i].buffer, spans[i].begin},
+                 spans[i].bytes, label);
+  });
 }
 
 }  // namespace tutti::runtime

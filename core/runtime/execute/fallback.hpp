@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work that a device does not support runs on the reference device, counted and logged once, unless
-// TUTTI_FALLBACK=error.
+// Work that a device does not support runs on the host: on `cpu`, or on `reference` if that is not
+// installed or refuses too. It is counted and logged once, unless TUTTI_FALLBACK=error.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -14,19 +14,19 @@ namespace tutti::runtime {
 
 /// Logs once per device that `label` runs elsewhere, and counts it. Throws device_error with
 /// TUTTI_FALLBACK=error.
-void announce_fallback(const device_context& context, const char* label, const std::string& why);
+void announce_fallback(device_context& context, const char* label, const std::string& why);
 
-/// Blocks of the reference device for one call, which are released at its end in any case.
-class reference_blocks {
+/// Blocks of a device of the host for one call, which are released at its end in any case.
+class host_blocks {
  public:
-  explicit reference_blocks(device_context& reference) : reference_(reference) {}
-  ~reference_blocks();
-  reference_blocks(const reference_blocks&) = delete;
-  reference_blocks& operator=(const reference_blocks&) = delete;
+  explicit host_blocks(device_context& host) : host_(host) {}
+  ~host_blocks();
+  host_blocks(const host_blocks&) = delete;
+  host_blocks& operator=(const host_blocks&) = delete;
   buffer_block& add(std::uint64_t bytes);
 
  private:
-  device_context& reference_;
+  device_context& host_;
   boost::container::small_vector<buffer_block*, 4> blocks_;
 };
 
@@ -45,9 +45,22 @@ void copy_bytes(const place& from, const place& to, std::uint64_t bytes, const c
 void wait_for_inputs(device_context& context, std::span<const graph::node* const> inputs,
                      std::uint64_t base);
 
+/// Calls `run` with the context of the device of the host that does what `context` does not
+/// support, and with that of `reference` if the first does not support it either.
+template <typename Run>
+void on_host(device_context& context, Run run) {
+  device_context& host = context.fallback();
+  try {
+    run(host);
+  } catch (const device_error& e) {
+    if (e.code() != TUTTI_ERROR_UNSUPPORTED || host.device.plugin->name == "reference") throw;
+    run(host.fallback());
+  }
+}
+
 /// Runs a program that the device refuses; `operands` (inputs, then outputs) are on the device. It
 /// is done when this returns.
-void run_on_reference(device_context& context, const fusion::lowered& program,
-                      std::span<const tutti_operand> operands, const char* label);
+void run_on_host(device_context& context, const fusion::lowered& program,
+                 std::span<const tutti_operand> operands, const char* label);
 
 }  // namespace tutti::runtime

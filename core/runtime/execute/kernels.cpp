@@ -246,31 +246,32 @@ std::uint64_t enqueue(device_context& context, tutti_kernel* kernel, const kerne
 }
 
 // The device has no source of its own, so the host function works on copies.
-void run_on_reference(device_context& context, const kernel_call& call,
-                      std::span<const place> buffers, const char* label) {
-  device_context& reference = context.fallback();
+void run_on_host(device_context& context, const kernel_call& call, std::span<const place> buffers,
+                 const char* label) {
   boost::container::small_vector<const node*, 8> bases;
   for (const node* n : call.inputs) bases.push_back(&graph::base_of(*n));
   for (const node* n : call.starts)
     if (n != nullptr) bases.push_back(n);
   wait_for_inputs(context, {bases.data(), bases.size()}, 0);
-  reference_blocks blocks(reference);
-  std::vector<place> there;
-  const auto node_at = [&](std::size_t i) {
-    return i < call.inputs.size() ? call.inputs[i] : call.outputs[i - call.inputs.size()];
-  };
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const std::uint64_t bytes = bytes_of(*node_at(i));
-    there.push_back({reference, blocks.add(std::max<std::uint64_t>(bytes, 1)).handle(), 0});
-    // Also for an output: it may have an initial value.
-    copy_bytes(buffers[i], there[i], bytes, label);
-  }
-  const detail::kernel_handle kernel = make_host(reference.device, call);
-  const std::uint64_t sequence = enqueue(reference, kernel.get(), call, there, label);
-  reference.settle();
-  reference.check_health(sequence);
-  for (std::size_t i = call.inputs.size(); i < buffers.size(); ++i)
-    copy_bytes(there[i], buffers[i], bytes_of(*node_at(i)), label);
+  on_host(context, [&](device_context& host) {
+    host_blocks blocks(host);
+    std::vector<place> there;
+    const auto node_at = [&](std::size_t i) {
+      return i < call.inputs.size() ? call.inputs[i] : call.outputs[i - call.inputs.size()];
+    };
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const std::uint64_t bytes = bytes_of(*node_at(i));
+      there.push_back({host, blocks.add(std::max<std::uint64_t>(bytes, 1)).handle(), 0});
+      // Also for an output: it may have an initial value.
+      copy_bytes(buffers[i], there[i], bytes, label);
+    }
+    const detail::kernel_handle kernel = make_host(host.device, call);
+    const std::uint64_t sequence = enqueue(host, kernel.get(), call, there, label);
+    host.settle();
+    host.check_health(sequence);
+    for (std::size_t i = call.inputs.size(); i < buffers.size(); ++i)
+      copy_bytes(there[i], buffers[i], bytes_of(*node_at(i)), label);
+  });
 }
 
 // Memory of the outputs, released if they are never published.
@@ -319,7 +320,7 @@ std::uint64_t run(device_context& context, const kernel_call& call,
     throw device_error(std::string(label) + ": " + device.title + " " + why,
                        TUTTI_ERROR_UNSUPPORTED, 0, false, device.name);
   announce_fallback(context, label, why);
-  run_on_reference(context, call, buffers, label);
+  run_on_host(context, call, buffers, label);
   return 0;  // it is available, independently of other work on the stream
 }
 

@@ -339,7 +339,7 @@ std::uint64_t launch_program(device_context& context, const lowered& program,
   }
   if (code.handle == nullptr) {
     announce_fallback(context, code.label.c_str(), code.refusal);
-    run_on_reference(context, program, {operands.data(), operands.size()}, code.label.c_str());
+    run_on_host(context, program, {operands.data(), operands.size()}, code.label.c_str());
     return 0;  // it is available, independently of other work on the stream
   }
   tutti_event* event = start_program(context, code, program, {operands.data(), operands.size()});

@@ -97,30 +97,28 @@ std::uint64_t span_bytes(const tutti_view_desc& v) {
   return (last + 1) * size_of(static_cast<dtype>(v.dtype));
 }
 
-void run_on_reference(device_context& context, operator_call call, std::uint64_t base) {
-  device_context& reference = context.fallback();
-  wait_for_inputs(context, {call.inputs.data(), call.inputs.size()}, base);
+void run_on_host(device_context& context, device_context& host, operator_call call) {
   const auto here = call.operands;
   const bool updates = call.what.number() == TUTTI_OPERATOR_SCATTER_ADD ||
                        call.what.number() == TUTTI_OPERATOR_SCATTER;
-  reference_blocks blocks(reference);
+  host_blocks blocks(host);
   for (std::size_t i = 0; i < here.size(); ++i) {
     const std::uint64_t bytes = span_bytes(call.views[i]);
     call.operands[i] = {blocks.add(bytes).handle(), 0};
     if (i < call.output_count && !updates) continue;
-    copy_bytes({context, here[i].buffer, here[i].offset}, {reference, call.operands[i].buffer, 0},
-               bytes, call.what.label());
+    copy_bytes({context, here[i].buffer, here[i].offset}, {host, call.operands[i].buffer, 0}, bytes,
+               call.what.label());
   }
-  const cached_plan& plan = plan_of(reference, call);
+  const cached_plan& plan = plan_of(host, call);
   if (plan.handle == nullptr)
-    throw device_error(std::string(call.what.label()) + ": " + reference.device.title +
+    throw device_error(std::string(call.what.label()) + ": " + host.device.title +
                            " does not support it (" + plan.refusal + ")",
-                       TUTTI_ERROR_UNSUPPORTED, 0, false, reference.device.name);
-  const std::uint64_t sequence = enqueue(reference, call, plan);
-  reference.settle();
-  reference.check_health(sequence);
+                       TUTTI_ERROR_UNSUPPORTED, 0, false, host.device.name);
+  const std::uint64_t sequence = enqueue(host, call, plan);
+  host.settle();
+  host.check_health(sequence);
   for (std::size_t i = 0; i < call.output_count; ++i)
-    copy_bytes({reference, call.operands[i].buffer, 0}, {context, here[i].buffer, here[i].offset},
+    copy_bytes({host, call.operands[i].buffer, 0}, {context, here[i].buffer, here[i].offset},
                span_bytes(call.views[i]), call.what.label());
 }
 
@@ -164,7 +162,8 @@ std::uint64_t launch_operator(device_context& context, const planned_group& wher
     }
   }
   announce_fallback(context, call.what.label(), why);
-  run_on_reference(context, std::move(call), base);
+  wait_for_inputs(context, {call.inputs.data(), call.inputs.size()}, base);
+  on_host(context, [&](device_context& host) { run_on_host(context, host, call); });
   return 0;  // it is available, independently of other work on the stream
 }
 

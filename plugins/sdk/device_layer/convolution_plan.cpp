@@ -14,7 +14,7 @@ namespace tutti::sdk {
 namespace {
 
 constexpr int64_t stage_bytes = 256 << 10;      // aimed at
-constexpr int64_t most_stage_bytes = 64 << 20;  // beyond that the reference device is asked
+constexpr int64_t most_stage_bytes = 64 << 20;  // beyond that the host does it
 constexpr int64_t most_columns = 512;
 constexpr int64_t enough_places = 256;  // of a band
 constexpr int64_t sums_bytes = 256 << 10;
