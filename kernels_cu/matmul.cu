@@ -173,12 +173,12 @@ struct slab_share {
 };
 
 // Grid: (row blocks * blocks_n, batches). The depth is at most INT_MAX.
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
+extern "C" __global__ void __launch_bounds__(SMALL_THREADS, sizeof(ACC) < 8 ? 2 : 1)
     tutti_matmul_small(T* c, const T* a, const T* b, const T* bias, const tutti_matmul_shape s) {
   constexpr int a_size = SLAB * (ROWS + 2), b_size = SLAB * (COLS + 2);
   constexpr int sums_size = GROUPS * ROWS * COLS;
-  __shared__ alignas(two_sums)
-      ACC memory[a_size + b_size > sums_size ? a_size + b_size : sums_size];
+  constexpr int size = a_size + b_size > sums_size ? a_size + b_size : sums_size;
+  __shared__ ALIGNED(2 * sizeof(ACC)) ACC memory[size];
   ACC *a_block = memory, *b_block = memory + a_size, *sums = memory;
   const long m0 = blockIdx.x / s.blocks_n * ROWS, n0 = blockIdx.x % s.blocks_n * COLS;
   const int group = threadIdx.x / 128, tm = threadIdx.x % 128 / 16, tn = threadIdx.x % 16;
@@ -190,6 +190,7 @@ extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
   ACC sum[2][2] = {};
   of_a.read(SLAB * s.a_col);
   of_b.read(SLAB * s.b_row);
+#pragma unroll 1
   for (int k = 0; k < depth; k += SLAB) {
     of_a.store(a_block);
     of_b.store(b_block);
