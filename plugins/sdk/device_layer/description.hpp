@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device layer must know of a device to share work out on it. A plugin derives from this
-// what it knows besides.
+// The device properties that the device layer uses to divide work. Plugins derive their own
+// description from this.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tutti::sdk {
 
-/// One device of the machine, found once and kept for the life of the process: `properties` point
-/// to these texts.
+/// One device of the machine, found once and kept until the process ends; `properties` points to
+/// these strings.
 struct device_description {
   std::string name, vendor, driver, cache_key;
   schedule kind = schedule::gpu;
-  uint32_t vector_bytes = 16;  // of a CPU's registers
-  uint32_t work_group = 64;    // of a GPU: work-items of a group, a power of two
-  uint32_t busy_items = 8192;  // of a GPU: work-items that keep it busy
+  uint32_t vector_bytes = 16;  // of CPU registers
+  uint32_t work_group = 64;    // of a GPU: work-items per group, a power of two
+  uint32_t busy_items = 8192;  // of a GPU: the number of work-items that keep it busy
   tutti_device_properties properties{};
 
   uint32_t group_size() const { return kind == schedule::cpu ? 1 : work_group; }
