@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operator group, run by the host engine; factorizations by LAPACK or, without it, plain loops.
+// The operator group, run by the host engine; factorisations by LAPACK or, without it, plain loops.
 #include "sdk/device_layer/operators.hpp"
 
 #include "sdk/device_layer/matmul_call.hpp"

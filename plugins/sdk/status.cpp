@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Status objects: one allocation holds the struct and its message; a table of static ones stands
-// in when memory is out.
+// Status objects: one allocation holds the struct and its message; static objects are used if
+// memory is exhausted.
 #include "sdk/status.hpp"
 
 #include <cstdlib>

@@ -24,13 +24,13 @@ struct kernel_arguments {
 };
 
 /// - device, buffer, stream: tutti_device and so on, defined by the plugin. A device has `info`, a
-/// pointer to a class derived from device_description; a buffer has `device`, `memory` and `bytes`;
-/// a stream has `device`.
+///   pointer to a class derived from device_description; a buffer has `device`, `memory` and
+///   `bytes`; a stream has `device`.
 /// - memory: the kernel argument for a buffer. code: a compiled source; kernel: one of its entries.
-/// scope: must live during driver calls, constructed from a device. product: a prepared matrix
-/// product; several threads may launch it concurrently.
+///   scope: must live during driver calls, constructed from a device. product: a prepared matrix
+///   product; several threads may launch it concurrently.
 /// - recording: the launches of one call on a stream, and the event that the caller may request.
-/// The last launch creates the event, or finish() if there was no launch.
+///   The last launch creates the event, or finish() if there was no launch.
 template <typename B>
 concept device_backend = requires(typename B::device& device, const typename B::device& other,
                                   typename B::buffer& buffer, typename B::stream& stream,

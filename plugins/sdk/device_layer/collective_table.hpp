@@ -37,7 +37,6 @@ struct collective_call {
 /// - require_peer(peer, name): throws if it cannot exchange messages with that participant
 /// - against(dtype, reduction): the reason why the dtype or its reduction is unsupported, or null
 /// - enqueue(calls), static: enqueues the calls and returns the requested events
-/// - enqueue(calls), static: enqueues them, and hands over the events that are wanted
 template <typename B, typename Communicator>
 struct collective_functions {
   using call = collective_call<B, Communicator>;

@@ -25,7 +25,7 @@ struct application_kernel {
 
 /// Requirements besides device_backend:
 /// - kernel_memory: the kernel argument for a buffer at an offset; value() is valid while the
-/// launch is being enqueued
+///   launch is being enqueued
 /// - kernel_languages: the languages of a device
 /// - shared_is_argument: whether group-local memory is a kernel argument
 template <typename B>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizes matrix products and selects a plan: the tiles, a product with one or a few vectors at
+// Normalises matrix products and selects a plan: the tiles, a product with one or a few vectors at
 // memory bandwidth, or the GPU kernel.
 #include "sdk/device_layer/matmul_plan.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the planners of matrix products: the normalized product, the tile size, and builders of
+// Shared by the planners of matrix products: the normalised product, the tile size, and builders of
 // argument lists and workspaces.
 #pragma once
 

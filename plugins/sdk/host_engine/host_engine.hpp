@@ -2,7 +2,7 @@
 //
 // The host engine runs the fused programs of the plugin ABI on the host processor without a
 // compiler. It processes a program in blocks of a few hundred elements, with loops of machine code
-// for several instructions (fused_loop.hpp) and a compiled, vectorized routine for each of the
+// for several instructions (fused_loop.hpp) and a compiled, vectorised routine for each of the
 // others. Both are generated from the device math source (kernels_cl/math_*) and op_table.def, and
 // reductions follow the order of the CPU schedule (renderer_cpu.cpp, launch_plan.cpp), so that the
 // results equal those of the rendered kernel bit by bit; docs/host-engine.md lists the exceptions.

@@ -18,7 +18,7 @@ struct sixteen {
   uint64_t low, high;
 };
 
-// Copies every Step-th element to a dense line; the constant step lets the compiler vectorize.
+// Copies every Step-th element to a dense line; the constant step lets the compiler vectorise.
 template <typename T, int64_t Step>
 void copy_every(const std::byte* __restrict from, std::byte* __restrict to, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {

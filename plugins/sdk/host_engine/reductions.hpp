@@ -20,14 +20,14 @@ struct reduction_totals {
   std::vector<std::byte> values;
   std::vector<long> indices;
 
-  /// `count` totals, initialized to the neutral element.
+  /// `count` totals, initialised to the neutral element.
   reduction_totals(const routines::reduction_row& routines, uint32_t element_bytes, uint64_t count,
                    uint64_t kept_points, bool finds_index);
   std::byte* value(uint64_t n) { return values.data() + n * element; }
   long* index(uint64_t n) { return indices.empty() ? nullptr : indices.data() + n; }
 };
 
-/// The sizes of a reduction, in normalized dimensions.
+/// The sizes of a reduction, in normalised dimensions.
 struct reduction_shape {
   uint64_t kept = 1, kept_inner = 1;
   uint64_t reduced = 1, reduced_inner = 1;

@@ -15,7 +15,7 @@ constexpr int most_sweeps = 60;  // ten are usual
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double negligible = 1e-6 * epsilon;  // relative to a largest element of 1
 
-// The rotation that diagonalizes [[alpha, gamma], [conj(gamma), beta]]: columns p and q become c p
+// The rotation that diagonalises [[alpha, gamma], [conj(gamma), beta]]: columns p and q become c p
 // - conj(phase) s q and phase s p + c q.
 template <typename T>
 struct rotation {

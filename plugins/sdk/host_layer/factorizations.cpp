@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cholesky, LU and QR factorizations and substitution: Golub and Van Loan, "Matrix Computations",
+// Cholesky, LU and QR factorisations and substitution: Golub and Van Loan, "Matrix Computations",
 // 4th edition, algorithms 4.2.1, 3.1.1, 3.4.1 and 5.2.1.
 #include <algorithm>
 #include <numeric>

@@ -51,7 +51,7 @@ class completion {
 };
 
 /// Runs work in order, on its own thread or immediately in the calling thread. The caller
-/// serializes calls on one queue. A destroyed queue finishes its queued work in the background.
+/// serialises calls on one queue. A destroyed queue finishes its queued work in the background.
 class work_queue {
  public:
   work_queue();
