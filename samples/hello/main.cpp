@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of the README: a product and a fused expression, on whatever device TUTTI_DEVICE
-// names.
+// The program of the README: a product and a fused expression on the device selected by
+// TUTTI_DEVICE.
 #include <iostream>
 #include <tutti/tutti.hpp>
 
